@@ -11,20 +11,20 @@ module.exports = {
       { path: '^apps/([^/]+)/' },
       { path: '^apps/', pathNot: '^apps/$1/' },
     ),
-    only('libs-below-apps', 'a library knows no app', { path: '^libs/' }, { path: '^(apps|dev)/' }),
+    only('libs-below-apps', 'a library knows no app', { path: '^libs/' }, { path: '^apps/' }),
     only(
       'packages-are-declared',
       'a package that is imported stands in package.json',
-      { path: '^(apps|libs|dev|bench|k8s)/' },
+      { path: '^(apps|libs|local|test|qa|k8s)/' },
       { dependencyTypes: ['npm-no-pkg', 'npm-unknown'] },
     ),
     only(
       'ships-without-dev-dependencies',
       'images install production dependencies only',
-      { path: '^(apps|libs)/[^/]+/src', pathNot: '^libs/testing/' },
+      { path: '^(apps|libs)/[^/]+/src' },
       { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
     ),
-    // Layers, from the bottom: oauth and platform; database and introspection; grants; apps.
+    // Layers, from the bottom: oauth and platform; messaging, database and openapi; introspection, audit and grants; apps.
     only(
       'oauth-alone',
       'the rules of the protocol are pure functions',
@@ -38,10 +38,16 @@ module.exports = {
       { path: '^libs/(?!platform/)' },
     ),
     only(
-      'introspection-above-oauth-and-platform',
+      'messaging-above-oauth-and-platform',
+      'messages and their connection know the protocol only',
+      { path: '^libs/messaging/src' },
+      { path: '^libs/(?!messaging/|oauth/|platform/)' },
+    ),
+    only(
+      'introspection-above-messaging',
       'an API can use the introspection library without the rest',
       { path: '^libs/introspection/src' },
-      { path: '^libs/(?!introspection/|oauth/|platform/)' },
+      { path: '^libs/(?!introspection/|messaging/|oauth/|platform/)' },
     ),
     only(
       'openapi-above-oauth',
@@ -56,16 +62,16 @@ module.exports = {
       { path: '^libs/(?!database/|oauth/|platform/)' },
     ),
     only(
-      'grants-above-database',
-      'of the NATS library, grants know the contract only',
+      'grants-above-database-and-messaging',
+      'grants are stored and announced, and know nothing of what an API does with them',
       { path: '^libs/grants/src' },
-      { path: '^libs/(?!grants/|oauth/|platform/|database/|introspection/src/contract)' },
+      { path: '^libs/(?!grants/|oauth/|platform/|database/|messaging/)' },
     ),
     only(
-      'audit-above-oauth-and-platform',
-      'of the NATS library, the audit trail knows the contract only',
+      'audit-above-messaging',
+      'events are published, and know no feature',
       { path: '^libs/audit/src' },
-      { path: '^libs/(?!audit/|oauth/|platform/|introspection/src/contract)' },
+      { path: '^libs/(?!audit/|oauth/|platform/|messaging/)' },
     ),
     only(
       'ui-knows-no-feature',
@@ -74,17 +80,29 @@ module.exports = {
       { path: '^apps/authorize/src/(?!ui/)' },
     ),
     only(
-      'testing-stays-out',
-      'what ships never imports what tests',
-      { path: '^(apps|libs)/[^/]+/src', pathNot: '^libs/testing/' },
-      { path: '^(libs/testing|dev)/' },
+      'local-knows-no-test',
+      'npm start runs without tests and tools',
+      { path: '^local/(?!test/)' },
+      { path: '^(test|qa)/' },
+    ),
+    only(
+      'support-below-tools',
+      'tests and tools share support, which knows neither',
+      { path: '^test/' },
+      { path: '^qa/' },
+    ),
+    only(
+      'product-stands-alone',
+      'what ships never imports the local environment, tests or tools',
+      { path: '^(apps|libs)/[^/]+/src' },
+      { path: '^(local|test|qa)/' },
     ),
     only(
       'only-stores-touch-redis',
       'ioredis belongs to stores and their module',
       {
         path: '^(apps|libs)/[^/]+/src',
-        pathNot: '\\.store\\.ts$|^libs/(platform/src/redis|testing)/',
+        pathNot: '\\.store\\.ts$|^libs/platform/src/redis/',
       },
       { path: 'node_modules/ioredis' },
     ),
@@ -94,14 +112,14 @@ module.exports = {
       {
         path: '^(apps|libs)/[^/]+/src',
         pathNot:
-          '^libs/database/src/.*(\\.store|\\.statements|\\.entity|\\.module|connection/.*|migrations/.*)\\.ts$|^libs/testing/',
+          '^libs/database/src/.*(\\.store|\\.statements|\\.entity|\\.module|connection/.*|migrations/.*)\\.ts$',
       },
       { path: 'node_modules/(typeorm|@nestjs/typeorm|pg)/' },
     ),
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '^(dist|bench/peers|dev/test/recipes/drivers|libs/introspection/dist)' },
+    exclude: { path: '^(dist|qa/bench/peers|test/recipes/drivers|libs/introspection/dist)' },
     tsPreCompilationDeps: true,
     // libs/introspection has a package.json of its own, without what is bundled into it.
     combinedDependencies: true,

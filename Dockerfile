@@ -6,7 +6,7 @@ WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 
-# .dockerignore excludes dev/, libs/testing and all tests.
+# .dockerignore excludes everything but the product: no tests and no tools.
 FROM dependencies AS build
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json build.mjs ./

@@ -18,7 +18,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const ROOT = import.meta.dirname;
 const DIST = join(ROOT, 'dist');
-const SOURCES = ['apps', 'libs', 'dev', 'bench'];
+const SOURCES = ['apps', 'libs', 'local', 'test', 'qa'];
 /** The last one is what npm has installed. */
 const SETTINGS = [
   'build.mjs',

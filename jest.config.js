@@ -1,18 +1,19 @@
 import { availableParallelism } from 'node:os';
-import { swcOptions } from './libs/testing/jest/swc-options.mjs';
+import { swcOptions } from './test/jest/swc-options.mjs';
 
 // Three tiers, told apart by the name of the file: *.unit.spec.ts, *.spec.ts and *.long.spec.ts.
 const tier = (displayName, testMatch, more) => ({
   displayName,
   testMatch,
   testEnvironment: process.argv.includes('--coverage')
-    ? '<rootDir>/libs/testing/jest/coverage-environment.mjs'
+    ? '<rootDir>/test/jest/coverage-environment.mjs'
     : 'node',
-  roots: ['<rootDir>/apps', '<rootDir>/libs', '<rootDir>/dev', '<rootDir>/k8s'],
+  roots: ['apps', 'libs', 'local', 'test', 'qa', 'k8s'].map((folder) => `<rootDir>/${folder}`),
   // swc compiles each file on its own, and `#lib/…` is read from the library's sources. Suites that start
   // processes run what `npm run build` wrote to dist.
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: {
+    '^#(local|test)/(.*)\\.js$': '<rootDir>/$1/$2.ts',
     '^#(\\w+)/(.*)\\.js$': '<rootDir>/libs/$1/src/$2.ts',
     '^(\\.{1,2}/.*)\\.js$': '$1',
   },
@@ -21,8 +22,8 @@ const tier = (displayName, testMatch, more) => ({
 });
 
 const servers = {
-  globalSetup: '<rootDir>/libs/testing/jest/global-setup.mjs',
-  globalTeardown: '<rootDir>/libs/testing/jest/global-teardown.mjs',
+  globalSetup: '<rootDir>/test/jest/global-setup.mjs',
+  globalTeardown: '<rootDir>/test/jest/global-teardown.mjs',
 };
 
 export default {
@@ -40,9 +41,9 @@ export default {
   workerIdleMemoryLimit: '1GB',
   // Against a hang, not to measure: processes take seconds to start on a busy machine.
   testTimeout: 240_000,
-  collectCoverageFrom: ['apps/*/src/**/*.ts', 'libs/*/src/**/*.ts', '!libs/testing/**'],
+  collectCoverageFrom: ['apps/*/src/**/*.ts', 'libs/*/src/**/*.ts'],
   coverageDirectory: 'coverage',
   coverageProvider: 'babel',
-  // dev/coverage.ts writes the report.
+  // qa/coverage.ts writes the report.
   coverageReporters: ['json'],
 };

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { runCommand } from '#testing/backing/run-command.js';
+import { runCommand } from '#local/servers/run-command.js';
 import { findKubectl } from './kubectl.js';
 import { OVERLAYS, withCopy } from './render.js';
 import { StubApi } from './stub-api.js';

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type AppProcess, startApp } from '#testing/app-process.js';
-import { type Fixture, openFixture, REDIRECT_URI, type TestClient } from '#testing/fixture.js';
-import { isolate, type Isolated } from '#testing/isolate.js';
+import { type AppProcess, startApp } from '#test/support/app-process.js';
+import { type Fixture, openFixture, REDIRECT_URI, type TestClient } from '#test/support/fixture.js';
+import { isolate, type Isolated } from '#test/support/isolate.js';
 import { type Answer, askDirectly, type Asking } from './ask.js';
 import { startIngress } from './ingress.js';
 import { one } from './manifests.js';

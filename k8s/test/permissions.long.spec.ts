@@ -5,16 +5,16 @@ import { Redis } from 'ioredis';
 import pg from 'pg';
 import { AUDIT_KINDS, AUDIT_STREAMS, AUDIT_TYPES, auditSubject } from '#audit/event.js';
 import { typesNamed } from '#audit/filter.js';
-import { auditEvents } from '#testing/audit-trail.js';
-import { SUBJECTS } from '#introspection/contract.js';
-import { natsOptions } from '#platform/nats/nats.connection.js';
-import { STATUS_SERVICES, statusInbox, statusSubject } from '#platform/status/service-status.js';
+import { auditEvents } from '#test/support/audit-trail.js';
+import { SUBJECTS } from '#messaging/contract.js';
+import { natsOptions } from '#messaging/nats.connection.js';
+import { STATUS_SERVICES, statusInbox, statusSubject } from '#messaging/service-status.js';
 import { pendingMigrations } from '#database/connection/migrate.js';
-import { type AppProcess, startApp } from '#testing/app-process.js';
-import { type Fixture, openFixture, REDIRECT_URI } from '#testing/fixture.js';
-import { runCommand } from '#testing/backing/run-command.js';
-import { becomesRefused, statusOfToken } from '#testing/refused-token.js';
-import { until } from '#testing/until.js';
+import { type AppProcess, startApp } from '#test/support/app-process.js';
+import { type Fixture, openFixture, REDIRECT_URI } from '#test/support/fixture.js';
+import { runCommand } from '#local/servers/run-command.js';
+import { becomesRefused, statusOfToken } from '#test/support/refused-token.js';
+import { until } from '#test/support/until.js';
 import { type Process, type Servers, startServers } from './servers.js';
 
 const ADDRESSES = {

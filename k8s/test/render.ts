@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { KubernetesObject } from '@kubernetes/client-node';
 import { parseAllDocuments } from 'yaml';
-import { runCommand } from '#testing/backing/run-command.js';
+import { runCommand } from '#local/servers/run-command.js';
 import { findKubectl } from './kubectl.js';
 import { ROOT, runScript } from './settings.js';
 

@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { runCommand } from '#testing/backing/run-command.js';
-import { findTool } from '#testing/tool.js';
+import { runCommand } from '#local/servers/run-command.js';
+import { findTool } from '#test/support/tool.js';
 
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 

@@ -2,11 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { appSettings } from '#testing/app-settings.js';
-import { freePort } from '#testing/backing/free-port.js';
-import { type Fixture, openFixture, REDIRECT_URI } from '#testing/fixture.js';
-import { isolate, type Isolated } from '#testing/isolate.js';
-import { until } from '#testing/until.js';
+import { appSettings } from '#test/support/app-settings.js';
+import { freePort } from '#local/servers/free-port.js';
+import { type Fixture, openFixture, REDIRECT_URI } from '#test/support/fixture.js';
+import { isolate, type Isolated } from '#test/support/isolate.js';
+import { until } from '#test/support/until.js';
 
 const GET = 'GET /.well-known/oauth-authorization-server HTTP/1.1\r\nHost: base.example.com\r\n\r\n';
 const KEYS = randomBytes(32).toString('base64url');

@@ -46,7 +46,7 @@ async function bundle(format, file, options) {
     format,
     external: PEERS,
     alias: Object.fromEntries(
-      ['oauth', 'platform'].map((lib) => [`#${lib}`, join(COMPILED, 'libs', lib, 'src')]),
+      ['oauth', 'platform', 'messaging'].map((lib) => [`#${lib}`, join(COMPILED, 'libs', lib, 'src')]),
     ),
     // The paths of tsconfig.json point to the sources.
     tsconfigRaw: {},

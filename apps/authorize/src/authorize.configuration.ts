@@ -21,7 +21,7 @@ import {
 } from '#platform/configuration/variables.js';
 import { PublicKeysVariable } from './hand-over-login/product-keys.js';
 import { RedisUrlVariable } from '#platform/redis/redis-url.js';
-import type { Settings } from '#platform/status/service-status.js';
+import type { Settings } from '#platform/status/status-report.js';
 import { ClaimsVariable, ScopeVariable } from './oidc-login/oidc-variables.js';
 
 /** Environment variables of the authorize app. Lifetimes are in seconds. */

@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { RevocationPublisher } from '#grants/revocation.publisher.js';
-import { type GrantRevoked, SUBJECTS } from '#introspection/contract.js';
-import { natsOptions } from '#platform/nats/nats.connection.js';
-import { respond } from '#platform/nats/respond.js';
-import { statusSubject } from '#platform/status/service-status.js';
+import { type GrantRevoked, SUBJECTS } from '#messaging/contract.js';
+import { natsOptions } from '#messaging/nats.connection.js';
+import { respond } from '#messaging/respond.js';
+import { statusSubject } from '#messaging/service-status.js';
 import type { StatusReport } from '#platform/status/status-report.js';
 
 const RETRY_MS = 1_000;

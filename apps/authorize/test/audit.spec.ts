@@ -1,9 +1,9 @@
 import type { AuditEvent } from '#audit/event.js';
 import type { AuditFilter } from '#audit/filter.js';
-import { auditEvents, undocumentedDetails } from '#testing/audit-trail.js';
-import { PASSWORD } from './authorize-app.js';
-import { revoke } from './connected-apps.js';
-import { AUTHORIZE, useRequests } from './use-requests.js';
+import { auditEvents, undocumentedDetails } from '#test/support/audit-trail.js';
+import { PASSWORD } from './support/authorize-app.js';
+import { revoke } from './support/connected-apps.js';
+import { AUTHORIZE, useRequests } from './support/use-requests.js';
 
 const { app, now, address, consented } = useRequests();
 

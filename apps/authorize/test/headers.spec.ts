@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { RequestMethod } from '@nestjs/common';
-import { authorizeAddress, PKCE, REDIRECT_URI, startAuthorizeApp } from './authorize-app.js';
-import { EVERY_ANSWER } from './every-answer.js';
-import { routesOf } from './routes.js';
-import { useAuthorizeApp } from './use-authorize-app.js';
+import { authorizeAddress, PKCE, REDIRECT_URI, startAuthorizeApp } from './support/authorize-app.js';
+import { EVERY_ANSWER } from './support/every-answer.js';
+import { routesOf } from './support/routes.js';
+import { useAuthorizeApp } from './support/use-authorize-app.js';
 
 const { app, client, user } = useAuthorizeApp();
 

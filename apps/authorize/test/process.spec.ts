@@ -3,9 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { resolve } from 'node:path';
-import { isolate, type Isolated } from '#testing/isolate.js';
-import { freePort } from '#testing/backing/free-port.js';
-import { until } from '#testing/until.js';
+import { isolate, type Isolated } from '#test/support/isolate.js';
+import { freePort } from '#local/servers/free-port.js';
+import { until } from '#test/support/until.js';
 
 const MAIN = resolve('dist/apps/authorize.cjs');
 /** Against hangs, not for measuring. */

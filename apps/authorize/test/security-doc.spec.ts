@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { THROTTLE_LIMITS } from '../src/login/throttle/throttle.store.js';
-import { PASSWORD } from './authorize-app.js';
-import { EVERY_ANSWER } from './every-answer.js';
-import { useAuthorizeApp } from './use-authorize-app.js';
+import { PASSWORD } from './support/authorize-app.js';
+import { EVERY_ANSWER } from './support/every-answer.js';
+import { useAuthorizeApp } from './support/use-authorize-app.js';
 
 const text = readFileSync(fileURLToPath(new URL('../../../docs/security.md', import.meta.url)), 'utf8');
 

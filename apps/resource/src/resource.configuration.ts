@@ -8,7 +8,7 @@ import {
   OriginVariable,
   UrlsVariable,
 } from '#platform/configuration/variables.js';
-import type { Settings } from '#platform/status/service-status.js';
+import type { Settings } from '#platform/status/status-report.js';
 
 export class ResourceConfiguration extends ServiceConfiguration {
   override PORT = 3003;

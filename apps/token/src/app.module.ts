@@ -5,7 +5,7 @@ import { ENDPOINTS } from '#oauth/endpoints.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { parseForm, parseJson } from '#oauth/parameters.js';
 import type { Service } from '#platform/bootstrap/service.js';
-import { natsOptions } from '#platform/nats/nats.connection.js';
+import { natsOptions } from '#messaging/nats.connection.js';
 import { GracefulNatsServer } from './graceful-nats-server.js';
 import { CoreModule } from './core.module.js';
 import { IntrospectionModule } from './introspection/introspection.module.js';

@@ -5,12 +5,12 @@ import { DatabaseModule } from '#database/database.module.js';
 import { GrantsModule } from '#grants/grants.module.js';
 import { KeyRingRecorder } from '#grants/key-ring-recorder.service.js';
 import { NatsRevocationPublisher, RevocationPublisher } from '#grants/revocation.publisher.js';
-import { INVALIDATIONS } from '#introspection/contract.js';
+import { INVALIDATIONS } from '#messaging/contract.js';
 import { parseScopes } from '#oauth/scope-file.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
 import { type ConfigurationFile, readConfigurationFile } from '#platform/configuration/configuration-file.js';
 import { ConfigurationFilesModule } from '#platform/configuration/configuration-files.module.js';
-import { NatsModule } from '#platform/nats/nats.module.js';
+import { NatsModule } from '#messaging/nats.module.js';
 import { RedisModule } from '#platform/redis/redis.module.js';
 import { lifetimesOf, TokenConfiguration } from './token.configuration.js';
 

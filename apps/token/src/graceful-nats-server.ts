@@ -2,14 +2,14 @@ import { tracingChannel } from 'node:diagnostics_channel';
 import type { Msg, NatsConnection, Status, Subscription } from '@nats-io/transport-node';
 import { type MessageHandler, NatsContext, ServerNats } from '@nestjs/microservices';
 import { lastValueFrom } from 'rxjs';
-import { isRequest } from '#introspection/contract.js';
+import { isRequest } from '#messaging/contract.js';
 import {
   expectsReply,
   MalformedMessageError,
   MalformedMessageLog,
   type NatsRequest,
   readRequest,
-} from '#platform/nats/nats-message.js';
+} from '#messaging/nats-message.js';
 
 /** For metrics and traces. Never contains payloads. */
 const RESPONSES = tracingChannel<unknown, object>('scheduling-oauth:nats-response');

@@ -13,7 +13,7 @@ import {
   UrlsVariable,
 } from '#platform/configuration/variables.js';
 import { RedisUrlVariable } from '#platform/redis/redis-url.js';
-import type { Settings } from '#platform/status/service-status.js';
+import type { Settings } from '#platform/status/status-report.js';
 import { DEFAULT_LIFETIMES, type Lifetimes } from '#grants/lifetimes.js';
 import { DEFAULT_SCOPES_FILE } from '#oauth/scope-file.js';
 import { DEFAULT_PROOF_LIFETIME } from '#oauth/dpop/dpop-verifier.js';

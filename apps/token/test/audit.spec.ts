@@ -1,7 +1,7 @@
-import { SUBJECTS } from '#introspection/contract.js';
-import { auditEvents, undocumentedDetails } from '#testing/audit-trail.js';
-import { REDIRECT_URI } from '#testing/fixture.js';
-import { type Pair, useTokenApp } from './use-token-app.js';
+import { SUBJECTS } from '#messaging/contract.js';
+import { auditEvents, undocumentedDetails } from '#test/support/audit-trail.js';
+import { REDIRECT_URI } from '#test/support/fixture.js';
+import { type Pair, useTokenApp } from './support/use-token-app.js';
 
 const app = useTokenApp();
 

@@ -3,13 +3,13 @@ import { once } from 'node:events';
 import { createConnection } from 'node:net';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import pg from 'pg';
-import { SUBJECTS } from '#introspection/contract.js';
-import { natsOptions } from '#platform/nats/nats.connection.js';
-import { appSettings } from '#testing/app-settings.js';
-import { type AppProcess, startApp } from '#testing/app-process.js';
-import { type Fixture, openFixture } from '#testing/fixture.js';
-import { isolate, type Isolated } from '#testing/isolate.js';
-import { until } from '#testing/until.js';
+import { SUBJECTS } from '#messaging/contract.js';
+import { natsOptions } from '#messaging/nats.connection.js';
+import { appSettings } from '#test/support/app-settings.js';
+import { type AppProcess, startApp } from '#test/support/app-process.js';
+import { type Fixture, openFixture } from '#test/support/fixture.js';
+import { isolate, type Isolated } from '#test/support/isolate.js';
+import { until } from '#test/support/until.js';
 
 /** Against hangs, not for measuring. */
 const PATIENCE_MS = 60_000;

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ENDPOINTS } from '#oauth/endpoints.js';
-import { REDIRECT_URI } from '#testing/fixture.js';
-import { rawForm } from '#testing/kept-connection.js';
-import { openLoop, type TimedAnswer } from '#testing/open-loop.js';
-import { startTokenProcess, type TokenProcess } from '#testing/token-process.js';
+import { REDIRECT_URI } from '#test/support/fixture.js';
+import { rawForm } from '#test/support/kept-connection.js';
+import { openLoop, type TimedAnswer } from '#test/support/open-loop.js';
+import { startTokenProcess, type TokenProcess } from '#test/support/token-process.js';
 
 /** More than the process can answer in time: a second of its work. */
 const CROWD = 4_000;

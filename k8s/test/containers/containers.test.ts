@@ -2,8 +2,8 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type CommandResult, runCommand } from '#testing/backing/run-command.js';
-import { freePort } from '#testing/backing/free-port.js';
+import { type CommandResult, runCommand } from '#local/servers/run-command.js';
+import { freePort } from '#local/servers/free-port.js';
 import { ROOT } from '../settings.js';
 import { type Engine, startEngine } from './engine.js';
 import { makeStandIns } from './stand-ins.js';
@@ -190,7 +190,7 @@ describe('the image and docker-compose.yml', () => {
   );
 
   async function passTheDemo(): Promise<void> {
-    const demo = await runCommand(process.execPath, [join(ROOT, 'dist/dev/demo.js')], {
+    const demo = await runCommand(process.execPath, [join(ROOT, 'dist/local/demo.js')], {
       cwd: ROOT,
       env: { PATH: process.env['PATH'], LOCAL_DIR: folder, NODE_EXTRA_CA_CERTS: join(folder, 'tls.crt') },
     });

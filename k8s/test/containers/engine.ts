@@ -1,8 +1,8 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startGuarded } from '#testing/backing/guarded-process.js';
-import { type CommandResult, runCommand } from '#testing/backing/run-command.js';
+import { startGuarded } from '#local/servers/guarded-process.js';
+import { type CommandResult, runCommand } from '#local/servers/run-command.js';
 import { ROOT } from '../settings.js';
 import { unpackedDocker } from './packages.js';
 

@@ -1,8 +1,8 @@
 import { access, mkdir, rename, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Apt } from '#testing/backing/apt.js';
-import { progressOn } from '#testing/backing/progress.js';
-import { Workspace } from '#testing/backing/workspace.js';
+import { Apt } from '#local/servers/apt.js';
+import { progressOn } from '#local/servers/progress.js';
+import { Workspace } from '#local/servers/workspace.js';
 
 const ENGINE = ['docker.io', 'containerd', 'runc', 'iptables', 'debootstrap'];
 const ENGINE_LIBRARIES = [

@@ -2,7 +2,7 @@ import { access, chmod, cp, mkdir, mkdtemp, readFile, realpath, rm, writeFile } 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parse } from 'yaml';
-import { runCommand } from '#testing/backing/run-command.js';
+import { runCommand } from '#local/servers/run-command.js';
 import { ROOT } from '../settings.js';
 import type { Engine } from './engine.js';
 

@@ -3,7 +3,7 @@ import { Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from 
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import type { Counter } from 'prom-client';
 import { redactCredentials } from '#platform/logging/logger.js';
-import { natsOptions } from '#platform/nats/nats.connection.js';
+import { natsOptions } from '#messaging/nats.connection.js';
 import type { Metrics } from '#platform/telemetry/metrics.js';
 import { AUDIT_KINDS, type AuditEvent, auditEvent, type AuditRecord, type AuditService } from './event.js';
 import { EventBuffer } from './event-buffer.js';

@@ -10,8 +10,8 @@ import {
   type JsMsg,
   type StreamConfig,
 } from '@nats-io/jetstream';
-import { isObject } from '#platform/nats/nats-message.js';
-import { natsOptions } from '#platform/nats/nats.connection.js';
+import { isObject } from '#messaging/nats-message.js';
+import { natsOptions } from '#messaging/nats.connection.js';
 import { AUDIT_KINDS, AUDIT_STREAMS, type AuditEvent, auditSubject } from './event.js';
 import { type AuditFilter, matcher, sourcesOf } from './filter.js';
 import { inOrder, RecentIds, sorted } from './in-order.js';

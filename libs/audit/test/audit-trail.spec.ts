@@ -1,10 +1,10 @@
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
-import { natsOptions } from '#platform/nats/nats.connection.js';
-import { createTrail } from '#testing/isolate.js';
-import { RestartableNats } from '#testing/restartable-nats.js';
-import { claimSlot, type Slot } from '#testing/slot.js';
-import { testServices } from '#testing/test-services.js';
+import { natsOptions } from '#messaging/nats.connection.js';
+import { createTrail } from '#test/support/isolate.js';
+import { RestartableNats } from '#test/support/restartable-nats.js';
+import { claimSlot, type Slot } from '#test/support/slot.js';
+import { testServices } from '#test/support/test-services.js';
 import { AUDIT_STREAMS, auditEvent, type AuditEvent, type AuditRecord, auditSubject } from '#audit/event.js';
 import { type AuditFilter, typesNamed } from '#audit/filter.js';
 import { AuditReader } from '#audit/reader.js';

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { SUBJECTS } from '#introspection/contract.js';
-import { NatsConnection } from '#platform/nats/nats.connection.js';
+import { SUBJECTS } from '#messaging/contract.js';
+import { NatsConnection } from '#messaging/nats.connection.js';
 
 /** Broadcasts `oauth.grant.revoked`, so that every process evicts the grants' tokens from its cache. */
 export abstract class RevocationPublisher {

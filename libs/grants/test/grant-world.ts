@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { Granted, Refusal } from '#grants/grant.js';
 import { DEFAULT_LIFETIMES, type Lifetimes } from '#grants/lifetimes.js';
-import { type Fixture, openFixture } from '#testing/fixture.js';
-import { grantEngine } from '#testing/grant-engine.js';
-import { isolate } from '#testing/isolate.js';
+import { type Fixture, openFixture } from '#test/support/fixture.js';
+import { grantEngine } from '#test/support/grant-engine.js';
+import { isolate } from '#test/support/isolate.js';
 
 export const REDIRECT_URI = 'https://app.example.com/callback';
 

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type NewPushedRequest, PushedRequestStore, type PushLimit } from '#grants/pushed-request.store.js';
 import { type RedisClient, redisClient } from '#platform/redis/redis-client.js';
-import { RedisCluster } from '#testing/topology/redis-cluster.js';
-import { until } from '#testing/until.js';
+import { RedisCluster } from '#test/topology/redis-cluster.js';
+import { until } from '#test/support/until.js';
 
 const LIFETIME = 300;
 const MINUTE = 60_000;

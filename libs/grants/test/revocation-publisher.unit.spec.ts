@@ -1,5 +1,5 @@
 import { NatsRevocationPublisher } from '#grants/revocation.publisher.js';
-import type { NatsConnection } from '#platform/nats/nats.connection.js';
+import type { NatsConnection } from '#messaging/nats.connection.js';
 
 it('broadcasts many revocations in turns, so that other requests do not wait for the last', async () => {
   const published: string[] = [];

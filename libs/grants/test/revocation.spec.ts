@@ -1,5 +1,5 @@
 import { GrantStore } from '#grants/grant.store.js';
-import { storedGrant } from '#testing/stored-grant.js';
+import { storedGrant } from '#test/support/stored-grant.js';
 import { useWorld } from './grant-world.js';
 
 const world = useWorld();

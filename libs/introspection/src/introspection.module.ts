@@ -1,8 +1,8 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { PassportModule } from '@nestjs/passport';
-import { NatsModule } from '#platform/nats/nats.module.js';
+import { NatsModule } from '#messaging/nats.module.js';
 import { BearerStrategy } from './bearer.strategy.js';
-import { INVALIDATIONS } from './contract.js';
+import { INVALIDATIONS } from '#messaging/contract.js';
 import { DpopAuthenticator } from './dpop-authenticator.js';
 import {
   checkOptions,

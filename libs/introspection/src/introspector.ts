@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { DpopProof } from '#oauth/dpop/dpop-verifier.js';
 import { isInAudience } from '#oauth/audience.js';
-import { NatsConnection } from '#platform/nats/nats.connection.js';
-import { type Lookup, TrustedCache } from '#platform/nats/trusted-cache.js';
+import { NatsConnection } from '#messaging/nats.connection.js';
+import { type Lookup, TrustedCache } from '#messaging/trusted-cache.js';
 import {
   type ConsumeProofReply,
   type IntrospectionReply,
@@ -10,7 +10,7 @@ import {
   parseReply,
   SUBJECTS,
   tagOf,
-} from './contract.js';
+} from '#messaging/contract.js';
 import { INTROSPECTION_OPTIONS, type IntrospectionOptions } from './introspection.options.js';
 
 export interface TokenInfo {

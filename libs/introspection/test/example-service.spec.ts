@@ -3,10 +3,10 @@ import { randomBytes } from 'node:crypto';
 import type { INestApplication } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
-import { NatsConnection } from '#platform/nats/nats.connection.js';
+import { NatsConnection } from '#messaging/nats.connection.js';
 import request from 'supertest';
-import { REDIRECT_URI } from '#testing/fixture.js';
-import { startTokenProcess, type TokenProcess } from '#testing/token-process.js';
+import { REDIRECT_URI } from '#test/support/fixture.js';
+import { startTokenProcess, type TokenProcess } from '#test/support/token-process.js';
 import { exampleService } from './example-service.js';
 
 let tokenApp: TokenProcess;

@@ -1,9 +1,9 @@
 import { connect, type NatsConnection as NatsClient } from '@nats-io/transport-node';
-import { INVALIDATIONS, type IntrospectionRequest, SUBJECTS } from '#introspection/contract.js';
+import { INVALIDATIONS, type IntrospectionRequest, SUBJECTS } from '#messaging/contract.js';
 import { Introspector } from '#introspection/introspector.js';
 import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
-import { NatsConnection, natsOptions } from '#platform/nats/nats.connection.js';
-import { type Isolated, isolate } from '#testing/isolate.js';
+import { NatsConnection, natsOptions } from '#messaging/nats.connection.js';
+import { type Isolated, isolate } from '#test/support/isolate.js';
 
 const JKT = 'a'.repeat(43);
 const ACTIVE = { active: true, grant_id: 'g', client_id: 'c', sub: '7', scope: 'profile:read' } as const;

@@ -1,8 +1,8 @@
 import { type AuthorizationRequest, checkAuthorizationRequest } from '#oauth/authorization-request.js';
 import type { OAuthClient } from '#oauth/client.js';
 import { parseQuery } from '#oauth/parameters.js';
-import { DpopKey } from '#testing/dpop-key.js';
-import { SCOPES } from '#testing/scopes.js';
+import { DpopKey } from '#test/support/dpop-key.js';
+import { SCOPES } from '#test/support/scopes.js';
 
 const client: OAuthClient = {
   clientId: 'sc_a',

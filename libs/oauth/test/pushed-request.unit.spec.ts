@@ -7,7 +7,7 @@ import {
 import type { OAuthClient } from '#oauth/client.js';
 import { LIMITS, type Parameters } from '#oauth/parameters.js';
 import { readPushedParameters, writePushedParameters } from '#oauth/pushed-request.js';
-import { SCOPES } from '#testing/scopes.js';
+import { SCOPES } from '#test/support/scopes.js';
 
 const scopes = SCOPES.names;
 const redirectUri = 'https://app.example.com/callback?tenant=7';

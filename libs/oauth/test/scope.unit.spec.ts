@@ -1,6 +1,6 @@
 import { LOCALES } from '#oauth/locale.js';
 import { type Scope, ScopeCatalogue, scopeTokens } from '#oauth/scope.js';
-import { SCOPES } from '#testing/scopes.js';
+import { SCOPES } from '#test/support/scopes.js';
 
 describe('the scopes of this repository', () => {
   it.each(LOCALES)('have a text in %s, in its script and not copied from English', (locale) => {

@@ -5,8 +5,8 @@ import {
   type ApplyRevocationsRequest,
   type ClientChanged,
   SUBJECTS,
-} from '#introspection/contract.js';
-import { natsOptions } from '#platform/nats/nats.connection.js';
+} from '#messaging/contract.js';
+import { natsOptions } from '#messaging/nats.connection.js';
 import { warn } from '../command-line/output.js';
 
 const TIMEOUT_MS = 5_000;

@@ -1,12 +1,12 @@
 import { createInbox, type NatsConnection } from '@nats-io/transport-node';
-import { natsOptions } from '#platform/nats/nats.connection.js';
+import { natsOptions } from '#messaging/nats.connection.js';
+import type { ServiceStatus } from '#platform/status/status-report.js';
 import {
   parseServiceStatus,
-  type ServiceStatus,
   STATUS_SERVICES,
   statusInbox,
   statusSubject,
-} from '#platform/status/service-status.js';
+} from '#messaging/service-status.js';
 import { warn } from '../command-line/output.js';
 import { withNats } from './nats.connection.js';
 

@@ -1,4 +1,4 @@
-import type { ServiceStatus } from '#platform/status/service-status.js';
+import type { ServiceStatus } from '#platform/status/status-report.js';
 import { check, type Checks, type Finding, noneChecked, type NotChecked } from './finding.js';
 import { nameOf } from './process.checks.js';
 

@@ -1,5 +1,5 @@
 import type { RecordedKey } from '#database/token-key/token-key.store.js';
-import type { ServiceStatus } from '#platform/status/service-status.js';
+import type { ServiceStatus } from '#platform/status/status-report.js';
 import { toPaste } from '../command-line/shell.js';
 import { isNeeded, type KeyProblem, keyReport } from '../key/key-report.js';
 import { check, type Checks, type Finding, noneChecked, type NotChecked } from './finding.js';

@@ -1,7 +1,7 @@
 import { connect, type NatsConnection, PermissionViolationError } from '@nats-io/transport-node';
 import { AUDIT_STREAMS } from '#audit/event.js';
 import type { AuditRetention } from '#audit/retention.js';
-import { natsOptions } from '#platform/nats/nats.connection.js';
+import { natsOptions } from '#messaging/nats.connection.js';
 import { trailServer } from '../connections/audit-trail.connection.js';
 import { withNats } from '../connections/nats.connection.js';
 import { type DoctorSettings, retentionOf } from '../settings/settings.js';

@@ -1,4 +1,4 @@
-import type { RedisStatus } from '#platform/status/service-status.js';
+import type { RedisStatus } from '#platform/status/status-report.js';
 import { check, type Checks, type Finding } from './finding.js';
 
 export const REDIS_CHECKS = {

@@ -1,5 +1,5 @@
 import type { RecordedKey } from '#database/token-key/token-key.store.js';
-import type { ServiceStatus } from '#platform/status/service-status.js';
+import type { ServiceStatus } from '#platform/status/status-report.js';
 
 export type RingProcess = ServiceStatus & Required<Pick<ServiceStatus, 'keys'>>;
 

@@ -1,6 +1,6 @@
 import type { RecordedKey } from '#database/token-key/token-key.store.js';
 import { KeyRing } from '#grants/key-ring.js';
-import type { ServiceStatus } from '#platform/status/service-status.js';
+import type { ServiceStatus } from '#platform/status/status-report.js';
 import { isNeeded, type KeyReport, keyReport } from './key-report.js';
 
 export const STEPS = 3;

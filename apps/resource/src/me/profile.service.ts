@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { parseReply, SUBJECTS, tagOf } from '#introspection/contract.js';
-import { NatsConnection } from '#platform/nats/nats.connection.js';
-import { TrustedCache } from '#platform/nats/trusted-cache.js';
+import { parseReply, SUBJECTS, tagOf } from '#messaging/contract.js';
+import { NatsConnection } from '#messaging/nats.connection.js';
+import { TrustedCache } from '#messaging/trusted-cache.js';
 import { countLookups, Metrics } from '#platform/telemetry/metrics.js';
 import type { Profile } from './me.openapi.js';
 

@@ -2,14 +2,14 @@ import type { IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { ClientStore } from '#database/client/client.store.js';
 import type { Client, ClientWithSecrets } from '#database/client/client.js';
-import { tagOf } from '#introspection/contract.js';
+import { tagOf } from '#messaging/contract.js';
 import { isClientId, matchClientSecret } from '#oauth/client.js';
 import type { Check } from '#oauth/error-guide/error-guide.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { LIMITS, Parameter } from '#oauth/parameters.js';
 import { addLogContext } from '#platform/logging/request-log.js';
-import { NatsConnection } from '#platform/nats/nats.connection.js';
-import { TrustedCache } from '#platform/nats/trusted-cache.js';
+import { NatsConnection } from '#messaging/nats.connection.js';
+import { TrustedCache } from '#messaging/trusted-cache.js';
 import { countLookups, Metrics } from '#platform/telemetry/metrics.js';
 import { UsageRecorder } from '../usage/usage-recorder.service.js';
 

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { ResourceServerStore } from '#database/resource-server/resource-server.store.js';
 import type { ResourceServer } from '#database/resource-server/resource-server.entity.js';
-import { tagOf } from '#introspection/contract.js';
+import { tagOf } from '#messaging/contract.js';
 import { isClientId, matchClientSecret } from '#oauth/client.js';
 import { addLogContext } from '#platform/logging/request-log.js';
-import { NatsConnection } from '#platform/nats/nats.connection.js';
-import { TrustedCache } from '#platform/nats/trusted-cache.js';
+import { NatsConnection } from '#messaging/nats.connection.js';
+import { TrustedCache } from '#messaging/trusted-cache.js';
 import {
   type ClientRequest,
   type ClientDto,

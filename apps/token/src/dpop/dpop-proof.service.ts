@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { DpopProof } from '#oauth/dpop/dpop-verifier.js';
 import { OAuthError } from '#oauth/oauth-error.js';
-import type { ConsumeProofReply, ConsumeProofRequest } from '#introspection/contract.js';
+import type { ConsumeProofReply, ConsumeProofRequest } from '#messaging/contract.js';
 import { KeyRing } from '#grants/key-ring.js';
 import { TokenConfiguration } from '../token.configuration.js';
 import { ProofStore } from './proof.store.js';

@@ -8,8 +8,8 @@ import {
 } from '@nestjs/common';
 import { ClientStore } from '#database/client/client.store.js';
 import type { ActiveToken, Refusal } from '#grants/grant.js';
-import { type ClientChanged, SUBJECTS, tagOf } from '#introspection/contract.js';
-import { NatsConnection } from '#platform/nats/nats.connection.js';
+import { type ClientChanged, SUBJECTS, tagOf } from '#messaging/contract.js';
+import { NatsConnection } from '#messaging/nats.connection.js';
 
 /** Milliseconds until the next reading, and until a failed reading is repeated. */
 const INTERVALS = { pass: 5_000, retry: 1_000 };

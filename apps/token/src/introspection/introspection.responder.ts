@@ -11,8 +11,8 @@ import {
   type ProfileReply,
   type ProfileRequest,
   SUBJECTS,
-} from '#introspection/contract.js';
-import { REFERENCE_HEADER } from '#platform/nats/nats-message.js';
+} from '#messaging/contract.js';
+import { REFERENCE_HEADER } from '#messaging/nats-message.js';
 import { DpopProofService } from '../dpop/dpop-proof.service.js';
 import { UsageRecorder } from '../usage/usage-recorder.service.js';
 import { DisabledClients } from './disabled-clients.service.js';

@@ -8,7 +8,7 @@ import {
 } from '@nestjs/common';
 import { GrantRecordStore } from '#database/grant/grant-record.store.js';
 import { RevocationService } from '#grants/revocation.service.js';
-import { NatsConnection } from '#platform/nats/nats.connection.js';
+import { NatsConnection } from '#messaging/nats.connection.js';
 import { RedisConnection } from '#platform/redis/redis.connection.js';
 
 /** Milliseconds until the next pass, and until a failed pass is repeated. */

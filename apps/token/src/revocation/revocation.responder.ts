@@ -3,11 +3,7 @@ import { MessagePattern, Payload } from '@nestjs/microservices';
 import { AuditPublisher } from '#audit/publisher.js';
 import { GrantRecordStore } from '#database/grant/grant-record.store.js';
 import { RevocationService } from '#grants/revocation.service.js';
-import {
-  type ApplyRevocationsReply,
-  type ApplyRevocationsRequest,
-  SUBJECTS,
-} from '#introspection/contract.js';
+import { type ApplyRevocationsReply, type ApplyRevocationsRequest, SUBJECTS } from '#messaging/contract.js';
 
 /**
  * Applies the recorded revocations of a client or user to Redis and to every cache. Revokes nothing by itself, so that a forged or

@@ -11,8 +11,8 @@ import {
   type UserDeleteReply,
   type UserDisableReply,
   type UserUpsertReply,
-} from '#introspection/contract.js';
-import { NatsConnection } from '#platform/nats/nats.connection.js';
+} from '#messaging/contract.js';
+import { NatsConnection } from '#messaging/nats.connection.js';
 import { TokenConfiguration } from '../token.configuration.js';
 
 const OUTCOMES = { created: 'created', updated: 'updated', kept: 'unchanged', stale: 'stale' } as const;

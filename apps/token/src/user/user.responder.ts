@@ -8,7 +8,7 @@ import {
   type UserDeleteReply,
   type UserDisableReply,
   type UserUpsertReply,
-} from '#introspection/contract.js';
+} from '#messaging/contract.js';
 import { UserChangeService } from './user-change.service.js';
 
 /** By outcome. A refused or repeated message changes nothing. */

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { EngineAnswer, EngineCommand, EngineRequest, EngineSettings } from './engine-command.js';
 
 const PROGRAM = fileURLToPath(new URL('./engine-process.ts', import.meta.url));
-const LOADER = new URL('../../../testing/jest/register-typescript.mjs', import.meta.url).href;
+const LOADER = new URL('../../../../test/jest/register-typescript.mjs', import.meta.url).href;
 
 /** Several processes, each with a grant engine and connections of its own, over the same stores. */
 export class EngineFleet {

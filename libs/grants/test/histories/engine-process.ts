@@ -5,7 +5,7 @@ import { GrantRecordStore } from '#database/grant/grant-record.store.js';
 import type { Granted, Refusal } from '#grants/grant.js';
 import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
 import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
-import { grantEngine } from '#testing/grant-engine.js';
+import { grantEngine } from '#test/support/grant-engine.js';
 import type { EngineAnswer, EngineCommand, EngineRequest, EngineSettings } from './engine-command.js';
 
 // A process of its own with a grant engine over its own connections, as each copy of the token app has. It carries

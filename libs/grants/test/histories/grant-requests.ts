@@ -1,5 +1,5 @@
 import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
-import { withFullNames } from '#testing/stored-grant.js';
+import { withFullNames } from '#test/support/stored-grant.js';
 import type { EngineAnswer } from './engine-command.js';
 import type { Stage } from './stage.js';
 import type { RedisState } from './state-machine.js';

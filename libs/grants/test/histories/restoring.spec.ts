@@ -2,9 +2,9 @@ import type { GrantRecordStore } from '#database/grant/grant-record.store.js';
 import type { GrantEngine } from '#grants/grant-engine.js';
 import type { RevocationService } from '#grants/revocation.service.js';
 import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
-import { openFixture, type Fixture, type TestClient } from '#testing/fixture.js';
-import { grantEngine } from '#testing/grant-engine.js';
-import { type Isolated, isolate } from '#testing/isolate.js';
+import { openFixture, type Fixture, type TestClient } from '#test/support/fixture.js';
+import { grantEngine } from '#test/support/grant-engine.js';
+import { type Isolated, isolate } from '#test/support/isolate.js';
 
 const KEYS = 'AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8';
 const redirectUri = 'https://app.example.com/callback?tenant=7';

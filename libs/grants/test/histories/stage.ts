@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Redis } from 'ioredis';
-import { openFixture } from '#testing/fixture.js';
-import { isolate } from '#testing/isolate.js';
+import { openFixture } from '#test/support/fixture.js';
+import { isolate } from '#test/support/isolate.js';
 import type { EngineAnswer, EngineCommand } from './engine-command.js';
 import { EngineFleet } from './engine-fleet.js';
 

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DpopKey } from '#testing/dpop-key.js';
-import { REDIRECT_URI } from '#testing/fixture.js';
-import { FaultProxy } from '#testing/fault-proxy.js';
-import { startTokenProcess, type TokenProcess } from '#testing/token-process.js';
+import { DpopKey } from '#test/support/dpop-key.js';
+import { REDIRECT_URI } from '#test/support/fixture.js';
+import { FaultProxy } from '#test/support/fault-proxy.js';
+import { startTokenProcess, type TokenProcess } from '#test/support/token-process.js';
 import { OutsideProject, packIntrospection, type Answer, type RunningProject } from './project.js';
 import { COMMONJS, FASTIFY_MAIN, TYPES, WITHOUT_NATS } from './projects.js';
 

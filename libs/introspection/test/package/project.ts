@@ -2,10 +2,10 @@ import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/pr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from '#testing/backing/free-port.js';
-import { type GuardedProcess, startGuarded } from '#testing/backing/guarded-process.js';
-import { runCommand } from '#testing/backing/run-command.js';
-import { lastLines } from '#testing/backing/started-service.js';
+import { freePort } from '#local/servers/free-port.js';
+import { type GuardedProcess, startGuarded } from '#local/servers/guarded-process.js';
+import { runCommand } from '#local/servers/run-command.js';
+import { lastLines } from '#local/servers/started-service.js';
 
 const PACKAGE = '@scheduling-oauth/introspection';
 const READY_WITHIN_MS = 60_000;

@@ -3,7 +3,7 @@ import { CompactSign } from 'jose';
 import { DPOP_ALGORITHMS } from '#oauth/dpop/public-key.js';
 import { DpopVerifier } from '#oauth/dpop/dpop-verifier.js';
 import { publicUri, targetUri } from '#oauth/dpop/target-uri.js';
-import { DpopKey } from '#testing/dpop-key.js';
+import { DpopKey } from '#test/support/dpop-key.js';
 
 const URI = 'https://api.example.com/v2/me';
 const NOW = 1_800_000_000_000;

@@ -32,7 +32,7 @@ import {
 } from '../http/request-hooks.js';
 import { createLogger, NestLogger } from '../logging/logger.js';
 import { assignReference, logRequests } from '../logging/request-log.js';
-import type { Settings } from '../status/service-status.js';
+import type { Settings } from '../status/status-report.js';
 import { StatusReport } from '../status/status-report.js';
 import { measureCalls } from '../telemetry/calls.js';
 import { measureDependencies, measureRequests, Metrics } from '../telemetry/metrics.js';

@@ -1,5 +1,5 @@
 import { IsIn } from 'class-validator';
-import type { Settings } from '../status/service-status.js';
+import type { Settings } from '../status/status-report.js';
 import { ChoiceVariable, NumberVariable, ProxiesVariable } from './variables.js';
 
 /** The environment variables of every service. */

@@ -1,5 +1,5 @@
 import { Cluster } from 'ioredis';
-import type { RedisStatus } from '../status/service-status.js';
+import type { RedisStatus } from '../status/status-report.js';
 import type { RedisClient } from './redis-client.js';
 
 /** How the server that this process uses is configured; of a Cluster, all its masters. Rejects if one does not answer. */

@@ -1,5 +1,42 @@
 import { hostname } from 'node:os';
-import type { ServiceStatus, Settings } from './service-status.js';
+
+/**
+ * Status of a running process, without secrets. A part is absent if the process does not have it or cannot read it at the moment.
+ */
+export interface ServiceStatus {
+  readonly service: string;
+  /** `host:pid`: unique among the processes of a service. */
+  readonly instance: string;
+  readonly version: string;
+  /** ISO 8601, as is `time`, the process's clock at its answer. */
+  readonly started_at: string;
+  readonly time: string;
+  /** The key ring, the signing key first. */
+  readonly keys?: readonly KeyStatus[];
+  /** By variable, the settings that all processes must have the same; of a file, the SHA-256 of its content. */
+  readonly settings?: Settings;
+  /** Events of the audit trail that wait for NATS, and events lost since the start. */
+  readonly audit?: { readonly waiting: number; readonly dropped: number };
+  readonly redis?: RedisStatus;
+}
+
+interface KeyStatus {
+  /** Eight hexadecimal digits of a hash of the key, which every token names. The key cannot be found from them. */
+  readonly id: string;
+  readonly role: 'signing' | 'verifying';
+}
+
+export type Settings = Readonly<Record<string, string | number>>;
+
+/** From INFO. Of a Cluster: the different values of its masters, separated by commas, and the smallest numbers. */
+export interface RedisStatus {
+  readonly version: string;
+  readonly maxmemory_policy: string;
+  readonly appendonly: string;
+  readonly aof_last_write_status: string;
+  readonly role: string;
+  readonly connected_replicas: number;
+}
 
 /** A part that takes longer is left out: the operator waits one second for each further process. */
 const PART_TIMEOUT_MS = 500;

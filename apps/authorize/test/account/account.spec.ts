@@ -1,0 +1,170 @@
+import type { Response } from 'supertest';
+import type { User } from '#database/user/user.js';
+import { authorizeAddress, PASSWORD, REDIRECT_URI } from '../support/authorize-app.js';
+import { type Browser, statusOf } from '../support/browser.js';
+import { useAuthorizeApp } from '../support/use-authorize-app.js';
+
+const { app } = useAuthorizeApp();
+let user: User;
+
+beforeEach(async () => {
+  user = await app.user();
+});
+
+describe('the account page', () => {
+  it('shows who is logged in, and links to the connected applications', async () => {
+    const page = await (await app.loggedIn(user)).get('/auth/');
+    expect(page.status).toBe(200);
+    expect(page.text).toContain('<title>Your account · Scheduling</title>');
+    for (const part of ['Ada Lovelace', user.email, 'href="/auth/apps"']) expect(page.text).toContain(part);
+    expect(page.text.match(/<h1>/g)).toHaveLength(1);
+    expect(statusOf(page)).toBeUndefined();
+  });
+
+  it('shows the connected applications before the settings, and each hint right below its button', async () => {
+    const { text } = await (await app.loggedIn(user)).get('/auth/');
+    const parts = ['href="/auth/apps"', 'action="/auth/language"', 'action="/auth/logout-everywhere"'];
+    for (const id of ['switch', 'apps', 'everywhere'])
+      expect(text).toMatch(
+        new RegExp(`aria-describedby="${id}"\\s*>[^<]+</(a|button)>\\s*<p class="quiet" id="${id}">`),
+      );
+    const places = parts.map((part) => text.indexOf(part));
+    expect(places).not.toContain(-1);
+    expect(places).toEqual(places.toSorted((a, b) => a - b));
+  });
+
+  it.each(['/', '/?x=1'])('is where %s redirects', async (path) => {
+    const answer = await app.browser().get(path);
+    expect([answer.status, answer.headers['location']]).toEqual([303, '/auth/']);
+  });
+
+  it('redirects a visitor who is not logged in to the login', async () => {
+    for (const path of ['/auth/', '/auth', '/auth/?done'])
+      expect((await app.browser().get(path)).headers['location']).toBe('/auth/login');
+  });
+
+  it('ends the session and continues at the login, to use another account', async () => {
+    const browser = await app.loggedIn(user);
+    const page = await browser.get('/auth/');
+    expect(page.text).toContain('Use another account');
+    expect(page.text).toContain('You will be logged out first');
+    const before = new Map(browser.cookies);
+    const answer = await browser.submit(page, {}, '/auth/logout');
+    expect(answer.headers['location']).toBe('/auth/login?done');
+    expect(statusOf(await browser.follow(answer))).toBe('You have been logged out.');
+    expect(statusOf(await browser.follow(answer))).toBeUndefined();
+    for (const [name, value] of before) browser.cookies.set(name, value);
+    expect((await browser.get('/auth/')).headers['location']).toBe('/auth/login');
+  });
+});
+
+describe('the language setting', () => {
+  const choose = async (browser: Browser, locale: string) =>
+    browser.submit(await browser.get('/auth/'), { locale }, '/auth/language');
+
+  it('applies to every page from then on, and is confirmed once', async () => {
+    const browser = await app.loggedIn(user);
+    const answer = await choose(browser, 'de');
+    expect(answer.status).toBe(303);
+    const page = await browser.follow(answer);
+    expect(page.text).toContain('<html lang="de" dir="ltr">');
+    expect(page.text).toMatch(/<option value="de" lang="de" selected\s*>/);
+    expect(statusOf(page)).toBe('Sprache gespeichert.');
+    expect(statusOf(await browser.follow(answer))).toBeUndefined();
+    // Whichever browser it is.
+    expect((await (await app.loggedIn(user)).get('/auth/apps')).text).toContain('<html lang="de"');
+  });
+
+  it('can be reset to the language of the browser', async () => {
+    const browser = await app.loggedIn(user);
+    await choose(browser, 'ja');
+    await choose(browser, 'browser');
+    const page = await browser.get('/auth/', { 'Accept-Language': 'fr' });
+    expect(page.text).toContain('<html lang="fr"');
+    expect(page.text).toMatch(/<option value="browser" selected\s*>/);
+  });
+
+  it.each([{ locale: 'xx' }, { locale: 'DE' }, {}, { 'locale[a]': 'de' }])(
+    'is refused when it is %j',
+    async (fields) => {
+      const browser = await app.loggedIn(user);
+      const page = await browser.get('/auth/');
+      const answer = await browser.submit(page, fields, '/auth/language');
+      expect(answer.status).toBe(400);
+      expect((await browser.get('/auth/')).text).toMatch(/<option value="browser" selected\s*>/);
+    },
+  );
+});
+
+describe('log out everywhere', () => {
+  const everywhere = async (browser: Browser) =>
+    browser.submit(await browser.get('/auth/'), {}, '/auth/logout-everywhere');
+
+  it('ends every session of the user at once, and no other user’s', async () => {
+    const [here, elsewhere] = [await app.loggedIn(user), await app.loggedIn(user)];
+    const somebody = await app.loggedIn(await app.user());
+    const { clientId } = await app.client();
+    const consent = authorizeAddress({ client_id: clientId, redirect_uri: REDIRECT_URI, state: 's' });
+    const asked = await elsewhere.get(consent);
+    await everywhere(here);
+    for (const path of ['/auth/', '/auth/apps', '/auth/apps/revoke-all', consent])
+      expect((await elsewhere.get(path)).headers['location']).toMatch(/^\/auth\/login/);
+    // Nor does a page that was open before give anything away.
+    const again = await app.loggedIn(user);
+    const form = await again.get(consent);
+    await everywhere(again);
+    const answer = await again.submit(form, { decision: 'allow' }, '/auth/oauth2/authorize');
+    expect(answer.headers['location'] ?? '').not.toContain('code=');
+    const late = await elsewhere.submit(asked, { decision: 'allow' }, '/auth/oauth2/authorize');
+    expect(late.headers['location'] ?? '').not.toContain('code=');
+    expect((await somebody.get('/auth/')).status).toBe(200);
+  });
+
+  it('also stops forms that were open in another browser', async () => {
+    const [here, elsewhere] = [await app.loggedIn(user), await app.loggedIn(user)];
+    const { clientId } = await app.client();
+    const consent = authorizeAddress({ client_id: clientId, redirect_uri: REDIRECT_URI, state: 's' });
+    const asked = await elsewhere.get(consent);
+    const settings = await elsewhere.get('/auth/');
+    await everywhere(here);
+    const allowed = await elsewhere.submit(asked, { decision: 'allow' }, '/auth/oauth2/authorize');
+    expect(allowed.headers['location']).toMatch(/^\/auth\/login/);
+    const set = await elsewhere.submit(settings, { locale: 'de' }, '/auth/language');
+    expect(set.headers['location'] ?? '').not.toContain('done');
+    expect(await app.sql('SELECT locale FROM users WHERE id = $1', [user.id])).toEqual([{ locale: null }]);
+  });
+
+  it('is confirmed on the login page, once, with the focus on the message', async () => {
+    const browser = await app.loggedIn(user);
+    const answer = await everywhere(browser);
+    expect(answer.headers['location']).toBe('/auth/login?done');
+    const page = await browser.follow(answer);
+    expect(page.text).toMatch(
+      /<p role="status" tabindex="-1" autofocus>You have been logged out everywhere\.<\/p>/,
+    );
+    expect(page.text.match(/autofocus/g)).toHaveLength(1);
+    expect(statusOf(await browser.follow(answer))).toBeUndefined();
+    const back = await browser.submit(page, { username: user.email, password: PASSWORD });
+    expect(back.headers['location']).toBe('/auth/');
+    expect((await browser.get('/auth/')).status).toBe(200);
+  });
+
+  it('is not confirmed to a visitor who only follows a link with that query', async () => {
+    expect(statusOf(await app.browser().get('/auth/login?done'))).toBeUndefined();
+    expect(
+      statusOf(await (await app.loggedIn(user)).get('/auth/?done=logged_out_everywhere')),
+    ).toBeUndefined();
+  });
+
+  it('ends both sessions when two browsers request it at the same time', async () => {
+    const browsers = [await app.loggedIn(user), await app.loggedIn(user)];
+    const pages = await Promise.all(browsers.map((browser) => browser.get('/auth/')));
+    await Promise.all(
+      browsers.map((browser, index) =>
+        browser.submit(pages[index] as Response, {}, '/auth/logout-everywhere'),
+      ),
+    );
+    for (const browser of browsers)
+      expect((await browser.get('/auth/')).headers['location']).toBe('/auth/login');
+  });
+});

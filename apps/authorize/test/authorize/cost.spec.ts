@@ -1,0 +1,153 @@
+import { randomUUID } from 'node:crypto';
+import type { Response } from 'supertest';
+import { monitorRedis } from '#test/support/redis-monitor.js';
+import { authorizeAddress, PASSWORD, REDIRECT_URI } from '../support/authorize-app.js';
+import { freshAddress, tryLogin } from '../support/throttle-guesser.js';
+import { useCabledAuthorizeApp } from '../support/use-authorize-app.js';
+import { storePushed } from '../support/use-pushed-requests.js';
+
+const { app, client, user, cables } = useCabledAuthorizeApp({ TRUSTED_PROXIES: 'loopback' });
+let commands: string[] = [];
+const marks: string[] = [];
+let statements: string[] = [];
+let stopMonitor: () => void;
+
+beforeAll(async () => {
+  cables.postgres.watchStatements = (sql) => statements.push(/[A-Z]{4,}/.exec(sql)?.[0] ?? '');
+  stopMonitor = await monitorRedis(app.services.redisUrl, ([name = '', text = ''], source) => {
+    // What a script does inside of Redis costs no round trip.
+    if (source === 'lua') return;
+    if (name === 'echo') marks.push(text);
+    else commands.push(name);
+  });
+});
+
+beforeEach(() => {
+  commands = [];
+  statements = [];
+});
+
+afterAll(() => stopMonitor());
+
+const address = (prompt = 'consent') =>
+  authorizeAddress({ client_id: client.clientId, redirect_uri: REDIRECT_URI, state: 's', prompt });
+
+/** The monitor lags behind, and sees commands in their order: all that were sent are seen when it has seen a new one. */
+async function settled(): Promise<void> {
+  const mark = randomUUID();
+  await app.redis.echo(mark);
+  while (!marks.includes(mark)) await new Promise(setImmediate);
+}
+
+async function cost<T>(action: () => Promise<T>): Promise<T> {
+  await settled();
+  commands = [];
+  statements = [];
+  const result = await action();
+  await settled();
+  return result;
+}
+
+it('the consent page costs one Redis command and one query', async () => {
+  const browser = await app.loggedIn(user);
+  await browser.get(address());
+  expect((await cost(() => browser.get(address()))).status).toBe(200);
+  expect(commands).toEqual(['getex']);
+  expect(statements).toEqual(['WITH']);
+});
+
+it('Allow costs two Redis commands, one query and one insert', async () => {
+  const browser = await app.loggedIn(user);
+  const allow = async () =>
+    browser.submit(await browser.get(address()), { decision: 'allow' }, '/auth/oauth2/authorize');
+  await allow();
+  const page = await browser.get(address());
+  const answer = await cost(() => browser.submit(page, { decision: 'allow' }, '/auth/oauth2/authorize'));
+  expect(answer.status).toBe(303);
+  expect(commands).toEqual(['getex', 'evalsha']);
+  expect(statements).toEqual(['WITH', 'WITH']);
+});
+
+it('a code for earlier consent costs as much as Allow, without the page', async () => {
+  const browser = await app.loggedIn(user);
+  await browser.submit(await browser.get(address()), { decision: 'allow' }, '/auth/oauth2/authorize');
+  const answer = await cost(() => browser.get(address('')));
+  expect(answer.headers['location']).toContain('code=');
+  expect(commands).toEqual(['getex', 'evalsha']);
+  expect(statements).toEqual(['WITH', 'WITH']);
+});
+
+it('prompt=login costs one more script for the answer, and nothing more for the page', async () => {
+  const browser = app.browser();
+  const logIn = async () => {
+    const login = await browser.follow(await browser.get(address('login consent')));
+    return browser.submit(login, { username: user.email, password: PASSWORD }, '/auth/login');
+  };
+  const answer = async (page: Response) =>
+    browser.submit(page, { decision: 'allow' }, '/auth/oauth2/authorize');
+  await answer(await browser.follow(await logIn()));
+  const loggedIn = await logIn();
+  const page = await cost(() => browser.follow(loggedIn));
+  expect([page.status, commands, statements]).toEqual([200, ['getex'], ['WITH']]);
+  expect((await cost(() => answer(page))).headers['location']).toContain('code=');
+  expect(commands).toEqual(['getex', 'evalsha', 'evalsha']);
+  expect(statements).toEqual(['WITH', 'WITH']);
+});
+
+it('the login page costs one query when it continues a request, and none otherwise', async () => {
+  await cost(() => app.browser().get(address().replace('oauth2/authorize', 'login')));
+  expect([commands, statements]).toEqual([[], ['WITH']]);
+  await cost(() => app.browser().get('/auth/login'));
+  expect([commands, statements]).toEqual([[], []]);
+});
+
+it('a pushed request costs one more script for the page, and one more for the answer', async () => {
+  const pushed = async (): Promise<string> => {
+    const parameters = { redirect_uri: REDIRECT_URI, state: 's', prompt: 'consent' };
+    const request_uri = await storePushed(app.redis, client.clientId, parameters);
+    return authorizeAddress({ client_id: client.clientId, request_uri });
+  };
+  const browser = await app.loggedIn(user);
+  const allow = (page: Awaited<ReturnType<typeof browser.get>>) =>
+    browser.submit(page, { decision: 'allow' }, '/auth/oauth2/authorize');
+  // Redis knows the scripts from the second time on.
+  await allow(await browser.get(await pushed()));
+  const address = await pushed();
+  const page = await cost(() => browser.get(address));
+  expect(commands).toEqual(['getex', 'evalsha']);
+  expect(statements).toEqual(['WITH']);
+  expect((await cost(() => allow(page))).status).toBe(303);
+  expect(commands).toEqual(['getex', 'evalsha', 'evalsha', 'evalsha']);
+  expect(statements).toEqual(['WITH', 'WITH']);
+});
+
+it('a request refused for its client or redirect URI costs at most one query, and no Redis command', async () => {
+  await cost(() =>
+    app.browser().get('/auth/oauth2/authorize?client_id=sc_x&redirect_uri=https://x.example/'),
+  );
+  expect(commands).toEqual([]);
+  expect(statements).toEqual(['WITH']);
+  await cost(() => app.browser().get('/auth/oauth2/authorize'));
+  expect(statements).toEqual([]);
+});
+
+it('a login costs one script, one query, and five concurrent Redis commands', async () => {
+  const logIn = () => tryLogin(app, { username: user.email, password: PASSWORD, from: freshAddress() });
+  await logIn();
+  expect((await cost(logIn)).status).toBe(303);
+  expect(commands).toEqual(['evalsha', 'set', 'getdel', 'del', 'zrem', 'zrem']);
+  expect(statements).toEqual(['WITH']);
+});
+
+it('a throttled login costs one script and no query, whether the account exists or not', async () => {
+  for (const username of [user.email, 'nobody', user.username]) {
+    const from = freshAddress();
+    for (let failures = 0; failures < 5; failures += 1) await tryLogin(app, { username, from });
+    // A device cookie of another account and a made-up one make no difference.
+    for (const device of [undefined, 'A'.repeat(88)]) {
+      expect((await cost(() => tryLogin(app, { username, from, device }))).status).toBe(429);
+      expect(commands).toEqual(['evalsha']);
+      expect(statements).toEqual([]);
+    }
+  }
+});

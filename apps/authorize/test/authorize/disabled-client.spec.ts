@@ -1,0 +1,97 @@
+import type { Client } from '#database/client/client.js';
+import type { User } from '#database/user/user.js';
+import { authorizeAddress, REDIRECT_URI } from '../support/authorize-app.js';
+import type { Browser } from '../support/browser.js';
+import { allow, namesIn, revoke } from '../support/connected-apps.js';
+import { useAuthorizeApp } from '../support/use-authorize-app.js';
+import { storePushed } from '../support/use-pushed-requests.js';
+
+const { app } = useAuthorizeApp();
+
+let user: User;
+let browser: Browser;
+let client: Client;
+
+beforeEach(async () => {
+  user = await app.user();
+  browser = await app.loggedIn(user);
+  client = await app.client({ name: 'Notes' });
+});
+
+const disable = ({ clientId }: Client) =>
+  app.sql('UPDATE clients SET disabled_at = now() WHERE client_id = $1', [clientId]);
+
+const enable = ({ clientId }: Client) =>
+  app.sql('UPDATE clients SET disabled_at = NULL WHERE client_id = $1', [clientId]);
+
+const address = (more: Record<string, string> = {}) =>
+  authorizeAddress({ client_id: client.clientId, redirect_uri: REDIRECT_URI, state: 's', ...more });
+
+const grants = () => app.sql('SELECT id FROM grants WHERE client_id = $1', [client.clientId]);
+
+// @rfc 6749 4.1.2.1
+describe('an authorization request of an application that the operator has disabled', () => {
+  it.each([
+    ['a good one', {}],
+    ['one with an error that would be redirected', { response_type: 'token' }],
+    ['one that allows no page', { prompt: 'none' }],
+  ])('shows an error page and redirects nowhere: %s', async (_, more) => {
+    await disable(client);
+    const page = await browser.get(address(more));
+    expect(page.status).toBe(403);
+    expect(page.headers['location']).toBeUndefined();
+    expect(page.text).toContain('This application is disabled');
+    expect(page.text).toContain('href="/auth/apps"');
+    expect(page.text).not.toContain('app.example.com');
+  });
+
+  it('shows it also for a request that was pushed before', async () => {
+    const requestUri = await storePushed(app.redis, client.clientId, {
+      redirect_uri: REDIRECT_URI,
+      state: 's',
+    });
+    await disable(client);
+    const page = await browser.get(authorizeAddress({ client_id: client.clientId, request_uri: requestUri }));
+    expect([page.status, page.headers['location']]).toEqual([403, undefined]);
+  });
+
+  it('shows it after the login, to a user who was not logged in', async () => {
+    await disable(client);
+    const stranger = app.browser();
+    expect((await stranger.get(address())).status).toBe(403);
+    const login = await stranger.get(address().replace('/auth/oauth2/authorize', '/auth/login'));
+    expect(login.text).not.toContain('Notes');
+  });
+
+  it('is not allowed by a page that was open before, nor by earlier consent', async () => {
+    const open = await browser.get(address());
+    await disable(client);
+    for (const decision of ['allow', 'deny']) {
+      const answer = await browser.submit(open, { decision }, '/auth/oauth2/authorize');
+      expect([answer.status, answer.headers['location']]).toEqual([403, undefined]);
+    }
+    expect(await grants()).toEqual([]);
+    await enable(client);
+    await allow(app, browser, client);
+    await disable(client);
+    expect((await browser.get(address())).status).toBe(403);
+    expect(await grants()).toHaveLength(1);
+  });
+});
+
+describe('the list of connected applications', () => {
+  it('marks an application that the operator has disabled, and revokes its access', async () => {
+    const id = await allow(app, browser, client);
+    await allow(app, browser, await app.client({ name: 'Calendar' }));
+    await disable(client);
+    const page = await browser.get('/auth/apps');
+    expect(namesIn(page)).toEqual(['Calendar', 'Notes']);
+    const [calendar = '', notes = ''] = page.text.split('<bdi>Notes</bdi>');
+    expect(calendar).not.toContain('has been disabled');
+    expect(notes).toContain('This application has been disabled and cannot access your account.');
+    expect((await revoke(browser, client)).status).toBe(303);
+    const rows = await app.sql('SELECT revoked_at IS NOT NULL AS revoked FROM grants WHERE id = $1', [id]);
+    expect(rows).toEqual([{ revoked: true }]);
+    expect(namesIn(await browser.get('/auth/apps'))).toEqual(['Calendar']);
+  });
+});

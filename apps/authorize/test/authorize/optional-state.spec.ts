@@ -1,0 +1,58 @@
+import {
+  type Asked,
+  authorize,
+  authorizeAddress,
+  handedBack,
+  PKCE,
+  REDIRECT_URI,
+} from '../support/authorize-app.js';
+import { useAuthorizeApp } from '../support/use-authorize-app.js';
+
+const { app, user } = useAuthorizeApp();
+
+const client = () => app.client({ requireState: false });
+const WITHOUT = { state: undefined, ...PKCE };
+
+// @rfc 6749 4.1.2 @rfc 6749 4.1.2.1 @rfc 9700 2.1
+describe('an application whose state is optional', () => {
+  it.each<[string, string, Asked]>([
+    ['allow', 'code', WITHOUT],
+    ['deny', 'error', WITHOUT],
+    ['allow', 'code', { ...PKCE, state: 's' }],
+  ])(
+    'gets the answer %s with %s, and a state only if it sent one: %j',
+    async (decision, parameter, asked) => {
+      const { clientId } = await client();
+      const browser = await app.loggedIn(user);
+      const page = await browser.get(
+        authorizeAddress({ client_id: clientId, redirect_uri: REDIRECT_URI, ...asked }),
+      );
+      expect(page.status).toBe(200);
+      const answer = await browser.submit(page, { decision }, '/auth/oauth2/authorize');
+      const returned = handedBack(answer.headers['location']);
+      expect(Object.keys(returned)).toEqual(expect.arrayContaining([parameter, 'iss']));
+      expect(returned['state']).toBe(asked['state']);
+      expect('state' in returned).toBe('state' in asked && asked['state'] !== undefined);
+    },
+  );
+
+  it.each<[string, Asked]>([
+    ['prompt=none without a login', { ...WITHOUT, prompt: 'none' }],
+    ['no code challenge', { state: undefined }],
+    ['a plain code challenge', { ...WITHOUT, code_challenge_method: 'plain' }],
+  ])('gets an error without a state: %s', async (_case, asked) => {
+    const { headers } = await authorize(app, await client(), asked);
+    const returned = handedBack(headers['location']);
+    expect(returned).toMatchObject({ error: expect.any(String), iss: app.configuration.BASE_URL });
+    expect(returned).not.toHaveProperty('state');
+  });
+
+  it('needs a code challenge, although it has a secret', async () => {
+    const { headers } = await authorize(app, await client(), {});
+    expect(handedBack(headers['location'])).toMatchObject({
+      error: 'invalid_request',
+      error_description: expect.stringMatching(/^code challenge required, because state is optional/),
+      state: 's',
+    });
+  });
+});

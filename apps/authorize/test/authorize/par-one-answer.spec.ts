@@ -1,0 +1,164 @@
+import pg from 'pg';
+import { until } from '#test/support/until.js';
+import { handedBack, PASSWORD } from '../support/authorize-app.js';
+import { ANSWERED, decide, expectStartAgain, usePushedRequests } from '../support/use-pushed-requests.js';
+
+const { app, user, cables, push, address } = usePushedRequests();
+
+const grants = () => app.redis.keys('grant:*');
+/** Those of earlier tests end after a minute, which may be now. */
+const grantsSince = async (before: readonly string[]) =>
+  (await grants()).filter((key) => !before.includes(key));
+
+/** PostgreSQL reads grants, and refuses new ones. */
+const NO_NEW_GRANTS = 'ALTER TABLE grants ADD CONSTRAINT none CHECK (false) NOT VALID';
+const NEW_GRANTS = 'ALTER TABLE grants DROP CONSTRAINT none';
+
+/** Acts once, when the app records a grant. @returns when it has */
+function onceRecorded(act: () => void): Promise<void> {
+  return new Promise((resolve) => {
+    cables.postgres.watchStatements = (sql) => {
+      if (!sql.includes('INSERT INTO grants')) return;
+      cables.postgres.watchStatements = () => undefined;
+      act();
+      resolve();
+    };
+  });
+}
+
+/**
+ * Sends answers that meet: the first ones come as far as PostgreSQL, and go on from there at the same moment. Left to
+ * themselves, the first is through before the second has begun.
+ */
+async function together<T>(send: () => Promise<T>): Promise<T> {
+  const database = new pg.Client({ connectionString: app.services.databaseUrl });
+  await database.connect();
+  await database.query('BEGIN');
+  await database.query('LOCK TABLE clients');
+  const sent = send();
+  const others = `FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`;
+  while ((await app.sql(`SELECT ${others} AND wait_event_type = 'Lock'`)).length < 3);
+  cables.postgres.hold();
+  await database.query('COMMIT');
+  await database.end();
+  while (
+    (await app.sql(`SELECT ${others} AND backend_type = 'client backend' AND state = 'active'`)).length > 0
+  );
+  cables.postgres.release();
+  return sent;
+}
+
+describe('a pushed request', () => {
+  // @rfc 9126 4
+  it('can be answered once: after Allow, every way back leads to a page that explains it', async () => {
+    const requestUri = await push();
+    const browser = await app.loggedIn(user);
+    const page = await browser.get(address(requestUri));
+    expect((await decide(browser, page)).status).toBe(303);
+    const before = await grants();
+    expectStartAgain(await decide(browser, page), ANSWERED);
+    expectStartAgain(await decide(browser, page, 'deny'), ANSWERED);
+    expectStartAgain(await browser.get(address(requestUri)), ANSWERED);
+    expectStartAgain(await (await app.loggedIn(await app.user())).get(address(requestUri)), ANSWERED);
+    expect(await grantsSince(before)).toEqual([]);
+  });
+
+  it('is answered by Deny too', async () => {
+    const requestUri = await push();
+    const browser = await app.loggedIn(user);
+    const page = await browser.get(address(requestUri));
+    expect(handedBack((await decide(browser, page, 'deny')).headers['location'])).toMatchObject({
+      error: 'access_denied',
+      state: 's 1&é',
+    });
+    expectStartAgain(await decide(browser, page), ANSWERED);
+  });
+
+  // @rfc 9126 4
+  it('gives one code to 20 concurrent Allows', async () => {
+    const browser = await app.loggedIn(user);
+    const page = await browser.get(address(await push()));
+    const before = await grants();
+    const answers = await together(() =>
+      Promise.all(Array.from({ length: 20 }, () => decide(browser, page))),
+    );
+    const won = answers.filter(({ status }) => status === 303);
+    expect(won).toHaveLength(1);
+    expect(handedBack(won[0]?.headers['location'])['code']).toMatch(/^sac_/);
+    for (const lost of answers.filter((answer) => answer !== won[0])) expectStartAgain(lost, ANSWERED);
+    expect(await grantsSince(before)).toHaveLength(1);
+  });
+
+  it('gives one answer to concurrent Allow and Deny', async () => {
+    const browser = await app.loggedIn(user);
+    const page = await browser.get(address(await push()));
+    const decisions = Array.from({ length: 10 }, (_, index) => (index % 2 === 0 ? 'allow' : 'deny'));
+    const answers = await together(() =>
+      Promise.all(decisions.map((decision) => decide(browser, page, decision))),
+    );
+    expect(answers.filter(({ status }) => status === 303)).toHaveLength(1);
+  });
+
+  it('is not used up by an invalid decision, or by a form from another site', async () => {
+    const browser = await app.loggedIn(user);
+    const page = await browser.get(address(await push()));
+    expect((await decide(browser, page, 'perhaps')).status).toBe(400);
+    const forged = await browser.post(page.request.url.replace(/^https?:\/\/[^/]+/, ''), {
+      decision: 'allow',
+    });
+    expect(forged.status).toBe(403);
+    expect((await decide(browser, page)).status).toBe(303);
+  });
+
+  it('is not used up by an Allow that failed, so that the user can repeat it', async () => {
+    const browser = await app.loggedIn(user);
+    const page = await browser.get(address(await push()));
+    await app.sql(NO_NEW_GRANTS);
+    const failed = await decide(browser, page);
+    await app.sql(NEW_GRANTS);
+    expect(failed.status).toBe(500);
+    expect((await decide(browser, page)).status).toBe(303);
+  });
+
+  it('is not used up by an Allow for which PostgreSQL was away', async () => {
+    const browser = await app.loggedIn(user);
+    const requestUri = await push();
+    const page = await browser.get(address(requestUri));
+    const cut = onceRecorded(() => cables.postgres.cut());
+    expect((await decide(browser, page)).status).toBe(503);
+    await cut;
+    cables.postgres.mend();
+    await until('it is open', 60_000, async () => (await browser.get(address(requestUri))).status === 200);
+    expect((await decide(browser, page)).status).toBe(303);
+  });
+
+  it('gets the answer of the Allow that failed even if Redis fails after it', async () => {
+    const browser = await app.loggedIn(user);
+    const requestUri = await push();
+    const page = await browser.get(address(requestUri));
+    await app.sql(NO_NEW_GRANTS);
+    const cut = onceRecorded(() => cables.redis.cut());
+    const failed = await decide(browser, page);
+    await cut;
+    cables.redis.mend();
+    await app.sql(NEW_GRANTS);
+    // An outage of Redis would be 503.
+    expect(failed.status).toBe(500);
+    await until('Redis answers', 60_000, async () => (await browser.get(address(requestUri))).status !== 503);
+  });
+
+  it('is not used up by an Allow whose session has ended', async () => {
+    const browser = await app.loggedIn(user);
+    const page = await browser.get(address(await push()));
+    const sessions = await app.redis.keys('session:*');
+    await app.redis.del(...sessions);
+    const answer = await decide(browser, page);
+    expect(answer.headers['location']).toMatch(/^\/auth\/login\?/);
+    const login = await browser.follow(answer);
+    const again = await browser.submit(login, {
+      username: user.email,
+      password: PASSWORD,
+    });
+    expect((await decide(browser, await browser.follow(again))).status).toBe(303);
+  });
+});

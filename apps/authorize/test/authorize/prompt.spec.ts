@@ -1,0 +1,197 @@
+import { createHash } from 'node:crypto';
+import { BASE_URL, handedBack } from '../support/authorize-app.js';
+import {
+  allow,
+  AUTHORIZE,
+  expectCode,
+  expectConsentPage,
+  expectLogin,
+  useRequests,
+} from '../support/use-requests.js';
+
+const { app, now, address, consented, logIn, scopes } = useRequests();
+
+describe('prompt=none (OpenID Connect Core 3.1.2.1)', () => {
+  const refused = (error: string) => ({
+    tenant: '7',
+    x: '/',
+    error,
+    error_description: expect.any(String),
+    error_uri: `${BASE_URL}/api/auth/oauth/errors#${error}`,
+    error_reference: expect.stringMatching(/^[\w-]{12}$/),
+    state: 's1',
+    iss: BASE_URL,
+  });
+  const prompt = 'none';
+
+  it('returns login_required when the user is not logged in, and never a page', async () => {
+    const answer = await app.browser().get(address({ prompt }));
+    expect(answer.status).toBe(303);
+    expect(handedBack(answer.headers['location'])).toEqual(refused('login_required'));
+  });
+
+  it('returns consent_required when the user would have to be asked', async () => {
+    const answer = await (await app.loggedIn(now.user)).get(address({ prompt }));
+    expect(handedBack(answer.headers['location'])).toEqual(refused('consent_required'));
+    expect(await scopes()).toEqual([]);
+  });
+
+  it('returns a code for earlier consent', async () => {
+    expectCode(await (await consented()).get(address({ prompt })));
+  });
+});
+
+it.each(['consent', 'select_account', 'consent select_account'])(
+  'prompt=%s shows the consent page despite earlier consent, even for a first-party application',
+  async (prompt) => {
+    const browser = await consented();
+    const page = await browser.get(address({ prompt }));
+    expectConsentPage(page);
+    expect(page.text).toContain('Not you?');
+    expectCode(await allow(browser, page));
+    now.client = await app.client({ firstParty: true });
+    expectConsentPage(await browser.get(address({ prompt })));
+  },
+);
+
+describe('prompt=login (OpenID Connect Core 3.1.2.1)', () => {
+  const request = () => address({ prompt: 'login' });
+
+  it('asks a logged-in user for the password, explains why, and continues', async () => {
+    const browser = await consented();
+    expectLogin(await browser.get(request()), request());
+    const login = await browser.get(request().replace(AUTHORIZE, '/auth/login'));
+    expect(login.status).toBe(200);
+    expect(login.text).toContain('Log in again as <bdi>Ada Lovelace</bdi>.');
+    expect(login.text).toContain(`value="${now.user.email}"`);
+    const before = browser.cookies.get('oauth_service_session');
+    const answer = await logIn(browser, login);
+    expect(browser.cookies.get('oauth_service_session')).not.toBe(before);
+    expectCode(await browser.follow(answer));
+  });
+
+  it.each([
+    ['is empty', ''],
+    ['is a blank', ' '],
+  ])('fills in the logged-in user when the login_hint %s', async (_case, login_hint) => {
+    const browser = await consented();
+    const asked = address({ prompt: 'login', login_hint });
+    const login = await browser.get(asked.replace(AUTHORIZE, '/auth/login'));
+    expect(login.text).toContain(`value="${now.user.email}"`);
+  });
+
+  it('does not ask for confirmation when the application names another user', async () => {
+    const browser = await consented();
+    const asked = address({ prompt: 'login', login_hint: 'grace@example.com' });
+    const login = await browser.get(asked.replace(AUTHORIZE, '/auth/login'));
+    expect(login.text).toContain('value="grace@example.com"');
+    expect(login.text).not.toContain('Ada Lovelace');
+  });
+
+  it('accepts one login for one request, once', async () => {
+    const browser = await consented();
+    const login = () => browser.get(request().replace(AUTHORIZE, '/auth/login'));
+    expectCode(await browser.follow(await logIn(browser, await login())));
+    expectLogin(await browser.get(request()), request());
+
+    await logIn(browser, await login());
+    const answers = await Promise.all(Array.from({ length: 10 }, () => browser.get(request())));
+    expect(answers.filter(({ headers }) => headers['location']?.includes('code='))).toHaveLength(1);
+
+    // Nor does it count for another request, or a login without one for this.
+    await logIn(browser, await login());
+    const other = address({ prompt: 'login', state: 's2' });
+    expectLogin(await browser.get(other), other);
+    expectLogin(await (await app.loggedIn(now.user)).get(request()), request());
+  });
+
+  it('accepts reloads of the consent page until it is answered', async () => {
+    const browser = app.browser();
+    const login = await browser.follow(await browser.get(request()));
+    expect(login.text).not.toContain('To continue, confirm');
+    const page = await browser.follow(await logIn(browser, login));
+    expectConsentPage(page);
+    expectConsentPage(await browser.get(request()));
+    expect((await browser.get(request().replace(AUTHORIZE, '/auth/login'))).headers['location']).toBe(
+      request(),
+    );
+    expectCode(await allow(browser, page));
+    expectLogin(await allow(browser, page), request());
+    expectLogin(await browser.get(request()), request());
+  });
+
+  it('requires a new login after Cancel', async () => {
+    const browser = app.browser();
+    const login = await browser.follow(await browser.get(request()));
+    const page = await browser.follow(await logIn(browser, login));
+    const denied = await browser.submit(page, { decision: 'deny' }, AUTHORIZE);
+    expect(handedBack(denied.headers['location'])['error']).toBe('access_denied');
+    expectLogin(await browser.get(request()), request());
+  });
+
+  it('accepts no login that is older than ten minutes', async () => {
+    const browser = app.browser();
+    const page = await browser.follow(
+      await logIn(browser, await browser.follow(await browser.get(request()))),
+    );
+    const cookie = browser.cookies.get('oauth_service_session') ?? '';
+    const key = `session:${createHash('sha256').update(cookie).digest('base64url')}`;
+    const session = JSON.parse((await app.redis.get(key)) ?? '') as { authTime: number };
+    await app.redis.set(key, JSON.stringify({ ...session, authTime: session.authTime - 10 * 60_000 }));
+    expectLogin(await allow(browser, page), request());
+    expect(await scopes()).toEqual([]);
+  });
+
+  it('lets another user log in', async () => {
+    const browser = await consented();
+    const somebodyElse = await app.user('Grace Hopper');
+    const login = await browser.get(request().replace(AUTHORIZE, '/auth/login'));
+    const page = await browser.follow(await logIn(browser, login, somebodyElse));
+    expectConsentPage(page);
+    expect(page.text).toContain('Grace Hopper');
+  });
+});
+
+describe('a session that was logged out everywhere', () => {
+  const endSessions = () =>
+    app.sql('UPDATE users SET session_generation = session_generation + 1 WHERE id = $1', [now.user.id]);
+
+  it('gives no code, neither directly nor by Allow, and redirects to the login without a loop', async () => {
+    const browser = await consented();
+    const page = await browser.get(address({ prompt: 'consent' }));
+    await endSessions();
+    const none = await browser.get(address({ prompt: 'none' }));
+    expect(handedBack(none.headers['location'])['error']).toBe('login_required');
+    const login = await browser.get(address().replace(AUTHORIZE, '/auth/login'));
+    expect(login.status).toBe(200);
+    expect(login.text).not.toContain(now.user.email);
+    const refused = await allow(browser, page);
+    expectLogin(refused, address({ prompt: 'consent' }));
+    expect((await browser.follow(refused)).status).toBe(200);
+    expect(await scopes()).toHaveLength(1);
+    expectCode(await browser.follow(await logIn(browser, login)));
+  });
+});
+
+describe('the login page of an authorization request', () => {
+  const login = (more: Record<string, string>) =>
+    app.browser().get(address(more).replace(AUTHORIZE, '/auth/login'));
+
+  it('names the application to continue to, and fills in the user of the login_hint', async () => {
+    const page = await login({ login_hint: 'ada"><b>@example.com', ui_locales: 'de' });
+    expect(page.text).toContain('Weiter zu <bdi>Calendar Connect</bdi>');
+    expect(page.text).toContain('value="ada&quot;&gt;&lt;b&gt;@example.com"');
+  });
+
+  it.each<[string, Record<string, string>]>([
+    ['whose login_hint is too long', { login_hint: 'x'.repeat(255) }],
+    ['of an unknown client', { client_id: 'sc_unknown' }],
+    ['for another redirect URI', { redirect_uri: 'https://evil.example/' }],
+  ])('is neutral for a request %s', async (_case, more) => {
+    const page = await login(more);
+    expect(page.status).toBe(200);
+    expect(page.text).not.toContain('Calendar Connect');
+    expect(page.text).toMatch(/name="username"\s+value=""/);
+    expect(page.headers['content-security-policy']).toContain("form-action 'self';");
+  });
+});

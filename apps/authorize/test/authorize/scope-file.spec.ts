@@ -1,0 +1,144 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import type { Client } from '#database/client/client.js';
+import type { User } from '#database/user/user.js';
+import { ConfigurationError } from '#platform/configuration/load-configuration.js';
+import { authorizeApp } from '../../src/app.module.js';
+import { AuthorizeConfiguration } from '../../src/authorize.configuration.js';
+import {
+  authorizeAddress,
+  type AuthorizeApp,
+  handedBack,
+  REDIRECT_URI,
+  startAuthorizeApp,
+} from '../support/authorize-app.js';
+
+const NOTES = `
+scopes:
+  - name: notes:read
+    access: read
+    default: true
+    text: { en: Read your notes, de: Ihre Notizen lesen }
+  - name: notes:write
+    resource: https://files.example.com
+    text: { en: Change your <notes> }
+`;
+
+let folder: string;
+let app: AuthorizeApp;
+let client: Client;
+let user: User;
+const warnings: unknown[] = [];
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'scopes-'));
+  await writeFile(join(folder, 'notes.yaml'), NOTES);
+  const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation((line) => void warnings.push(line));
+  app = await startAuthorizeApp({
+    SCOPES_FILE: join(folder, 'notes.yaml'),
+    OTHER_API_URLS: 'https://files.example.com',
+  });
+  warn.mockRestore();
+  // Registered before the file lost profile:read.
+  client = await app.client({ scopes: ['notes:write', 'notes:read', 'profile:read'] });
+  user = await app.user();
+});
+
+afterAll(async () => {
+  await app.close();
+  await rm(folder, { recursive: true });
+});
+
+const address = (more: Readonly<Record<string, string>> = {}, { clientId } = client) =>
+  authorizeAddress({ client_id: clientId, redirect_uri: REDIRECT_URI, state: 's', ...more });
+
+describe("a product's own file of scopes", () => {
+  it('has the texts of the consent page, and English in place of a missing one', async () => {
+    const page = await (
+      await app.loggedIn(user)
+    ).get(address({ scope: 'notes:read notes:write', ui_locales: 'de' }));
+    expect(page.text).toContain('Ihre Notizen lesen <small>Lesezugriff</small>');
+    expect(page.text).toContain('<span lang="en" dir="ltr">Change your &lt;notes&gt;</span>');
+  });
+
+  it('lists missing texts in one warning at the start', () => {
+    const about = warnings.filter((line) => String(line).includes('notes'));
+    expect(about).toEqual([
+      expect.stringMatching(/notes:read \(fr, es, pt, ja, ar\), notes:write \(de, fr,/),
+    ]);
+  });
+
+  it('marks what reads and what writes, by an icon and by words', async () => {
+    const both = await app.client({ scopes: ['notes:read', 'notes:write'] });
+    const { text } = await (await app.loggedIn(user)).get(address({ scope: 'notes:read notes:write' }, both));
+    expect(text).toMatch(/class="mark read"[^>]*aria-hidden="true">[^]*?Read your notes <small>Read access</);
+    expect(text).toMatch(
+      /class="mark write"[^>]*aria-hidden="true">[^]*?Change your [^ ]* <small>Write access</,
+    );
+  });
+
+  // @rfc 6749 3.3
+  it('says what a request without scope gets, of what the client is registered for', async () => {
+    const page = await (await app.loggedIn(user)).get(address());
+    expect(page.text).toContain('Read your notes <small>');
+    expect(page.text).not.toContain('Change your');
+    const other = await app.client({ scopes: ['notes:write', 'profile:read'] });
+    const more = await (await app.loggedIn(user)).get(address({}, other));
+    expect(more.text).toContain('Change your &lt;notes&gt;');
+    expect(more.text).not.toContain('profile:read');
+  });
+
+  it.each(['profile:read', 'notes:read profile:read'])(
+    'ends requests for a scope that it has no more: %s',
+    async (scope) => {
+      const { status, headers } = await app.browser().get(address({ scope }));
+      expect([status, handedBack(headers['location'])]).toEqual([
+        303,
+        expect.objectContaining({
+          error: 'invalid_scope',
+          error_description: 'the scopes are: notes:read notes:write',
+        }),
+      ]);
+    },
+  );
+
+  it('refuses a client that is registered for nothing that exists', async () => {
+    const old = await app.client({ scopes: ['profile:read'] });
+    const { headers } = await app.browser().get(address({}, old));
+    expect(handedBack(headers['location'])['error']).toBe('invalid_scope');
+  });
+
+  it('shows a scope that it has no more by its name, and keeps the decisions on the others', async () => {
+    const person = await app.user();
+    const browser = await app.loggedIn(person);
+    const page = await browser.get(address({ scope: 'notes:read' }));
+    await browser.submit(page, { decision: 'allow' }, '/auth/oauth2/authorize');
+    // As it was allowed while the file had both.
+    const both = 'profile:read notes:read';
+    await app.sql('UPDATE grants SET scope = $1, asked_scope = $1 WHERE user_id = $2', [both, person.id]);
+    const apps = await browser.get('/auth/apps');
+    expect(apps.status).toBe(200);
+    expect(apps.text.indexOf('<li>Read your notes</li>')).toBeGreaterThan(0);
+    expect(apps.text.indexOf('<li><code>profile:read</code></li>')).toBeGreaterThan(
+      apps.text.indexOf('<li>Read your notes</li>'),
+    );
+    const again = await browser.get(address({ scope: 'notes:read' }));
+    expect(handedBack(again.headers['location'])['code']).toMatch(/^sac_/);
+  });
+
+  it('stops the start with every problem, if it has any', async () => {
+    const file = join(folder, 'wrong.yaml');
+    await writeFile(file, 'scopes: [{ name: a b, text: { en: A } }, { name: c, text: {} }]');
+    const start = (SCOPES_FILE: string) => () =>
+      authorizeApp(Object.assign(new AuthorizeConfiguration(), app.configuration, { SCOPES_FILE }));
+    expect(start(file)).toThrow(ConfigurationError);
+    expect(start(file)).toThrow(
+      `SCOPES_FILE ${file}: scope 1: its name must be 1 to 100 printable ASCII characters without space, comma, " and \\ (RFC 6749 3.3)\n` +
+        `  - SCOPES_FILE ${file}: c: it has no English text: give "en"`,
+    );
+    expect(start(join(folder, 'none.yaml'))).toThrow(/SCOPES_FILE .*none\.yaml: ENOENT/);
+  });
+});

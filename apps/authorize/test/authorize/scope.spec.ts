@@ -1,0 +1,108 @@
+import { ClientRegistrationStore } from '#database/client/client-registration.store.js';
+import { databaseDataSource, requestLimits } from '#database/connection/data-source.js';
+import { PATIENT_MS } from '#test/support/patience.js';
+import { SCOPES } from '#test/support/scopes.js';
+import { Translator } from '../../src/ui/i18n/translator.js';
+import { html } from '../../src/ui/html.js';
+import { authorizeAddress, handedBack, REDIRECT_URI } from '../support/authorize-app.js';
+import { useAuthorizeApp } from '../support/use-authorize-app.js';
+
+const AUTHORIZE = '/auth/oauth2/authorize';
+const textOf = (scope: string) => html`${new Translator('en', 'en', SCOPES).scope(scope).text}`.text;
+
+const { app, user } = useAuthorizeApp();
+
+/** The scope of the grant that a user allows, or the error that the client gets. */
+async function allowed(scopes: readonly string[], scope?: string): Promise<string | undefined> {
+  const { clientId } = await app.client({ scopes });
+  const browser = await app.loggedIn(user);
+  const page = await browser.get(
+    authorizeAddress({ client_id: clientId, redirect_uri: REDIRECT_URI, state: 's', scope }),
+  );
+  if (page.status === 303) return handedBack(page.headers['location'])['error'];
+  for (const token of scopes) expect(page.text.includes(textOf(token))).toBe(true);
+  await browser.submit(page, { decision: 'allow' }, AUTHORIZE);
+  const [record] = await grantsOf(clientId);
+  return record?.scope;
+}
+
+async function grantsOf(clientId: string): Promise<{ scope: string }[]> {
+  const database = await databaseDataSource(app.services.databaseUrl, requestLimits(PATIENT_MS)).initialize();
+  try {
+    return await database.query('SELECT scope FROM grants WHERE client_id = $1', [clientId]);
+  } finally {
+    await database.destroy();
+  }
+}
+
+describe('the scope of an authorization request', () => {
+  it.each([
+    // @rfc 6749 3.3
+    ['profile:read when it asks for nothing', ['profile:read'], undefined, 'profile:read'],
+    [
+      'everything registered when it asks for nothing and is not registered for profile:read',
+      ['bookings:read', 'schedules:read'],
+      undefined,
+      'bookings:read schedules:read',
+    ],
+    [
+      'what it asks for, each once, in its order',
+      ['profile:read', 'bookings:read'],
+      'bookings:read profile:read bookings:read',
+      'bookings:read profile:read',
+    ],
+    // @deviation D5
+    [
+      'what it asks for separated by commas (known deviation)',
+      ['profile:read', 'bookings:read'],
+      'bookings:read,profile:read',
+      'bookings:read profile:read',
+    ],
+  ])('is %s, and the consent page describes it', async (_case, registered, scope, granted) => {
+    expect(await allowed(registered, scope)).toBe(granted);
+  });
+
+  // @rfc 9700 2.3
+  it.each([
+    ['unknown', 'profile:read admin'],
+    ['known, but not registered for the client', 'profile:read bookings:write'],
+    ['in another case', 'Profile:Read'],
+  ])('is refused as invalid_scope when it is %s (RFC 6749 4.1.2.1)', async (_case, scope) => {
+    expect(await allowed(['profile:read'], scope)).toBe('invalid_scope');
+  });
+
+  // @rfc 6750 5.3
+  it('is shown on the consent page, and other scopes of the client are not', async () => {
+    const { clientId } = await app.client({ scopes: ['profile:read', 'bookings:write'] });
+    const browser = await app.loggedIn(user);
+    const parameters = {
+      client_id: clientId,
+      redirect_uri: REDIRECT_URI,
+      state: 's',
+      scope: 'bookings:write',
+    };
+    const page = await browser.get(authorizeAddress(parameters));
+    expect(page.text).toContain(textOf('bookings:write'));
+    expect(page.text).not.toContain(textOf('profile:read'));
+  });
+});
+
+describe('a client that is deleted while the user looks at the consent page', () => {
+  it('gets no code: the user sees an error page, and no grant is recorded', async () => {
+    const { clientId } = await app.client();
+    const browser = await app.loggedIn(user);
+    const page = await browser.get(
+      authorizeAddress({ client_id: clientId, redirect_uri: REDIRECT_URI, state: 's' }),
+    );
+    const database = await databaseDataSource(
+      app.services.databaseUrl,
+      requestLimits(PATIENT_MS),
+    ).initialize();
+    await new ClientRegistrationStore(database).delete(clientId);
+    await database.destroy();
+    const answer = await browser.submit(page, { decision: 'allow' }, AUTHORIZE);
+    expect(answer.status).toBe(400);
+    expect(answer.headers['location']).toBeUndefined();
+    expect(await grantsOf(clientId)).toEqual([]);
+  });
+});

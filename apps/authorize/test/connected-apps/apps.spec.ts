@@ -1,0 +1,160 @@
+import { createHash } from 'node:crypto';
+import { LOCALES } from '#oauth/locale.js';
+import { SCOPES } from '#test/support/scopes.js';
+import type { User } from '#database/user/user.js';
+import { PASSWORD } from '../support/authorize-app.js';
+import { type Browser, statusOf } from '../support/browser.js';
+import { allow, namesIn } from '../support/connected-apps.js';
+import { useAuthorizeApp } from '../support/use-authorize-app.js';
+
+const { app } = useAuthorizeApp();
+
+let user: User;
+let browser: Browser;
+
+beforeEach(async () => {
+  user = await app.user();
+  browser = await app.loggedIn(user);
+});
+
+describe('the list of connected applications', () => {
+  it('says when it is empty', async () => {
+    const page = await browser.get('/auth/apps');
+    expect(page.status).toBe(200);
+    expect(page.text).toContain('No applications are connected to your account.');
+    expect(page.text).not.toContain('revoke-all');
+  });
+
+  it('shows for each application its permissions, the date of consent, and its last use', async () => {
+    const calendar = await app.client({ name: 'Calendar <b>Connect</b>', scopes: ['bookings:read'] });
+    const notes = await app.client({ name: 'Notes' });
+    const used = await allow(app, browser, calendar);
+    await allow(app, browser, notes);
+    await app.sql(
+      "UPDATE grants SET last_used_on = '2026-02-03', created_at = '2026-01-31T23:30:00Z' WHERE id = $1",
+      [used],
+    );
+    await app.sql("UPDATE users SET time_zone = 'Europe/Berlin' WHERE id = $1", [user.id]);
+    const page = await browser.get('/auth/apps');
+    expect(namesIn(page)).toEqual(['Calendar &lt;b&gt;Connect&lt;/b&gt;', 'Notes']);
+    const text = page.text.replaceAll(/<\/?bdi>/g, '');
+    expect(text).toContain('View your bookings: times, attendees and subjects');
+    expect(text).toContain('Access allowed on February 1, 2026.');
+    expect(text).toContain('Last used on February 3, 2026.');
+    expect(text).toContain('Not used yet.');
+    const british = (await browser.get('/auth/apps', { 'Accept-Language': 'en-GB,en;q=0.8' })).text;
+    expect(british.replaceAll(/<\/?bdi>/g, '')).toContain('Access allowed on 1 February 2026.');
+    expect(text).toContain('aria-label="Remove access: Notes"');
+  });
+
+  it('shows the logo from this site, or the first letter of the name', async () => {
+    const { clientId } = await app.client({ name: 'with a picture' });
+    const image = Buffer.from('a picture');
+    const digest = createHash('sha256').update(image).digest('hex');
+    await app.sql(
+      "INSERT INTO client_logos (client_id, digest, media_type, image) VALUES ($1, $2, 'image/png', $3)",
+      [clientId, digest, image],
+    );
+    await allow(app, browser, { clientId });
+    await allow(app, browser, await app.client({ name: 'ångström' }));
+    const { text } = await browser.get('/auth/apps');
+    expect(text).toContain(`<img class="face" src="/auth/logos/${digest}" alt=""`);
+    expect(text).toContain('<span class="face" aria-hidden="true">Å</span>');
+  });
+
+  it('marks first-party applications', async () => {
+    const { clientId } = await app.client({ name: 'Ours', scopes: ['profile:read'] });
+    await allow(app, browser, { clientId });
+    expect((await browser.get('/auth/apps')).text).not.toContain('Made by');
+    await app.sql('UPDATE clients SET first_party = true WHERE client_id = $1', [clientId]);
+    const { text } = await browser.get('/auth/apps');
+    expect(text).toMatch(/Official (<bdi>)?Scheduling/);
+    // Nobody was asked about those.
+    expect(text).toContain('Connected since');
+    expect(text).not.toMatch(/allowed/i);
+  });
+
+  it('shows no other user’s applications', async () => {
+    await allow(app, browser, await app.client({ name: 'Mine' }));
+    const other = await app.loggedIn(await app.user());
+    expect(namesIn(await other.get('/auth/apps'))).toEqual([]);
+  });
+
+  it('uses the singular for one application, and the plural for several', async () => {
+    const askIn = async (locale: string) =>
+      (await browser.get(`/auth/apps/revoke-all?ui_locales=${locale}`)).text.replaceAll(/<\/?bdi>/g, '');
+    await allow(app, browser, await app.client({ name: 'One' }));
+    const one = await Promise.all(LOCALES.map(askIn));
+    expect(one[0]).toContain('<h1>Remove access?</h1>');
+    expect(one[0]).toContain('1 application will immediately lose access');
+    expect(one[0]).toContain('It may keep data that it has already received.');
+    await allow(app, browser, await app.client({ name: 'Two' }));
+    const two = await Promise.all(LOCALES.map(askIn));
+    expect(two[0]).toContain('They may keep data that they have already received.');
+    const headings = (pages: string[]) => pages.map((page) => /<h1>(.*?)<\/h1>/.exec(page)?.[1]);
+    const others = headings(two);
+    for (const [index, heading] of headings(one).entries()) expect(heading).not.toBe(others[index]);
+  });
+
+  it('opens after the login that it led to', async () => {
+    const stranger = app.browser();
+    const login = await stranger.get('/auth/apps');
+    expect(login.headers['location']).toBe('/auth/login?to=apps');
+    const answer = await stranger.submit(await stranger.follow(login), {
+      username: user.email,
+      password: PASSWORD,
+    });
+    expect(answer.headers['location']).toBe('/auth/apps');
+  });
+
+  it.each([
+    'to=https://evil.example',
+    'to=//evil.example',
+    'to=/auth/apps/revoke-all',
+    'to=constructor',
+    'to=apps/',
+    'to=__proto__',
+  ])('cannot be used as a redirect to elsewhere: %s', async (query) => {
+    const stranger = app.browser();
+    const login = await stranger.get(`/auth/login?${query}`);
+    const answer = await stranger.submit(login, { username: user.email, password: PASSWORD });
+    expect(answer.headers['location']).toBe('/auth/');
+  });
+
+  it('is paged for a user with many applications, each page under 30 KB', async () => {
+    const many = await app.loggedIn(await app.user());
+    const names = Array.from(
+      { length: 31 },
+      (_, at) => `App ${String(at).padStart(2, '0')} ${'n'.repeat(90)}`,
+    );
+    const scopes = SCOPES.names;
+    for (const name of names) await allow(app, many, await app.client({ name, scopes }));
+    const pageOf = (page: string) => many.get(`/auth/apps?page=${page}&ui_locales=ar`);
+    const [first, second, third] = await Promise.all(['1', '2', '3'].map(pageOf));
+    expect([first, second, third].flatMap((page) => (page ? namesIn(page) : []))).toEqual(names);
+    for (const page of [first, second, third])
+      expect(Buffer.byteLength(page?.text ?? '')).toBeLessThan(30_000);
+    expect(first?.text.match(/\?page=\d/g)).toEqual(['?page=2']);
+    expect(second?.text.match(/\?page=\d/g)).toEqual(['?page=1', '?page=3']);
+    for (const [asked, found] of [
+      ['0', first],
+      ['-1', first],
+      ['x', first],
+      ['4', third],
+      ['1e99', third],
+    ] as const)
+      expect(namesIn(await pageOf(asked))).toEqual(found && namesIn(found));
+  });
+
+  it('shows no text from the query of a link', async () => {
+    for (const path of [
+      '/auth/apps?done=revoked&client=Evil',
+      '/auth/apps?done',
+      '/auth/apps?flash.revoked=Evil',
+    ]) {
+      const page = await browser.get(path);
+      expect(statusOf(page)).toBeUndefined();
+      expect(page.text).not.toContain('Evil');
+    }
+  });
+});

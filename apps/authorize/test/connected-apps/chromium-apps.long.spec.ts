@@ -1,0 +1,254 @@
+/// <reference lib="dom" />
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { randomBytes } from 'node:crypto';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { RunOptions } from 'axe-core';
+import type { User } from '#database/user/user.js';
+import { freePort } from '#local/servers/free-port.js';
+import { complaintsOf, launchBrowser } from '#test/support/browser.js';
+import { type AuthorizeApp, PASSWORD, startAuthorizeApp } from '../support/authorize-app.js';
+
+let app: AuthorizeApp;
+let chromium: Browser;
+let axe: string;
+let user: User;
+
+const open: Page[] = [];
+const complaints: string[][] = [];
+
+beforeAll(async () => {
+  const port = await freePort();
+  [app, chromium] = await Promise.all([
+    startAuthorizeApp({ AUTH_URL: `http://127.0.0.1:${port}` }, undefined, port),
+    launchBrowser(),
+  ]);
+  axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+});
+
+beforeEach(async () => {
+  user = await app.user();
+});
+
+afterEach(async () => {
+  for (const page of open.splice(0)) await page.context().close();
+  expect(complaints.splice(0).flat()).toEqual([]);
+});
+
+afterAll(async () => {
+  await chromium.close();
+  await app.close();
+});
+
+/** A phone of the smallest size, whose complaints count as failures. */
+async function browse(options: BrowserContextOptions = {}): Promise<Page> {
+  const context = await chromium.newContext({
+    viewport: { width: 320, height: 568 },
+    locale: 'en',
+    ...options,
+  });
+  const page = await context.newPage();
+  complaints.push(complaintsOf(page));
+  open.push(page);
+  return page;
+}
+
+async function logIn(page: Page, path = '/auth/'): Promise<void> {
+  await page.goto(app.url + path);
+  await page.locator('#username').fill(user.email);
+  await page.locator('#password').fill(PASSWORD);
+  await page.locator('form button.wide').click();
+  await page.waitForURL(app.url + path);
+}
+
+/** As if the user had allowed it. */
+async function connect(name: string, userId = user.id): Promise<void> {
+  const { clientId } = await app.client({ name });
+  const scope = 'profile:read';
+  const id = randomBytes(32).toString('base64url');
+  const expiresAt = new Date(Date.now() + 1e9);
+  await app.records.create({ id, userId, clientId, scope, askedScope: scope, resources: null, expiresAt });
+}
+
+const focusedStatus = (page: Page) => page.locator('[role=status]:focus');
+
+describe.each([
+  ['with JavaScript', true],
+  ['without JavaScript', false],
+])('%s', (_name, javaScriptEnabled) => {
+  it('the user revokes one application from the list, and the message has the focus', async () => {
+    await connect('Calendar');
+    await connect('Notes');
+    const page = await browse({ javaScriptEnabled });
+    await logIn(page, '/auth/apps');
+    await page.getByRole('link', { name: 'Remove access: Calendar' }).click();
+    // Playwright reads a blank after an isolated name.
+    await page.getByRole('heading', { name: /^Remove access for Calendar\s?\?$/ }).waitFor();
+    await page.getByRole('button', { name: 'Remove access' }).click();
+    await focusedStatus(page).waitFor();
+    await page.waitForLoadState();
+    expect(await focusedStatus(page).textContent()).toBe('Calendar can no longer access your account.');
+    expect(await page.getByRole('heading', { level: 2 }).allTextContents()).toEqual(['Notes']);
+    await page.reload();
+    expect(await page.getByRole('status').count()).toBe(0);
+  });
+
+  it('Cancel and the back button change nothing', async () => {
+    await connect('Calendar');
+    const page = await browse({ javaScriptEnabled });
+    await logIn(page, '/auth/apps');
+    await page.getByRole('link', { name: 'Remove all access' }).click();
+    await page.getByRole('link', { name: 'Cancel' }).click();
+    await page.waitForURL(`${app.url}/auth/apps`);
+    await page.getByRole('link', { name: 'Remove access: Calendar' }).click();
+    await page.goBack();
+    expect(await page.getByRole('heading', { level: 2 }).allTextContents()).toEqual(['Calendar']);
+  });
+
+  it('the user revokes all applications with the keyboard alone', async () => {
+    await connect('Calendar');
+    await connect('Notes');
+    const page = await browse({ javaScriptEnabled });
+    await logIn(page, '/auth/apps');
+    const focused = page.locator(':focus');
+    const tabTo = async (name: string) => {
+      for (let presses = 0; presses < 20; presses += 1) {
+        await page.keyboard.press('Tab');
+        if ((await focused.textContent())?.trim() === name) return;
+      }
+      throw new Error(`the keyboard does not reach ${name}`);
+    };
+    await tabTo('Remove all access');
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/revoke-all');
+    await tabTo('Remove all access');
+    await page.keyboard.press('Enter');
+    await focusedStatus(page).waitFor();
+    expect(await focusedStatus(page).textContent()).toBe('No application can access your account any more.');
+  });
+
+  it('log out everywhere ends the session in this tab, another tab and another browser', async () => {
+    const page = await browse({ javaScriptEnabled });
+    await logIn(page);
+    const tab = await page.context().newPage();
+    await tab.goto(`${app.url}/auth/apps`);
+    const elsewhere = await browse({ javaScriptEnabled });
+    await logIn(elsewhere);
+    await page.getByRole('button', { name: 'Log out everywhere' }).click();
+    await focusedStatus(page).waitFor();
+    expect(await focusedStatus(page).textContent()).toBe('You have been logged out everywhere.');
+    for (const other of [tab, elsewhere]) {
+      await other.reload();
+      expect(new URL(other.url()).pathname).toBe('/auth/login');
+    }
+    // What stood in the other browser before shows nothing any more, either.
+    await elsewhere.goto(`${app.url}/auth/`);
+    expect(new URL(elsewhere.url()).pathname).toBe('/auth/login');
+  });
+
+  it('the user chooses the language from a list in which each has its own name', async () => {
+    const page = await browse({ javaScriptEnabled, locale: 'en-GB' });
+    await logIn(page);
+    await page.getByLabel('Language').selectOption('العربية');
+    await page.getByRole('button', { name: 'Save language' }).click();
+    await focusedStatus(page).waitFor();
+    expect(await page.locator('html').getAttribute('dir')).toBe('rtl');
+    await page.getByLabel('اللغة').selectOption('browser');
+    await page.getByRole('button', { name: 'حفظ اللغة' }).click();
+    await page.waitForSelector('html[lang=en]');
+  });
+
+  it('each hint of the account page is closer to its button than to the next section', async () => {
+    const page = await browse({ javaScriptEnabled });
+    await logIn(page);
+    await page.locator('#everywhere').waitFor();
+    const gaps = await page.evaluate(() =>
+      ['switch', 'apps'].map((id) => {
+        const hint = document.getElementById(id) as HTMLElement;
+        const after = hint.parentElement?.nextElementSibling as HTMLElement;
+        const { top, bottom } = hint.getBoundingClientRect();
+        const button = hint.previousElementSibling as HTMLElement;
+        return [top - button.getBoundingClientRect().bottom, after.getBoundingClientRect().top - bottom];
+      }),
+    );
+    expect(gaps).toHaveLength(2);
+    for (const [toButton = 0, toNext = 0] of gaps) expect(toNext).toBeGreaterThan(2 * toButton);
+  });
+
+  it('the user can switch to another account', async () => {
+    const page = await browse({ javaScriptEnabled });
+    await logIn(page);
+    const other = await app.user('Grace Hopper');
+    await page.getByRole('button', { name: 'Use another account' }).click();
+    await page.locator('#username').fill(other.email);
+    await page.locator('#password').fill(PASSWORD);
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByText('Grace Hopper').waitFor();
+  });
+});
+
+const PATHS = ['/auth/', '/auth/apps', '/auth/apps/revoke-all', 'revoke', 'empty', 'done'];
+
+/** Opens one of our pages by its path, or by what it shows. */
+async function visit(page: Page, path: string): Promise<void> {
+  await page.goto(app.url + (path.startsWith('/') ? path : '/auth/apps'));
+  if (path === 'revoke') await page.locator('li a.danger').first().click();
+  if (path === 'empty') {
+    await app.sql('UPDATE grants SET revoked_at = now() WHERE user_id = $1', [user.id]);
+    await page.reload();
+  }
+  if (path === 'done') {
+    await connect('Calendar');
+    await page.goto(`${app.url}/auth/apps/revoke-all`);
+    await page.locator('button.danger').click();
+    await page.locator('[role=status]').waitFor();
+  }
+  // What is looked at is the whole page: a click waits for the beginning of the next one.
+  await page.waitForLoadState();
+}
+
+/** What does not fit a screen of 320 pixels, or is too small to hit. */
+function misfits(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const { scrollWidth } = document.documentElement;
+    const small = [...document.querySelectorAll('button, .button, a.alone, select')].filter(
+      (target) => target.getBoundingClientRect().height < 44,
+    );
+    return [
+      ...(scrollWidth === 320 ? [] : [`${scrollWidth} pixels wide`]),
+      ...small.map(({ outerHTML }) => `too small: ${outerHTML}`),
+    ];
+  });
+}
+
+async function violations(page: Page, options: RunOptions): Promise<string[]> {
+  return page.evaluate(async (given) => {
+    const found = await (window as unknown as { axe: typeof import('axe-core') }).axe.run(given);
+    return found.violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
+  }, options);
+}
+
+describe.each(['en', 'ar'])('in %s, light and dark, on a screen of 320 pixels', (locale) => {
+  it('every page fits, has targets of 44 pixels, and passes axe-core', async () => {
+    await connect('Calendar');
+    await connect('a-very-long-name-without-any-blank-in-it-that-would-not-fit');
+    await connect('تقويم');
+    await app.sql('UPDATE users SET locale = $2 WHERE id = $1', [user.id, locale]);
+    const page = await browse({ locale });
+    await page.addInitScript({ content: axe });
+    await logIn(page);
+    for (const path of PATHS) {
+      await page.emulateMedia({ colorScheme: 'light' });
+      await visit(page, path);
+      expect(await page.locator('html').getAttribute('dir')).toBe(locale === 'ar' ? 'rtl' : 'ltr');
+      const found = await misfits(page);
+      found.push(...(await violations(page, { resultTypes: ['violations'] })));
+      await page.emulateMedia({ colorScheme: 'dark' });
+      // The rules that look at colours; the scheme changes nothing else, which is measured all the same.
+      found.push(...(await misfits(page)));
+      const runOnly = ['color-contrast', 'link-in-text-block'];
+      found.push(...(await violations(page, { runOnly, resultTypes: ['violations'] })));
+      expect([path, found]).toEqual([path, []]);
+    }
+  });
+});

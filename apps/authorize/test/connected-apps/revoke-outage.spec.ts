@@ -1,0 +1,150 @@
+import { randomBytes } from 'node:crypto';
+import type { Response } from 'supertest';
+import type { Client } from '#database/client/client.js';
+import { RestartableNats } from '#test/support/restartable-nats.js';
+import { until } from '#test/support/until.js';
+import { type AuthorizeApp, startAuthorizeApp } from '../support/authorize-app.js';
+import { type Browser, statusOf } from '../support/browser.js';
+import { allow, askFor, revoke, stateOf } from '../support/connected-apps.js';
+import { useCabledAuthorizeApp } from '../support/use-authorize-app.js';
+
+describe('while NATS does not answer', () => {
+  let nats: RestartableNats;
+  let app: AuthorizeApp;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    nats = await RestartableNats.start();
+    // A click waits for NATS for half of that.
+    app = await startAuthorizeApp({ NATS_URL: nats.url, DEPENDENCY_TIMEOUT: 4 });
+    browser = await app.loggedIn(await app.user());
+  });
+
+  afterAll(async () => {
+    await app.close();
+    await nats.stop();
+  });
+
+  const SOON =
+    'Access for <bdi>Calendar</bdi> has been removed. It may take up to 30 seconds to take effect everywhere.';
+  const AT_ONCE = '<bdi>Calendar</bdi> can no longer access your account.';
+
+  /** What the page says after a revocation, which holds in any case. */
+  async function said(): Promise<string | undefined> {
+    const client = await app.client({ name: 'Calendar' });
+    const id = await allow(app, browser, client);
+    const answer = await revoke(browser, client);
+    expect(await stateOf(app, id)).toEqual([true, 'revoked']);
+    return statusOf(await browser.follow(answer));
+  }
+
+  const becomes = async (words: string) => {
+    for (const end = Date.now() + 60_000; (await said()) !== words;)
+      if (Date.now() > end) throw new Error(`it never said: ${words}`);
+  };
+
+  it('a revocation succeeds, and the page says that some places may take half a minute', async () => {
+    await becomes(AT_ONCE);
+    await nats.kill();
+    expect(await said()).toBe(SOON);
+    await nats.restart();
+    await becomes(AT_ONCE);
+  });
+
+  it('a revocation does not wait for a NATS server that hangs', async () => {
+    nats.sleep();
+    // It is answered before NATS wakes.
+    expect(await said()).toBe(SOON);
+    nats.wake();
+    await becomes(AT_ONCE);
+  });
+
+  it('a revocation waits for a hanging NATS server once, however many grants there are', async () => {
+    const client = await app.client({ name: 'Calendar' });
+    const last = await allow(app, browser, client);
+    await app.sql(
+      `INSERT INTO grants (id, user_id, client_id, scope, asked_scope, expires_at, lifetime)
+       SELECT left(g.id, 38) || lpad(i::text, 5, '0'), user_id, client_id, scope, asked_scope, expires_at, lifetime
+       FROM grants g, generate_series(1, 4000) i WHERE g.id = $1`,
+      [last],
+    );
+    nats.sleep();
+    // To wait for each would take hours.
+    expect((await revoke(browser, client)).status).toBe(303);
+    nats.wake();
+    expect(await stateOf(app, last)).toEqual([true, 'revoked']);
+    await becomes(AT_ONCE);
+  });
+});
+
+describe('while Redis does not answer', () => {
+  const { app, cables } = useCabledAuthorizeApp();
+
+  afterEach(() => {
+    cables.postgres.watchStatements = () => undefined;
+    cables.redis.watch = () => undefined;
+    cables.redis.mend();
+  });
+
+  it.each([
+    ['stored', 'SET'],
+    ['read', 'GETDEL'],
+  ])('a revocation and the next page work although its message cannot be %s', async (_done, command) => {
+    const client = await app.client();
+    const browser = await app.loggedIn(await app.user());
+    const id = await allow(app, browser, client);
+    let cuts = 0;
+    cables.redis.watch = (bytes) => {
+      const text = bytes.toString('latin1').toUpperCase();
+      if (!text.includes(`\r\n${command}\r\n`) || !text.includes('\r\nFLASH:')) return;
+      cuts += 1;
+      cables.redis.cut();
+    };
+    const answer = await revoke(browser, client);
+    expect(answer.headers['location']).toBe('/auth/apps?done');
+    expect(await stateOf(app, id)).toEqual([true, 'revoked']);
+    if (command === 'SET') {
+      cables.redis.mend();
+      await until('Redis answers', 60_000, async () => (await browser.get('/auth/apps')).status === 200);
+    }
+    expect((await browser.follow(answer)).status).toBe(200);
+    expect(cuts).toBe(1);
+  });
+
+  /** Cuts Redis off between the record and its consequence. */
+  const cutAfterTheRecord = () => {
+    cables.postgres.watchStatements = (sql) => {
+      if (sql.includes('SET revoked_at')) cables.redis.cut();
+    };
+  };
+
+  it.each([
+    ['one', (client: Client) => askFor(client)],
+    ['all', () => '/auth/apps/revoke-all'],
+  ])(
+    'the page says that the revocation of %s is recorded, and sending it again completes it',
+    async (_name, address) => {
+      const client = await app.client({ name: `Calendar ${randomBytes(3).toString('hex')}` });
+      const browser = await app.loggedIn(await app.user());
+      const id = await allow(app, browser, client);
+      const form = await browser.get(address(client));
+      cutAfterTheRecord();
+      const page = await browser.submit(form, {}, '/auth/apps/revoke');
+      expect(page.status).toBe(503);
+      expect(page.headers['retry-after']).toBe('1');
+      expect(page.text).toContain('<title>Error: access not removed everywhere yet · Scheduling</title>');
+      expect(page.text).toContain('Your decision has been saved');
+      expect(page.text).toMatch(/Reference: <code>[\w-]+<\/code>/);
+      cables.postgres.watchStatements = () => undefined;
+      cables.redis.mend();
+      expect(await stateOf(app, id)).toEqual([true, 'pending']);
+      let answer: Response;
+      const deadline = Date.now() + 60_000;
+      do answer = await browser.submit(page, {}, '/auth/apps/revoke');
+      while (answer.status !== 303 && Date.now() < deadline);
+      expect(answer.status).toBe(303);
+      expect(await stateOf(app, id)).toEqual([true, 'revoked']);
+      expect(statusOf(await browser.follow(answer))).toMatch(/can (no longer )?access your account/);
+    },
+  );
+});

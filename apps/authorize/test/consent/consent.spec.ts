@@ -1,0 +1,278 @@
+import { KeyRing } from '#grants/key-ring.js';
+import { grantId, TokenCodec } from '#grants/token-codec.js';
+import { LOCALES } from '#oauth/locale.js';
+import { SCOPES } from '#test/support/scopes.js';
+import { storedGrant } from '#test/support/stored-grant.js';
+import { SCRIPT, SCRIPT_PATH } from '../../src/ui/script.controller.js';
+import {
+  authorizeAddress,
+  BASE_URL,
+  handedBack,
+  PKCE,
+  REDIRECT_URI,
+  startAuthorizeApp,
+} from '../support/authorize-app.js';
+import { formsOf, wordsOf } from '../support/browser.js';
+import { useAuthorizeApp } from '../support/use-authorize-app.js';
+
+const AUTHORIZE = '/auth/oauth2/authorize';
+
+const { app, client, user } = useAuthorizeApp();
+
+/** Asks whatever was allowed before; what is remembered is given-consent.spec's. */
+const address = (more: Record<string, string | undefined> = {}) =>
+  authorizeAddress({
+    client_id: client.clientId,
+    redirect_uri: REDIRECT_URI,
+    state: 's1',
+    prompt: 'consent',
+    ...more,
+  });
+
+describe('the consent page', () => {
+  // @rfc 6749 3.1
+  it('shows the application, the scopes, the account, and the site to return to', async () => {
+    await app.sql("UPDATE clients SET created_at = '2026-03-01T23:30Z' WHERE client_id = $1", [
+      client.clientId,
+    ]);
+    await app.sql("UPDATE users SET time_zone = 'Asia/Tokyo' WHERE id = $1", [user.id]);
+    const page = await (await app.loggedIn(user)).get(address());
+    expect(page.status).toBe(200);
+    expect(page.text).toContain('<title>Allow Calendar Connect to access your account? · Scheduling</title>');
+    const words = wordsOf(page);
+    expect(words).toContain('Calendar Connect wants to access your Scheduling account');
+    expect(words).toContain('Third-party application');
+    // In the user's time zone it was the day after.
+    expect(words).toContain('Registered on March 2, 2026');
+    expect(words).toContain('View your profile');
+    expect(words).toContain(user.name);
+    expect(words).toContain(user.email);
+    expect(words).toContain('You will be redirected to app.example.com');
+    expect(words).toContain('You can remove access at any time in Connected applications.');
+    expect(page.text).toContain('<a href="/auth/apps">');
+    expect(page.text).toMatch(/name="decision" value="allow" data-waits>\s*Allow/);
+    expect(page.text).toMatch(/name="decision" value="deny">\s*Cancel/);
+  });
+
+  it('marks a first-party application', async () => {
+    const own = await app.client({ firstParty: true });
+    const page = await (await app.loggedIn(user)).get(address({ client_id: own.clientId }));
+    expect(wordsOf(page)).toContain('Official Scheduling application');
+  });
+
+  it.each([
+    ['com.example.pocket:/callback', 'an app on this device: com.example.pocket'],
+    ['http://127.0.0.1/callback', 'an app on this device: 127.0.0.1'],
+  ])('describes %s as an app on this device', async (redirectUri, words) => {
+    const pocket = await app.client({ type: 'public' }, redirectUri);
+    const page = await (
+      await app.loggedIn(user)
+    ).get(
+      address({
+        client_id: pocket.clientId,
+        redirect_uri: redirectUri,
+        ...PKCE,
+      }),
+    );
+    expect(wordsOf(page)).toContain(words);
+  });
+
+  it('shows the logo from this site, or the first letter of the name', async () => {
+    const browser = await app.loggedIn(user);
+    const { clientId, logo } = await app.client({
+      logo: { mediaType: 'image/png', image: Buffer.from('an image') },
+    });
+    const shown = await browser.get(address({ client_id: clientId }));
+    expect(shown.text).toContain(`src="/auth/logos/${logo}"`);
+    expect((await browser.get(address())).text).toMatch(/class="face" aria-hidden="true">C</);
+  });
+
+  it('uses the language that the application asks for', async () => {
+    const browser = await app.loggedIn(user);
+    const page = await browser.get(address({ ui_locales: 'fr' }));
+    expect(page.text).toContain('<html lang="fr" dir="ltr">');
+    expect(wordsOf(page)).toContain('Calendar Connect souhaite accéder à votre compte Scheduling');
+  });
+
+  it.each(LOCALES)('is smaller than 30 KB with its logo and all resources: %s', async (ui_locales) => {
+    const scopes = SCOPES.names;
+    const { clientId, logo } = await app.client({
+      name: '予'.repeat(100),
+      scopes,
+      optionalScopes: scopes.slice(1),
+      logo: { mediaType: 'image/png', image: Buffer.alloc(12_288) },
+    });
+    const browser = await app.loggedIn(user);
+    const page = await browser.get(address({ client_id: clientId, scope: scopes.join(' '), ui_locales }));
+    expect(page.text).toContain(`src="/auth/logos/${logo}"`);
+    expect([...page.text.matchAll(/ src="([^"]+)"/g)].map(([, address]) => address)).toEqual([
+      SCRIPT_PATH,
+      `/auth/logos/${logo}`,
+    ]);
+    const image = await browser.get(`/auth/logos/${logo}`);
+    const bytes = Buffer.byteLength(page.text + SCRIPT) + (image.body as Buffer).length;
+    expect(bytes).toBeLessThan(30_000);
+  });
+
+  it('logs out a user who is somebody else, and continues with the same request', async () => {
+    const browser = await app.loggedIn(user);
+    const out = await browser.submit(await browser.get(address()), {}, '/auth/logout');
+    expect(out.status).toBe(303);
+    expect(out.headers['location']).toBe(address().replace(AUTHORIZE, '/auth/login'));
+    expect((await browser.follow(out)).text).toContain('Log in');
+  });
+});
+
+describe('Allow', () => {
+  // @rfc 6749 3.1.2 @rfc 9207 2 @rfc 9700 2.1 @rfc 9700 4.12
+  it('sends code, state and iss to the redirect URI, and keeps its query', async () => {
+    const browser = await app.loggedIn(user);
+    const answer = await browser.submit(await browser.get(address()), { decision: 'allow' }, AUTHORIZE);
+    expect(answer.status).toBe(303);
+    expect(answer.headers['location']).toMatch(
+      /^https:\/\/app\.example\.com\/callback\?tenant=7&x=%2F&code=sac_/,
+    );
+    expect(handedBack(answer.headers['location'])).toEqual({
+      tenant: '7',
+      x: '/',
+      code: expect.stringMatching(/^sac_/),
+      state: 's1',
+      iss: BASE_URL,
+    });
+  });
+
+  // @rfc 7636 4.4
+  it('records the grant in PostgreSQL, and as pending in Redis for the lifetime of the code', async () => {
+    const browser = await app.loggedIn(user);
+    const page = await browser.get(address(PKCE));
+    const before = Date.now();
+    const answer = await browser.submit(page, { decision: 'allow' }, AUTHORIZE);
+    const codec = new TokenCodec(KeyRing.parse(app.configuration.TOKEN_KEYS));
+    const code = codec.decode(handedBack(answer.headers['location'])['code'] ?? '');
+    if (!code) throw new Error('the code is not one of ours');
+    const id = grantId(code.handle);
+    expect(await app.records.find(id)).toMatchObject({
+      userId: user.id,
+      clientId: client.clientId,
+      scope: 'profile:read',
+      revokedAt: null,
+    });
+    expect(await storedGrant(app.redis, id)).toMatchObject({
+      status: 'pending',
+      client: client.clientId,
+      user: String(user.id),
+      scope: 'profile:read',
+      redirect_uri: REDIRECT_URI,
+      challenge: PKCE.code_challenge,
+    });
+    const ttl = await app.redis.pttl(`grant:${id}`);
+    const after = Date.now();
+    // The code's 60 seconds and 5 more for clocks that differ, less what has passed since.
+    expect(ttl).toBeGreaterThan(64_000 - (after - before));
+    expect(ttl).toBeLessThanOrEqual(65_000);
+    expect(code.expiry).toBeGreaterThan(before / 1000 + 59);
+    expect(code.expiry).toBeLessThanOrEqual(after / 1000 + 60);
+  });
+
+  it('gives two independent codes when it is sent twice', async () => {
+    const browser = await app.loggedIn(user);
+    const page = await browser.get(address());
+    const answers = await Promise.all(
+      [1, 2].map(() => browser.submit(page, { decision: 'allow' }, AUTHORIZE)),
+    );
+    expect(answers.map(({ status }) => status)).toEqual([303, 303]);
+    const codes = answers.map(({ headers }) => handedBack(headers['location'])['code']);
+    expect(new Set(codes).size).toBe(2);
+  });
+
+  it('keeps a custom-scheme redirect URI exactly as registered', async () => {
+    const redirectUri = 'com.example.pocket:/Callback/%7Eada?Mode=A';
+    const pocket = await app.client({ type: 'public' }, redirectUri);
+    const browser = await app.loggedIn(user);
+    const request = address({ client_id: pocket.clientId, redirect_uri: redirectUri, ...PKCE });
+    const answer = await browser.submit(await browser.get(request), { decision: 'allow' }, AUTHORIZE);
+    expect(answer.headers['location']).toMatch(/^com\.example\.pocket:\/Callback\/%7Eada\?Mode=A&code=sac_/);
+  });
+
+  it('validates the request again', async () => {
+    const browser = await app.loggedIn(user);
+    const page = await browser.get(address());
+    const form = formsOf(page.text).find(({ action }) => action.startsWith(AUTHORIZE));
+    const other = address({ redirect_uri: 'https://evil.example/' });
+    const answer = await browser.post(other, { ...form?.fields, decision: 'allow' });
+    expect(answer.status).toBe(400);
+    expect(answer.headers['location']).toBeUndefined();
+  });
+
+  it('continues at the login when the session has ended', async () => {
+    const browser = await app.loggedIn(user);
+    const page = await browser.get(address());
+    await app.redis.flushdb();
+    const answer = await browser.submit(page, { decision: 'allow' }, AUTHORIZE);
+    expect(answer.status).toBe(303);
+    expect(answer.headers['location']).toBe(address().replace(AUTHORIZE, '/auth/login'));
+  });
+});
+
+describe('Cancel', () => {
+  // @rfc 6749 4.1.2.1 @rfc 9207 2
+  it('sends access_denied, state and iss to the redirect URI, and creates no grant', async () => {
+    const browser = await app.loggedIn(user);
+    const before = await app.redis.keys('grant:*');
+    const answer = await browser.submit(await browser.get(address()), { decision: 'deny' }, AUTHORIZE);
+    expect(answer.status).toBe(303);
+    expect(handedBack(answer.headers['location'])).toEqual({
+      tenant: '7',
+      x: '/',
+      error: 'access_denied',
+      error_description: 'the user denied the request',
+      error_uri: `${BASE_URL}/api/auth/oauth/errors#access_denied`,
+      error_reference: expect.stringMatching(/^[\w-]{12}$/),
+      state: 's1',
+      iss: BASE_URL,
+    });
+    expect((await app.redis.keys('grant:*')).sort()).toEqual(before.sort());
+  });
+
+  it.each(['', 'ALLOW', 'allow\0'])('must be sent exactly: the decision %j is refused', async (decision) => {
+    const browser = await app.loggedIn(user);
+    const answer = await browser.submit(await browser.get(address()), { decision }, AUTHORIZE);
+    expect(answer.status).toBe(400);
+    expect(answer.text).toContain('must be allow or deny');
+  });
+});
+
+describe('the picture of the user', () => {
+  const withPicture = async (avatarUrl: string, origins: string) => {
+    const { services, configuration } = app;
+    const settings = { TOKEN_KEYS: configuration.TOKEN_KEYS, AVATAR_ORIGINS: origins };
+    const other = await startAuthorizeApp(settings, { ...services, close: async () => undefined });
+    try {
+      const somebody = await other.user();
+      await other.sql('UPDATE users SET avatar_url = $2 WHERE id = $1', [somebody.id, avatarUrl]);
+      return await (await other.loggedIn(somebody)).get(address());
+    } finally {
+      await other.close();
+    }
+  };
+
+  it('is shown if the operator trusts its origin, and the policy of the page allows that origin', async () => {
+    const page = await withPicture('https://pictures.example/ada.png?a=1&b=2', 'https://pictures.example');
+    expect(page.text).toContain('src="https://pictures.example/ada.png?a=1&amp;b=2"');
+    expect(page.headers['content-security-policy']).toContain("img-src 'self' https://pictures.example;");
+  });
+
+  it.each([
+    ['https://pictures.example/ada.png', ''],
+    ['https://pictures.example.evil.example/ada.png', 'https://pictures.example'],
+    ['https://pictures.example@evil.example/ada.png', 'https://pictures.example'],
+    ['http://pictures.example/ada.png', 'https://pictures.example'],
+    ['javascript:alert(1)', 'https://pictures.example'],
+    ['ada.png', 'https://pictures.example'],
+  ])('is a letter otherwise, without a request to its site: %s, trusting %j', async (avatarUrl, origins) => {
+    const page = await withPicture(avatarUrl, origins);
+    expect(page.text).toMatch(/class="face person" aria-hidden="true">A</);
+    expect(page.text).not.toContain('<img');
+    expect(page.headers['content-security-policy']).toContain("img-src 'self';");
+  });
+});

@@ -1,0 +1,110 @@
+import type { Client } from '#database/client/client.js';
+import { until } from '#test/support/until.js';
+import { authorizeAddress, REDIRECT_URI } from '../support/authorize-app.js';
+import type { Browser } from '../support/browser.js';
+import { stateOf } from '../support/connected-apps.js';
+import { useCabledAuthorizeApp } from '../support/use-authorize-app.js';
+
+const { app, cables } = useCabledAuthorizeApp();
+const scopes = ['profile:read', 'bookings:read'];
+const TICKED = { 'allow:bookings:read': 'yes' };
+let calendar: Client;
+let browser: Browser;
+/** The grant that holds what the user declines later. */
+let wide: string;
+
+beforeEach(async () => {
+  calendar = await app.client({ scopes, optionalScopes: ['bookings:read'] });
+  browser = await app.loggedIn(await app.user());
+  expect((await allow(TICKED)).status).toBe(303);
+  wide = (await grants())[0]?.id ?? '';
+  expect(await stateOf(app, wide)).toEqual([false, 'pending']);
+});
+
+afterEach(() => {
+  cables.postgres.watchStatements = () => undefined;
+  cables.postgres.release();
+  cables.postgres.mend();
+  cables.redis.mend();
+});
+
+const address = (prompt?: string) =>
+  authorizeAddress({
+    client_id: calendar.clientId,
+    redirect_uri: REDIRECT_URI,
+    state: 's',
+    scope: scopes.join(' '),
+    prompt,
+  });
+
+async function allow(ticked: Record<string, string> = {}) {
+  const page = await browser.get(address('consent'));
+  return browser.submit(page, { ...ticked, decision: 'allow' }, '/auth/oauth2/authorize');
+}
+
+const grants = () =>
+  app.sql<{ id: string; scope: string; live: boolean }>(
+    'SELECT id, scope, revoked_at IS NULL AS live FROM grants WHERE client_id = $1 ORDER BY created_at',
+    [calendar.clientId],
+  );
+
+/** Resolves when the app is served again. */
+const isServed = () =>
+  until('the page is served', 60_000, async () => (await browser.get(address('consent'))).status === 200);
+
+/** Lets the answer to what is recorded be lost, and the way to PostgreSQL with it. */
+function loseTheAnswer(): Promise<void> {
+  return new Promise((resolve, reject) => {
+    cables.postgres.watchStatements = (sql) => {
+      if (sql !== 'COMMIT') return;
+      cables.postgres.watchStatements = () => undefined;
+      cables.postgres.hold();
+      until('it is recorded', 60_000, async () => (await grants()).length === 2)
+        .then(() => cables.postgres.cut())
+        .then(resolve, reject);
+    };
+  });
+}
+
+/** Cuts Redis off before anything that is recorded has its consequence. */
+function cutRedis(): Promise<void> {
+  return new Promise((resolve) => {
+    cables.postgres.watchStatements = (sql) => {
+      if (!sql.includes('INSERT INTO grants')) return;
+      cables.redis.cut();
+      resolve();
+    };
+  });
+}
+
+describe('a decision that declines a scope', () => {
+  it.each([
+    ['the answer to its record was lost', loseTheAnswer],
+    ['Redis was away', cutRedis],
+  ])('ends older grants when it is repeated after a failure: %s', async (_what, fail) => {
+    const failed = fail();
+    expect((await allow()).status).toBe(503);
+    await failed;
+    cables.postgres.watchStatements = () => undefined;
+    cables.postgres.release();
+    cables.postgres.mend();
+    cables.redis.mend();
+    await isServed();
+    expect((await allow()).status).toBe(303);
+    expect(await stateOf(app, wide)).toEqual([true, 'revoked']);
+    const live = (await grants()).filter((one) => one.live);
+    expect(new Set(live.map(({ scope }) => scope))).toEqual(new Set(['profile:read']));
+  });
+
+  it('has ended older grants if its answer was lost and the application repeats the request', async () => {
+    const lost = loseTheAnswer();
+    expect((await allow()).status).toBe(503);
+    await lost;
+    cables.postgres.release();
+    cables.postgres.mend();
+    await isServed();
+    const silent = await browser.get(address());
+    expect(silent.headers['location']).toContain('code=');
+    expect((await stateOf(app, wide))[0]).toBe(true);
+  });
+});

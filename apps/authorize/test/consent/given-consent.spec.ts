@@ -1,0 +1,140 @@
+import pg from 'pg';
+import { PKCE } from '../support/authorize-app.js';
+import { allow, expectCode, expectConsentPage, useRequests } from '../support/use-requests.js';
+
+const { app, now, address, consented, logIn, scopes } = useRequests();
+
+describe('earlier consent', () => {
+  it('is used again: the application gets the allowed scopes at once, without a page', async () => {
+    const scope = 'profile:read bookings:read bookings:write';
+    const browser = await consented({ scope });
+    expectCode(await browser.get(address({ scope })));
+    expectCode(await (await app.loggedIn(now.user)).get(address({ scope: 'bookings:read' })));
+    expect(await scopes()).toEqual([
+      'profile:read bookings:read',
+      'profile:read bookings:read',
+      'bookings:read',
+    ]);
+  });
+
+  it('does not cover a new scope, or a declined scope that is now required', async () => {
+    const browser = await consented({ scope: 'profile:read bookings:write' });
+    expectConsentPage(await browser.get(address({ scope: 'profile:read bookings:read' })));
+    expectCode(await browser.get(address({ scope: 'profile:read bookings:write' })));
+    await app.sql("UPDATE clients SET optional_scopes = '{}' WHERE client_id = $1", [now.client.clientId]);
+    expectConsentPage(await browser.get(address({ scope: 'profile:read bookings:write' })));
+  });
+
+  it('does not count for another user or another application', async () => {
+    const browser = await consented();
+    expectConsentPage(await (await app.loggedIn(await app.user())).get(address()));
+    const other = await app.client();
+    expectConsentPage(await browser.get(address({ client_id: other.clientId })));
+  });
+
+  it.each(['revoked_at = now()', "expires_at = now() - interval '1 s'"])(
+    'ends when its grants end: %s',
+    async (change) => {
+      const browser = await consented();
+      await app.sql(`UPDATE grants SET ${change} WHERE client_id = $1`, [now.client.clientId]);
+      expectConsentPage(await browser.get(address()));
+    },
+  );
+
+  // @rfc 6749 10.2 @rfc 8252 8.6
+  it('does not count for an application without a verified identity (RFC 8252 8.6)', async () => {
+    for (const [redirectUri, asks] of [
+      ['com.example.pocket:/callback', true],
+      ['http://127.0.0.1/callback', true],
+      ['http://[::1]/callback', true],
+      ['http://localhost:4000/callback', true],
+      ['https://pocket.example/callback', false],
+    ] as const) {
+      now.client = await app.client({ type: 'public', firstParty: true }, redirectUri);
+      const more = { redirect_uri: redirectUri, ...PKCE };
+      const browser = await app.loggedIn(now.user);
+      const page = await browser.get(address({ ...more, prompt: 'consent' }));
+      expect((await allow(browser, page)).status).toBe(303);
+      const again = await browser.get(address(more));
+      expect([redirectUri, again.status]).toEqual([redirectUri, asks ? 200 : 303]);
+      const none = await browser.get(address({ ...more, prompt: 'none' }));
+      expect(none.headers['location']?.includes('error=consent_required')).toBe(asks);
+    }
+  });
+
+  it('gives no code if it is revoked during the request, and the user is asked again', async () => {
+    const browser = await consented();
+    const database = new pg.Client({ connectionString: app.services.databaseUrl });
+    await database.connect();
+    await database.query('BEGIN');
+    await database.query('SELECT FROM users WHERE id = $1 FOR NO KEY UPDATE', [now.user.id]);
+    await database.query('UPDATE grants SET revoked_at = now() WHERE user_id = $1', [now.user.id]);
+    const answer = browser.get(address());
+    const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+    while ((await app.sql(waiting)).length === 0);
+    await database.query('COMMIT');
+    await database.end();
+    expect((await answer).headers['location']).toBe(address());
+    expectConsentPage(await browser.follow(await answer));
+    expect(await scopes()).toHaveLength(1);
+  });
+
+  it('is asked for again after 100 grants to the application within a day', async () => {
+    const browser = await consented();
+    const copies = (count: number) =>
+      app.sql(
+        `INSERT INTO grants (id, user_id, client_id, scope, asked_scope, lifetime, expires_at)
+         SELECT rpad(md5(random()::text), 43, 'x'), user_id, client_id, scope, asked_scope, lifetime, expires_at
+         FROM (SELECT * FROM grants WHERE client_id = $1 LIMIT 1) one, generate_series(1, $2::integer)`,
+        [now.client.clientId, count],
+      );
+    await copies(98);
+    expectCode(await browser.get(address()));
+    expectConsentPage(await browser.get(address()));
+    await app.sql("UPDATE grants SET created_at = created_at - interval '1 day' WHERE client_id = $1", [
+      now.client.clientId,
+    ]);
+    expectCode(await browser.get(address()));
+  });
+
+  it('leads from the login to the application without another page', async () => {
+    await consented();
+    const browser = app.browser();
+    const login = await browser.follow(await browser.get(address()));
+    expectCode(await browser.follow(await logIn(browser, login)));
+    // Chromium holds the redirects after a form to the form’s page.
+    expect(login.headers['content-security-policy']).toContain("form-action 'self' https://app.example.com");
+    const wrong = app.browser();
+    const again = await wrong.submit(await wrong.follow(await wrong.get(address())), {
+      username: 'x',
+      password: 'y',
+    });
+    expect(again.headers['content-security-policy']).toContain("form-action 'self' https://app.example.com");
+  });
+});
+
+describe('a first-party application', () => {
+  beforeEach(async () => {
+    now.client = await app.client({
+      firstParty: true,
+      scopes: ['profile:read', 'bookings:write'],
+      optionalScopes: ['bookings:write'],
+    });
+  });
+  const scope = 'profile:read bookings:write';
+
+  it('gets the requested scopes without a consent page', async () => {
+    expectCode(await (await app.loggedIn(now.user)).get(address({ scope })));
+    expectCode(await (await app.loggedIn(now.user)).get(address({ scope, prompt: 'none' })));
+    expect(await scopes()).toEqual([scope, scope]);
+  });
+
+  it('shows the consent page with prompt=consent, and a declined scope stays declined', async () => {
+    const browser = await app.loggedIn(now.user);
+    const page = await browser.get(address({ scope, prompt: 'consent' }));
+    expectConsentPage(page);
+    await allow(browser, page);
+    expectCode(await browser.get(address({ scope })));
+    expect(await scopes()).toEqual(['profile:read', 'profile:read']);
+  });
+});

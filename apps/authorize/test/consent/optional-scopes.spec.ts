@@ -1,0 +1,165 @@
+import type { Response } from 'supertest';
+import type { Client } from '#database/client/client.js';
+import type { User } from '#database/user/user.js';
+import { storedGrant } from '#test/support/stored-grant.js';
+import { authorizeAddress, REDIRECT_URI } from '../support/authorize-app.js';
+import { type Browser, wordsOf } from '../support/browser.js';
+import { useAuthorizeApp } from '../support/use-authorize-app.js';
+
+const AUTHORIZE = '/auth/oauth2/authorize';
+const scopes = ['profile:read', 'schedules:read', 'bookings:read', 'bookings:write'];
+const optionalScopes = ['bookings:read', 'bookings:write'];
+const { app } = useAuthorizeApp();
+let calendar: Client;
+let somebody: User;
+
+beforeEach(async () => {
+  calendar = await app.client({ scopes, optionalScopes });
+  somebody = await app.user();
+});
+
+const asking = (scope: string, prompt?: string) =>
+  authorizeAddress({ client_id: calendar.clientId, redirect_uri: REDIRECT_URI, state: 's1', scope, prompt });
+const boxesOf = ({ text }: { text: string }) =>
+  Object.fromEntries(
+    [...text.matchAll(/<input\s+type="checkbox"[^>]*>/g)].map(([box]) => [
+      /name="allow:([^"]+)"/.exec(box)?.[1],
+      /\schecked/.test(box),
+    ]),
+  );
+const granted = async () => {
+  const sql = 'SELECT scope, asked_scope AS asked FROM grants WHERE client_id = $1 ORDER BY created_at';
+  return app.sql<{ scope: string; asked: string }>(sql, [calendar.clientId]);
+};
+const allow = (browser: Browser, page: Response, fields: Record<string, string> = {}) =>
+  browser.submit(page, { ...fields, decision: 'allow' }, AUTHORIZE);
+
+describe('optional scopes', () => {
+  it('have checkboxes, unticked at first; required scopes are listed', async () => {
+    const page = await (
+      await app.loggedIn(somebody)
+    ).get(asking('profile:read bookings:read bookings:write'));
+    expect(boxesOf(page)).toEqual({ 'bookings:read': false, 'bookings:write': false });
+    expect(wordsOf(page)).toMatch(
+      /This will allow Calendar Connect to: View your profile.*You can also allow Calendar Connect to: View your bookings.*Create, reschedule/,
+    );
+  });
+
+  it('are granted if ticked, beside the required ones; the request and the grant are recorded', async () => {
+    const browser = await app.loggedIn(somebody);
+    const scope = 'bookings:write profile:read bookings:read';
+    const page = await browser.get(asking(scope));
+    expect((await allow(browser, page, { 'allow:bookings:read': 'yes' })).status).toBe(303);
+    expect(await granted()).toEqual([{ scope: 'profile:read bookings:read', asked: scope }]);
+  });
+
+  it.each(['schedules:read', 'bookings:write', 'admin'])(
+    'that were not requested cannot be ticked: %s',
+    async (scope) => {
+      const browser = await app.loggedIn(somebody);
+      const page = await browser.get(asking('profile:read bookings:read'));
+      await allow(browser, page, { [`allow:${scope}`]: 'yes', 'allow:bookings:read': 'yes' });
+      expect(await granted()).toMatchObject([{ scope: 'profile:read bookings:read' }]);
+    },
+  );
+
+  it('are ticked as in the last decision when the user is asked again', async () => {
+    const browser = await app.loggedIn(somebody);
+    const scope = 'profile:read bookings:read bookings:write';
+    await allow(browser, await browser.get(asking(scope)), { 'allow:bookings:write': 'yes' });
+    const again = await browser.get(asking(scope, 'consent'));
+    expect(boxesOf(again)).toEqual({ 'bookings:read': false, 'bookings:write': true });
+    expect(again.text).not.toContain('<details>');
+    await allow(browser, again);
+    expect(await granted()).toMatchObject([
+      { scope: 'profile:read bookings:write' },
+      { scope: 'profile:read' },
+    ]);
+  });
+
+  it('that are declined end in older grants too, even after the client revokes the new grant', async () => {
+    const browser = await app.loggedIn(somebody);
+    const scope = 'profile:read bookings:read';
+    await allow(browser, await browser.get(asking('profile:read')));
+    await allow(browser, await browser.get(asking(scope)), { 'allow:bookings:read': 'yes' });
+    await allow(browser, await browser.get(asking(scope, 'consent')));
+    const grants = await app.sql<{ id: string; live: boolean }>(
+      'SELECT id, revoked_at IS NULL AS live FROM grants WHERE client_id = $1 ORDER BY created_at',
+      [calendar.clientId],
+    );
+    expect(grants.map(({ live }) => live)).toEqual([true, false, true]);
+    const stored = await Promise.all(grants.map(({ id }) => storedGrant(app.redis, id)));
+    expect(stored.map(({ status }) => status)).toEqual(['pending', 'revoked', 'pending']);
+    await app.sql('UPDATE grants SET revoked_at = now() WHERE id = $1', [grants[2]?.id]);
+    const silent = await browser.get(asking(scope));
+    expect(boxesOf(silent)).toEqual({ 'bookings:read': false });
+  });
+
+  it.each([false, true])(
+    'that are declined are in no grant recorded at the same time (first party: %s)',
+    async (firstParty) => {
+      const browser = await app.loggedIn(somebody);
+      const scope = 'profile:read bookings:read';
+      for (let round = 0; round < 20; round += 1) {
+        calendar = await app.client({ scopes, optionalScopes, firstParty });
+        const ticked = { 'allow:bookings:read': 'yes' };
+        await allow(browser, await browser.get(asking(scope, 'consent')), ticked);
+        const page = await browser.get(asking(scope, 'consent'));
+        const silent = () => browser.get(asking(scope));
+        await Promise.all([silent(), silent(), allow(browser, page), silent(), silent()]);
+        const live = await app.sql<{ scope: string }>(
+          'SELECT scope FROM grants WHERE client_id = $1 AND revoked_at IS NULL',
+          [calendar.clientId],
+        );
+        expect(new Set(live.map((one) => one.scope))).toEqual(new Set(['profile:read']));
+      }
+    },
+  );
+
+  it('that are new are asked for; earlier decisions are collapsed and kept', async () => {
+    const browser = await app.loggedIn(somebody);
+    await allow(browser, await browser.get(asking('profile:read bookings:read')), {
+      'allow:bookings:read': 'yes',
+    });
+    const more = await browser.get(asking('profile:read schedules:read bookings:read bookings:write', ''));
+    const [now = '', before = ''] = more.text.split('<details>');
+    expect(boxesOf({ text: now })).toEqual({ 'bookings:write': false });
+    expect(boxesOf({ text: before })).toEqual({ 'bookings:read': true });
+    expect(wordsOf({ text: `<main>${now}` })).toMatch(
+      /This will also allow Calendar Connect to: View your schedules/,
+    );
+    expect(now).not.toContain('View your profile');
+    expect(before).toContain('View your profile');
+    await allow(browser, more, { 'allow:bookings:read': 'yes' });
+    expect((await granted())[1]).toMatchObject({ scope: 'profile:read schedules:read bookings:read' });
+  });
+
+  it('must not all be unticked if nothing else is requested: the user is asked again', async () => {
+    const browser = await app.loggedIn(somebody);
+    const page = await browser.get(asking('bookings:read bookings:write'));
+    // Nothing stands before it that it could be beside.
+    expect(wordsOf(page)).toContain('Choose what Calendar Connect can do: View your bookings');
+    const answer = await allow(browser, page);
+    expect(answer.status).toBe(400);
+    expect(answer.text).toContain(
+      '<title>Error: Allow Calendar Connect to access your account? · Scheduling</title>',
+    );
+    expect(answer.text).toMatch(/role="alert" id="problem">Select at least one/);
+    expect(answer.text).toMatch(/aria-describedby="problem"[\s\S]*autofocus/);
+    expect(await granted()).toEqual([]);
+    expect((await allow(browser, answer, { 'allow:bookings:read': 'yes' })).status).toBe(303);
+    expect(await granted()).toMatchObject([{ scope: 'bookings:read' }]);
+  });
+
+  it('that became required while the page was open are not granted by its unticked boxes', async () => {
+    const browser = await app.loggedIn(somebody);
+    const page = await browser.get(asking('profile:read bookings:read'));
+    await app.sql("UPDATE clients SET optional_scopes = '{}' WHERE client_id = $1", [calendar.clientId]);
+    const again = await allow(browser, page);
+    expect(again.status).toBe(200);
+    expect(boxesOf(again)).toEqual({});
+    expect(await granted()).toEqual([]);
+    expect((await allow(browser, again)).status).toBe(303);
+    expect(await granted()).toMatchObject([{ scope: 'profile:read bookings:read' }]);
+  });
+});

@@ -1,0 +1,125 @@
+import { APIS } from '#test/support/resources.js';
+import { storedGrant } from '#test/support/stored-grant.js';
+import type { Browser } from '../support/browser.js';
+import { allow, AUTHORIZE, expectCode, expectConsentPage, useRequests } from '../support/use-requests.js';
+
+const API = 'https://api.example.com';
+const BOOKINGS = 'https://bookings.example.com:8443';
+const EVERY = undefined;
+const BOTH = [API, BOOKINGS];
+
+const { app, now, address } = useRequests(APIS);
+
+/** The address of a request for some APIs. */
+const requestFor = (resources: readonly string[] = [], more: Record<string, string> = {}): string =>
+  [address(more), ...resources.map((one) => `resource=${encodeURIComponent(one)}`)].join('&');
+
+/** A browser whose user has allowed a request for these APIs. */
+async function consentedFor(
+  resources?: readonly string[],
+  more: Record<string, string> = {},
+): Promise<Browser> {
+  const browser = await app.loggedIn(now.user);
+  expectCode(await allow(browser, await browser.get(requestFor(resources, more))));
+  return browser;
+}
+
+interface Recorded {
+  readonly id: string;
+  readonly resources: string;
+}
+
+const recorded = () =>
+  app.sql<Recorded>('SELECT id, resources FROM grants WHERE client_id = $1 ORDER BY created_at', [
+    now.client.clientId,
+  ]);
+
+// @rfc 8707 2.1
+describe('the APIs of an authorization request (RFC 8707 2.1)', () => {
+  it.each([
+    ['none', [], ''],
+    ['an address of one', [`${BOOKINGS}/v1/bookings?day=1`], BOOKINGS],
+    ['both, in any order and twice', [`${BOOKINGS}/`, API, `${API}/v2/me`], BOTH.join(' ')],
+  ])('are recorded by their origins, in PostgreSQL and in Redis: %s', async (_, resources, expected) => {
+    await consentedFor(resources);
+    const [grant] = await recorded();
+    expect(grant?.resources).toBe(expected);
+    expect((await storedGrant(app.redis, grant?.id ?? '')).resources).toBe(expected || undefined);
+  });
+
+  it('are named by the consent page, as each request names its own', async () => {
+    const browser = await app.loggedIn(now.user);
+    const named = 'Access is limited to';
+    const page = await browser.get(requestFor([`${BOOKINGS}/x`]));
+    expect(page.text).toContain(named);
+    expect(page.text).toContain('bookings.example.com:8443');
+    expect(page.text).not.toContain('api.example.com');
+    expect((await browser.get(requestFor())).text).not.toContain(named);
+  });
+
+  it("give the grant the product's id of the user, if there is one", async () => {
+    await app.sql('UPDATE users SET issuer = $1, external_id = $2 WHERE id = $3', [
+      'https://product.example.com',
+      'ada-1815',
+      now.user.id,
+    ]);
+    await consentedFor();
+    const [grant] = await recorded();
+    expect((await storedGrant(app.redis, grant?.id ?? '')).externalId).toBe('ada-1815');
+    now.user = await app.user();
+    now.client = await app.client();
+    await consentedFor();
+    const [other] = await recorded();
+    expect(await storedGrant(app.redis, other?.id ?? '')).not.toHaveProperty('externalId');
+  });
+});
+
+describe('earlier consent', () => {
+  it.each<[string, readonly string[] | undefined, readonly string[] | undefined]>([
+    ['every API for one', EVERY, [API]],
+    ['every API for all of them', EVERY, EVERY],
+    ['one for an address of it', [API], [`${API}/v2/me`]],
+    ['two for one of them', BOTH, [BOOKINGS]],
+    ['two for both', BOTH, BOTH.toReversed()],
+  ])('counts: %s', async (_, allowed, requested) => {
+    const browser = await consentedFor(allowed);
+    expectCode(await browser.get(requestFor(requested)));
+    expectCode(await browser.get(requestFor(requested, { prompt: 'none' })));
+  });
+
+  it.each<[string, readonly string[] | undefined, readonly string[] | undefined]>([
+    ['one API for another', [API], [BOOKINGS]],
+    ['one API for two', [API], BOTH],
+    ['one API for every API', [API], EVERY],
+    ['two APIs for every API', BOTH, EVERY],
+  ])('does not count: %s', async (_, allowed, requested) => {
+    const browser = await consentedFor(allowed);
+    expectConsentPage(await browser.get(requestFor(requested)));
+    const silent = await browser.get(requestFor(requested, { prompt: 'none' }));
+    expect(silent.headers['location']).toContain('error=consent_required');
+    expect(await recorded()).toHaveLength(1);
+  });
+
+  it('does not count once the grant that it was given for has ended, even if one for another API lives', async () => {
+    const browser = await consentedFor([API]);
+    expectCode(await allow(browser, await browser.get(requestFor([BOOKINGS]))));
+    await app.sql('UPDATE grants SET revoked_at = now() WHERE resources = $1 AND client_id = $2', [
+      API,
+      now.client.clientId,
+    ]);
+    expectConsentPage(await browser.get(requestFor([API])));
+    expectCode(await browser.get(requestFor([BOOKINGS])));
+  });
+
+  it('that declined a scope for one API declines it for each, and ends what allowed it for another', async () => {
+    const scope = 'profile:read bookings:write';
+    const browser = await app.loggedIn(now.user);
+    const page = await browser.get(requestFor([API], { scope }));
+    const yes = { decision: 'allow', 'allow:bookings:write': 'yes' };
+    expectCode(await browser.submit(page, yes, AUTHORIZE));
+    const [first] = await recorded();
+    expectCode(await allow(browser, await browser.get(requestFor([BOOKINGS], { scope }))));
+    expect(await app.records.find(first?.id ?? '')).toMatchObject({ revokedAt: expect.any(Date) });
+    expectConsentPage(await browser.get(requestFor([API], { scope })));
+  });
+});

@@ -1,0 +1,262 @@
+import { createServer, request, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { User } from '#database/user/user.js';
+import { freePort } from '#local/servers/free-port.js';
+import { launchBrowser } from '#test/support/browser.js';
+import {
+  type AuthorizeApp,
+  authorizeAddress,
+  PASSWORD,
+  startAuthorizeApp,
+} from '../support/authorize-app.js';
+
+let port: number;
+let app: AuthorizeApp;
+let user: User;
+let chromium: Browser;
+let callback: Server;
+let redirectUri: string;
+let clientId: string;
+
+const listen = (server: Server) => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+const portOf = (server: Server) => (server.address() as AddressInfo).port;
+
+beforeAll(async () => {
+  port = await freePort();
+  [app, chromium] = await Promise.all([
+    startAuthorizeApp({ AUTH_URL: `http://localhost:${port}` }, undefined, port),
+    launchBrowser(),
+  ]);
+  callback = createServer((_request, response) => response.end('connected'));
+  await listen(callback);
+  redirectUri = `http://localhost:${portOf(callback)}/callback`;
+  ({ clientId } = await app.client({}, redirectUri));
+});
+
+beforeEach(async () => {
+  user = await app.user();
+});
+
+afterAll(async () => {
+  await chromium.close();
+  callback.close();
+  await app.close();
+});
+
+const pathOf = (state: string) =>
+  authorizeAddress({ client_id: clientId, redirect_uri: redirectUri, state, prompt: 'consent' });
+const address = (state = 's', host = 'localhost') => `http://${host}:${port}${pathOf(state)}`;
+
+const heading = (page: Page) => page.getByRole('heading', { level: 1 }).textContent();
+const logInButton = (page: Page) => page.getByRole('button', { name: 'Log in' });
+const allowButton = (page: Page) => page.getByRole('button', { name: 'Allow', exact: true });
+
+async function logIn(page: Page, password = PASSWORD): Promise<void> {
+  await page.getByLabel('Email or username').fill(user.email);
+  await page.locator('input[type=password]').fill(password);
+  await logInButton(page).click();
+}
+
+/** The consent page is whole: a click just before its script lets Allow wait would fall into that wait. */
+async function consentShown(page: Page): Promise<void> {
+  await allowButton(page).waitFor();
+  await page.waitForLoadState();
+}
+
+/** Clicks, and checks that the application got the code of this very request. */
+async function allow(page: Page, state = 's'): Promise<void> {
+  await consentShown(page);
+  await allowButton(page).click();
+  await page.waitForURL(`${redirectUri}**`);
+  const { searchParams } = new URL(page.url());
+  expect([searchParams.get('state'), searchParams.get('code')]).toEqual([
+    state,
+    expect.stringMatching(/^sac_/),
+  ]);
+}
+
+async function logOut(page: Page): Promise<void> {
+  await page.goto(`http://localhost:${port}/auth/`);
+  await page.getByRole('button', { name: 'Log out', exact: true }).click();
+  await logInButton(page).waitFor();
+}
+
+describe.each([
+  ['with JavaScript', true],
+  ['without JavaScript', false],
+])('%s', (_name, javaScriptEnabled) => {
+  let context: BrowserContext;
+
+  beforeEach(async () => {
+    context = await chromium.newContext({ javaScriptEnabled, locale: 'en' });
+  });
+
+  afterEach(() => context.close());
+
+  const open = async (url: string) => {
+    const page = await context.newPage();
+    await page.goto(url);
+    return page;
+  };
+
+  it('a login without its cookie reports the cause, and can start again', async () => {
+    const page = await open(address());
+    await context.clearCookies();
+    await logIn(page);
+    expect(await heading(page)).toBe('Your browser did not send our cookie');
+    expect(await page.title()).toMatch(/^Error: /);
+    expect(await page.getByRole('alert').textContent()).toContain('may block them');
+    await page.getByRole('link', { name: 'Start again' }).click();
+    await logIn(page);
+    await allow(page);
+  });
+
+  it('127.0.0.1 in place of localhost works while the cookie returns, and the error page names it otherwise', async () => {
+    const page = await open(address('s', '127.0.0.1'));
+    await logIn(page);
+    await consentShown(page);
+    await context.clearCookies();
+    await allowButton(page).click();
+    expect(await heading(page)).toBe('This page was opened at a different address');
+    const message = await page.getByRole('alert').textContent();
+    expect(message).toContain(`http://127.0.0.1:${port}`);
+    expect(message).toContain(`http://localhost:${port}`);
+    await page.getByRole('link', { name: 'Start again' }).click();
+    await logInButton(page).waitFor();
+    expect(new URL(page.url()).origin).toBe(`http://localhost:${port}`);
+    await logIn(page);
+    await allow(page);
+  });
+
+  it('a login in one tab lets another tab continue without a password', async () => {
+    const [one, two] = [await open(address('one')), await open(address('two'))];
+    await logIn(one);
+    await allowButton(one).waitFor();
+    await logIn(two);
+    expect(await heading(two)).toBe('This browser is already logged in');
+    expect(await two.getByRole('alert').textContent()).toContain(user.name);
+    await two.getByRole('link', { name: 'Continue' }).click();
+    await allow(two, 'two');
+    await allow(one, 'one');
+  });
+
+  it('Allow after a log-out in another tab allows nothing, and offers to restart the request', async () => {
+    const one = await open(address('one'));
+    await logIn(one);
+    await consentShown(one);
+    await logOut(await context.newPage());
+    await allowButton(one).click();
+    expect(await heading(one)).toBe('This page is out of date');
+    expect(await app.sql('SELECT 1 FROM grants WHERE user_id = $1', [user.id])).toEqual([]);
+    await one.getByRole('link', { name: 'Start again' }).click();
+    await logIn(one);
+    await allow(one, 'one');
+  });
+
+  it('the back button after the login and after Allow shows no error', async () => {
+    const page = await open(address());
+    await logIn(page);
+    await allowButton(page).waitFor();
+    await page.goBack();
+    // The login page is not kept, and whoever is logged in goes on from there.
+    await allowButton(page).waitFor();
+    await allow(page);
+    await page.goBack();
+    await allow(page);
+  });
+
+  it('reloading a page neither repeats an action nor fails', async () => {
+    const page = await open(address());
+    await logIn(page, 'wrong');
+    await page.getByRole('alert').waitFor();
+    // Sends the form again.
+    await page.reload();
+    expect(await page.getByRole('alert').textContent()).toContain('Incorrect');
+    await logIn(page);
+    await allowButton(page).waitFor();
+    await page.reload();
+    await allow(page);
+    await logOut(page);
+    await page.reload();
+    expect(await heading(page)).toBe('Log in');
+  });
+
+  it('the option that registers a redirect URI is not broken at its hyphens on a narrow screen', async () => {
+    const page = await open(address().replace('%2Fcallback', '%2Fnowhere'));
+    await page.setViewportSize({ width: 320, height: 568 });
+    await page.locator('summary').click();
+    const option = page.getByText('--add-redirect-uri', { exact: true });
+    await option.waitFor();
+    const height = (await option.boundingBox())?.height ?? 0;
+    expect(height).toBeGreaterThan(0);
+    expect(height).toBeLessThan(30);
+  });
+
+  it('the developer details open with the keyboard alone', async () => {
+    const page = await open(address().replace(clientId, 'sc_nobody'));
+    expect(await heading(page)).toBe('Application not found');
+    expect(await page.getByText('is for an application that is not registered here').count()).toBe(1);
+    const description = page.getByText('no application is registered under this client_id');
+    expect(await description.isVisible()).toBe(false);
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await description.waitFor({ state: 'visible' });
+  });
+});
+
+it('the error page names http behind a proxy that should use https, and links to https', async () => {
+  const secure = await startAuthorizeApp({ AUTH_URL: 'https://auth.example.com' });
+  // The proxy of whoever set it up: it passes everything on, by http as it came.
+  const proxy = createServer((incoming, outgoing) => {
+    const { method, headers, url = '' } = incoming;
+    const onward = request(new URL(new URL(url).pathname, secure.url), { method, headers }, (answer) => {
+      outgoing.writeHead(answer.statusCode ?? 0, answer.headers);
+      answer.pipe(outgoing);
+    });
+    incoming.pipe(onward);
+  });
+  await listen(proxy);
+  const server = `http://127.0.0.1:${portOf(proxy)}`;
+  const context = await chromium.newContext({ proxy: { server }, locale: 'en' });
+  try {
+    const page = await context.newPage();
+    await page.goto('http://auth.example.com/auth/login');
+    await logIn(page);
+    expect(await heading(page)).toBe('This page was not opened over https');
+    const link = page.getByRole('link', { name: 'Start again' });
+    expect(await link.getAttribute('href')).toBe('https://auth.example.com/auth/login');
+    await page.getByText('For developers').click();
+    expect(await page.getByText('X-Forwarded-Proto').isVisible()).toBe(true);
+  } finally {
+    await context.close();
+    proxy.close();
+    await secure.close();
+  }
+});
+
+it('another site cannot submit our forms', async () => {
+  const context = await chromium.newContext({ locale: 'en' });
+  const page = await context.newPage();
+  await page.goto(address());
+  await logIn(page);
+  await allowButton(page).waitFor();
+  const action = `http://localhost:${port}/auth/logout`;
+  const evil = createServer((_request, response) => {
+    response
+      .setHeader('Content-Type', 'text/html')
+      .end(`<form method=post action="${action}"><button>x</button></form>`);
+  });
+  await listen(evil);
+  try {
+    await page.goto(`http://127.0.0.1:${portOf(evil)}/`);
+    await page.getByRole('button').click();
+    expect(await heading(page)).toBe('This form came from another site');
+    expect(await page.getByRole('link').count()).toBe(0);
+    await page.goto(`http://localhost:${port}/auth/`);
+    expect(await page.getByRole('button', { name: 'Log out', exact: true }).count()).toBe(1);
+  } finally {
+    await context.close();
+    evil.close();
+  }
+});

@@ -1,0 +1,193 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { type ArgumentsHost, Logger } from '@nestjs/common';
+import type { Response } from 'supertest';
+import { LOCALES } from '#oauth/locale.js';
+import { SCOPES } from '#test/support/scopes.js';
+import type { AuthorizationResponse } from '../../src/authorize/authorization-response.service.js';
+import type { CookieDiagnosis } from '../../src/session/cookie-diagnosis.service.js';
+import { ERROR_KINDS, type ErrorKind } from '../../src/ui/errors/error-kind.js';
+import { AuthorizeConfiguration } from '../../src/authorize.configuration.js';
+import { readBrand } from '../../src/ui/brand/brand.js';
+import { ErrorFilter } from '../../src/error.filter.js';
+import { CATALOGUE, type MessageId } from '../../src/ui/i18n/translator.js';
+import { LanguageService } from '../../src/ui/i18n/language.service.js';
+import type { PageResponder } from '../../src/ui/page.responder.js';
+import { authorize, authorizeAddress, PKCE, REDIRECT_URI } from '../support/authorize-app.js';
+import { everyError } from '../support/every-error.js';
+import { useCabledAuthorizeApp } from '../support/use-authorize-app.js';
+
+const used = useCabledAuthorizeApp({ TRUSTED_PROXIES: 'loopback' });
+const { app, client, user, cables } = used;
+const pages = everyError(used);
+
+afterEach(() => cables.redis.mend());
+
+/** Everything that goes back to the application instead. */
+const redirected: [check: string, parameters: Record<string, string | undefined>][] = [
+  ['state', { state: undefined }],
+  ['response_type', { response_type: 'token' }],
+  ['response_mode', { response_mode: 'fragment' }],
+  ['pkce', { code_challenge: 'short', code_challenge_method: 'S256' }],
+  ['dpop_jkt', { dpop_jkt: 'x' }],
+  ['scope', { scope: 'nope' }],
+  ['resource', { resource: 'https://nobody.example.com' }],
+  ['prompt', { prompt: 'nope' }],
+  ['max_age', { max_age: '-1' }],
+];
+
+/** Checks whose failure the form itself tells, or tests of their own cover. */
+const ELSEWHERE = {
+  'login.spec.ts': ['login_form', 'user', 'password'],
+  'throttle.spec.ts': ['login_throttle'],
+  'gone-user.spec.ts': ['disabled'],
+  'par.spec.ts': ['pushed'],
+  'bad-input.spec.ts': ['body'],
+  'oidc-login.spec.ts': ['login_answer', 'login_cancelled', 'login_unavailable'],
+  'back-channel-logout.spec.ts': ['logout_token'],
+};
+
+const text = (id: MessageId) => CATALOGUE[id].en;
+const h1Of = ({ text: page }: Response) => /<h1>([^<]*)<\/h1>/.exec(page)?.[1];
+
+describe.each(pages)('%s', (_what, check, kind, provoke) => {
+  it('has its own page, which names who can fix it and what to do', async () => {
+    const page = await provoke();
+    const { party, advice } = ERROR_KINDS[kind];
+    expect(page.status).toBeGreaterThanOrEqual(400);
+    expect(page.headers['location']).toBeUndefined();
+    expect(h1Of(page)).toBe(text(`error.${kind}.title`));
+    expect(page.text).toContain(`<title>Error: ${text(`error.${kind}.title`)}`);
+    expect(page.text).toContain(text(`error.party.${party}`));
+    expect(page.text).toContain(text(`error.advice.${advice}`));
+    expect(page.text).toMatch(/Reference: <code>[\w-]{12}<\/code>/);
+    const details = /<details>([\s\S]*)<\/details>/.exec(page.text)?.[1] ?? '';
+    expect(details).toMatch(
+      /<dd><code>(invalid_request|unauthorized_client|not_found|method_not_allowed|[a-z]+_(error|unavailable))<\/code>/,
+    );
+    if (check === null) expect(details).not.toContain('Failed check');
+    else expect(details).toContain(`<dd><code>${check}</code></dd>`);
+    expect(Buffer.byteLength(page.text)).toBeLessThan(30_000);
+  });
+});
+
+it.each(redirected)(
+  'a failed check of %s returns to the application and shows no page',
+  async (_check, parameters) => {
+    const { status, headers } = await authorize(app, client, parameters);
+    expect(status).toBe(303);
+    expect(headers['location']).toMatch(/^https:\/\/app\.example\.com\/callback\?.*error=/);
+  },
+);
+
+it('a repeated parameter returns to the application and shows no page', async () => {
+  const address = authorizeAddress({ client_id: client.clientId, redirect_uri: REDIRECT_URI, state: 's' });
+  const { headers } = await app.browser().get(`${address}&scope=profile:read&scope=profile:read`);
+  expect(headers['location']).toMatch(/^https:\/\/app\.example\.com\/callback\?.*error=invalid_request/);
+});
+
+it('these tests cover every check in the sources', () => {
+  const root = fileURLToPath(new URL('../../../../', import.meta.url));
+  const sources = ['apps/authorize/src', 'libs/oauth/src'].flatMap((folder) =>
+    readdirSync(root + folder, { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts'))
+      .map((file) => readFileSync(`${root}${folder}/${file}`, 'utf8')),
+  );
+  const checks = sources.flatMap((source) => [
+    ...[...source.matchAll(/check: '(\w+)'/g)].map(([, check = '']) => check),
+    // csrf.guard.ts hands its names on.
+    ...[...source.matchAll(/'(cookie|csrf_token|sec_fetch_site|origin)',?(?: \w+)?\s*\)/g)].map(
+      ([, check = '']) => check,
+    ),
+  ]);
+  const covered = [
+    ...pages.map(([, check]) => check),
+    ...redirected.map(([check]) => check),
+    ...Object.values(ELSEWHERE).flat(),
+  ].filter((check) => check !== null);
+  expect([...new Set(checks)].toSorted()).toEqual([...new Set(covered)].toSorted());
+});
+
+it('these tests show every kind of error, except those that need a cookie diagnosis', () => {
+  const shown = new Set(pages.map(([, , kind]) => kind));
+  const kinds = Object.keys(ERROR_KINDS) as ErrorKind[];
+  expect(kinds.filter((kind) => !shown.has(kind))).toEqual([
+    'logged_in_elsewhere',
+    'cookie_host',
+    'cookie_http',
+    'cookie_https',
+    // Of logins by the product's own login: oidc-login.spec.ts, chromium-oidc.long.spec.ts.
+    'login_outdated',
+    'login_cancelled',
+    'login_refused',
+    'login_disabled',
+    'login_unavailable',
+  ]);
+});
+
+it.each(LOCALES)('every kind of error has its own title in %s', async (locale) => {
+  const titles = Object.keys(ERROR_KINDS).map(
+    (kind) => CATALOGUE[`error.${kind as ErrorKind}.title`][locale],
+  );
+  expect(new Set(titles).size).toBe(titles.length);
+  const page = await app.browser().get('/auth/nothing', { 'Accept-Language': locale });
+  expect(h1Of(page)).toBe(CATALOGUE['error.not_found.title'][locale]);
+  expect(page.headers['content-language']).toBe(locale);
+});
+
+it.each(LOCALES)('the page for an unknown address links to the account, in %s', async (locale) => {
+  const { text: page } = await app.browser().get('/nothing', { 'Accept-Language': locale });
+  expect(page).toContain(`<a class="alone" href="/auth/">${CATALOGUE['account.title'][locale]}</a>`);
+});
+
+it('an address with the syntax of a route pattern is unknown', async () => {
+  const page = await app.browser().get('/:a(');
+  expect([page.status, h1Of(page)]).toEqual([404, CATALOGUE['error.not_found.title'].en]);
+});
+
+it('a page that failed offers to try its own address again', async () => {
+  const browser = await app.loggedIn(user);
+  cables.redis.cut();
+  const address = authorizeAddress({
+    client_id: client.clientId,
+    redirect_uri: REDIRECT_URI,
+    state: 's',
+    ...PKCE,
+  });
+  const page = await browser.get(address);
+  expect(page.status).toBe(503);
+  expect(page.text).toContain(`<a class="button" href="${address.replaceAll('&', '&amp;')}">Try again</a>`);
+});
+
+it('errors that only the developer of the application can fix do not advise to try again', () => {
+  const hopeless = ['client_missing', 'client_unknown', 'redirect_missing', 'redirect_mismatch'] as const;
+  for (const kind of [...hopeless, 'request_malformed'] as const)
+    expect(ERROR_KINDS[kind]).toEqual({ party: 'application', advice: 'contact_developer' });
+  expect(text('error.advice.contact_developer')).toContain('Trying again will not help.');
+});
+
+it('the error for overload advises to wait, and names nobody to fix it', () => {
+  expect(ERROR_KINDS.busy).toEqual({ party: 'nobody', advice: 'wait' });
+});
+
+it('a page that fails to render closes its connection and not the process', async () => {
+  const broken = {
+    page: () => {
+      throw new TypeError('no page');
+    },
+  } as unknown as PageResponder;
+  const nobody = {} as AuthorizationResponse;
+  const silent = { diagnose: async () => null } as unknown as CookieDiagnosis;
+  const language = new LanguageService(
+    { brand: readBrand(new AuthorizeConfiguration()), secure: false, loginTargets: [] },
+    SCOPES,
+  );
+  const filter = new ErrorFilter(language, broken, nobody, silent);
+  let ended = false;
+  const reply = { headers: () => reply, raw: { destroy: () => (ended = true) } };
+  const request = { url: '/', headers: {}, raw: {}, server: { hasRoute: () => false } };
+  const host = { switchToHttp: () => ({ getRequest: () => request, getResponse: () => reply }) };
+  Logger.overrideLogger(false);
+  await expect(filter.catch(new Error('first'), host as unknown as ArgumentsHost)).resolves.toBeUndefined();
+  expect(ended).toBe(true);
+});

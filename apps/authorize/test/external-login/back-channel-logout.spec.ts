@@ -1,0 +1,161 @@
+import { randomUUID } from 'node:crypto';
+import type { JWTPayload } from 'jose';
+import request from 'supertest';
+import { freePort } from '#local/servers/free-port.js';
+import { type AuthorizeApp, startAuthorizeApp } from '../support/authorize-app.js';
+import type { Browser } from '../support/browser.js';
+import { FORGER_CLIENT, type ForgingProvider, startForgingProvider } from '../support/forging-provider.js';
+
+let app: AuthorizeApp;
+let provider: ForgingProvider;
+
+beforeAll(async () => {
+  provider = await startForgingProvider(await freePort());
+  app = await startAuthorizeApp({
+    LOGIN_ISSUER: provider.issuer,
+    LOGIN_CLIENT_ID: FORGER_CLIENT.id,
+    LOGIN_CLIENT_SECRET: FORGER_CLIENT.secret,
+  });
+});
+
+afterAll(async () => {
+  await app.close();
+  await provider.close();
+});
+
+const EVENT = 'http://schemas.openid.net/event/backchannel-logout';
+const now = () => Math.floor(Date.now() / 1000);
+
+const valid = (): JWTPayload => ({
+  iss: provider.issuer,
+  aud: FORGER_CLIENT.id,
+  iat: now(),
+  exp: now() + 120,
+  jti: randomUUID(),
+  events: { [EVENT]: {} },
+});
+
+async function loggedIn(sub: string, sid?: string): Promise<Browser> {
+  const browser = app.browser();
+  await provider.logIn(browser, {
+    claims: { sub, ...(sid !== undefined && { sid }), email: `${sub}@example.com` },
+  });
+  expect(await isLoggedIn(browser)).toBe(true);
+  return browser;
+}
+
+const isLoggedIn = async (browser: Browser) => (await browser.get('/auth/')).status === 200;
+
+const send = (token: string) =>
+  request(app.url).post('/auth/login/back-channel-logout').type('form').send({ logout_token: token });
+
+const logOut = async (claims: JWTPayload, typ = 'logout+jwt') =>
+  send(await provider.sign({ ...valid(), ...claims }, { typ }));
+
+// OpenID Connect Back-Channel Logout 2.7
+it('a token with sid ends that session, and no other of the user', async () => {
+  const [one, other] = [await loggedIn('ada', 'sid1'), await loggedIn('ada', 'sid2')];
+  const answer = await logOut({ sid: 'sid1', sub: 'ada' });
+  expect([answer.status, answer.headers['cache-control']]).toEqual([200, 'no-store']);
+  expect([await isLoggedIn(one), await isLoggedIn(other)]).toEqual([false, true]);
+});
+
+it('a token with sub alone ends all sessions of the user', async () => {
+  const [one, two, stranger] = [
+    await loggedIn('grace', 'sid3'),
+    await loggedIn('grace', 'sid4'),
+    await loggedIn('alan', 'sid5'),
+  ];
+  expect((await logOut({ sub: 'grace' })).status).toBe(200);
+  expect([await isLoggedIn(one), await isLoggedIn(two), await isLoggedIn(stranger)]).toEqual([
+    false,
+    false,
+    true,
+  ]);
+});
+
+it('a token with sid and sub ends all sessions of a user whose ID tokens have no sid', async () => {
+  const [one, two, stranger] = [await loggedIn('joan'), await loggedIn('joan'), await loggedIn('mary')];
+  expect((await logOut({ sid: 'sid11', sub: 'joan' })).status).toBe(200);
+  expect([await isLoggedIn(one), await isLoggedIn(two), await isLoggedIn(stranger)]).toEqual([
+    false,
+    false,
+    true,
+  ]);
+  expect(await isLoggedIn(await loggedIn('joan'))).toBe(true);
+  expect((await logOut({ sid: 'sid12' })).status).toBe(200);
+  expect(await isLoggedIn(stranger)).toBe(true);
+});
+
+it('a token for a user who never logged in here is accepted', async () => {
+  expect((await logOut({ sub: 'nobody' })).status).toBe(200);
+});
+
+it('a login of a session that has ended meanwhile logs nobody in', async () => {
+  await logOut({ sid: 'sid6' });
+  const browser = app.browser();
+  const answer = await provider.logIn(browser, { claims: { sid: 'sid6' } });
+  expect(answer.status).toBe(403);
+  expect(await isLoggedIn(browser)).toBe(false);
+});
+
+describe('a token is refused', () => {
+  // OpenID Connect Back-Channel Logout 2.6
+  it.each<[string, JWTPayload]>([
+    ['of another issuer', { iss: 'https://other.example.com' }],
+    ['for another client', { aud: 'another' }],
+    ['that has expired', { iat: now() - 200, exp: now() - 100 }],
+    ['that was issued long ago', { iat: now() - 3_600 }],
+    ['without iat', { iat: undefined } as never],
+    ['without exp', { exp: undefined } as never],
+    ['without jti', { jti: undefined } as never],
+    ['without events', { events: undefined }],
+    ['of another event', { events: { 'https://example.com/event': {} } }],
+    ['with a nonce, as an ID token has', { nonce: 'x' }],
+    ['with neither sid nor sub', { sid: undefined }],
+    ['with a sub of 256 characters', { sub: 'a'.repeat(256) }],
+    ['with a sub that contains a NUL', { sub: 'edsger\0' }],
+    ['with a sid of 256 characters', { sid: 'a'.repeat(256), sub: 'edsger' }],
+  ])('%s', async (_rule, claims) => {
+    const browser = await loggedIn('edsger', 'sid7');
+    const answer = await logOut({ sid: 'sid7', ...claims });
+    expect([answer.status, answer.body]).toEqual([
+      400,
+      {
+        error: 'invalid_request',
+        error_description: 'the logout token is not valid',
+        error_reference: expect.any(String),
+      },
+    ]);
+    expect(await isLoggedIn(browser)).toBe(true);
+  });
+
+  it('of another type', async () => {
+    const browser = await loggedIn('radia', 'sid10');
+    expect((await logOut({ sid: 'sid10' }, 'at+jwt')).status).toBe(400);
+    expect(await isLoggedIn(browser)).toBe(true);
+  });
+
+  it('that was carried out before', async () => {
+    const token = await provider.sign({ ...valid(), sub: 'barbara' });
+    expect((await send(token)).status).toBe(200);
+    const browser = await loggedIn('barbara', 'sid8');
+    expect((await send(token)).status).toBe(400);
+    expect(await isLoggedIn(browser)).toBe(true);
+  });
+
+  it.each(['', 'x', 'a.b.c', `${Buffer.from('{"alg":"none"}').toString('base64url')}.e30.`])(
+    'that is malformed: %s',
+    async (token) => {
+      expect((await send(token)).status).toBe(400);
+    },
+  );
+
+  it('with a changed claim', async () => {
+    const browser = await loggedIn('ken', 'sid9');
+    const [header, , signature] = (await provider.sign({ ...valid(), sid: 'other' })).split('.');
+    const payload = Buffer.from(JSON.stringify({ ...valid(), sid: 'sid9' })).toString('base64url');
+    expect((await send(`${header}.${payload}.${signature}`)).status).toBe(400);
+    expect(await isLoggedIn(browser)).toBe(true);
+  });
+});

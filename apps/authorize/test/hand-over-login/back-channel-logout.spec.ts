@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto';
+import { type JWTPayload, SignJWT } from 'jose';
+import request from 'supertest';
+import type { Browser } from '../support/browser.js';
+import { AUTH_URL, PRODUCT_URL, ProductKey } from './product.js';
+import { useHandOver } from './use-hand-over.js';
+
+const other = new ProductKey('ES256');
+const { app, key, logIn } = useHandOver();
+const EVENT = 'http://schemas.openid.net/event/backchannel-logout';
+const now = () => Math.floor(Date.now() / 1000);
+
+const valid = (): JWTPayload => ({
+  iss: PRODUCT_URL,
+  aud: AUTH_URL,
+  iat: now(),
+  exp: now() + 120,
+  jti: randomUUID(),
+  events: { [EVENT]: {} },
+});
+
+const sign = (claims: JWTPayload, typ: string | undefined = 'logout+jwt', signer = key) =>
+  new SignJWT({ ...valid(), ...claims })
+    .setProtectedHeader({ alg: signer === other ? 'ES256' : 'EdDSA', ...(typ !== 'absent' && { typ }) })
+    .sign(signer.privateKey);
+
+const send = (token: string) =>
+  request(app.url).post('/auth/login/back-channel-logout').type('form').send({ logout_token: token });
+
+async function loggedIn(sub: string, sid?: string): Promise<Browser> {
+  const browser = app.browser();
+  const email = `${sub}@example.com`;
+  await browser.follow(await logIn(browser, { sub, email, ...(sid !== undefined && { sid }) }));
+  expect(await isLoggedIn(browser)).toBe(true);
+  return browser;
+}
+
+const isLoggedIn = async (browser: Browser) => (await browser.get('/auth/')).status === 200;
+
+// OpenID Connect Back-Channel Logout 2.7
+describe('a logout token of the product', () => {
+  it('with sid ends that session, and no other of the user', async () => {
+    const [one, two] = [await loggedIn('ada', 's1'), await loggedIn('ada', 's2')];
+    const answer = await send(await sign({ sid: 's1', sub: 'ada' }));
+    expect([answer.status, answer.headers['cache-control']]).toEqual([200, 'no-store']);
+    expect([await isLoggedIn(one), await isLoggedIn(two)]).toEqual([false, true]);
+  });
+
+  it.each([
+    ['with sub alone', {}, 's3'],
+    ['with sid and sub, where assertions have no sid,', { sid: 's4' }, undefined],
+  ])('%s ends all sessions of the user', async (rule, claims, sid) => {
+    const sub = `u${rule.length}`;
+    const [one, two, stranger] = [await loggedIn(sub, sid), await loggedIn(sub, sid), await loggedIn('eve')];
+    expect((await send(await sign({ sub, ...claims }))).status).toBe(200);
+    const after = [await isLoggedIn(one), await isLoggedIn(two), await isLoggedIn(stranger)];
+    expect(after).toEqual([false, false, true]);
+    expect(await isLoggedIn(await loggedIn(sub))).toBe(true);
+  });
+
+  it('ends a login of its session that is under way', async () => {
+    expect((await send(await sign({ sid: 's5' }))).status).toBe(200);
+    const browser = app.browser();
+    expect((await logIn(browser, { sid: 's5' })).status).toBe(403);
+    expect(await isLoggedIn(browser)).toBe(false);
+  });
+
+  // OpenID Connect Back-Channel Logout 2.6, 2.8
+  it.each<[string, () => Promise<string>]>([
+    ['of another issuer', () => sign({ sub: 'kay', iss: 'https://other.example.com' })],
+    ['for another audience', () => sign({ sub: 'kay', aud: 'https://other.example.com' })],
+    ['that has expired', () => sign({ sub: 'kay', iat: now() - 200, exp: now() - 100 })],
+    ['that was issued long ago', () => sign({ sub: 'kay', iat: now() - 3_600 })],
+    ['without events', () => sign({ sub: 'kay', events: undefined })],
+    ['with a nonce', () => sign({ sub: 'kay', nonce: 'x' })],
+    ['without jti', () => sign({ sub: 'kay', jti: undefined } as never)],
+    ['with neither sid nor sub', () => sign({})],
+    ['without a type', () => sign({ sub: 'kay' }, 'absent')],
+    ['of the type of an assertion', () => sign({ sub: 'kay' }, 'login+jwt')],
+    ['by another key', () => sign({ sub: 'kay' }, 'logout+jwt', other)],
+    ['that is an assertion', () => key.assertion('x', { claims: { sub: 'kay' } })],
+    ['that is malformed', () => Promise.resolve('a.b.c')],
+  ])('is refused %s', async (_rule, token) => {
+    const browser = await loggedIn('kay');
+    const answer = await send(await token());
+    expect([answer.status, answer.body]).toEqual([
+      400,
+      {
+        error: 'invalid_request',
+        error_description: 'the logout token is not valid',
+        error_reference: expect.any(String),
+      },
+    ]);
+    expect(await isLoggedIn(browser)).toBe(true);
+  });
+
+  it('is refused the second time', async () => {
+    const token = await sign({ sub: 'lin' });
+    expect((await send(token)).status).toBe(200);
+    const browser = await loggedIn('lin');
+    expect((await send(token)).status).toBe(400);
+    expect(await isLoggedIn(browser)).toBe(true);
+  });
+});
+
+it('an assertion whose sid is not text of 1 to 255 characters is refused', async () => {
+  for (const sid of ['', 'a'.repeat(256), 7]) {
+    const answer = await logIn(app.browser(), { sid });
+    expect(answer.status).toBe(403);
+    expect(answer.text).toContain('its sid must be');
+  }
+});

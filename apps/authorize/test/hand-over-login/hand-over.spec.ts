@@ -1,0 +1,261 @@
+import { handedBack, REDIRECT_URI } from '../support/authorize-app.js';
+import { expectConsentPage } from '../support/use-requests.js';
+import { PRODUCT_URL } from './product.js';
+import { CALLBACK, challengeIn, claimsOf, expectRefused, PROFILE, useHandOver } from './use-hand-over.js';
+
+const { app, client, address, challenge, assertion, handOver, logIn, sessions, user } = useHandOver();
+const seconds = () => Math.floor(Date.now() / 1000);
+
+beforeEach(async () => {
+  await app.sql('DELETE FROM grants');
+  await app.sql('DELETE FROM users');
+});
+
+describe('the way to the product', () => {
+  it('carries a challenge that says for what the user logs in, and nothing else', async () => {
+    const hints = {
+      prompt: 'login select_account',
+      login_hint: 'ada@example.com',
+      ui_locales: 'de en',
+      max_age: '60',
+    };
+    const claims = claimsOf(await challenge(app.browser(), address(hints)));
+    expect(claims).toEqual({
+      iss: app.configuration.AUTH_URL,
+      aud: PRODUCT_URL,
+      jti: expect.stringMatching(/^[\w-]{43}$/),
+      iat: expect.any(Number),
+      exp: (claims.iat ?? 0) + 1800,
+      client_name: 'Calendar Connect',
+      prompt: 'login select_account',
+      login_hint: 'ada@example.com',
+      ui_locales: 'de en',
+      max_age: 60,
+    });
+  });
+
+  it('says nothing of an application where there is none', async () => {
+    const claims = claimsOf(challengeIn(await app.browser().get('/auth/login')));
+    expect(Object.keys(claims).toSorted()).toEqual(['aud', 'exp', 'iat', 'iss', 'jti']);
+  });
+
+  it('is not gone for a request that is refused anyway', async () => {
+    const wrong = address({ redirect_uri: 'https://evil.example/' });
+    const login = await app.browser().get(wrong.replace('/oauth2/authorize', '/login'));
+    expect(login.headers['location']).toBe(wrong);
+  });
+
+  it('publishes the keys of the challenges', async () => {
+    const answer = await app.browser().get('/auth/login/jwks.json');
+    expect(answer.headers['content-type']).toBe('application/jwk-set+json; charset=utf-8');
+    expect(JSON.parse(answer.text || (answer.body as Buffer).toString())).toEqual({
+      keys: [expect.objectContaining({ kty: 'OKP', crv: 'Ed25519', use: 'sig', alg: 'EdDSA' })],
+    });
+  });
+});
+
+describe('a login by hand-over', () => {
+  it('creates the user, begins a session, and continues the request', async () => {
+    const browser = app.browser();
+    const answer = await logIn(browser, { zoneinfo: 'Europe/Berlin', preferred_username: 'ada' });
+    expect(answer.status).toBe(303);
+    expect(answer.headers['location']).toBe(address());
+    expectConsentPage(await browser.follow(answer));
+    expect(await user()).toMatchObject({
+      email: PROFILE.email,
+      name: PROFILE.name,
+      username: 'ada',
+      time_zone: 'Europe/Berlin',
+    });
+  });
+
+  it('finds the same user again, and takes over what has changed', async () => {
+    await logIn(app.browser());
+    const before = await user();
+    const browser = app.browser();
+    await logIn(browser, { name: 'Ada King', email: 'countess@example.com' });
+    expect(await user()).toMatchObject({
+      id: before?.['id'],
+      name: 'Ada King',
+      email: 'countess@example.com',
+    });
+    expect((await browser.get('/auth/')).text).toContain('countess@example.com');
+  });
+
+  it('leads to the account page where no application asked', async () => {
+    const browser = app.browser();
+    const answer = await handOver(
+      browser,
+      await assertion(challengeIn(await browser.get('/auth/login?to=apps'))),
+    );
+    expect(answer.headers['location']).toBe('/auth/apps');
+    expect((await browser.follow(answer)).status).toBe(200);
+  });
+
+  // @rfc 9700 4.3.2
+  it('puts neither the assertion nor a name into an address or a cookie', async () => {
+    const browser = app.browser();
+    const jwt = await assertion(await challenge(browser));
+    const { headers } = await handOver(browser, jwt);
+    const seen = JSON.stringify([headers['location'], headers['set-cookie']]);
+    for (const part of [...jwt.split('.'), 'ada', 'Ada']) expect(seen).not.toContain(part);
+  });
+
+  it('sets a new session cookie, as a login by password does, and ends the session before it', async () => {
+    const browser = app.browser();
+    await logIn(browser);
+    const first = browser.cookies.get('oauth_service_session');
+    const before = await sessions();
+    const { headers } = await logIn(browser, { auth_time: seconds() }, address({ prompt: 'login' }));
+    expect(headers['set-cookie']).toEqual([
+      expect.stringMatching(/^oauth_service_session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax$/),
+    ]);
+    expect(browser.cookies.get('oauth_service_session')).not.toBe(first);
+    expect(await sessions()).toBe(before);
+  });
+
+  it('refuses a disabled user, and says so', async () => {
+    await logIn(app.browser());
+    await app.accounts.disable(Number((await user())?.['id']));
+    const page = await logIn(app.browser());
+    expectRefused(page, 403, 'Your account is disabled');
+    // Another attempt would fail as well.
+    expect(page.text).not.toContain('class="button"');
+  });
+
+  it.each([
+    ['without an e-mail', { email: null }],
+    ['with an e-mail that is none', { email: 'ada' }],
+  ])('refuses a user %s, and the page starts again with the same request', async (_case, claims) => {
+    const page = await logIn(app.browser(), claims);
+    expectRefused(page, 403, 'Login failed');
+    expect(page.text).toContain('email');
+    expect(page.text).toContain(
+      `href="${address().replace('/oauth2/authorize', '/login').replaceAll('&', '&amp;')}"`,
+    );
+    expect(await user()).toBeUndefined();
+  });
+
+  it('leaves out of the profile what is of a wrong type or not acceptable', async () => {
+    const odd = {
+      name: { length: 1e9 },
+      preferred_username: 7,
+      picture: 'no address',
+      zoneinfo: 'Mars',
+      locale: [],
+    };
+    expect((await logIn(app.browser(), odd)).status).toBe(303);
+    expect(await user()).toMatchObject({ username: PROFILE.email, time_zone: 'UTC' });
+  });
+});
+
+describe('two tabs at once', () => {
+  it('both finish, each with its own request, in either order', async () => {
+    const browser = app.browser();
+    const requests = ['a', 'b'].map((state) => address({ state }));
+    const challenges = [];
+    for (const request of requests) challenges.push(await challenge(browser, request));
+    for (const index of [1, 0]) {
+      const answer = await handOver(browser, await assertion(challenges[index] ?? ''));
+      expect(answer.headers['location']).toBe(requests[index]);
+      expectConsentPage(await browser.follow(answer));
+    }
+  });
+});
+
+describe('prompt=login and max_age (OpenID Connect Core 3.1.2.1)', () => {
+  const again = address.bind(null, { prompt: 'login' });
+
+  it.each([
+    ['no auth_time', () => ({})],
+    ['an auth_time before the request', () => ({ auth_time: seconds() - 60 })],
+  ])('prompt=login refuses a login with %s', async (_case, claims) => {
+    expectRefused(await logIn(app.browser(), claims(), again()), 403, 'auth_time');
+  });
+
+  it('prompt=login accepts a new login, for one answer', async () => {
+    const browser = app.browser();
+    const page = await browser.follow(await logIn(browser, { auth_time: seconds() }, again()));
+    expectConsentPage(page);
+    const answer = await browser.submit(page, { decision: 'allow' }, '/auth/oauth2/authorize');
+    expect(handedBack(answer.headers['location'])['code']).toMatch(/^sac_/);
+    expect((await browser.get(again())).headers['location']).toMatch(/^\/auth\/login\?/);
+  });
+
+  it('max_age refuses an older login, and accepts one that is recent', async () => {
+    const request = address({ max_age: '600' });
+    expectRefused(await logIn(app.browser(), { auth_time: seconds() - 700 }, request), 403, 'auth_time');
+    expectRefused(await logIn(app.browser(), {}, request), 403, 'auth_time');
+    const browser = app.browser();
+    expectConsentPage(await browser.follow(await logIn(browser, { auth_time: seconds() - 500 }, request)));
+  });
+
+  it('max_age asks the product where a session does not know when the user authenticated', async () => {
+    const browser = app.browser();
+    expectConsentPage(await browser.follow(await logIn(browser)));
+    const answer = await browser.get(address({ max_age: '600' }));
+    expect(answer.headers['location']).toMatch(/^\/auth\/login\?/);
+  });
+});
+
+describe('a cancelled login', () => {
+  const cancel = (of: string) =>
+    `${CALLBACK}?${new URLSearchParams({ error: 'access_denied', challenge: of })}`;
+
+  // @rfc 6749 4.1.2.1
+  it('is told to the application', async () => {
+    const browser = app.browser();
+    const answer = await browser.get(cancel(await challenge(browser)));
+    expect(answer.status).toBe(303);
+    expect(answer.headers['location']).toMatch(REDIRECT_URI.split('?', 1)[0] ?? '');
+    expect(handedBack(answer.headers['location'])).toMatchObject({ error: 'access_denied', state: 's1' });
+  });
+
+  it('ends at a page that offers the login again where no application asked', async () => {
+    const browser = app.browser();
+    const page = await browser.get(cancel(challengeIn(await browser.get('/auth/login?to=apps'))));
+    expectRefused(page, 403, 'The login was cancelled');
+    expect(page.text).toContain('href="/auth/login?to=apps"');
+  });
+
+  it('can no longer be finished', async () => {
+    const browser = app.browser();
+    const issued = await challenge(browser);
+    await browser.get(cancel(issued));
+    const answer = await handOver(browser, await assertion(issued));
+    expect(answer.headers['set-cookie']).toBeUndefined();
+    expect((await browser.follow(answer)).headers['location']).toMatch(/^\/auth\/login/);
+  });
+
+  it('cannot be cancelled by another browser, nor after it was finished', async () => {
+    const browser = app.browser();
+    const issued = await challenge(browser);
+    expectRefused(await app.browser().get(cancel(issued)), 400, 'This login has expired');
+    expect((await handOver(browser, await assertion(issued))).headers['set-cookie']).toBeDefined();
+    expect((await browser.get(cancel(issued))).headers['location']).toBe(address());
+    expectConsentPage(await browser.get(address()));
+  });
+
+  it.each(['', 'access_denied', 'a.b.c'])('needs a challenge of ours, not %j', async (made) => {
+    expectRefused(await app.browser().get(cancel(made)), 403, 'Login failed');
+  });
+});
+
+describe('logging out', () => {
+  it('does not log in again by itself', async () => {
+    const browser = app.browser();
+    await browser.follow(await logIn(browser));
+    const out = await browser.submit(await browser.get('/auth/'), {}, '/auth/logout');
+    const page = await browser.follow(out);
+    expect(page.status).toBe(200);
+    expect(page.text).toContain('href="/auth/login"');
+    expect((await browser.get('/auth/')).headers['location']).toBe('/auth/login');
+  });
+
+  it('on the consent page asks the product for another account', async () => {
+    const browser = app.browser();
+    const consent = await browser.follow(await logIn(browser, {}, address({ prompt: 'consent' })));
+    const issued = challengeIn(await browser.submit(consent, {}, '/auth/logout'));
+    expect(claimsOf(issued)).toMatchObject({ prompt: 'select_account', client_name: client.name });
+  });
+});

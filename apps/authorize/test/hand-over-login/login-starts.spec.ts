@@ -1,0 +1,123 @@
+import type { Response } from 'supertest';
+import { LOGIN_STARTS } from '../../src/external-login/login-transaction.store.js';
+import { formsOf } from '../support/browser.js';
+import { useHandOver } from './use-hand-over.js';
+
+const { app, client, address, logIn } = useHandOver({ TRUSTED_PROXIES: 'loopback' });
+
+const loginOf = (request: string): string => request.replace('/oauth2/authorize', '/login');
+const start = (from = '192.0.2.1', request = address()): Promise<Response> =>
+  app.browser().get(loginOf(request), { 'X-Forwarded-For': from });
+
+const transactions = () => app.redis.keys('{login}:transaction:*');
+const storedQueries = async () =>
+  Promise.all((await transactions()).map((key) => app.redis.hget(key, 'query')));
+const counters = () => app.redis.keys('{login}:starts:*');
+
+/** Sets the only counter so that this many more logins may begin. */
+async function leave(count: number, max: number): Promise<string> {
+  const [counter = '', ...others] = await counters();
+  expect(others).toEqual([]);
+  await app.redis.set(counter, max - count, 'KEEPTTL');
+  return counter;
+}
+
+afterEach(async () => {
+  await app.redis.del('none', ...(await transactions()), ...(await counters()));
+});
+
+const LONG = 'y'.repeat(12_000);
+
+describe('a login that begins stores', () => {
+  it.each([
+    ['an unknown parameter', `/auth/login?x=${LONG}`, ''],
+    ['an unknown page to return to', `/auth/login?to=${LONG}`, ''],
+    ['a repeated parameter', `/auth/login?${'to=apps&'.repeat(1_500)}`, 'to=apps'],
+  ])('without a request nothing of %s', async (_case, path, stored) => {
+    expect((await app.browser().get(path)).status).toBe(303);
+    expect(await storedQueries()).toEqual([stored]);
+  });
+
+  it('of a valid request its known parameters only', async () => {
+    expect((await start(undefined, `${address()}&x=${LONG}&scope=`)).status).toBe(303);
+    expect(await storedQueries()).toEqual([address().split('?')[1]]);
+  });
+
+  it('nothing of an invalid request, also after a log-out', async () => {
+    const invalid = `client_id=${client.clientId}&redirect_uri=https://evil.example&state=s1&x=${LONG}`;
+    const browser = app.browser();
+    await logIn(browser);
+    const account = await browser.get('/auth/');
+    await app.redis.del(...(await transactions()));
+    const form = formsOf(account.text).find(({ action }) => action === '/auth/logout');
+    const out = await browser.post(`/auth/logout?${invalid}`, form?.fields ?? {});
+    for (const answer of [out, await browser.get(`/auth/login?${invalid}`)])
+      expect(answer.headers['location']).toBe(`/auth/oauth2/authorize?${invalid}`);
+    expect(await storedQueries()).toEqual([]);
+  });
+});
+
+describe('the logins of one address', () => {
+  it('are bounded, also when they begin concurrently', async () => {
+    await start();
+    const counter = await leave(3, LOGIN_STARTS.address);
+    expect(counter).not.toContain('192.0.2.1');
+    expect(await app.redis.ttl(counter)).toBeLessThanOrEqual(600);
+    const before = (await transactions()).length;
+    const answers = await Promise.all(Array.from({ length: 20 }, () => start()));
+    expect(answers.filter(({ status }) => status === 303)).toHaveLength(3);
+    const refused = answers.filter(({ status }) => status === 429);
+    expect(refused).toHaveLength(17);
+    expect(Number(refused[0]?.headers['retry-after'])).toBeGreaterThan(0);
+    expect(refused[0]?.text).toContain('Too many people are logging in right now');
+    expect((await transactions()).length).toBe(before + 3);
+    expect((await start('192.0.2.2')).status).toBe(303);
+  });
+
+  it('count by the memory that Redis needs for them', async () => {
+    const large = address({ state: 'é'.repeat(1_000) });
+    const answers = await Promise.all(
+      [address(), large, address({ state: 's'.repeat(300) }), large].map((request) =>
+        start(undefined, request),
+      ),
+    );
+    expect(answers.map(({ status }) => status)).toEqual([303, 303, 303, 303]);
+    const used = await Promise.all((await transactions()).map((key) => app.redis.memory('USAGE', key)));
+    const bytes = used.reduce<number>((sum, one) => sum + Number(one), 0);
+    const [counter = ''] = await counters();
+    const counted = Number(await app.redis.get(counter));
+    expect(bytes).toBeLessThanOrEqual(counted * 1_024);
+    expect(counted).toBeGreaterThan(12);
+    await leave(3, LOGIN_STARTS.address);
+    expect((await start(undefined, large)).status).toBe(429);
+    expect((await start()).status).toBe(303);
+  });
+
+  it('count for the IPv6 network and for its site', async () => {
+    await start('2001:db8:1:1::1');
+    await start('2001:db8:1:1:ffff::2');
+    const counts = async () =>
+      (await app.redis.mget(await counters())).map(Number).toSorted((one, two) => one - two);
+    expect(await counts()).toEqual([2, 2]);
+    await start('2001:db8:1:2::1');
+    expect(await counts()).toEqual([1, 2, 3]);
+    for (const counter of await counters())
+      if ((await app.redis.get(counter)) === '3') await app.redis.set(counter, LOGIN_STARTS.site, 'KEEPTTL');
+    expect((await start('2001:db8:1:3::1')).status).toBe(429);
+    expect((await start('2001:db8:2:3::1')).status).toBe(303);
+  });
+});
+
+describe('a log-out', () => {
+  it('ends the session also if no login may begin after it', async () => {
+    const browser = app.browser();
+    const consent = await browser.follow(await logIn(browser));
+    const session = browser.cookies.get('session') ?? '';
+    for (const counter of await counters()) await app.redis.set(counter, LOGIN_STARTS.site, 'KEEPTTL');
+    const out = await browser.submit(consent, {}, '/auth/logout');
+    expect(out.status).toBe(429);
+    expect(browser.cookies.has('session')).toBe(false);
+    browser.cookies.set('session', session);
+    expect((await browser.get('/auth/')).headers['location']).toBe('/auth/login');
+  });
+});

@@ -1,0 +1,161 @@
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import { jest } from '@jest/globals';
+import { freePort } from '#local/servers/free-port.js';
+import { until } from '#test/support/until.js';
+import { expectConsentPage } from '../support/use-requests.js';
+import { ProductKey } from './product.js';
+import { expectRefused, PROFILE, useHandOver } from './use-hand-over.js';
+
+const port = await freePort();
+const { app, cables, address, challenge, handOver } = useHandOver({
+  LOGIN_JWKS_URL: `http://127.0.0.1:${port}/jwks.json`,
+});
+
+const [first, second] = [new ProductKey(), new ProductKey()];
+let served: { status: number; body: string; location?: string; endless?: true };
+let fetches = 0;
+let server: Server | null = null;
+
+const serve = (...keys: object[]) => (served = { status: 200, body: JSON.stringify({ keys }) });
+const named = (key: ProductKey, kid: string) => ({ ...key.jwk, kid });
+
+async function listen(): Promise<void> {
+  server = createServer((_request, response) => {
+    fetches += 1;
+    if (served.endless) return sendWithoutEnd(response);
+    response.writeHead(served.status, served.location === undefined ? {} : { Location: served.location });
+    response.end(served.body);
+  });
+  await new Promise<void>((resolve) => server?.listen(port, '127.0.0.1', resolve));
+}
+
+/** Number of bytes of an endless answer that were sent before the other side ended it. */
+let sent = 0;
+
+function sendWithoutEnd(response: ServerResponse): void {
+  const chunk = Buffer.alloc(64 * 1024, ' ');
+  sent = 0;
+  const send = () => {
+    while (!response.destroyed && sent < 100 * 1024 * 1024) {
+      sent += chunk.length;
+      if (!response.write(chunk)) return response.once('drain', send);
+    }
+    return response.end();
+  };
+  response.writeHead(200);
+  send();
+}
+
+async function stop(): Promise<void> {
+  server?.closeAllConnections();
+  await new Promise((resolve) => server?.close(resolve) ?? resolve(undefined));
+  server = null;
+}
+
+/** The real time, in seconds: tests change the clock of the cache. */
+const seconds = () => Math.floor((performance.timeOrigin + performance.now()) / 1000);
+
+async function attempt(key: ProductKey, kid: string, browser = app.browser()) {
+  const claims = { ...PROFILE, iat: seconds() };
+  const assertion = await key.assertion(await challenge(browser), { header: { kid }, claims });
+  return { browser, assertion, answer: await handOver(browser, assertion) };
+}
+
+const startLink = () => `href="${address().replace('/oauth2/authorize', '/login').replaceAll('&', '&amp;')}"`;
+
+afterEach(() => jest.restoreAllMocks());
+afterAll(stop);
+
+// The order matters: the keys are cached from the first login on.
+it('is unavailable while the keys were never fetched, and the page keeps the request', async () => {
+  const { answer } = await attempt(first, 'a');
+  expectRefused(answer, 503, 'Login is temporarily unavailable');
+  expect(answer.text).toContain(startLink());
+  expect(answer.headers['retry-after']).toBeDefined();
+});
+
+it.each([
+  ['an error', { status: 500, body: '' }],
+  ['a page', { status: 200, body: '<html>' }],
+  ['something else than keys', { status: 200, body: '{"keys":1}' }],
+  [
+    'more than 512 KiB',
+    { status: 200, body: JSON.stringify({ keys: [named(first, 'a')], x: 'x'.repeat(600_000) }) },
+  ],
+  ['a redirect', { status: 302, body: '', location: `http://127.0.0.1:${port}/other` }],
+])('is unavailable while the address of the keys answers with %s', async (_case, answer) => {
+  if (server === null) await listen();
+  served = answer;
+  expectRefused((await attempt(first, 'a')).answer, 503, 'Login is temporarily unavailable');
+});
+
+it('stops reading keys that are too large', async () => {
+  served = { status: 200, body: '', endless: true };
+  expectRefused((await attempt(first, 'a')).answer, 503, 'Login is temporarily unavailable');
+  // The limit, and the buffers of both sockets.
+  expect(sent).toBeLessThan(16 * 1024 * 1024);
+});
+
+it('accepts the published keys, and fetches them once', async () => {
+  serve(named(first, 'a'));
+  fetches = 0;
+  for (let times = 0; times < 3; times += 1) {
+    const { browser, answer } = await attempt(first, 'a');
+    expectConsentPage(await browser.follow(answer));
+  }
+  expect(fetches).toBe(1);
+});
+
+it('does not fetch them again for each unknown key', async () => {
+  fetches = 0;
+  for (let times = 0; times < 3; times += 1)
+    expectRefused((await attempt(second, 'b')).answer, 403, 'Login failed');
+  expect(fetches).toBe(0);
+});
+
+it('follows a replaced key half a minute later, and then refuses the old one', async () => {
+  serve(named(second, 'b'));
+  const now = Date.now.bind(Date);
+  jest.spyOn(Date, 'now').mockImplementation(() => now() + 31_000);
+  expect((await attempt(second, 'b')).answer.status).toBe(303);
+  expectRefused((await attempt(first, 'a')).answer, 403, 'Login failed');
+});
+
+it('goes on with the cached keys while they cannot be fetched, and users who are logged in notice nothing', async () => {
+  await stop();
+  const { browser, answer } = await attempt(second, 'b');
+  expect(answer.status).toBe(303);
+  expectConsentPage(await browser.get(address()));
+});
+
+it('keeps the request when PostgreSQL does not answer', async () => {
+  const browser = app.browser();
+  const assertion = await second.assertion(await challenge(browser), {
+    header: { kid: 'b' },
+    claims: PROFILE,
+  });
+  cables.postgres.cut();
+  try {
+    const page = await handOver(browser, assertion);
+    expectRefused(page, 503, 'Login is temporarily unavailable');
+    expect(page.text).toContain(startLink());
+  } finally {
+    cables.postgres.mend();
+  }
+});
+
+it('consumes nothing when Redis does not answer: the same form works afterwards', async () => {
+  const browser = app.browser();
+  const assertion = await second.assertion(await challenge(browser), {
+    header: { kid: 'b' },
+    claims: PROFILE,
+  });
+  cables.redis.cut();
+  try {
+    expect((await handOver(browser, assertion)).status).toBe(503);
+  } finally {
+    cables.redis.mend();
+  }
+  await until('Redis is connected again', 30_000, async () => (await browser.get('/auth/')).status === 303);
+  expectConsentPage(await browser.follow(await handOver(browser, assertion)));
+});

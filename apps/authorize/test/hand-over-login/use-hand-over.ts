@@ -1,0 +1,84 @@
+import { decodeJwt, type JWTPayload } from 'jose';
+import type { Response } from 'supertest';
+import type { AuthorizeConfiguration } from '../../src/authorize.configuration.js';
+import { authorizeAddress, REDIRECT_URI } from '../support/authorize-app.js';
+import type { Browser } from '../support/browser.js';
+import { useCabledAuthorizeApp } from '../support/use-authorize-app.js';
+import { type AssertionSettings, PRODUCT_URL, ProductKey } from './product.js';
+
+export const CALLBACK = '/auth/login/callback';
+
+/** What the product says about a user. */
+export const PROFILE = { email: 'ada@example.com', email_verified: true, name: 'Ada Lovelace' };
+
+/** An authorize app whose users log in at a product, and the product's part as the test plays it. */
+export function useHandOver(settings: Partial<AuthorizeConfiguration> = {}) {
+  const key = new ProductKey();
+  const LOGIN_URL = `${PRODUCT_URL}/oauth-login?from=oauth`;
+  const { app, client, cables } = useCabledAuthorizeApp({
+    LOGIN_URL,
+    ...(settings.LOGIN_JWKS_URL === undefined && { LOGIN_PUBLIC_KEY: key.pem }),
+    ...settings,
+  });
+
+  const address = (more: Record<string, string> = {}): string =>
+    authorizeAddress({ client_id: client.clientId, redirect_uri: REDIRECT_URI, state: 's1', ...more });
+
+  /** The challenge with which the login sends a browser to the product. */
+  const challenge = async (browser: Browser, request = address()): Promise<string> =>
+    challengeIn(await browser.get(request.replace('/oauth2/authorize', '/login')));
+
+  /** The product's form, as the browser sends it. */
+  const handOver = (browser: Browser, assertion: string): Promise<Response> =>
+    browser.post(CALLBACK, { assertion });
+
+  const assertion = (to: string, { header = {}, claims = {} }: AssertionSettings = {}): Promise<string> =>
+    key.assertion(to, { header, claims: { ...PROFILE, ...claims } });
+
+  return {
+    app,
+    client,
+    cables,
+    key,
+    address,
+    challenge,
+    assertion,
+    handOver,
+
+    /** A browser goes to the product and comes back as a user. */
+    logIn: async (
+      browser: Browser,
+      claims: AssertionSettings['claims'] = {},
+      request = address(),
+    ): Promise<Response> => handOver(browser, await assertion(await challenge(browser, request), { claims })),
+
+    /** Number of sessions that exist. */
+    sessions: async (): Promise<number> => (await app.redis.keys('session:*')).length,
+
+    /** The user of an identity. */
+    user: async (subject = 'u1') => {
+      const sql =
+        'SELECT id, email, username, name, time_zone FROM users WHERE external_id = $1 AND issuer = $2';
+      const [row] = await app.sql<Record<string, unknown>>(sql, [subject, PRODUCT_URL]);
+      return row;
+    },
+  };
+}
+
+/** The challenge with which an answer sends a browser to the product. */
+export function challengeIn({ status, headers }: Response): string {
+  expect(status).toBe(303);
+  const location = new URL(headers['location'] ?? '');
+  expect(location.origin + location.pathname).toBe(`${PRODUCT_URL}/oauth-login`);
+  expect([...location.searchParams.keys()]).toEqual(['from', 'challenge']);
+  return location.searchParams.get('challenge') ?? '';
+}
+
+export const claimsOf = (challenge: string): JWTPayload => decodeJwt(challenge);
+
+/** Nobody is logged in by an answer. */
+export function expectRefused(answer: Response, status: number, words: RegExp | string): void {
+  expect(answer.status).toBe(status);
+  expect(answer.text).toMatch(words);
+  expect(answer.headers['set-cookie']).toBeUndefined();
+}

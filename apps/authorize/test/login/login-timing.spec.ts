@@ -1,0 +1,47 @@
+import { hashPassword } from '#database/user/password.js';
+import { hash as bcrypt } from '@node-rs/bcrypt';
+import { PASSWORD } from '../support/authorize-app.js';
+import { freshAddress, tryLogin } from '../support/throttle-guesser.js';
+import { useAuthorizeApp } from '../support/use-authorize-app.js';
+
+const { app } = useAuthorizeApp({ TRUSTED_PROXIES: 'loopback' });
+
+const ROUNDS = 9;
+const TRIES = 10;
+
+async function refuse(username: string): Promise<void> {
+  expect((await tryLogin(app, { username, from: freshAddress() })).status).toBe(401);
+}
+
+/** CPU time of this process for refused logins, in microseconds: other load on the machine does not matter. */
+async function workOf(username: string): Promise<number> {
+  const before = process.cpuUsage();
+  for (let tries = 0; tries < TRIES; tries += 1) await refuse(username);
+  const { user, system } = process.cpuUsage(before);
+  return user + system;
+}
+
+it('an unknown user and users with hashes of every kind cost the same work, within 15 %', async () => {
+  const hashes = [
+    await hashPassword(PASSWORD),
+    await bcrypt(PASSWORD, { cost: 6 }),
+    await bcrypt(PASSWORD, { cost: 8 }),
+  ];
+  const users = await Promise.all(hashes.map((hash) => app.user(undefined, hash)));
+  const known = users.map(({ email }) => ({ email, work: 0 }));
+  let unknown = 0;
+  for (const username of [...known.map(({ email }) => email), 'nobody']) await refuse(username);
+  const differences = () =>
+    known.map(({ work }) => unknown / work).filter((ratio) => !within15Percent(ratio));
+  // In turns, and in as many rounds as the measurement needs.
+  for (let round = 0; round < ROUNDS && (round === 0 || differences().length > 0); round += 1) {
+    // A login has 100 failures an hour before it is under attack; these stay below.
+    for (const user of known) user.work += await workOf(user.email);
+    unknown += await workOf(`nobody${round}`);
+  }
+  expect(differences()).toEqual([]);
+});
+
+function within15Percent(ratio: number): boolean {
+  return ratio > 0.85 && ratio < 1.15;
+}

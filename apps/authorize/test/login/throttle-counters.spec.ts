@@ -1,0 +1,88 @@
+import { randomBytes } from 'node:crypto';
+import { Redis } from 'ioredis';
+import { isolate, type Isolated } from '#test/support/isolate.js';
+import { KeyRing } from '#grants/key-ring.js';
+import { LoginThrottle } from '../../src/login/throttle/login-throttle.service.js';
+import { ThrottleStore } from '../../src/login/throttle/throttle.store.js';
+
+const MINUTE = 60_000;
+
+let services: Isolated;
+let redis: Redis;
+let now = Date.now();
+let throttle: LoginThrottle;
+
+beforeAll(async () => {
+  services = await isolate();
+  redis = new Redis(services.redisUrl);
+  throttle = new LoginThrottle(new KeyRing([randomBytes(32)]), new ThrottleStore(redis), () => now);
+});
+
+beforeEach(() => redis.flushdb());
+
+afterAll(async () => {
+  redis.disconnect();
+  await services.close();
+});
+
+const LOGIN = 'ada@example.com';
+const HERE = '192.0.2.1';
+const count = (login = LOGIN, address = HERE) => throttle.count(login, address, null);
+/** Outcome or, for a refusal, which counter refused and for how many seconds. */
+const verdict = async (login?: string, address?: string) => {
+  const counted = await count(login, address);
+  return counted.outcome === 'refused' ? `${counted.counter} ${counted.seconds}` : counted.outcome;
+};
+
+describe('a counter of failed logins', () => {
+  it('allows the next attempt once its oldest failure is 15 minutes old, and no sooner', async () => {
+    const start = now;
+    for (let minute = 0; minute < 5; minute += 1) {
+      now = start + minute * MINUTE;
+      expect(await verdict()).toBe('unknown');
+    }
+    expect(await verdict()).toBe(`address_and_login ${11 * 60}`);
+    now = start + 15 * MINUTE - 1;
+    expect(await verdict()).toBe('address_and_login 1');
+    now = start + 15 * MINUTE;
+    expect(await verdict()).toBe('unknown');
+    expect(await verdict()).toBe('address_and_login 60');
+  });
+
+  it('removes a cancelled attempt once, and no later one in its place', async () => {
+    const first = await count();
+    if (first.outcome === 'refused') throw new Error('the first attempt was refused');
+    now += 16 * MINUTE;
+    for (let tries = 0; tries < 5; tries += 1) expect(await verdict()).toBe('unknown');
+    await throttle.cancel(first);
+    await throttle.cancel(first);
+    expect(await verdict()).toBe('address_and_login 900');
+  });
+
+  it('of an account stays small however many guesses it counts, and is empty an hour after the last', async () => {
+    for (let tries = 0; tries < 150; tries += 1)
+      expect(await verdict(LOGIN, `10.0.0.${tries}`)).toBe('unknown');
+    expect(await verdict(LOGIN, '10.0.0.1')).toBe('login 900');
+    const [key = ''] = await redis.keys('{throttle}:login:*');
+    expect(await redis.zcard(key)).toBe(100);
+    now += 60 * MINUTE;
+    for (let tries = 0; tries < 5; tries += 1) expect(await verdict()).toBe('unknown');
+  });
+
+  it('is reported if it refuses for the longest time', async () => {
+    for (let tries = 0; tries < 5; tries += 1) await count();
+    now += 5 * MINUTE;
+    for (let tries = 0; tries < 45; tries += 1) await count(`nobody${tries}`);
+    // Both are full; that of the address by 45 failures that are younger.
+    expect(await verdict()).toMatch(/ 600$/);
+    now += 10 * MINUTE;
+    expect(await verdict()).toBe('unknown');
+  });
+
+  it('is not created by refused attempts', async () => {
+    for (let tries = 0; tries < 50; tries += 1) await count(`nobody${tries}`);
+    const before = await redis.dbsize();
+    for (let tries = 0; tries < 50; tries += 1) expect(await verdict(`another${tries}`)).toBe('address 900');
+    expect(await redis.dbsize()).toBe(before);
+  });
+});

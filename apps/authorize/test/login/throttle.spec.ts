@@ -1,0 +1,210 @@
+import { randomBytes } from 'node:crypto';
+import type { User } from '#database/user/user.js';
+import { PASSWORD } from '../support/authorize-app.js';
+import { freshAddress, statusesOf, tryLogin } from '../support/throttle-guesser.js';
+import { useAuthorizeApp } from '../support/use-authorize-app.js';
+
+/** For more than a hundred logins on a machine that is busy. */
+const PATIENT_MS = 240_000;
+
+const { app } = useAuthorizeApp({ TRUSTED_PROXIES: 'loopback' });
+let user: User;
+
+beforeEach(async () => {
+  user = await app.user();
+});
+
+const times = (count: number, status: number) => Array.from({ length: count }, () => status);
+const nobody = () => `nobody${randomBytes(6).toString('hex')}`;
+
+describe('guessing from one address', () => {
+  it('gets 5 of 200 concurrent guesses verified', async () => {
+    const from = freshAddress();
+    const guesses = Array.from({ length: 200 }, (_, index) =>
+      tryLogin(app, { username: user.email, password: `guess ${index}`, from }),
+    );
+    const statuses = (await Promise.all(guesses)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 401)).toHaveLength(5);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(195);
+  });
+
+  it('is refused after 5 failures, even with the right password, but not at another address', async () => {
+    const from = freshAddress();
+    const guess = () => tryLogin(app, { username: user.email, from });
+    expect(await statusesOf(7, guess)).toEqual([...times(5, 401), 429, 429]);
+    const right = { username: user.email, password: PASSWORD };
+    expect((await tryLogin(app, { ...right, from })).status).toBe(429);
+    expect((await tryLogin(app, { ...right, from: freshAddress() })).status).toBe(303);
+  });
+
+  it.each([
+    ['letter case', (login: string) => login.toUpperCase()],
+    ['blanks around it', (login: string) => ` ${login}\t`],
+    ['letters of another width', (login: string) => login.replaceAll('a', 'Ａ')],
+    ['accents', (login: string) => login.replaceAll('a', 'á')],
+  ])('is counted per login whatever its spelling: %s', async (_case, respell) => {
+    const from = freshAddress();
+    await statusesOf(5, () => tryLogin(app, { username: user.email, from }));
+    expect((await tryLogin(app, { username: respell(user.email), from })).status).toBe(429);
+  });
+
+  it('is limited to 50 failures over all logins', async () => {
+    const from = freshAddress();
+    expect(await statusesOf(50, () => tryLogin(app, { username: nobody(), from }))).toEqual(times(50, 401));
+    const right = { username: user.email, password: PASSWORD };
+    expect((await tryLogin(app, { ...right, from })).status).toBe(429);
+    expect((await tryLogin(app, { ...right, from: freshAddress() })).status).toBe(303);
+  });
+
+  it('does not extend the limit by refused attempts: other accounts can log in from the address', async () => {
+    const from = freshAddress();
+    await statusesOf(60, () => tryLogin(app, { username: user.email, from }));
+    const other = await app.user();
+    expect((await tryLogin(app, { username: other.email, password: PASSWORD, from })).status).toBe(303);
+  });
+
+  it('does not count successful logins, which reset earlier failures', async () => {
+    const from = freshAddress();
+    const right = () => tryLogin(app, { username: user.email, password: PASSWORD, from });
+    const wrong = () => tryLogin(app, { username: user.email, from });
+    expect(await statusesOf(60, right)).toEqual(times(60, 303));
+    expect(await statusesOf(4, wrong)).toEqual(times(4, 401));
+    expect((await right()).status).toBe(303);
+    expect(await statusesOf(6, wrong)).toEqual([...times(5, 401), 429]);
+  });
+
+  it('gains no new attempts by logging in to one’s own account', async () => {
+    const from = freshAddress();
+    const mine = await app.user();
+    const spray = () => tryLogin(app, { username: nobody(), from });
+    expect(await statusesOf(49, spray)).toEqual(times(49, 401));
+    expect((await tryLogin(app, { username: mine.email, password: PASSWORD, from })).status).toBe(303);
+    expect(await statusesOf(2, spray)).toEqual([401, 429]);
+  });
+
+  it.each([
+    ['an IPv6 network of 64 bits', '2001:db8:1:2::7', '2001:DB8:1:2:ffff:ffff:ffff:ffff', 429],
+    ['another network of 64 bits', '2001:db8:1:3::7', '2001:db8:1:4::7', 401],
+    ['an IPv4 address in IPv6 form', '198.51.100.7', '::ffff:198.51.100.7', 429],
+    ['another IPv4 address', '198.51.100.8', '::ffff:198.51.100.9', 401],
+    ['no address at all', 'unknown', '_hidden', 429],
+  ])('is counted per network: %s', async (_case, from, next, status) => {
+    await statusesOf(5, () => tryLogin(app, { username: user.email, from }));
+    expect((await tryLogin(app, { username: user.email, from: next })).status).toBe(status);
+  });
+});
+
+describe('guessing from many addresses', () => {
+  /** The account under attack: 100 failures, four from each of 25 addresses. */
+  const attack = (username: string) =>
+    Promise.all(
+      Array.from({ length: 25 }, async () => {
+        const from = freshAddress();
+        await statusesOf(4, () => tryLogin(app, { username, from }));
+        return from;
+      }),
+    );
+
+  it(
+    'leaves each unknown address one attempt, and lets the owner log in',
+    async () => {
+      const owner = await app.loggedIn(user);
+      const device = owner.cookies.get('oauth_service_device');
+      const attackers = await attack(user.email);
+      const login = { username: user.email, password: PASSWORD };
+
+      // These have had their one.
+      for (const from of attackers.slice(0, 3))
+        expect((await tryLogin(app, { ...login, from })).status).toBe(429);
+      const another = freshAddress();
+      expect(await statusesOf(3, () => tryLogin(app, { username: user.email, from: another }))).toEqual([
+        401, 429, 429,
+      ]);
+      // The owner at a new place, and the owner's browser even at an attacker's place.
+      expect((await tryLogin(app, { ...login, from: freshAddress() })).status).toBe(303);
+      expect((await tryLogin(app, { ...login, from: attackers[0] ?? '', device })).status).toBe(303);
+      // Nobody else feels it.
+      const other = { username: (await app.user()).email, from: freshAddress() };
+      expect(await statusesOf(5, () => tryLogin(app, other))).toEqual(times(5, 401));
+    },
+    PATIENT_MS,
+  );
+
+  it(
+    'leaves an IPv6 site one attempt, however many networks it has',
+    async () => {
+      const networkOf = (site: string, index: number) => `2001:db8:${site}:${index.toString(16)}::1`;
+      const tryFrom = (from: string, password?: string) =>
+        tryLogin(app, { username: user.email, from, ...(password !== undefined && { password }) });
+      const statuses = await statusesOf(110, (index) => tryFrom(networkOf('a', index)));
+      expect(statuses).toEqual([...times(100, 401), ...times(10, 429)]);
+      expect((await tryFrom(networkOf('a', 0xffff), PASSWORD)).status).toBe(429);
+      expect((await tryFrom(networkOf('b', 1))).status).toBe(401);
+      expect((await tryFrom(networkOf('b', 2))).status).toBe(429);
+      expect((await tryFrom(networkOf('c', 1), PASSWORD)).status).toBe(303);
+      // What was right is not counted against the neighbours.
+      expect((await tryFrom(networkOf('c', 2), PASSWORD)).status).toBe(303);
+    },
+    PATIENT_MS,
+  );
+
+  it(
+    'is limited in the same way for an account that does not exist',
+    async () => {
+      const username = nobody();
+      await attack(username);
+      const from = freshAddress();
+      expect(await statusesOf(2, () => tryLogin(app, { username, from }))).toEqual([401, 429]);
+    },
+    PATIENT_MS,
+  );
+});
+
+describe('a throttled login', () => {
+  /** The first of five failures leaves the counter after 15 minutes: for so many seconds less what all this took. */
+  const refusal = async (username: string) => {
+    const [from, start] = [freshAddress(), performance.now()];
+    await statusesOf(5, () => tryLogin(app, { username, from }));
+    const answer = await tryLogin(app, { username, password: 'my secret word', from });
+    const seconds = Number(answer.headers['retry-after']);
+    expect(seconds).toBeGreaterThan(899 - (performance.now() - start) / 1000);
+    expect(seconds).toBeLessThanOrEqual(900);
+    return answer;
+  };
+
+  it('gets the form again, with the time to wait and advice', async () => {
+    const { status, headers, text } = await refusal(user.email);
+    expect(status).toBe(429);
+    expect(text).toMatch(/role="alert" id="problem">[^<]*Try again in 15 minutes, or use a browser in which/);
+    expect(text).toContain(`value="${user.email}"`);
+    expect(text).not.toContain('my secret word');
+    expect(headers['set-cookie']).toBeUndefined();
+  });
+
+  it('gets the same answer for an account that does not exist', async () => {
+    const unknown = nobody();
+    const [one, other] = [await refusal(user.username), await refusal(unknown)];
+    const shape = (text: string, login: string) =>
+      text.replaceAll(login, 'LOGIN').replace(/name="csrf_token" value="[^"]*"/, '');
+    expect(other.status).toBe(one.status);
+    expect(shape(other.text, unknown)).toBe(shape(one.text, user.username));
+  });
+});
+
+describe('the counters of failed logins', () => {
+  it('have a TTL each, and contain neither logins nor addresses', async () => {
+    const from = freshAddress();
+    const owner = await app.loggedIn(user);
+    await statusesOf(2, () => tryLogin(app, { username: user.email, from }));
+    await tryLogin(app, { username: user.email, from, device: owner.cookies.get('oauth_service_device') });
+    const keys = await app.redis.keys('{throttle}:*');
+    const kinds = new Set(keys.map((key) => key.split(':')[1]));
+    expect(kinds).toEqual(new Set(['address', 'address-and-login', 'device', 'login']));
+    const ttls = await Promise.all(keys.map((key) => app.redis.pttl(key)));
+    expect(Math.min(...ttls)).toBeGreaterThan(0);
+    expect(Math.max(...ttls)).toBeLessThanOrEqual(60 * 60 * 1000);
+    const members = await Promise.all(keys.map((key) => app.redis.zrange(key, '0', '-1')));
+    const all = JSON.stringify([keys, members]).toLowerCase();
+    for (const secret of [from, user.email, user.username]) expect(all).not.toContain(secret);
+  });
+});

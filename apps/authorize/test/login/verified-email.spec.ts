@@ -1,0 +1,69 @@
+import { freePort } from '#local/servers/free-port.js';
+import { type AuthorizeApp, startAuthorizeApp } from '../support/authorize-app.js';
+import { FORGER_CLIENT, type ForgingProvider, startForgingProvider } from '../support/forging-provider.js';
+import { PRODUCT_URL } from '../hand-over-login/product.js';
+import { useHandOver } from '../hand-over-login/use-hand-over.js';
+
+/** Values of the claim, and the stored result. */
+const STATEMENTS: [statement: string, claims: Record<string, unknown>, isVerified: boolean][] = [
+  ['true', { email_verified: true }, true],
+  ['false', { email_verified: false }, false],
+  ['nothing', {}, false],
+  ['no truth value', { email_verified: 1 }, false],
+];
+
+const emailOf = (app: AuthorizeApp, sub: string) =>
+  app.sql<{ email_verified: boolean }>('SELECT email_verified FROM users WHERE external_id = $1', [sub]);
+
+describe('a login at an OpenID provider', () => {
+  let app: AuthorizeApp;
+  let provider: ForgingProvider;
+
+  beforeAll(async () => {
+    provider = await startForgingProvider(await freePort());
+    app = await startAuthorizeApp({
+      LOGIN_ISSUER: provider.issuer,
+      LOGIN_CLIENT_ID: FORGER_CLIENT.id,
+      LOGIN_CLIENT_SECRET: FORGER_CLIENT.secret,
+    });
+  });
+  afterAll(async () => {
+    await app.close();
+    await provider.close();
+  });
+
+  it.each(STATEMENTS)(
+    'stores the email as verified only if email_verified is true: %s',
+    async (statement, claims, isVerified) => {
+      const sub = `says ${statement}`;
+      await provider.logIn(app.browser(), { claims: { sub, email: 'ada@example.com', ...claims } });
+      expect(await emailOf(app, sub)).toEqual([{ email_verified: isVerified }]);
+    },
+  );
+});
+
+describe('a login by hand-over', () => {
+  const product = useHandOver();
+
+  it.each(STATEMENTS)(
+    'stores the email as verified only if email_verified is true: %s',
+    async (statement, claims, isVerified) => {
+      const sub = `says ${statement}`;
+      await product.logIn(product.app.browser(), { sub, email_verified: undefined, ...claims });
+      expect(await emailOf(product.app, sub)).toEqual([{ email_verified: isVerified }]);
+    },
+  );
+
+  it('refuses an assertion from before the deletion of its user, and creates the user at a new login', async () => {
+    const browser = product.app.browser();
+    const late = await product.assertion(await product.challenge(browser), { claims: { sub: 'gone' } });
+    const identity = { issuer: PRODUCT_URL, externalId: 'gone' };
+    await product.app.accounts.deleteIdentity(identity, new Date().toISOString());
+    const refused = await product.handOver(browser, late);
+    expect(refused.status).toBe(403);
+    expect(await product.user('gone')).toBeUndefined();
+    await product.app.sql(`UPDATE deleted_identities SET deleted_at = deleted_at - interval '1 minute'`);
+    expect((await product.logIn(product.app.browser(), { sub: 'gone' })).status).toBe(303);
+    expect(await product.user('gone')).toMatchObject({ email: 'ada@example.com' });
+  });
+});

@@ -1,0 +1,340 @@
+import { jest } from '@jest/globals';
+import { SignJWT, UnsecuredJWT } from 'jose';
+import type { Response } from 'supertest';
+import { freePort } from '#local/servers/free-port.js';
+import {
+  type AuthorizeApp,
+  authorizeAddress,
+  REDIRECT_URI,
+  startAuthorizeApp,
+} from '../support/authorize-app.js';
+import {
+  FORGER_CLIENT,
+  type Forgery,
+  type ForgingProvider,
+  startForgingProvider,
+} from '../support/forging-provider.js';
+
+let app: AuthorizeApp;
+let provider: ForgingProvider;
+let clientId: string;
+
+beforeAll(async () => {
+  provider = await startForgingProvider(await freePort());
+  app = await startAuthorizeApp({
+    LOGIN_ISSUER: provider.issuer,
+    LOGIN_CLIENT_ID: FORGER_CLIENT.id,
+    LOGIN_CLIENT_SECRET: FORGER_CLIENT.secret,
+  });
+  ({ clientId } = await app.client());
+});
+
+afterEach(() => {
+  jest.restoreAllMocks();
+  app.configuration.LOGIN_LINK_BY_EMAIL = 'false';
+  provider.state.forgery = {};
+});
+
+afterAll(async () => {
+  await app.close();
+  await provider.close();
+});
+
+const request = (more: Record<string, string> = {}) => {
+  const address = authorizeAddress({ client_id: clientId, redirect_uri: REDIRECT_URI, state: 's', ...more });
+  return address.slice(address.indexOf('?'));
+};
+const h1Of = ({ text }: Response) => /<h1>([^<]*)<\/h1>/.exec(text)?.[1];
+const usersNamed = (sub: string) =>
+  app.sql<{ id: number; email: string }>('SELECT id, email FROM users WHERE external_id = $1', [sub]);
+const expectNobodyLoggedIn = (answer: Response) =>
+  expect(answer.headers['set-cookie'] ?? '').not.toContain('oauth_service_session=');
+
+it('logs in with a valid ID token, under a new session cookie', async () => {
+  const browser = app.browser();
+  const first = await provider.logIn(browser, { claims: { sub: 'valid', name: 'Ada' } });
+  expect([first.status, first.headers['location']]).toEqual([303, '/auth/']);
+  const before = browser.cookies.get('oauth_service_session');
+  // prompt=login logs in again although somebody is logged in.
+  await provider.logIn(browser, { claims: { sub: 'valid' } }, `/auth/login${request({ prompt: 'login' })}`);
+  expect(browser.cookies.get('oauth_service_session')).not.toBe(before);
+  const old = app.browser();
+  old.cookies.set('oauth_service_session', before ?? '');
+  expect((await old.get('/auth/')).headers['location']).toBe('/auth/login');
+});
+
+const now = () => Math.floor(Date.now() / 1000);
+const other = 'https://other.example.com';
+
+// Each forged answer differs from a valid one in one thing only.
+const FORGERIES: [rule: string, forgery: () => Forgery | Promise<Forgery>][] = [
+  ['of another issuer', () => ({ claims: { iss: other } })],
+  ['for another client', () => ({ claims: { aud: 'another' } })],
+  ['of another authorized party', () => ({ claims: { aud: [FORGER_CLIENT.id, 'b'], azp: 'b' } })],
+  ['with another nonce', () => ({ claims: { nonce: 'another' } })],
+  ['that has expired', () => ({ claims: { iat: now() - 100, exp: now() - 50 } })],
+  ['without a subject', () => ({ claims: { sub: undefined } as never })],
+  ['with a subject of 256 characters', () => ({ claims: { sub: 'a'.repeat(256) } })],
+  ['with a subject that contains a NUL', () => ({ claims: { sub: 'a\0' } })],
+  ['with a subject beyond ASCII', () => ({ claims: { sub: 'é' } })],
+  ['without a signature', () => ({ idToken: (valid) => new UnsecuredJWT(claimsOf(valid)).encode() })],
+  ['with a changed claim', () => ({ idToken: (valid) => withClaim(valid, { sub: 'victim' }) })],
+  ['signed with the client secret', async () => signedWithSecret()],
+  ['of an unknown key', () => ({ header: { kid: 'unknown' } })],
+  ['that is missing', () => ({ idToken: () => undefined })],
+  ['with userinfo of another subject', () => ({ userInfo: { sub: 'victim' } })],
+  ['without a valid e-mail', () => ({ claims: { email: 'nobody' } })],
+];
+
+function claimsOf(token: string): Record<string, unknown> {
+  return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as Record<
+    string,
+    unknown
+  >;
+}
+
+function withClaim(token: string, claims: object): string {
+  const [header, , signature] = token.split('.');
+  const payload = Buffer.from(JSON.stringify({ ...claimsOf(token), ...claims })).toString('base64url');
+  return `${header}.${payload}.${signature}`;
+}
+
+/** "alg confusion": a symmetric signature where an asymmetric one is expected (RFC 8725 3.1). */
+async function signedWithSecret(): Promise<Forgery> {
+  const secret = new TextEncoder().encode(FORGER_CLIENT.secret.padEnd(32, '0'));
+  const signed = await new SignJWT({ iss: provider.issuer, aud: FORGER_CLIENT.id, sub: 'ada' })
+    .setProtectedHeader({ alg: 'HS256' })
+    .setIssuedAt()
+    .setExpirationTime('1m')
+    .sign(secret);
+  return { idToken: () => signed };
+}
+
+describe('an ID token', () => {
+  // OpenID Connect Core 3.1.3.7
+  it.each(FORGERIES)('%s logs nobody in', async (_rule, forgery) => {
+    const answer = await provider.logIn(app.browser(), await forgery(), `/auth/login${request()}`);
+    expect([answer.status, h1Of(answer)]).toEqual([403, 'Login failed']);
+    expectNobodyLoggedIn(answer);
+    expect(answer.text).toContain(`/auth/login?client_id=${clientId}`);
+    expect(await usersNamed('victim')).toEqual([]);
+  });
+
+  // OpenID Connect Core 3.1.2.1
+  it('of a login that is older than max_age logs nobody in', async () => {
+    const claims = { auth_time: now() - 1_000 };
+    const answer = await provider.logIn(
+      app.browser(),
+      { claims },
+      `/auth/login${request({ max_age: '60' })}`,
+    );
+    expect(h1Of(answer)).toBe('Login failed');
+    expectNobodyLoggedIn(answer);
+  });
+
+  it('of an earlier login does not answer prompt=login', async () => {
+    const claims = { auth_time: now() - 1_000 };
+    const answer = await provider.logIn(
+      app.browser(),
+      { claims },
+      `/auth/login${request({ prompt: 'login' })}`,
+    );
+    expect(h1Of(answer)).toBe('Login failed');
+    expectNobodyLoggedIn(answer);
+  });
+
+  it('of a rotated key is accepted, when the keys were read a minute ago', async () => {
+    await provider.logIn(app.browser());
+    await provider.rotate();
+    const real = Date.now();
+    jest.spyOn(Date, 'now').mockImplementation(() => real + 61_000);
+    expect((await provider.logIn(app.browser())).status).toBe(303);
+  });
+});
+
+describe('the answer to the browser', () => {
+  // RFC 9207 2.4
+  it.each([
+    ['of another issuer', { iss: other }],
+    ['without a code', { code: '' }],
+  ])('%s logs nobody in', async (_rule, more) => {
+    const browser = app.browser();
+    const started = await browser.get('/auth/login');
+    const answer = await browser.get(provider.answer(started.headers['location'], more));
+    expect(answer.status).toBe(403);
+    expectNobodyLoggedIn(answer);
+  });
+
+  // OpenID Connect Core 3.1.2.6
+  it.each([
+    ['access_denied', 403, 'You are not logged in'],
+    ['interaction_required', 403, 'Login failed'],
+    ['temporarily_unavailable', 503, 'Login is temporarily unavailable'],
+  ])('with the error %s shows a page', async (error, status, title) => {
+    const browser = app.browser();
+    const started = await browser.get(`/auth/login${request()}`);
+    const { searchParams } = new URL(started.headers['location'] ?? '');
+    const parameters = { error, state: searchParams.get('state') ?? '', iss: provider.issuer };
+    const answer = await browser.get(`/auth/login/callback?${new URLSearchParams(parameters).toString()}`);
+    expect([answer.status, h1Of(answer)]).toEqual([status, title]);
+    expect(answer.text).toContain(`/auth/login?client_id=${clientId}`);
+  });
+
+  // @rfc 6749 10.12
+  it('counts only in the browser that began the login, which can still finish it', async () => {
+    const [browser, victim] = [app.browser(), app.browser()];
+    await victim.get('/auth/login');
+    const started = await browser.get(`/auth/login${request()}`);
+    const address = provider.answer(started.headers['location']);
+    for (const stranger of [victim, app.browser()]) {
+      const answer = await stranger.get(address);
+      expect([answer.status, h1Of(answer)]).toEqual([400, 'This login has expired']);
+      expectNobodyLoggedIn(answer);
+    }
+    expect((await browser.get(address)).headers['location']).toMatch(/^\/auth\/oauth2\/authorize\?/);
+  });
+
+  it('counts once, also if the browser sends it twice at the same time', async () => {
+    const browser = app.browser();
+    const started = await browser.get(`/auth/login${request()}`);
+    const address = provider.answer(started.headers['location']);
+    const before = provider.state.exchanges;
+    const answers = await Promise.all([browser.get(address), browser.get(address), browser.get(address)]);
+    expect(answers.map(({ status }) => status)).toEqual([303, 303, 303]);
+    expect(
+      answers.filter(({ headers }) => String(headers['set-cookie']).includes('oauth_service_session=')),
+    ).toHaveLength(1);
+    expect(provider.state.exchanges).toBe(before + 1);
+  });
+
+  it('after half an hour shows a page that starts again with the same request', async () => {
+    const browser = app.browser();
+    const started = await browser.get(`/auth/login${request()}`);
+    for (const key of await app.redis.keys('{login}:transaction:*')) {
+      const login = JSON.parse((await app.redis.hget(key, 'login')) ?? '{}') as { startedAt: number };
+      await app.redis.hset(
+        key,
+        'login',
+        JSON.stringify({ ...login, startedAt: login.startedAt - 31 * 60_000 }),
+      );
+    }
+    const answer = await browser.get(provider.answer(started.headers['location']));
+    expect([answer.status, h1Of(answer)]).toEqual([400, 'This login has expired']);
+    expect(answer.text).toContain(`/auth/login?client_id=${clientId}`);
+  });
+
+  it('with an unknown or repeated state shows a page', async () => {
+    for (const query of ['state=unknown&code=x', 'state=a&state=b', ''])
+      expect((await app.browser().get(`/auth/login/callback?${query}`)).status).toBe(400);
+  });
+});
+
+describe('a provider', () => {
+  it.each<[string, Forgery['token']]>([
+    ['fails', (response) => response.writeHead(502).end('bad gateway')],
+    [
+      'sends too much',
+      (response) => response.writeHead(200, { 'Content-Type': 'application/json' }).end('x'.repeat(600_000)),
+    ],
+    ['closes the connection', (response) => response.destroy()],
+    ['does not answer', () => undefined],
+  ])('that %s gets 503 for the user, and a way to try again', async (_how, token) => {
+    const answer = await provider.logIn(app.browser(), token ? { token } : {}, `/auth/login${request()}`);
+    expect([answer.status, h1Of(answer)]).toEqual([503, 'Login is temporarily unavailable']);
+    expect(answer.headers['retry-after']).toBe('5');
+    expect(answer.text).toContain(`/auth/login?client_id=${clientId}`);
+    expectNobodyLoggedIn(answer);
+  });
+
+  it('that is down does not keep the session open at a log-out', async () => {
+    const browser = app.browser();
+    await provider.logIn(browser, {}, `/auth/login${request({ prompt: 'consent' })}`);
+    const consent = await browser.get(`/auth/oauth2/authorize${request({ prompt: 'consent' })}`);
+    const session = browser.cookies.get('session') ?? '';
+    const real = Date.now();
+    jest.spyOn(Date, 'now').mockImplementation(() => real + 120_000);
+    provider.state.isDown = true;
+    const out = await browser.submit(consent, {}, '/auth/logout');
+    provider.state.isDown = false;
+    expect([out.status, h1Of(out)]).toEqual([503, 'Login is temporarily unavailable']);
+    expect(browser.cookies.has('session')).toBe(false);
+    browser.cookies.set('session', session);
+    expect((await browser.get('/auth/')).headers['location']).toBe('/auth/login');
+  });
+
+  // OpenID Connect Discovery 4.3
+  it('that names another issuer is not used', async () => {
+    const real = Date.now();
+    jest.spyOn(Date, 'now').mockImplementation(() => real + 120_000);
+    provider.state.metadata = { issuer: `${provider.issuer}/` };
+    const answer = await app.browser().get('/auth/login');
+    provider.state.metadata = {};
+    expect([answer.status, h1Of(answer)]).toEqual([403, 'Login failed']);
+  });
+});
+
+// OpenID Connect Core 5.7
+describe('an e-mail', () => {
+  const link = async (sub: string, email: string, forgery: Forgery) =>
+    provider.logIn(app.browser(), { ...forgery, claims: { sub, email, ...forgery.claims } });
+
+  it.each<[string, 'true' | 'false', Forgery]>([
+    ['without the configuration', 'false', { claims: { email_verified: true } }],
+    ['that is not verified', 'true', {}],
+    ['that is verified only as text', 'true', { claims: { email_verified: 'true' } }],
+  ])('%s links no account', async (rule, allowed, forgery) => {
+    app.configuration.LOGIN_LINK_BY_EMAIL = allowed;
+    const user = await app.user();
+    await link(rule, user.email, forgery);
+    const [created] = await usersNamed(rule);
+    expect(created?.email).toBe(user.email);
+    expect(created?.id).not.toBe(user.id);
+  });
+
+  it('of userinfo is not verified by the claim of the ID token', async () => {
+    app.configuration.LOGIN_LINK_BY_EMAIL = 'true';
+    const user = await app.user();
+    await link('mixed', 'own@example.com', {
+      claims: { email_verified: true },
+      userInfo: { email: user.email },
+    });
+    expect((await usersNamed('mixed'))[0]?.id).not.toBe(user.id);
+  });
+
+  it('that is verified links the account, if the configuration allows it', async () => {
+    app.configuration.LOGIN_LINK_BY_EMAIL = 'true';
+    const user = await app.user();
+    await link('linked', user.email, { claims: { email_verified: true } });
+    expect(await usersNamed('linked')).toEqual([{ id: user.id, email: user.email }]);
+  });
+});
+
+it('an invalid authorization request sends nobody to the provider', async () => {
+  const answer = await app.browser().get('/auth/login?client_id=sc_nobody');
+  expect(answer.headers['location']).toBe('/auth/oauth2/authorize?client_id=sc_nobody');
+});
+
+it('stores no login state, cookie or ID token in Redis that continues a login', async () => {
+  const browser = app.browser();
+  const started = await browser.get('/auth/login');
+  const location = new URL(started.headers['location'] ?? '');
+  let idToken = '';
+  provider.state.forgery = { idToken: (valid) => (idToken = valid) };
+  const inRedis = async () => {
+    const found = [];
+    for (const key of await app.redis.keys('*'))
+      found.push(
+        key,
+        JSON.stringify(
+          (await app.redis.type(key)) === 'hash' ? await app.redis.hgetall(key) : await app.redis.get(key),
+        ),
+      );
+    return found.join('\n');
+  };
+  const secrets = [location.searchParams.get('state'), browser.cookies.get('oauth_service_login')];
+  for (const secret of secrets) expect(await inRedis()).not.toContain(secret);
+  await browser.get(provider.answer(location.href));
+  expect(idToken).not.toBe('');
+  for (const secret of [idToken, browser.cookies.get('oauth_service_session')])
+    expect(await inRedis()).not.toContain(secret);
+});

@@ -1,0 +1,238 @@
+import type { FastifyRequest } from 'fastify';
+import type { Response } from 'supertest';
+import type { User } from '#database/user/user.js';
+import { compareOrigin } from '../../src/session/cookie-diagnosis.service.js';
+import type { ErrorKind } from '../../src/ui/errors/error-kind.js';
+import { CATALOGUE } from '../../src/ui/i18n/translator.js';
+import { authorizeAddress, type AuthorizeApp, REDIRECT_URI } from '../support/authorize-app.js';
+import { formsOf } from '../support/browser.js';
+import { useAuthorizeApp } from '../support/use-authorize-app.js';
+
+const HTTP = 'http://localhost:3001';
+const HTTPS = 'https://auth.example.com';
+const QUERY = 'client_id=x&state=%22%3Cb%3E';
+
+/** The same app behind two addresses; `secure` trusts a proxy on this machine, `open` trusts none. */
+const { app, client } = useAuthorizeApp({ AUTH_URL: HTTP, TRUSTED_PROXIES: 'loopback' });
+const { app: secure } = useAuthorizeApp({ AUTH_URL: HTTPS, TRUSTED_PROXIES: 'loopback' });
+const { app: open } = useAuthorizeApp({ AUTH_URL: HTTPS });
+
+let user: User;
+beforeAll(async () => {
+  user = await app.user('Ada <b>');
+});
+
+const expectKind = ({ status, text }: Response, kind: ErrorKind) => {
+  expect(/<h1>([^<]*)<\/h1>/.exec(text)?.[1]).toBe(CATALOGUE[`error.${kind}.title`].en);
+  expect(status).toBe(403);
+};
+
+const buttonOf = ({ text }: Response) => /<a class="button" href="([^"]*)"/.exec(text)?.[1] ?? null;
+
+describe('a form without its cookie', () => {
+  const cases: [
+    what: string,
+    where: () => AuthorizeApp,
+    headers: Record<string, string>,
+    kind: ErrorKind,
+    says: string | null,
+  ][] = [
+    ['that has no visible cause', () => app, { Host: 'localhost:3001' }, 'cookie_missing', null],
+    ['in upper case', () => app, { Host: 'LOCALHOST:3001' }, 'cookie_missing', null],
+    [
+      'at 127.0.0.1 for localhost',
+      () => app,
+      { Host: '127.0.0.1:3001' },
+      'cookie_host',
+      'http://127.0.0.1:3001',
+    ],
+    ['at another port', () => app, { Host: 'localhost:3002' }, 'cookie_host', 'http://localhost:3002'],
+    [
+      'by https that was meant to be http',
+      () => app,
+      { Host: 'localhost:3001', 'X-Forwarded-Proto': 'https' },
+      'cookie_https',
+      'https://localhost:3001',
+    ],
+    [
+      'by https as it should be',
+      () => secure,
+      { Host: 'auth.example.com', 'X-Forwarded-Proto': 'https' },
+      'cookie_missing',
+      null,
+    ],
+    [
+      'with the default port',
+      () => secure,
+      { Host: 'auth.example.com:443', 'X-Forwarded-Proto': 'https' },
+      'cookie_missing',
+      null,
+    ],
+    [
+      'by http behind a proxy that was meant to be https',
+      () => secure,
+      { Host: 'auth.example.com', 'X-Forwarded-Proto': 'http' },
+      'cookie_http',
+      'http://auth.example.com',
+    ],
+    [
+      'by http with no proxy',
+      () => open,
+      { Host: 'auth.example.com' },
+      'cookie_http',
+      'http://auth.example.com',
+    ],
+    [
+      'by a proxy that passes on another host',
+      () => secure,
+      { Host: 'internal:3001', 'X-Forwarded-Host': 'auth.example.com', 'X-Forwarded-Proto': 'https' },
+      'cookie_missing',
+      null,
+    ],
+    // Only browsers that came by https send it there, whatever the proxy tells us.
+    [
+      'by a browser that knows it is secure',
+      () => open,
+      { Host: 'auth.example.com', 'Sec-Fetch-Site': 'same-origin' },
+      'cookie_missing',
+      null,
+    ],
+    [
+      'by an untrusted proxy that forwards https',
+      () => open,
+      { Host: 'auth.example.com', 'X-Forwarded-Proto': 'https' },
+      'cookie_missing',
+      'TRUSTED_PROXIES does not cover its address',
+    ],
+    [
+      'by an untrusted proxy that forwards the host',
+      () => open,
+      { Host: 'internal', 'X-Forwarded-Proto': 'https', 'X-Forwarded-Host': 'auth.example.com' },
+      'cookie_missing',
+      'TRUSTED_PROXIES does not cover its address',
+    ],
+  ];
+
+  it.each(cases)(
+    '%s gets the cause, and a link back to AUTH_URL',
+    async (_what, where, headers, kind, says) => {
+      const { browser, configuration } = where();
+      const answer = await browser().post(`/auth/login?${QUERY}`, { csrf_token: 'x' }, headers);
+      expectKind(answer, kind);
+      const { AUTH_URL } = configuration;
+      expect(buttonOf(answer)).toBe(`${AUTH_URL}/auth/login?client_id=x&amp;state=%22%3Cb%3E`);
+      if (says !== null) expect(answer.text).toContain(says);
+      else expect(answer.text).not.toMatch(/TRUSTED_PROXIES|AUTH_URL/);
+      if (kind !== 'cookie_missing') expect(answer.text).toContain(`<bdi>${AUTH_URL}</bdi>`);
+    },
+  );
+
+  it('gets an answer without the address as markup or link', async () => {
+    const answer = await app.browser().post('/auth/login', {}, { Host: 'evil.example"><script>x' });
+    expect(answer.text).not.toContain('<script');
+    expectKind(answer, 'cookie_host');
+    expect(buttonOf(answer)).toBe(`${HTTP}/auth/login`);
+  });
+
+  it.each([
+    ['/auth/logout', '/auth/'],
+    ['/auth/logout?client_id=x', '/auth/oauth2/authorize?client_id=x'],
+    ['/auth/language', '/auth/'],
+    ['/auth/logout-everywhere', '/auth/'],
+    ['/auth/oauth2/authorize?client_id=x', '/auth/oauth2/authorize?client_id=x'],
+    ['//evil.example/auth/login', null],
+  ])('sent to %s can be restarted at %s', async (path, start) => {
+    const answer = await app.browser().post(path, {}, { Host: 'localhost:3001' });
+    expect(buttonOf(answer)).toBe(start && HTTP + start);
+  });
+});
+
+describe('a form with an outdated cookie', () => {
+  const loginForm = async () => {
+    const browser = app.browser();
+    const page = await browser.get(`/auth/login?${QUERY}`);
+    const [form] = formsOf(page.text);
+    if (!form) throw new Error('no form');
+    return { browser, form };
+  };
+
+  it('gets the name of a user who logged in in another tab, and continues without a password', async () => {
+    const { browser, form } = await loginForm();
+    const other = await app.loggedIn(user);
+    browser.cookies.set('oauth_service_session', other.cookies.get('oauth_service_session') ?? '');
+    const answer = await browser.post(form.action, form.fields);
+    expectKind(answer, 'logged_in_elsewhere');
+    expect(answer.text).toContain('<bdi>Ada &lt;b&gt;</bdi>');
+    expect(buttonOf(answer)).toBe(`${HTTP}/auth/login?client_id=x&amp;state=%22%3Cb%3E`);
+    const next = await browser.get(`/auth/login?${QUERY}`);
+    expect(next.headers['location']).toBe(`/auth/oauth2/authorize?${QUERY}`);
+  });
+
+  it('can be restarted after a log-out in another tab, and allows nothing', async () => {
+    const browser = await app.loggedIn(user);
+    const address = authorizeAddress({ client_id: client.clientId, redirect_uri: REDIRECT_URI, state: 's' });
+    const consent = await browser.get(address);
+    await browser.submit(await browser.get('/auth/'), {}, '/auth/logout');
+    await browser.get('/auth/login');
+    const answer = await browser.submit(consent, { decision: 'allow' }, '/auth/oauth2/authorize');
+    expectKind(answer, 'form_outdated');
+    expect(buttonOf(answer)).toBe((HTTP + address).replaceAll('&', '&amp;'));
+    expect(answer.headers['location']).toBeUndefined();
+  });
+
+  it('gets no user name when that session is over', async () => {
+    const { browser, form } = await loginForm();
+    const other = await app.loggedIn(user);
+    browser.cookies.set('oauth_service_session', other.cookies.get('oauth_service_session') ?? '');
+    await other.submit(await other.get('/auth/'), {}, '/auth/logout-everywhere');
+    expectKind(await browser.post(form.action, form.fields), 'form_outdated');
+  });
+});
+
+describe('a form from another site', () => {
+  it.each([
+    { 'Sec-Fetch-Site': 'cross-site' },
+    { 'Sec-Fetch-Site': 'same-site', Origin: HTTP },
+    { Origin: 'https://evil.example' },
+    // A Host that an attacker's server had told the browser would come with this, too.
+    { Origin: 'http://127.0.0.1:3001', Host: '127.0.0.1:3001', 'Sec-Fetch-Site': 'cross-site' },
+  ])('with %j is refused, and gets no link to continue', async (headers) => {
+    const browser = await app.loggedIn(user);
+    const page = await browser.get('/auth/');
+    const form = formsOf(page.text).find(({ action }) => action === '/auth/logout');
+    const answer = await browser.post('/auth/logout', { ...form?.fields }, headers);
+    expectKind(answer, 'form_foreign');
+    expect(buttonOf(answer)).toBeNull();
+    expect((await browser.get('/auth/')).status).toBe(200);
+  });
+
+  it('is distinguished from our own page opened at another address than AUTH_URL', async () => {
+    const headers = {
+      Origin: 'http://127.0.0.1:3001',
+      Host: '127.0.0.1:3001',
+      'Sec-Fetch-Site': 'same-origin',
+    };
+    const answer = await app.browser().post('/auth/login', {}, headers);
+    expectKind(answer, 'cookie_host');
+    expect(buttonOf(answer)).toBe(`${HTTP}/auth/login`);
+  });
+});
+
+it('the diagnosis shortens an address to 200 characters', async () => {
+  const host = `h${'x'.repeat(12_000)}.example`;
+  const answer = await app.browser().post('/auth/login', {}, { Host: host });
+  expectKind(answer, 'cookie_host');
+  expect(answer.text).toContain(`http://${host}`.slice(0, 200));
+  expect(answer.text).not.toContain(`http://${host}`.slice(0, 201));
+  const usual = await app.browser().post('/auth/login', {}, { Host: 'other.example' });
+  expect(answer.text.length).toBeLessThan(usual.text.length + 1_000);
+});
+
+it('the diagnosis accepts a malformed address', () => {
+  const request = { protocol: 'http', host: '[::1', headers: {} } as Pick<
+    FastifyRequest,
+    'protocol' | 'host' | 'headers'
+  >;
+  expect(compareOrigin(request, HTTP)).toMatchObject({ otherHost: true, otherScheme: false });
+  expect(compareOrigin({ ...request, host: '' }, HTTP)).toMatchObject({ otherHost: false });
+});

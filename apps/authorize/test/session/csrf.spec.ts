@@ -1,0 +1,151 @@
+import { RequestMethod } from '@nestjs/common';
+import { csrfToken, type FormPurpose } from '../../src/session/csrf.guard.js';
+import { authorizeAddress, PASSWORD, REDIRECT_URI } from '../support/authorize-app.js';
+import { type Browser, formsOf } from '../support/browser.js';
+import { routesOf } from '../support/routes.js';
+import { useAuthorizeApp } from '../support/use-authorize-app.js';
+
+const { app, client, user } = useAuthorizeApp();
+
+const consent = () =>
+  authorizeAddress({
+    client_id: client.clientId,
+    redirect_uri: REDIRECT_URI,
+    state: 's',
+    prompt: 'consent',
+  });
+
+const PURPOSES = [
+  'login',
+  'logout',
+  'logout_everywhere',
+  'consent',
+  'language',
+  'revoke',
+  'revoke_all',
+] as const satisfies readonly FormPurpose[];
+
+/** Every form: where it is, where it goes, what a user adds. */
+const forms: [name: string, page: () => string, action: string, fields: () => Record<string, string>][] = [
+  ['login', () => '/auth/login', '/auth/login', () => ({ username: user.email, password: PASSWORD })],
+  ['logout', () => '/auth/', '/auth/logout', () => ({})],
+  ['logout everywhere', () => '/auth/', '/auth/logout-everywhere', () => ({})],
+  ['language', () => '/auth/', '/auth/language', () => ({ locale: 'en' })],
+  ['consent', consent, '/auth/oauth2/authorize', () => ({ decision: 'allow' })],
+  ['logout on the consent page', consent, '/auth/logout', () => ({})],
+  ['revoke', () => `/auth/apps/revoke?client_id=${client.clientId}`, '/auth/apps/revoke', () => ({})],
+  ['revoke all', () => '/auth/apps/revoke-all', '/auth/apps/revoke-all', () => ({})],
+];
+
+it('every route that accepts POST is one of these forms', () => {
+  const actions = forms.map(([, , action]) => action);
+  expect(routesOf(app.configuration, RequestMethod.POST).toSorted()).toEqual(
+    [...new Set(actions)].toSorted(),
+  );
+});
+
+describe.each(forms)('the %s form', (name, page, action, fields) => {
+  const open = async () => {
+    const browser = name === 'login' ? app.browser() : await app.loggedIn(user);
+    // Earlier cases revoked, or answered in another language.
+    await app.sql('UPDATE users SET locale = NULL WHERE id = $1', [user.id]);
+    if (name.startsWith('revoke')) await allow(browser);
+    const opened = await browser.get(page());
+    const form = formsOf(opened.text).find((candidate) => candidate.action.split('?')[0] === action);
+    if (!form) throw new Error(`there is no ${name} form`);
+    return { browser, form };
+  };
+
+  let opened: Awaited<ReturnType<typeof open>>;
+  beforeAll(async () => {
+    opened = await open();
+  });
+
+  /** The same browser for each: what is refused changes nothing, so that the next finds its form as it was. */
+  const again = () => {
+    const browser = app.browser();
+    for (const [cookie, value] of opened.browser.cookies) browser.cookies.set(cookie, value);
+    return { browser, form: opened.form };
+  };
+
+  const allow = async (browser: Browser) =>
+    browser.submit(await browser.get(consent()), { decision: 'allow' }, '/auth/oauth2/authorize');
+
+  const expectRefused = (answer: { status: number; text: string; headers: Record<string, string> }) => {
+    expect(answer.status).toBe(403);
+    expect(answer.headers['location']).toBeUndefined();
+    expect(answer.text).toMatch(
+      /<h1>(This page is out of date|This form came from another site|Your browser did not send|This browser is)/,
+    );
+  };
+
+  it.each([
+    ['no token', () => undefined],
+    ['an empty token', () => ''],
+    ['a malformed token', () => 'x'.repeat(43)],
+    ['a token of another browser', () => csrfToken('x'.repeat(43), 'login')],
+  ])('is refused with %s', async (_case, token) => {
+    const { browser, form } = again();
+    const value = token();
+    const sent = { ...fields(), ...(value !== undefined && { csrf_token: value }) };
+    expectRefused(await browser.post(form.action, sent));
+  });
+
+  // @rfc 6749 10.12
+  it('is refused with the token of another form', async () => {
+    const { browser, form } = again();
+    const cookie = browser.cookies.get('oauth_service_session') ?? '';
+    const others = PURPOSES.filter((purpose) => csrfToken(cookie, purpose) !== form.fields['csrf_token']);
+    expect(others).toHaveLength(PURPOSES.length - 1);
+    for (const purpose of others) {
+      const sent = { ...form.fields, ...fields(), csrf_token: csrfToken(cookie, purpose) };
+      expectRefused(await browser.post(form.action, sent));
+    }
+  });
+
+  it('is refused with the token of another cookie', async () => {
+    const { browser, form } = again();
+    browser.cookies.set('oauth_service_session', 'y'.repeat(43));
+    expectRefused(await browser.post(form.action, { ...form.fields, ...fields() }));
+  });
+
+  // @rfc 6749 10.12
+  it.each([
+    ['Sec-Fetch-Site', 'cross-site'],
+    ['Sec-Fetch-Site', 'same-site'],
+    ['Sec-Fetch-Site', 'none'],
+    ['Origin', 'https://evil.example'],
+    ['Origin', 'http://localhost:3002'],
+    ['Origin', 'http://localhost:3001.evil.example'],
+  ])('is refused when %s is %s', async (header, value) => {
+    const { browser, form } = again();
+    expectRefused(await browser.post(form.action, { ...form.fields, ...fields() }, { [header]: value }));
+  });
+
+  it('reports that cookies are needed when it comes without a cookie', async () => {
+    const { browser, form } = again();
+    browser.cookies.clear();
+    const sent = { ...form.fields, ...fields() };
+    const answer = await browser.post(form.action, sent, { Host: 'localhost:3001' });
+    expectRefused(answer);
+    expect(answer.text).toMatch(/role="alert">Cookies are required/);
+  });
+
+  it('is accepted after all these refusals', async () => {
+    const { browser, form } = again();
+    expect((await browser.post(form.action, { ...form.fields, ...fields() })).status).toBe(303);
+  });
+
+  it.each([
+    ['as a browser sends it', { 'Sec-Fetch-Site': 'same-origin', Origin: 'http://localhost:3001' }],
+    [
+      'as a browser sends it under Referrer-Policy: no-referrer',
+      { 'Sec-Fetch-Site': 'same-origin', Origin: 'null' },
+    ],
+    ['from a browser without these headers', {}],
+  ])('is accepted %s', async (_case, headers) => {
+    const { browser, form } = await open();
+    const answer = await browser.post(form.action, { ...form.fields, ...fields() }, headers);
+    expect(answer.status).toBe(303);
+  });
+});

@@ -1,0 +1,149 @@
+import fc from 'fast-check';
+import {
+  allowedByForm,
+  allowedEarlier,
+  allowedToFirstParty,
+  checkboxOf,
+  isUndecided,
+  requestedScopes,
+} from '../../src/consent/interaction.js';
+
+const SCOPES = ['profile:read', 'schedules:read', 'schedules:write', 'bookings:read', 'bookings:write'];
+
+const APIS = ['https://api.example.com', 'https://bookings.example.com'];
+
+const some = fc.subarray(SCOPES);
+const someApis = fc.subarray(APIS).map((apis) => (apis.length === 0 ? null : apis.join(' ')));
+const decisionArbitrary = fc
+  .record({ asked: some, resources: someApis })
+  .chain(({ asked, resources }) =>
+    fc.subarray(asked).map((allowed) => ({ asked: asked.join(' '), allowed: allowed.join(' '), resources })),
+  );
+const situation = fc.record({
+  scope: fc.subarray(SCOPES, { minLength: 1 }),
+  resources: someApis,
+  optional: some,
+  decisions: fc.array(decisionArbitrary, { maxLength: 6 }),
+});
+
+type Situation = typeof situation extends fc.Arbitrary<infer T> ? T : never;
+
+/** Checks a rule in random situations. */
+function always(rule: (given: Situation & { asked: ReturnType<typeof requestedScopes> }) => void): void {
+  fc.assert(
+    fc.property(situation, (given) => {
+      rule({ ...given, asked: requested(given, given.decisions) });
+    }),
+    { numRuns: 1_000 },
+  );
+}
+
+function requested(
+  { scope, resources, optional }: Pick<Situation, 'scope' | 'resources' | 'optional'>,
+  decisions: Situation['decisions'],
+) {
+  return requestedScopes({ scope: scope.join(' '), resources }, { optionalScopes: optional }, decisions);
+}
+
+/** The fields of a form in which the boxes of these scopes are ticked. */
+const ticking = (scopes: readonly string[]) =>
+  Object.fromEntries(scopes.map((scope) => [checkboxOf(scope), 'yes']));
+
+const tokens = (list: string | null) => (list === null || list === '' ? [] : list.split(' '));
+/** The APIs that a list means. */
+const meant = (resources: string | null) => (resources === null ? [...APIS, 'any other'] : tokens(resources));
+
+describe('the earlier decision on a scope', () => {
+  // @rfc 8707 2.2
+  it('is the newest one about it that declined it, or allowed it for every API of the request', () => {
+    always(({ scope, resources, decisions, asked }) => {
+      expect(asked.map((one) => one.scope)).toEqual(scope);
+      for (const { scope: token, decision } of asked) {
+        const last = decisions.find(
+          (one) =>
+            tokens(one.asked).includes(token) &&
+            (!tokens(one.allowed).includes(token) ||
+              meant(resources).every((api) => meant(one.resources).includes(api))),
+        );
+        const expected = last && (tokens(last.allowed).includes(token) ? 'allowed' : 'declined');
+        expect(decision).toBe(expected ?? null);
+      }
+    });
+  });
+
+  it('is not changed by a decision on other scopes', () => {
+    always((given) => {
+      const { scope, decisions, asked } = given;
+      const others = SCOPES.filter((token) => !scope.includes(token)).join(' ');
+      for (const allowed of ['', others]) {
+        const more = [{ asked: others, allowed, resources: null }, ...decisions];
+        expect(requested(given, more)).toEqual(asked);
+      }
+    });
+  });
+
+  it('is open when there is none, or when it declined a scope that is now required', () => {
+    always(({ optional, asked }) => {
+      for (const one of asked) {
+        const requiredNow = !optional.includes(one.scope);
+        expect(one.required).toBe(requiredNow);
+        expect(isUndecided(one)).toBe(one.decision === null || (one.decision === 'declined' && requiredNow));
+      }
+    });
+  });
+});
+
+describe('the scope granted without a consent page', () => {
+  it('is exactly what was allowed, and only when no decision is open', () => {
+    always(({ asked }) => {
+      const scope = allowedEarlier(asked);
+      if (scope === null) {
+        expect(asked.some(isUndecided) || asked.every(({ decision }) => decision === 'declined')).toBe(true);
+      } else {
+        expect(asked.filter(isUndecided)).toEqual([]);
+        expect(tokens(scope)).toEqual(
+          asked.filter(({ decision }) => decision === 'allowed').map((one) => one.scope),
+        );
+        for (const one of asked.filter(({ required }) => required))
+          expect(tokens(scope)).toContain(one.scope);
+      }
+    });
+  });
+
+  it('is exactly what the last Allow granted, and stays the same', () => {
+    always((given) => {
+      const { scope, resources, decisions, asked } = given;
+      const allowed = allowedByForm(asked, ticking(scope.filter((token) => token.endsWith('read'))));
+      const now = [{ asked: scope.join(' '), allowed, resources }, ...decisions];
+      const before = allowedEarlier(requested(given, now));
+      expect(before).toBe(allowed === '' ? null : allowed);
+      // An answer without a question is recorded as a decision, too: it says nothing new.
+      if (before === null) return;
+      const later = [{ asked: scope.join(' '), allowed: before, resources }, ...now];
+      expect(allowedEarlier(requested(given, later))).toBe(before);
+    });
+  });
+
+  it('is everything for a first-party application, except declined optional scopes', () => {
+    always(({ asked }) => {
+      const expected = asked
+        .filter(({ required, decision }) => required || decision !== 'declined')
+        .map((one) => one.scope);
+      expect(tokens(allowedToFirstParty(asked))).toEqual(expected);
+    });
+  });
+});
+
+describe('Allow', () => {
+  it('grants the required scopes and the ticked optional ones, and never more than requested', () => {
+    fc.assert(
+      fc.property(situation, some, (given, ticked) => {
+        const { scope, optional, decisions } = given;
+        const asked = requested(given, decisions);
+        const allowed = tokens(allowedByForm(asked, ticking(ticked)));
+        expect(allowed).toEqual(scope.filter((token) => !optional.includes(token) || ticked.includes(token)));
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});

@@ -1,0 +1,145 @@
+import { randomBytes } from 'node:crypto';
+import { hash } from '@node-rs/argon2';
+import { NestFactory } from '@nestjs/core';
+import { Redis } from 'ioredis';
+import type { Response } from 'supertest';
+import { DataSource } from 'typeorm';
+import type { Client } from '#database/client/client.js';
+import { ClientStore, type NewClient } from '#database/client/client.store.js';
+import { DatabaseModule } from '#database/database.module.js';
+import { GrantRecordStore } from '#database/grant/grant-record.store.js';
+import { UserAccountStore } from '#database/user/user-account.store.js';
+import { UserStore } from '#database/user/user.store.js';
+import type { User } from '#database/user/user.js';
+import { createService } from '#platform/bootstrap/service.js';
+import { checkingAnswers } from '#test/support/openapi/check-answers.js';
+import { isolate, type Isolated } from '#test/support/isolate.js';
+import { PATIENT, PATIENT_MS } from '#test/support/patience.js';
+import { until } from '#test/support/until.js';
+import { authorizeApp } from '../../src/app.module.js';
+import { AuthorizeConfiguration } from '../../src/authorize.configuration.js';
+import { RevocationPublisher } from '#grants/revocation.publisher.js';
+import { UiOptions } from '../../src/ui/page.responder.js';
+import { Browser } from './browser.js';
+
+export const BASE_URL = 'https://base.example.com';
+export const REDIRECT_URI = 'https://app.example.com/callback?tenant=7&x=%2F';
+export const PASSWORD = 'correct horse <b>battery</b> staple';
+/** Of RFC 7636, Appendix B. */
+export const PKCE = {
+  code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+  code_challenge_method: 'S256',
+} as const;
+
+/** argon2id with as little work as it can do: what a hash costs is the subject of few tests. */
+const CHEAP = { memoryCost: 8, timeCost: 1, parallelism: 1 };
+
+/** An authorize app on services of its own, and what an operator would have put into them; `settings` may lead the app to them by another way. */
+export async function startAuthorizeApp(
+  settings: Partial<AuthorizeConfiguration> = {},
+  given?: Isolated,
+  port = 0,
+) {
+  const services = given ?? (await isolate());
+  const database = await NestFactory.createApplicationContext(
+    DatabaseModule.forRoot({ databaseUrl: services.databaseUrl, timeoutMs: PATIENT_MS }),
+    { logger: false },
+  );
+  const configuration = Object.assign(new AuthorizeConfiguration(), {
+    AUTH_URL: 'http://localhost:3001',
+    BASE_URL,
+    DATABASE_URL: services.databaseUrl,
+    REDIS_URL: services.redisUrl,
+    NATS_URL: services.natsUrl,
+    TOKEN_KEYS: randomBytes(32).toString('base64url'),
+    LOG_LEVEL: 'silent',
+    ...PATIENT,
+    ...settings,
+  });
+  const service = checkingAnswers(authorizeApp(configuration));
+  const app = await createService(service);
+  await app.listen(port, '127.0.0.1');
+  // It connects in the background, and says of a revocation whether it is heard everywhere.
+  if (settings.NATS_URL === undefined)
+    await until('NATS is connected', 60_000, () => app.get(RevocationPublisher).publish([]));
+  const redis = new Redis(services.redisUrl);
+  const cheapHash = await hash(PASSWORD, CHEAP);
+
+  return {
+    configuration,
+    brand: app.get(UiOptions).brand,
+    services,
+    redis,
+    records: database.get(GrantRecordStore),
+    accounts: database.get(UserAccountStore),
+    url: await app.getUrl(),
+
+    /** Rows of a statement, past our stores. */
+    sql: <Row>(text: string, values: unknown[] = []): Promise<Row[]> =>
+      database.get(DataSource).query<Row[]>(text, values),
+
+    browser: (): Browser => new Browser(app.getHttpServer()),
+
+    /** A browser in which the user is logged in. */
+    async loggedIn(user: User): Promise<Browser> {
+      const browser = new Browser(app.getHttpServer());
+      const page = await browser.get('/auth/login');
+      await browser.submit(page, { username: user.email, password: PASSWORD });
+      return browser;
+    },
+
+    client(
+      registration: Partial<Omit<NewClient, 'redirectUris'>> = {},
+      ...redirectUris: string[]
+    ): Promise<Client> {
+      const uris = redirectUris.length === 0 ? [REDIRECT_URI] : redirectUris;
+      const usual = { type: 'confidential', name: 'Calendar Connect', scopes: ['profile:read'] } as const;
+      return database.get(ClientStore).create({ ...usual, ...registration, redirectUris: uris });
+    },
+
+    /** @param passwordHash of PASSWORD; one that costs nearly nothing when absent */
+    user(name = 'Ada Lovelace', passwordHash = cheapHash): Promise<User> {
+      const username = `ada${randomBytes(6).toString('hex')}`;
+      return database
+        .get(UserStore)
+        .create({ email: `${username}@example.com`, username, name, passwordHash });
+    },
+
+    async close(): Promise<void> {
+      await app.close();
+      await database.close();
+      redis.disconnect();
+      await services.close();
+      service.report.throwProblems();
+    },
+  };
+}
+
+export type AuthorizeApp = Awaited<ReturnType<typeof startAuthorizeApp>>;
+
+/** Parameters of an authorization request; one given as undefined is left out. */
+export type Asked = Readonly<Record<string, string | undefined>>;
+
+/** The address of an authorization request. */
+export function authorizeAddress(parameters: Asked): string {
+  const present = Object.entries(parameters).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined,
+  );
+  return `/auth/oauth2/authorize?${new URLSearchParams(present).toString()}`;
+}
+
+/** What a stranger is answered to a good request of a client, but for what is given. @param more as it stands in a query */
+export const authorize = (
+  app: AuthorizeApp,
+  { clientId }: Client,
+  asked: Asked,
+  more = '',
+): Promise<Response> =>
+  app
+    .browser()
+    .get(authorizeAddress({ client_id: clientId, redirect_uri: REDIRECT_URI, state: 's', ...asked }) + more);
+
+/** The parameters that a redirect hands to the client. */
+export function handedBack(location: string | undefined): Record<string, string> {
+  return Object.fromEntries(new URL(location ?? '').searchParams);
+}

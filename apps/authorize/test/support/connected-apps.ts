@@ -1,0 +1,50 @@
+import type { Response } from 'supertest';
+import type { Client } from '#database/client/client.js';
+import { storedGrant } from '#test/support/stored-grant.js';
+import { type AuthorizeApp, authorizeAddress, handedBack, REDIRECT_URI } from './authorize-app.js';
+import type { Browser } from './browser.js';
+
+/** Lets an application in; the id of the grant that is left behind. */
+export async function allow(
+  app: AuthorizeApp,
+  browser: Browser,
+  { clientId, scopes = ['profile:read'] }: Pick<Client, 'clientId'> & Partial<Client>,
+): Promise<string> {
+  const address = authorizeAddress({
+    client_id: clientId,
+    redirect_uri: REDIRECT_URI,
+    state: 's',
+    prompt: 'consent',
+    scope: scopes.join(' '),
+  });
+  const answer = await browser.submit(
+    await browser.get(address),
+    { decision: 'allow' },
+    '/auth/oauth2/authorize',
+  );
+  expect(handedBack(answer.headers['location'])).toHaveProperty('code');
+  const [newest] = await app.sql<{ id: string }>(
+    'SELECT id FROM grants WHERE client_id = $1 ORDER BY created_at DESC LIMIT 1',
+    [clientId],
+  );
+  return newest?.id ?? '';
+}
+
+/** The page that asks whether to revoke what an application may do. */
+export const askFor = ({ clientId }: Client): string => `/auth/apps/revoke?client_id=${clientId}`;
+
+export const revoke = async (browser: Browser, client: Client): Promise<Response> =>
+  browser.submit(await browser.get(askFor(client)), { client_id: client.clientId }, '/auth/apps/revoke');
+
+/** What has become of a grant: whether it is revoked in PostgreSQL, and its status in Redis. */
+export async function stateOf(app: AuthorizeApp, id: string): Promise<[boolean, string | null]> {
+  const [row] = await app.sql<{ revoked: boolean }>(
+    'SELECT revoked_at IS NOT NULL AS revoked FROM grants WHERE id = $1',
+    [id],
+  );
+  return [row?.revoked ?? false, (await storedGrant(app.redis, id)).status ?? null];
+}
+
+/** The applications that a page lists. */
+export const namesIn = ({ text }: Response) =>
+  [...text.matchAll(/<h2><bdi>(.*?)<\/bdi><\/h2>/g)].map(([, name]) => name);

@@ -1,0 +1,140 @@
+import { connect } from 'node:net';
+import { randomBytes } from 'node:crypto';
+import { authorizeAddress, type AuthorizeApp, REDIRECT_URI } from './authorize-app.js';
+import { imageAddress } from '../../src/ui/brand/brand.js';
+import { SCRIPT_PATH } from '../../src/ui/script.controller.js';
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly text?: string | undefined;
+}
+
+type Open = (app: AuthorizeApp) => Promise<Answer>;
+
+const consentOf = async (app: AuthorizeApp, prompt: string): Promise<string> =>
+  authorizeAddress({
+    client_id: (await app.client()).clientId,
+    redirect_uri: REDIRECT_URI,
+    state: 's',
+    prompt,
+  });
+
+/** Somebody whose picture is on another site. */
+async function loggedIn(app: AuthorizeApp) {
+  const user = await app.user();
+  const picture = 'https://avatars.example.com/1.png';
+  await app.sql('UPDATE users SET avatar_url = $1 WHERE id = $2', [picture, user.id]);
+  return app.loggedIn(user);
+}
+
+/** Somebody who has let an application in, and which. */
+async function connected(app: AuthorizeApp) {
+  const browser = await loggedIn(app);
+  const consent = await consentOf(app, 'consent');
+  await browser.submit(await browser.get(consent), { decision: 'allow' }, '/auth/oauth2/authorize');
+  return { browser, clientId: new URLSearchParams(consent.split('?')[1]).get('client_id') ?? '' };
+}
+
+/** What Node refuses before any code of ours sees it. */
+function unreadable({ url }: AuthorizeApp): Promise<Answer> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve, reject) => {
+    let text = '';
+    const socket = connect(Number(port), hostname, () => socket.write('EHLO evil.example\r\n\r\n'));
+    socket.on('data', (bytes) => (text += bytes.toString('utf8')));
+    socket.on('error', reject);
+    socket.on('end', () => {
+      const [head = '', body] = text.split('\r\n\r\n');
+      const lines = head.split('\r\n').slice(1);
+      const headers = lines.map((line): [string, string] => [
+        line.slice(0, line.indexOf(':')).toLowerCase(),
+        line.slice(line.indexOf(':') + 2),
+      ]);
+      resolve({ status: Number(head.split(' ')[1]), headers: Object.fromEntries(headers), text: body });
+    });
+  });
+}
+
+/**
+ * One of every sort of answer: what it is, the path of the GET route it shows (null: none), its policy by the name that
+ * docs/security.md gives it, and how to get it.
+ */
+export const EVERY_ANSWER: readonly [name: string, route: string | null, policy: string, open: Open][] = [
+  ['the login page', '/auth/login', 'the login page', async (app) => app.browser().get('/auth/login')],
+  [
+    'the consent page',
+    '/auth/oauth2/authorize',
+    'the consent page, callback at `app.example.com`',
+    async (app) => (await loggedIn(app)).get(await consentOf(app, 'consent')),
+  ],
+  ['the address without a path', '/', 'a redirect or the script', async (app) => app.browser().get('/')],
+  ['the front page', '/auth', 'the front page', async (app) => (await loggedIn(app)).get('/auth/')],
+  [
+    'connected applications',
+    '/auth/apps',
+    'a page',
+    async (app) => (await connected(app)).browser.get('/auth/apps'),
+  ],
+  [
+    'the question before one is revoked',
+    '/auth/apps/revoke',
+    'a page',
+    async (app) => {
+      const { browser, clientId } = await connected(app);
+      return browser.get(`/auth/apps/revoke?client_id=${clientId}`);
+    },
+  ],
+  [
+    'the question before all are revoked',
+    '/auth/apps/revoke-all',
+    'a page',
+    async (app) => (await connected(app)).browser.get('/auth/apps/revoke-all'),
+  ],
+  [
+    'a logo',
+    '/auth/logos/:digest',
+    'a logo',
+    async (app) => {
+      const { logo } = await app.client({ logo: { mediaType: 'image/png', image: randomBytes(100) } });
+      return app.browser().get(`/auth/logos/${logo}`);
+    },
+  ],
+  [
+    "the product's icon",
+    '/auth/brand/:name',
+    "the product's logo or icon",
+    async (app) => app.browser().get(imageAddress(app.brand.icon)),
+  ],
+  ['the page of every error', '/auth/errors', 'a page', async (app) => app.browser().get('/auth/errors')],
+  ['the script', SCRIPT_PATH, 'a redirect or the script', async (app) => app.browser().get(SCRIPT_PATH)],
+  [
+    'a redirect to the login',
+    null,
+    'a redirect or the script',
+    async (app) => app.browser().get(await consentOf(app, '')),
+  ],
+  [
+    'a redirected error',
+    null,
+    'a redirect or the script',
+    async (app) => app.browser().get(`${await consentOf(app, '')}&scope=x`),
+  ],
+  ['an error page', null, 'a page', async (app) => app.browser().get('/auth/oauth2/authorize')],
+  ['a refused form', null, 'a page', async (app) => app.browser().post('/auth/login', {})],
+  ['an address without a page', null, 'a page', async (app) => app.browser().get('/nothing')],
+  ['a method without a page', null, 'a page', async (app) => app.browser().get('/auth/logout')],
+  [
+    'a body that is no form',
+    null,
+    'a page',
+    async (app) => app.browser().post('/auth/login', {}, { 'Content-Type': 'text/plain' }),
+  ],
+  [
+    'a form that is too large',
+    null,
+    'a page',
+    async (app) => app.browser().post('/auth/login', { username: 'x'.repeat(70_000) }),
+  ],
+  ['what is no HTTP', null, 'a page', unreadable],
+];

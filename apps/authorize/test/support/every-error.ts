@@ -1,0 +1,185 @@
+import { createHash } from 'node:crypto';
+import { jest } from '@jest/globals';
+import type { Response } from 'supertest';
+import { PushedRequestStore } from '#grants/pushed-request.store.js';
+import { generateRequestUri, pushedRequestId } from '#oauth/pushed-request.js';
+import type { Client } from '#database/client/client.js';
+import type { ErrorKind } from '../../src/ui/errors/error-kind.js';
+import { PasswordGate } from '../../src/login/password-gate.js';
+import { type Asked, authorize, authorizeAddress, REDIRECT_URI } from './authorize-app.js';
+import { formsOf } from './browser.js';
+import { freshAddress, tryLogin } from './throttle-guesser.js';
+import type { useCabledAuthorizeApp } from './use-authorize-app.js';
+import { storePushed } from './use-pushed-requests.js';
+
+type Failure = [what: string, check: string | null, kind: ErrorKind, provoke: () => Promise<Response>];
+
+/**
+ * Everything that ends in an error page: what it is, the check that fails (null: none of the request did), the
+ * kind, and how to get it. Some cut Redis off.
+ */
+export function everyError({
+  app,
+  client,
+  user,
+  cables,
+}: ReturnType<typeof useCabledAuthorizeApp>): Failure[] {
+  const ask = (asked: Asked) => authorize(app, client, asked);
+
+  async function pushed(by: Client, then: 'nothing' | 'answered'): Promise<string> {
+    const parameters = { redirect_uri: REDIRECT_URI, state: 's' };
+    const requestUri = await storePushed(app.redis, by.clientId, parameters);
+    const id = pushedRequestId(requestUri) ?? '';
+    if (then === 'answered') await new PushedRequestStore(app.redis).answer(id, by.clientId);
+    return requestUri;
+  }
+
+  const openPushed = async (requestUri: string): Promise<Response> =>
+    app.browser().get(authorizeAddress({ client_id: client.clientId, request_uri: requestUri }));
+
+  /** Sends the login form after something was changed. */
+  async function login(headers: Record<string, string>, prepare = (_cookies: Map<string, string>) => {}) {
+    const browser = app.browser();
+    const [form] = formsOf((await browser.get('/auth/login')).text);
+    prepare(browser.cookies);
+    return browser.post('/auth/login', { ...form?.fields }, headers);
+  }
+
+  /** A login while as many wait as may: the app's gate is one that is full. */
+  async function crowd(): Promise<Response> {
+    const full = new PasswordGate(1, 0);
+    let leave = () => {};
+    const inside = full.run(() => new Promise<void>((resolve) => (leave = resolve)));
+    const refuse = full.run.bind(full);
+    const run = jest.spyOn(PasswordGate.prototype, 'run').mockImplementation(refuse);
+    try {
+      return await tryLogin(app, { username: 'nobody', from: freshAddress() });
+    } finally {
+      run.mockRestore();
+      leave();
+      await inside;
+    }
+  }
+
+  async function setLanguage(locale: string): Promise<Response> {
+    const browser = await app.loggedIn(user);
+    return browser.submit(await browser.get('/auth/'), { locale }, '/auth/language');
+  }
+
+  /** What the app cannot expect to find in Redis. */
+  async function brokenSession(): Promise<Response> {
+    const browser = await app.loggedIn(user);
+    const cookie = browser.cookies.get('oauth_service_session') ?? '';
+    await app.redis.set(`session:${createHash('sha256').update(cookie).digest('base64url')}`, '{');
+    return browser.get('/auth/');
+  }
+
+  async function whileRedisIsCut(): Promise<Response> {
+    const browser = await app.loggedIn(user);
+    cables.redis.cut();
+    return browser.get('/auth/');
+  }
+
+  const decide = async (decision: string) => {
+    const browser = await app.loggedIn(user);
+    const page = await browser.get(
+      authorizeAddress({ client_id: client.clientId, redirect_uri: REDIRECT_URI, state: 's' }),
+    );
+    return browser.submit(page, { decision }, '/auth/oauth2/authorize');
+  };
+
+  return [
+    ['no client_id', 'client', 'client_missing', () => ask({ client_id: undefined })],
+    ['an unknown client_id', 'client', 'client_unknown', () => ask({ client_id: 'sc_nobody' })],
+    [
+      'an application that the operator has disabled',
+      'client_disabled',
+      'client_disabled',
+      async () => {
+        const { clientId } = await app.client();
+        await app.sql('UPDATE clients SET disabled_at = now() WHERE client_id = $1', [clientId]);
+        return ask({ client_id: clientId });
+      },
+    ],
+    ['no redirect_uri', 'redirect_uri', 'redirect_missing', () => ask({ redirect_uri: undefined })],
+    [
+      'a redirect_uri that is not registered',
+      'redirect_uri',
+      'redirect_mismatch',
+      () => ask({ redirect_uri: `${REDIRECT_URI}/` }),
+    ],
+    [
+      'a client_id that is too long',
+      'parameters',
+      'parameter_malformed',
+      () => ask({ client_id: 'x'.repeat(300) }),
+    ],
+    [
+      'a repeated redirect_uri',
+      'parameters',
+      'parameter_malformed',
+      () =>
+        app
+          .browser()
+          .get(`/auth/oauth2/authorize?client_id=${client.clientId}&redirect_uri=a:b&redirect_uri=c:d`),
+    ],
+    ['a request_uri of another service', 'request_uri', 'request_malformed', () => openPushed('urn:x')],
+    ['a request_uri that expired', 'request_uri', 'request_expired', () => openPushed(generateRequestUri())],
+    [
+      'a request_uri of another application',
+      'request_uri',
+      'request_expired',
+      async () => openPushed(await pushed(await app.client(), 'nothing')),
+    ],
+    [
+      'a pushed request that was answered',
+      'request_uri',
+      'request_answered',
+      async () => openPushed(await pushed(client, 'answered')),
+    ],
+    ['a language that is none', 'locale', 'form_incomplete', () => setLanguage('xx')],
+    ['a decision that is none', 'decision', 'form_incomplete', () => decide('maybe')],
+    [
+      'a form without its cookie',
+      'cookie',
+      'cookie_missing',
+      () => login({ Host: 'localhost:3001' }, (cookies) => cookies.clear()),
+    ],
+    [
+      'a form of an earlier cookie',
+      'csrf_token',
+      'form_outdated',
+      () => login({}, (cookies) => cookies.set('oauth_service_session', 'y'.repeat(43))),
+    ],
+    ['a form of another origin', 'origin', 'form_foreign', () => login({ Origin: 'https://evil.example' })],
+    [
+      'a form of another site',
+      'sec_fetch_site',
+      'form_foreign',
+      () => login({ 'Sec-Fetch-Site': 'cross-site' }),
+    ],
+    ['a crowd', 'password_gate', 'busy', crowd],
+    ['Redis away', null, 'unavailable', whileRedisIsCut],
+    ['a failure of ours', null, 'server_error', brokenSession],
+    ['an address without a page', null, 'not_found', () => app.browser().get('/auth/nothing')],
+    ['GET where only forms go', null, 'method_not_allowed', () => app.browser().get('/auth/logout')],
+    [
+      'a form that is too large',
+      'body_size',
+      'too_large',
+      () => app.browser().post('/auth/login', { username: 'x'.repeat(70_000) }),
+    ],
+    [
+      'a body that is no form',
+      'content_type',
+      'not_a_form',
+      () => app.browser().post('/auth/login', {}, { 'Content-Type': 'application/json' }),
+    ],
+    [
+      'a form that cannot be read',
+      'form_fields',
+      'request_unreadable',
+      () => app.browser().post('/auth/login?', { 'a[': '1', 'a[b': '2' }),
+    ],
+  ];
+}

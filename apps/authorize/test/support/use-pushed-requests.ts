@@ -1,0 +1,85 @@
+import type { Redis } from 'ioredis';
+import type { Response } from 'supertest';
+import { PushedRequestStore } from '#grants/pushed-request.store.js';
+import { generateRequestUri, pushedRequestId } from '#oauth/pushed-request.js';
+import { type AppProcess, startApp } from '#test/support/app-process.js';
+import { type Fixture, openFixture, REDIRECT_URI, type TestClient } from '#test/support/fixture.js';
+import { authorizeAddress } from './authorize-app.js';
+import type { Browser } from './browser.js';
+import { useCabledAuthorizeApp } from './use-authorize-app.js';
+
+export const ANSWERED = /answered already/;
+export const EXPIRED = /has expired/;
+
+/** An authorize app and, on the same services, a token app that takes the requests of a client. */
+export function usePushedRequests() {
+  const token = {} as AppProcess;
+  const fixture = {} as Fixture;
+  const client = {} as TestClient;
+
+  // Before the app's own: what is connected to its services ends before they do.
+  afterAll(async () => {
+    await token.stop();
+    await fixture.close();
+  });
+  const { app, user, cables } = useCabledAuthorizeApp();
+  beforeAll(async () => {
+    const { databaseUrl, redisUrl, natsUrl } = app.services;
+    const { AUTH_URL, BASE_URL, TOKEN_KEYS } = app.configuration;
+    const services = { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, NATS_URL: natsUrl };
+    Object.assign(fixture, await openFixture(app.services, TOKEN_KEYS));
+    Object.assign(token, await startApp('token', { AUTH_URL, BASE_URL, TOKEN_KEYS, ...services }));
+    Object.assign(client, await fixture.client());
+  });
+
+  return {
+    app,
+    cables,
+    token,
+    fixture,
+    client,
+    user,
+
+    /** Pushes a request to the token app, as a client does; one that asks the user whatever was allowed before. */
+    push: async (more: Record<string, string> = {}, by: TestClient = client): Promise<string> => {
+      const usual = { redirect_uri: REDIRECT_URI, state: 's 1&é', prompt: 'consent' };
+      const answer = await fetch(`${token.url}/api/auth/oauth/par`, {
+        method: 'POST',
+        body: new URLSearchParams({ ...usual, ...by, ...more }),
+      });
+      const { request_uri } = (await answer.json()) as { request_uri: string };
+      expect(answer.status).toBe(201);
+      return request_uri;
+    },
+
+    address: (request_uri: string, more: Record<string, string> = {}): string =>
+      authorizeAddress({ client_id: client.client_id, request_uri, ...more }),
+  };
+}
+
+/** Where Redis has a pushed request. */
+export const keyOf = (requestUri: string): string => `{par}:request:${pushedRequestId(requestUri)}`;
+
+/** Stores a request as the token app does. @returns its request URI */
+export async function storePushed(
+  redis: Redis,
+  clientId: string,
+  parameters: Readonly<Record<string, string>>,
+): Promise<string> {
+  const requestUri = generateRequestUri();
+  const id = pushedRequestId(requestUri) ?? '';
+  const pushed = { id, clientId, parameters: JSON.stringify(parameters), lifetime: 300 };
+  await new PushedRequestStore(redis).push(pushed, []);
+  return requestUri;
+}
+
+export const decide = (browser: Browser, page: Response, decision = 'allow'): Promise<Response> =>
+  browser.submit(page, { decision }, '/auth/oauth2/authorize');
+
+export function expectStartAgain(answer: Response, words: RegExp): void {
+  expect(answer.status).toBe(400);
+  expect(answer.headers['location']).toBeUndefined();
+  expect(answer.text).toMatch(words);
+  expect(answer.text).toContain('start again at the application');
+  expect(answer.headers['cache-control']).toBe('no-store');
+}

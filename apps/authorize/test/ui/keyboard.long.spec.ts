@@ -1,0 +1,148 @@
+import type { Page } from 'playwright-core';
+import type { Locale } from '#oauth/locale.js';
+import { PASSWORD } from '../support/authorize-app.js';
+import { ERROR_SCENES } from './scenes/error-scenes.js';
+import { focusPath } from './scenes/focus-path.js';
+import { SCENES } from './scenes/scenes.js';
+import { chromium, world } from './scenes/stage.js';
+import { openTab } from './scenes/tab.js';
+
+/** Tab until something with this name has the focus. */
+async function tabTo(page: Page, name: string): Promise<void> {
+  for (let presses = 0; presses < 30; presses += 1) {
+    await page.keyboard.press('Tab');
+    const focused = page.locator(':focus');
+    if ((await focused.count()) > 0 && (await focused.ariaSnapshot()).includes(`"${name}"`)) return;
+  }
+  throw new Error(`Tab never came to ${name}`);
+}
+
+describe('with the keyboard alone and no JavaScript', () => {
+  it('a user logs in, chooses, and allows', async () => {
+    const { request, clients, people, app } = world;
+    const context = await world.visit(chromium, null, { javaScriptEnabled: false, locale: 'en' });
+    const page = await context.newPage();
+    await page.goto(request(clients.rooms, 'profile:read bookings:read bookings:write'));
+    // The focus is where typing begins, once the page has been drawn.
+    await page.locator('#username:focus').waitFor();
+    await page.keyboard.type(people.ada.username);
+    await page.keyboard.press('Tab');
+    await page.keyboard.type(PASSWORD);
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/auth/oauth2/authorize?**');
+    await tabTo(page, 'Create, reschedule and cancel bookings on your behalf Write access');
+    await page.keyboard.press('Space');
+    await tabTo(page, 'Allow');
+    const arrival = page.waitForRequest('https://app.room-planner.example/**');
+    await page.keyboard.press('Enter');
+    expect(new URL((await arrival).url()).searchParams.get('code')).toMatch(/^sac_/);
+    const sql = 'SELECT scope FROM grants WHERE user_id = $1 AND client_id = $2';
+    const rows = await app.sql(sql, [people.ada.id, clients.rooms.clientId]);
+    expect(rows).toEqual([{ scope: 'profile:read bookings:write' }]);
+    await context.close();
+    await world.connect();
+  });
+
+  it('a user revokes an application, and the focus is on the confirmation', async () => {
+    const { app, people } = world;
+    const context = await world.visit(chromium, people.grace, { javaScriptEnabled: false, locale: 'en' });
+    const page = await context.newPage();
+    await page.goto(`${app.url}/auth/`);
+    await tabTo(page, 'Connected applications');
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/auth/apps');
+    await tabTo(page, 'Remove access: Room Planner');
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/auth/apps/revoke?**');
+    await tabTo(page, 'Remove access');
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/auth/apps?done');
+    const focused = page.locator(':focus');
+    expect(await focused.getAttribute('role')).toBe('status');
+    expect(await focused.textContent()).toBe('Room Planner can no longer access your account.');
+    await context.close();
+    await world.connect();
+  });
+
+  it('the developer details open and close', async () => {
+    const context = await world.visit(chromium, null, { javaScriptEnabled: false, locale: 'en' });
+    const page = await context.newPage();
+    await page.goto(`${world.app.url}/auth/oauth2/authorize?client_id=sc_unknown`);
+    await page.keyboard.press('Tab');
+    const shown = page.getByText('Failed check');
+    expect(await shown.isVisible()).toBe(false);
+    await page.keyboard.press('Enter');
+    expect(await shown.isVisible()).toBe(true);
+    await page.keyboard.press('Space');
+    expect(await shown.isVisible()).toBe(false);
+    await context.close();
+  });
+});
+
+describe.each<Locale>(['en', 'ar'])('%s', (locale) => {
+  it('the focus follows the reading order, is visible, and is never covered', async () => {
+    const found: string[] = [];
+    const scenes = [...SCENES, ...ERROR_SCENES.slice(0, 1)];
+    const tab = await openTab(locale, { viewport: { width: 320, height: 480 } });
+    for (const scene of scenes) {
+      const page = await tab.play(scene);
+      await page
+        .locator('details')
+        .evaluateAll((all: HTMLDetailsElement[]) => all.forEach((one) => (one.open = true)));
+      found.push(...(await focusPath(page)).map((problem) => `${scene.name}: ${problem}`));
+    }
+    await tab.close();
+    expect(found).toEqual([]);
+  });
+});
+
+describe('a browser with forced colours and reduced motion', () => {
+  it.each(['login-wrong', 'consent-choices', 'apps', 'error-with-details'])(
+    'shows borders and the focus, and no movement: %s',
+    async (name) => {
+      const scene = SCENES.find((one) => one.name === name);
+      if (!scene) throw new Error(`no scene ${name}`);
+      const options = { locale: 'en', forcedColors: 'active', reducedMotion: 'reduce' } as const;
+      const context = await world.visit(chromium, scene.visitor(world), options);
+      const page = await context.newPage();
+      await scene.open(page, world, 'en');
+      await page.waitForLoadState();
+      const found = await page.evaluate(() => {
+        const bare = [
+          ...document.querySelectorAll(
+            'main, .button, button:not(.plain), select, input:not([type=hidden], [type=checkbox])',
+          ),
+        ]
+          .filter((element) => element.checkVisibility())
+          .filter((element) => getComputedStyle(element).borderBlockEndStyle === 'none')
+          .map(({ outerHTML }) => outerHTML);
+        const moving = [...document.querySelectorAll('*')]
+          .filter((element) => {
+            const { transitionDuration, animationName } = getComputedStyle(element);
+            return !/^0s(?:, 0s)*$/.test(transitionDuration) || animationName !== 'none';
+          })
+          .map(({ outerHTML }) => outerHTML);
+        return [...bare, ...moving];
+      });
+      expect(found).toEqual([]);
+      expect(await focusPath(page)).toEqual([]);
+      await context.close();
+    },
+  );
+});
+
+it('fields tell password managers and browsers what to fill in', async () => {
+  const { app, people } = world;
+  const context = await world.visit(chromium, people.ada, { locale: 'en' });
+  const page = await context.newPage();
+  const tokens = () =>
+    page
+      .locator('input:not([type=hidden]), select')
+      .evaluateAll((fields) => fields.map((field) => field.getAttribute('autocomplete')));
+  await page.goto(`${app.url}/auth/`);
+  expect(await tokens()).toEqual(['language']);
+  await context.clearCookies();
+  await page.goto(`${app.url}/auth/login`);
+  expect(await tokens()).toEqual(['username', 'current-password']);
+  await context.close();
+});

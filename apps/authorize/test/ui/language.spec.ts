@@ -1,0 +1,242 @@
+import { request as httpRequest } from 'node:http';
+import { LIMITS } from '#oauth/parameters.js';
+import { LOCALES } from '#oauth/locale.js';
+import { cpuTime } from '#test/support/cpu-time.js';
+import { authorizeAddress, PASSWORD, REDIRECT_URI } from '../support/authorize-app.js';
+import type { Browser } from '../support/browser.js';
+import { useAuthorizeApp } from '../support/use-authorize-app.js';
+import { storePushed } from '../support/use-pushed-requests.js';
+import { LanguageCookie } from '../../src/ui/i18n/language.service.js';
+
+const { app, client, user } = useAuthorizeApp();
+
+interface Page {
+  readonly text: string;
+  readonly headers: Record<string, string>;
+}
+
+/** The language of a page, as its header, its root element and its text agree on. */
+function languageOf({ text, headers }: Page): string {
+  const [, lang, dir] = /<html lang="(\w+)" dir="(\w+)">/.exec(text) ?? [];
+  expect(dir).toBe(lang === 'ar' ? 'rtl' : 'ltr');
+  expect(headers['content-language']).toBe(lang);
+  return lang ?? '';
+}
+
+const login = (acceptLanguage: string, query = '') =>
+  app.browser().get(`/auth/login${query}`, { 'Accept-Language': acceptLanguage });
+const request = (more: Record<string, string> = {}) =>
+  authorizeAddress({
+    client_id: client.clientId,
+    redirect_uri: REDIRECT_URI,
+    state: 's',
+    prompt: 'consent',
+    ...more,
+  });
+
+/** A browser in which a user with this setting is logged in. */
+async function set(locale: string) {
+  const person = await app.user();
+  await app.sql('UPDATE users SET locale = $2 WHERE id = $1', [person.id, locale]);
+  return app.loggedIn(person);
+}
+
+describe('the browser’s languages (RFC 9110 12.5.4)', () => {
+  it.each(LOCALES)(
+    '%s selects the language and direction of the page, and Content-Language',
+    async (locale) => {
+      expect(languageOf(await login(locale))).toBe(locale);
+    },
+  );
+
+  it.each([
+    ['pt-BR,pt;q=0.9,en;q=0.8', 'pt'],
+    ['de-CH-1996', 'de'],
+    ['en;q=0.1, ar-EG', 'ar'],
+    ['zh-Hans, sv, ja;q=0.3, fr;q=0.2', 'ja'],
+    ['zh, sv', 'en'],
+    ['*', 'en'],
+    ['de;q=0, fr', 'fr'],
+    ['', 'en'],
+    [';;;,q=,;q=x,-', 'en'],
+    ['x-klingon, i-default, de', 'de'],
+    // 35 characters, and one more (RFC 5646 4.4.1).
+    ['de-x-aaaaaaaa-bbbbbbbb-cccccccc-ddd, fr', 'de'],
+    ['de-x-aaaaaaaa-bbbbbbbb-cccccccc-dddd, fr', 'fr'],
+  ])('%s is answered in %s', async (header, locale) => {
+    expect(languageOf(await login(header))).toBe(locale);
+  });
+
+  it('error pages use it too', async () => {
+    const page = await app.browser().get('/auth/oauth2/authorize', { 'Accept-Language': 'es' });
+    expect(page.status).toBe(400);
+    expect(languageOf(page)).toBe('es');
+  });
+});
+
+describe('the language setting of a user', () => {
+  it.each(['/auth/', '/auth/apps', '/auth/apps?ui_locales='])(
+    'takes precedence over the browser’s languages on %s',
+    async (path) => {
+      const browser = await set('de');
+      expect(languageOf(await browser.get(path, { 'Accept-Language': 'fr' }))).toBe('de');
+    },
+  );
+
+  it('takes precedence over the browser’s languages on the consent page', async () => {
+    const browser = await set('ja');
+    expect(languageOf(await browser.get(request(), { 'Accept-Language': 'fr' }))).toBe('ja');
+  });
+});
+
+describe('the language cookie', () => {
+  const accept = { 'Accept-Language': 'fr' };
+  const errorOf = async (browser: Browser) => languageOf(await browser.get('/auth/oauth2/authorize', accept));
+
+  it('applies to error pages, and to the login page after a log-out', async () => {
+    const browser = await set('de');
+    expect(await errorOf(browser)).toBe('de');
+    const out = await browser.submit(await browser.get('/auth/'), {}, '/auth/logout');
+    expect(languageOf(await browser.get(out.headers['location'] ?? '', accept))).toBe('de');
+    expect(languageOf(await browser.get('/auth/login?ui_locales=es', accept))).toBe('es');
+  });
+
+  it('is set when the user saves a language, and removed when the user resets it', async () => {
+    const browser = await app.loggedIn(await app.user());
+    const save = async (locale: string) =>
+      browser.submit(await browser.get('/auth/', accept), { locale }, '/auth/language');
+    expect((await save('browser')).headers['set-cookie']).toBeUndefined();
+    await save('ja');
+    expect(await errorOf(browser)).toBe('ja');
+    await save('browser');
+    expect(browser.cookies.has('oauth_service_language')).toBe(false);
+    expect(await errorOf(browser)).toBe('fr');
+  });
+
+  it('does not apply to the next user, who has no setting', async () => {
+    const browser = await set('de');
+    const next = await app.user();
+    const out = await browser.submit(await browser.get('/auth/'), {}, '/auth/logout');
+    const page = await browser.follow(out);
+    await browser.submit(page, { username: next.email, password: PASSWORD });
+    expect(await errorOf(browser)).toBe('fr');
+    browser.cookies.set('oauth_service_language', 'de');
+    expect(languageOf(await browser.get('/auth/', accept))).toBe('fr');
+  });
+
+  it.each(['xx', 'DE', 'de"><b>', '', 'toString', 'de-CH', 'de'.repeat(3_000)])(
+    'is ignored when it is not a language: %j',
+    async (value) => {
+      const browser = app.browser();
+      browser.cookies.set('oauth_service_language', value);
+      expect(await errorOf(browser)).toBe('fr');
+    },
+  );
+
+  it('is read only under its own name, with the prefix __Host- where cookies are secure', () => {
+    const secure = new LanguageCookie(true);
+    expect(secure.read('x=1; __Host-language=de; y=2')).toBe('de');
+    expect(
+      secure.read('language=de; oauth_service_language=de; xlanguage=de; x__Host-language=de'),
+    ).toBeNull();
+  });
+});
+
+describe('ui_locales of the application (OpenID Connect Core 3.1.2.1)', () => {
+  it('takes precedence over both, on the login page and on the consent page', async () => {
+    const stranger = app.browser();
+    const to = await stranger.get(request({ ui_locales: 'fr-CA fr en' }));
+    const headers = { 'Accept-Language': 'ja' };
+    expect(languageOf(await stranger.get(to.headers['location'] ?? '', headers))).toBe('fr');
+    const browser = await set('de');
+    expect(languageOf(await browser.get(request({ ui_locales: 'fr-CA fr en' }), headers))).toBe('fr');
+  });
+
+  it('selects the first language that exists, or else leaves the choice to the user’s setting', async () => {
+    const browser = await set('de');
+    expect(languageOf(await browser.get(request({ ui_locales: 'tlh sv es' })))).toBe('es');
+    expect(languageOf(await browser.get(request({ ui_locales: 'tlh sv' })))).toBe('de');
+  });
+
+  it('is read up to the longest value of an authorization request', async () => {
+    const longest = `tlh de${' x'.repeat(97)}`;
+    expect(longest).toHaveLength(LIMITS.ui_locales);
+    const asked = (list: string) => login('fr', `?ui_locales=${encodeURIComponent(list)}`);
+    expect(languageOf(await asked(longest))).toBe('de');
+    expect(languageOf(await asked(`${longest} `))).toBe('fr');
+  });
+
+  it('is read from a pushed request', async () => {
+    const parameters = { redirect_uri: REDIRECT_URI, state: 's', prompt: 'consent', ui_locales: 'pt' };
+    const requestUri = await storePushed(app.redis, client.clientId, parameters);
+    const browser = await set('de');
+    const address = authorizeAddress({ client_id: client.clientId, request_uri: requestUri });
+    expect(languageOf(await browser.get(address))).toBe('pt');
+  });
+
+  it.each(['%00', '%F0%9F', '%22%3E%3Cscript%3E', 'de_DE', '--', 'e', 'x'.repeat(500), '../../en'])(
+    'causes no error when it is not a language: %s',
+    async (tag) => {
+      const page = await login('fr', `?ui_locales=${tag}`);
+      expect(page.status).toBe(200);
+      expect(['fr', 'de']).toContain(languageOf(page));
+      expect(page.text).not.toContain('<script>');
+    },
+  );
+});
+
+describe('an abusive Accept-Language header', () => {
+  it.each([
+    ['many languages', Array.from({ length: 2_000 }, (_, n) => `x${n}`).join(',')],
+    ['one endless language', 'a-'.repeat(7_000)],
+    ['qualities without end', `de${';q=0.5'.repeat(2_000)}`],
+  ])('with %s in 14 KB costs no more than a normal one', async (_name, header) => {
+    const time = async (acceptLanguage: string) => {
+      const start = cpuTime();
+      expect((await login(acceptLanguage)).status).toBe(200);
+      return cpuTime() - start;
+    };
+    const fastest = { plain: Infinity, long: Infinity };
+    // In turns, and the fastest of some: what else this process does comes on top of some of them.
+    for (let round = 0; round < 20; round += 1) {
+      fastest.plain = Math.min(fastest.plain, await time('de'));
+      fastest.long = Math.min(fastest.long, await time(header.slice(0, 14_000)));
+    }
+    expect(fastest.long).toBeLessThan(fastest.plain + 100);
+  });
+
+  it('of 20 KB is refused before it is read, and affects nobody else', async () => {
+    const { hostname, port } = new URL(app.url);
+    const status = await new Promise<number | undefined>((resolve, reject) => {
+      const headers = { 'Accept-Language': 'de,'.repeat(7_000) };
+      httpRequest({ hostname, port, path: '/auth/login', headers }, (answer) => {
+        answer.resume();
+        resolve(answer.statusCode);
+      })
+        .on('error', reject)
+        .end();
+    });
+    expect(status).toBe(431);
+    expect(languageOf(await login('de'))).toBe('de');
+  });
+});
+
+it('every page of the account is complete in every language', async () => {
+  const browser = await app.loggedIn(user);
+  const page = await browser.get(request());
+  await browser.submit(page, { decision: 'allow' }, '/auth/oauth2/authorize');
+  const paths = [
+    '/auth/',
+    '/auth/apps',
+    `/auth/apps/revoke?client_id=${client.clientId}`,
+    '/auth/apps/revoke-all',
+  ];
+  for (const locale of LOCALES)
+    for (const path of paths) {
+      const answer = await browser.get(`${path}${path.includes('?') ? '&' : '?'}ui_locales=${locale}`);
+      expect(answer.status).toBe(200);
+      expect(languageOf(answer)).toBe(locale);
+      expect(answer.text.match(/<h1>/g)).toHaveLength(1);
+      expect(Buffer.byteLength(answer.text)).toBeLessThan(30 * 1024);
+    }
+});

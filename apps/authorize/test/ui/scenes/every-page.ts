@@ -1,0 +1,74 @@
+import type { Page } from 'playwright-core';
+import type { Locale } from '#oauth/locale.js';
+import { CATALOGUE } from '../../../src/ui/i18n/translator.js';
+import { ERROR_SCENES } from './error-scenes.js';
+import { problemsOf } from './problems.js';
+import type { Scene } from './scene.js';
+import { SCENES } from './scenes.js';
+import { openTab, type Tab } from './tab.js';
+import { spaceText, zoomText } from './zoom.js';
+
+export const WIDTH = 320;
+
+/** What breaks a layout breaks it in this language first. */
+export const LONGEST_WORDS: Locale = 'de';
+
+/** Languages whose pages are also seen with larger letters and more room: the longest words, and the other direction. */
+const SEEN_AT_EVERY_SIZE: readonly Locale[] = [LONGEST_WORDS, 'ar'];
+
+/** The same page as somebody sees it who needs larger letters, or more room between them. */
+async function problemsAtEverySize(page: Page): Promise<string[]> {
+  const found: string[] = [];
+  await spaceText(page, true);
+  found.push(...(await problemsOf(page)).map((problem) => `with spaced text: ${problem}`));
+  await page.setViewportSize({ width: 2 * WIDTH, height: 640 });
+  await zoomText(page, 2);
+  found.push(...(await problemsOf(page)).map((problem) => `at 200 %: ${problem}`));
+  await zoomText(page, 1);
+  await spaceText(page, false);
+  await page.setViewportSize({ width: WIDTH, height: 640 });
+  return found;
+}
+
+/** Every page in a language fits the narrowest screen and says what it is. */
+export function describeEveryPage(locale: Locale): void {
+  const prefix = CATALOGUE['error.title'][locale].split('{')[0] ?? '';
+
+  async function look(tab: Tab, scene: Scene): Promise<string[]> {
+    const page = await tab.play(scene);
+    const found = await problemsOf(page);
+    if (SEEN_AT_EVERY_SIZE.includes(locale)) found.push(...(await problemsAtEverySize(page)));
+    const { lang, dir, title, failed } = await page.evaluate(() => ({
+      lang: document.documentElement.lang,
+      dir: document.documentElement.dir,
+      title: document.title,
+      failed: document.querySelector('[role=alert]') !== null,
+    }));
+    if (lang !== locale || dir !== (locale === 'ar' ? 'rtl' : 'ltr'))
+      found.push(`is said to be ${lang} ${dir}`);
+    // What a screen reader says first, and what stands in the tab.
+    if (failed !== title.startsWith(prefix.trim())) found.push(`its title does not say the state: ${title}`);
+    return found.map((problem) => `${scene.name}: ${problem}`);
+  }
+
+  it('every page fits 320 pixels, even with larger text, has large targets, and names its state', async () => {
+    const tab = await openTab(locale, { viewport: { width: WIDTH, height: 640 } });
+    const found: string[] = [];
+    for (const scene of SCENES) found.push(...(await look(tab, scene)));
+    expect(found).toEqual([]);
+    await tab.close();
+  });
+
+  it('every error page fits 320 pixels too, and has a unique title', async () => {
+    const tab = await openTab(locale, { viewport: { width: WIDTH, height: 640 } });
+    const found: string[] = [];
+    const titles = new Set<string>();
+    for (const scene of ERROR_SCENES) {
+      found.push(...(await look(tab, scene)));
+      titles.add(await tab.page.title());
+    }
+    expect(found).toEqual([]);
+    expect(titles.size).toBe(ERROR_SCENES.length);
+    await tab.close();
+  });
+}

@@ -1,0 +1,206 @@
+import type { Page } from 'playwright-core';
+import type { User } from '#database/user/user.js';
+import { incompletePage } from '../../../src/connected-apps/revoke.page.js';
+import { Translator } from '../../../src/ui/i18n/translator.js';
+import { PASSWORD, PKCE } from '../../support/authorize-app.js';
+import { tryLogin } from '../../support/throttle-guesser.js';
+import { ERROR_SCENES, REFERENCE } from './error-scenes.js';
+import type { Scene } from './scene.js';
+import { show } from './show.js';
+import type { World } from './world.js';
+
+const nobody = () => null;
+const ada = ({ people }: World) => people.ada;
+const grace = ({ people }: World) => people.grace;
+const long = ({ people }: World) => people.long;
+
+const ALL = 'profile:read schedules:read schedules:write bookings:read bookings:write';
+
+/** Types the name and a password, and sends them. */
+async function logIn(page: Page, { email }: User, password = PASSWORD): Promise<void> {
+  await page.locator('#username').fill(email);
+  await page.locator('#password').fill(password);
+  await page.locator('#password').press('Enter');
+}
+
+/** Every page in every state that looks different; those of errors are beside. */
+export const SCENES: readonly Scene[] = [
+  {
+    name: 'login',
+    visitor: nobody,
+    open: (page, { app }) => page.goto(`${app.url}/auth/login`),
+  },
+  {
+    name: 'login-for-application',
+    visitor: nobody,
+    open: (page, { request, clients }) => page.goto(request(clients.calendar, 'profile:read')),
+  },
+  {
+    name: 'login-wrong',
+    visitor: nobody,
+    async open(page, { request, clients, people }) {
+      await page.goto(request(clients.calendar, 'profile:read'));
+      await logIn(page, people.ada, 'wrong');
+      await page.locator('#problem').waitFor();
+    },
+  },
+  {
+    name: 'login-disabled',
+    visitor: nobody,
+    async open(page, { app, people }) {
+      await page.goto(`${app.url}/auth/login`);
+      await logIn(page, people.joan);
+      await page.locator('#problem').waitFor();
+    },
+  },
+  {
+    name: 'login-throttled',
+    visitor: nobody,
+    async open(page, { app, people }) {
+      const from = `2001:db8:${Math.floor(Math.random() * 65_536).toString(16)}::1`;
+      const failures = Array.from({ length: 5 }, () => tryLogin(app, { username: people.long.email, from }));
+      await Promise.all(failures);
+      await page.context().setExtraHTTPHeaders({ 'X-Forwarded-For': from });
+      await page.goto(`${app.url}/auth/login`);
+      await logIn(page, people.long, 'wrong');
+      await page.locator('#problem').waitFor();
+    },
+  },
+  {
+    name: 'login-again',
+    visitor: ada,
+    open: (page, { request, clients }) =>
+      page.goto(request(clients.calendar, 'profile:read', { prompt: 'login' })),
+  },
+  {
+    name: 'login-logged-out-everywhere',
+    visitor: ({ people }) => people.alan,
+    async open(page, { app }) {
+      await page.goto(`${app.url}/auth/`);
+      await page.locator('form[action="/auth/logout-everywhere"] button').click();
+      await page.getByRole('status').waitFor();
+    },
+  },
+  {
+    name: 'consent',
+    visitor: ada,
+    open: (page, { request, clients }) => page.goto(request(clients.calendar, 'profile:read bookings:read')),
+  },
+  {
+    name: 'consent-choices',
+    visitor: ada,
+    open: (page, { request, clients }) => page.goto(request(clients.rooms, ALL)),
+  },
+  {
+    name: 'consent-nothing-chosen',
+    visitor: ada,
+    async open(page, { request, clients }) {
+      await page.goto(request(clients.choosy, 'profile:read bookings:read'));
+      await page.locator('button[value=allow]').click();
+      await page.locator('#problem').waitFor();
+    },
+  },
+  {
+    name: 'consent-more',
+    visitor: grace,
+    open: (page, { request, clients }) => page.goto(request(clients.rooms, ALL)),
+  },
+  {
+    name: 'consent-more-opened',
+    visitor: grace,
+    async open(page, { request, clients }) {
+      await page.goto(request(clients.rooms, ALL));
+      await page.locator('summary').click();
+    },
+  },
+  {
+    name: 'consent-first-party',
+    visitor: ada,
+    open: (page, { request, clients }) =>
+      page.goto(request(clients.own, 'profile:read schedules:read', { prompt: 'consent' })),
+  },
+  {
+    name: 'consent-device',
+    visitor: ada,
+    open: (page, { request, clients }) => page.goto(request(clients.pocket, 'profile:read', PKCE)),
+  },
+  {
+    name: 'consent-long',
+    visitor: long,
+    open: (page, { request, clients }) => page.goto(request(clients.long, ALL, { prompt: 'consent' })),
+  },
+  {
+    name: 'consent-long-word',
+    visitor: long,
+    open: (page, { request, clients }) => page.goto(request(clients.word, ALL)),
+  },
+  { name: 'account', visitor: ada, open: (page, { app }) => page.goto(`${app.url}/auth/`) },
+  {
+    name: 'account-language-saved',
+    visitor: ada,
+    async open(page, { app }) {
+      await page.goto(`${app.url}/auth/`);
+      await page.locator('form[action="/auth/language"] button').click();
+      await page.getByRole('status').waitFor();
+    },
+  },
+  { name: 'account-long', visitor: long, open: (page, { app }) => page.goto(`${app.url}/auth/`) },
+  { name: 'apps', visitor: grace, open: (page, { app }) => page.goto(`${app.url}/auth/apps`) },
+  { name: 'apps-none', visitor: ada, open: (page, { app }) => page.goto(`${app.url}/auth/apps`) },
+  { name: 'apps-long', visitor: long, open: (page, { app }) => page.goto(`${app.url}/auth/apps`) },
+  {
+    name: 'apps-revoked',
+    visitor: grace,
+    async open(page, { app, clients, connect }) {
+      await page.goto(`${app.url}/auth/apps/revoke?client_id=${clients.calendar.clientId}`);
+      await page.locator('main form button').click();
+      await page.getByRole('status').waitFor();
+      await connect();
+    },
+  },
+  {
+    name: 'revoke',
+    visitor: grace,
+    open: (page, { app, clients }) =>
+      page.goto(`${app.url}/auth/apps/revoke?client_id=${clients.calendar.clientId}`),
+  },
+  {
+    name: 'revoke-long',
+    visitor: long,
+    open: (page, { app, clients }) =>
+      page.goto(`${app.url}/auth/apps/revoke?client_id=${clients.word.clientId}`),
+  },
+  {
+    name: 'revoke-all',
+    visitor: grace,
+    open: (page, { app }) => page.goto(`${app.url}/auth/apps/revoke-all`),
+  },
+  {
+    name: 'revoke-unfinished',
+    visitor: grace,
+    open: (page, { app, clients: { calendar } }, locale) =>
+      show(
+        page,
+        app,
+        incompletePage({
+          translator: new Translator(locale),
+          cookie: 'x',
+          clientId: calendar.clientId,
+          reference: REFERENCE,
+        }),
+      ),
+  },
+  {
+    name: 'error-guide',
+    visitor: nobody,
+    open: (page, { app }) => page.goto(`${app.url}/auth/errors#redirect_uri`),
+  },
+  {
+    name: 'error-with-details',
+    visitor: nobody,
+    async open(page, world, locale) {
+      await ERROR_SCENES.find(({ name }) => name === 'error-redirect-mismatch')?.open(page, world, locale);
+      await page.locator('summary').click();
+    },
+  },
+];

@@ -1,0 +1,179 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile, stat } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { auditEvent, type AuditEvent, type AuditRecord } from '#audit/event.js';
+import { storeEvent } from '#audit/streams.js';
+import { natsOptions } from '#messaging/nats.connection.js';
+import { auditEvents, undocumentedDetails } from '#test/support/audit-trail.js';
+import { useOperatorBench } from '../support/operator-bench.js';
+import { expectRefused, jsonOf } from '../support/outcome.js';
+import { runOperator } from '../support/run-operator.js';
+
+const bench = useOperatorBench();
+const run = (...args: string[]) => bench.run(args, { ...bench.env, OPERATOR_NAME: 'ada' });
+const audit = (...args: string[]) => run('audit', ...args);
+const linesOf = (text: string) =>
+  text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as AuditEvent]));
+
+let nats: NatsConnection;
+beforeAll(async () => (nats = await connect(natsOptions(bench.natsUrl, 'test'))));
+afterAll(() => nats.close());
+
+async function store(record: AuditRecord, time?: Date): Promise<AuditEvent> {
+  const event = auditEvent('token', record, time);
+  await storeEvent(nats, event);
+  return event;
+}
+
+describe('the commands of the operator', () => {
+  it('are in the audit trail with the name of the operator, and never with a secret or a password', async () => {
+    const created = await run(
+      'client',
+      'create',
+      '--name',
+      'A',
+      '--redirect-uri',
+      'https://a.example/cb',
+      '--json',
+    );
+    const { client_id: id, client_secret: secret } = jsonOf(created) as Record<string, string>;
+    await run('client', 'update', id ?? '', '--name', 'B');
+    const rotated = jsonOf(await run('client', 'secret', 'rotate', id ?? '', '--json')) as Record<
+      string,
+      string
+    >;
+    await run('client', 'secret', 'revoke', id ?? '', rotated['secret_id'] ?? '');
+    await run('client', 'disable', id ?? '');
+    await run('client', 'enable', id ?? '');
+    const events = await auditEvents(bench.natsUrl, { clientId: String(id) }, 6);
+    expect(events.map(({ type }) => type)).toEqual([
+      'client.created',
+      'client.updated',
+      'client_secret.rotated',
+      'client_secret.revoked',
+      'client.disabled',
+      'client.enabled',
+    ]);
+    expect(new Set(events.map(({ operator }) => operator))).toEqual(new Set([`ada@${hostname()}`]));
+    expect(events[1]?.detail).toMatchObject({ name: 'B', redirect_uris: ['https://a.example/cb'] });
+    for (const hidden of [secret, rotated['client_secret']])
+      expect(JSON.stringify(events)).not.toContain(hidden);
+  });
+
+  it('has the users that were created, changed and enabled, by their ids', async () => {
+    const given = ['--email', 'eve@example.com', '--username', 'eve', '--name', 'Eve', '--json'];
+    const { id, password } = jsonOf(await run('user', 'create', ...given)) as {
+      id: number;
+      password: string;
+    };
+    await run('user', 'update', 'eve', '--locale', 'de');
+    await run('user', 'set-password', 'eve');
+    await run('user', 'enable', 'eve');
+    const events = await auditEvents(bench.natsUrl, { userId: id }, 4);
+    const types = ['user.created', 'user.updated', 'user.password_changed', 'user.enabled'];
+    expect(events.map(({ type }) => type)).toEqual(types);
+    for (const personal of [password, 'eve']) expect(JSON.stringify(events)).not.toContain(personal);
+  });
+
+  it('change what they should, and print the event, where NATS does not store it', async () => {
+    const env = { ...bench.env, NATS_URL: 'nats://127.0.0.1:1' };
+    const given = ['--email', 'b@example.com', '--username', 'b', '--name', 'B'];
+    const { code, stderr } = await bench.run(['user', 'create', ...given], env);
+    expect(code).toBe(0);
+    const [, printed] = /^warning: NATS .* audit trail: (\{.*\})$/m.exec(stderr) ?? [];
+    expect(JSON.parse(String(printed))).toMatchObject({ version: 1, type: 'user.created' });
+  });
+});
+
+describe('operator audit search', () => {
+  it('prints the newest events that match, oldest first, as a table or as a JSON object per line', async () => {
+    // Events of one millisecond have no order.
+    const [one, two, three] = [1, 2, 3].map((later) => new Date(Date.now() + later));
+    const first = await store({ type: 'token.issued', client_id: 'searched', user_id: 7 }, one);
+    const second = await store({ type: 'request.refused', client_id: 'searched', check: 'expired' }, two);
+    const third = await store({ type: 'token.refreshed', client_id: 'searched' }, three);
+    const all = await audit('search', '--client', 'searched', '--json');
+    expect(linesOf(all.stdout)).toEqual([first, second, third]);
+    const newest = await audit('search', '--client', 'searched', '--limit', '2', '--json');
+    expect(linesOf(newest.stdout)).toEqual([second, third]);
+    expect(newest.stderr).toMatch(/there are older events/);
+    const user = await audit('search', '--user', 'id:7', '--type', 'token', '--json');
+    expect(linesOf(user.stdout)).toEqual([first]);
+    const table = await audit('search', '--client', 'searched', '--type', 'request.refused');
+    expect(table.stdout).toMatch(
+      /^time +type +client_id .*\n.* request\.refused +searched .*failed check: expired \(token\)\n$/,
+    );
+    expect((await audit('search', '--client', 'nobody')).stdout).toBe('No events found.\n');
+  });
+
+  it('filters by time: a duration before now, or a moment', async () => {
+    const hour = 3_600_000;
+    const client_id = 'timed';
+    const old = await store({ type: 'token.issued', client_id }, new Date(Date.now() - 2 * hour));
+    const recent = await store({ type: 'token.issued', client_id });
+    const of = async (...args: string[]) =>
+      linesOf((await audit('search', '--client', client_id, '--json', ...args)).stdout);
+    expect(await of('--since', '1h')).toEqual([recent]);
+    expect(await of('--until', '1h')).toEqual([old]);
+    expect(await of('--since', recent.time)).toEqual([recent]);
+  });
+
+  it('finds a deleted user by the id, and says so where the name is not found', async () => {
+    const event = await store({ type: 'user.deleted', user_id: 4242 });
+    const search = (user: string) => runOperator(['audit', 'search', '--json', '--user', user], bench.env);
+    const byName = await search('gone@example.com');
+    expectRefused(byName, /there is no user .*deleted user are found by the id, like --user id:42/);
+    expect(linesOf((await search('id:4242')).stdout)).toEqual([event]);
+  });
+
+  it('refuses unknown types and times, and a limit that is too large', async () => {
+    const refused = await audit('search', '--type', 'nothing', '--since', 'tomorrow', '--limit', '20000');
+    expectRefused(refused, /--type "nothing" is unknown: the types are client\.created, /);
+    expect(refused.stderr).toMatch(/--since must be a time ago like 90s/);
+    expect(refused.stderr).toMatch(/--limit must be a whole number from 1 to 10000/);
+  });
+});
+
+describe('operator audit export', () => {
+  it('writes every event that matches to a new file that only this user can read', async () => {
+    const events: AuditEvent[] = [];
+    for (let n = 0; n < 700; n++)
+      events.push(await store({ type: 'token.issued', client_id: 'exported', user_id: n }));
+    const file = join(bench.localDir, 'trail.jsonl');
+    const done = await audit('export', '--client', 'exported', '--output', file);
+    expect(done.stdout).toBe(`Wrote 700 events to ${file}\n`);
+    expect(linesOf(await readFile(file, 'utf8'))).toEqual(events);
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    expectRefused(
+      await audit('export', '--output', file),
+      /--output: .* exists, and is not overwritten: name a new file/,
+    );
+    const piped = await audit('export', '--client', 'exported');
+    expect(linesOf(piped.stdout)).toEqual(events);
+  });
+});
+
+describe('operator audit tail', () => {
+  it('prints events as they happen until it is interrupted', async () => {
+    const stored = await store({ type: 'token.issued', client_id: 'tailed' });
+    const args = ['dist/apps/operator.cjs', 'audit', 'tail', '--client', 'tailed', '--since', '1h', '--json'];
+    const child = spawn(process.execPath, args, { env: { PATH: process.env['PATH'], ...bench.env } });
+    const closed = once(child, 'close');
+    const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+    const next = async () => JSON.parse(String((await lines.next()).value)) as AuditEvent;
+    expect(await next()).toEqual(stored);
+    const happened = await store({ type: 'request.refused', client_id: 'tailed' });
+    expect(await next()).toEqual(happened);
+    child.kill('SIGINT');
+    expect(await closed).toEqual([0, null]);
+  });
+});
+
+it('every event above has only details that docs/audit.md describes', async () => {
+  const events = await auditEvents(bench.natsUrl, {}, 5);
+  expect(await undocumentedDetails(events)).toEqual([]);
+});

@@ -1,0 +1,453 @@
+import { randomUUID } from 'node:crypto';
+import {
+  chmod,
+  lstat,
+  mkdtemp,
+  open,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import sharp from 'sharp';
+import { DataSource } from 'typeorm';
+import { ClientStore } from '#database/client/client.store.js';
+import { generateClientId, matchClientSecret } from '#oauth/client.js';
+import { databaseDataSource } from '#database/connection/data-source.js';
+import { auditEvents } from '#test/support/audit-trail.js';
+import { useOperatorBench } from '../support/operator-bench.js';
+import { expectRefused, jsonOf } from '../support/outcome.js';
+import { runOperator } from '../support/run-operator.js';
+
+const CALLBACK = 'https://app.example.com/callback';
+
+/** Two installations. */
+const bench = useOperatorBench();
+const other = useOperatorBench();
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'operator-file-'));
+});
+
+afterAll(() => rm(folder, { recursive: true }));
+
+const client = (...args: string[]) => bench.run(['client', ...args]);
+const importText = (text: string, ...args: string[]) =>
+  bench.run(['client', 'import', '-', ...args], undefined, text);
+const exported = async (...ids: string[]): Promise<string> => (await client('export', ...ids)).stdout;
+
+interface Registered {
+  client_id: string;
+  client_secret: string;
+}
+
+async function create(...args: string[]): Promise<Registered> {
+  const given = ['--name', 'Calendar', '--redirect-uri', CALLBACK, '--json'];
+  return jsonOf(await client('create', ...given, ...args)) as Registered;
+}
+
+/** A file with one client. */
+const fileOf = (fields: string): string =>
+  `version: 1\nclients:\n  - ${fields.trim().replaceAll('\n', '\n    ')}\n`;
+
+const minimal = (id: string, more = ''): string =>
+  fileOf(
+    `client_id: ${id}\nname: Notes\ntype: confidential\nredirect_uris: [${CALLBACK}]\nscopes: [profile:read]\n${more}`,
+  );
+
+const stored = () =>
+  bench.rows(
+    `SELECT (SELECT json_agg(c ORDER BY client_id) FROM clients c) AS clients,
+            (SELECT json_agg(s ORDER BY id) FROM client_secrets s) AS secrets`,
+  );
+
+const LINKS =
+  '--client-uri https://app.example.com/ --policy-uri https://app.example.com/privacy --contacts help@example.com';
+
+async function withEverything(): Promise<Registered> {
+  const logo = join(folder, 'logo.png');
+  await sharp({ create: { width: 64, height: 64, channels: 3, background: 'green' } })
+    .png()
+    .toFile(logo);
+  const scopes = ['--scope', 'profile:read bookings:read', '--optional-scope', 'bookings:read'];
+  const registered = await create(
+    ...scopes,
+    '--logo',
+    logo,
+    '--require-par',
+    '--state',
+    'optional',
+    '--first-party',
+    ...LINKS.split(' '),
+  );
+  await client('secret', 'rotate', registered.client_id);
+  await client('disable', registered.client_id);
+  return registered;
+}
+
+describe('operator client export', () => {
+  it('prints everything of a client as YAML, sorted and always the same, and no secret', async () => {
+    const { client_id: id, client_secret: secret } = await withEverything();
+    await create('--public');
+    const text = await exported();
+    expect(await exported()).toBe(text);
+    expect(text).not.toContain(secret);
+    expect(text).not.toContain('scs_');
+    const ids = [...text.matchAll(/^ {2}- client_id: (\S+)$/gm)].map(([, one = '']) => one);
+    expect(ids).toEqual(ids.toSorted((one, two) => (one < two ? -1 : 1)));
+    expect(await exported(id)).toMatch(
+      new RegExp(
+        `^  - client_id: ${id}
+    name: Calendar
+    type: confidential
+    redirect_uris:
+      - ${CALLBACK}
+    scopes:
+      - profile:read
+      - bookings:read
+    optional_scopes:
+      - bookings:read
+    require_par: true
+    require_state: false
+    first_party: true
+    client_uri: https://app.example.com/
+    policy_uri: https://app.example.com/privacy
+    contacts:
+      - help@example.com
+    disabled: true
+    created_at: \\d{4}-.*Z
+    secrets:
+      - id: [0-9a-f-]{36}
+        sha256: "?[0-9a-f]{64}"?
+        created_on: \\d{4}-\\d\\d-\\d\\d
+      - id: .*
+        sha256: .*
+        created_on: .*
+    logo:
+      media_type: image/png
+      image: \\|
+        [A-Za-z0-9+/=\\s]+$`,
+        'm',
+      ),
+    );
+  });
+
+  it('writes a file that only its owner can read, or JSON; refuses an unknown client', async () => {
+    const { client_id: id } = await create();
+    const file = join(folder, 'clients.yaml');
+    expect((await client('export', id, '--output', file)).stdout).toBe(`Wrote 1 application to ${file}\n`);
+    expect(await readFile(file, 'utf8')).toBe(await exported(id));
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    expect(jsonOf(await client('export', id, '--json'))).toMatchObject({
+      version: 1,
+      clients: [{ client_id: id, disabled: false, logo: null }],
+    });
+    expectRefused(await client('export', id, 'sc_unknown'), /no client "sc_unknown"/);
+  });
+});
+
+describe('operator client export --output', () => {
+  const target = () => join(folder, `${randomUUID()}.yaml`);
+  const write = (file: string, ...more: string[]) => client('export', '--output', file, ...more);
+  const modeOf = async (file: string) => (await stat(file)).mode & 0o777;
+
+  beforeAll(() => create());
+
+  it.each([
+    ['of a program', '#!/bin/sh\necho hello\n'],
+    ['of other YAML', 'version: 1\nclients: []\n'],
+  ])('refuses a file %s, which stays as it is, and replaces it with --force', async (_, text) => {
+    const file = target();
+    await writeFile(file, text, { mode: 0o640 });
+    expectRefused(await write(file), /is not an earlier export, and is not overwritten: .* or give --force/);
+    expect(await readFile(file, 'utf8')).toBe(text);
+    expect(await write(file, '--force')).toMatchObject({ code: 0 });
+    expect(await readFile(file, 'utf8')).toBe(await exported());
+    expect(await modeOf(file)).toBe(0o640);
+    expect((await readdir(folder)).filter((name) => name.endsWith('.tmp'))).toEqual([]);
+  });
+
+  it('replaces an earlier export, and an empty file, atomically and with their mode', async () => {
+    for (const text of ['', `${await exported()}# a note\n`]) {
+      const file = target();
+      await writeFile(file, text);
+      await chmod(file, 0o664);
+      const reader = await open(file);
+      expect(await write(file)).toMatchObject({ code: 0 });
+      expect(await readFile(file, 'utf8')).toBe(await exported());
+      expect(await modeOf(file)).toBe(0o664);
+      expect(await reader.readFile('utf8')).toBe(text);
+      await reader.close();
+    }
+  });
+
+  it('replaces the file that a symbolic link leads to', async () => {
+    const [file, alias] = [target(), target()];
+    await write(file);
+    await symlink(file, alias);
+    expect(await write(alias)).toMatchObject({ code: 0 });
+    expect((await lstat(alias)).isSymbolicLink()).toBe(true);
+    expect(await readFile(file, 'utf8')).toBe(await exported());
+  });
+
+  it.each(['/dev/null', '/'])('refuses %s, which is not a file, also with --force', async (file) => {
+    expectRefused(await write(file, '--force'), /is not a file: name a file/);
+  });
+});
+
+describe('operator client import', () => {
+  it('into an empty installation gives the same clients, whose secrets work', async () => {
+    const { client_id: id, client_secret: secret } = await withEverything();
+    const text = await exported();
+    expect(await other.rows('SELECT 1 FROM clients')).toEqual([]);
+    const done = await other.run(['client', 'import', '-', '--json'], undefined, text);
+    expect(done).toMatchObject({ code: 0, stderr: '' });
+    expect((jsonOf(done) as { created: string[] }).created).toContain(id);
+    expect((await other.run(['client', 'export'])).stdout).toBe(text);
+    const database: DataSource = await databaseDataSource(other.databaseUrl).initialize();
+    const found = await new ClientStore(database).find(id);
+    await database.destroy();
+    expect(matchClientSecret(secret, found?.secrets ?? [])).not.toBeNull();
+  });
+
+  it('is idempotent: an export changes nothing where it comes from, as YAML and as JSON', async () => {
+    await withEverything();
+    const before = await stored();
+    for (const text of [await exported(), (await client('export', '--json')).stdout]) {
+      const done = jsonOf(await importText(text, '--json'));
+      expect(done).toMatchObject({ created: [], updated: [], not_in_file: [] });
+    }
+    expect(await stored()).toEqual(before);
+  });
+
+  it('changes what the file changes and nothing else, and notifies running services', async () => {
+    const { client_id: id } = await create('--require-par');
+    const { client_id: kept } = await create();
+    const edited = (await exported(id))
+      .replace('name: Calendar', 'name: Kalender')
+      .replace('disabled: false', 'disabled: true')
+      .replace(`- ${CALLBACK}`, '- https://new.example.com/callback');
+    const shown = await importText(edited);
+    expect(shown.stdout).toContain(`updated ${id} (Kalender): name, redirect_uris, disabled`);
+    expect(shown.stdout).toContain(`${kept} (Calendar)`);
+    expect(jsonOf(await client('show', id, '--json'))).toMatchObject({
+      name: 'Kalender',
+      redirect_uris: ['https://new.example.com/callback'],
+      require_par: true,
+      live_secrets: 1,
+      disabled_at: expect.any(String),
+    });
+    const again = await importText(edited.replace('disabled: true', 'disabled: false'), '--json');
+    expect(jsonOf(again)).toMatchObject({ updated: [{ client_id: id, fields: ['disabled'] }] });
+  });
+
+  it('--dry-run prints a diff of what would change, and changes nothing', async () => {
+    const { client_id: id } = await create();
+    const before = await stored();
+    const edited = (await exported(id)).replace('name: Calendar', 'name: Kalender');
+    const added =
+      edited +
+      fileOf(
+        `client_id: sc_new\nname: New\ntype: public\nredirect_uris: [${CALLBACK}]\nscopes: [profile:read]`,
+      ).split('clients:\n')[1];
+    const { stdout, code } = await importText(added, '--dry-run');
+    expect(code).toBe(0);
+    expect(stdout).toContain('--- registered\n+++ standard input\n@@ ');
+    expect(stdout).toContain('\n-    name: Calendar\n+    name: Kalender\n');
+    expect(stdout).toContain('\n+  - client_id: sc_new\n');
+    expect(stdout).toContain('Would create 1 application, update 1; 0 stay the same.');
+    expect(stdout).not.toContain('\u001b');
+    expect(jsonOf(await importText(added, '--dry-run', '--json'))).toMatchObject({
+      dry_run: true,
+      created: ['sc_new'],
+      diff: expect.stringContaining('+    name: Kalender'),
+    });
+    expect(await stored()).toEqual(before);
+  });
+
+  it('--dry-run needs no NATS, which the import itself does', async () => {
+    const env = { DATABASE_URL: bench.databaseUrl };
+    const dry = await runOperator(['client', 'import', '-', '--dry-run'], env, minimal('sc_dry'));
+    expect(dry).toMatchObject({ code: 0, stdout: expect.stringContaining('Would create 1 application') });
+    const real = await runOperator(['client', 'import', '-'], env, minimal('sc_dry'));
+    expect(real).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining('NATS_URL is missing'),
+    });
+    expect(await bench.rows("SELECT 1 FROM clients WHERE client_id = 'sc_dry'")).toEqual([]);
+  });
+
+  it('takes the list of secrets for the live ones; without it they stay', async () => {
+    const { client_id: id } = await create();
+    const one = await exported(id);
+    await client('secret', 'rotate', id);
+    const both = await exported(id);
+    expect(jsonOf(await importText(one, '--json'))).toMatchObject({ updated: [{ fields: ['secrets'] }] });
+    expect(await exported(id)).toBe(one);
+    const revived = await importText(both);
+    expectRefused(revived, /line \d+: secrets: the secret "[0-9a-f-]+" was revoked, for good/);
+    const without = one.replace(/ {4}secrets:\n(?: {6}.*\n)+/, '');
+    expect(jsonOf(await importText(without, '--json'))).toMatchObject({ updated: [], unchanged: 1 });
+    const none = one.replace(/ {4}secrets:\n(?: {6}.*\n)+/, '    secrets: []\n');
+    expectRefused(await importText(none), /the application could not authenticate: leave "secrets" out/);
+  });
+
+  it('is in the audit trail as the commands for each of its changes would be', async () => {
+    const { client_id: id } = await create();
+    const one = await exported(id);
+    await client('secret', 'rotate', id);
+    const changed = one.replace('disabled: false', 'disabled: true').replace('Calendar', 'Kalender');
+    const added = `    secrets:\n      - id: ${randomUUID()}\n        sha256: "${'ab'.repeat(32)}"\n`;
+    await importText(changed.replace(/ {4}secrets:\n/, added));
+    const imported = (await auditEvents(bench.natsUrl, { clientId: id }, 4)).slice(-4);
+    expect(imported.map(({ type }) => type)).toEqual([
+      'client.updated',
+      'client_secret.rotated',
+      'client_secret.revoked',
+      'client.disabled',
+    ]);
+    expect(imported[0]?.detail).toMatchObject({
+      name: 'Kalender',
+      fields: ['name', 'disabled', 'secrets'],
+    });
+    expect(JSON.stringify(imported)).not.toContain('abab');
+  });
+
+  it('creates a client from what a person writes, and says how it gets a secret', async () => {
+    const id = generateClientId();
+    const { code, stderr } = await importText(minimal(id));
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: expect.stringContaining(`This makes one:\n  operator client secret rotate ${id}\n`),
+    });
+    expect(jsonOf(await client('show', id, '--json'))).toMatchObject({
+      name: 'Notes',
+      scopes: ['profile:read'],
+      optional_scopes: [],
+      require_par: false,
+      require_state: true,
+      first_party: false,
+      disabled_at: null,
+      live_secrets: 0,
+    });
+  });
+
+  it('lists every problem of a file with its line, exits with 2 and writes nothing', async () => {
+    const { client_id: id } = await create();
+    const { client_id: gone } = await create();
+    await client('delete', gone, '--yes');
+    const before = await stored();
+    const text = `\
+version: 1
+clients:
+  - client_id: ${id}
+    name: ""
+    type: public
+    redirect_uris:
+      - ${CALLBACK}
+      - http://app.example.com/
+    scopes: [profile:read, admin]
+    optional_scopes: [bookings:read]
+    logo: { media_type: image/png, image: aGVsbG8= }
+  - client_id: ${gone}
+    name: Gone
+    type: confidential
+    redirect_uris: []
+    scopes: [profile:read]
+    redirekt_uris: []
+    disabled: "yes"
+    secrets:
+      - { id: 1, sha256: abc }
+      - { id: 6f1c8a52-0d3b-4f6e-9a41-7b2d5c9e8f10, sha256: abc }
+  - client_id: sc_twice
+    name: Twice
+    type: public
+    redirect_uris: [com.example.app:/cb]
+    scopes: [profile:read]
+  - client_id: sc_twice
+    name: Twice
+    type: public
+    redirect_uris: [com.example.app:/cb]
+    scopes: [profile:read]
+`;
+    const { code, stdout, stderr } = await importText(text);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    for (const [line, problem] of [
+      [4, /name: it must be 1 to 100/],
+      [5, /type: is confidential, and cannot change/],
+      [8, /redirect_uris: "http:\/\/app.example.com\/" is not encrypted/],
+      [9, /scopes: "admin" is unknown: the scopes are/],
+      [10, /optional_scopes: "bookings:read" is not among/],
+      [11, /logo: it is not a complete PNG/],
+      [12, /client_id: was deleted/],
+      [15, /redirect_uris: must be a list with at least one/],
+      [17, /unknown field "redirekt_uris"/],
+      [18, /disabled: must be true or false/],
+      [20, /secrets: its id must be a UUID/],
+      [21, /secrets: its sha256 must be 64/],
+      [27, /client_id: "sc_twice" is in the file twice/],
+    ] as const)
+      expect(stderr).toMatch(new RegExp(`^error: line ${line}: .*${problem.source}`, 'm'));
+
+    expect(stderr.match(/^error: /gm)).toHaveLength(13);
+    expect(await stored()).toEqual(before);
+  });
+
+  it.each([
+    ['no YAML', 'version: 1\nclients: [', /^error: line 2: /m],
+    ['a repeated key', 'version: 1\nversion: 1\nclients: []', /^error: line 2: Map keys must be unique/m],
+    ['text', 'hello', /^error: line 1: it must be a map with version: 1/m],
+    ['another version', 'version: 2\nclients: []', /^error: line 1: version must be 1/m],
+    ['no clients', 'version: 1', /^error: line 1: clients must be a list/m],
+    [
+      'aliases that expand without end',
+      `a: &a [x,x]\nb: &b [*a,*a]\nversion: 1\nclients: 7`,
+      /unknown field "a"/,
+    ],
+  ])('refuses a file that is %s', async (_, text, problem) => {
+    expectRefused(await importText(text), problem);
+  });
+
+  it('refuses a secret that belongs to another client, or has another hash', async () => {
+    const [mine, theirs] = [await create(), await create()];
+    const [own = '', id = ''] = /id: ([0-9a-f-]{36})/.exec(await exported(theirs.client_id)) ?? [];
+    expect(own).not.toBe('');
+    const taken = (await exported(mine.client_id)).replace(/id: [0-9a-f-]{36}/, `id: ${id}`);
+    expectRefused(await importText(taken), /belongs to another secret/);
+    const changed = (await exported(mine.client_id)).replace(
+      /sha256: "?[0-9a-f]{64}"?/,
+      `sha256: "${'0'.repeat(64)}"`,
+    );
+    expectRefused(await importText(changed), /has another hash/);
+  });
+
+  it('two at once happen one after the other, each wholly', async () => {
+    const ids = Array.from({ length: 20 }, () => generateClientId());
+    const named = (name: string) =>
+      `version: 1\nclients:\n${ids.map((id) => `  - { client_id: ${id}, name: ${name}, type: public, redirect_uris: [${CALLBACK}], scopes: [profile:read] }`).join('\n')}\n`;
+    const file = async (name: string) => {
+      await writeFile(join(folder, name), named(name));
+      return join(folder, name);
+    };
+    const [one, two] = [await file('one'), await file('two')];
+    // The bench runs one command at a time; the other one has a process of its own.
+    const outcomes = await Promise.all([
+      bench.run(['client', 'import', one, '--json']),
+      other.run(['client', 'import', two, '--json'], bench.env),
+    ]);
+    expect(outcomes.map(({ code }) => code)).toEqual([0, 0]);
+    const created = outcomes.map((outcome) => (jsonOf(outcome) as { created: string[] }).created.length);
+    expect(new Set(created)).toEqual(new Set([0, 20]));
+    const names = await bench.rows<{ name: string }>(
+      'SELECT DISTINCT name FROM clients WHERE client_id = ANY($1)',
+      [ids],
+    );
+    expect(names).toEqual([{ name: created[0] === 0 ? 'one' : 'two' }]);
+  });
+});

@@ -1,0 +1,415 @@
+import { createHash } from 'node:crypto';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { connect } from '@nats-io/transport-node';
+import { SUBJECTS } from '#messaging/contract.js';
+import { natsOptions } from '#messaging/nats.connection.js';
+import { useOperatorBench } from '../support/operator-bench.js';
+import { expectRefused, jsonOf, withoutIds } from '../support/outcome.js';
+import { runOperator } from '../support/run-operator.js';
+
+interface Secret {
+  id: string;
+  created_at: string;
+  last_used_on: string | null;
+}
+interface Rotated {
+  client_secret: string;
+  secret_id: string;
+  secrets: Secret[];
+}
+
+const CALLBACK = 'https://app.example.com/callback';
+
+const bench = useOperatorBench();
+
+const client = (...args: string[]) => bench.run(['client', ...args]);
+
+async function create(...args: string[]): Promise<string> {
+  const given = ['--name', 'Calendar', '--redirect-uri', CALLBACK, '--json'];
+  return (jsonOf(await client('create', ...given, ...args)) as { client_id: string }).client_id;
+}
+
+const show = async (id: string) => jsonOf(await client('show', id, '--json')) as Record<string, unknown>;
+
+/** The clients that the commands of `work` broadcast as changed. */
+async function broadcastsOf(work: () => Promise<unknown>): Promise<unknown[]> {
+  const nats = await connect(natsOptions(bench.natsUrl, 'test'));
+  const heard: unknown[] = [];
+  nats.subscribe(SUBJECTS.clientChanged, { callback: (_, message) => void heard.push(message.json()) });
+  await nats.flush();
+  await work();
+  await nats.flush();
+  await nats.close();
+  return heard;
+}
+
+describe('operator client create --scope', () => {
+  it('registers scopes that are repeated or separated by spaces, each once, in the order given', async () => {
+    const one = await create('--scope', 'bookings:read profile:read');
+    const two = await create('--scope', 'bookings:read', '--scope', 'profile:read bookings:read');
+    const none = await create();
+    expect((await show(one))['scopes']).toEqual(['bookings:read', 'profile:read']);
+    expect((await show(two))['scopes']).toEqual(['bookings:read', 'profile:read']);
+    expect((await show(none))['scopes']).toEqual(['profile:read']);
+  });
+
+  it('refuses unknown and empty scopes, and lists the existing ones', async () => {
+    const before = await bench.counts();
+    const given = ['--name', 'A', '--redirect-uri', CALLBACK];
+    const unknown = await client('create', ...given, '--scope', 'profile:read admin');
+    const empty = await client('create', ...given, '--scope', ' ');
+    expectRefused(unknown, /--scope "admin" is unknown: the scopes are profile:read .*bookings:write/);
+    expectRefused(empty, /--scope is empty/);
+    expect(await bench.counts()).toEqual(before);
+  });
+});
+
+describe('operator client update', () => {
+  const update = (id: string, ...args: string[]) => client('update', id, ...args);
+  const scopesOf = async (id: string) => (await show(id))['scopes'];
+
+  it('adds and removes scopes, and keeps the others', async () => {
+    const id = await create('--scope', 'profile:read bookings:read', '--optional-scope', 'bookings:read');
+    await update(id, '--add-scope', 'bookings:write', '--add-scope', 'schedules:read schedules:write');
+    expect(await scopesOf(id)).toEqual([
+      'profile:read',
+      'bookings:read',
+      'bookings:write',
+      'schedules:read',
+      'schedules:write',
+    ]);
+    await update(id, '--remove-scope', 'bookings:read schedules:write', '--remove-scope', 'schedules:read');
+    expect(await show(id)).toMatchObject({ scopes: ['profile:read', 'bookings:write'], optional_scopes: [] });
+  });
+
+  it('loses no scope when two operators change different ones at the same time', async () => {
+    const id = await create('--scope', 'profile:read bookings:read');
+    await Promise.all([
+      update(id, '--add-scope', 'bookings:write'),
+      update(id, '--remove-scope', 'bookings:read'),
+    ]);
+    expect(await scopesOf(id)).toEqual(['profile:read', 'bookings:write']);
+  });
+
+  it('says what --scope replaces and what is no longer optional', async () => {
+    const id = await create('--scope', 'profile:read bookings:read', '--optional-scope', 'profile:read');
+    const { stdout } = await update(id, '--scope', 'profile:read bookings:write', '--optional-scope', 'none');
+    expect(stdout).toContain('\nIt may no longer request bookings:read: what users granted stays.\n');
+    expect(stdout).toContain('\nUsers may no longer decline profile:read.\n');
+    const added = await update(id, '--add-scope', 'bookings:read');
+    expect(added.stdout).not.toMatch(/no longer/);
+  });
+
+  it('refuses what changes nothing, is unknown or contradicts itself', async () => {
+    const id = await create();
+    const before = await show(id);
+    const wrong: [string[], RegExp][] = [
+      [['--add-scope', 'profile:read'], /--add-scope "profile:read" is registered already/],
+      [['--add-scope', 'admin'], /--add-scope "admin" is unknown: the scopes are profile:read/],
+      [['--remove-scope', 'bookings:read'], /--remove-scope "bookings:read" is not registered/],
+      [['--remove-scope', 'profile:read'], /no scope would be left/],
+      [['--scope', 'profile:read', '--add-scope', 'bookings:read'], /--scope replaces all scopes/],
+    ];
+    for (const [args, problem] of wrong) expectRefused(await update(id, ...args), problem);
+    expect(await show(id)).toEqual(before);
+  });
+});
+
+describe('operator scope list', () => {
+  const list = (...args: string[]) => bench.run(['scope', 'list', ...args]);
+
+  it('lists the scopes of the file with its SHA-256, which services report too', async () => {
+    const listed = jsonOf(await list('--json')) as { file: string; sha256: string; scopes: object[] };
+    const bytes = await readFile(listed.file);
+    expect(listed.sha256).toBe(createHash('sha256').update(bytes).digest('hex'));
+    expect(listed.scopes[0]).toMatchObject({ name: 'profile:read', default: true, resource: null });
+    expect((await list()).stdout).toMatch(
+      /^bookings:write +write +no +API_URL +Create, reschedule and cancel bookings/m,
+    );
+  });
+
+  it('checks the file that SCOPES_FILE names, and client create follows it', async () => {
+    const file = join(bench.localDir, 'notes.yaml');
+    const env = { ...bench.env, SCOPES_FILE: file };
+    await writeFile(file, 'scopes: [{ name: notes, default: true, text: { en: Read notes } }]');
+    const listed = await bench.run(['scope', 'list'], env);
+    expect(listed.stdout).toMatch(/^notes +write +yes +API_URL +Read notes$/m);
+    expect(listed.stderr).toMatch(
+      /^warning: the consent page shows English .*: notes \(de, fr, es, pt, ja, ar\)/,
+    );
+    const given = ['client', 'create', '--name', 'A', '--redirect-uri', CALLBACK, '--json'];
+    const { client_id } = jsonOf(await bench.run(given, env)) as { client_id: string };
+    expect((await show(client_id))['scopes']).toEqual(['notes']);
+    const refused = await bench.run([...given, '--scope', 'profile:read'], env);
+    expectRefused(refused, /"error":"--scope \\"profile:read\\" is unknown: the scopes are notes"/);
+    await writeFile(file, 'scopes: [{ name: notes, text: {} }, { name: a b }]');
+    const wrong = await bench.run(['scope', 'list'], env);
+    expect([wrong.code, wrong.stderr]).toEqual([
+      1,
+      expect.stringMatching(/notes: it has no English text[^]*scope 2: its name/),
+    ]);
+  });
+
+  it('refuses the API of a scope that the services refuse, once it knows their APIs', async () => {
+    const file = join(bench.localDir, 'other.yaml');
+    const other = 'https://notes.example.com';
+    const env = { ...bench.env, SCOPES_FILE: file, API_URL: 'https://api.example.com' };
+    const run = (more: NodeJS.ProcessEnv) => bench.run(['scope', 'list'], { ...env, ...more });
+    await writeFile(
+      file,
+      `scopes: [{ name: notes, default: true, resource: ${other}, text: { en: Read notes } }]`,
+    );
+    const refused = `notes: its resource ${other} is neither API_URL nor one of OTHER_API_URLS`;
+    const wrong = await run({ OTHER_API_URLS: 'https://bookings.example.com' });
+    expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining(refused) });
+    const right = await run({ OTHER_API_URLS: `https://bookings.example.com, ${other}` });
+    expect(right).toMatchObject({ code: 0, stderr: expect.not.stringContaining('OTHER_API_URLS') });
+    const unknown = await run({});
+    expect(unknown).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(
+        /^warning: .* OTHER_API_URLS; .*: notes \(https:\/\/notes\.example\.com\)$/m,
+      ),
+    });
+    const local = { LOCAL_DIR: bench.localDir, SCOPES_FILE: file };
+    await writeFile(join(bench.localDir, 'run.json'), JSON.stringify({ other_api_urls: '' }));
+    const running = await bench.run(['scope', 'list'], local);
+    await rm(join(bench.localDir, 'run.json'));
+    expect(running).toMatchObject({ code: 1, stderr: expect.stringContaining(refused) });
+  });
+});
+
+describe('operator client update', () => {
+  it('changes name, scopes and redirect URIs, and notifies running services', async () => {
+    const id = await create();
+    const added = 'https://new.example.com/callback';
+    const heard = await broadcastsOf(async () => {
+      const changes = ['--name', 'Renamed', '--scope', 'bookings:read', '--add-redirect-uri', added];
+      const updated = await client('update', id, ...changes, '--remove-redirect-uri', CALLBACK, '--json');
+      const told = jsonOf(updated);
+      expect(told).toEqual(await show(id));
+      expect(told).toEqual({
+        client_id: id,
+        name: 'Renamed',
+        type: 'confidential',
+        redirect_uris: [added],
+        scopes: ['bookings:read'],
+        optional_scopes: [],
+        require_par: false,
+        require_state: true,
+        first_party: false,
+        client_uri: null,
+        policy_uri: null,
+        contacts: [],
+        disabled_at: null,
+        logo: null,
+        live_secrets: 1,
+        created_at: expect.any(String),
+      });
+    });
+    expect(heard).toEqual([{ client_id: id }]);
+    const now = { name: 'Renamed', redirect_uris: [added], scopes: ['bookings:read'], live_secrets: 1 };
+    expect(await show(id)).toMatchObject(now);
+    const shown = await client('update', id, '--name', 'For people');
+    expect(shown).toMatchObject({
+      code: 0,
+      stderr: '',
+      stdout: expect.stringMatching(/^name +For people$/m),
+    });
+  });
+
+  it('sets and removes the home page, the privacy policy and the contacts', async () => {
+    const links = { client_uri: 'https://app.example.com/', policy_uri: 'https://app.example.com/privacy' };
+    const given = ['--client-uri', links.client_uri, '--policy-uri', links.policy_uri];
+    const id = await create(...given, '--contacts', 'help@example.com');
+    expect(await show(id)).toMatchObject({ ...links, contacts: ['help@example.com'] });
+    await client(
+      'update',
+      id,
+      '--contacts',
+      'a@example.com https://example.com/help',
+      '--client-uri',
+      'none',
+    );
+    const contacts = ['a@example.com', 'https://example.com/help'];
+    expect(await show(id)).toMatchObject({ ...links, client_uri: null, contacts });
+    await client('update', id, '--contacts', 'none', '--policy-uri', 'none');
+    expect(await show(id)).toMatchObject({ client_uri: null, policy_uri: null, contacts: [] });
+  });
+
+  it('refuses wrong input with exit code 2, and writes nothing', async () => {
+    const id = await create();
+    const before = await show(id);
+    const wrong: [string[], RegExp][] = [
+      [
+        [id, '--client-uri', 'javascript:alert(1)'],
+        /--client-uri "javascript:alert\(1\)" must be an https URL/,
+      ],
+      [[id, '--contacts', 'nobody'], /--contacts "nobody" must be an email address or an https URL/],
+      [[id], /nothing to change/],
+      [[id, '--remove-redirect-uri', CALLBACK], /no redirect URI would be left/],
+      [[id, '--remove-redirect-uri', `${CALLBACK}/`], /callback\/" is not registered/],
+      [[id, '--add-redirect-uri', CALLBACK], /is registered already/],
+      [[id, '--add-redirect-uri', 'com.example.app:/cb'], /public clients/],
+      [[id, '--name', 'Good', '--add-redirect-uri', 'http://a.example/'], /use https/],
+      [[id, '--scope', 'everything'], /"everything" is unknown: the scopes are profile:read/],
+      [[id, '--name', ''], /--name must be/],
+      [['sc_unknown', '--name', 'A'], /no client "sc_unknown"/],
+    ];
+    for (const [args, problem] of wrong) expectRefused(await client('update', ...args), problem);
+    expect(await show(id)).toEqual(before);
+  });
+});
+
+describe('operator client secret', () => {
+  it('rotates in three steps: add a second secret, shown once; list; revoke the first', async () => {
+    const id = await create();
+    const heard = await broadcastsOf(async () => {
+      const rotated = jsonOf(await client('secret', 'rotate', id, '--json')) as Rotated;
+      expect(rotated.client_secret).toMatch(/^scs_[A-Za-z0-9_-]{43}$/);
+      expect(rotated.secrets).toHaveLength(2);
+      const [old] = rotated.secrets;
+      const listed = jsonOf(await client('secret', 'list', id, '--json')) as Secret[];
+      expect(listed).toEqual(rotated.secrets);
+      expect(listed[1]).toEqual({
+        id: rotated.secret_id,
+        created_at: expect.any(String),
+        last_used_on: null,
+      });
+      expectRefused(
+        await client('secret', 'rotate', id),
+        new RegExp(`client secret revoke ${id} ${old!.id}`),
+      );
+      const revoked = await client('secret', 'revoke', id, old!.id, '--json');
+      expect(jsonOf(revoked)).toEqual({ client_id: id, revoked: old!.id, secrets: [listed[1]] });
+    });
+    expect(heard).toEqual([{ client_id: id }, { client_id: id }]);
+  });
+
+  it('never shows a secret again, and no hash', async () => {
+    const id = await create();
+    const rotated = await client('secret', 'rotate', id);
+    const [secret = ''] = /scs_\S+/.exec(rotated.stdout) ?? [];
+    expect(rotated.stdout).toMatch(/only once[^]*client secret revoke sc_/);
+    const later = [
+      ['secret', 'list', id],
+      ['secret', 'list', id, '--json'],
+      ['secret', 'rotate', id],
+      ['show', id],
+    ];
+    for (const args of later) {
+      const { stdout, stderr } = await client(...args);
+      expect(stdout + stderr).not.toContain(secret);
+      expect(withoutIds(stdout + stderr)).not.toMatch(/scs_|hash|\\x/);
+    }
+    expect((await client('secret', 'list', id)).stdout).toMatch(/^id +created_at +last_used_on$/m);
+  });
+
+  it('never creates a third live secret, even in concurrent runs', async () => {
+    const id = await create();
+    const outcomes = await Promise.all(
+      Array.from({ length: 3 }, () => runOperator(['client', 'secret', 'rotate', id, '--json'], bench.env)),
+    );
+    expect(outcomes.map(({ code }) => String(code)).toSorted()).toEqual(['0', '2', '2']);
+    expect((await show(id))['live_secrets']).toBe(2);
+  });
+
+  it('revokes the last secret only with --force', async () => {
+    const id = await create();
+    const [only] = jsonOf(await client('secret', 'list', id, '--json')) as Secret[];
+    expectRefused(await client('secret', 'revoke', id, only!.id), /last live secret.*--force/);
+    expect((await show(id))['live_secrets']).toBe(1);
+    const forced = await client('secret', 'revoke', id, only!.id, '--force', '--json');
+    expect(jsonOf(forced)).toMatchObject({ secrets: [] });
+  });
+
+  it('lists the secrets that are live after a revocation, or says that none is', async () => {
+    const id = await create();
+    const { secrets } = jsonOf(await client('secret', 'rotate', id, '--json')) as Rotated;
+    const [first = '', second = ''] = secrets.map((secret) => secret.id);
+    const stdout = async (...args: string[]) => (await client('secret', 'revoke', id, ...args)).stdout;
+    expect(await stdout(first)).toBe(`Revoked ${first}. Still live: ${second}.\n`);
+    expect(await stdout(second, '--force')).toBe(`Revoked ${second}. No secret is live any more.\n`);
+  });
+
+  it('refuses public clients, which have no secrets, and unknown clients and secrets', async () => {
+    const phone = await create('--public');
+    const id = await create();
+    const wrong: [string[], RegExp][] = [
+      [['rotate', phone], /is a public client: it has no secret/],
+      [['list', phone], /is a public client/],
+      [['revoke', phone, 'x', '--force'], /is a public client/],
+      [['rotate', 'sc_unknown'], /no client "sc_unknown"/],
+      [['list', 'sc_unknown'], /no client/],
+      [
+        ['revoke', id, 'nothing'],
+        /no live secret of the client is "nothing". See:\n {2}operator client secret list/,
+      ],
+      [['revoke', id], /secret-id/],
+      [['rotate'], /--help/],
+      [['foo'], /client secret --help/],
+    ];
+    for (const [args, problem] of wrong) expectRefused(await client('secret', ...args), problem);
+    expect(await show(phone)).toMatchObject({ live_secrets: 0 });
+  });
+});
+
+describe('help', () => {
+  it.each([
+    ['client update', /--add-redirect-uri/],
+    ['client delete', /--yes/],
+    ['client secret', /rotate/],
+    ['client secret rotate', /--json/],
+    ['client secret list', /--json/],
+    ['client secret revoke', /--force/],
+    ['resource-server', /create/],
+    ['resource-server create', /--name/],
+    ['resource-server list', /--json/],
+    ['resource-server revoke', /--json/],
+  ])('of %s has an example and needs no settings', async (command, option) => {
+    const { code, stdout, stderr } = await bench.run([...command.split(' '), '--help'], {});
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain(`Usage: operator ${command} `);
+    expect(stdout).toContain(`$ operator ${command}`);
+    expect(stdout).toMatch(option);
+  });
+});
+
+describe('operator resource-server', () => {
+  const server = (...args: string[]) => bench.run(['resource-server', ...args]);
+
+  it('creates an account, lists it without its secret, revokes it and notifies running services', async () => {
+    const made = jsonOf(await server('create', '--name', 'Bookings', '--json')) as {
+      id: string;
+      secret: string;
+    };
+    expect(made).toEqual({
+      id: expect.stringMatching(/^rs_[a-z2-7]{24}$/),
+      secret: expect.stringMatching(/^scs_/),
+      introspection_url: 'https://api.example.com/api/auth/oauth/introspect',
+    });
+    const listed = await server('list', '--json');
+    expect(jsonOf(listed)).toEqual([{ id: made.id, name: 'Bookings', created_at: expect.any(String) }]);
+    expect((await server('list')).stdout).toMatch(new RegExp(`^${made.id} .* Bookings$`, 'm'));
+    const heard = await broadcastsOf(async () => {
+      expect(jsonOf(await server('revoke', made.id, '--json'))).toEqual({ id: made.id, revoked: true });
+    });
+    expect(heard).toEqual([{ client_id: made.id }]);
+    expectRefused(await server('revoke', made.id), /no resource server/);
+    expect(jsonOf(await server('list', '--json'))).toEqual([]);
+  });
+
+  it('stores only the SHA-256 of the secret, and refuses a bad name', async () => {
+    const shown = await server('create', '--name', 'People’s API');
+    expect(shown.stdout).toMatch(/^secret +scs_\S+$/m);
+    expect(shown.stdout).toContain('only once');
+    const [row] = await bench.rows<{ bytes: number }>(
+      'SELECT octet_length(secret_hash) AS bytes FROM resource_servers WHERE name = $1',
+      ['People’s API'],
+    );
+    expect(row?.bytes).toBe(32);
+    expectRefused(await server('create', '--name', ' '), /--name must be/);
+    expectRefused(await server('create'), /--name is missing/);
+  });
+});

@@ -1,0 +1,205 @@
+import { createHash } from 'node:crypto';
+import { createServer } from 'node:net';
+import { once } from 'node:events';
+import { connect } from '@nats-io/transport-node';
+import { SUBJECTS } from '#messaging/contract.js';
+import { natsOptions } from '#messaging/nats.connection.js';
+import { useOperatorBench } from '../support/operator-bench.js';
+import { withoutIds } from '../support/outcome.js';
+import { runOperator } from '../support/run-operator.js';
+
+interface Registered {
+  client_id: string;
+  client_secret: string | null;
+}
+
+const CALLBACK = 'https://app.example.com/callback';
+
+describe('operator client', () => {
+  const bench = useOperatorBench();
+
+  const client = (args: string[]) => bench.run(['client', ...args]);
+  const create = async (...args: string[]) => {
+    const outcome = await client([
+      'create',
+      '--name',
+      'Calendar',
+      '--redirect-uri',
+      CALLBACK,
+      '--json',
+      ...args,
+    ]);
+    expect(outcome).toMatchObject({ code: 0, stderr: '' });
+    return { outcome, registered: JSON.parse(outcome.stdout) as Registered };
+  };
+
+  it('create prints the five values an application needs, and stores only the SHA-256 of the secret', async () => {
+    const { registered } = await create('--redirect-uri', 'http://localhost:3000/callback');
+    expect(registered).toEqual({
+      client_id: expect.stringMatching(/^sc_[a-z2-7]{24}$/),
+      client_secret: expect.stringMatching(/^scs_[A-Za-z0-9_-]{43}$/),
+      authorization_url: 'https://auth.example.com/auth/oauth2/authorize',
+      token_url: 'https://api.example.com/api/auth/oauth/token',
+      refresh_url: 'https://api.example.com/api/auth/oauth/refreshToken',
+    });
+    const [row] = await bench.rows<{ hash: Buffer; redirect_uris: string[] }>(
+      'SELECT hash, redirect_uris FROM clients JOIN client_secrets USING (client_id) WHERE client_id = $1',
+      [registered.client_id],
+    );
+    expect(row?.redirect_uris).toEqual([CALLBACK, 'http://localhost:3000/callback']);
+    expect(row?.hash).toEqual(createHash('sha256').update(registered.client_secret!).digest());
+  });
+
+  it('create prints them in readable form without colours, and says that the secret is shown once', async () => {
+    const { code, stdout } = await client(['create', '--name', 'Calendar', '--redirect-uri', CALLBACK]);
+    expect(code).toBe(0);
+    for (const name of ['client_id', 'client_secret', 'authorization_url', 'token_url', 'refresh_url']) {
+      expect(stdout).toMatch(new RegExp(`^${name} +\\S+$`, 'm'));
+    }
+    expect(stdout).toContain('only once');
+    expect(stdout).not.toContain('\u001b');
+  });
+
+  // @rfc 6749 10.1
+  it('create --public registers a client without a secret, and says so', async () => {
+    const { registered } = await create('--public', '--redirect-uri', 'com.example.app:/callback');
+    expect(registered.client_secret).toBeNull();
+    const secrets = await bench.rows('SELECT 1 FROM client_secrets WHERE client_id = $1', [
+      registered.client_id,
+    ]);
+    expect(secrets).toEqual([]);
+    const shown = await client(['create', '--public', '--name', 'Phone', '--redirect-uri', CALLBACK]);
+    expect(shown.stdout).toMatch(/^client_secret +none: a public client/m);
+  });
+
+  it('create --require-par prints where to push requests, and show prints the requirement', async () => {
+    const { registered } = await create('--require-par');
+    expect(registered).toMatchObject({
+      par_url: expect.stringMatching(/\/api\/auth\/oauth\/par$/) as string,
+    });
+    const [shown, json] = await Promise.all(
+      [[], ['--json']].map((format) => client(['show', registered.client_id, ...format])),
+    );
+    expect(shown?.stdout).toMatch(/^require_par +yes$/m);
+    expect(JSON.parse(json!.stdout)).toMatchObject({ require_par: true });
+  });
+
+  it('create notifies running services of the changed client', async () => {
+    const nats = await connect(natsOptions(bench.natsUrl, 'test'));
+    const heard = (async () => {
+      for await (const message of nats.subscribe(SUBJECTS.clientChanged, { max: 1 })) return message.json();
+      return null;
+    })();
+    await nats.flush();
+    const { registered } = await create();
+    expect(await heard).toEqual({ client_id: registered.client_id });
+    await nats.close();
+  });
+
+  it('create succeeds with a warning when NATS is unreachable or hangs', async () => {
+    const hanging = createServer().listen(0, '127.0.0.1');
+    await once(hanging, 'listening');
+    const { port } = hanging.address() as { port: number };
+    const addresses = ['nats://user:natspassword@127.0.0.1:1', `nats://user:natspassword@127.0.0.1:${port}`];
+    const args = ['create', '--name', 'A', '--redirect-uri', CALLBACK, '--json'];
+    const outcomes = await Promise.all(
+      addresses.map((NATS_URL) => runOperator(['client', ...args], { ...bench.env, NATS_URL })),
+    );
+    hanging.close();
+    for (const { code, stdout, stderr } of outcomes) {
+      expect(code).toBe(0);
+      expect(JSON.parse(stdout)).toHaveProperty('client_secret');
+      expect(stderr).toContain('may take 30 s');
+      expect(stderr).not.toContain('natspassword');
+    }
+  });
+
+  it('list and show never print a secret or its hash', async () => {
+    const { registered } = await create();
+    const id = registered.client_id;
+    const outcomes = await Promise.all(
+      [['list'], ['list', '--json'], ['show', id], ['show', id, '--json']].map((args) => client(args)),
+    );
+    const [list, listJson, show, showJson] = outcomes;
+    for (const { code, stdout, stderr } of outcomes) {
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      expect(stdout).toContain(id);
+      expect(withoutIds(stdout)).not.toMatch(/scs_|hash|\\x/);
+    }
+    expect(list?.stdout).toMatch(/^client_id +type +state +first_party +logo +created_at +name$/m);
+    expect(JSON.parse(listJson!.stdout)).toContainEqual(JSON.parse(showJson!.stdout));
+    expect(show?.stdout).toMatch(new RegExp(`^redirect_uris +${CALLBACK}$`, 'm'));
+    expect(JSON.parse(showJson!.stdout)).toEqual({
+      client_id: id,
+      name: 'Calendar',
+      type: 'confidential',
+      redirect_uris: [CALLBACK],
+      scopes: ['profile:read'],
+      optional_scopes: [],
+      require_par: false,
+      require_state: true,
+      first_party: false,
+      client_uri: null,
+      policy_uri: null,
+      contacts: [],
+      disabled_at: null,
+      logo: null,
+      live_secrets: 1,
+      created_at: expect.stringMatching(/^\d{4}-.*Z$/),
+    });
+  });
+
+  it('create names every problem of wrong input, exits with 2 and writes nothing', async () => {
+    const before = await bench.counts();
+    const wrong: [string[], RegExp[]][] = [
+      [['create'], [/--name is missing/, /--redirect-uri is missing/]],
+      [
+        [
+          'create',
+          '--name',
+          'tab\there',
+          ...[
+            'http://a.example/',
+            'com.example.app:/cb',
+            CALLBACK,
+            CALLBACK,
+            'https://a.example/\u001b[31m',
+          ].flatMap((uri) => ['--redirect-uri', uri]),
+        ],
+        [
+          /--name must be/,
+          /"http:\/\/a\.example\/" is not encrypted: use https/,
+          /"com\.example\.app:\/cb" .* public clients/,
+          /is given twice: give it once/,
+          /control or non-ASCII characters/,
+        ],
+      ],
+      [['create', '--name', 'A'.repeat(101), '--redirect-uri', CALLBACK], [/1 to 100/]],
+      [['show', 'sc_unknown'], [/no client "sc_unknown". See:\n {2}operator client list/]],
+    ];
+    const outcomes = await Promise.all(wrong.map(([args]) => client(args)));
+    for (const [index, { code, stdout, stderr }] of outcomes.entries()) {
+      expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+      for (const problem of wrong[index]![1]) expect(stderr).toMatch(problem);
+      expect(stderr).not.toContain('\u001b');
+    }
+    expect(await bench.counts()).toEqual(before);
+  });
+});
+
+describe('operator client search', () => {
+  const bench = useOperatorBench();
+
+  it('finds applications by name, client id and redirect URI, in any letter case', async () => {
+    const args = ['client', 'create', '--json', '--name', 'Calendar Connect', '--redirect-uri', CALLBACK];
+    const { client_id: id } = JSON.parse((await bench.run(args)).stdout) as Registered;
+    await bench.run(['client', 'create', '--name', 'Notes', '--redirect-uri', 'https://notes.example/cb']);
+    for (const text of ['CALENDAR', id.slice(3, 20), 'app.example.com']) {
+      const found = JSON.parse(
+        (await bench.run(['client', 'search', text, '--json'])).stdout,
+      ) as Registered[];
+      expect(found.map(({ client_id }) => client_id)).toEqual([id]);
+    }
+    expect((await bench.run(['client', 'search', 'nothing'])).stdout).toBe('No application matches.\n');
+  });
+});

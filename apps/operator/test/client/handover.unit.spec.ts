@@ -1,0 +1,129 @@
+import { execFileSync } from 'node:child_process';
+import type { ClientWithSecrets } from '#database/client/client.js';
+import { ScopeCatalogue } from '#oauth/scope.js';
+import { handoverText, type HandoverOptions } from '../../src/client/handover.js';
+
+const ORIGINS = {
+  AUTH_URL: 'https://auth.example.com',
+  BASE_URL: 'https://oauth.example.com',
+  API_URL: 'https://api.example.com',
+};
+
+/** Visible ASCII, as an imported identifier may have; a generated one has none of it. */
+const IMPORTED = 'a`b`|c$(echo pwned)&d=1"\'+!e';
+
+const scope = (name: string, resource: string) => ({
+  name,
+  resource,
+  description: name,
+  texts: { en: name },
+  isDefault: false,
+  access: 'read' as const,
+});
+const CATALOGUE = new ScopeCatalogue([
+  scope('profile:read', ORIGINS.API_URL),
+  scope('bookings:read', 'https://bookings.example.com'),
+]);
+
+function textOf(client: Partial<ClientWithSecrets>, options: Partial<HandoverOptions> = {}): string {
+  const whole: ClientWithSecrets = {
+    clientId: 'sc_abcdefghijklmnopqrstuvwx',
+    name: 'Calendar Connect',
+    type: 'confidential',
+    redirectUris: ['https://a.example/cb'],
+    scopes: ['profile:read'],
+    optionalScopes: [],
+    requirePar: false,
+    requireState: true,
+    firstParty: false,
+    clientUri: null,
+    policyUri: null,
+    contacts: [],
+    disabledAt: null,
+    logo: null,
+    secrets: [],
+    createdAt: new Date(0),
+    ...client,
+  };
+  return handoverText(whole, ORIGINS, {
+    secretDelivery: 'in your password manager',
+    times: { codeLifetime: 60, retryWindow: 30 },
+    scopes: CATALOGUE,
+    ...options,
+  });
+}
+
+/** What curl and echo get when somebody pastes the commands. */
+function argumentsOf(markdown: string): string[] {
+  const commands = [...markdown.matchAll(/```sh\n(.*?)```/gs)].map(([, block]) => block);
+  const script = `curl() { printf '%s\\n' "$@" >&2; }; node() { :; }; echo() { printf '%s\\n' "$1" >&2; }\n`;
+  const output = execFileSync('sh', ['-c', `exec 2>&1\n${script}${commands.join('\n')}`], {
+    encoding: 'utf8',
+  });
+  return output.split('\n');
+}
+
+describe('client handover', () => {
+  it.each([true, false])('has commands that send an imported client_id as it is (PAR: %s)', (requirePar) => {
+    const sent = argumentsOf(textOf({ clientId: IMPORTED, requirePar }));
+    expect(sent.filter((argument) => argument === `client_id=${IMPORTED}`)).toHaveLength(3);
+    expect(sent.join('\n')).toContain(`${new URLSearchParams({ client_id: IMPORTED })}&`);
+  });
+
+  it('shows identifiers and addresses with backticks as code, and keeps its table', () => {
+    const text = textOf({ clientId: IMPORTED, redirectUris: ['https://a.example/cb?x=``y`'] });
+    expect(text).toContain('| client id | `` a`b`\\|c$(echo pwned)&d=1"\'+!e `` |\n');
+    expect(text).toContain('character by character: ``` https://a.example/cb?x=``y` ```\n');
+  });
+
+  it('says what to compare in the answer, and how to revoke the access', () => {
+    const text = textOf({});
+    expect(text).toContain('`iss` is\n`https://oauth.example.com` (RFC 9207)');
+    expect(text).toContain('https://oauth.example.com/api/auth/oauth/revoke -d "token=$REFRESH_TOKEN"');
+  });
+
+  it('has the times of the running services', () => {
+    const text = textOf({}, { times: { codeLifetime: 1, retryWindow: 12 } });
+    expect(text).toContain('Exchange the code within 1 second.');
+    expect(text).toContain('repeat the same request within 12 seconds.');
+    expect(text).not.toMatch(/\b(30|60) s/);
+  });
+
+  it('says that a lost answer ends the access where no retry is possible', () => {
+    const text = textOf({}, { times: { codeLifetime: 60, retryWindow: 0 } });
+    expect(text).toContain('after a lost answer, send the user through step 1 again');
+  });
+
+  it('says no times that are not known', () => {
+    const text = textOf({}, { times: {} });
+    expect(text).toContain('Exchange the code immediately.');
+    expect(text).not.toMatch(/\d+ seconds?/);
+  });
+
+  it('asks the API of each scope, and for the profile only with its scope', () => {
+    expect(textOf({})).toContain('curl -sS https://api.example.com/v2/me ');
+    const text = textOf({ scopes: ['bookings:read'] });
+    expect(text).not.toContain('/v2/me');
+    expect(text).toContain('With `bookings:read`:');
+    expect(text).toContain('curl -sS "https://bookings.example.com$API_PATH" ');
+  });
+
+  it('requests no scope that does not exist any more', () => {
+    const text = textOf({ scopes: ['profile:read', 'gone:read'], optionalScopes: ['gone:read'] });
+    expect(text).not.toContain('gone');
+  });
+
+  it('links to the integration guide, or says that it comes with the text', () => {
+    expect(textOf({}, { guide: 'https://docs.example.com' })).toContain(
+      'The integration guide has recipes for client libraries: https://docs.example.com\n',
+    );
+    expect(textOf({})).toContain(
+      'client libraries: `integrate.md`, which the operator sends with this text\n',
+    );
+  });
+
+  it('has short commands for a generated client_id', () => {
+    expect(textOf({})).toContain('-d client_id=sc_abcdefghijklmnopqrstuvwx \\\n');
+    expect(textOf({})).toContain('| client id | `sc_abcdefghijklmnopqrstuvwx` |\n');
+  });
+});

@@ -1,0 +1,109 @@
+import { readFileSync } from 'node:fs';
+import { CLIENT_CHECKS } from '#oauth/error-guide/client-checks.js';
+import { ERROR_GUIDE } from '#oauth/error-guide/error-guide.js';
+import type { GuideEntry } from '#oauth/error-guide/guide-entry.js';
+import { PAGE_CHECKS } from '#oauth/error-guide/page-checks.js';
+import type { OperatorCommand } from '../../src/command-line/operator-command.js';
+import { program } from '../../src/program.js';
+
+/** A command, and the words by which it is called. */
+type Named = readonly [path: string, command: OperatorCommand];
+
+const below = (command: OperatorCommand, path = ''): Named[] =>
+  command.commands.flatMap((one) => {
+    const name = `${path} ${one.name()}`.trim();
+    return [[name, one] as const, ...below(one, name)];
+  });
+
+const root = program();
+const ALL = below(root);
+const ACTIONS = ALL.filter(([, { commands }]) => commands.length === 0);
+/** They print what a shell reads, or help. */
+const WITHOUT_JSON = ['completion', 'help'];
+const DOCUMENT = readFileSync('docs/operator.md', 'utf8');
+/** What it sets as code. */
+const DOCUMENTED = [...DOCUMENT.matchAll(/`([^`]+)`/g)].map(([, code]) => code);
+
+describe('every command', () => {
+  it.each(ALL)('%s has a description and an example', (_, command) => {
+    expect(command.description()).not.toBe('');
+    expect(command.exampleLines).not.toEqual([]);
+  });
+
+  it.each(ACTIONS)('%s takes --json, unless it prints a script or help', (path, command) => {
+    const json = command.options.some(({ long }) => long === '--json');
+    expect(json).toBe(!WITHOUT_JSON.includes(path));
+  });
+
+  it.each(ACTIONS)('%s describes each of its arguments and options', (_, command) => {
+    for (const { description } of [...command.options, ...command.registeredArguments])
+      expect(description).not.toBe('');
+  });
+
+  it.each([['', root] as const, ...ALL])(
+    '%s has examples of commands and options that exist',
+    (path, command) => {
+      for (const line of command.exampleLines) {
+        // Without the values in quotation marks. A pipe may join several commands.
+        const parts = line.replaceAll(/"[^"]*"|\\\n/g, ' ').split('|');
+        const named = parts.map((part) => {
+          const words = part
+            .replace(/ [<>#].*/s, '')
+            .trim()
+            .split(/\s+/);
+          const [name, shown] = ALL.findLast(([one]) => `${words.join(' ')} `.startsWith(`${one} `)) ?? [];
+          const known = shown?.options.map(({ long }) => long).concat('--help') ?? [];
+          for (const word of words.filter((one) => one.startsWith('--')))
+            expect({ line, known }).toEqual({ line, known: expect.arrayContaining([word]) });
+          return name;
+        });
+        expect({ line, named }).toEqual({
+          line,
+          named: expect.arrayContaining([expect.stringMatching(new RegExp(`^${path}`))]),
+        });
+      }
+    },
+  );
+
+  it.each(ACTIONS)('%s is in docs/operator.md', (path) => {
+    expect(DOCUMENTED.filter((code) => `${code} `.startsWith(`${path} `))).not.toEqual([]);
+  });
+});
+
+describe('a command of the error guide', () => {
+  const unpublished: GuideEntry[] = [...Object.values(CLIENT_CHECKS), ...Object.values(PAGE_CHECKS)];
+  const entries = [...ERROR_GUIDE.flatMap((section) => section.entries), ...unpublished];
+  const remedies = entries.flatMap((entry) => entry.remedies);
+  const commands = remedies.flatMap(([, , ...all]) => all);
+
+  it('exists, with its options', () => {
+    expect(commands.length).toBeGreaterThan(10);
+    const unknown = commands.filter((line) => {
+      const action = ACTIONS.find(([name]) => `${line} `.startsWith(`${name} `));
+      const options: string[] = line.match(/--[\w-]+/g) ?? [];
+      return !action || !options.every((option) => action[1].options.some(({ long }) => long === option));
+    });
+    expect(unknown).toEqual([]);
+  });
+
+  it('stands outside of sentences, which would be copied with it', () => {
+    expect(remedies.filter(([, action]) => /`(operator|npm run) /.test(action))).toEqual([]);
+  });
+});
+
+it.each(ALL.filter(([, { commands }]) => commands.length > 0))(
+  'the list of commands names those of the group %s',
+  (_, group) => {
+    const line = (group.parent ?? group).helpInformation().replaceAll(/\s+/g, ' ');
+    const names = group.commands.map((command) => command.name()).join(', ');
+    expect(line).toContain(`${group.description()}: ${names}`);
+  },
+);
+
+it('the exit codes of the help are those of docs/operator.md', () => {
+  let help = '';
+  root.configureOutput({ writeOut: (text) => (help += text) }).outputHelp();
+  const codes = [...help.matchAll(/^ {2}(\d) {2}/gm)].map(([, code]) => code);
+  expect(codes).toEqual(['0', '1', '2', '3', '4']);
+  expect([...DOCUMENT.matchAll(/^\| (\d) \|/gm)].map(([, code]) => code)).toEqual(codes);
+});

@@ -1,0 +1,348 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
+import { AUDIT_STREAMS } from '#audit/event.js';
+import { natsOptions } from '#messaging/nats.connection.js';
+import { withDatabase } from '#test/support/admin-client.js';
+import { isolate } from '#test/support/isolate.js';
+import { useOperatorBench } from '../support/operator-bench.js';
+import { runOperator } from '../support/run-operator.js';
+
+describe('operator', () => {
+  const bench = useOperatorBench();
+
+  it('exits as a process with the exit code of its command', async () => {
+    const [help, wrong] = await Promise.all([runOperator(['--help'], {}), runOperator(['foo'], {})]);
+    expect([help.code, help.stderr]).toEqual([0, '']);
+    expect([wrong.code, wrong.stdout]).toEqual([2, '']);
+    expect(wrong.stderr).toMatch(/^error: unknown command 'foo'\n/);
+  });
+
+  it('--version prints the version of package.json, without settings', async () => {
+    const { version } = JSON.parse(await readFile('package.json', 'utf8')) as { version: string };
+    expect(await runOperator(['--version'], {})).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
+  });
+
+  describe('with --json, an error', () => {
+    const unreachable = { DATABASE_URL: 'postgres://me:dbpassword@127.0.0.1:1/oauth' };
+    it.each([
+      ['of an unknown option', ['client', 'list', '--json', '--foo'], {}, 2, /^unknown option '--foo'/],
+      ['of an unknown command', ['foo', '--json'], {}, 2, /^unknown command 'foo'\n\(The commands are /],
+      ['of a missing command', ['client', '--json'], {}, 2, /^unknown option '--json'/],
+      ['of no command at all', ['--json'], {}, 2, /^unknown option '--json'/],
+      ['of a missing setting', ['client', 'list', '--json'], {}, 1, /^DATABASE_URL is missing: /],
+      ['of a service that does not answer', ['client', 'list', '--json'], unreachable, 1, /DATABASE_URL/],
+    ])('%s is one JSON object on stderr, with the exit code', async (_, args, env, code, problem) => {
+      const failed = await runOperator(args, env);
+      expect(failed).toMatchObject({ code, stdout: '' });
+      expect(failed.stderr).toMatch(/^\{.*\}\n$/);
+      expect(JSON.parse(failed.stderr)).toEqual({ error: expect.stringMatching(problem), exit_code: code });
+      expect(failed.stderr).not.toContain('dbpassword');
+    });
+
+    it('of several problems has a line for each', async () => {
+      const wrong = ['client', 'create', '--name', '', '--redirect-uri', 'ftp://a.example', '--json'];
+      const { code, stderr } = await runOperator(wrong, bench.env);
+      expect(code).toBe(2);
+      const { error, exit_code } = JSON.parse(stderr) as { error: string; exit_code: number };
+      expect([exit_code, error.split('\n')]).toEqual([
+        2,
+        [expect.stringContaining('--name'), expect.stringContaining('--redirect-uri')],
+      ]);
+    });
+
+    it('has no control characters of what it quotes', async () => {
+      const { stderr } = await runOperator(['client', 'show', 'no\u009bbody', '--json'], bench.env);
+      expect(stderr).not.toContain('\u009b');
+      expect(JSON.parse(stderr)).toMatchObject({ exit_code: 2 });
+    });
+
+    it('is text where --json is a value, after --', async () => {
+      const { code, stderr } = await runOperator(['client', 'show', '--', '--json'], bench.env);
+      expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(/^error: .*"--json"/) });
+    });
+  });
+
+  const register = ['client', 'create', '--name', 'A', '--redirect-uri', 'https://a.example/cb', '--json'];
+
+  /** Runs with a `.local` folder in which `npm start` wrote this run.json. */
+  async function besideRunning(run: unknown, args: string[], env: NodeJS.ProcessEnv = {}) {
+    const folder = await mkdtemp(join(tmpdir(), 'operator-run-'));
+    await writeFile(join(folder, 'run.json'), typeof run === 'string' ? run : JSON.stringify(run), {
+      mode: 0o600,
+    });
+    const outcome = await bench.run(args, { ...env, LOCAL_DIR: folder });
+    await rm(folder, { recursive: true });
+    return outcome;
+  }
+  const running = () => ({
+    auth_url: 'http://localhost:3001',
+    base_url: 'http://localhost:3002',
+    database_url: bench.databaseUrl,
+    nats_url: bench.natsUrl,
+  });
+
+  it('uses the product that npm start runs, without settings', async () => {
+    const { code, stdout, stderr } = await besideRunning(running(), register);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(JSON.parse(stdout)).toMatchObject({ token_url: 'http://localhost:3002/api/auth/oauth/token' });
+  });
+
+  it('never mixes DATABASE_URL of the environment with the addresses of a running product', async () => {
+    const { code, stderr } = await besideRunning(running(), register, { DATABASE_URL: bench.databaseUrl });
+    expect(code).toBe(1);
+    for (const name of ['AUTH_URL', 'BASE_URL', 'NATS_URL']) expect(stderr).toContain(name);
+  });
+
+  it('names both ways to set a database when there is none, and only one in production', async () => {
+    const [none, production] = await Promise.all([
+      bench.run(['client', 'list'], { LOCAL_DIR: bench.localDir }),
+      besideRunning(running(), ['client', 'list'], { NODE_ENV: 'production' }),
+    ]);
+    expect(none).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^error: DATABASE_URL is missing: .*npm start/),
+    });
+    expect(none.stderr).toContain(
+      `${join(bench.localDir, 'run.json')}: LOCAL_DIR must be the same in both places`,
+    );
+    expect(production).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining('DATABASE_URL is missing'),
+    });
+    expect(production.stderr).not.toContain('npm start');
+  });
+
+  it('explains how to fix a broken run.json', async () => {
+    const { code, stderr } = await besideRunning('{"database_url": ', ['client', 'list']);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/run\.json is not valid JSON: restart "npm start", or set DATABASE_URL/);
+  });
+
+  it('says who may read run.json when it cannot', async () => {
+    // A folder: the tests may run as root, who can read every file.
+    await mkdir(join(bench.localDir, 'run.json'));
+    const { code, stderr } = await bench.run(['client', 'list'], { LOCAL_DIR: bench.localDir });
+    await rm(join(bench.localDir, 'run.json'), { recursive: true });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /^error: cannot read .*run\.json: run this as the user who ran "npm start", or set DATABASE_URL/,
+    );
+  });
+
+  it('fails in one line, without stack trace or credential, when the database cannot be used', async () => {
+    const urls = [
+      'postgres://me:dbpassword@127.0.0.1:1/oauth',
+      'postgres://me:dbpassword@host.invalid/oauth',
+      'dbpassword',
+    ];
+    const outcomes = await Promise.all(
+      // The first as a process of its own, which ends by itself and in the same words.
+      urls.map((DATABASE_URL, index) =>
+        index === 0
+          ? runOperator(['client', 'list'], { DATABASE_URL })
+          : bench.run(['client', 'list'], { DATABASE_URL }),
+      ),
+    );
+    for (const { code, stdout, stderr } of outcomes) {
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+      expect(stderr).toMatch(/^error: .*DATABASE_URL/s);
+      expect(stderr).not.toMatch(/dbpassword|^ +at /m);
+    }
+  });
+
+  it('proposes to create the database when its server does not have it', async () => {
+    const url = new URL(bench.databaseUrl);
+    url.pathname = '/not_there';
+    const { code, stderr } = await bench.run(['client', 'list'], { DATABASE_URL: url.href });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^error: .*"not_there" does not exist; create it, or correct DATABASE_URL\n$/);
+  });
+
+  it('migrate prints the applied migrations; other commands report missing migrations', async () => {
+    await bench.rows('DROP SCHEMA oauth CASCADE');
+    await bench.rows('CREATE SCHEMA oauth');
+    const env = { DATABASE_URL: bench.databaseUrl };
+    const unmigrated = await bench.run(['client', 'list'], env);
+    expect(unmigrated).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr:
+        'error: the database is not at this version (relation "clients" does not exist). Where its tables are ' +
+        'in another schema than oauth, set DATABASE_SCHEMA; otherwise run:\n  operator migrate\n',
+    });
+    const both = await Promise.all([runOperator(['migrate'], env), runOperator(['migrate'], env)]);
+    const stderr =
+      'warning: AUDIT_NATS_URL is not set: the streams of the audit trail were not created or updated\n';
+    for (const one of both) expect(one).toMatchObject({ code: 0, stderr });
+    const json = await bench.run(['migrate', '--json'], env);
+    expect(json).toEqual({ code: 0, stdout: '{\n  "applied": [],\n  "streams": false\n}\n', stderr });
+    expect(both.map(({ stdout }) => stdout).sort()).toEqual([
+      expect.stringMatching(/^applied CreateTables1795219200000\n(applied \w+\n)*$/),
+      'nothing to apply: the database is up to date\n',
+    ]);
+  });
+
+  it('migrate creates the streams of the audit trail, and says what is missing in NATS', async () => {
+    const services = await isolate();
+    const env = { DATABASE_URL: services.databaseUrl, AUDIT_NATS_URL: services.natsUrl };
+    const nats = await connect(natsOptions(services.natsUrl, 'test'));
+    const { streams } = await jetstreamManager(nats);
+    const maxAge = async (name: string) => (await streams.info(name)).config.max_age / 86_400e9;
+    try {
+      await Promise.all(AUDIT_STREAMS.map(({ name }) => streams.delete(name)));
+      const created = await bench.run(['migrate'], env);
+      expect(created).toMatchObject({
+        code: 0,
+        stdout: expect.stringMatching(/\nthe streams of the audit trail are up to date\n$/),
+        stderr: '',
+      });
+      for (const { name } of AUDIT_STREAMS) expect(await maxAge(name)).toBe(90);
+      const updated = await bench.run(['migrate', '--json'], { ...env, AUDIT_RETENTION_DAYS: '7' });
+      expect(JSON.parse(updated.stdout)).toEqual({ applied: [], streams: true });
+      for (const { name } of AUDIT_STREAMS) expect(await maxAge(name)).toBe(7);
+      const failed = await bench.run(['migrate'], { ...env, AUDIT_NATS_URL: 'nats://127.0.0.1:1' });
+      expect(failed).toMatchObject({ code: 1, stdout: '' });
+      expect(failed.stderr).toMatch(/^error: NATS \(AUDIT_NATS_URL\) did not create or update the streams/);
+    } finally {
+      await Promise.all(AUDIT_STREAMS.map(({ name }) => streams.delete(name)));
+      await nats.close();
+      await services.close();
+    }
+  });
+
+  it('migrate that fails prints nothing on stdout, and why on stderr', async () => {
+    const services = await isolate();
+    try {
+      await withDatabase(services.databaseUrl, async (database) => {
+        await database.query('DROP SCHEMA oauth CASCADE');
+        await database.query('CREATE SCHEMA oauth');
+        // The name of an index of ours.
+        await database.query('CREATE TABLE grants_user ()');
+      });
+      const failed = await bench.run(['migrate'], { DATABASE_URL: services.databaseUrl });
+      expect(failed).toMatchObject({ code: 1, stdout: '' });
+      expect(failed.stderr).toContain('"grants_user" already exists');
+    } finally {
+      await services.close();
+    }
+  });
+
+  it.each([
+    ['a table', 'client_logos', 'DROP TABLE client_logos'],
+    ['a column', 'optional_scopes', 'ALTER TABLE clients DROP COLUMN optional_scopes'],
+  ])('reports a database that lacks %s as not at this version', async (_, name, drop) => {
+    const services = await isolate();
+    try {
+      await withDatabase(services.databaseUrl, (admin) => admin.query(drop));
+      const { code, stdout, stderr } = await bench.run(['client', 'list'], {
+        DATABASE_URL: services.databaseUrl,
+      });
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+      expect(stderr).toMatch(
+        /^error: the database is not at this version \(.*\)\. .* set DATABASE_SCHEMA; otherwise run:\n {2}operator migrate\n$/,
+      );
+      expect(stderr).toContain(name);
+    } finally {
+      await services.close();
+    }
+  });
+
+  it('prints help on every level, with examples, without settings', async () => {
+    for (const level of [
+      [],
+      ['client'],
+      ['client', 'create'],
+      ['client', 'show'],
+      ['user', 'create'],
+      ['migrate'],
+    ]) {
+      const { code, stdout, stderr } = await bench.run([...level, '--help'], {});
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      expect(stdout).toContain(['Usage: operator', ...level].join(' '));
+      expect(stdout).toMatch(/^ +\$ .*operator (client|user|migrate)/m);
+      expect(stdout).not.toContain('\u001b');
+    }
+  });
+
+  it('prints the same help for the help command, and refuses unknown command names', async () => {
+    const byName = await bench.run(['help', 'client', 'secret', 'rotate'], {});
+    expect(byName).toEqual(await bench.run(['client', 'secret', 'rotate', '--help'], {}));
+    expect(byName).toMatchObject({ code: 0, stdout: expect.stringContaining('client secret rotate') });
+    const all = await bench.run(['help'], {});
+    expect(all).toMatchObject({ code: 0, stdout: expect.stringContaining('Usage: operator ') });
+    const none = await bench.run(['help', 'client', 'foo'], {});
+    expect(none).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(/'foo'\n.*create[^]*\nSee:\n {2}operator client --help\n$/),
+    });
+  });
+
+  it.each([
+    ['by npx', 'npx operator', { npm_lifecycle_script: "'operator' 'client' 'show'" }],
+    ['by its own name', 'operator', {}],
+    ['by another script of npm’s', 'operator', { npm_lifecycle_script: 'node dist/local/demo-operator.js' }],
+  ])('prints hints in the form in which it was started: %s', async (_, name, env) => {
+    const help = await bench.run(['client', 'show', '--help'], env);
+    expect(help.stdout).toContain(`\n  $ ${name} client show sc_`);
+    const wrong = await bench.run(['client', 'show'], env);
+    expect(wrong.stderr).toContain(`\nSee:\n  ${name} client show --help\n`);
+  });
+
+  it('refuses unknown commands and options with exit code 2, and points to the help', async () => {
+    const wrong = [
+      [],
+      ['foo'],
+      ['client', 'foo'],
+      ['user'],
+      ['migrate', 'down'],
+      ['client', 'list', '--jsn'],
+    ];
+    for (const { code, stdout, stderr } of await Promise.all(wrong.map((args) => bench.run(args)))) {
+      expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+      expect(stderr).toContain('--help');
+    }
+  });
+
+  it.each([
+    [['--no\u001b[2Jbody']],
+    [['client', 'list', '--no\u001b[2Jbody']],
+    [['no\u001b[2Jbody']],
+    [['help', 'no\u001b[2Jbody']],
+  ])('strips control characters from what it quotes: %j', async (args) => {
+    const { code, stderr } = await bench.run(args, {});
+    expect(code).toBe(2);
+    expect(stderr).toContain('body');
+    expect(stderr).not.toContain('\u001b');
+  });
+
+  it.each([
+    ['foo', []],
+    ['client foo', ['client']],
+    ['client secret foo', ['client', 'secret']],
+    ['help client foo', ['client']],
+  ])('refuses an unknown command in the same words on every level: %s', async (line, group) => {
+    const { code, stdout, stderr } = await bench.run(line.split(' '), {});
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(/^error: unknown command 'foo'\n\(The commands are \w.*\)\n/);
+    expect(stderr).toContain(`\nSee:\n  ${['operator', ...group, '--help'].join(' ')}\n`);
+  });
+
+  it('prints hints that can be pasted unchanged', async () => {
+    const env = { ...bench.env, npm_lifecycle_script: 'node local/operator/operator.mjs migrate' };
+    const { stderr } = await bench.run(['client', 'show', 'sc_unknown'], env);
+    expect(stderr).toContain('See:\n  npx operator client list\n');
+  });
+
+  it('reports an absent variable as missing, not as wrong', async () => {
+    const { DATABASE_URL } = bench.env;
+    const { code, stderr } = await bench.run(['client', 'delete', 'sc_x', '--yes'], { DATABASE_URL });
+    expect(code).toBe(1);
+    expect(stderr).toContain('NATS_URL is missing: it must be one or more URLs, nats://…');
+  });
+});

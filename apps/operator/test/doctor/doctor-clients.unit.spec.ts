@@ -1,0 +1,151 @@
+import {
+  CLIENT_CHECKS,
+  type ExaminedClient,
+  examineClient,
+  hostsToResolve,
+  type Surroundings,
+} from '../../src/doctor/client.checks.js';
+
+// Commands begin as this process was started: `npx jest` sets it.
+delete process.env.npm_lifecycle_event;
+
+const DAY = 24 * 60 * 60 * 1000;
+const NOW = Date.parse('2026-06-01T12:00:00Z');
+const daysAgo = (days: number) => new Date(NOW - days * DAY);
+const secret = (days: number, lastUsedOn: string | null = '2026-05-31', id = `s${days}`) => ({
+  id,
+  createdAt: daysAgo(days),
+  lastUsedOn,
+});
+
+const CLIENT: ExaminedClient = {
+  clientId: 'sc_a',
+  name: 'Calendar',
+  type: 'confidential',
+  redirectUris: ['https://app.example.com/cb'],
+  scopes: ['profile:read'],
+  secrets: [secret(10)],
+};
+const AROUND: Surroundings = {
+  now: NOW,
+  scopes: ['profile:read'],
+  unresolvable: new Set(),
+  withoutPkce: new Map(),
+};
+
+const found = (client: Partial<ExaminedClient>, around: Partial<Surroundings> = {}) =>
+  examineClient({ ...CLIENT, ...client }, { ...AROUND, ...around });
+const checks = (...args: Parameters<typeof found>) => found(...args).map(({ check }) => check);
+const PUBLIC = { type: 'public', secrets: [] } as const;
+
+describe('doctor: clients', () => {
+  it('has nothing to say about a client in order', () => {
+    expect(found({})).toEqual([]);
+  });
+
+  it.each<[string, Partial<ExaminedClient>, string[]]>([
+    ['http', { redirectUris: ['http://app.example.com/cb'] }, ['redirect-uri-unencrypted']],
+    [
+      'http of a public client',
+      { ...PUBLIC, redirectUris: ['http://10.0.0.1/cb'] },
+      ['redirect-uri-unencrypted', 'client-public'],
+    ],
+    ['a wildcard', { redirectUris: ['https://*.example.com/cb'] }, ['redirect-uri-invalid']],
+    ['a fragment', { redirectUris: ['https://app.example.com/cb#x'] }, ['redirect-uri-invalid']],
+    [
+      'loopback of a confidential client',
+      { redirectUris: ['http://127.0.0.1:3000/cb'] },
+      ['redirect-uri-loopback'],
+    ],
+    [
+      'loopback of a native application',
+      { ...PUBLIC, redirectUris: ['http://127.0.0.1/cb'] },
+      ['client-public'],
+    ],
+    [
+      'localhost of a native application',
+      { ...PUBLIC, redirectUris: ['http://localhost/cb'] },
+      ['redirect-uri-localhost', 'client-public'],
+    ],
+    ['a private-use scheme', { ...PUBLIC, redirectUris: ['com.example.app:/cb'] }, ['client-public']],
+  ])('judges a redirect URI that is %s', (_, client, expected) => {
+    expect(checks(client)).toEqual(expected);
+  });
+
+  it('finds a redirect URI whose host does not exist', () => {
+    expect(checks({}, { unresolvable: new Set(['app.example.com']) })).toEqual(['redirect-uri-unresolvable']);
+  });
+
+  it('asks DNS for names alone, each once', () => {
+    const redirectUris = [
+      'https://app.example.com/a',
+      'https://app.example.com/b',
+      'https://192.0.2.1/cb',
+      'https://[2001:db8::1]/cb',
+      'http://localhost/cb',
+      'com.example.app:/cb',
+      'no uri',
+    ];
+    expect(hostsToResolve([{ redirectUris }, { redirectUris: ['https://b.example.com/cb'] }])).toEqual([
+      'app.example.com',
+      'b.example.com',
+    ]);
+  });
+
+  it.each<[string, ExaminedClient['secrets'], string[]]>([
+    ['none', [], ['client-without-secret']],
+    ['a new one that was not used yet', [secret(30, null)], []],
+    ['one that was not used in 31 days', [secret(31, null)], ['secret-never-used']],
+    ['one of a year', [secret(365)], []],
+    ['one that is older than a year', [secret(366)], ['secret-old']],
+    ['an old one beside its successor of this month', [secret(200), secret(30, null)], []],
+    ['an old one beside its successor of last month', [secret(400), secret(31)], ['secret-rotation-open']],
+  ])('judges secrets: %s', (_, secrets, expected) => {
+    expect(checks({ secrets })).toEqual(expected);
+  });
+
+  it('finds scopes that do not exist, unless it does not know which exist', () => {
+    const client = { scopes: ['profile:read', 'gone:read'] };
+    const [finding] = found(client);
+    expect(finding).toMatchObject({
+      check: 'client-scope-unknown',
+      problem: expect.stringContaining('"gone:read"'),
+    });
+    expect(finding?.remedy).toMatch(/\n {2}operator client update sc_a --remove-scope gone:read$/);
+    expect(found(client, { scopes: null })).toEqual([]);
+  });
+
+  it('finds a client that was seen without PKCE', () => {
+    expect(found({}, { withoutPkce: new Map([['sc_a', 2]]) })).toMatchObject([
+      { check: 'client-without-pkce', problem: expect.stringContaining('2 codes') },
+    ]);
+  });
+
+  it('names commands that are safe to paste, whatever was registered', () => {
+    const redirectUris = ["http://a.example.com/$(reboot)'", 'https://a.example.com/cb'];
+    const [finding] = found({ clientId: '$(reboot)', redirectUris });
+    // Alone on its line: what follows a command would be pasted with it.
+    expect(finding?.remedy).toMatch(/:\n {2}operator client update .*$/);
+    expect(finding?.remedy).toContain(`client update '$(reboot)' --remove-redirect-uri`);
+    expect(finding?.remedy).toContain(`--remove-redirect-uri 'http://a.example.com/$(reboot)'\\'''`);
+  });
+
+  it('proposes no command that would be refused: a client keeps a redirect URI and a scope', () => {
+    const [unencrypted] = found({ redirectUris: ['http://a.example.com/cb'] });
+    expect(unencrypted?.remedy).toMatch(/--remove-redirect-uri needs --add-redirect-uri/);
+    const [unknown] = found({ scopes: ['gone:read'] });
+    expect(unknown?.remedy).toMatch(/--remove-scope needs --add-scope/);
+  });
+
+  it('finds nothing that is not in the table of checks', () => {
+    const all = found(
+      {
+        redirectUris: ['http://x.example/', 'https://*.x/', 'http://127.0.0.1/'],
+        secrets: [],
+        scopes: ['gone'],
+      },
+      { withoutPkce: new Map([['sc_a', 1]]) },
+    );
+    for (const { check } of all) expect(Object.keys(CLIENT_CHECKS)).toContain(check);
+  });
+});

@@ -1,0 +1,288 @@
+import type { ServiceStatus } from '#platform/status/status-report.js';
+import { examineBuffers } from '../../src/doctor/audit.checks.js';
+import { type Certificate, examineCertificate } from '../../src/doctor/certificate.checks.js';
+import { examineKeys } from '../../src/doctor/key.checks.js';
+import { examineNats, type NatsFacts } from '../../src/doctor/nats.checks.js';
+import { type ClockReading, examineClocks, examineProcesses } from '../../src/doctor/process.checks.js';
+import { examineRedis } from '../../src/doctor/redis.checks.js';
+
+const ids = (findings: readonly { readonly check: string }[]) => findings.map((finding) => finding.check);
+
+const SETTINGS = { NODE_ENV: 'production', BASE_URL: 'https://base.example.com', SCOPES_FILE: 'sha256 aa' };
+const status = (service: string, instance: string, changes: Partial<ServiceStatus> = {}): ServiceStatus => ({
+  service,
+  instance,
+  version: '1.0.0',
+  started_at: '2026-06-01T00:00:00.000Z',
+  time: '2026-06-01T12:00:00.000Z',
+  settings: SETTINGS,
+  ...changes,
+});
+const ALL = ['authorize', 'token', 'resource'].flatMap((name) => [status(name, 'a:1'), status(name, 'b:1')]);
+const OWN = { version: '1.0.0', settings: { BASE_URL: SETTINGS.BASE_URL } };
+
+describe('doctor: processes', () => {
+  it('has nothing to say about two of each app that agree', () => {
+    expect(examineProcesses(ALL, OWN)).toEqual([]);
+  });
+
+  it('finds an app that does not answer, and one that runs once', () => {
+    expect(ids(examineProcesses(ALL.slice(1), OWN))).toEqual(['process-single']);
+    expect(ids(examineProcesses(ALL.slice(2), OWN))).toEqual(['process-missing']);
+  });
+
+  const withOne = (changes: Partial<ServiceStatus>) => [
+    ...ALL.slice(0, 5),
+    status('resource', 'b:1', changes),
+  ];
+
+  it.each<[string, Partial<ServiceStatus>, string[]]>([
+    ['another version', { version: '1.1.0' }, ['versions-differ']],
+    ['another issuer', { settings: { ...SETTINGS, BASE_URL: 'https://other.example' } }, ['settings-differ']],
+    ['another file of scopes', { settings: { ...SETTINGS, SCOPES_FILE: 'sha256 bb' } }, ['settings-differ']],
+    ['a setting that the others do not have', { settings: { ...SETTINGS, PRODUCT_NAME: 'X' } }, []],
+    ['NODE_ENV=development', { settings: { ...SETTINGS, NODE_ENV: 'development' } }, ['not-production']],
+    ['access tokens for an hour', { settings: { ...SETTINGS, ACCESS_TOKEN_LIFETIME: 3600 } }, []],
+    [
+      'access tokens for longer',
+      { settings: { ...SETTINGS, ACCESS_TOKEN_LIFETIME: 3601 } },
+      ['access-token-long'],
+    ],
+    ['codes for two minutes', { settings: { ...SETTINGS, CODE_LIFETIME: 120 } }, ['code-long']],
+    [
+      'a retry window of two minutes',
+      { settings: { ...SETTINGS, RETRY_WINDOW: 120 } },
+      ['retry-window-long'],
+    ],
+  ])('judges a process with %s', (_, changes, expected) => {
+    expect(ids(examineProcesses(withOne(changes), OWN))).toEqual(expected);
+  });
+
+  it('compares with this command line too, and says who has what', () => {
+    const own = { version: '0.9.0', settings: { BASE_URL: 'http://localhost:3002' } };
+    expect(examineProcesses(ALL, own)).toMatchObject([
+      {
+        check: 'versions-differ',
+        problem: expect.stringMatching(/^1\.0\.0 in authorize a:1, .*; 0\.9\.0 in this command line$/),
+      },
+      {
+        check: 'settings-differ',
+        subject: 'BASE_URL',
+        problem: expect.stringContaining('http://localhost:3002 in this command line'),
+      },
+    ]);
+  });
+
+  it.each([
+    ['equal', 0, []],
+    ['within the time of the question', 400, []],
+    ['a bit ahead', 2_000, ['clock-drifts']],
+    ['ahead', 8_000, ['clock-wrong']],
+    ['a bit behind', -2_000, ['clock-drifts']],
+    ['behind', -8_000, ['clock-wrong']],
+  ])('judges a clock that is %s', (_, ahead, expected) => {
+    const reading: ClockReading = {
+      place: 'token a:1',
+      time: 1_000_000 + ahead,
+      askedAt: 1_000_000,
+      answeredAt: 1_000_500,
+    };
+    expect(ids(examineClocks([reading], 5))).toEqual(expected);
+  });
+});
+
+describe('doctor: Redis', () => {
+  const REDIS = {
+    version: '8.0.0',
+    maxmemory_policy: 'noeviction',
+    appendonly: 'yes',
+    aof_last_write_status: 'ok',
+    role: 'master',
+    connected_replicas: 1,
+  };
+
+  it.each<[string, Partial<typeof REDIS>, string[]]>([
+    ['in order', {}, []],
+    ['whose settings are hidden', { maxmemory_policy: 'unknown', appendonly: 'unknown' }, []],
+    ['that evicts', { maxmemory_policy: 'allkeys-lru' }, ['redis-evicts']],
+    ['with one node that evicts', { maxmemory_policy: 'noeviction,volatile-lru' }, ['redis-evicts']],
+    ['that keeps nothing', { appendonly: 'no' }, ['redis-not-persistent']],
+    ['with one node that keeps nothing', { appendonly: 'yes,no' }, ['redis-not-persistent']],
+    ['that cannot write', { aof_last_write_status: 'err' }, ['redis-write-failed']],
+    ['that is a replica', { role: 'slave' }, ['redis-no-primary']],
+    ['without a replica', { connected_replicas: 0 }, ['redis-no-replica']],
+  ])('judges one %s', (_, changes, expected) => {
+    const findings = examineRedis([{ status: { ...REDIS, ...changes }, seenBy: ['token a:1'] }]);
+    expect(ids(findings)).toEqual(expected);
+    for (const { subject } of findings) expect(subject).toBe('Redis of token a:1');
+  });
+});
+
+describe('doctor: audit buffers', () => {
+  it.each<[string, ServiceStatus['audit'], string[]]>([
+    ['empty', { waiting: 0, dropped: 0 }, []],
+    ['with a batch', { waiting: 500, dropped: 0 }, []],
+    ['with many events', { waiting: 5_000, dropped: 0 }, ['audit-waiting']],
+    ['that overflowed', { waiting: 0, dropped: 3 }, ['audit-dropped']],
+  ])('judges one %s', (_, audit, expected) => {
+    expect(ids(examineBuffers([status('token', 'a:1', audit && { audit })]))).toEqual(expected);
+  });
+
+  it('says that it knows none', () => {
+    expect(examineBuffers(ALL)).toMatchObject([
+      { reason: expect.any(String) },
+      { reason: expect.any(String) },
+    ]);
+  });
+});
+
+describe('doctor: NATS', () => {
+  const stream = (name: string) => ({
+    stream: name,
+    messages: 10,
+    bytes: 100,
+    first: new Date('2026-05-01T00:00:00Z'),
+    maxAgeDays: 90,
+    maxBytes: 1000,
+    replicas: 3,
+    differing: [],
+  });
+  const NATS: NatsFacts = {
+    place: 'nats.example.com:4222',
+    encrypted: true,
+    local: false,
+    anonymous: false,
+    excessive: [],
+    shared: false,
+    trailChanges: [],
+    streams: [stream('A'), stream('B')],
+  };
+
+  it.each<[string, Partial<NatsFacts>, string[]]>([
+    ['in order', {}, []],
+    ['that lets anybody in', { anonymous: true }, ['nats-anonymous']],
+    ['that permits too much', { excessive: ['read everything'] }, ['nats-permissions']],
+    ['that permits to delete the trail', { trailChanges: ['delete its streams'] }, ['audit-deletable']],
+    ['whose trail has the account of the apps', { shared: true }, ['audit-shared-account']],
+    ['without TLS', { encrypted: false }, ['nats-unencrypted']],
+    ['without TLS on this machine', { encrypted: false, local: true }, []],
+    ['without a stream', { streams: [stream('A')] }, ['audit-stream-missing']],
+    [
+      'without JetStream',
+      { streams: null, noStreams: 'not enabled' },
+      ['audit-stream-missing', 'audit-stream-missing'],
+    ],
+    ['with a full stream', { streams: [stream('A'), { ...stream('B'), bytes: 950 }] }, ['audit-stream-full']],
+    [
+      'with a stream that can be emptied',
+      { streams: [{ ...stream('A'), differing: ['deny_purge'] }, stream('B')] },
+      ['audit-stream-differs'],
+    ],
+    ['with one copy', { streams: [stream('A'), { ...stream('B'), replicas: 1 }] }, ['audit-single-copy']],
+  ])('judges one %s', (_, changes, expected) => {
+    expect(ids(examineNats({ ...NATS, ...changes }, ['A', 'B']))).toEqual(expected);
+  });
+});
+
+describe('doctor: certificates', () => {
+  const NOW = Date.parse('2026-06-01T00:00:00Z');
+  const CERTIFICATE: Certificate = {
+    place: 'AUTH_URL auth.example.com:443',
+    validFrom: new Date('2026-05-01T00:00:00Z'),
+    validTo: new Date('2026-07-30T00:00:00Z'),
+    untrusted: null,
+    outdated: false,
+  };
+
+  it.each<[string, Partial<Certificate>, string[]]>([
+    ['in order', {}, []],
+    ['that has expired', { validTo: new Date('2026-05-31T00:00:00Z') }, ['certificate-expired']],
+    ['that is not valid yet', { validFrom: new Date('2026-06-02T00:00:00Z') }, ['certificate-expired']],
+    [
+      'with 20 days left',
+      { validTo: new Date('2026-06-21T00:00:00Z'), validFrom: new Date('2026-03-01T00:00:00Z') },
+      ['certificate-expires'],
+    ],
+    [
+      'of six days with three days left',
+      { validFrom: new Date('2026-05-29T00:00:00Z'), validTo: new Date('2026-06-04T00:00:00Z') },
+      [],
+    ],
+    [
+      'of six days with one day left',
+      { validFrom: new Date('2026-05-27T00:00:00Z'), validTo: new Date('2026-06-02T00:00:00Z') },
+      ['certificate-expires'],
+    ],
+    ['that is not trusted', { untrusted: 'self-signed certificate' }, ['certificate-untrusted']],
+    ['of a server that speaks TLS 1.0', { outdated: true }, ['tls-outdated']],
+  ])('judges one %s', (_, changes, expected) => {
+    expect(ids(examineCertificate({ ...CERTIFICATE, ...changes }, NOW))).toEqual(expected);
+  });
+});
+
+describe('doctor: token keys', () => {
+  const NOW = new Date('2026-06-01T00:00:00Z');
+  const [PAST, FUTURE] = [new Date('2026-05-01T00:00:00Z'), new Date('2026-08-01T00:00:00Z')];
+  const signing = (id: string) => ({ id, role: 'signing' }) as const;
+  const verifying = (id: string) => ({ id, role: 'verifying' }) as const;
+  const [A, B] = ['aaaaaaaa', 'bbbbbbbb'];
+  const record = (id: string, neededUntil: Date | null = FUTURE, firstSeenAt = PAST) => ({
+    id,
+    firstSeenAt,
+    lastSignedAt: neededUntil && PAST,
+    neededUntil,
+  });
+  const both = (authorize: ServiceStatus['keys'], token = authorize) => [
+    status('authorize', 'a:1', authorize && { keys: authorize }),
+    status('token', 'a:1', token && { keys: token }),
+  ];
+
+  it.each<[string, ServiceStatus[], ReturnType<typeof record>[], string[]]>([
+    ['one key', both([signing(A)]), [record(A)], []],
+    [
+      'a next key that has signed nothing',
+      both([signing(A), verifying(B)]),
+      [record(A), record(B, null)],
+      [],
+    ],
+    ['an older key that is still needed', both([signing(A), verifying(B)]), [record(A), record(B)], []],
+    [
+      'an older key that is not needed',
+      both([signing(A), verifying(B)]),
+      [record(A), record(B, PAST)],
+      ['key-unneeded'],
+    ],
+    [
+      'a key that one app does not know',
+      both([signing(A)], [signing(B), verifying(A)]),
+      [record(A), record(B)],
+      ['keys-differ', 'key-unknown'],
+    ],
+    [
+      'two signing keys that all know',
+      both([signing(A), verifying(B)], [signing(B), verifying(A)]),
+      [record(A), record(B)],
+      ['keys-differ'],
+    ],
+    [
+      'a key that tokens need and one app lacks',
+      both([signing(A), verifying(B)], [signing(A)]),
+      [record(A), record(B)],
+      ['key-missing'],
+    ],
+    ['a removed key that tokens need', both([signing(A)]), [record(A), record(B)], ['key-removed-early']],
+    ['a removed key that no token needs', both([signing(A)]), [record(A), record(B, PAST)], []],
+    [
+      'a key of two years',
+      both([signing(A)]),
+      [record(A, FUTURE, new Date('2024-06-01T00:00:00Z'))],
+      ['key-old'],
+    ],
+  ])('judges %s', (_, statuses, records, expected) => {
+    expect(ids(examineKeys(statuses, records, NOW)).sort()).toEqual(expected.sort());
+  });
+
+  it('checks nothing if no process reports its keys', () => {
+    expect(examineKeys([status('resource', 'a:1')], [], NOW)).toHaveLength(6);
+  });
+});

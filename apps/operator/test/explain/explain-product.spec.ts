@@ -1,0 +1,150 @@
+import { randomBytes } from 'node:crypto';
+import { type AppProcess, startApp } from '#test/support/app-process.js';
+import { appSettings } from '#test/support/app-settings.js';
+import { auditEvents } from '#test/support/audit-trail.js';
+import { openFixture, REDIRECT_URI, type TestClient } from '#test/support/fixture.js';
+import { type Isolated, isolate } from '#test/support/isolate.js';
+import { CommandHost } from '../support/command-host.js';
+
+const TOKEN_KEYS = randomBytes(32).toString('base64url');
+const NAMES = ['authorize', 'token', 'resource'] as const;
+
+let services: Isolated;
+let fixture: Awaited<ReturnType<typeof openFixture>>;
+let apps: AppProcess[];
+let urls: Record<(typeof NAMES)[number], string>;
+let client: TestClient;
+let userId: number;
+let env: NodeJS.ProcessEnv;
+const host = new CommandHost();
+
+beforeAll(async () => {
+  services = await isolate();
+  env = { ...appSettings(services), API_URL: 'https://api.example.com' };
+  const settings = {
+    ...appSettings(services),
+    API_URL: 'https://api.example.com',
+    LOG_LEVEL: 'warn',
+    TOKEN_KEYS,
+  };
+  apps = await Promise.all(NAMES.map((name) => startApp(name, settings)));
+  urls = Object.fromEntries(NAMES.map((name, at) => [name, apps[at]?.url ?? ''])) as typeof urls;
+  fixture = await openFixture(services, TOKEN_KEYS);
+  client = await fixture.client();
+  userId = await fixture.user();
+});
+
+afterAll(async () => {
+  await host.close();
+  await Promise.all(apps.map((app) => app.stop()));
+  await fixture.close();
+  await services.close();
+});
+
+async function post(path: string, parameters: Record<string, string>): Promise<Record<string, string>> {
+  const answer = await fetch(`${urls.token}/api/auth/oauth/${path}`, {
+    method: 'POST',
+    body: new URLSearchParams({ ...client, ...parameters }),
+  });
+  return (await answer.json()) as Record<string, string>;
+}
+
+const redeem = async (code: string, redirect_uri = REDIRECT_URI) =>
+  post('token', { grant_type: 'authorization_code', code, redirect_uri });
+
+function authorize(parameters: Record<string, string>): Promise<Response> {
+  const query = new URLSearchParams({
+    client_id: client.client_id,
+    redirect_uri: REDIRECT_URI,
+    state: 's',
+    ...parameters,
+  });
+  return fetch(`${urls.authorize}/auth/oauth2/authorize?${query}`, { redirect: 'manual' });
+}
+
+/** The explanation of a reference, once its events are stored; as JSON and as text, which must hold none of these values. */
+async function explain(
+  reference: string,
+  secrets: readonly string[] = [],
+  events = 1,
+): Promise<Record<string, unknown>> {
+  await auditEvents(services.natsUrl, { reference }, events);
+  const text = await host.run(['explain', reference], env);
+  const json = await host.run(['explain', reference, '--json'], env);
+  expect([text.code, text.stderr, json.code]).toEqual([0, '', 0]);
+  for (const secret of [...secrets, client.client_secret])
+    expect(text.stdout + json.stdout).not.toContain(secret);
+  return JSON.parse(json.stdout) as Record<string, unknown>;
+}
+
+describe('explain, of requests to the running product', () => {
+  it('finds the registered redirect URI that the one of an error page resembles', async () => {
+    const page = await (await authorize({ redirect_uri: `${REDIRECT_URI}/` })).text();
+    const [, reference = ''] = /Reference: <code>([\w-]{12})<\/code>/.exec(page) ?? [];
+    expect(await explain(reference)).toMatchObject({
+      check: 'redirect_uri',
+      client_id: client.client_id,
+      values: expect.arrayContaining([{ name: 'sent', value: `${REDIRECT_URI}/` }]),
+      differences: [{ marked: `${REDIRECT_URI}{+/+}` }],
+      remedies: expect.arrayContaining([
+        {
+          party: 'operator',
+          action: 'If the address is the application’s, register it.',
+          commands: [`operator client update ${client.client_id} --add-redirect-uri '${REDIRECT_URI}/'`],
+        },
+      ]),
+    });
+  });
+
+  it('finds why a code was refused, and what the client did before', async () => {
+    const { access_token = '' } = await redeem(await fixture.code(client.client_id, userId));
+    const code = await fixture.code(client.client_id, userId);
+    const { error_reference: reference = '' } = await redeem(code, 'https://app.example.com/callback');
+    const explanation = await explain(reference, [code, access_token]);
+    expect(explanation).toMatchObject({
+      check: 'redirect_uri_mismatch',
+      differences: [{ sent: 'https://app.example.com/callback', expected: REDIRECT_URI }],
+      around: expect.arrayContaining([expect.objectContaining({ type: 'token.issued' })]),
+    });
+  });
+
+  it('finds the exact check of a token that an API refused', async () => {
+    const pair = await redeem(await fixture.code(client.client_id, userId));
+    const { access_token: token = '' } = pair;
+    await post('revoke', { token });
+    const answer = await fetch(`${urls.resource}/v2/me`, { headers: { Authorization: `Bearer ${token}` } });
+    expect(answer.status).toBe(401);
+    const reference = answer.headers.get('error-reference') ?? '';
+    const explanation = await explain(reference, [token], 2);
+    expect(explanation).toMatchObject({
+      check: 'revoked',
+      // Only the grant's record names them.
+      client_id: client.client_id,
+      user_id: userId,
+      around: expect.arrayContaining([expect.objectContaining({ type: 'grant.revoked' })]),
+      event: { service: 'token' },
+      other_events: [{ service: 'resource', error: 'invalid_token', check: 'access token is active' }],
+    });
+    const { stdout: page } = await host.run(['explain', reference], env);
+    expect(page).toMatch(/^Request +GET \/v2\/me$/m);
+    expect(page).toMatch(/^Answer +401 invalid_token$/m);
+    const { stdout } = await host.run(['explain', '--client', client.client_id, '--json'], env);
+    expect((JSON.parse(stdout) as { groups: unknown[] }).groups).toContainEqual(
+      expect.objectContaining({ check: 'revoked', error: 'invalid_token', reference }),
+    );
+  });
+
+  it('groups everything that was refused to a client', async () => {
+    const { headers } = await authorize({ scope: 'profile:reed' });
+    const callback = new URL(headers.get('location') ?? '');
+    expect(callback.searchParams.get('error')).toBe('invalid_scope');
+    const explanation = await explain(callback.searchParams.get('error_reference') ?? '');
+    expect(explanation).toMatchObject({ check: 'scope', differences: [{ marked: 'profile:re[-a-]{+e+}d' }] });
+    await auditEvents(services.natsUrl, { clientId: client.client_id, types: ['request.refused'] }, 3);
+    const { stdout } = await host.run(['explain', '--client', client.client_id, '--json'], env);
+    const { groups } = JSON.parse(stdout) as { groups: { check: string; count: number }[] };
+    expect(groups.map(({ check }) => check)).toEqual(
+      expect.arrayContaining(['redirect_uri', 'redirect_uri_mismatch', 'scope']),
+    );
+  });
+});

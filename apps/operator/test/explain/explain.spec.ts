@@ -1,0 +1,222 @@
+import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { auditEvent, type AuditRecord } from '#audit/event.js';
+import { storeEvent } from '#audit/streams.js';
+import { natsOptions } from '#messaging/nats.connection.js';
+import { useOperatorBench } from '../support/operator-bench.js';
+
+const CLIENT = 'sc_abcdefghijklmnopqrstuvwx';
+const REFERENCE = 'dhdpfs_iGBYa';
+const NOW = Date.now();
+
+const bench = useOperatorBench();
+let nats: NatsConnection;
+
+/** Stores an event of some seconds ago. */
+async function store(record: Partial<AuditRecord>, secondsAgo = 60, service: 'token' | 'resource' = 'token') {
+  const time = new Date(NOW - secondsAgo * 1000);
+  await storeEvent(nats, auditEvent(service, { type: 'request.refused', ...record }, time));
+}
+
+beforeAll(async () => {
+  nats = await connect(natsOptions(bench.natsUrl, 'explain test'));
+  const request = { method: 'POST', path: '/api/auth/oauth/token' };
+  const refused = { client_id: CLIENT, request, status: 400, error: 'invalid_grant' };
+  await store({ type: 'token.issued', client_id: CLIENT, reference: 'earlier_____', status: 200 }, 90);
+  await store({
+    ...refused,
+    reference: REFERENCE,
+    grant_id: 'g1',
+    check: 'redirect_uri_mismatch',
+    description: "the parameter 'redirect_uri' differs from the one in the authorization request",
+    detail: { sent: 'https://app.example.com/callback/', expected: 'https://app.example.com/callback' },
+  });
+  await store({ ...refused, reference: 'another_____', client_id: 'sc_other' }, 59);
+  await store({ ...refused, reference: 'later_______', check: 'expired' }, 50);
+  await store({ ...refused, reference: '-hyphen-_-_-', check: 'expired' }, 40);
+  await store({ reference: 'hours_ago___', ...refused, check: 'code_replayed' }, 3 * 3600);
+  await store(
+    { reference: 'at_an_api___', error: 'invalid_token', check: 'access token is active', status: 401 },
+    30,
+    'resource',
+  );
+  await store({ reference: 'at_an_api___', error: 'invalid_token', check: 'revoked', client_id: CLIENT }, 30);
+});
+
+afterAll(() => nats.close());
+
+describe('a forged event', () => {
+  // U+009B begins an escape sequence, and JSON leaves it as it is.
+  const COMMANDS = '\u001b]0;title\u0007\u009b31m';
+
+  it('commands no terminal, by the name of a detail, by a value or by any other text', async () => {
+    const detail = { [COMMANDS]: COMMANDS, sent: COMMANDS, expected: 'x' };
+    const texts = {
+      client_id: COMMANDS,
+      grant_id: `\0${COMMANDS}`,
+
+      description: COMMANDS,
+    };
+    const request = { method: COMMANDS, path: COMMANDS };
+    await store(
+      { reference: 'forged_keys_', check: COMMANDS, error: COMMANDS, request, detail, ...texts },
+      20,
+    );
+    const { code, stdout, stderr } = await bench.run(['explain', 'forged_keys_']);
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toContain('title');
+    // Without a terminal nothing is coloured.
+    expect(stdout).not.toMatch(/[^\P{C}\n]/u);
+  });
+
+  it.each(['__proto__', 'constructor'])('with the check %s is explained', async (check) => {
+    const reference = `forged_${check}`.slice(0, 12);
+    await store(
+      { reference, check, detail: JSON.parse('{"__proto__":"x","sent":"y"}') as Record<string, string> },
+      20,
+    );
+    const { code, stdout } = await bench.run(['explain', reference]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(new RegExp(`^Failed check +${check}$`, 'm'));
+    expect(stdout).toMatch(/^ +__proto__ +x$/m);
+  });
+});
+
+describe('explain REFERENCE', () => {
+  it('names the request, the failed check, the values compared, who can fix it, and what the client did around it', async () => {
+    const { code, stdout, stderr } = await bench.run(['explain', REFERENCE]);
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(/^Reference +dhdpfs_iGBYa$/m);
+    expect(stdout).toMatch(/^Request +POST \/api\/auth\/oauth\/token$/m);
+    expect(stdout).toMatch(/^Failed check +redirect_uri_mismatch$/m);
+    expect(stdout).toContain('https://app.example.com/callback{+/+}');
+    expect(stdout).toContain('developer of the application: ');
+    expect(stdout).toMatch(/token\.issued +200/);
+    expect(stdout).toMatch(/request\.refused +400 +expired/);
+    expect(stdout).not.toContain('another_____');
+    expect(stdout).not.toContain('hours_ago___');
+  });
+
+  it('gives the same as JSON', async () => {
+    const { stdout } = await bench.run(['explain', REFERENCE, '--json']);
+    expect(JSON.parse(stdout)).toMatchObject({
+      reference: REFERENCE,
+      client_id: CLIENT,
+      grant_id: 'g1',
+      check: 'redirect_uri_mismatch',
+      differences: [{ marked: 'https://app.example.com/callback{+/+}' }],
+      remedies: expect.arrayContaining([expect.objectContaining({ party: 'application' })]),
+      around: [
+        { type: 'token.issued' },
+        { reference: 'later_______' },
+        { reference: '-hyphen-_-_-' },
+        { reference: 'at_an_api___', check: 'revoked' },
+      ],
+    });
+  });
+
+  it('takes the exact check of the token app for a request that an API refused', async () => {
+    const { stdout } = await bench.run(['explain', 'at_an_api___', '--json']);
+    expect(JSON.parse(stdout)).toMatchObject({
+      check: 'revoked',
+      client_id: CLIENT,
+      other_events: [{ service: 'resource', check: 'access token is active' }],
+    });
+  });
+
+  it('explains a request that succeeded', async () => {
+    const { code, stdout } = await bench.run(['explain', 'earlier_____']);
+    expect([code, stdout]).toEqual([0, expect.stringContaining('This request was not refused.')]);
+  });
+
+  it('accepts a reference that begins with a hyphen', async () => {
+    const { code, stdout } = await bench.run(['explain', '-hyphen-_-_-', '--json']);
+    expect([code, (JSON.parse(stdout) as { check: string }).check]).toEqual([0, 'expired']);
+  });
+
+  it('says why a reference may be unknown, and shows similar ones', async () => {
+    const { code, stdout, stderr } = await bench.run(['explain', 'dhdpfs_iGBya']);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toContain('no event has the reference "dhdpfs_iGBya"');
+    expect(stderr).toContain('similar references, if it was copied by eye: dhdpfs_iGBYa');
+    expect(stderr).toMatch(
+      /may be older than the trail: it holds OAUTH_ACTIVITY_TOKEN since 20\S+, OAUTH_REFUSALS_TOKEN since/,
+    );
+  });
+});
+
+describe('without PostgreSQL', () => {
+  it('explain answers from the trail alone, and warns', async () => {
+    const env = { ...bench.env, DATABASE_URL: 'postgres://x:y@127.0.0.1:1/x' };
+    await store({ reference: 'grant_only__', error: 'invalid_token', check: 'revoked', grant_id: 'g2' }, 20);
+    const { code, stdout, stderr } = await bench.run(['explain', 'grant_only__'], env);
+    expect([code, stdout]).toEqual([0, expect.stringContaining('The access was revoked')]);
+    expect(stderr).toContain('PostgreSQL (DATABASE_URL) does not answer');
+  });
+});
+
+describe('explain --client', () => {
+  it('groups everything refused since a moment by cause', async () => {
+    const { stdout } = await bench.run(['explain', '--client', CLIENT, '--json']);
+    const { groups, refused, succeeded } = JSON.parse(stdout);
+    expect([refused, succeeded]).toEqual([4, 1]);
+    expect(groups[0]).toMatchObject({
+      check: 'expired',
+      error: 'invalid_grant',
+      count: 2,
+      title: 'The code or token has expired',
+      first: new Date(NOW - 50_000).toISOString(),
+      last: new Date(NOW - 40_000).toISOString(),
+      reference: '-hyphen-_-_-',
+      party: 'application',
+    });
+    const { stdout: longer } = await bench.run(['explain', '--client', CLIENT, '--since', '1d', '--json']);
+    expect(JSON.parse(longer).refused).toBe(5);
+  });
+
+  it('prints the groups with a remedy each', async () => {
+    const { stdout } = await bench.run(['explain', '--client', CLIENT]);
+    expect(stdout).toMatch(/^Since \S+, 4 requests of sc_abc.* refused; 1 other event\.$/m);
+    expect(stdout).toContain('2 × The code or token has expired');
+    expect(stdout).toMatch(/^developer of the application: Redeem a code at once/m);
+  });
+
+  it('of a client without refusals says so', async () => {
+    const create = [
+      'client',
+      'create',
+      '--name',
+      'New',
+      '--redirect-uri',
+      'https://new.example.com/cb',
+      '--json',
+    ];
+    const { client_id: id } = JSON.parse((await bench.run(create)).stdout) as { client_id: string };
+    const { code, stdout } = await bench.run(['explain', '--client', id]);
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^Since \S+, 0 requests of sc_\w+ refused/)]);
+  });
+
+  it('refuses a client that neither the trail nor the database knows', async () => {
+    const { code, stderr } = await bench.run(['explain', '--client', 'sc_nobody']);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('there is no client "sc_nobody"')]);
+  });
+});
+
+describe('wrong input', () => {
+  it.each([
+    [[], 'give a reference, or --client'],
+    [[REFERENCE, '--client', CLIENT], 'give a reference, or --client'],
+    [['x'], 'is not a reference'],
+    [['--client', CLIENT, '--since', 'yesterday'], 'is not a time'],
+    [[REFERENCE, '--since', '1h'], '--since is for --client'],
+    [['0123456789abcdef0123456789abcdef'], 'is a reference of the proxy'],
+  ])('%j is refused', async (args, says) => {
+    const { code, stderr } = await bench.run(['explain', ...args]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(says)]);
+  });
+
+  it('a NATS that does not answer is named', async () => {
+    const env = { ...bench.env, NATS_URL: 'nats://127.0.0.1:1' };
+    const { code, stderr } = await bench.run(['explain', REFERENCE], env);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('NATS (NATS_URL) does not answer')]);
+  });
+});

@@ -1,0 +1,412 @@
+import { execFileSync } from 'node:child_process';
+import { hash } from 'node:crypto';
+import { type AuditEvent, auditEvent, type AuditRecord } from '#audit/event.js';
+import type { ClientWithSecrets } from '#database/client/client.js';
+import { comparisonOf } from '../../src/explain/comparison.js';
+import { closestDifference, differenceOf, markedText } from '../../src/explain/difference.js';
+import { explanationOf } from '../../src/explain/explanation.js';
+import { isSimilar, referenceIn } from '../../src/explain/reference.js';
+import { SummaryBuilder } from '../../src/explain/refusal-summary.js';
+
+// Commands begin as this process was started: `npx jest` sets it.
+delete process.env.npm_lifecycle_event;
+
+const CLIENT = 'sc_abcdefghijklmnopqrstuvwx';
+const AT = new Date('2026-11-22T18:00:00.000Z');
+
+const event = (record: Partial<AuditRecord>, service: 'token' | 'resource' = 'token', time = AT) =>
+  auditEvent(service, { type: 'request.refused', ...record }, time);
+
+describe('a difference', () => {
+  it.each([
+    ['https://a.example/cb/', 'https://a.example/cb', 'https://a.example/cb{+/+}'],
+    ['https://a.example/cb', 'https://a.example/cb/', 'https://a.example/cb[-/-]'],
+    ['http://a.example', 'https://a.example', 'http[-s-]://a.example'],
+    ['same', 'same', 'same'],
+    ['nope', 'profile:read', '[-profile:read-]{+nope+}'],
+    ['', 'https://a.example', '[-https://a.example-]'],
+  ])('of %s from %s is marked character by character', (sent, expected, marked) => {
+    const difference = differenceOf(sent, expected);
+    expect(difference).toMatchObject({ sent, expected });
+    expect(markedText(difference)).toBe(marked);
+  });
+
+  it('is taken from the value that resembles the sent one most', () => {
+    const registered = ['https://other.example/x', 'https://a.example/cb', 'com.example:/cb'];
+    expect(closestDifference('https://a.example/CB', registered)).toMatchObject({ expected: registered[1] });
+  });
+
+  it('of two texts that differ almost everywhere shows both whole, and is found at once', () => {
+    // The sender of a request chooses one text. A full comparison of these takes minutes.
+    const [sent = '', ...registered] = Array.from({ length: 21 }, (_, seed) => {
+      const parts = Array.from({ length: 30 }, (_each, part) => hash('sha256', `${seed} ${part}`));
+      return `https://a.example/${parts.join('')}`;
+    });
+    expect(closestDifference(sent, registered)).toEqual({
+      sent,
+      expected: registered[0],
+      parts: [
+        { text: registered[0], only: 'expected' },
+        { text: sent, only: 'sent' },
+      ],
+    });
+  });
+
+  it('is none where nothing is registered', () => {
+    expect(closestDifference('https://a.example', [])).toBeNull();
+  });
+});
+
+describe('what a check compared', () => {
+  it('is the redirect URI beside every registered one, and its difference from the closest', () => {
+    const detail = {
+      redirect_uri: 'https://a.example/cb/',
+      registered: ['https://a.example/cb', 'https://b.example'],
+    };
+    const { values, differences } = comparisonOf(event({ check: 'redirect_uri', detail }));
+    expect(values).toEqual([
+      { name: 'sent', value: 'https://a.example/cb/' },
+      { name: 'registered', value: 'https://a.example/cb' },
+      { name: 'registered', value: 'https://b.example' },
+    ]);
+    expect(differences.map(markedText)).toEqual(['https://a.example/cb{+/+}']);
+  });
+
+  it('is each scope that was asked for in vain, beside the one that it resembles', () => {
+    const detail = {
+      requested: ['profile:read', 'bookings:reed'],
+      registered: ['profile:read', 'bookings:read'],
+    };
+    const { differences } = comparisonOf(event({ check: 'scope', detail }));
+    expect(differences.map(markedText)).toEqual(['bookings:re[-a-]{+e+}d']);
+  });
+
+  it('is the scopes of a refresh and those that the user granted', () => {
+    const detail = { sent: 'profile:read x', expected: 'profile:read' };
+    expect(comparisonOf(event({ check: 'scope_exceeds', detail }))).toMatchObject({
+      values: [
+        { name: 'requested', value: 'profile:read x' },
+        { name: 'granted', value: 'profile:read' },
+      ],
+      differences: [{ sent: 'x' }],
+    });
+  });
+
+  it('is the expiry, the clock of the service, and the time between them', () => {
+    const detail = { expired_at: '2026-11-22T17:56:40.000Z' };
+    expect(comparisonOf(event({ check: 'expired', detail })).values).toEqual([
+      { name: 'expired', value: '2026-11-22T17:56:40.000Z' },
+      { name: 'clock of the service', value: '2026-11-22T18:00:00.000Z, 3 min 20 s later' },
+    ]);
+  });
+
+  it('is every other value of the event under its own name', () => {
+    const detail = { code_challenge_method: 'plain', counter: 3 };
+    expect(comparisonOf(event({ check: 'pkce', detail })).values).toEqual([
+      { name: 'code_challenge_method', value: 'plain' },
+      { name: 'counter', value: '3' },
+    ]);
+  });
+});
+
+/** The client of the events, as it is registered. */
+const REGISTERED: ClientWithSecrets = {
+  clientId: CLIENT,
+  name: 'Calendar Connect',
+  type: 'confidential',
+  redirectUris: ['https://a.example/registered'],
+  scopes: ['profile:read'],
+  optionalScopes: [],
+  requirePar: true,
+  requireState: true,
+  firstParty: false,
+  clientUri: null,
+  policyUri: null,
+  contacts: [],
+  disabledAt: AT,
+  logo: null,
+  secrets: [],
+  createdAt: AT,
+};
+const SCOPES = ['profile:read', 'bookings:read', 'bookings:write'];
+
+const explained = (
+  events: readonly [AuditEvent, ...AuditEvent[]],
+  client: ClientWithSecrets | null | undefined = REGISTERED,
+  scopes: readonly string[] | null = SCOPES,
+) => explanationOf('r', events, null, { client, scopes });
+
+/** The operator's remedy for a refused request. */
+function operatorRemedy(
+  record: Partial<AuditRecord>,
+  client?: Partial<ClientWithSecrets> | null,
+  scopes?: readonly string[] | null,
+) {
+  const events = [event({ client_id: CLIENT, ...record })] as const;
+  const registered = client === null ? null : { ...REGISTERED, ...client };
+  const remedy = explained(events, registered, scopes).remedies.find(({ party }) => party === 'operator');
+  return { action: remedy?.action, commands: remedy?.commands };
+}
+
+describe('an explanation', () => {
+  it('is that of the token app where an API knows only that a token is not valid', () => {
+    const atApi = event({ check: 'access token is active', error: 'invalid_token' }, 'resource');
+    const atToken = event({ check: 'revoked', error: 'invalid_token', grant_id: 'g1', client_id: CLIENT });
+    const explanation = explained([atApi, atToken]);
+    expect(explanation).toMatchObject({
+      event: atToken,
+      others: [atApi],
+      clientId: CLIENT,
+      grantId: 'g1',
+      title: 'The access was revoked',
+    });
+    expect(explanation.remedies.flatMap(({ commands }) => commands)).toEqual([
+      'operator grant show g1',
+      'operator audit search --grant g1',
+    ]);
+  });
+
+  it('names the owner of the grant where no event names the client', () => {
+    const events = [event({ check: 'revoked', error: 'invalid_token', grant_id: 'g1' })] as const;
+    const owner = { clientId: CLIENT, userId: 7 };
+    expect(explanationOf('r', events, owner, { client: REGISTERED, scopes: SCOPES })).toMatchObject({
+      clientId: CLIENT,
+      userId: 7,
+      grantId: 'g1',
+    });
+  });
+
+  it.each(['__proto__', 'constructor', 'toString'])('of the check %s is one of an unknown check', (check) => {
+    const { title, comparison } = explained([event({ check, detail: { sent: 'a', expected: 'b' } })]);
+    expect([title, comparison.values]).toEqual([
+      null,
+      [
+        { name: 'sent', value: 'a' },
+        { name: 'expected', value: 'b' },
+      ],
+    ]);
+  });
+
+  it('leaves out whether the exchange used PKCE, where that is not what failed', () => {
+    const detail = { sent: 'a', expected: 'b', pkce: false };
+    expect(comparisonOf(event({ check: 'other_client', detail })).values).toHaveLength(2);
+  });
+
+  it('has commands that can be copied', () => {
+    const detail = { redirect_uri: 'https://a.example/cb', registered: [] };
+    expect(operatorRemedy({ check: 'redirect_uri', detail }).commands).toEqual([
+      `operator client update ${CLIENT} --add-redirect-uri https://a.example/cb`,
+    ]);
+  });
+
+  it('leaves out a command with a value that the request does not have', () => {
+    const { remedies } = explained([event({ check: 'revoked', error: 'invalid_grant' })]);
+    expect(remedies.flatMap(({ commands }) => commands)).toEqual([]);
+  });
+
+  it('has commands that begin as the operator started this one', () => {
+    const started = process.env.npm_lifecycle_script;
+    process.env.npm_lifecycle_script = 'operator';
+    try {
+      expect(operatorRemedy({ check: 'client secret matches' }).commands?.[0]).toBe(
+        `npx operator client secret list ${CLIENT}`,
+      );
+    } finally {
+      if (started === undefined) delete process.env.npm_lifecycle_script;
+      else process.env.npm_lifecycle_script = started;
+    }
+  });
+
+  it.each([
+    ['https://a.example/$(id)', CLIENT],
+    ['https://a.example/;id', CLIENT],
+    ["https://a.example/'&id", CLIENT],
+    ["https://a.example/';id;'", 'x{redirect_uri}--client{client_id}'],
+  ])('of %s has commands that a shell takes without running what the sender wrote', (uri, clientId) => {
+    const detail = { redirect_uri: uri, registered: [] };
+    const { commands } = operatorRemedy({ check: 'redirect_uri', client_id: clientId, detail });
+    const command = commands?.[0]?.replace('operator', '');
+    expect(execFileSync('sh', ['-c', `printf '%s\\n' ${command}`], { encoding: 'utf8' }).trim()).toBe(
+      ['client', 'update', clientId, '--add-redirect-uri', uri].join('\n'),
+    );
+  });
+
+  it('of a request that succeeded names no check', () => {
+    const { title, remedies } = explained([event({ type: 'token.issued', status: 200 })]);
+    expect([title, remedies]).toEqual([null, []]);
+  });
+
+  it('of a reused refresh token names theft and mistakes of the application as causes', () => {
+    const { meaning } = explained([event({ check: 'refresh_token_reused', error: 'invalid_grant' })]);
+    expect(meaning).toMatch(
+      /stolen.*application sent an old one.*lost an answer.*two of its workers.*backup/,
+    );
+  });
+});
+
+describe('a redirect URI that was not registered', () => {
+  const remedy = (uri: unknown, client?: Partial<ClientWithSecrets> | null) =>
+    operatorRemedy({ check: 'redirect_uri', detail: { redirect_uri: uri } }, client);
+
+  it.each([
+    ['javascript:alert(1)', /It cannot be registered: it has the scheme javascript/],
+    ['data:text/html,x', /it has the scheme data/],
+    ['http://a.example/cb', /it is not encrypted/],
+    ['https://a.example/cb#x', /it has a fragment/],
+    ['https://a.example/*', /it has a wildcard/],
+    ['https://user@a.example/', /it has a user name/],
+    ['https://a.example/\u001b[2J', /it has spaces, control or non-ASCII characters/],
+    [undefined, /no redirect_uri that could be registered/],
+  ])('is not proposed where the registration would refuse it: %j', (uri, action) => {
+    for (const type of ['public', 'confidential'] as const)
+      expect(remedy(uri, { type })).toEqual({ action: expect.stringMatching(action), commands: [] });
+  });
+
+  it('is proposed by the rules for the type of the client', () => {
+    expect(remedy('com.example.app:/cb', { type: 'public' }).commands).toHaveLength(1);
+    expect(remedy('com.example.app:/cb', { type: 'confidential' }).commands).toEqual([]);
+  });
+
+  it('is not proposed once it is registered', () => {
+    const redirectUris = ['https://a.example/cb', 'http://127.0.0.1/cb'];
+    expect(remedy('https://a.example/cb', { redirectUris }).action).toMatch(/It is registered now/);
+    expect(remedy('http://127.0.0.1:5000/cb', { redirectUris, type: 'public' }).commands).toEqual([]);
+  });
+
+  it('is not proposed for a client that has the most redirect URIs', () => {
+    const redirectUris = Array.from({ length: 20 }, (_, n) => `https://a.example/${n}`);
+    expect(remedy('https://a.example/cb', { redirectUris })).toEqual({
+      action: expect.stringMatching(/has 20 redirect URIs, which is the limit/),
+      commands: [],
+    });
+  });
+
+  it('is not proposed for a client that is not registered, or is not known', () => {
+    expect(remedy('https://a.example/cb', null)).toEqual({
+      action: expect.stringMatching(/is not registered/),
+      commands: [],
+    });
+    const detail = { redirect_uri: 'https://a.example/cb' };
+    const { remedies } = explanationOf('r', [event({ check: 'redirect_uri', detail })], null, {
+      client: undefined,
+      scopes: SCOPES,
+    });
+    expect(remedies.flatMap(({ commands }) => commands)).toEqual([]);
+  });
+});
+
+describe('a remedy for the operator', () => {
+  it('adds the scopes that exist and that the client does not have', () => {
+    const detail = { requested: ['profile:read', 'bookings:read', 'nope', 'bookings:write'] };
+    expect(operatorRemedy({ check: 'scope', detail }).commands).toEqual([
+      `operator client update ${CLIENT} --add-scope 'bookings:read bookings:write'`,
+    ]);
+  });
+
+  it.each([
+    [['profile:read'], SCOPES, /registered for all of them now/],
+    [['nope'], SCOPES, /nope is not declared in `SCOPES_FILE`/],
+  ])('adds no scope where %j was requested', (requested, scopes, action) => {
+    expect(operatorRemedy({ check: 'scope', detail: { requested } }, {}, scopes)).toEqual({
+      action: expect.stringMatching(action),
+      commands: [],
+    });
+  });
+
+  it('adds no scope for a token of a client that has it: the user did not grant it', () => {
+    const detail = { sent: '', expected: 'bookings:read' };
+    expect(operatorRemedy({ check: 'token scope', detail }).commands).toHaveLength(1);
+    expect(operatorRemedy({ check: 'token scope', detail }, { scopes: SCOPES }).commands).toEqual([]);
+  });
+
+  it('changes nothing that was changed since', () => {
+    expect(operatorRemedy({ check: 'pushed' }).commands).toEqual([
+      `operator client update ${CLIENT} --require-par false`,
+    ]);
+    expect(operatorRemedy({ check: 'pushed' }, { requirePar: false }).action).toMatch(/REQUIRE_PAR/);
+    expect(operatorRemedy({ check: 'state' }).commands).toEqual([
+      `operator client update ${CLIENT} --state optional`,
+    ]);
+    expect(operatorRemedy({ check: 'state' }, { requireState: false }).commands).toEqual([]);
+    for (const check of ['client_disabled', 'client is enabled']) {
+      expect(operatorRemedy({ check }).commands).toContain(`operator client enable ${CLIENT}`);
+      expect(operatorRemedy({ check }, { disabledAt: null })).toEqual({
+        action: 'It is enabled now: repeat the request.',
+        commands: [],
+      });
+    }
+  });
+});
+
+describe('a summary', () => {
+  it('takes events in any order', () => {
+    const summary = new SummaryBuilder();
+    for (const [minute, reference] of [
+      [2, 'b'],
+      [3, 'c'],
+      [1, 'a'],
+    ] as const)
+      summary.add(event({ check: 'expired', reference }, 'token', new Date(AT.getTime() + minute * 60_000)));
+    expect(summary.build().groups).toMatchObject([
+      { count: 3, first: '2026-11-22T18:01:00.000Z', last: '2026-11-22T18:03:00.000Z', reference: 'c' },
+    ]);
+  });
+
+  it('groups refusals by cause, the most frequent first, with first, last and an example', () => {
+    const summary = new SummaryBuilder();
+    const at = (minute: number) => new Date(AT.getTime() + minute * 60_000);
+    summary.add(event({ check: 'expired', error: 'invalid_grant', reference: 'a' }, 'token', at(1)));
+    summary.add(event({ check: 'pkce', error: 'invalid_request', reference: 'b' }, 'token', at(2)));
+    summary.add(event({ type: 'token.issued' }, 'token', at(3)));
+    summary.add(event({ check: 'expired', error: 'invalid_grant', reference: 'c' }, 'token', at(4)));
+    const { groups, refused, succeeded } = summary.build();
+    expect([refused, succeeded, groups.map(({ check, count }) => [check, count])]).toEqual([
+      3,
+      1,
+      [
+        ['expired', 2],
+        ['pkce', 1],
+      ],
+    ]);
+    expect(groups[0]).toMatchObject({
+      first: at(1).toISOString(),
+      last: at(4).toISOString(),
+      reference: 'c',
+      party: 'application',
+    });
+  });
+});
+
+describe('a reference', () => {
+  it.each([
+    'dhdpfs_iGBYa',
+    ' "dhdpfs_iGBYa" ',
+    'error_reference: dhdpfs_iGBYa',
+    'Reference: dhdpfs_iGBYa.',
+    '"error_reference":"dhdpfs_iGBYa"',
+  ])('is found in %j', (text) => {
+    expect(referenceIn(text)).toBe('dhdpfs_iGBYa');
+  });
+
+  it('may begin with a hyphen', () => {
+    expect(referenceIn('-hdpfs_iGBY-')).toBe('-hdpfs_iGBY-');
+  });
+
+  it('of the proxy is told from one of the service', () => {
+    expect(() => referenceIn('0123456789abcdef0123456789abcdef')).toThrow(/the proxy/);
+  });
+
+  it.each(['', 'short', '\u001b[31m', 'x'.repeat(400)])('is not %j', (text) => {
+    expect(() => referenceIn(text)).toThrow(/is not a reference/);
+  });
+
+  it.each([
+    ['dhdpfs_iGBYa', 'dhdpfs_IGBYa', true],
+    ['dhdpfs_iGBYa', 'DHDPFS_IGBYA', true],
+    ['dhdpfs_iGBYa', 'dhdpfs_1GBY4', true],
+    ['dhdpfs_iGBYa', 'xxxpfs_iGBYa', false],
+    ['dhdpfs_iGBYa', 'dhdpfs_iGBY', false],
+  ])('%s resembles %s: %s', (one, other, similar) => {
+    expect(isSimilar(one, other)).toBe(similar);
+  });
+});

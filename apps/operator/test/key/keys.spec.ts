@@ -1,0 +1,284 @@
+import { randomBytes } from 'node:crypto';
+import { connect } from '@nats-io/transport-node';
+import { Client } from 'pg';
+import type { AuditEvent } from '#audit/event.js';
+import { AuditReader } from '#audit/reader.js';
+import { KeyRing } from '#grants/key-ring.js';
+import { SUBJECTS } from '#messaging/contract.js';
+import { natsOptions } from '#messaging/nats.connection.js';
+import type { ServiceStatus } from '#platform/status/status-report.js';
+import { statusSubject } from '#messaging/service-status.js';
+import { type AppProcess, startApp } from '#test/support/app-process.js';
+import { appSettings } from '#test/support/app-settings.js';
+import { type Isolated, isolate } from '#test/support/isolate.js';
+import { until } from '#test/support/until.js';
+import { runningServices } from '../../src/connections/status.connection.js';
+import { CommandHost } from '../support/command-host.js';
+import { jsonOf } from '../support/outcome.js';
+
+const [SIGNING, VERIFYING, OTHER] = Array.from({ length: 3 }, () =>
+  randomBytes(32).toString('base64url'),
+) as [string, string, string];
+const TOKEN_KEYS = `${SIGNING},${VERIFYING}`;
+const idOf = (key: string): string => KeyRing.parse(key).keys[0]?.id ?? '';
+
+let host: CommandHost;
+let services: Isolated;
+let database: Client;
+let env: Record<string, string>;
+const apps: AppProcess[] = [];
+
+beforeAll(async () => {
+  host = new CommandHost();
+  services = await isolate();
+  env = { ...appSettings(services), API_URL: 'https://api.example.com' };
+  database = new Client({ connectionString: services.databaseUrl });
+  await database.connect();
+  const names = ['token', 'token', 'authorize', 'resource'] as const;
+  await Promise.all(
+    names.map(async (name) => apps.push(await startApp(name, { ...env, LOG_LEVEL: 'warn', TOKEN_KEYS }))),
+  );
+});
+
+afterAll(async () => {
+  await Promise.all([host.close(), ...apps.map((app) => app.stop())]);
+  await database.end();
+  await services.close();
+});
+
+/** The answers of all four processes: a busy one may miss a round. */
+async function answers(): Promise<ServiceStatus[]> {
+  let all: ServiceStatus[] = [];
+  await until('every process answers', 60_000, async () => {
+    all = await runningServices(services.natsUrl);
+    return all.length === apps.length;
+  });
+  return all;
+}
+
+describe('the status of the running processes', () => {
+  it('comes from every process of every app, sorted', async () => {
+    const all = await answers();
+    expect(all.map(({ service }) => service)).toEqual(['authorize', 'resource', 'token', 'token']);
+    expect(new Set(all.map(({ instance }) => Number(instance.split(':').at(-1))))).toEqual(
+      new Set(apps.map(({ pid }) => pid)),
+    );
+    for (const { version, started_at, time } of all) {
+      expect(version).toMatch(/^\d+\.\d+\.\d+$/);
+      expect(Date.parse(time)).toBeGreaterThan(Date.parse(started_at));
+    }
+  });
+
+  it('has the keys by id and role, settings that must agree, and the state of Redis, each where the process has it', async () => {
+    const all = await answers();
+    const keys = KeyRing.parse(TOKEN_KEYS).keys;
+    expect(keys.map(({ role }) => role)).toEqual(['signing', 'verifying']);
+    for (const { service, ...status } of all) {
+      expect(status.settings).toMatchObject({
+        BASE_URL: 'https://base.example.com',
+        API_URL: 'https://api.example.com',
+        SCOPES_FILE: expect.stringMatching(/^sha256 [0-9a-f]{64}$/),
+      });
+      if (service === 'resource') {
+        expect(status).not.toHaveProperty('keys');
+        expect(status).not.toHaveProperty('redis');
+      } else {
+        expect(status.keys).toEqual(keys);
+        expect(status.redis).toMatchObject({
+          role: 'master',
+          appendonly: expect.stringMatching(/^(yes|no)$/),
+        });
+      }
+    }
+  });
+
+  it('holds no key, password or other secret', async () => {
+    const said = JSON.stringify(await answers());
+    for (const key of TOKEN_KEYS.split(',')) expect(said).not.toContain(key);
+    for (const url of [services.databaseUrl, services.redisUrl, services.natsUrl]) {
+      expect(said).not.toContain(url);
+      const { password } = new URL(url);
+      if (password !== '') expect(said).not.toContain(password);
+    }
+  });
+
+  it('goes to inboxes only, whatever reply subject a request names', async () => {
+    const nats = await connect(natsOptions(services.natsUrl, 'test'));
+    try {
+      const heard: string[] = [];
+      // The subjects of the audit trail are longer: its events arrive whenever they are written.
+      nats.subscribe('oauth.*.*', { callback: (_error, { subject }) => void heard.push(subject) });
+      nats.publish(statusSubject('token'), '{}', { reply: SUBJECTS.clientChanged });
+      await answers();
+      await nats.flush();
+      expect(heard).toEqual([]);
+    } finally {
+      await nats.close();
+    }
+  });
+
+  it('is not taken from an answer for another service, which could hold up a rotation', async () => {
+    const nats = await connect(natsOptions(services.natsUrl, 'test'));
+    try {
+      nats.subscribe(statusSubject('resource'), {
+        callback: (_error, message) => {
+          const time = new Date().toISOString();
+          const forged = { service: 'token', instance: 'forged:1', version: '0.1.0', started_at: time, time };
+          message.respond(JSON.stringify({ ...forged, keys: [{ id: 'ffffffff', role: 'signing' }] }));
+        },
+      });
+      await nats.flush();
+      expect((await answers()).map(({ instance }) => instance)).not.toContain('forged:1');
+    } finally {
+      await nats.close();
+    }
+  });
+});
+
+const keys = (...args: string[]) => host.run(['keys', ...args], env);
+const next = (present: string, ...args: string[]) =>
+  host.run(['keys', 'next', '--stdin', ...args], env, present);
+
+interface Listed {
+  readonly processes: string[];
+  readonly keys: Record<'id' | 'first_seen_at' | 'last_signed_at' | 'needed_until', string | null>[];
+  readonly problems: { id: string; severity: string }[];
+}
+
+/** What `keys list` prints once every process has answered, and recorded its keys. */
+async function listed(): Promise<Listed> {
+  let list: Listed | undefined;
+  await until('every process is listed, and every key recorded', 60_000, async () => {
+    list = jsonOf(await keys('list', '--json')) as Listed;
+    const ringProcesses = apps.length - 1;
+    return (
+      list.processes.length === ringProcesses &&
+      list.keys.every(({ first_seen_at }) => first_seen_at !== null)
+    );
+  });
+  return list as Listed;
+}
+
+/** Sets until when live tokens may need a key: null for a key that has signed nothing. */
+const setNeeded = (key: string, until: string | null) =>
+  database.query(
+    'UPDATE token_keys SET needed_until = $2::timestamptz, last_signed_at = NULL WHERE id = $1',
+    [idOf(key), until],
+  );
+
+async function keyChanges(): Promise<AuditEvent[]> {
+  const reader = await AuditReader.open(services.natsUrl);
+  try {
+    const events: AuditEvent[] = [];
+    for await (const event of reader.read({ types: ['token_key.changed'] })) events.push(event);
+    return events;
+  } finally {
+    await reader.close();
+  }
+}
+
+describe('operator keys list', () => {
+  it('tells of each key what it does in every process, when it signed last, and until when live tokens may need it', async () => {
+    const { processes, keys: known, problems } = await listed();
+    expect(processes.map((name) => name.split(' ')[0])).toEqual(['authorize', 'token', 'token']);
+    expect(known).toMatchObject([
+      { id: idOf(SIGNING), signs_in: processes, verifies_in: [], missing_in: [] },
+      { id: idOf(VERIFYING), signs_in: [], verifies_in: processes, missing_in: [], last_signed_at: null },
+    ]);
+    const [signing] = known;
+    // The lifetime of a refresh token, the clock skew, and the hour until the next record.
+    const seconds =
+      (Date.parse(signing?.needed_until ?? '') - Date.parse(signing?.last_signed_at ?? '')) / 1000;
+    expect(seconds).toBeCloseTo(90 * 86_400 + 5 + 3_600, 0);
+    expect(problems).toEqual([]);
+  });
+
+  it('prints a table of them, and no key', async () => {
+    await listed();
+    const { code, stdout } = await keys('list');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(new RegExp(`^${idOf(SIGNING)} +authorize 1, token \\d +- +- +\\d{4}-`, 'm'));
+    for (const key of TOKEN_KEYS.split(',')) expect(stdout).not.toContain(key);
+  });
+
+  it('warns of a process with another signing key, which the others do not know; the audit trail has its start', async () => {
+    await listed();
+    apps.push(await startApp('token', { ...env, LOG_LEVEL: 'warn', TOKEN_KEYS: OTHER }));
+    try {
+      const { problems } = await listed();
+      expect(problems.map(({ id }) => id)).toEqual(
+        expect.arrayContaining(['signing_keys_differ', 'signing_key_unknown', 'key_removed_early']),
+      );
+      expect((await next(TOKEN_KEYS)).stderr).toMatch(/token \S+ still has another value of TOKEN_KEYS/);
+      await until('the audit trail has the change', 60_000, async () => (await keyChanges()).length === 1);
+      expect(await keyChanges()).toMatchObject([
+        { service: 'token', detail: { key: idOf(OTHER), previous_key: idOf(SIGNING) } },
+      ]);
+    } finally {
+      await apps.pop()?.stop();
+      await database.query('DELETE FROM token_keys WHERE id = $1', [idOf(OTHER)]);
+    }
+  });
+});
+
+describe('operator keys next', () => {
+  it.each([
+    ['', 'there is nothing on stdin'],
+    ['secret-value-that-is-no-key', 'this is no value of TOKEN_KEYS'],
+  ])('refuses the input %j, and never takes TOKEN_KEYS in its place', async (present, says) => {
+    const result = await host.run(['keys', 'next', '--stdin'], { ...env, TOKEN_KEYS }, present);
+    expect(result).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(says) });
+    expect(result.stderr).not.toContain('secret-value');
+  });
+
+  it('waits while live tokens may need the older key, and begins another rotation only if asked to', async () => {
+    await listed();
+    const waits = await next(TOKEN_KEYS);
+    expect(waits).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(`${idOf(VERIFYING)} until 20`),
+    });
+    const step = jsonOf(await next(TOKEN_KEYS, '--begin', '--json')) as {
+      token_keys: string;
+      keys: string[];
+    };
+    expect(step).toMatchObject({ step: 1, action: 'add' });
+    const added = step.token_keys.split(',');
+    expect(added.slice(0, 2).join(',')).toBe(TOKEN_KEYS);
+    expect(added.slice(2).map(idOf)).toEqual(step.keys);
+  });
+
+  it('moves a key to the front that has signed nothing yet, once every process has it', async () => {
+    await listed();
+    await setNeeded(VERIFYING, null);
+    const { code, stdout, stderr } = await next(TOKEN_KEYS);
+    expect([code, stdout]).toEqual([0, `${VERIFYING},${SIGNING}\n`]);
+    expect(stderr).toMatch(new RegExp(`^Step 2 of 3 .*${idOf(VERIFYING)}`));
+    for (const key of TOKEN_KEYS.split(',')) expect(stderr).not.toContain(key);
+  });
+
+  it('removes the older key once no live token can need it', async () => {
+    await listed();
+    await setNeeded(VERIFYING, '2020-01-01');
+    expect(jsonOf(await next(TOKEN_KEYS, '--json'))).toEqual({
+      step: 3,
+      action: 'remove',
+      keys: [idOf(VERIFYING)],
+      token_keys: SIGNING,
+    });
+  });
+
+  it('reads the present value from TOKEN_KEYS too, and refuses one that no process has', async () => {
+    const { code, stderr } = await host.run(['keys', 'next'], { ...env, TOKEN_KEYS: OTHER });
+    expect([code, stderr]).toEqual([1, expect.stringMatching('no running process has this value')]);
+    const missing = await host.run(['keys', 'next'], env);
+    expect([missing.code, missing.stderr]).toEqual([1, expect.stringMatching('TOKEN_KEYS is missing')]);
+  });
+
+  it('tells no key in a refusal', async () => {
+    const { code, stderr } = await next(`${SIGNING},short`);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('this is no value of TOKEN_KEYS')]);
+    expect(stderr).not.toContain(SIGNING);
+  });
+});

@@ -1,0 +1,86 @@
+import { readFile } from 'node:fs/promises';
+import { useOperatorBench } from '../support/operator-bench.js';
+
+const CLIENT = 'sc_abcdefghijklmnopqrstuvwx';
+/** Every command that works on stored data, with input that is right, and what it needs beside DATABASE_URL. */
+const COMMANDS: [command: string, rest: string[], needs: string[]][] = [
+  [
+    'client create',
+    ['--name', 'A', '--redirect-uri', 'https://a.example/cb'],
+    ['AUTH_URL', 'BASE_URL', 'NATS_URL'],
+  ],
+  ['client update', [CLIENT, '--name', 'B'], ['NATS_URL']],
+  ['client disable', [CLIENT], ['NATS_URL']],
+  ['client enable', [CLIENT], ['NATS_URL']],
+  ['client delete', [CLIENT, '--yes'], ['NATS_URL']],
+  ['client import', ['-'], ['NATS_URL']],
+  ['client import', ['-', '--dry-run'], []],
+  ['client export', [], []],
+  ['client secret rotate', [CLIENT], ['NATS_URL']],
+  ['client secret revoke', [CLIENT, 'cs_1'], ['NATS_URL']],
+  ['resource-server revoke', ['rs_1'], ['NATS_URL']],
+  ['resource-server create', ['--name', 'A'], ['BASE_URL', 'NATS_URL']],
+  ['client list', [], []],
+  ['client search', ['calendar'], []],
+  ['client handover', [CLIENT], ['AUTH_URL', 'BASE_URL', 'API_URL', 'NATS_URL']],
+  ['client show', [CLIENT], []],
+  ['client secret list', [CLIENT], []],
+  ['resource-server list', [], []],
+  ['user create', ['--email', 'a@example.com', '--username', 'a', '--name', 'A'], ['NATS_URL']],
+  ['user update', ['nobody', '--locale', 'de'], ['NATS_URL']],
+  ['user list', [], []],
+  ['user show', ['nobody'], []],
+  ['user set-password', ['nobody'], ['NATS_URL']],
+  ['user enable', ['nobody'], ['NATS_URL']],
+  ['user disable', ['nobody'], ['NATS_URL']],
+  ['user delete', ['nobody', '--yes'], ['NATS_URL']],
+  ['grant list', [], []],
+  ['grant show', ['GbWvlLZo4bRhl8YlZ3RoUh4Nm4dX1QyS0m0O8m3pKcA'], []],
+  ['grant revoke', ['--all', '--yes'], ['NATS_URL']],
+  ['user import', ['-'], ['NATS_URL']],
+  ['audit tail', [], ['NATS_URL']],
+  ['audit search', [], ['NATS_URL']],
+  ['audit export', [], ['NATS_URL']],
+  ['doctor', [], ['AUTH_URL', 'BASE_URL', 'API_URL', 'NATS_URL']],
+  ['keys list', [], ['NATS_URL']],
+  ['keys next', [], ['NATS_URL']],
+  ['explain', ['dhdpfs_iGBYa'], ['NATS_URL']],
+  ['migrate', [], []],
+];
+
+describe('the settings of the commands', () => {
+  const bench = useOperatorBench();
+
+  it.each(COMMANDS)('that %s needs are required, and no others', async (command, rest, needs) => {
+    const env = { DATABASE_URL: bench.databaseUrl };
+    const { stderr } = await bench.run([...command.split(' '), ...rest], env);
+    const missing = [...stderr.matchAll(/(\w+_URL) is missing/g)].map(([, name]) => name ?? '');
+    expect(new Set(missing)).toEqual(new Set(needs));
+  });
+
+  const wanted = new Map<string, Set<string>>();
+  for (const [command, , needs] of COMMANDS)
+    for (const name of needs) wanted.set(name, (wanted.get(name) ?? new Set()).add(command));
+
+  it('are listed in the help', async () => {
+    const { stdout } = await bench.run(['--help'], {});
+    const rows = stdout.matchAll(/^ {2}(\w+_URL) +(.*(?:\n {19}.*)*)$/gm);
+    expect(listed(rows)).toEqual(
+      new Map([...wanted, ['DATABASE_URL', new Set(['all commands but scope list'])]]),
+    );
+  });
+
+  it('are listed in docs/operator.md', async () => {
+    const rows = (await readFile('docs/operator.md', 'utf8')).matchAll(/^\| `(\w+_URL)` \| (.*) \|$/gm);
+    expect(listed(rows)).toEqual(new Map([...wanted, ['DATABASE_URL', new Set(['all but scope list'])]]));
+  });
+});
+
+/** Commands by variable, of rows that hold a variable and its commands. */
+const listed = (rows: Iterable<RegExpMatchArray>): Map<string, Set<string>> =>
+  new Map(
+    [...rows].map(([, name = '', commands = '']) => [
+      name,
+      new Set(commands.replaceAll('`', '').replaceAll(/\s+/g, ' ').split(', ')),
+    ]),
+  );

@@ -1,0 +1,66 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DataSource } from 'typeorm';
+import { isolate } from '#test/support/isolate.js';
+import { CommandHost } from './command-host.js';
+import type { Outcome } from './run-operator.js';
+
+/** Services and settings of one suite, a process that runs commands, and a way to look at what they wrote. */
+export interface OperatorBench {
+  env: NodeJS.ProcessEnv;
+  natsUrl: string;
+  databaseUrl: string;
+  /** An empty folder that stands for `.local`. */
+  localDir: string;
+  /** Runs a command in the settings of the bench, or in others. */
+  run(args: readonly string[], env?: NodeJS.ProcessEnv, stdin?: string): Promise<Outcome>;
+  rows<T>(sql: string, parameters?: unknown[]): Promise<T[]>;
+  /** How many clients, secrets, users and grants there are. */
+  counts(): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+/** Gives the tests of a file a bench: it is empty before they run, and closed after them. */
+export function useOperatorBench(): OperatorBench {
+  const bench = {} as OperatorBench;
+  beforeAll(async () => {
+    Object.assign(bench, await operatorBench());
+  });
+  afterAll(() => bench.close());
+  return bench;
+}
+
+async function operatorBench(): Promise<OperatorBench> {
+  const isolated = await isolate();
+  const { databaseUrl, natsUrl } = isolated;
+  const localDir = await mkdtemp(join(tmpdir(), 'operator-'));
+  const database = await new DataSource({ type: 'postgres', url: databaseUrl }).initialize();
+  const host = new CommandHost();
+  const settings = {
+    DATABASE_URL: databaseUrl,
+    AUTH_URL: 'https://auth.example.com',
+    BASE_URL: 'https://api.example.com',
+    NATS_URL: natsUrl,
+    LOCAL_DIR: localDir,
+  };
+  return {
+    natsUrl,
+    databaseUrl,
+    localDir,
+    env: settings,
+    run: (args, env = settings, stdin = '') => host.run(args, env, stdin),
+    rows: (sql, parameters) => database.query(sql, parameters),
+    counts: () =>
+      database.query(
+        `SELECT (SELECT count(*) FROM clients) AS clients, (SELECT count(*) FROM client_secrets) AS secrets,
+                (SELECT count(*) FROM users) AS users, (SELECT count(*) FROM grants) AS grants`,
+      ),
+    async close() {
+      await host.close();
+      await database.destroy();
+      await isolated.close();
+      await rm(localDir, { recursive: true });
+    },
+  };
+}

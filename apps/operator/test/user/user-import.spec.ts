@@ -1,0 +1,290 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { hash as bcrypt } from '@node-rs/bcrypt';
+import { useOperatorBench } from '../support/operator-bench.js';
+import { runOperator } from '../support/run-operator.js';
+
+const bench = useOperatorBench();
+const issuer = 'https://product.example.com';
+let passwordHash: string;
+
+beforeAll(async () => {
+  passwordHash = await bcrypt('correct horse', { cost: 4 });
+});
+beforeEach(() => bench.rows('DELETE FROM users'));
+
+async function file(name: string, ...lines: readonly (object | string)[]): Promise<string> {
+  const path = join(bench.localDir, name);
+  const texts = lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line)));
+  await writeFile(path, `${texts.join('\n')}\n`);
+  return path;
+}
+
+const users = () =>
+  bench.rows(
+    `SELECT username, email, name, issuer, external_id, password_hash, disabled_at IS NOT NULL AS disabled
+     FROM users ORDER BY email`,
+  );
+const importFile = async (path: string, ...options: string[]) => {
+  const { code, stdout, stderr } = await bench.run(['user', 'import', path, '--json', ...options], bench.env);
+  return { code, stderr, counts: JSON.parse(stdout) as Record<string, unknown> };
+};
+const none = {
+  created: 0,
+  updated: 0,
+  unchanged: 0,
+  failed: 0,
+  passwords_kept: 0,
+  dry_run: false,
+  bad_lines: [],
+};
+
+it('creates users with the hashes of the product, and updates them when it is repeated', async () => {
+  const ada = { email: 'ada@example.com', username: 'ada', name: 'Ada', password_hash: passwordHash };
+  const grace = { email: 'grace@example.com', name: 'Grace', issuer, external_id: '7', disabled: true };
+  const linus = { email: 'linus@example.com' };
+  const path = await file('users.jsonl', ada, grace, '', linus);
+  expect(await importFile(path)).toEqual({ code: 0, stderr: '', counts: { ...none, created: 3 } });
+  const stored = await users();
+  expect(stored).toEqual([
+    { ...ada, issuer: null, external_id: null, disabled: false },
+    { ...grace, username: grace.email, password_hash: null },
+    {
+      username: linus.email,
+      name: linus.email,
+      ...linus,
+      issuer: null,
+      external_id: null,
+      password_hash: null,
+      disabled: false,
+    },
+  ]);
+  expect(await importFile(path)).toEqual({ code: 0, stderr: '', counts: { ...none, unchanged: 3 } });
+  expect(await users()).toEqual(stored);
+  const changed = await file(
+    'users.jsonl',
+    { ...ada, name: 'Ada L.' },
+    { ...grace, email: 'new@example.com' },
+    linus,
+  );
+  expect(await importFile(changed)).toEqual({
+    code: 0,
+    stderr: '',
+    counts: { ...none, updated: 2, unchanged: 1 },
+  });
+});
+
+it('takes an email for verified only if the file says so', async () => {
+  const lines = [
+    { email: 'a@example.com', email_verified: true },
+    { email: 'b@example.com', email_verified: false },
+    { email: 'c@example.com' },
+  ];
+  await importFile(await file('verified.jsonl', ...lines));
+  const csv = await file('verified.csv', 'email,email_verified', 'd@example.com,true', 'e@example.com,');
+  await importFile(csv);
+  const bad = await importFile(await file('bad.csv', 'email,email_verified', 'f@example.com,yes'));
+  expect(bad).toMatchObject({ code: 3, stderr: 'line 2: email_verified must be true or false\n' });
+  const verified = await bench.rows<{ email: string }>(
+    'SELECT email FROM users WHERE email_verified ORDER BY 1',
+  );
+  expect(verified.map(({ email }) => email)).toEqual(['a@example.com', 'd@example.com']);
+});
+
+it('reports a user who was deleted after the change, and does not create them', async () => {
+  const line = { issuer, external_id: 'gone', email: 'gone@example.com', updated_at: '2026-01-01T00:00:00Z' };
+  const path = await file('gone.jsonl', line);
+  await bench.rows(`INSERT INTO deleted_identities VALUES (deleted_identity($1, 'gone'), now())`, [issuer]);
+  expect(await importFile(path)).toMatchObject({
+    code: 3,
+    stderr: 'line 1: the user was deleted here after updated_at\n',
+  });
+  expect(await users()).toEqual([]);
+});
+
+it('reports each bad line with its number and every reason, imports the others, and exits with 3', async () => {
+  await bench.rows(
+    `INSERT INTO users (username, email, name, issuer, external_id) VALUES ('here', 'here@example.com', 'H', $1, 'here')`,
+    [issuer],
+  );
+  const good = (name: string) => ({
+    email: `${name}@example.com`,
+    username: name,
+    password_hash: passwordHash,
+  });
+  const path = await file(
+    'users.jsonl',
+    good('one'),
+    '{"email": ',
+    '[]',
+    { email: 'two', time_format: 13, week_start: 'Monday', passwordHash },
+    { ...good('three'), password_hash: '5f4dcc3b5aa765d61d8327deb882cf99' },
+    { ...good('four'), username: 'ONE' },
+    { email: 'five@example.com', external_id: '5' },
+    { email: 'here@example.com', issuer, external_id: 'here', disabled: true },
+    { ...good('six'), updated_at: '2999-01-01T00:00:00Z' },
+    { email: 'a'.repeat(70_000) },
+    { ...good('seven'), username: 'with space' },
+    { ...good('eight'), email: 'one@example.com' },
+    good('nine'),
+  );
+  const { code, stderr, counts } = await importFile(path);
+  const problems = {
+    2: ['not JSON'],
+    3: ['not a JSON object'],
+    4: [
+      'unknown field "passwordHash"',
+      'email must be an email address of at most 254 characters',
+      'time_format must be 12 or 24',
+    ],
+    5: [
+      'password_hash is not accepted: it must be an argon2 PHC string ($argon2id$…) or bcrypt ($2a$, $2b$ or $2y$)',
+    ],
+    6: ['another user has the same username'],
+    7: ['issuer is required with external_id'],
+    8: ['the user is enabled here: run "user disable"'],
+    9: ['updated_at must not be in the future'],
+    10: ['longer than 65536 characters'],
+    11: [expect.stringMatching(/^username must be 1 to 64 letters/)],
+  };
+  expect(code).toBe(3);
+  const bad = counts['bad_lines'] as { line: number; problems: string[] }[];
+  expect(Object.fromEntries(bad.map((one) => [one.line, one.problems]))).toEqual(problems);
+  // Line 12 has the email of line 1: the same user, whose username changes.
+  expect(counts).toMatchObject({ created: 2, updated: 1, failed: 10 });
+  expect(stderr.trim().split('\n')).toHaveLength(10);
+  expect(stderr).toContain('line 6: another user has the same username\n');
+  expect(await users()).toHaveLength(3);
+});
+
+it('changes nothing with --dry-run, and says what it would do', async () => {
+  const path = await file('users.jsonl', { email: 'a@example.com', password_hash: passwordHash }, 'nonsense');
+  const { code, counts } = await importFile(path, '--dry-run');
+  expect({ code, counts }).toEqual({
+    code: 3,
+    counts: {
+      ...none,
+      created: 1,
+      failed: 1,
+      dry_run: true,
+      bad_lines: [{ line: 2, problems: ['not JSON'] }],
+    },
+  });
+  expect(await users()).toEqual([]);
+});
+
+it('keeps a password that a user has here, unless it is told to replace it', async () => {
+  const user = { email: 'a@example.com', username: 'a', password_hash: passwordHash };
+  await importFile(await file('users.jsonl', user));
+  const newer = await bcrypt('another', { cost: 4 });
+  await bench.rows('UPDATE users SET password_hash = $1', [newer]);
+  const path = await file('users.jsonl', user);
+  expect((await importFile(path)).counts).toEqual({ ...none, unchanged: 1, passwords_kept: 1 });
+  expect(await users()).toMatchObject([{ password_hash: newer }]);
+  expect((await importFile(path, '--replace-passwords')).counts).toEqual({ ...none, updated: 1 });
+  expect(await users()).toMatchObject([{ password_hash: passwordHash }]);
+});
+
+it('does not apply a line that is older than the stored change', async () => {
+  const user = { email: 'a@example.com', issuer, external_id: '1' };
+  await importFile(
+    await file('users.jsonl', { ...user, name: 'New', updated_at: '2026-01-02T00:00:00.000002Z' }),
+  );
+  const older = await file('users.jsonl', {
+    ...user,
+    name: 'Old',
+    updated_at: '2026-01-02T00:00:00.000001Z',
+  });
+  expect((await importFile(older)).counts).toEqual({ ...none, unchanged: 1 });
+  expect(await users()).toMatchObject([{ name: 'New' }]);
+});
+
+it('reads CSV, with quotes, line breaks, empty cells and a byte order mark', async () => {
+  const path = await file(
+    'users.csv',
+    '\uFEFFexternal_id,email,name,bio,time_format,disabled',
+    '1,a@example.com,"Ada, ""A""","two\nlines",24,false',
+    '2,b@example.com,,,,true',
+    '3,c@example.com',
+    '4,d@example.com,D,,25,maybe',
+    '5,e@example.com,E,,12,',
+  );
+  const { code, counts } = await importFile(path, '--issuer', issuer);
+  expect({ code, counts }).toEqual({
+    code: 3,
+    counts: {
+      ...none,
+      created: 3,
+      failed: 2,
+      bad_lines: [
+        { line: 5, problems: ['2 cells instead of 6'] },
+        { line: 6, problems: ['time_format must be 12 or 24', 'disabled must be true or false'] },
+      ],
+    },
+  });
+  expect(await users()).toMatchObject([
+    { external_id: '1', name: 'Ada, "A"', disabled: false },
+    { external_id: '2', name: 'b@example.com', disabled: true },
+    { external_id: '5' },
+  ]);
+});
+
+it('refuses unknown and repeated columns before it writes anything', async () => {
+  const path = await file('users.csv', 'email,passwordHash,email', 'a@example.com,x,y');
+  const { code, stderr } = await bench.run(['user', 'import', path], bench.env);
+  expect(code).toBe(2);
+  expect(stderr).toContain(
+    'error: line 1: unknown column "passwordHash"\nerror: line 1: the column email occurs twice\n',
+  );
+  expect(await users()).toEqual([]);
+});
+
+it.each([
+  [['/nowhere.jsonl'], 'cannot read "/nowhere.jsonl"'],
+  [['users.txt'], '--format is missing'],
+  [['users.txt', '--format', 'xml'], '--format must be jsonl or csv'],
+  [['-', '--issuer', ''], '--issuer must be'],
+])('refuses %j', async (args, problem) => {
+  const { code, stderr } = await bench.run(['user', 'import', ...args], bench.env);
+  expect(code).toBe(2);
+  expect(stderr).toContain(problem);
+});
+
+it('reads stdin as a process of its own, and imports thousands of users with few statements', async () => {
+  const lines = Array.from({ length: 2500 }, (_, index) =>
+    JSON.stringify({ external_id: `u${index}`, issuer, email: `u${index}@example.com` }),
+  );
+  // One that the tables refuse must not cost the others of its batch.
+  lines[1234] = JSON.stringify({ email: 'u1@example.com', username: 'bad\u0000name' });
+  const { code, stdout, stderr } = await runOperator(['user', 'import', '-'], bench.env, lines.join('\n'));
+  expect({ code, stderr }).toEqual({
+    code: 3,
+    stderr: expect.stringMatching(/^line 1235: username must be .*\n$/),
+  });
+  expect(stdout).toMatch(
+    /^Created 2499 users and updated 0 in [\d.]+ s; 0 were up to date\.\n1 line not imported: see above\.\n$/,
+  );
+  expect(await bench.rows('SELECT count(*)::int AS count FROM users')).toEqual([{ count: 2499 }]);
+});
+
+describe('a user without a password', () => {
+  it('is found by the other commands by email, external id or id, and by nothing that fits two', async () => {
+    const two = ['x1', 'x2'].map((id) => ({
+      email: 'same@example.com',
+      username: id,
+      issuer,
+      external_id: `ext-${id}`,
+    }));
+    await importFile(await file('users.jsonl', ...two));
+    const disable = (login: string) => bench.run(['user', 'disable', login], bench.env);
+    const { code, stderr } = await bench.run(['user', 'enable', 'same@example.com'], bench.env);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(
+      /fits several users: name one of id:\d+ \(same@example.com, ext-x1 of https:\/\/product.example.com\), id:\d+/,
+    );
+    expect((await bench.run(['user', 'enable', 'ext-x2'], bench.env)).stdout).toBe('x2 was not disabled.\n');
+    const [, id = ''] = /(id:\d+) \(same@example.com, ext-x1/.exec(stderr) ?? [];
+    expect((await bench.run(['user', 'enable', id], bench.env)).stdout).toBe('x1 was not disabled.\n');
+    expect((await disable('nobody')).code).toBe(2);
+  });
+});

@@ -1,0 +1,110 @@
+import request from 'supertest';
+import type { TestClient } from '#test/support/fixture.js';
+import { type ResourceApp, startResourceApp } from '../support/resource-app.js';
+
+const API = 'https://api.example.com';
+const BOOKINGS = 'https://bookings.example.com:8443';
+const HAS_AUDIENCE = 0x40;
+const FIELDS = 34;
+const MAC = 29;
+
+type Server = Parameters<typeof request>[0];
+
+let app: ResourceApp;
+let api: Server;
+let bookings: Server;
+let client: TestClient;
+let userId: number;
+
+beforeAll(async () => {
+  app = await startResourceApp();
+  api = app.server;
+  bookings = await app.anotherApi(BOOKINGS);
+  [client, userId] = [await app.client(), await app.user()];
+});
+afterAll(() => app.close());
+
+const pairFor = (...apis: string[]) => app.pair(client, userId, 'profile:read', apis.join(' ') || undefined);
+const at = (server: Server, token: string) =>
+  request(server).get('/v2/me').set('Authorization', `Bearer ${token}`);
+
+async function expectRefused(server: Server, token: string): Promise<void> {
+  const answer = await at(server, token);
+  expect(answer.status).toBe(401);
+  expect(answer.headers['www-authenticate']).toContain('Bearer error="invalid_token"');
+  expect(JSON.stringify(answer.body)).not.toContain('Ada');
+}
+
+// @rfc 8707 2 @rfc 9700 2.3
+describe('an access token for one API', () => {
+  it('is accepted there, and refused with invalid_token at another, in any order and however often', async () => {
+    const { access_token } = await pairFor(BOOKINGS);
+    for (let round = 0; round < 3; round += 1) {
+      await expectRefused(api, access_token);
+      await at(bookings, access_token).expect(200);
+    }
+    const { access_token: other } = await pairFor(API);
+    await at(api, other).expect(200);
+    await expectRefused(bookings, other);
+  });
+
+  it('is refused at the other one too if the grant is for both, and a refresh asked for one', async () => {
+    const { access_token, refresh_token } = await pairFor(API, BOOKINGS);
+    for (const server of [api, bookings]) await at(server, access_token).expect(200);
+    const narrow = await app.narrowedTo(client, refresh_token, BOOKINGS);
+    await at(bookings, narrow.access_token).expect(200);
+    await expectRefused(api, narrow.access_token);
+    // The one before keeps its APIs.
+    await at(api, access_token).expect(200);
+  });
+
+  it('stays one when Redis has lost its grant, also after the grant is restored', async () => {
+    const { access_token, refresh_token } = await pairFor(BOOKINGS);
+    await app.redis.flushdb();
+    await expectRefused(api, access_token);
+    await at(bookings, access_token).expect(200);
+    await app.redis.flushdb();
+    const next = await app.narrowedTo(client, refresh_token, BOOKINGS);
+    await expectRefused(api, next.access_token);
+  });
+
+  it('is no token for every API without its audience or with another one, whatever its bytes say', async () => {
+    const { access_token } = await pairFor(BOOKINGS);
+    const { access_token: plain } = await pairFor();
+    const bytes = Buffer.from(access_token.slice(4), 'base64url');
+    const fields = bytes.subarray(0, FIELDS);
+    const mac = bytes.subarray(-MAC);
+    const unflagged = Buffer.from(fields);
+    unflagged.writeUInt8(fields.readUInt8(21) & ~HAS_AUDIENCE, 21);
+    const named = Buffer.from(`${API} `);
+    const macOfPlain = Buffer.from(plain.slice(4), 'base64url').subarray(FIELDS);
+    for (const parts of [
+      [unflagged, mac],
+      [fields, mac],
+      [fields, named, mac],
+      [unflagged, named, mac],
+      [unflagged, macOfPlain],
+      [fields, bytes.subarray(FIELDS, -MAC), named, mac],
+      [unflagged, bytes.subarray(FIELDS)],
+    ])
+      for (const server of [api, bookings])
+        await expectRefused(server, `sat_${Buffer.concat(parts).toString('base64url')}`);
+    await at(bookings, access_token).expect(200);
+  });
+
+  it('is refused with any of its bytes changed', async () => {
+    const { access_token } = await pairFor(BOOKINGS);
+    for (let position = 0; position < Buffer.from(access_token.slice(4), 'base64url').length; position += 3) {
+      const bytes = Buffer.from(access_token.slice(4), 'base64url');
+      bytes.writeUInt8(bytes.readUInt8(position) ^ 0x40, position);
+      await expectRefused(api, `sat_${bytes.toString('base64url')}`);
+    }
+  });
+});
+
+describe('an access token for no API in particular', () => {
+  it('is accepted at every API', async () => {
+    const { access_token } = await pairFor();
+    for (const server of [api, bookings]) await at(server, access_token).expect(200);
+  });
+});

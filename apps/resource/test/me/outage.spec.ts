@@ -1,0 +1,126 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { AppProcess } from '#test/support/app-process.js';
+import { PATIENT_MS } from '#test/support/patience.js';
+import { RestartableNats } from '#test/support/restartable-nats.js';
+import { type Answer, type Pair, type Replicas, startReplicas } from '../support/replicas.js';
+
+/** Against hangs, not for measuring. */
+const PATIENCE_MS = 60_000;
+
+let nats: RestartableNats;
+let product: Replicas;
+let replica: AppProcess;
+
+beforeAll(async () => {
+  nats = await RestartableNats.start();
+  product = await startReplicas(1, nats.url);
+  [replica] = product.replicas as [AppProcess];
+});
+
+afterAll(async () => {
+  nats.wake();
+  await product.close();
+  await nats.stop();
+});
+
+const me = ({ access_token }: Pair): Promise<Answer> => product.me(replica, access_token);
+
+async function known(): Promise<Pair> {
+  const pair = await product.pair();
+  expect((await me(pair)).status).toBe(200);
+  return pair;
+}
+
+/** Lookups with this outcome in the replica's cache of tokens, from its metrics. */
+async function lookups(result: 'miss' | 'untrusted'): Promise<number> {
+  const metrics = await (await fetch(`${replica.internalUrl}/metrics`)).text();
+  const [line = ''] = metrics
+    .split('\n')
+    .filter((text) =>
+      ['oauth_cache_lookups_total{', 'cache="tokens"', `result="${result}"`].every((part) =>
+        text.includes(part),
+      ),
+    );
+  return Number(line.slice(line.lastIndexOf(' ')));
+}
+
+/** Sends requests until one is answered with this status; resolves with all answers. */
+async function until(status: number, pair: Pair): Promise<{ answers: Answer[] }> {
+  const start = performance.now();
+  const answers: Answer[] = [];
+  for (;;) {
+    const answer = await me(pair);
+    answers.push(answer);
+    if (answer.status === status) return { answers };
+    if (performance.now() - start > PATIENCE_MS)
+      throw new Error(`no ${status} within ${PATIENCE_MS} ms, the last answer was ${answer.status}`);
+    await sleep(25);
+  }
+}
+
+const statuses = (answers: readonly Answer[]): number[] => [...new Set(answers.map(({ status }) => status))];
+
+describe.each([
+  ['NATS is killed', () => nats.kill(), () => nats.restart()],
+  ['NATS hangs with its connections open', async () => nats.sleep(), async () => nats.wake()],
+])('the resource app, when %s,', (_case, take, give) => {
+  // @rfc 7662 4
+  it('uses its cache for at most 5 s, then answers 503; it recovers, and refuses revoked tokens', async () => {
+    const [kept, revoked] = [await known(), await known()];
+    const before = { missed: await lookups('miss'), untrusted: await lookups('untrusted') };
+    await take();
+
+    const { answers } = await until(503, kept);
+    expect(statuses(answers.slice(0, -1))).toEqual([200]);
+    // The first refusal may come from the cache of profiles, which is asked after that of tokens.
+    const refusal = await me(kept);
+    expect(refusal.headers['retry-after']).toMatch(/^\d+$/);
+    const message = expect.stringContaining('the token cannot be checked right now') as unknown;
+    expect(refusal.body).toMatchObject({ status: 'error', error: { code: 'SERVICE_UNAVAILABLE', message } });
+    // The token is still cached, and is not used.
+    expect(await lookups('miss')).toBe(before.missed);
+    expect(await lookups('untrusted')).toBeGreaterThan(before.untrusted);
+    // Every token is refused, cached or not, without a timeout.
+    const times: number[] = [];
+    for (let tries = 0; tries < 5; tries += 1) {
+      const asked = performance.now();
+      expect((await me(revoked)).status).toBe(503);
+      times.push(performance.now() - asked);
+    }
+    expect(Math.min(...times)).toBeLessThan(PATIENT_MS);
+
+    // The token app works without NATS; the broadcast is lost.
+    expect((await product.revoke(revoked.refresh_token)).status).toBe(200);
+    await give();
+
+    const back = await until(200, kept);
+    expect(statuses(back.answers.slice(0, -1)).filter((status) => status !== 503)).toEqual([]);
+    expect((await me(revoked)).status).toBe(401);
+  });
+});
+
+describe('the resource app, when NATS is down for a moment,', () => {
+  it('answers requests with unknown tokens that arrive in the meantime', async () => {
+    const pairs = [await product.pair(), await product.pair(), await product.pair()];
+    await nats.kill();
+    const waiting = Promise.all(pairs.map(me));
+    await nats.restart();
+    expect((await waiting).map(({ status }) => status)).toEqual([200, 200, 200]);
+  });
+
+  it('refuses a token revoked in the meantime as soon as NATS is back', async () => {
+    const [kept, revoked] = [await known(), await known()];
+    await nats.kill();
+    const killed = performance.now();
+    // The broadcast is lost. The cache may be used for 5 s, which a slow machine may exceed.
+    const [revocation, use] = await Promise.all([product.revoke(revoked.refresh_token), me(kept)]);
+    expect(revocation.status).toBe(200);
+    expect(use.status === 200 || performance.now() - killed > 2_000).toBe(true);
+    const unknown = await product.pair();
+    await nats.restart();
+    // A token that is not cached is answered only after the reconnection.
+    await until(200, unknown);
+    expect((await me(revoked)).status).toBe(401);
+    expect((await me(kept)).status).toBe(200);
+  });
+});

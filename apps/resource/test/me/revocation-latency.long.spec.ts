@@ -1,0 +1,128 @@
+import { monitorRedis } from '#test/support/redis-monitor.js';
+import { becomesRefused } from '#test/support/refused-token.js';
+import { type Replicas, startReplicas } from '../support/replicas.js';
+
+const REPLICAS = 4;
+const REVOCATIONS = 100;
+/** Share of the tokens that are refused before the replica has requested more than one other token. */
+const PROMPT = 0.9;
+
+let product: Replicas;
+
+beforeAll(async () => {
+  product = await startReplicas(REPLICAS);
+});
+
+afterAll(() => product.close());
+
+interface Latency {
+  /** Milliseconds of a revocation without effect and of a request with an uncached token at every replica. */
+  readonly plain: number;
+  /** Milliseconds from the revoking request's start and from its answer, until the last replica's refusal arrived. */
+  readonly fromStart: number;
+  readonly fromAnswer: number;
+  /** How many other tokens the slowest replica had requested from the token app by then. */
+  readonly questions: number;
+}
+
+async function revokeOne(): Promise<Latency> {
+  const { access_token, refresh_token } = await product.pair();
+  const all = () => Promise.all(product.replicas.map((replica) => product.me(replica, access_token)));
+  const before = performance.now();
+  await product.revoke('nothing');
+  const known = await all();
+  const plain = performance.now() - before;
+  // Every replica has cached the token for 30 s.
+  expect(known.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  const start = performance.now();
+  expect((await product.revoke(refresh_token)).status).toBe(200);
+  const answered = performance.now();
+  const questions = await Promise.all(product.replicas.map(({ url }) => becomesRefused(url, access_token)));
+  const refused = performance.now();
+  const [fromStart, fromAnswer] = [refused - start, refused - answered];
+  return { plain, fromStart, fromAnswer, questions: Math.max(...questions) };
+}
+
+const percentile = (values: readonly number[], share: number): number =>
+  [...values].sort((a, b) => a - b)[Math.ceil(values.length * share) - 1] ?? Number.NaN;
+
+function table(latencies: readonly Latency[]): string {
+  const line = (name: string, of: (latency: Latency) => number) => {
+    const values = latencies.map(of);
+    const shown = [0.5, 0.9, 0.99, 1].map((share) => percentile(values, share).toFixed(1).padStart(6));
+    return `${name.padEnd(28)} p50 ${shown[0]}  p90 ${shown[1]}  p99 ${shown[2]}  max ${shown[3]} ms`;
+  };
+  return [
+    `revoke → refused at every one of ${REPLICAS} replicas, ${latencies.length} revocations`,
+    line('from the revocation', ({ fromStart }) => fromStart),
+    line('from its answer', ({ fromAnswer }) => fromAnswer),
+    line('plain requests beside it', ({ plain }) => plain),
+    '',
+  ].join('\n');
+}
+
+describe('a revocation', () => {
+  // @rfc 7009 2.1
+  it('takes effect at every replica within the time of one request to the token app', async () => {
+    // Warm up.
+    for (let i = 0; i < 20; i++) await revokeOne();
+    const latencies: Latency[] = [];
+    for (let i = 0; i < REVOCATIONS; i++) latencies.push(await revokeOne());
+    process.stderr.write(table(latencies));
+    expect(
+      percentile(
+        latencies.map(({ questions }) => questions),
+        PROMPT,
+      ),
+    ).toBeLessThanOrEqual(1);
+  }, 400_000);
+
+  it('costs no NATS request for a cached token, and one for concurrent requests with an uncached token', async () => {
+    const { access_token } = await product.pair();
+    const [replica] = product.replicas;
+    if (!replica) throw new Error('there is no replica');
+    const asked: unknown[] = [];
+    const stop = product.hear('oauth.token.introspect', (message) => asked.push(message));
+    await product.settled();
+    const answers = await Promise.all(Array.from({ length: 200 }, () => product.me(replica, access_token)));
+    for (let i = 0; i < 20; i++) await product.me(replica, access_token);
+    await product.settled();
+    stop();
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(asked).toHaveLength(1);
+  });
+
+  // @rfc 7662 4
+  it('a flood of distinct forged tokens causes no Redis command and no PostgreSQL query', async () => {
+    const [replica] = product.replicas;
+    if (!replica) throw new Error('there is no replica');
+    const { access_token } = await product.pair();
+    const commands: (readonly string[])[] = [];
+    const endMonitor = await monitorRedis(product.redisUrl, (command) => commands.push(command));
+    const forged = Array.from({ length: 500 }, (_, n) => {
+      const at = 5 + (n % 80);
+      return (
+        access_token.slice(0, at) +
+        (access_token[at] === 'A' ? 'B' : 'A') +
+        n.toString(36).padStart(4, '_') +
+        access_token.slice(at + 5)
+      );
+    });
+    const before = await product.sql('SELECT count(*) FROM grants');
+    const answers = await Promise.all(forged.map((token) => product.me(replica, token)));
+    // The monitor sees commands in order, so it has seen all earlier ones when it sees this one.
+    await product.redis.set('the-end', '1');
+    while (!commands.some((command) => command.includes('the-end'))) await product.redis.ping();
+    endMonitor();
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([401]));
+    const expected = /^(ping|set|info|select)$/i;
+    // The token app applies recent revocations again in the background.
+    const revoked = (await product.sql('SELECT id FROM grants WHERE revoked_at IS NOT NULL')) as {
+      id: string;
+    }[];
+    const keys = new Set(revoked.map(({ id }) => `grant:${id}`));
+    const ofTheFlood = commands.filter((command) => !command.some((word) => keys.has(word)));
+    expect(ofTheFlood.filter(([name]) => !expected.test(name ?? ''))).toEqual([]);
+    expect(await product.sql('SELECT count(*) FROM grants')).toEqual(before);
+  });
+});

@@ -1,0 +1,69 @@
+import request from 'supertest';
+import { DPOP_ALGORITHMS } from '#oauth/dpop/public-key.js';
+import { ENDPOINTS } from '#oauth/endpoints.js';
+import { refusedByPreflight } from '#test/support/preflight.js';
+import { SCOPES } from '#test/support/scopes.js';
+import { ME_METADATA_PATH } from '../../src/me/me.controller.js';
+import { type ResourceApp, startResourceApp } from '../support/resource-app.js';
+
+let app: ResourceApp;
+
+beforeAll(async () => {
+  app = await startResourceApp();
+});
+
+afterAll(() => app.close());
+
+describe('GET /.well-known/oauth-protected-resource (RFC 9728)', () => {
+  // @rfc 9728 3.2 @rfc 9728 3.3
+  it('is a JSON object at the URL that challenges name, for the resource that was requested (3.2, 3.3, 5.1)', async () => {
+    const challenge = (await request(app.server).get(ENDPOINTS.me)).headers['www-authenticate'] ?? '';
+    const [, address = ''] = /resource_metadata="([^"]+)"/.exec(challenge) ?? [];
+    const answer = await request(app.server).get(new URL(address).pathname);
+    expect([answer.status, answer.type]).toEqual([200, 'application/json']);
+    expect(answer.body.resource).toBe(new URL(address).origin + ENDPOINTS.me);
+  });
+
+  // @rfc 9728 2 @rfc 9728 3
+  it('names the resource and its authorization server', async () => {
+    const answer = await request(app.server).get(ENDPOINTS.protectedResourceMetadata);
+    expect(answer.body).toEqual({
+      resource: 'https://api.example.com',
+      resource_name: 'Scheduling API',
+      authorization_servers: ['https://base.example.com'],
+      scopes_supported: SCOPES.names,
+      bearer_methods_supported: ['header'],
+      dpop_signing_alg_values_supported: DPOP_ALGORITHMS,
+    });
+  });
+
+  // @rfc 9728 3.3
+  it('exists for the URL of /v2/me too, and for no other path (3.1, 3.3)', async () => {
+    const path = ENDPOINTS.protectedResourceMetadata;
+    const of = async (resource: string) => {
+      const { pathname, origin } = new URL(resource);
+      return request(app.server)
+        .get(path + pathname)
+        .set('Origin', origin);
+    };
+    const answer = await of('https://api.example.com/v2/me');
+    const whole = await request(app.server).get(path);
+    expect(answer.body).toEqual({
+      ...whole.body,
+      resource: 'https://api.example.com/v2/me',
+      // What this address requires: clients may ask the user for everything that is listed.
+      scopes_supported: ['profile:read'],
+    });
+    expect(answer.headers['access-control-allow-origin']).toBe('*');
+    const unknown = await of('https://api.example.com/v2/you');
+    // Without it a browser reports a network error, and a client does not look further.
+    expect([unknown.status, unknown.headers['access-control-allow-origin']]).toEqual([404, '*']);
+  });
+
+  it.each([ENDPOINTS.protectedResourceMetadata, ME_METADATA_PATH, '/.well-known/openid-configuration'])(
+    'accepts every header that browser clients send at %s (CORS preflight)',
+    async (path) => {
+      expect(await refusedByPreflight(app.server, 'GET', path)).toEqual([]);
+    },
+  );
+});

@@ -1,0 +1,118 @@
+import { randomBytes } from 'node:crypto';
+import request from 'supertest';
+import { NatsConnection } from '#messaging/nats.connection.js';
+import { createService } from '#platform/bootstrap/service.js';
+import { type AppProcess, startApp } from '#test/support/app-process.js';
+import { appSettings } from '#test/support/app-settings.js';
+import { openFixture, REDIRECT_URI, type TestClient } from '#test/support/fixture.js';
+import { checkingAnswers } from '#test/support/openapi/check-answers.js';
+import { isolate } from '#test/support/isolate.js';
+import { PATIENT } from '#test/support/patience.js';
+import { APIS } from '#test/support/resources.js';
+import { ResourceConfiguration } from '../../src/resource.configuration.js';
+import { resourceApp } from '../../src/app.module.js';
+
+export interface Pair {
+  readonly access_token: string;
+  readonly refresh_token: string;
+}
+
+/**
+ * A resource app beside a real token app, on services of their own.
+ *
+ * @param tokenSettings environment of the token app, beyond the usual one
+ */
+export async function startResourceApp(tokenSettings: Readonly<Record<string, string>> = {}) {
+  const services = await isolate();
+  const keys = randomBytes(32).toString('base64url');
+  const shared = appSettings(services);
+  const startToken = () =>
+    startApp('token', { ...shared, ...APIS, TOKEN_KEYS: keys, LOG_LEVEL: 'warn', ...tokenSettings });
+  let token = await startToken();
+  const settings = {
+    BASE_URL: shared.BASE_URL,
+    API_URL: APIS.API_URL,
+    NATS_URL: services.natsUrl,
+    LOG_LEVEL: 'silent',
+    ...PATIENT,
+  };
+  const configuration = Object.assign(new ResourceConfiguration(), settings);
+  const service = checkingAnswers(resourceApp(configuration));
+  const app = await createService(service);
+  await app.listen(0, '127.0.0.1');
+  const others: AppProcess[] = [];
+  const fixture = await openFixture(services, keys);
+  const post = (path: string, body: object) => request(token.url).post(`/api/auth/oauth/${path}`).send(body);
+
+  return {
+    ...fixture,
+    server: app.getHttpServer(),
+    url: await app.getUrl(),
+
+    /** Starts another API on the same services, in a process of its own, as passport needs it. @returns where it listens */
+    async anotherApi(API_URL: string): Promise<string> {
+      const { BASE_URL, NATS_URL } = shared;
+      const other = await startApp('resource', { BASE_URL, NATS_URL, API_URL });
+      others.push(other);
+      return other.url;
+    },
+
+    /** @param resources the APIs that the user allowed; every one if undefined */
+    async pair(
+      client: TestClient,
+      userId: number,
+      scope = 'profile:read',
+      resources?: string,
+    ): Promise<Pair & { readonly code: string }> {
+      const code = await fixture.code(client.client_id, userId, { scope, ...(resources && { resources }) });
+      const answer = await post('token', {
+        grant_type: 'authorization_code',
+        code,
+        redirect_uri: REDIRECT_URI,
+        ...client,
+      });
+      return { ...(answer.body as Pair), code };
+    },
+
+    /** Redeems a code again, upon which its grant is revoked. Resolves when that was broadcast, of which the answer says nothing. */
+    async replay(client: TestClient, code: string): Promise<void> {
+      const { told } = await fixture.revocation();
+      await post('token', { grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI, ...client });
+      await told;
+    },
+
+    /** Resolves when everything published so far has arrived at the app and here. */
+    async settled(): Promise<void> {
+      await fixture.settled();
+      await app.get(NatsConnection).ping();
+      await fixture.settled();
+    },
+
+    /** What a refresh with a narrower scope gives (RFC 6749 6). */
+    async narrowed(client: TestClient, refreshToken: string, scope: string): Promise<Pair> {
+      const body = { grant_type: 'refresh_token', refresh_token: refreshToken, scope, ...client };
+      return (await post('token', body)).body as Pair;
+    },
+
+    /** What a refresh for some APIs only gives (RFC 8707 2.2). */
+    async narrowedTo(client: TestClient, refreshToken: string, resource: string): Promise<Pair> {
+      const body = { grant_type: 'refresh_token', refresh_token: refreshToken, resource, ...client };
+      return (await post('token', body)).body as Pair;
+    },
+
+    stopTokenApp: () => token.stop(),
+    async startTokenApp(): Promise<void> {
+      token = await startToken();
+    },
+
+    async close(): Promise<void> {
+      await Promise.all([app.close(), ...others.map((other) => other.stop())]);
+      await token.stop();
+      await fixture.close();
+      await services.close();
+      service.report.throwProblems();
+    },
+  };
+}
+
+export type ResourceApp = Awaited<ReturnType<typeof startResourceApp>>;

@@ -1,0 +1,74 @@
+import request from 'supertest';
+import { REDIRECT_URI, type TestClient } from '#test/support/fixture.js';
+import { FaultProxy } from '#test/support/fault-proxy.js';
+import { startTokenApp, type TokenApp } from '../support/token-app.js';
+
+let app: TokenApp;
+let postgres: FaultProxy;
+let client: TestClient;
+let userId: number;
+
+beforeAll(async () => {
+  app = await startTokenApp(async ({ databaseUrl }) => {
+    postgres = await FaultProxy.start(databaseUrl);
+    return { DATABASE_URL: postgres.url };
+  });
+  client = await app.client();
+  userId = await app.user();
+});
+
+afterEach(() => {
+  postgres.down = false;
+});
+
+afterAll(async () => {
+  await app.close();
+  postgres.close();
+});
+
+const post = (path: string, body: object) => request(app.server).post(`/api/auth/oauth/${path}`).send(body);
+
+function stop(): void {
+  postgres.down = true;
+  postgres.cut();
+}
+
+const UNAVAILABLE = { status: 503, error: 'temporarily_unavailable', retryAfter: '1' };
+
+function shown(answer: { status: number; body: { error?: string }; headers: Record<string, string> }) {
+  return { status: answer.status, error: answer.body.error, retryAfter: answer.headers['retry-after'] };
+}
+
+describe('while PostgreSQL is down', () => {
+  it.each([
+    ['token', { grant_type: 'refresh_token', refresh_token: 'srt_x' }],
+    ['refreshToken', { grant_type: 'refresh_token', refresh_token: 'srt_x' }],
+    ['revoke', { token: 'srt_x' }],
+    ['introspect', { token: 'sat_x' }],
+  ])('%s answers 503, without the reason, to a client that is not cached', async (path, body) => {
+    stop();
+    const stranger = path === 'introspect' ? 'rs_aaaaaaaaaaaaaaaaaaaaaaaa' : 'sc_stranger';
+    const answer = await post(path, { ...body, client_id: stranger, client_secret: 'scs_x' });
+    expect(shown(answer)).toEqual(UNAVAILABLE);
+    expect(answer.text).not.toMatch(/ECONN|postgres|terminated/i);
+  });
+
+  it('cached clients can still exchange and refresh, and everything works again afterwards', async () => {
+    const code = await app.code(client.client_id, userId);
+    const another = await app.code(client.client_id, userId);
+    const exchange = { grant_type: 'authorization_code', redirect_uri: REDIRECT_URI, ...client };
+    expect((await post('token', { ...exchange, code })).status).toBe(200);
+    stop();
+    const { status, body } = await post('token', { ...exchange, code: another });
+    expect(status).toBe(200);
+    const renewal = { grant_type: 'refresh_token', refresh_token: body.refresh_token as string };
+    const renewed = await post('token', { ...renewal, ...client });
+    expect(renewed.status).toBe(200);
+    // What Redis has lost must be looked up: nobody can tell just now.
+    await app.redis.flushdb();
+    const next = { ...renewal, refresh_token: renewed.body.refresh_token as string, ...client };
+    expect(shown(await post('token', next))).toEqual(UNAVAILABLE);
+    postgres.down = false;
+    expect((await post('token', next)).status).toBe(200);
+  });
+});

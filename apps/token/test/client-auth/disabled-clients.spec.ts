@@ -1,0 +1,276 @@
+import request from 'supertest';
+import { ClientStore } from '#database/client/client.store.js';
+import { databaseDataSource } from '#database/connection/data-source.js';
+import type { ActiveToken } from '#grants/grant.js';
+import { INVALIDATIONS, type IntrospectionReply, SUBJECTS } from '#messaging/contract.js';
+import { Introspector } from '#introspection/introspector.js';
+import { generateClientSecret } from '#oauth/client.js';
+import { NatsConnection } from '#messaging/nats.connection.js';
+import { FaultProxy } from '#test/support/fault-proxy.js';
+import { REDIRECT_URI, type TestClient } from '#test/support/fixture.js';
+import { until } from '#test/support/until.js';
+import { DisabledClients } from '../../src/introspection/disabled-clients.service.js';
+import { startTokenApp, type TokenApp } from '../support/token-app.js';
+import type { Pair } from '../support/use-token-app.js';
+
+/** Against a hang, not to measure. */
+const PATIENCE_MS = 60_000;
+
+let app: TokenApp;
+let postgres: FaultProxy;
+let databaseUrl: string;
+let userId: number;
+let ours: TestClient;
+let other: TestClient;
+
+beforeAll(async () => {
+  app = await startTokenApp(async (services) => {
+    ({ databaseUrl } = services);
+    postgres = await FaultProxy.start(databaseUrl);
+    return { DATABASE_URL: postgres.url };
+  });
+  userId = await app.user();
+});
+
+beforeEach(async () => {
+  [ours, other] = [await app.client(), await app.client()];
+});
+
+afterAll(async () => {
+  await app.close();
+  postgres.close();
+});
+
+const send = (path: string, body: object) => request(app.server).post(`/api/auth/oauth/${path}`).send(body);
+
+async function tokenOf(client: TestClient): Promise<string> {
+  const code = await app.code(client.client_id, userId);
+  const answer = await send('token', {
+    grant_type: 'authorization_code',
+    code,
+    redirect_uri: REDIRECT_URI,
+    ...client,
+  });
+  expect(answer.status).toBe(200);
+  return (answer.body as Pair).access_token;
+}
+
+/** What an API hears; undefined when the token app could not tell. */
+const introspect = (token: string) => app.ask<IntrospectionReply | undefined>(SUBJECTS.introspect, { token });
+
+const announce = ({ client_id }: TestClient) => app.announce(SUBJECTS.clientChanged, { client_id });
+
+/** Disables or enables a client as the operator does, and waits until the token app has heard of it. */
+async function set(client: TestClient, disabled: boolean): Promise<void> {
+  await app.registrations.setDisabled(client.client_id, disabled);
+  await announce(client);
+  await app.settled();
+}
+
+/** Resolves when so many broadcasts have named the client. Listens when this returns. */
+function named({ client_id }: TestClient, times = 1): Promise<void> {
+  let left = times;
+  return new Promise((resolve) => {
+    const stop = app.hear(SUBJECTS.clientChanged, (event) => {
+      if ((event as { client_id: string }).client_id !== client_id || --left > 0) return;
+      stop();
+      resolve();
+    });
+  });
+}
+
+describe('a client that the operator disables', () => {
+  // @rfc 7662 2.2
+  it('has no active token, over NATS and HTTP, until it is enabled again', async () => {
+    const [token, another] = [await tokenOf(ours), await tokenOf(other)];
+    const { secret, hash } = generateClientSecret();
+    const { id } = await app.resourceServers.create('Bookings API', hash);
+    const server = { client_id: id, client_secret: secret };
+    const overHttp = async (one: string) => (await send('introspect', { token: one, ...server })).body;
+    expect([await introspect(token), await overHttp(token)]).toMatchObject([
+      { active: true },
+      { active: true },
+    ]);
+    await set(ours, true);
+    expect([await introspect(token), await overHttp(token)]).toEqual([{ active: false }, { active: false }]);
+    expect([await introspect(another), await overHttp(another)]).toMatchObject([
+      { active: true },
+      { active: true },
+    ]);
+    await set(ours, false);
+    expect([await introspect(token), await overHttp(token)]).toMatchObject([
+      { active: true },
+      { active: true },
+    ]);
+  });
+
+  it('has no active token when it is deleted, before its tokens have ended', async () => {
+    const token = await tokenOf(ours);
+    await set(ours, true);
+    // As a command that is killed then: it has revoked the grants in PostgreSQL, and in Redis they are active.
+    await app.registrations.delete(ours.client_id);
+    await announce(ours);
+    await app.settled();
+    expect(await introspect(token)).toEqual({ active: false });
+  });
+
+  // @rfc 6749 5.2
+  it('gets invalid_client at every endpoint, which says why only to who knows the secret', async () => {
+    const code = await app.code(ours.client_id, userId);
+    const exchange = { grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI };
+    await set(ours, true);
+    const requests: [string, object][] = [
+      ['token', exchange],
+      ['token', { grant_type: 'refresh_token', refresh_token: 'srt_x' }],
+      ['refreshToken', { grant_type: 'refresh_token', refresh_token: 'srt_x' }],
+      ['revoke', { token: 'srt_x' }],
+      ['par', { redirect_uri: REDIRECT_URI, state: 's' }],
+    ];
+    for (const [path, body] of requests) {
+      const answer = await send(path, { ...body, ...ours });
+      expect(answer.status).toBe(401);
+      expect(answer.body).toMatchObject({
+        error: 'invalid_client',
+        error_description: expect.stringContaining('the operator has disabled this client'),
+      });
+      const guess = await send(path, { ...body, ...ours, client_secret: 'scs_guessed' });
+      expect(guess.body).toMatchObject({
+        error: 'invalid_client',
+        error_description: 'unknown client, or a wrong client_secret',
+      });
+    }
+    await set(ours, false);
+    expect((await send('token', { ...exchange, ...ours })).status).toBe(200);
+  });
+
+  it('gets nothing as a public client either', async () => {
+    const phone = await app.publicClient('com.example.app:/callback');
+    await set(phone as TestClient, true);
+    const answer = await send('token', { grant_type: 'refresh_token', refresh_token: 'srt_x', ...phone });
+    expect(answer.body).toMatchObject({ error: 'invalid_client' });
+  });
+});
+
+describe('what a token app knows of disabled clients', () => {
+  it('is asked of PostgreSQL after a broadcast: tokens of that client wait for the answer, others do not', async () => {
+    const [token, another] = [await tokenOf(ours), await tokenOf(other)];
+    await app.sql('BEGIN');
+    await app.sql('LOCK TABLE clients IN ACCESS EXCLUSIVE MODE');
+    await app.sql('UPDATE clients SET disabled_at = now() WHERE client_id = $1', [ours.client_id]);
+    await announce(ours);
+    await app.settled();
+    const order: string[] = [];
+    const waiting = introspect(token).then((reply) => order.push(`disabled: ${reply?.active}`));
+    await introspect(another).then((reply) => order.push(`other: ${reply?.active}`));
+    await app.sql('COMMIT');
+    await waiting;
+    expect(order).toEqual(['other: true', 'disabled: false']);
+  });
+
+  it('lasts while PostgreSQL is away, except for a client that a broadcast has named since', async () => {
+    const [token, another, unsure] = [await tokenOf(ours), await tokenOf(other), await app.client()];
+    const changed = await tokenOf(unsure);
+    // The operator's broadcast, and that of the token app when it finds the client disabled.
+    const told = named(ours, 2);
+    await set(ours, true);
+    expect(await introspect(token)).toEqual({ active: false });
+    await told;
+    await app.settled();
+    expect(await introspect(token)).toEqual({ active: false });
+    postgres.down = true;
+    postgres.cut();
+    await announce(unsure);
+    await app.settled();
+    expect(await introspect(changed)).toBeUndefined();
+    expect(await introspect(token)).toEqual({ active: false });
+    expect(await introspect(another)).toMatchObject({ active: true });
+    postgres.down = false;
+    await until('PostgreSQL answers', PATIENCE_MS, async () => (await introspect(changed))?.active === true);
+  });
+
+  it('reaches an API that has cached what the token app said before it knew', async () => {
+    const token = await tokenOf(ours);
+    const api = new NatsConnection({ natsUrl: app.natsUrl, name: 'api', invalidations: INVALIDATIONS });
+    await api.open();
+    try {
+      const introspector = new Introspector(api, { resourceUrl: 'https://api.example.com' });
+      // The operator's broadcast has come to the API, and not yet to the token app: the API asks, and caches the answer. The app's
+      // own reading, each 5 s, does not see the change before the COMMIT.
+      await app.sql('BEGIN');
+      await app.sql('UPDATE clients SET disabled_at = now() WHERE client_id = $1', [ours.client_id]);
+      expect(await introspector.introspect(token)).toMatchObject({ clientId: ours.client_id });
+      expect(introspector.cached(token)).toBeDefined();
+      const told = named(ours);
+      await app.settled();
+      await app.sql('COMMIT');
+      // Whatever makes the token app read: it finds ours.
+      await announce(other);
+      await told;
+      await api.ping();
+      expect(introspector.cached(token)).toBeUndefined();
+      expect(await introspector.introspect(token)).toBeNull();
+    } finally {
+      await api.close();
+    }
+  });
+});
+
+describe('without the operator’s broadcast', () => {
+  const active = ({ client_id: clientId }: TestClient) =>
+    ({ outcome: 'active', grantId: 'a grant', grant: { clientId } }) as ActiveToken;
+
+  /** A process of its own kind: what it knows, and its cable to NATS. */
+  async function knowledge(pass: number) {
+    const nats = await FaultProxy.start(app.natsUrl);
+    const dataSource = await databaseDataSource(databaseUrl).initialize();
+    const connection = new NatsConnection({ natsUrl: nats.url, name: 'token', invalidations: INVALIDATIONS });
+    await connection.open();
+    const clients = new DisabledClients(new ClientStore(dataSource), connection, { pass, retry: 100 });
+    return {
+      nats,
+      clients,
+      isDisabled: async (client: TestClient) =>
+        (await clients.check(active(client))).outcome === 'client_disabled',
+      close: async (): Promise<void> => {
+        clients.onApplicationShutdown();
+        await connection.close();
+        await dataSource.destroy();
+        nats.close();
+      },
+    };
+  }
+
+  const NEVER = 2 ** 31 - 1;
+
+  it('a process that starts reads before it says that a token is active', async () => {
+    await app.registrations.setDisabled(ours.client_id, true);
+    const { clients, isDisabled, close } = await knowledge(NEVER);
+    expect([await isDisabled(ours), await isDisabled(other)]).toEqual([true, false]);
+    clients.onApplicationBootstrap();
+    await close();
+  });
+
+  it('a process reads again after NATS was cut off', async () => {
+    const { nats, clients, isDisabled, close } = await knowledge(NEVER);
+    clients.onApplicationBootstrap();
+    expect(await isDisabled(ours)).toBe(false);
+    nats.down = true;
+    nats.cut();
+    await app.registrations.setDisabled(ours.client_id, true);
+    await announce(ours);
+    nats.down = false;
+    await until('it has read', PATIENCE_MS, () => isDisabled(ours));
+    await close();
+  });
+
+  it('a process reads again by itself', async () => {
+    const { clients, isDisabled, close } = await knowledge(50);
+    clients.onApplicationBootstrap();
+    expect(await isDisabled(ours)).toBe(false);
+    await app.registrations.setDisabled(ours.client_id, true);
+    await until('it has read', PATIENCE_MS, () => isDisabled(ours));
+    await app.registrations.setDisabled(ours.client_id, false);
+    await until('it has read again', PATIENCE_MS, async () => !(await isDisabled(ours)));
+    await close();
+  });
+});

@@ -1,0 +1,103 @@
+import { randomBytes } from 'node:crypto';
+import { FIELD } from '#grants/grant.scripts.js';
+import { type IntrospectionReply, SUBJECTS } from '#messaging/contract.js';
+import { DpopKey } from '#test/support/dpop-key.js';
+import { monitorRedis } from '#test/support/redis-monitor.js';
+import { type Pair, useTokenApp } from '../support/use-token-app.js';
+
+const app = useTokenApp();
+
+const introspect = (token: string) => app.ask<IntrospectionReply>(SUBJECTS.introspect, { token });
+
+describe('oauth.token.introspect over NATS', () => {
+  it('describes a live access token', async () => {
+    expect(await introspect((await app.pair()).access_token)).toEqual({
+      active: true,
+      grant_id: expect.stringMatching(/^[\w-]{43}$/),
+      client_id: app.ours.client_id,
+      sub: String(app.userId),
+      scope: 'profile:read',
+      exp: expect.any(Number),
+    });
+  });
+
+  it('keeps an access token of the previous generation active until it expires', async () => {
+    const { access_token, refresh_token } = await app.pair();
+    await app.post('refreshToken', { grant_type: 'refresh_token', refresh_token, ...app.ours });
+    expect(await introspect(access_token)).toMatchObject({ active: true });
+  });
+
+  it('restores a lost grant from an access token', async () => {
+    const { access_token } = await app.pair();
+    await app.redis.flushdb();
+    expect(await introspect(access_token)).toMatchObject({ active: true, client_id: app.ours.client_id });
+  });
+
+  it('answers inactive for everything else, without a reason', async () => {
+    const { refresh_token } = await app.pair();
+    const code = await app.ourCode();
+    for (const token of [refresh_token, code, 'x', '', `sat_${randomBytes(63).toString('base64url')}`])
+      expect(await introspect(token)).toEqual({ active: false });
+  });
+
+  it('answers active for a bound token only with its key, and names the key', async () => {
+    const key = await DpopKey.generate();
+    const answer = await app
+      .post('token', app.redemption(await app.ourCode()))
+      .set('DPoP', await key.proof('POST', 'https://base.example.com/api/auth/oauth/token'));
+    const { access_token: token } = answer.body as Pair;
+    const ask = (jkt?: unknown) => app.ask<IntrospectionReply>(SUBJECTS.introspect, { token, jkt });
+    expect(await ask(key.jkt)).toMatchObject({ active: true, cnf: { jkt: key.jkt } });
+    for (const jkt of [undefined, 'A'.repeat(43)])
+      expect([jkt, await ask(jkt)]).toEqual([jkt, { active: false }]);
+    // Not a thumbprint: the request is malformed, and gets an error.
+    for (const jkt of [null, '', 7, [key.jkt], { jkt: key.jkt }])
+      expect([jkt, await ask(jkt)]).toEqual([jkt, undefined]);
+    // Whatever Redis says: a key that is not known is never left out of the answer.
+    await app.redis.hset(`grant:${app.grantIdOf(token)}`, FIELD.jkt, '');
+    for (const jkt of [undefined, key.jkt]) expect(await ask(jkt)).toEqual({ active: false });
+  });
+
+  // @rfc 6750 3.1 @deviation D20
+  it('sends no Redis command for a forged or expired token', async () => {
+    const seen: string[] = [];
+    const endMonitor = await monitorRedis(app.redisUrl, (command) => seen.push(command.join(' ')));
+    const expired = app.codec.encode({
+      kind: 'access',
+      handle: randomBytes(16),
+      generation: 1,
+      expiry: Math.floor(Date.now() / 1000) - 60,
+      scopeMask: 0,
+      audience: null,
+      jkt: null,
+    });
+    for (let i = 0; i < 20; i++)
+      expect(await introspect(`sat_${randomBytes(63).toString('base64url')}`)).toEqual({ active: false });
+    expect(await introspect(expired)).toEqual({ active: false });
+    const { access_token } = await app.pair();
+    const { grant_id } = (await introspect(access_token)) as { grant_id: string };
+    // The monitor sees commands in their order, on a connection of its own: what came before this one is known then.
+    const end = `the end ${randomBytes(8).toString('hex')}`;
+    while (!seen.some((command) => command.includes(end))) await app.redis.exists(end);
+    endMonitor();
+    const ours = seen.filter((command) => command.includes('grant:') && command.startsWith('evalsha'));
+    expect(ours.filter((command) => command.includes(grant_id)).length).toBeGreaterThan(0);
+    expect(ours.filter((command) => command.includes(app.grantIdOf(expired)))).toEqual([]);
+  });
+
+  it('broadcasts a revocation', async () => {
+    const heard: unknown[] = [];
+    const stop = app.hear(SUBJECTS.grantRevoked, (event) => heard.push(event));
+    const redemption = app.redemption(await app.ourCode());
+    const { access_token } = (await app.post('token', redemption)).body as Pair;
+    const before = (await introspect(access_token)) as { grant_id: string };
+    await app.post('token', redemption);
+    await app.settled();
+    // A pass of the keeper just then may tell of it as well.
+    expect(new Set(heard.map((event) => JSON.stringify(event)))).toEqual(
+      new Set([JSON.stringify({ grant_id: before.grant_id })]),
+    );
+    expect(await introspect(access_token)).toEqual({ active: false });
+    stop();
+  });
+});

@@ -1,0 +1,132 @@
+import { randomBytes } from 'node:crypto';
+import request from 'supertest';
+import { FIELD } from '#grants/grant.scripts.js';
+import { generateClientSecret } from '#oauth/client.js';
+import { DpopKey } from '#test/support/dpop-key.js';
+import { type Pair, useTokenApp } from '../support/use-token-app.js';
+
+const app = useTokenApp();
+let server: { client_id: string; client_secret: string };
+
+beforeAll(async () => {
+  const { secret, hash } = generateClientSecret();
+  const { id } = await app.resourceServers.create('Bookings API', hash);
+  server = { client_id: id, client_secret: secret };
+});
+
+const introspect = (token: string, who: object = server) => app.post('introspect', { token, ...who });
+
+describe('POST /api/auth/oauth/introspect (RFC 7662)', () => {
+  // @rfc 7662 2.1 @rfc 7662 4
+  it('describes an access token to a resource server', async () => {
+    const { access_token } = await app.pair();
+    const answer = await introspect(access_token).type('form');
+    expect(answer.body).toEqual({
+      active: true,
+      iss: 'https://base.example.com',
+      grant_id: app.grantIdOf(access_token),
+      client_id: app.ours.client_id,
+      sub: String(app.userId),
+      scope: 'profile:read',
+      exp: expect.any(Number),
+      token_type: 'Bearer',
+    });
+    expect(answer.headers['cache-control']).toBe('no-store');
+    const basic = await request(app.server)
+      .post('/api/auth/oauth/introspect')
+      .auth(server.client_id, server.client_secret)
+      .send({ token: access_token });
+    expect(basic.body.active).toBe(true);
+  });
+
+  // @rfc 7662 2.2
+  it('answers inactive for a refresh token, so that no API accepts it as an access token', async () => {
+    const { refresh_token } = await app.pair();
+    expect((await introspect(refresh_token)).body).toEqual({ active: false });
+  });
+
+  // @rfc 7662 2.2
+  it('answers only active: false for everything else (2.2)', async () => {
+    const revoked = await app.pair();
+    await app.post('revoke', { token: revoked.access_token, ...app.ours });
+    const code = await app.ourCode();
+    for (const token of [
+      revoked.access_token,
+      revoked.refresh_token,
+      code,
+      'x',
+      `sat_${randomBytes(63).toString('base64url')}`,
+    ]) {
+      const answer = await introspect(token);
+      expect([answer.status, answer.body]).toEqual([200, { active: false }]);
+    }
+  });
+
+  // @rfc 7662 2.2
+  it('answers active: false for an expired token of a live grant (2.2)', async () => {
+    const token = app.codec.decode((await app.pair()).access_token);
+    if (!token) throw new Error('not a token');
+    const expired = app.codec.encode({ ...token, expiry: Math.floor(Date.now() / 1000) - 60 });
+    expect((await introspect(expired)).body).toEqual({ active: false });
+  });
+
+  // @rfc 7662 2.1
+  it.each(['access_token', 'refresh_token', 'some_token'])(
+    'finds the token whatever the hint says (2.1): %s',
+    async (token_type_hint) => {
+      const { access_token } = await app.pair();
+      expect(
+        (await app.post('introspect', { token: access_token, token_type_hint, ...server })).body,
+      ).toMatchObject({
+        active: true,
+      });
+    },
+  );
+
+  // @rfc 9449 6.2
+  it('returns the key of a bound token, and DPoP as its type (RFC 9449 6.2)', async () => {
+    const key = await DpopKey.generate();
+    const code = await app.ourCode();
+    const answer = await app
+      .post('token', app.redemption(code))
+      .set('DPoP', await key.proof('POST', 'https://base.example.com/api/auth/oauth/token'));
+    const { access_token } = answer.body as Pair;
+    expect((await introspect(access_token)).body).toMatchObject({
+      active: true,
+      token_type: 'DPoP',
+      cnf: { jkt: key.jkt },
+    });
+    // A bound token whose key is not known is no bearer token, nor one that is bound to nothing.
+    for (const stored of ['', 'A'.repeat(43)]) {
+      await app.redis.hset(`grant:${app.grantIdOf(access_token)}`, FIELD.jkt, stored);
+      expect((await introspect(access_token)).body).toEqual({ active: false });
+    }
+    await app.redis.hdel(`grant:${app.grantIdOf(access_token)}`, FIELD.jkt);
+    expect((await introspect(access_token)).body).toEqual({ active: false });
+  });
+
+  // @rfc 7662 2.1 @rfc 7662 2.3
+  it('is for registered resource servers only (2.1)', async () => {
+    const { access_token } = await app.pair();
+    const callers = [
+      app.ours,
+      { client_id: app.ours.client_id },
+      { ...server, client_secret: 'scs_wrong' },
+      { client_id: server.client_id },
+      { client_id: 'rs_nobody', client_secret: 'x' },
+    ];
+    for (const who of callers) {
+      const answer = await introspect(access_token, who);
+      expect([answer.status, answer.body.error]).toEqual([401, 'invalid_client']);
+    }
+    expect((await app.post('introspect', { token: access_token })).body.error).toBe('invalid_request');
+    expect((await app.post('introspect', server)).body.error).toBe('invalid_request');
+  });
+
+  // @rfc 7662 2.1
+  it('gives no tokens to a resource server, which is not a client', async () => {
+    const { refresh_token } = await app.pair();
+    const answer = await app.post('refreshToken', { grant_type: 'refresh_token', refresh_token, ...server });
+    expect([answer.status, answer.body.error]).toEqual([401, 'invalid_client']);
+  });
+});

@@ -1,0 +1,195 @@
+import { randomBytes } from 'node:crypto';
+import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { SUBJECTS } from '#messaging/contract.js';
+import { natsOptions } from '#messaging/nats.connection.js';
+import { appSettings } from '#test/support/app-settings.js';
+import { type AppProcess, startApp } from '#test/support/app-process.js';
+import { isolate, type Isolated } from '#test/support/isolate.js';
+import { until } from '#test/support/until.js';
+
+/** Loaded before the app: it collects all garbage at a signal, one that Nest does not end by. */
+const COLLECTOR = `
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+setFlagsFromString('--expose-gc');
+// With an argument it would collect young objects only.
+const collect = runInNewContext('gc');
+process.on('SIGWINCH', () => collect());`;
+
+const MB = 1_000_000;
+const { introspect, consumeProof, profile, applyRevocations, grantRevoked, clientChanged, userChanged } =
+  SUBJECTS;
+const REQUESTS = [introspect, consumeProof, profile, applyRevocations];
+
+let services: Isolated;
+let app: AppProcess;
+let nats: NatsConnection;
+
+beforeAll(async () => {
+  services = await isolate();
+  app = await startApp('token', {
+    ...appSettings(services),
+    TOKEN_KEYS: randomBytes(32).toString('base64url'),
+    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(COLLECTOR)}`,
+  });
+  nats = await connect(natsOptions(services.natsUrl, 'test'));
+});
+
+afterAll(async () => {
+  await nats?.close();
+  await app?.stop();
+  await services?.close();
+});
+
+interface Reply {
+  readonly response?: unknown;
+  readonly err?: { readonly status: string; readonly message: string };
+  readonly id?: unknown;
+}
+
+/** More patient than any caller: a busy machine takes its time. */
+const send = async (subject: string, payload: string): Promise<Reply> =>
+  (await nats.request(subject, payload, { timeout: 60_000 })).json();
+
+const packet = (subject: string, data: unknown, id: unknown = '1') =>
+  JSON.stringify({ pattern: subject, data, id });
+
+/** Resolves when the responder has seen all that was sent before. */
+const seen = () => send(introspect, packet(introspect, { token: 'none' }));
+
+/** Bytes in use after everything that nobody needs was collected. */
+async function memory(): Promise<number> {
+  process.kill(app.pid, 'SIGWINCH');
+  const metrics = await (await fetch(`${app.internalUrl}/metrics`)).text();
+  const value = (name: string) => Number(new RegExp(`^${name}(?:\\{.*\\})? (\\S+)$`, 'm').exec(metrics)?.[1]);
+  return value('nodejs_heap_size_used_bytes') + value('nodejs_external_memory_bytes');
+}
+
+const warnings = (): string[] =>
+  app
+    .output()
+    .split('\n')
+    .filter((line) => line.includes('malformed NATS message'));
+
+/** Each is of that size, and none can be answered. */
+const USELESS: ((size: number) => string)[] = [
+  (size) => JSON.stringify({ pattern: introspect, data: { token: 'x'.repeat(size) } }),
+  (size) => 'x'.repeat(size),
+  (size) => packet('nobody.knows.this', { token: 'x'.repeat(size) }),
+  (size) => JSON.stringify({ pattern: 'nobody.knows.this', data: { token: 'x'.repeat(size) } }),
+];
+
+describe('a flood of malformed messages', () => {
+  it.each([
+    [300, 900_000],
+    [9_000, 15_000],
+  ])(
+    'of %i messages of %i bytes leaks no memory, and logs one line per subject in 10 s',
+    async (count, size) => {
+      await seen();
+      await memory();
+      const [before, began, lines] = [await memory(), Date.now(), warnings().length];
+      for (let sent = 0; sent < count; sent += 1) {
+        const payload = (USELESS[sent % USELESS.length] as (size: number) => string)(size);
+        nats.publish(REQUESTS[sent % REQUESTS.length] as string, payload, { reply: 'nobody.listens' });
+        if (sent % 30 === 29) await seen();
+      }
+      await seen();
+      await until('memory is where it was', 60_000, async () => (await memory()) < before + 20 * MB);
+      const most = REQUESTS.length * (2 + (Date.now() - began) / 10_000);
+      expect(warnings().length - lines).toBeLessThanOrEqual(most);
+    },
+  );
+});
+
+describe('a malformed NATS request', () => {
+  const key = 'k'.repeat(43);
+  const proof = { jkt: key, jti: 'j', expires_at: 1 };
+  type Case = [what: string, subject: string, data: unknown];
+  const cases: Case[] = [
+    ...[undefined, null, 7, 'x', [], {}].flatMap((data) =>
+      REQUESTS.map((subject): Case => [`${JSON.stringify(data)} as data`, subject, data]),
+    ),
+    ['a number as token', introspect, { token: 7 }],
+    ['null as token', introspect, { token: null }],
+    ['an object as token', introspect, { token: {} }],
+    ['an over-long token', introspect, { token: 'x'.repeat(2_000) }],
+    ['a short jkt', introspect, { token: 'x', jkt: 'short' }],
+    ['a number as jkt', introspect, { token: 'x', jkt: 7 }],
+    ['an empty proof', introspect, { token: 'x', jkt: key, proof: {} }],
+    ['a proof with a number as jti', introspect, { token: 'x', jkt: key, proof: { ...proof, jti: 7 } }],
+    ['a short jkt', consumeProof, { ...proof, jkt: 'short' }],
+    ['an empty jti', consumeProof, { ...proof, jti: '' }],
+    ['an over-long jti', consumeProof, { ...proof, jti: 'j'.repeat(300) }],
+    ['a number as nonce', consumeProof, { ...proof, nonce: 7 }],
+    ['an over-long nonce', consumeProof, { ...proof, nonce: 'n'.repeat(300) }],
+    ['a string as expires_at', consumeProof, { ...proof, expires_at: '1' }],
+    ['a string as user_id', profile, { user_id: '1' }],
+    ['half a user_id', profile, { user_id: 1.5 }],
+    ['a user_id that PostgreSQL cannot have', profile, { user_id: 2 ** 31 }],
+    ['a number as client_id', applyRevocations, { client_id: 7 }],
+    ['an empty client_id', applyRevocations, { client_id: '' }],
+    ['an over-long client_id', applyRevocations, { client_id: 'x'.repeat(256) }],
+    ['a client_id with a space', applyRevocations, { client_id: 'a b' }],
+  ];
+
+  it.each(cases)('gets an error: %s (%s)', async (_what, subject, data) => {
+    const { err, response, id } = await send(subject, packet(subject, data, 'the id'));
+    expect(response).toBeUndefined();
+    expect(err).toEqual({ status: 'error', message: expect.stringContaining('malformed') });
+    expect(id).toBe('the id');
+  });
+
+  it.each([
+    ['invalid JSON', '{'],
+    ['no JSON object', 'null'],
+    ['no id', JSON.stringify({ pattern: introspect, data: { token: 'x' } })],
+    ['an object as id', packet(introspect, { token: 'x' }, { a: 1 })],
+    ['an over-long id', packet(introspect, { token: 'x' }, 'i'.repeat(200))],
+    ['more than 16 KiB', packet(introspect, { token: 'x', more: 'x'.repeat(20_000) })],
+  ])('gets an error: %s', async (_what, payload) => {
+    const { err, response } = await send(introspect, payload);
+    expect(response).toBeUndefined();
+    expect(err).toEqual({ status: 'error', message: expect.stringContaining('malformed') });
+  });
+});
+
+it('the responder answers to inboxes only: a requester cannot make it publish a broadcast', async () => {
+  const heard: string[] = [];
+  const subscription = nats.subscribe(grantRevoked, {
+    callback: (_error, { data }) => void heard.push(Buffer.from(data).toString()),
+  });
+  nats.publish(introspect, packet(introspect, { token: 'none' }), { reply: grantRevoked });
+  nats.publish(introspect, '{', { reply: grantRevoked });
+  // It answers in the order in which it was asked.
+  await seen();
+  subscription.unsubscribe();
+  expect(heard).toEqual([]);
+});
+
+describe('a malformed NATS message', () => {
+  const secret = randomBytes(16).toString('hex');
+
+  it.each(REQUESTS)('on %s is one warning line without a stack trace or its content', async (subject) => {
+    await send(subject, packet(subject, { [secret]: secret }));
+  });
+
+  it.each([grantRevoked, clientChanged, userChanged])(
+    'on %s is one warning line without a stack trace or its content',
+    async (subject) => {
+      nats.publish(subject, `{"${secret}":"${secret}"`);
+      await until('it is refused', 60_000, async () => warnings().some((line) => line.includes(subject)));
+    },
+  );
+
+  afterEach(() => {
+    expect(warnings().length).toBeGreaterThan(0);
+    for (const line of warnings())
+      expect(JSON.parse(line)).toMatchObject({
+        level: 40,
+        subject: expect.any(String),
+        problem: expect.any(String),
+      });
+    expect(app.output()).not.toMatch(new RegExp(`"level":50|\\n\\s+at |${secret}`));
+  });
+});

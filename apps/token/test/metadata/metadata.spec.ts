@@ -1,0 +1,111 @@
+import request from 'supertest';
+import { DPOP_ALGORITHMS } from '#oauth/dpop/public-key.js';
+import { refusedByPreflight } from '#test/support/preflight.js';
+import { SCOPES } from '#test/support/scopes.js';
+import { startTokenApp, type TokenApp } from '../support/token-app.js';
+
+let app: TokenApp;
+
+beforeAll(async () => {
+  app = await startTokenApp();
+});
+
+afterAll(() => app.close());
+
+const PATH = '/.well-known/oauth-authorization-server';
+
+describe(`GET ${PATH} (RFC 8414)`, () => {
+  // @rfc 8414 2 @rfc 8414 3 @rfc 9207 3 @rfc 9700 2.1.1
+  it('names the issuer and the endpoints that exist', async () => {
+    const { body } = (await request(app.server).get(PATH)) as { body: Record<string, string> };
+    expect(body).toMatchObject({
+      issuer: 'https://base.example.com',
+      authorization_endpoint: 'https://auth.example.com/auth/oauth2/authorize',
+      authorization_response_iss_parameter_supported: true,
+      code_challenge_methods_supported: ['S256'],
+      grant_types_supported: ['authorization_code', 'refresh_token'],
+    });
+    const endpoints = Object.entries(body).filter(
+      ([name, url]) => name.endsWith('_endpoint') && url.startsWith('https://base.example.com/'),
+    );
+    expect(endpoints.length).toBeGreaterThanOrEqual(3);
+    for (const [name, url] of endpoints) {
+      const answer = await request(app.server).post(new URL(url).pathname).send({});
+      expect([name, answer.status, answer.body.error]).toEqual([name, 400, 'invalid_request']);
+    }
+  });
+
+  // @rfc 8414 2 @rfc 8414 3.2
+  it('is a JSON object with the fields that RFC 8414 2 requires, plain URLs, and no empty list (3.2)', async () => {
+    const answer = await request(app.server).get(PATH);
+    expect([answer.status, answer.type]).toEqual([200, 'application/json']);
+    const metadata = answer.body as Record<string, unknown>;
+    expect(metadata).toMatchObject({
+      response_types_supported: ['code'],
+      scopes_supported: SCOPES.names,
+    });
+    for (const name of ['issuer', 'authorization_endpoint', 'token_endpoint']) {
+      const { protocol, search, hash } = new URL(String(metadata[name]));
+      expect([name, protocol, search, hash]).toEqual([name, 'https:', '', '']);
+    }
+    for (const value of Object.values(metadata)) expect(value).not.toEqual([]);
+  });
+
+  // @rfc 9449 5.1
+  it('names the algorithms for signing DPoP proofs (RFC 9449 5.1)', async () => {
+    const { body } = await request(app.server).get(PATH);
+    expect(body).toMatchObject({ dpop_signing_alg_values_supported: DPOP_ALGORITHMS });
+  });
+
+  // @rfc 6749 5.2 @rfc 8414 2 @rfc 9700 2.1.2
+  it('names the grant types of the token endpoint, which accepts no other', async () => {
+    const { body } = (await request(app.server).get(PATH)) as { body: { grant_types_supported: string[] } };
+    for (const grant_type of [...body.grant_types_supported, 'password', 'client_credentials']) {
+      const answer = await request(app.server).post('/api/auth/oauth/token').send({ grant_type });
+      const known = answer.body.error !== 'unsupported_grant_type';
+      expect([grant_type, known]).toEqual([grant_type, body.grant_types_supported.includes(grant_type)]);
+    }
+  });
+});
+
+describe('CORS (DESIGN 4)', () => {
+  const origin = 'https://spa.example.com';
+
+  // @rfc 7009 2.3
+  it.each(['/api/auth/oauth/token', '/api/auth/oauth/refreshToken', '/api/auth/oauth/revoke', PATH])(
+    '%s can be called from a browser, preflight included',
+    async (path) => {
+      const preflight = await request(app.server).options(path).set({
+        Origin: origin,
+        'Access-Control-Request-Method': 'POST',
+        'Access-Control-Request-Headers': 'authorization,content-type,dpop',
+      });
+      expect(preflight.status).toBe(204);
+      expect(preflight.headers).toMatchObject({
+        'access-control-allow-origin': '*',
+        'access-control-allow-methods': expect.stringContaining('POST'),
+        'access-control-allow-headers': expect.stringMatching(/Authorization.*Content-Type.*DPoP/),
+      });
+      expect(preflight.headers['access-control-allow-credentials']).toBeUndefined();
+      const answer = await request(app.server).post(path).set('Origin', origin).send({});
+      expect(answer.headers['access-control-allow-origin']).toBe('*');
+      expect(answer.headers['access-control-expose-headers']).toContain('WWW-Authenticate');
+    },
+  );
+
+  it.each<['GET' | 'POST', string]>([
+    ['POST', '/api/auth/oauth/token'],
+    ['POST', '/api/auth/oauth/refreshToken'],
+    ['POST', '/api/auth/oauth/revoke'],
+    ['POST', '/api/auth/oauth/par'],
+    ['GET', PATH],
+  ])('%s %s accepts every header that browser clients send, and no other', async (method, path) => {
+    expect(await refusedByPreflight(app.server, method, path)).toEqual([]);
+    expect(await refusedByPreflight(app.server, method, path, ['x-other', 'dpop'])).toEqual(['x-other']);
+  });
+
+  it.each(['/api/auth/oauth/introspect', '/nothing'])('%s cannot be called from a browser', async (path) => {
+    const answer = await request(app.server).post(path).set('Origin', origin).send({});
+    expect(answer.headers['access-control-allow-origin']).toBeUndefined();
+  });
+});

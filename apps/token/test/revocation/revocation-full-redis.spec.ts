@@ -1,0 +1,38 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort } from '#local/servers/free-port.js';
+import { RedisNode } from '#test/topology/redis-node.js';
+import { openReconcilerWorld, type ReconcilerWorld } from './reconciler-world.js';
+
+let folder: string;
+let node: RedisNode;
+let world: ReconcilerWorld;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'full-redis-'));
+  const password = randomBytes(16).toString('hex');
+  const settings = ['save ""', 'maxmemory-policy noeviction'];
+  node = await new RedisNode(await freePort(), folder, password, settings).start();
+  world = await openReconcilerWorld({ redisUrl: `redis://:${password}@127.0.0.1:${node.port}` });
+  world.reconciler.onApplicationBootstrap();
+});
+
+afterAll(async () => {
+  await world.close();
+  await node.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const mayUse = (memory: string) => node.ask((redis) => redis.config('SET', 'maxmemory', memory));
+
+it('a revocation that a full Redis refuses still ends the grant, and is applied when there is room', async () => {
+  const id = await world.grant();
+  await mayUse('1mb');
+  await world.recordRevocation(id);
+  await world.failsAPass();
+  expect(await world.statusOf(id)).toBeNull();
+  await mayUse('0');
+  await world.becomesRevoked(id);
+});

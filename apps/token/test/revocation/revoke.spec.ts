@@ -1,0 +1,140 @@
+import { randomBytes } from 'node:crypto';
+import request from 'supertest';
+import type { IntrospectionReply } from '#messaging/contract.js';
+import { startTokenApp } from '../support/token-app.js';
+import { type Pair, useTokenApp } from '../support/use-token-app.js';
+
+const app = useTokenApp();
+
+const revoke = (token: string, who: object = app.ours) => app.post('revoke', { token, ...who });
+const refresh = (refresh_token: string) =>
+  app.post('refreshToken', { grant_type: 'refresh_token', refresh_token, ...app.ours });
+const active = async (token: string) =>
+  (await app.ask<IntrospectionReply>('oauth.token.introspect', { token })).active;
+
+describe('POST /api/auth/oauth/revoke (RFC 7009)', () => {
+  // @rfc 7009 2 @rfc 7009 2.1
+  it.each(['access_token', 'refresh_token'] as const)('ends the whole grant given its %s', async (which) => {
+    const tokens = await app.pair();
+    const answer = await revoke(tokens[which]).type('form');
+    expect([answer.status, answer.body, answer.headers['cache-control']]).toEqual([200, {}, 'no-store']);
+    expect(await active(tokens.access_token)).toBe(false);
+    expect((await refresh(tokens.refresh_token)).body.error).toBe('invalid_grant');
+    expect(await app.records.find(app.grantIdOf(tokens.access_token))).toMatchObject({
+      revokedAt: expect.any(Date),
+    });
+  });
+
+  it('ends the grant given an old or expired token, or when Redis has lost the grant', async () => {
+    const first = await app.pair();
+    await refresh(first.refresh_token);
+    await revoke(first.access_token);
+    expect((await app.records.find(app.grantIdOf(first.access_token)))?.revokedAt).not.toBeNull();
+
+    const second = await app.pair();
+    const token = app.codec.decode(second.access_token);
+    if (!token) throw new Error('not a token');
+    await revoke(app.codec.encode({ ...token, expiry: 1 }));
+    expect((await refresh(second.refresh_token)).body.error).toBe('invalid_grant');
+
+    const third = await app.pair();
+    await app.redis.flushdb();
+    await revoke(third.refresh_token);
+    expect((await refresh(third.refresh_token)).body.error).toBe('invalid_grant');
+  });
+
+  // @rfc 7009 2.2
+  it('answers 200 for tokens that are invalid or never existed (2.2)', async () => {
+    const { refresh_token } = await app.pair();
+    await revoke(refresh_token);
+    for (const token of [
+      refresh_token,
+      'x',
+      `srt_${randomBytes(63).toString('base64url')}`,
+      await app.ourCode(),
+    ]) {
+      expect((await revoke(token)).status).toBe(200);
+    }
+  });
+
+  it('does not accept a code as a token: the code stays valid', async () => {
+    const code = await app.ourCode();
+    await revoke(code);
+    const answer = await app.post('token', app.redemption(code));
+    expect(answer.status).toBe(200);
+  });
+
+  // @rfc 7009 2.1
+  it('refuses a token of another client, and leaves it valid (2.1)', async () => {
+    const tokens = await app.pair();
+    const answer = await revoke(tokens.refresh_token, await app.client());
+    expect([answer.status, answer.body.error]).toEqual([400, 'invalid_grant']);
+    expect(await active(tokens.access_token)).toBe(true);
+  });
+
+  // @rfc 7009 2.1
+  it('lets a public client revoke by its client_id, and no confidential client without its secret', async () => {
+    const open = await app.publicClient('com.example.pocket:/callback');
+    const code = await app.code(open.client_id, app.userId, { redirectUri: 'com.example.pocket:/callback' });
+    const body = {
+      grant_type: 'authorization_code',
+      code,
+      redirect_uri: 'com.example.pocket:/callback',
+      ...open,
+    };
+    const { access_token } = (await app.post('token', body)).body as Pair;
+    expect((await revoke(access_token, open)).status).toBe(200);
+    expect(await active(access_token)).toBe(false);
+    expect((await revoke(access_token, { client_id: app.ours.client_id })).status).toBe(401);
+  });
+
+  // @rfc 7009 2.1
+  it.each(['access_token', 'refresh_token', 'some_token'])(
+    'ends the grant whatever the hint says (2.1): %s',
+    async (token_type_hint) => {
+      const { access_token, refresh_token } = await app.pair();
+      expect((await app.post('revoke', { token: refresh_token, token_type_hint, ...app.ours })).status).toBe(
+        200,
+      );
+      expect(await active(access_token)).toBe(false);
+    },
+  );
+
+  // @rfc 7009 2.2.1
+  it('answers 503 with Retry-After while Redis does not answer, so that the client repeats it (2.2.1)', async () => {
+    const cut = await startTokenApp({ REDIS_URL: 'redis://127.0.0.1:1' });
+    try {
+      const owner = await cut.client();
+      const code = cut.codec.decode(await cut.code(owner.client_id, await cut.user()));
+      if (!code) throw new Error('not a code');
+      const expiry = Math.floor(Date.now() / 1000) + 60;
+      const token = cut.codec.encode({ ...code, kind: 'refresh', generation: 1, expiry });
+      const answer = await request(cut.server)
+        .post('/api/auth/oauth/revoke')
+        .send({ token, ...owner });
+      expect([answer.status, answer.body.error]).toEqual([503, 'temporarily_unavailable']);
+      expect(answer.headers['retry-after']).toBe('1');
+      // It is durable all the same: Redis hears of it when it is back.
+      expect(await cut.records.find(cut.grantIdOf(token))).toMatchObject({ revokedAt: expect.any(Date) });
+    } finally {
+      await cut.close();
+    }
+  });
+
+  // @rfc 7009 2.1 @rfc 7009 2.2.1
+  it('requires a token', async () => {
+    expect((await app.post('revoke', app.ours)).body).toMatchObject({
+      error: 'invalid_request',
+      error_description: "the parameter 'token' is missing",
+    });
+  });
+
+  it('ends the grant despite 20 concurrent revocations and refreshes', async () => {
+    const { refresh_token, access_token } = await app.pair();
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, i) => (i % 2 ? revoke(refresh_token) : refresh(refresh_token))),
+    );
+    expect(answers.every(({ status }) => status === 200 || status === 400)).toBe(true);
+    expect(await active(access_token)).toBe(false);
+  });
+});

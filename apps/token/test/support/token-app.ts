@@ -1,0 +1,58 @@
+import { randomBytes } from 'node:crypto';
+import { NatsConnection } from '#messaging/nats.connection.js';
+import { createService } from '#platform/bootstrap/service.js';
+import { appSettings } from '#test/support/app-settings.js';
+import { openFixture } from '#test/support/fixture.js';
+import { checkingAnswers } from '#test/support/openapi/check-answers.js';
+import { type Isolated, isolate } from '#test/support/isolate.js';
+import { PATIENT } from '#test/support/patience.js';
+import { tokenApp } from '../../src/app.module.js';
+import { lifetimesOf, TokenConfiguration } from '../../src/token.configuration.js';
+import { UsageRecorder } from '../../src/usage/usage-recorder.service.js';
+
+/** A token app on services of its own, and a fixture over the same. */
+export async function startTokenApp(
+  settings: Partial<TokenConfiguration> | ((services: Isolated) => Promise<Partial<TokenConfiguration>>) = {},
+) {
+  const services = await isolate();
+  const configuration = Object.assign(new TokenConfiguration(), {
+    ...appSettings(services),
+    TOKEN_KEYS: randomBytes(32).toString('base64url'),
+    LOG_LEVEL: 'silent',
+    ...PATIENT,
+    // The longest there is: what is refused is not refused because the machine was slow.
+    CODE_LIFETIME: 600,
+    ...(typeof settings === 'function' ? await settings(services) : settings),
+  });
+  const service = checkingAnswers(tokenApp(configuration));
+  const app = await createService(service);
+  await app.startAllMicroservices();
+  await app.listen(0, '127.0.0.1');
+  const fixture = await openFixture(services, configuration.TOKEN_KEYS, lifetimesOf(configuration));
+
+  return {
+    ...fixture,
+    natsUrl: services.natsUrl,
+    server: app.getHttpServer(),
+    url: await app.getUrl(),
+
+    /** Writes the days of last use that wait in memory. */
+    writeUses: () => app.get(UsageRecorder).flush(),
+
+    /** Resolves when everything published so far has arrived at the app and here. */
+    async settled(): Promise<void> {
+      await fixture.settled();
+      await app.get(NatsConnection).ping();
+      await fixture.settled();
+    },
+
+    async close(): Promise<void> {
+      await app.close();
+      await fixture.close();
+      await services.close();
+      service.report.throwProblems();
+    },
+  };
+}
+
+export type TokenApp = Awaited<ReturnType<typeof startTokenApp>>;

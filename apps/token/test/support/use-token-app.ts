@@ -1,0 +1,61 @@
+import request, { type Test } from 'supertest';
+import { REDIRECT_URI, type TestClient } from '#test/support/fixture.js';
+import type { TokenConfiguration } from '../../src/token.configuration.js';
+import { startTokenApp, type TokenApp } from './token-app.js';
+
+export interface Pair {
+  readonly access_token: string;
+  readonly refresh_token: string;
+}
+
+type Pending = Parameters<TokenApp['code']>[2];
+
+/** A token app with a client that is ours, and a user who allows it what it asks. */
+export interface ConnectedTokenApp extends TokenApp {
+  readonly ours: TestClient;
+  readonly userId: number;
+  post(endpoint: string, body: object | string): Test;
+  /** A code that the user gave to our client. */
+  ourCode(pending?: Pending): Promise<string>;
+  /** What our client sends to redeem a code. */
+  redemption(code: string): TestClient & { grant_type: string; code: string; redirect_uri: string };
+  /** The tokens that our client gets for a code. */
+  pair(pending?: Pending): Promise<Pair>;
+}
+
+/** Gives the tests of a file a token app: it is empty before they run, and closed after them. */
+export function useTokenApp(settings: Partial<TokenConfiguration> = {}): ConnectedTokenApp {
+  const app = {} as ConnectedTokenApp;
+  beforeAll(async () => {
+    Object.assign(app, await connected(settings));
+  });
+  afterAll(() => app.close());
+  return app;
+}
+
+async function connected(settings: Partial<TokenConfiguration>): Promise<ConnectedTokenApp> {
+  const app = await startTokenApp(settings);
+  const [ours, userId] = [await app.client(), await app.user()];
+  const post = (endpoint: string, body: object | string): Test =>
+    request(app.server).post(`/api/auth/oauth/${endpoint}`).send(body);
+  const ourCode = (pending?: Pending) => app.code(ours.client_id, userId, pending);
+  const redemption = (code: string) => ({
+    grant_type: 'authorization_code',
+    code,
+    redirect_uri: REDIRECT_URI,
+    ...ours,
+  });
+  return {
+    ...app,
+    ours,
+    userId,
+    post,
+    ourCode,
+    redemption,
+    async pair(pending) {
+      const answer = await post('token', redemption(await ourCode(pending)));
+      expect(answer.status).toBe(200);
+      return answer.body as Pair;
+    },
+  };
+}

@@ -1,0 +1,206 @@
+import { type IntrospectionReply, SUBJECTS } from '#messaging/contract.js';
+import { generateClientSecret } from '#oauth/client.js';
+import { DpopKey } from '#test/support/dpop-key.js';
+import { APIS } from '#test/support/resources.js';
+import { storedGrant } from '#test/support/stored-grant.js';
+import { expectStandardError } from '../support/expect-standard-error.js';
+import { type Pair, useTokenApp } from '../support/use-token-app.js';
+
+const API = 'https://api.example.com';
+const BOOKINGS = 'https://bookings.example.com:8443';
+const BOTH = [API, BOOKINGS];
+
+const app = useTokenApp(APIS);
+
+/** The audience of an access token, as APIs learn it over NATS. */
+async function audienceOf(token: string, jkt?: string): Promise<readonly string[] | undefined> {
+  const reply = await app.ask<IntrospectionReply>(SUBJECTS.introspect, { token, ...(jkt && { jkt }) });
+  if (!reply.active) throw new Error('inactive');
+  return reply.aud;
+}
+
+const restricted = (resources = BOTH.join(' ')) => app.ourCode({ resources });
+const redeem = async (code: string, resource?: string | readonly string[]) =>
+  app.post('token', { ...app.redemption(code), ...(resource && { resource }) });
+const refresh = async (token: string, resource?: string | readonly string[], path = 'token') =>
+  app.post(path, {
+    grant_type: 'refresh_token',
+    refresh_token: token,
+    ...app.ours,
+    ...(resource && { resource }),
+  });
+const pairOf = (answer: { readonly status: number; readonly body: unknown }): Pair => {
+  expect(answer.status).toBe(200);
+  return answer.body as Pair;
+};
+
+// @rfc 8707 2.2
+describe('a code for several APIs (RFC 8707 2.2)', () => {
+  it('gives an access token for all of them if the request names none', async () => {
+    expect(await audienceOf(pairOf(await redeem(await restricted())).access_token)).toEqual(BOTH);
+  });
+
+  it.each<[string, string | string[], string[]]>([
+    ['one of them', BOOKINGS, [BOOKINGS]],
+    ['an address of one of them', `${API}/v2/me?x=1`, [API]],
+    ['both, in any order', [`${BOOKINGS}/`, API], BOTH],
+    ['one twice', [API, `${API}/v2`], [API]],
+  ])('gives one for %s', async (_, resource, audience) => {
+    expect(await audienceOf(pairOf(await redeem(await restricted(), resource)).access_token)).toEqual(
+      audience,
+    );
+  });
+
+  it('keeps them all for the refresh token: each refresh may name others', async () => {
+    let pair = pairOf(await redeem(await restricted(), API));
+    for (const [path, resource, audience] of [
+      ['token', BOOKINGS, [BOOKINGS]],
+      ['refreshToken', API, [API]],
+      ['refreshToken', undefined, BOTH],
+      ['token', BOTH, BOTH],
+    ] as const) {
+      pair = pairOf(await refresh(pair.refresh_token, resource, path));
+      expect(await audienceOf(pair.access_token)).toEqual(audience);
+    }
+  });
+
+  it('is refused with invalid_target for another API, and stays usable, as do its refresh tokens', async () => {
+    const code = await restricted(API);
+    for (const resource of [BOOKINGS, BOTH])
+      expectStandardError(await redeem(code, resource), 400, 'invalid_target');
+    const pair = pairOf(await redeem(code));
+    for (const path of ['token', 'refreshToken'])
+      for (const resource of [BOOKINGS, BOTH])
+        expectStandardError(await refresh(pair.refresh_token, resource, path), 400, 'invalid_target');
+    const next = pairOf(await refresh(pair.refresh_token));
+    expect(await audienceOf(next.access_token)).toEqual([API]);
+    // Inside the retry window as well.
+    expectStandardError(await refresh(pair.refresh_token, BOOKINGS), 400, 'invalid_target');
+    expect(pairOf(await refresh(next.refresh_token))).toBeDefined();
+  });
+
+  it('is refused for another client and for a wrong verifier before its APIs are compared', async () => {
+    const other = { ...app.redemption(await restricted(API)), ...(await app.client()), resource: BOOKINGS };
+    expectStandardError(await app.post('token', other), 400, 'invalid_grant');
+    const challenge = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
+    const code = app.redemption(await app.ourCode({ resources: API, challenge }));
+    const wrong = { ...code, code_verifier: 'x'.repeat(43), resource: BOOKINGS };
+    expectStandardError(await app.post('token', wrong), 400, 'invalid_grant');
+  });
+});
+
+describe('a retry of a refresh', () => {
+  it('gets the same tokens for the same APIs, in any spelling and order', async () => {
+    const { refresh_token } = pairOf(await redeem(await restricted()));
+    const first = pairOf(await refresh(refresh_token, BOTH));
+    for (const resource of [undefined, [`${BOOKINGS}/x`, `${API}/y`], [...BOTH, API]])
+      expect(pairOf(await refresh(refresh_token, resource))).toMatchObject({
+        access_token: first.access_token,
+        refresh_token: first.refresh_token,
+      });
+  });
+
+  it('may name other APIs: each access token keeps its own, and all have one refresh token', async () => {
+    const { refresh_token } = pairOf(await redeem(await restricted()));
+    const asked = Array.from({ length: 12 }, (_, n) => [undefined, API, BOOKINGS][n % 3]);
+    const pairs = await Promise.all(
+      asked.map(async (resource) => pairOf(await refresh(refresh_token, resource))),
+    );
+    expect(new Set(pairs.map((pair) => pair.refresh_token)).size).toBe(1);
+    for (const [n, pair] of pairs.entries())
+      expect(await audienceOf(pair.access_token)).toEqual(asked[n] ? [asked[n]] : BOTH);
+  });
+});
+
+describe('a grant whose authorization request named no API', () => {
+  it('gives tokens without an audience, in the format and the memory that they always had', async () => {
+    const pair = await app.pair();
+    expect(pair.access_token).toMatch(/^sat_[\w-]{84}$/);
+    expect(await audienceOf(pair.access_token)).toBeUndefined();
+    const stored = await storedGrant(app.redis, app.grantIdOf(pair.access_token));
+    expect(Object.keys(stored).toSorted()).toEqual([
+      'client',
+      'generation',
+      'rotatedAt',
+      'scope',
+      'status',
+      'user',
+    ]);
+  });
+
+  it('gives an access token for one API to a request that names it, and keeps the grant as it is', async () => {
+    const pair = pairOf(await redeem(await app.ourCode(), API));
+    expect(await audienceOf(pair.access_token)).toEqual([API]);
+    const narrow = pairOf(await refresh(pair.refresh_token, BOOKINGS));
+    expect(await audienceOf(narrow.access_token)).toEqual([BOOKINGS]);
+    expect(await audienceOf(pairOf(await refresh(narrow.refresh_token)).access_token)).toBeUndefined();
+  });
+});
+
+describe('a token that is bound to a key (RFC 9449)', () => {
+  it('has an audience too', async () => {
+    const key = await DpopKey.generate();
+    const proof = () => key.proof('POST', 'https://base.example.com/api/auth/oauth/token');
+    const code = app.redemption(await restricted());
+    const pair = pairOf(await app.post('token', { ...code, resource: API }).set('DPoP', await proof()));
+    expect(await audienceOf(pair.access_token, key.jkt)).toEqual([API]);
+    const renewal = { grant_type: 'refresh_token', refresh_token: pair.refresh_token, ...app.ours };
+    const next = pairOf(await app.post('token', renewal).set('DPoP', await proof()));
+    expect(await audienceOf(next.access_token, key.jkt)).toEqual(BOTH);
+  });
+});
+
+describe('when Redis has lost the grant', () => {
+  it('restores its APIs from PostgreSQL, and the audience of each token is in the token', async () => {
+    const pair = pairOf(await redeem(await restricted(API)));
+    await app.redis.flushdb();
+    expect(await audienceOf(pair.access_token)).toEqual([API]);
+    await app.redis.flushdb();
+    expectStandardError(await refresh(pair.refresh_token, BOOKINGS), 400, 'invalid_target');
+    await app.redis.flushdb();
+    expect(await audienceOf(pairOf(await refresh(pair.refresh_token)).access_token)).toEqual([API]);
+  });
+
+  it("restores the product's id of the user from PostgreSQL", async () => {
+    const userId = await app.user('ada-1815');
+    const code = await app.code(app.ours.client_id, userId, { externalId: 'ada-1815' });
+    const { access_token } = pairOf(await redeem(code));
+    const described = async () => app.ask(SUBJECTS.introspect, { token: access_token });
+    const expected = { sub: String(userId), external_id: 'ada-1815' };
+    expect(await described()).toMatchObject(expected);
+    await app.redis.flushdb();
+    expect(await described()).toMatchObject(expected);
+  });
+});
+
+it('takes the audience from the grant if the token has none, as those of the version before', async () => {
+  const { access_token } = pairOf(await redeem(await restricted(API)));
+  const token = app.codec.decode(access_token);
+  if (!token) throw new Error('not a token');
+  expect(await audienceOf(app.codec.encode({ ...token, audience: null }))).toEqual([API]);
+});
+
+// @rfc 7662 2.2
+it('tells a resource server over HTTP the audience, and the id of the user in the product (RFC 7662 2.2)', async () => {
+  const { secret, hash } = generateClientSecret();
+  const { id } = await app.resourceServers.create('Bookings API', hash);
+  const server = { client_id: id, client_secret: secret };
+  const described = async (token: string) =>
+    (await app.post('introspect', { token, ...server })).body as object;
+  const code = await app.code(app.ours.client_id, await app.user('ada-1816'), {
+    resources: BOTH.join(' '),
+    externalId: 'ada-1816',
+  });
+  const pair = pairOf(await redeem(code, BOOKINGS));
+  expect(await described(pair.access_token)).toMatchObject({
+    active: true,
+    aud: [BOOKINGS],
+    external_id: 'ada-1816',
+  });
+  const next = pairOf(await refresh(pair.refresh_token));
+  expect(await described(next.access_token)).toMatchObject({ aud: BOTH });
+  const plain = await described((await app.pair()).access_token);
+  expect(plain).toMatchObject({ active: true });
+  expect(Object.keys(plain)).not.toEqual(expect.arrayContaining(['aud']));
+  expect(Object.keys(plain)).not.toEqual(expect.arrayContaining(['external_id']));
+});

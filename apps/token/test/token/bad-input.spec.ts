@@ -1,0 +1,165 @@
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import request, { type Test } from 'supertest';
+import { exchange, AMBIGUOUS_HOSTS } from '#test/support/raw-http.js';
+import { useBadInput } from '../support/use-bad-input.js';
+
+const TOKEN = '/api/auth/oauth/token';
+
+const { app, good, refuses, ...input } = useBadInput();
+
+const send = () => input.send('token');
+const valid = () => app.redemption(good.code);
+const changed = (change: object) => send().send({ ...valid(), ...change });
+const without = (name: string) => Object.fromEntries(Object.entries(valid()).filter(([key]) => key !== name));
+const encoded = (parameters: object) => new URLSearchParams(parameters as Record<string, string>).toString();
+const form = (text: string) => send().type('application/x-www-form-urlencoded').send(text);
+const json = (text: string) => send().type('json').send(text);
+const bytes = (type: string, body: Buffer): Test =>
+  send()
+    .type(type)
+    .serialize((raw: unknown) => raw as string)
+    .send(body as unknown as string);
+const basic = () => send().auth(app.ours.client_id, app.ours.client_secret);
+const nested = (open: string, inner: string, close: string, depth: number) =>
+  `${open.repeat(depth)}${inner}${close.repeat(depth)}`;
+
+// @rfc 6749 5.2
+describe('the token app', () => {
+  for (const name of ['grant_type', 'code', 'client_id', 'redirect_uri'])
+    refuses(400, 'invalid_request', {
+      [`missing ${name}`]: () => send().send(without(name)),
+      // @rfc 6749 3.2
+      [`empty ${name}`]: () => form(encoded({ ...valid(), [name]: '' })),
+      [`empty ${name} in JSON`]: () => changed({ [name]: '' }),
+      // @rfc 6749 3.2
+      [`repeated ${name}`]: () => form(`${encoded(valid())}&${name}=again`),
+      [`${name} repeated, once empty`]: () => form(`${encoded(valid())}&${name}=`),
+      [`${name} repeated, first empty`]: () => form(`${name}=&${encoded(valid())}`),
+      [`repeated ${name} in JSON`]: () => json(`{"${name}":"again",${JSON.stringify(valid()).slice(1)}`),
+      [`an object as ${name}`]: () => changed({ [name]: {} }),
+      [`an array as ${name}`]: () => changed({ [name]: ['x'] }),
+      [`a number as ${name}`]: () => changed({ [name]: 7 }),
+      [`${name}[a]=b`]: () => form(`${encoded(without(name))}&${name}[a]=b`),
+      [`an over-long ${name}`]: () => changed({ [name]: 'x'.repeat(2001) }),
+      [`NUL in ${name}`]: () => changed({ [name]: 'a\u0000b' }),
+      [`NUL in ${name} of a form`]: () => form(`${encoded(without(name))}&${name}=a%00b`),
+      [`${name} outside ASCII`]: () => changed({ [name]: 'é' }),
+    });
+
+  refuses(401, 'invalid_client', {
+    // @rfc 6749 3.2.1 @rfc 9700 2.5
+    'missing client_secret': () => send().send(without('client_secret')),
+    'empty client_secret': () => changed({ client_secret: '' }),
+    'Basic without a colon': () =>
+      send()
+        .set('Authorization', `Basic ${Buffer.from('abc').toString('base64')}`)
+        .send(without('client_secret')),
+  });
+
+  refuses(400, 'unsupported_grant_type', {
+    // @rfc 6749 5.2
+    'another grant_type': () => changed({ grant_type: 'password' }),
+    'a grant_type of other case': () => changed({ grant_type: 'Authorization_Code' }),
+  });
+
+  refuses(400, 'invalid_grant', {
+    'a code in no valid format': () => changed({ code: 'abc' }),
+    'an access token as code': () => changed({ code: good.access_token }),
+    'a refresh token as code': () => changed({ code: good.refresh_token }),
+  });
+
+  refuses(400, 'invalid_request', {
+    'an object as client_secret': () => changed({ client_secret: {} }),
+    // @rfc 6749 2.3
+    'credentials in the header and in the body': () => basic().send(valid()),
+    // @rfc 6749 2.3
+    'another client_id in the body than in the header': () =>
+      basic().send({ ...without('client_secret'), client_id: 'sc_other' }),
+    'Basic that is not base64': () => send().set('Authorization', 'Basic !!!').send(valid()),
+    // @rfc 6749 2.3.1
+    'the whole request in the URL (RFC 6749 2.3.1)': () => input.send(`token?${encoded(valid())}`),
+    'no body': () => send(),
+    'an empty JSON body': () => json(''),
+    'malformed JSON': () => json('{"code":'),
+    'a JSON array': () => send().send([valid()]),
+    'a JSON string': () => json('"x"'),
+    'JSON arrays nested deeper than the stack': () => json(`{"x":${nested('[', '', ']', 30_000)}}`),
+    'JSON objects nested deeper than the stack': () => json(`{"code":${nested('{"a":', '1', '}', 9_000)}}`),
+    'a form with a broken percent-encoding': () => form(`${encoded(valid())}&x=%ZZ`),
+    'a form with an encoding that is not UTF-8': () => form(`${encoded(valid())}&x=%ff`),
+    'a form that is not UTF-8': () =>
+      bytes('application/x-www-form-urlencoded', Buffer.from([0x61, 0x3d, 0xff])),
+    'JSON that is not UTF-8': () => bytes('application/json', Buffer.from([0x7b, 0xff, 0x7d])),
+    '__proto__ as a parameter': () => json('{"__proto__":{"grant_type":"authorization_code"}}'),
+  });
+
+  refuses(413, 'invalid_request', { 'a body of more than 64 KiB': () => changed({ x: 'x'.repeat(65_536) }) });
+  const coded = (coding: string, encode: (text: string) => Buffer) =>
+    bytes('application/x-www-form-urlencoded', encode(encoded(valid()))).set('Content-Encoding', coding);
+  const CODED: Readonly<Record<string, () => Test>> = {
+    'a form in gzip': () => coded('gzip', gzipSync),
+    'a form in deflate': () => coded('deflate', deflateSync),
+    'a form in br': () => coded('br', brotliCompressSync),
+    'a form in two codings': () => coded('identity, gzip', gzipSync),
+    'a form in an unknown coding': () => coded('rot13', (text) => Buffer.from(text)),
+    'JSON in gzip': () =>
+      bytes('application/json', gzipSync(JSON.stringify(valid()))).set('Content-Encoding', 'GZIP'),
+  };
+  refuses(415, 'invalid_request', CODED);
+
+  it.each(Object.entries(CODED))(
+    'names the accepted coding in the answer to %s (RFC 9110 12.5.3)',
+    async (_name, sending) => {
+      const answer = await sending();
+      expect(answer.headers['accept-encoding']).toBe('identity');
+      expect(answer.body.error_description).toBe('the body has a Content-Encoding: send it uncompressed');
+    },
+  );
+
+  refuses(415, 'invalid_request', {
+    'plain text': () => send().type('text/plain').send('code=x'),
+    multipart: () => send().field('code', 'x'),
+  });
+  refuses(405, 'method_not_allowed', {
+    // @rfc 6749 3.2
+    'a wrong method': () => request(app.server).get(TOKEN),
+  });
+  refuses(404, 'not_found', { 'an unknown path': () => input.send('nothing').send({}) });
+
+  it('names every problem of a request in one answer', async () => {
+    const answer = await send().send({ grant_type: 'authorization_code' });
+    expect(answer.body.error_description).toBe(
+      "the parameter 'code' is missing; the parameter 'redirect_uri' is missing",
+    );
+  });
+
+  it('names the method of a path in Allow (RFC 9110 15.5.6)', async () => {
+    expect((await request(app.server).get(TOKEN)).headers.allow).toBe('POST');
+  });
+
+  it.each(AMBIGUOUS_HOSTS)('refuses %s, and closes the connection (RFC 9112 3.2)', async (_name, head) => {
+    const body = encoded(valid());
+    const type = 'Content-Type: application/x-www-form-urlencoded\r\n';
+    const sent = `POST ${TOKEN} HTTP/1.1\r\n${head}${type}Content-Length: ${body.length}\r\n\r\n${body}`;
+    const [answered = '', json = ''] = (await exchange(app.url, sent)).split('\r\n\r\n');
+    expect(answered).toMatch(/^HTTP\/1.1 400 [^]*connection: close/i);
+    expect(answered).toMatch(/^x-content-type-options: nosniff\r$/im);
+    expect(JSON.parse(json)).toEqual({
+      error: 'invalid_request',
+      error_description: 'the request must have one Host header',
+      error_uri: expect.stringMatching(/#host$/),
+      error_reference: expect.any(String),
+    });
+  });
+
+  it('accepts a single Host header, and HTTP/1.0 without one', async () => {
+    const get = (head: string) =>
+      exchange(app.url, `GET /.well-known/oauth-authorization-server ${head}\r\n`);
+    const answers = await Promise.all([
+      get('HTTP/1.1\r\nHost: [::1]:8080\r\nConnection: close\r\n'),
+      get('HTTP/1.1\r\nHost:\r\nConnection: close\r\n'),
+      get('HTTP/1.0\r\n'),
+    ]);
+    for (const answer of answers) expect(answer).toMatch(/^HTTP\/1.1 200 /);
+  });
+});

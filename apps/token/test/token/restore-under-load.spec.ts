@@ -1,0 +1,143 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Redis } from 'ioredis';
+import { GrantStore } from '#grants/grant.store.js';
+import { DEFAULT_LIFETIMES, grantTtl } from '#grants/lifetimes.js';
+import { REDIRECT_URI } from '#test/support/fixture.js';
+import { startTokenProcess, type TokenProcess } from '#test/support/token-process.js';
+
+const CLIENTS = 12;
+const WIPES = 40;
+/** Redis is emptied again after so many refreshes, or after so many answers of any kind when they do not succeed. */
+const REFRESHES = 3;
+const ANSWERS = 10 * CLIENTS;
+
+interface Pair {
+  readonly access_token: string;
+  readonly refresh_token: string;
+}
+
+let app: TokenProcess;
+/** Of who revokes, beside the connection that empties. */
+let redis: Redis;
+
+beforeAll(async () => {
+  app = await startTokenProcess();
+  redis = app.redis.duplicate();
+});
+
+afterAll(async () => {
+  redis.disconnect();
+  await app.close();
+});
+
+const post = (body: object): Promise<Response> =>
+  fetch(`${app.url}/api/auth/oauth/token`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ ...body, ...app.ours }),
+  });
+
+const refresh = (token: string): Promise<Response> =>
+  post({ grant_type: 'refresh_token', refresh_token: token });
+
+/** Undefined where it failed, or took longer than anybody waits. */
+const introspect = (token: string) =>
+  app.ask<{ active: boolean } | undefined>('oauth.token.introspect', { token }).catch(() => undefined);
+
+async function pair(): Promise<Pair> {
+  const code = await app.code(app.ours.client_id, app.userId);
+  const answer = await post({ grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI });
+  expect(answer.status).toBe(200);
+  return (await answer.json()) as Pair;
+}
+
+/** One after the other: how many connections at once a busy machine grants is not the subject. */
+async function pairs(count: number): Promise<Pair[]> {
+  const made: Pair[] = [];
+  while (made.length < count) made.push(await pair());
+  return made;
+}
+
+/** Until `over`, a client that does everything right: refreshes, in two places at once, and uses what it got. */
+async function honest(first: Pair, over: () => boolean, count: Record<string, number>): Promise<Pair> {
+  const counted = (what: string) => (count[what] = (count[what] ?? 0) + 1);
+  let newest = first;
+  while (!over()) {
+    const [one, other] = await Promise.all([refresh(newest.refresh_token), refresh(newest.refresh_token)]);
+    for (const answer of [one, other]) counted(`refresh ${answer.status}`);
+    const answered = one.status === 200 ? one : other;
+    // A 503 is mended by a retry.
+    if (answered.status === 200) newest = (await answered.json()) as Pair;
+    const reply = await introspect(newest.access_token);
+    counted(reply === undefined ? 'introspection failed' : reply.active ? 'active' : 'inactive');
+  }
+  return newest;
+}
+
+describe('a Redis that is emptied repeatedly under load', () => {
+  it('logs nobody out, and revoked tokens stay refused', async () => {
+    const grants = new GrantStore(redis);
+    const [revoked, doomed] = [await pairs(8), await pairs(8)];
+    for (const { refresh_token } of revoked) await app.records.revoke(app.grantIdOf(refresh_token));
+    // Redis has not heard of it; from the first loss on PostgreSQL decides.
+    await app.redis.flushdb();
+
+    const count: Record<string, number> = {};
+    const refreshes = () => count['refresh 200'] ?? 0;
+    const answers = () => Object.values(count).reduce((sum, one) => sum + one, 0);
+    let wipes = 0;
+    const over = () => wipes >= WIPES;
+    const wiping = async () => {
+      while (!over()) {
+        await app.redis.flushdb();
+        wipes += 1;
+        const [enough, atMost] = [refreshes() + REFRESHES, answers() + ANSWERS];
+        while (refreshes() < enough && answers() < atMost) await sleep(1);
+      }
+    };
+    const refusing = async (tokens: Pair[]) => {
+      const live: string[] = [];
+      for (let n = 0; !over(); n++) {
+        const { refresh_token, access_token } = tokens[n % tokens.length] as Pair;
+        if ((await introspect(access_token))?.active) live.push(`introspection ${n}`);
+        if ((await refresh(refresh_token)).status === 200) live.push(`refresh ${n}`);
+      }
+      return live;
+    };
+    // Revoked while everything is in flight: durably, then in Redis; refused from the answer on.
+    const revoking = async () => {
+      const live: string[] = [];
+      for (const { refresh_token, access_token } of doomed) {
+        const begun = wipes;
+        const isDue = () => wipes - begun >= 5 || over();
+        while (!isDue()) await sleep(5);
+        const busy = Array.from({ length: 3 }, () => introspect(access_token));
+        const id = app.grantIdOf(refresh_token);
+        await app.records.revoke(id);
+        await grants.revoke(id, grantTtl(DEFAULT_LIFETIMES));
+        if ((await introspect(access_token))?.active) live.push(id);
+        await Promise.all(busy);
+        if ((await refresh(refresh_token)).status === 200) live.push(id);
+      }
+      return live;
+    };
+    const clients = await pairs(CLIENTS);
+    const [, alive, undead, newest] = await Promise.all([
+      wiping(),
+      refusing(revoked),
+      revoking(),
+      Promise.all(clients.map((first) => honest(first, over, count))),
+    ]);
+
+    expect({ alive, undead }).toEqual({ alive: [], undead: [] });
+    const refusals = Object.keys(count).filter(
+      (what) => !['refresh 200', 'refresh 503', 'active', 'introspection failed'].includes(what),
+    );
+    expect(refusals).toEqual([]);
+    expect(refreshes()).toBeGreaterThan(WIPES);
+    for (const { refresh_token } of newest) expect((await refresh(refresh_token)).status).toBe(200);
+    for (const { refresh_token } of [...revoked, ...doomed])
+      expect((await refresh(refresh_token)).status).toBe(400);
+    // Against a hang, not to measure: 2 s on a quiet machine, and as many requests on a busy one.
+  }, 600_000);
+});

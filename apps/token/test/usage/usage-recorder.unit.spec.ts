@@ -1,0 +1,46 @@
+import { jest } from '@jest/globals';
+import type { ClientSecretStore } from '#database/client/client-secret.store.js';
+import type { GrantRecordStore } from '#database/grant/grant-record.store.js';
+import { UsageRecorder } from '../../src/usage/usage-recorder.service.js';
+
+const DAY_MS = 86_400_000;
+
+describe('uses of a grant', () => {
+  let written: { id: string; day: string }[];
+  let recorder: UsageRecorder;
+  let now: jest.Spied<typeof Date.now>;
+
+  beforeEach(() => {
+    written = [];
+    const touch = async (uses: typeof written) => void written.push(...uses);
+    const nothing = { touch: async () => undefined } as unknown as ClientSecretStore;
+    recorder = new UsageRecorder({ touch } as unknown as GrantRecordStore, nothing);
+    now = jest.spyOn(Date, 'now').mockReturnValue(20_000 * DAY_MS);
+  });
+  afterEach(async () => {
+    now.mockRestore();
+    await recorder.beforeApplicationShutdown();
+  });
+
+  it('are written once a day', async () => {
+    for (const day of [20_000, 20_001]) {
+      now.mockReturnValue(day * DAY_MS);
+      recorder.recordGrant('grant');
+      await recorder.flush();
+      recorder.recordGrant('grant');
+      await recorder.flush();
+    }
+    expect(written).toEqual([
+      { id: 'grant', day: '2024-10-04' },
+      { id: 'grant', day: '2024-10-05' },
+    ]);
+  });
+
+  it('are written once a day for each of 100,000 grants', async () => {
+    for (let round = 0; round < 2; round++) {
+      for (let n = 0; n < 100_000; n++) recorder.recordGrant(`grant ${n}`);
+      await recorder.flush();
+    }
+    expect(written).toHaveLength(100_000);
+  });
+});

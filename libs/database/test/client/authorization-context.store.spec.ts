@@ -1,0 +1,132 @@
+import { randomBytes } from 'node:crypto';
+import { AuthorizationContextStore } from '#database/client/authorization-context.store.js';
+import { ClientRegistrationStore } from '#database/client/client-registration.store.js';
+import { ClientStore } from '#database/client/client.store.js';
+import { GrantRecordStore } from '#database/grant/grant-record.store.js';
+import { UserStore } from '#database/user/user.store.js';
+import { openDatabase, type OpenDatabase } from '../connection/open-database.js';
+import { people } from '../user/people.js';
+
+describe('AuthorizationContextStore', () => {
+  let database: OpenDatabase;
+  let contexts: AuthorizationContextStore;
+  let grants: GrantRecordStore;
+  let world: ReturnType<typeof people>;
+
+  beforeAll(async () => {
+    database = await openDatabase();
+    contexts = new AuthorizationContextStore(database.dataSource);
+    grants = new GrantRecordStore(database.dataSource);
+    world = people(database.dataSource);
+  });
+  afterAll(() => database.close());
+
+  it('finds the same client and user as their own stores, without secrets', async () => {
+    const clientId = await world.client({
+      type: 'confidential',
+      secretHash: randomBytes(32),
+      scopes: ['profile:read', 'bookings:read'],
+      optionalScopes: ['bookings:read'],
+      requirePar: true,
+      requireState: false,
+      firstParty: true,
+      logo: { mediaType: 'image/png', image: randomBytes(20) },
+    });
+    const userId = await world.user();
+    await new UserStore(database.dataSource).setLocale(userId, 'ja');
+    const { client, user, decisions } = await contexts.find(clientId, userId);
+    const { secrets, ...registered } = (await new ClientStore(database.dataSource).find(clientId))!;
+    expect(secrets).toHaveLength(1);
+    expect(client).toEqual(registered);
+    expect(client?.logo).toMatch(/^[0-9a-f]{64}$/);
+    expect(user).toEqual(await new UserStore(database.dataSource).find(userId));
+    expect(decisions).toEqual([]);
+  });
+
+  it('needs one statement, with or without a user', async () => {
+    const [clientId, userId] = [await world.client(), await world.user()];
+    await world.grant(userId, clientId);
+    expect(await database.statementsOf(() => contexts.find(clientId, userId))).toHaveLength(1);
+    expect(await database.statementsOf(() => contexts.find(clientId, null))).toHaveLength(1);
+  });
+
+  it('counts the client’s grants of the last 24 hours, revoked ones too, and no others', async () => {
+    const [clientId, userId] = [await world.client(), await world.user()];
+    const ids = [await world.grant(userId, clientId), await world.grant(userId, clientId)];
+    await world.grant(userId, await world.client());
+    await world.grant(await world.user(), clientId);
+    await grants.revokeOf(userId, clientId);
+    expect((await contexts.find(clientId, userId)).grantsOfDay).toBe(2);
+    const sql = `UPDATE grants SET created_at = now() - interval '25 hours' WHERE id = $1`;
+    await database.dataSource.query(sql, [ids[0]]);
+    expect((await contexts.find(clientId, userId)).grantsOfDay).toBe(1);
+    expect((await contexts.find(clientId, null)).grantsOfDay).toBe(0);
+  });
+
+  it('returns each different decision once, with its latest date, newest first', async () => {
+    const [clientId, userId] = [await world.client(), await world.user()];
+    const all = 'profile:read bookings:read';
+    await world.grant(userId, clientId, { scope: all });
+    await world.grant(userId, clientId, { scope: 'profile:read', askedScope: all });
+    await world.grant(userId, clientId, { scope: all, resources: 'https://api.example.com' });
+    const newest = await world.grant(userId, clientId, { scope: all });
+    const { decisions } = await contexts.find(clientId, userId);
+    expect(decisions).toEqual([
+      { asked: all, allowed: all, resources: null, at: (await grants.find(newest))!.createdAt },
+      { asked: all, allowed: all, resources: 'https://api.example.com', at: expect.any(Date) },
+      { asked: all, allowed: 'profile:read', resources: null, at: expect.any(Date) },
+    ]);
+    expect(decisions[0]!.at.getTime()).toBeGreaterThanOrEqual(decisions[1]!.at.getTime());
+  });
+
+  it('leaves out decisions that were revoked, have expired, or belong to another user or client', async () => {
+    const [clientId, userId] = [await world.client(), await world.user()];
+    await grants.revoke(await world.grant(userId, clientId));
+    await world.grant(await world.user(), clientId);
+    await world.grant(userId, await world.client());
+    await world.grant(userId, clientId, { days: -1 });
+    expect((await contexts.find(clientId, userId)).decisions).toEqual([]);
+  });
+
+  it('finds neither a deleted client nor the decisions about it', async () => {
+    const [clientId, userId] = [await world.client(), await world.user()];
+    await world.grant(userId, clientId);
+    await new ClientRegistrationStore(database.dataSource).delete(clientId);
+    expect(await contexts.find(clientId, userId)).toMatchObject({ client: null, decisions: [] });
+  });
+
+  it.each(['sc_unknown', '', 'a\0b', 'with space', 'ünknown', 'x'.repeat(256), "' OR 1=1 --"])(
+    'finds no client %j, but still finds the user',
+    async (clientId) => {
+      const userId = await world.user();
+      expect(await contexts.find(clientId, userId)).toMatchObject({ client: null, user: { id: userId } });
+    },
+  );
+
+  it('finds the client when nobody is logged in, or the user is gone', async () => {
+    const clientId = await world.client();
+    for (const userId of [null, 2_000_000_000])
+      expect(await contexts.find(clientId, userId)).toMatchObject({
+        client: { clientId },
+        user: null,
+        decisions: [],
+      });
+  });
+
+  it('reads through indexes only, however many grants there are', async () => {
+    const [clientId, userId] = [await world.client(), await world.user()];
+    const others = await Promise.all(Array.from({ length: 5 }, () => world.user()));
+    await database.dataSource.query(
+      `INSERT INTO grants (id, user_id, client_id, scope, asked_scope, expires_at, lifetime)
+       SELECT left(encode(sha256((u || '-' || n)::bytea), 'hex'), 43), u, $2, 'profile:read', 'profile:read',
+              now() + interval '90 days', interval '90 days'
+       FROM unnest($1::integer[]) u, generate_series(1, 4000) n`,
+      [others, clientId],
+    );
+    await database.dataSource.query('ANALYZE grants');
+    const [statement = ''] = await database.statementsOf(() => contexts.find(clientId, userId));
+    const plan = await database.dataSource.query(`EXPLAIN ${statement}`, [clientId, userId]);
+    expect(JSON.stringify(plan)).toContain('grants_decision');
+    expect(JSON.stringify(plan)).not.toContain('Seq Scan on grants');
+  });
+});

@@ -1,0 +1,168 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { ClientRegistrationStore } from '#database/client/client-registration.store.js';
+import { ClientSecretStore } from '#database/client/client-secret.store.js';
+import { generateClientSecret } from '#oauth/client.js';
+import { ClientStore } from '#database/client/client.store.js';
+import { GrantRecordStore } from '#database/grant/grant-record.store.js';
+import { UserStore } from '#database/user/user.store.js';
+import { openDatabase, type OpenDatabase } from '../connection/open-database.js';
+
+const CALLBACK = 'https://app.example/callback';
+
+describe('ClientRegistrationStore', () => {
+  let database: OpenDatabase;
+  let clients: ClientStore;
+  let registrations: ClientRegistrationStore;
+  let grants: GrantRecordStore;
+  let userId: number;
+
+  beforeAll(async () => {
+    database = await openDatabase();
+    clients = new ClientStore(database.dataSource);
+    registrations = new ClientRegistrationStore(database.dataSource);
+    grants = new GrantRecordStore(database.dataSource);
+    const passwordHash = '$argon2id$nobody logs in with this';
+    const users = new UserStore(database.dataSource);
+    ({ id: userId } = await users.create({
+      email: 'ada@example.com',
+      username: 'ada',
+      name: 'Ada',
+      passwordHash,
+    }));
+  });
+  afterAll(() => database.close());
+
+  const registered = async () =>
+    (
+      await clients.create({
+        name: 'Calendar',
+        type: 'confidential',
+        scopes: ['profile:read'],
+        redirectUris: [CALLBACK],
+        secretHash: generateClientSecret().hash,
+      })
+    ).clientId;
+  const granted = async (clientId: string) => {
+    const id = createHash('sha256').update(randomBytes(16)).digest('base64url');
+    const expiresAt = new Date(Date.now() + 86_400_000);
+    const scope = 'profile:read';
+    return {
+      id,
+      created: await grants.create({
+        id,
+        userId,
+        clientId,
+        scope,
+        askedScope: scope,
+        resources: null,
+        expiresAt,
+      }),
+    };
+  };
+
+  it('gives a client the scope profile:read unless others are given', async () => {
+    expect((await clients.find(await registered()))?.scopes).toEqual(['profile:read']);
+    const scopes = ['bookings:read', 'profile:read'];
+    const { clientId } = await clients.create({
+      name: 'A',
+      type: 'public',
+      redirectUris: [CALLBACK],
+      scopes,
+    });
+    expect((await clients.find(clientId))?.scopes).toEqual(scopes);
+  });
+
+  it('changes the given fields and nothing else', async () => {
+    const clientId = await registered();
+    const before = await clients.find(clientId);
+    const changed = await registrations.update(clientId, (current) => ({ ...current, name: 'Renamed' }));
+    expect(changed).toMatchObject({ name: 'Renamed', redirectUris: [CALLBACK] });
+    expect(await clients.find(clientId)).toEqual({ ...before, name: 'Renamed' });
+  });
+
+  it('changes all fields that the pages use, the logo included, in one transaction', async () => {
+    const clientId = await registered();
+    const logo = { mediaType: 'image/png', image: randomBytes(30) } as const;
+    const wanted = {
+      scopes: ['profile:read', 'bookings:read'],
+      optionalScopes: ['bookings:read'],
+      requirePar: true,
+      requireState: false,
+      firstParty: true,
+    };
+    const digest = createHash('sha256').update(logo.image).digest('hex');
+    await registrations.update(clientId, (current) => ({ ...current, ...wanted, logo }));
+    expect(await clients.find(clientId)).toMatchObject({ ...wanted, logo: digest });
+    await registrations.update(clientId, (current) => ({ ...current, name: 'Renamed' }));
+    expect(await clients.find(clientId)).toMatchObject({ ...wanted, logo: digest });
+    const tooMuch = { ...wanted, optionalScopes: ['schedules:read'], logo: null };
+    const update = registrations.update(clientId, (current) => ({ ...current, ...tooMuch }));
+    await expect(update).rejects.toThrow('clients_optional_scopes_check');
+    expect(await clients.find(clientId)).toMatchObject({ ...wanted, logo: digest });
+    await registrations.update(clientId, (current) => ({ ...current, logo: null }));
+    expect(await clients.find(clientId)).toMatchObject({ ...wanted, logo: null });
+  });
+
+  it('loses none of several changes made at once', async () => {
+    const clientId = await registered();
+    const uris = Array.from({ length: 8 }, (_, index) => `${CALLBACK}/${index}`);
+    await Promise.all(
+      uris.map((uri) =>
+        registrations.update(clientId, (current) => ({
+          ...current,
+          redirectUris: [...current.redirectUris, uri],
+        })),
+      ),
+    );
+    expect((await clients.find(clientId))?.redirectUris.toSorted()).toEqual([CALLBACK, ...uris]);
+  });
+
+  it('writes nothing when the change is refused, and returns null for an unknown client', async () => {
+    const clientId = await registered();
+    const before = await clients.find(clientId);
+    const refuse = () => {
+      throw new Error('not so');
+    };
+    await expect(registrations.update(clientId, refuse)).rejects.toThrow('not so');
+    expect(await clients.find(clientId)).toEqual(before);
+    expect(await registrations.update('sc_unknown', refuse)).toBeNull();
+    expect(await registrations.delete('sc_unknown')).toBeNull();
+  });
+
+  it('deletes a client for good: secrets and grants end, and its identifier stays taken', async () => {
+    const clientId = await registered();
+    const other = await registered();
+    const [one, two, kept] = [await granted(clientId), await granted(clientId), await granted(other)];
+    expect(await registrations.delete(clientId)).toEqual({ first: true, revokedGrants: 2 });
+    expect(await clients.find(clientId)).toBeNull();
+    expect((await clients.list()).map((client) => client.clientId)).not.toContain(clientId);
+    for (const { id } of [one, two]) expect((await grants.find(id))?.revokedAt).toBeInstanceOf(Date);
+    expect((await grants.find(kept.id))?.revokedAt).toBeNull();
+    expect((await grants.revokedOf({ clientId })).toSorted()).toEqual([one.id, two.id].toSorted());
+    expect(await grants.revokedOf({ clientId: other })).toEqual([]);
+    const secrets = new ClientSecretStore(database.dataSource);
+    expect(await secrets.add(clientId, generateClientSecret().hash)).toEqual({ outcome: 'unknown_client' });
+    expect(await registrations.update(clientId, (current) => current)).toBeNull();
+    const again = clients.create({
+      name: 'B',
+      type: 'public',
+      scopes: ['profile:read'],
+      redirectUris: [CALLBACK],
+      clientId,
+    });
+    await expect(again).rejects.toThrow('already registered');
+    expect(await registrations.delete(clientId)).toEqual({ first: false, revokedGrants: 0 });
+  });
+
+  it('leaves no live grant of a deleted client, even one recorded during the deletion', async () => {
+    const clientId = await registered();
+    const [revoked, ...late] = await Promise.all([
+      registrations.delete(clientId),
+      ...Array.from({ length: 20 }, () => granted(clientId)),
+    ]);
+    expect(revoked?.revokedGrants).toBe(late.filter(({ created }) => created).length);
+    const live = 'SELECT 1 FROM grants WHERE client_id = $1 AND revoked_at IS NULL';
+    expect(await database.dataSource.query(live, [clientId])).toEqual([]);
+    expect(await granted(clientId)).toMatchObject({ created: false });
+  });
+});

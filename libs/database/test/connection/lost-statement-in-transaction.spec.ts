@@ -1,0 +1,26 @@
+import { databaseDataSource, requestLimits } from '#database/connection/data-source.js';
+import { isTransient } from '#database/connection/errors.js';
+import { OAuthError } from '#oauth/oauth-error.js';
+import { isolate } from '#test/support/isolate.js';
+import { PATIENT_MS } from '#test/support/patience.js';
+
+// In a file of its own: it ends preparing for the process.
+describe('a prepared statement that a connection pooler has lost', () => {
+  it('is a lost connection in a transaction, where nothing can be repeated: the caller begins it again', async () => {
+    const services = await isolate();
+    const limits = { ...requestLimits(PATIENT_MS), poolSize: 1 };
+    const source = await databaseDataSource(services.databaseUrl, limits).initialize();
+    const sum = (loses: boolean) =>
+      source.transaction(async (manager) => {
+        if (loses) await manager.query('DEALLOCATE ALL');
+        return manager.query<unknown>('SELECT $1::int + 1 AS sum', [1]);
+      });
+    expect(await sum(false)).toEqual([{ sum: 2 }]);
+    const error: unknown = await sum(true).catch((thrown: unknown) => thrown);
+    expect(isTransient(error)).toBe(true);
+    expect(OAuthError.from(error)).toMatchObject({ status: 503 });
+    expect(await sum(false)).toEqual([{ sum: 2 }]);
+    await source.destroy();
+    await services.close();
+  });
+});

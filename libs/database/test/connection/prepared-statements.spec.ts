@@ -1,0 +1,73 @@
+import type { DataSource } from 'typeorm';
+import { databaseDataSource, requestLimits } from '#database/connection/data-source.js';
+import { onCalls, OUTGOING } from '#platform/telemetry/calls.js';
+import { type Isolated, isolate } from '#test/support/isolate.js';
+import { PATIENT_MS } from '#test/support/patience.js';
+
+interface Prepared {
+  statement: string;
+  runs: number;
+}
+
+describe('a statement with values', () => {
+  let services: Isolated;
+  let source: DataSource;
+
+  beforeAll(async () => {
+    services = await isolate();
+    source = await open(1);
+  });
+
+  const open = (poolSize: number) =>
+    databaseDataSource(services.databaseUrl, { ...requestLimits(PATIENT_MS), poolSize }).initialize();
+
+  afterAll(async () => {
+    await source.destroy();
+    await services.close();
+  });
+
+  const sum = (n: number) => source.query<unknown>('SELECT $1::int + 1 AS sum', [n]);
+  const prepared = () =>
+    source.query<Prepared[]>(
+      'SELECT statement, (generic_plans + custom_plans)::int AS runs FROM pg_prepared_statements',
+    );
+
+  it('is parsed once per connection, and run with each value', async () => {
+    expect(await sum(1)).toEqual([{ sum: 2 }]);
+    expect(await sum(2)).toEqual([{ sum: 3 }]);
+    expect(await prepared()).toEqual([{ statement: 'SELECT $1::int + 1 AS sum', runs: 2 }]);
+  });
+
+  it('is measured each time it runs, also while it runs on another connection, with its own outcome', async () => {
+    const outcomes: string[] = [];
+    const [, channel] = OUTGOING;
+    if (!channel) throw new Error('statements have no channel');
+    const unsubscribe = onCalls(channel, ({ target }) => (failed) => {
+      if (target === 'pg_sleep') outcomes.push(failed ? 'failed' : 'ok');
+    });
+    const two = await open(2);
+    const invert = (n: number) => two.query('SELECT 1 / $1::int FROM pg_sleep(0.1)', [n]);
+    await Promise.all([invert(1), invert(1)]);
+    await expect(invert(0)).rejects.toThrow('division by zero');
+    await invert(1);
+    unsubscribe();
+    await two.destroy();
+    expect(outcomes).toEqual(['ok', 'ok', 'failed', 'ok']);
+  });
+
+  it('is prepared for 200 different texts at most', async () => {
+    for (let n = 0; n < 300; n++) await source.query(`SELECT $1::int + ${n}`, [n]);
+    const { length } = await prepared();
+    // The rest are other statements of this process.
+    expect(length).toBeGreaterThan(150);
+    expect(length).toBeLessThanOrEqual(200);
+  });
+
+  // Last: it ends preparing for the process.
+  it('is repeated unprepared when a connection pooler has lost it, and so are all later ones', async () => {
+    await source.query('DEALLOCATE ALL');
+    expect(await sum(3)).toEqual([{ sum: 4 }]);
+    expect(await sum(4)).toEqual([{ sum: 5 }]);
+    expect(await prepared()).toEqual([]);
+  });
+});

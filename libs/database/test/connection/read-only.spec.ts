@@ -1,0 +1,25 @@
+import { databaseDataSource, requestLimits } from '#database/connection/data-source.js';
+import { type Isolated, isolate } from '#test/support/isolate.js';
+import { PATIENT_MS } from '#test/support/patience.js';
+
+let services: Isolated;
+
+beforeAll(async () => {
+  services = await isolate();
+});
+
+afterAll(() => services.close());
+
+it('a connection whose server has become read-only is not used again', async () => {
+  const limits = { ...requestLimits(PATIENT_MS), poolSize: 1 };
+  const source = await databaseDataSource(services.databaseUrl, limits).initialize();
+  try {
+    await source.query('CREATE TABLE said (what text)');
+    // As after its server was made a standby.
+    await source.query('SET default_transaction_read_only = on');
+    await expect(source.query("INSERT INTO said VALUES ('x')")).rejects.toMatchObject({ code: '25006' });
+    await expect(source.query("INSERT INTO said VALUES ('x')")).resolves.toEqual([]);
+  } finally {
+    await source.destroy();
+  }
+});

@@ -1,0 +1,126 @@
+import { randomUUID } from 'node:crypto';
+import { Client } from 'pg';
+import { connect, databaseDataSource, REQUEST_LIMITS } from '#database/connection/data-source.js';
+import { migrate, pendingMigrations } from '#database/connection/migrate.js';
+import { isSchemaName } from '#platform/configuration/variables.js';
+import { emptyDatabase } from '#test/support/own-database.js';
+import { testServices } from '#test/support/test-services.js';
+
+it('a schema name needs no quotes and is not one of PostgreSQL’s own', () => {
+  const good = ['oauth', '_a1', 'a'.repeat(63)];
+  const bad = [
+    '',
+    'OAuth',
+    '1a',
+    'a-b',
+    'a b',
+    'a,public',
+    "a'; --",
+    'pg_catalog',
+    'information_schema',
+    'a'.repeat(64),
+  ];
+  expect(good.filter((name) => !isSchemaName(name))).toEqual([]);
+  expect(bad.filter(isSchemaName)).toEqual([]);
+});
+
+describe('a database with tables of another application', () => {
+  let url: string;
+  let database: Awaited<ReturnType<typeof emptyDatabase>>;
+  let admin: Client;
+
+  beforeEach(async () => {
+    database = await emptyDatabase(testServices());
+    ({ url } = database);
+    admin = new Client({ connectionString: url });
+    await admin.connect();
+  });
+
+  afterEach(async () => {
+    await admin.end();
+    await database.drop();
+  });
+
+  const tablesOf = async (name: string): Promise<string[]> => {
+    const { rows } = await admin.query<{ table_name: string }>(
+      'SELECT table_name FROM information_schema.tables WHERE table_schema = $1 ORDER BY 1',
+      [name],
+    );
+    return rows.map(({ table_name }) => table_name);
+  };
+
+  it.each([
+    ['users', 'CREATE TABLE users (id serial PRIMARY KEY, login text)'],
+    ['users', 'CREATE VIEW users AS SELECT 1 AS id'],
+    ['migrations', `CREATE TABLE migrations AS SELECT 1 AS id, '2014_create_users' AS migration`],
+    ['migrations', `CREATE TABLE migrations AS SELECT 1 AS id, 2::bigint AS timestamp, 'Init2' AS name`],
+    ['grants, migrations', `CREATE TABLE grants (); CREATE TABLE migrations AS SELECT 1 AS id`],
+  ])('is not migrated: %s by %s', async (names, statement) => {
+    await admin.query(statement);
+    await expect(migrate(url, { schema: 'public' })).rejects.toThrow(
+      `the schema public of this database has tables of another application (${names}): this service needs a schema of its ` +
+        'own. Set DATABASE_SCHEMA',
+    );
+    expect(await tablesOf('public')).toEqual(names.split(', '));
+  });
+
+  it('is left unchanged by migrations, however many processes run them at once', async () => {
+    await admin.query('CREATE TABLE users (id serial PRIMARY KEY, login text)');
+    await admin.query(`INSERT INTO users (login) VALUES ('ada')`);
+    const all = await pendingMigrations(url);
+    expect(all.length).toBeGreaterThan(0);
+    const applied = await Promise.all(Array.from({ length: 4 }, () => migrate(url)));
+    expect(applied.flat()).toEqual(all);
+    expect(await pendingMigrations(url)).toEqual([]);
+    expect(await tablesOf('public')).toEqual(['users']);
+    const { rows } = await admin.query('SELECT * FROM users');
+    expect(rows).toEqual([{ id: 1, login: 'ada' }]);
+    expect(await tablesOf('oauth')).toEqual(
+      expect.arrayContaining(['clients', 'grants', 'migrations', 'users']),
+    );
+  });
+
+  it('is refused when the schema has tables of another application', async () => {
+    await admin.query('CREATE SCHEMA oauth; CREATE TABLE oauth.clients (id int)');
+    await expect(migrate(url)).rejects.toThrow('the schema oauth of this database has tables');
+  });
+
+  it('accepts migrations by a role that may not create schemas, if the schema exists', async () => {
+    const role = `owner_${randomUUID().replaceAll('-', '')}`;
+    await admin.query(`CREATE ROLE ${role} LOGIN PASSWORD 'owns'; CREATE SCHEMA oauth AUTHORIZATION ${role}`);
+    const owner = new URL(url);
+    [owner.username, owner.password] = [role, 'owns'];
+    try {
+      await expect(migrate(owner.href, { schema: 'another' })).rejects.toThrow('permission denied');
+      expect((await migrate(owner.href)).length).toBeGreaterThan(0);
+    } finally {
+      await admin.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
+    }
+  });
+
+  it('is refused when a pooler drops the search_path that connections ask for', async () => {
+    // As a pooler that ignores startup parameters does.
+    const overridden = `${url}?options=-c%20search_path%3Dpublic`;
+    const open = connect(databaseDataSource(overridden, REQUEST_LIMITS), overridden, 5_000);
+    await expect(open).rejects.toThrow('the search_path is public, not DATABASE_SCHEMA');
+    await expect(migrate(overridden)).rejects.toThrow('not DATABASE_SCHEMA');
+    expect(await tablesOf('public')).toEqual([]);
+  });
+
+  it('is not migrated beside tables of this service in the schema that an earlier version chose', async () => {
+    await migrate(url, { schema: 'public' });
+    const found =
+      'the tables of this service are in the schema public of this database: set DATABASE_SCHEMA=public';
+    await expect(migrate(url)).rejects.toThrow(found);
+    expect(await tablesOf('oauth')).toEqual([]);
+    expect(await migrate(url, { schema: 'public' })).toEqual([]);
+    // Two installations in one database, each with a name, are nobody's accident.
+    expect(await migrate(url, { schema: 'second' })).not.toEqual([]);
+  });
+
+  it('does not take the migrations of another application for ours', async () => {
+    await admin.query(`CREATE TABLE migrations AS SELECT 1 AS id, 'CreateUsers1' AS name`);
+    expect(await migrate(url)).not.toEqual([]);
+    expect(await migrate(url)).toEqual([]);
+  });
+});

@@ -1,0 +1,41 @@
+import { databaseDataSource, requestLimits } from '#database/connection/data-source.js';
+import { FaultProxy } from '#test/support/fault-proxy.js';
+import { type Isolated, isolate } from '#test/support/isolate.js';
+import { PATIENT_MS } from '#test/support/patience.js';
+import { until } from '#test/support/until.js';
+
+describe('connections to PostgreSQL', () => {
+  let services: Isolated;
+  let network: FaultProxy;
+
+  beforeAll(async () => {
+    services = await isolate();
+    network = await FaultProxy.start(services.databaseUrl);
+  });
+
+  afterAll(async () => {
+    network.close();
+    await services.close();
+  });
+
+  it('are replaced when they fall silent without being closed', async () => {
+    const limits = { ...requestLimits(PATIENT_MS), poolSize: 3, statementTimeoutMs: 2_000 };
+    const source = await databaseDataSource(network.url, limits).initialize();
+    const threeAtOnce = () => Promise.allSettled([1, 2, 3].map(() => source.query('SELECT 1')));
+    const statuses = async () => (await threeAtOnce()).map(({ status }) => status);
+    // On a busy machine one may be late all the same.
+    const served = () =>
+      until('all three are answered', 60_000, async () =>
+        (await statuses()).every((status) => status === 'fulfilled'),
+      );
+    try {
+      await served();
+      network.silence();
+      expect(await statuses()).toEqual(['rejected', 'rejected', 'rejected']);
+      await served();
+    } finally {
+      network.cut();
+      await source.destroy();
+    }
+  });
+});

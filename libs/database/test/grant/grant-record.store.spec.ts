@@ -1,0 +1,213 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { ClientStore } from '#database/client/client.store.js';
+import { GrantRecordStore } from '#database/grant/grant-record.store.js';
+import { hashPassword } from '#database/user/password.js';
+import { UserAccountStore } from '#database/user/user-account.store.js';
+import { UserStore } from '#database/user/user.store.js';
+import { openDatabase, type OpenDatabase } from '../connection/open-database.js';
+
+const DAY_MS = 86_400_000;
+const newId = () => createHash('sha256').update(randomBytes(16)).digest('base64url');
+const fromNow = (days: number) => new Date(Date.now() + days * DAY_MS);
+
+describe('GrantRecordStore', () => {
+  let database: OpenDatabase;
+  let grants: GrantRecordStore;
+  let userId: number;
+  let otherUserId: number;
+  let clientId: string;
+  let users: UserStore;
+
+  beforeAll(async () => {
+    database = await openDatabase();
+    grants = new GrantRecordStore(database.dataSource);
+    users = new UserStore(database.dataSource);
+    const passwordHash = await hashPassword('correct horse');
+    const newUser = (username: string) =>
+      users.create({ email: `${username}@example.com`, username, name: username, passwordHash });
+    userId = (await newUser('ada')).id;
+    otherUserId = (await newUser('grace')).id;
+    const clients = new ClientStore(database.dataSource);
+    ({ clientId } = await clients.create({
+      name: 'A',
+      type: 'public',
+      scopes: ['profile:read'],
+      redirectUris: ['https://a.example/cb'],
+    }));
+  });
+  afterAll(() => database.close());
+
+  async function granted(expiresAt = fromNow(90), user = userId): Promise<string> {
+    const id = newId();
+    await grants.create({
+      id,
+      userId: user,
+      clientId,
+      scope: 'profile',
+      askedScope: 'profile',
+      resources: null,
+      expiresAt,
+    });
+    return id;
+  }
+  async function row(id: string) {
+    const rows = await database.dataSource.query<{ used: string | null; expires: Date }[]>(
+      'SELECT last_used_on::text AS used, expires_at AS expires FROM grants WHERE id = $1',
+      [id],
+    );
+    return rows[0];
+  }
+
+  it('finds a grant as it was allowed', async () => {
+    const id = await granted();
+    const found = await grants.find(id);
+    expect(found).toEqual({
+      id,
+      userId,
+      clientId,
+      scope: 'profile',
+      resources: null,
+      externalId: null,
+      createdAt: expect.any(Date),
+      revokedAt: null,
+    });
+    expect(await grants.find(newId())).toBeNull();
+  });
+
+  it('deletes the user’s expired grants when a new one is recorded, in one statement', async () => {
+    const expired = await granted(fromNow(-1));
+    const ofAnother = await granted(fromNow(-1), otherUserId);
+    const live = await granted();
+    const create = () =>
+      grants.create({
+        id: newId(),
+        userId,
+        clientId,
+        scope: '',
+        askedScope: '',
+        resources: null,
+        expiresAt: fromNow(90),
+      });
+    expect(await database.statementsOf(create)).toHaveLength(1);
+    expect(await grants.find(expired)).toBeNull();
+    expect(await grants.find(ofAnother)).not.toBeNull();
+    expect(await grants.find(live)).not.toBeNull();
+  });
+
+  it('deletes expired grants of deleted users whenever a grant is recorded', async () => {
+    const accounts = new UserAccountStore(database.dataSource);
+    const username = 'gone';
+    const { id: gone } = await users.create({
+      email: 'gone@example.com',
+      username,
+      name: username,
+      passwordHash: '$argon2id$x',
+    });
+    const left: string[] = [];
+    for (let number = 0; number < 30; number++) left.push(await granted(fromNow(90), gone));
+    await accounts.delete(gone);
+    const age = (days: number, expired: boolean, applied = true) =>
+      database.dataSource.query(
+        `UPDATE grants SET revoked_at = now() - $2 * interval '1 day',
+           revocation_applied_at = CASE WHEN $4 THEN now() - $2 * interval '1 day' END,
+           expires_at = now() + CASE WHEN $3 THEN interval '-1 hour' ELSE interval '1 hour' END
+         WHERE id = ANY($1)`,
+        [left, days, expired, applied],
+      );
+    const remain = async () => (await Promise.all(left.map((id) => grants.find(id)))).filter(Boolean).length;
+    const allows = async (times: number) => {
+      for (let time = 0; time < times; time++) await granted();
+    };
+    await age(100, false);
+    await allows(5);
+    expect(await remain()).toBe(30);
+    // The record is what applies the revocation.
+    await age(100, true, false);
+    await allows(5);
+    expect(await remain()).toBe(30);
+    await age(0.9, true);
+    await allows(5);
+    expect(await remain()).toBe(30);
+    await age(1.1, true);
+    await allows(1);
+    expect(await remain()).toBe(20);
+    await allows(2);
+    expect(await remain()).toBe(0);
+  });
+
+  it('revokes a grant once and for good', async () => {
+    const id = await granted();
+    const outcomes = await Promise.all(Array.from({ length: 5 }, () => grants.revoke(id)));
+    expect(outcomes.filter(Boolean)).toHaveLength(1);
+    const revokedAt = (await grants.find(id))?.revokedAt;
+    expect(revokedAt).toBeInstanceOf(Date);
+    expect(await grants.revoke(id)).toBe(false);
+    expect((await grants.find(id))?.revokedAt).toEqual(revokedAt);
+    expect(await grants.revoke(newId())).toBe(false);
+  });
+
+  it('records the last use of many grants with one statement, and never moves it backward', async () => {
+    const [one, two] = [await granted(), await granted()];
+    const uses = [
+      { id: one, day: '2030-01-01' },
+      { id: one, day: '2030-01-03' },
+      { id: two, day: '2030-01-02' },
+      { id: newId(), day: '2030-01-02' },
+    ];
+    expect(await database.statementsOf(() => grants.touch(uses))).toHaveLength(1);
+    await grants.touch([{ id: one, day: '2030-01-02' }]);
+    expect((await row(one))?.used).toBe('2030-01-03');
+    expect((await row(two))?.used).toBe('2030-01-02');
+  });
+
+  it('keeps a used grant for its whole lifetime after the day of its last use', async () => {
+    const id = await granted(fromNow(90));
+    await grants.touch([{ id, day: '2030-01-01' }]);
+    const endOfDay = Date.parse('2030-01-02T00:00:00Z');
+    expect(Math.abs(Number((await row(id))?.expires) - (endOfDay + 90 * DAY_MS))).toBeLessThan(60_000);
+  });
+
+  it('never shortens a grant when a use is recorded', async () => {
+    const id = await granted(fromNow(90));
+    const before = (await row(id))?.expires;
+    await grants.touch([{ id, day: '2001-01-01' }]);
+    expect((await row(id))?.expires).toEqual(before);
+  });
+
+  it('records no use of a revoked grant, and sends no statement for no uses', async () => {
+    const id = await granted();
+    await grants.revoke(id);
+    await grants.touch([{ id, day: '2030-01-01' }]);
+    expect((await row(id))?.used).toBeNull();
+    expect(await database.statementsOf(() => grants.touch([]))).toEqual([]);
+  });
+
+  it('records overlapping batches at once without a deadlock', async () => {
+    const ids = await Promise.all(Array.from({ length: 50 }, () => granted()));
+    const batch = (day: number) => ids.map((id) => ({ id, day: `2031-01-${String(day).padStart(2, '0')}` }));
+    const days = Array.from({ length: 20 }, (_, index) => index + 1);
+    await Promise.all(days.map((day) => grants.touch(day % 2 ? batch(day) : batch(day).toReversed())));
+    expect((await row(ids[0]!))?.used).toBe('2031-01-20');
+  });
+
+  it('withdraws a record as if it had never existed', async () => {
+    const id = await granted();
+    await grants.withdraw(id);
+    expect(await grants.find(id)).toBeNull();
+    await grants.withdraw(id);
+  });
+
+  it('stores no handle: an id must have the form of a SHA-256 digest', async () => {
+    const handle = randomBytes(16).toString('base64url');
+    const create = grants.create({
+      id: handle,
+      userId,
+      clientId,
+      scope: '',
+      askedScope: '',
+      resources: null,
+      expiresAt: fromNow(1),
+    });
+    await expect(create).rejects.toThrow('grants_id_check');
+  });
+});

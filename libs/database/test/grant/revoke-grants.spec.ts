@@ -1,0 +1,132 @@
+import { databaseDataSource, requestLimits } from '#database/connection/data-source.js';
+import { GrantRecordStore } from '#database/grant/grant-record.store.js';
+import { PATIENT_MS } from '#test/support/patience.js';
+import { blocked } from '../connection/open-database.js';
+import { useGrants } from './use-grants.js';
+
+describe('revoking a user’s grants', () => {
+  const world = useGrants();
+  const revokedAgo = (id: string, minutes: number, isApplied = true) =>
+    world.database.dataSource.query(
+      `UPDATE grants SET revoked_at = now() - $2 * interval '1 minute',
+         revocation_applied_at = CASE WHEN $3 THEN now() - $2 * interval '1 minute' END WHERE id = $1`,
+      [id, minutes, isApplied],
+    );
+
+  it('revokes every grant of one client, and no other client’s', async () => {
+    const { mine, one, two, grants, isRevoked } = world;
+    const ids = [await world.grant(mine, one), await world.grant(mine, one)];
+    const kept = [await world.grant(mine, two), await world.grant(await world.user(), one)];
+    expect((await grants.revokeOf(mine, one)).toSorted()).toEqual(ids.toSorted());
+    for (const id of ids) expect(await isRevoked(id)).toBe(true);
+    for (const id of kept) expect(await isRevoked(id)).toBe(false);
+  });
+
+  it('revokes every grant of the user, and no other user’s', async () => {
+    const { mine, one, two, grants, isRevoked } = world;
+    const ids = [await world.grant(mine, one), await world.grant(mine, two)];
+    const kept = await world.grant(await world.user(), one);
+    expect((await grants.revokeAllOf(mine)).toSorted()).toEqual(ids.toSorted());
+    expect(await isRevoked(kept)).toBe(false);
+    expect(await grants.revokeAllOf(await world.user())).toEqual([]);
+  });
+
+  it('returns recent and unapplied revocations again, and keeps the time of each', async () => {
+    const { mine, one, grants } = world;
+    const [recent, old, outstanding, live] = [
+      await world.grant(mine, one),
+      await world.grant(mine, one),
+      await world.grant(mine, one),
+      await world.grant(mine, one),
+    ];
+    await revokedAgo(recent, 9);
+    await revokedAgo(old, 11);
+    await revokedAgo(outstanding, 11, false);
+    const before = (await grants.find(recent))?.revokedAt;
+    expect((await grants.revokeOf(mine, one)).toSorted()).toEqual([recent, outstanding, live].toSorted());
+    expect((await grants.revokeOf(mine, one)).toSorted()).toEqual([recent, outstanding, live].toSorted());
+    expect((await grants.find(recent))?.revokedAt).toEqual(before);
+  });
+
+  it('returns every grant to each of several concurrent calls, because any of them may fail', async () => {
+    const { mine, one, grants } = world;
+    const ids = await Promise.all(Array.from({ length: 20 }, () => world.grant(mine, one)));
+    const outcomes = await Promise.all([
+      grants.revokeOf(mine, one),
+      grants.revokeAllOf(mine),
+      grants.revokeOf(mine, one),
+    ]);
+    for (const outcome of outcomes) expect(outcome.toSorted()).toEqual(ids.toSorted());
+    const times = await Promise.all(ids.map(async (id) => (await grants.find(id))?.revokedAt?.getTime()));
+    expect(new Set(times).size).toBe(1);
+  });
+
+  it('does not deadlock with uses that are recorded at the same time', async () => {
+    const { mine, one, grants, isRevoked } = world;
+    const ids = await Promise.all(Array.from({ length: 50 }, () => world.grant(mine, one)));
+    const uses = (day: number) => ids.toReversed().map((id) => ({ id, day: `2031-01-1${day}` }));
+    await Promise.all([
+      ...Array.from({ length: 8 }, (_, day) => grants.touch(uses(day))),
+      grants.revokeAllOf(mine),
+      grants.revokeOf(mine, one),
+    ]);
+    for (const id of ids) expect(await isRevoked(id)).toBe(true);
+  });
+
+  it('waits for a revocation in progress, and then returns it too', async () => {
+    const { mine, one, grants, database } = world;
+    const id = await world.grant(mine, one);
+    const runner = database.dataSource.createQueryRunner();
+    await runner.startTransaction();
+    await runner.query('UPDATE grants SET revoked_at = now() WHERE id = $1', [id]);
+    const waiting = grants.revokeOf(mine, one);
+    await blocked(database);
+    await runner.commitTransaction();
+    await runner.release();
+    expect(await waiting).toEqual([id]);
+  });
+
+  it.each([
+    ['revoked', (grants: GrantRecordStore) => grants.revokeAllOf(world.mine)],
+    [
+      'declined',
+      (grants: GrantRecordStore, held: string) => {
+        const id = `newer${held.slice(5)}`;
+        const scope = 'bookings:read';
+        const record = {
+          userId: world.mine,
+          clientId: world.one,
+          scope,
+          askedScope: `profile:read ${scope}`,
+          resources: null,
+        };
+        return grants.createDeclining({ id, ...record, expiresAt: new Date(Date.now() + 60_000) }, [
+          'profile:read',
+        ]);
+      },
+    ],
+  ])('sees a grant that is being recorded, whatever the default isolation level: %s', async (_, end) => {
+    const { mine, one, database, isRevoked } = world;
+    const source = await databaseDataSource(database.databaseUrl, {
+      ...requestLimits(PATIENT_MS),
+      poolSize: 1,
+    }).initialize();
+    await source.query('SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL REPEATABLE READ');
+    const held = await world.grant(mine, one);
+    const runner = database.dataSource.createQueryRunner();
+    await runner.startTransaction();
+    await runner.query('SELECT id FROM users WHERE id = $1 FOR SHARE', [mine]);
+    await runner.query(
+      `INSERT INTO grants (id, user_id, client_id, scope, asked_scope, expires_at, lifetime)
+       SELECT 'other' || substr(id, 6), user_id, $2, scope, asked_scope, expires_at, lifetime FROM grants WHERE id = $1`,
+      [held, one],
+    );
+    const waiting = end(new GrantRecordStore(source), held);
+    await blocked(database);
+    await runner.commitTransaction();
+    await runner.release();
+    await waiting;
+    await source.destroy();
+    expect(await isRevoked(`other${held.slice(5)}`)).toBe(true);
+  });
+});

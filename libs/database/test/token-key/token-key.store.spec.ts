@@ -1,0 +1,80 @@
+import { TokenKeyStore } from '#database/token-key/token-key.store.js';
+import { openDatabase, type OpenDatabase } from '../connection/open-database.js';
+
+const [OLD, CURRENT, NEXT] = ['0a0a0a0a', '0b0b0b0b', '0c0c0c0c'] as const;
+const DAY_S = 86_400;
+
+describe('the record of the token keys', () => {
+  let database: OpenDatabase;
+  let store: TokenKeyStore;
+
+  beforeAll(async () => {
+    database = await openDatabase();
+    store = new TokenKeyStore(database.dataSource);
+  });
+  beforeEach(() => database.dataSource.query('DELETE FROM token_keys'));
+  afterAll(() => database.close());
+
+  const keys = async () => new Map((await store.list()).map((key) => [key.id, key]));
+
+  /** Days for which a key is needed, from its record on; null if it has signed nothing. */
+  const neededDays = async (id: string): Promise<number | null> => {
+    const [{ days } = { days: null }] = await database.dataSource.query<{ days: number | null }[]>(
+      `SELECT round(extract(epoch FROM needed_until - now()) / 86400)::integer AS days FROM token_keys WHERE id = $1`,
+      [id],
+    );
+    return days;
+  };
+
+  it('assumes of the ring that is recorded first that every key has signed', async () => {
+    expect(await store.recordRing([CURRENT, OLD], 90 * DAY_S)).toBeNull();
+    expect([await neededDays(CURRENT), await neededDays(OLD)]).toEqual([90, 90]);
+    const known = await keys();
+    expect(known.get(CURRENT)?.lastSignedAt).toEqual(expect.any(Date));
+    expect(known.get(OLD)?.lastSignedAt).toBeNull();
+  });
+
+  it('knows of a key that joins the ring later that it has signed nothing, until it does', async () => {
+    await store.recordRing([CURRENT], 90 * DAY_S);
+    await store.recordRing([CURRENT, NEXT], 90 * DAY_S);
+    expect(await neededDays(NEXT)).toBeNull();
+    expect(await store.recordRing([NEXT, CURRENT], 90 * DAY_S)).toBe(CURRENT);
+    expect(await neededDays(NEXT)).toBe(90);
+    expect(await store.recordRing([NEXT, CURRENT], 90 * DAY_S)).toBe(NEXT);
+  });
+
+  it('moves the end of a key later while it signs, and never earlier, nor by verifying', async () => {
+    await store.recordRing([CURRENT], 30 * DAY_S);
+    await store.recordRing([CURRENT], 90 * DAY_S);
+    expect(await neededDays(CURRENT)).toBe(90);
+    await store.recordRing([CURRENT], 30 * DAY_S);
+    const { neededUntil } = (await keys()).get(CURRENT) ?? {};
+    await store.recordRing([NEXT, CURRENT], 400 * DAY_S);
+    expect((await keys()).get(CURRENT)?.neededUntil).toEqual(neededUntil);
+  });
+
+  it('is the same whichever of many processes records first', async () => {
+    await Promise.all(
+      Array.from({ length: 12 }, (_, index) =>
+        store.recordRing(index % 2 === 0 ? [CURRENT, OLD] : [OLD, CURRENT], 90 * DAY_S),
+      ),
+    );
+    const known = await keys();
+    expect([...known.keys()].sort()).toEqual([OLD, CURRENT]);
+    for (const { lastSignedAt, neededUntil } of known.values())
+      expect([lastSignedAt, neededUntil]).toEqual([expect.any(Date), expect.any(Date)]);
+  });
+
+  it('holds ids only, which PostgreSQL enforces', async () => {
+    await expect(store.recordRing(['A'.repeat(43)], 1)).rejects.toThrow('token_keys_id_check');
+  });
+
+  it('is compared with the clock of the database', async () => {
+    const clock = async () => {
+      const [row] = await database.dataSource.query<{ now: Date }[]>('SELECT clock_timestamp() AS now');
+      return Number(row?.now);
+    };
+    const [before, now, after] = [await clock(), Number(await store.now()), await clock()];
+    expect([now >= before, now <= after]).toEqual([true, true]);
+  });
+});

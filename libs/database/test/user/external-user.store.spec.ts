@@ -1,0 +1,466 @@
+import { hashPassword } from '#database/user/password.js';
+import { BRING_UP_TO_DATE } from '#database/user/external-user.statement.js';
+import { DeletedUserError, DuplicateUserError } from '#database/user/user.js';
+import { InvalidEmailError } from '#database/user/user-profile.js';
+import { ExternalUserStore, type KnownUser } from '#database/user/external-user.store.js';
+import { UserAccountStore } from '#database/user/user-account.store.js';
+import { UserStore } from '#database/user/user.store.js';
+import { blocked, openDatabase, type OpenDatabase } from '../connection/open-database.js';
+
+const issuer = 'https://login.example.com';
+let database: OpenDatabase;
+let external: ExternalUserStore;
+let users: UserStore;
+let passwordHash: string;
+let number = 0;
+
+beforeAll(async () => {
+  database = await openDatabase();
+  external = new ExternalUserStore(database.dataSource);
+  users = new UserStore(database.dataSource);
+  passwordHash = await hashPassword('correct horse');
+});
+afterAll(() => database.close());
+
+/** Another user of the issuer at each call. */
+function somebody(of: Partial<KnownUser> = {}): KnownUser {
+  const externalId = `ext-${++number}`;
+  return {
+    identity: { issuer, externalId },
+    profile: { email: `${externalId}@example.com` },
+    linkByEmail: false,
+    ...of,
+  };
+}
+const local = (username: string) =>
+  users.create({ email: `${username}@example.com`, username, name: 'Local', passwordHash });
+
+it('creates a user with defaults, who cannot log in with a password', async () => {
+  const known = somebody();
+  const user = await external.bringUpToDate(known);
+  expect(user).toEqual({
+    id: expect.any(Number),
+    ...known.identity,
+    email: known.profile.email,
+    emailVerified: false,
+    username: known.profile.email,
+    name: known.profile.email,
+    avatarUrl: null,
+    bio: null,
+    timeFormat: 12,
+    weekStart: 'Sunday',
+    timeZone: 'UTC',
+    defaultScheduleId: null,
+    organizationId: null,
+    locale: null,
+    sessionGeneration: expect.any(Number),
+    disabled: false,
+  });
+  expect(await users.find(user.id)).toEqual(user);
+  expect(await users.findByLogin(known.profile.email)).toBeNull();
+});
+
+it('updates the fields that are given, removes those that are null, and keeps the others', async () => {
+  const known = somebody();
+  const full = {
+    email: known.profile.email,
+    username: 'Ada L.',
+    name: 'Ada',
+    avatarUrl: 'https://cdn.example.com/a.png',
+    bio: 'Countess\nof Lovelace',
+    timeFormat: 24 as const,
+    weekStart: 'Monday',
+    timeZone: 'Europe/London',
+    defaultScheduleId: 7,
+    organizationId: 8,
+  };
+  const before = await external.bringUpToDate({ ...known, profile: { ...full, locale: 'de-AT' } });
+  expect(before).toMatchObject({ ...full, locale: 'de' });
+  const profile = { email: 'new@example.com', bio: null, organizationId: null };
+  const after = await external.bringUpToDate({ ...known, profile });
+  expect(after).toEqual({ ...before, ...profile });
+});
+
+it('writes nothing if nothing has changed', async () => {
+  const known = somebody();
+  const { id } = await external.bringUpToDate(known);
+  const version = () => database.dataSource.query('SELECT xmin FROM users WHERE id = $1', [id]);
+  const before = await version();
+  await external.bringUpToDate(known);
+  expect(await version()).toEqual(before);
+});
+
+it('does not apply a change that is older than the stored one', async () => {
+  const known = somebody({ updatedAt: new Date('2026-01-02') });
+  const renamed = (name: string, updatedAt: string | null) =>
+    external.bringUpToDate({
+      ...known,
+      profile: { ...known.profile, name },
+      updatedAt: updatedAt === null ? null : new Date(updatedAt),
+    });
+  await external.bringUpToDate(known);
+  expect((await renamed('Old', '2026-01-01')).name).toBe(known.profile.email);
+  expect((await renamed('Same time', '2026-01-02')).name).toBe('Same time');
+  expect((await renamed('Of unknown time', null)).name).toBe('Of unknown time');
+  expect((await renamed('Old', '2026-01-01')).name).toBe('Of unknown time');
+});
+
+it('creates one user for an identity, however many requests create it at once', async () => {
+  for (let round = 0; round < 10; round++) {
+    const known = somebody();
+    const ids = await Promise.all(Array.from({ length: 8 }, () => external.bringUpToDate(known)));
+    expect(new Set(ids.map(({ id }) => id)).size).toBe(1);
+  }
+});
+
+it('keeps users of two issuers apart, also with the same id, email and username', async () => {
+  const known = somebody();
+  const one = await external.bringUpToDate(known);
+  const other = { issuer: 'https://other.example.com', externalId: known.identity.externalId };
+  expect((await external.bringUpToDate({ ...known, identity: other })).id).not.toBe(one.id);
+  expect((await external.bringUpToDate({ ...known, identity: somebody().identity })).id).not.toBe(one.id);
+});
+
+describe('a user without an identity who has the same email', () => {
+  it('gets the identity only if linking is allowed', async () => {
+    const { id, email } = await local('linked');
+    const known = somebody({ profile: { email: email.toUpperCase(), name: 'Linked' } });
+    const stranger = await external.bringUpToDate(known);
+    expect(stranger.id).not.toBe(id);
+    const another = { ...known, identity: somebody().identity, linkByEmail: true };
+    expect(await external.bringUpToDate(another)).toMatchObject({ id, ...another.identity, name: 'Linked' });
+    // They keep their password.
+    expect((await users.findByLogin('linked'))?.passwordHash).toBe(passwordHash);
+  });
+
+  it('does not get it with an email that is not verified: a stranger may have opened the account', async () => {
+    const { email } = somebody().profile;
+    const opened = { ...somebody({ profile: { email } }), identity: null, passwordHash };
+    const rest = { replacePassword: false, disabled: false, enable: false };
+    const { id } = await external.bring({ ...opened, ...rest });
+    const owner = somebody({ profile: { email }, emailVerified: true, linkByEmail: true });
+    expect((await external.bringUpToDate(owner)).id).not.toBe(id);
+    await external.bring({ ...opened, ...rest, emailVerified: true });
+    const another = { ...owner, identity: somebody().identity };
+    expect((await external.bringUpToDate(another)).id).toBe(id);
+  });
+
+  it('gets one identity, and keeps it', async () => {
+    const { id, email } = await local('taken');
+    const claims = Array.from({ length: 8 }, () => somebody({ profile: { email }, linkByEmail: true }));
+    const found = await Promise.all(claims.map((claim) => external.bringUpToDate(claim)));
+    expect(found.filter((user) => user.id === id)).toHaveLength(1);
+    expect(new Set(found.map((user) => user.id)).size).toBe(8);
+  });
+
+  it('is not mixed up with the user who has the identity already', async () => {
+    const known = somebody({ linkByEmail: true });
+    const { id } = await external.bringUpToDate(known);
+    const { email } = await local('separate');
+    const moved = { ...known, profile: { email } };
+    expect((await external.bringUpToDate(moved)).id).toBe(id);
+    expect((await users.findByLogin('separate'))?.user.issuer).toBeNull();
+  });
+
+  it('can log in there, although a password needs a username of another form', async () => {
+    const { id, email } = await local('formed');
+    const known = somebody({ profile: { email, username: 'Ada Lovelace', name: 'Ada' }, linkByEmail: true });
+    for (const again of ['Ada', 'Ada L.'])
+      expect(
+        await external.bringUpToDate({ ...known, profile: { ...known.profile, name: again } }),
+      ).toMatchObject({ id, ...known.identity, name: again, username: 'formed' });
+  });
+
+  it('gets the identity once, though a request that does not link runs at the same time', async () => {
+    for (let round = 0; round < 20; round++) {
+      const { email } = await local(`race${round}`);
+      const known = somebody({ profile: { email } });
+      const both = [known, { ...known, linkByEmail: true }].map((one) => external.bringUpToDate(one));
+      const [one, other] = await Promise.all(both);
+      expect(one?.id).toBe(other?.id);
+    }
+  });
+});
+
+it('does not enable a disabled user', async () => {
+  const known = somebody();
+  const { id } = await external.bringUpToDate(known);
+  await new UserAccountStore(database.dataSource).disable(id);
+  expect(
+    await external.bringUpToDate({ ...known, profile: { ...known.profile, name: 'New' } }),
+  ).toMatchObject({
+    name: 'New',
+    disabled: true,
+  });
+});
+
+describe('a user whom the product has disabled', () => {
+  const accounts = () => new UserAccountStore(database.dataSource);
+  const change = { replacePassword: false, disabled: false, enable: true };
+
+  it('is enabled by a newer change only, so that a repeated one undoes nothing', async () => {
+    const known = { ...change, ...somebody({ updatedAt: '2026-01-02T00:00:00Z' }) };
+    await external.bring(known);
+    await accounts().disableIdentity(known.identity, '2026-01-02T00:00:00Z');
+    expect(await external.bring(known)).toMatchObject({ outcome: 'kept', disabled: true });
+    const newer = { ...known, updatedAt: '2026-01-02T00:00:00.000001Z' };
+    expect(await external.bring(newer)).toMatchObject({ outcome: 'updated', disabled: false });
+  });
+
+  it('stays disabled by the operator, whatever the product says and in whichever order both act', async () => {
+    for (let round = 0; round < 20; round++) {
+      const known = { ...change, ...somebody({ updatedAt: '2026-01-02T00:00:00Z' }) };
+      const { id } = await external.bringUpToDate(known);
+      await accounts().disableIdentity(known.identity, '2026-01-03T00:00:00Z');
+      await Promise.all([
+        external.bring({ ...known, updatedAt: '2026-01-04T00:00:00Z' }),
+        accounts().disable(id),
+      ]);
+      expect(await accounts().details(id)).toMatchObject({ disabledBy: ['operator'] });
+      // A message that was sent before the operator acted, and arrives after.
+      const late = { ...known, updatedAt: '2026-01-05T00:00:00Z' };
+      expect(await external.bring(late)).toMatchObject({ outcome: 'updated', disabled: true });
+    }
+  });
+
+  it('is enabled by the operator only if the operator overrides the product', async () => {
+    const known = { ...change, ...somebody({ updatedAt: '2026-01-02T00:00:00Z' }) };
+    const { id } = await external.bringUpToDate(known);
+    await accounts().disableIdentity(known.identity, '2026-01-03T00:00:00Z');
+    await accounts().disable(id);
+    expect(await accounts().enable(id)).toEqual({ wasDisabled: true, disabledBy: ['product'] });
+    expect((await users.find(id))?.disabled).toBe(true);
+    expect(await accounts().enable(id, true)).toEqual({ wasDisabled: true, disabledBy: [] });
+    expect((await users.find(id))?.disabled).toBe(false);
+  });
+
+  it('is disabled by an import if they are new: by the product, or by the operator without an identity', async () => {
+    const imported = { ...change, enable: false, disabled: true };
+    const [theirs, ours] = [somebody(), somebody()].map((known) => ({ ...imported, ...known }));
+    const results = [await external.bring(theirs!), await external.bring({ ...ours!, identity: null })];
+    const details = await Promise.all(results.map(({ id }) => accounts().details(id ?? 0)));
+    expect(details.map((found) => found?.disabledBy)).toEqual([['product'], ['operator']]);
+  });
+});
+
+describe('the email', () => {
+  const stored = async (known: KnownUser) => (await external.bringUpToDate(known)).emailVerified;
+
+  it('is verified only if the issuer says so', async () => {
+    expect(await stored(somebody())).toBe(false);
+    expect(await stored(somebody({ emailVerified: false }))).toBe(false);
+    expect(await stored(somebody({ emailVerified: true }))).toBe(true);
+  });
+
+  it('stays verified until it changes, or the issuer takes it back', async () => {
+    const known = somebody({ emailVerified: true });
+    await external.bringUpToDate(known);
+    const silent = { ...known, emailVerified: undefined };
+    expect(await stored(silent)).toBe(true);
+    expect(await stored({ ...silent, profile: { email: known.profile.email.toUpperCase() } })).toBe(true);
+    expect(await stored({ ...silent, profile: { email: 'other@example.com' } })).toBe(false);
+    expect(await stored(known)).toBe(true);
+    expect(await stored({ ...known, emailVerified: false })).toBe(false);
+    expect(await stored(silent)).toBe(false);
+  });
+
+  it('is shown to applications only if it is verified', async () => {
+    const known = somebody({ profile: { email: 'shown@example.com', username: 'Shown' } });
+    const { id } = await external.bringUpToDate(known);
+    expect(await users.profile(id)).toMatchObject({ email: null, username: 'Shown' });
+    await external.bringUpToDate({ ...known, emailVerified: true });
+    expect(await users.profile(id)).toMatchObject({ email: 'shown@example.com', username: 'Shown' });
+  });
+});
+
+describe('the username', () => {
+  const shown = async (known: KnownUser) => {
+    const { id } = await external.bringUpToDate(known);
+    return async () => (await users.profile(id))?.username;
+  };
+
+  it('is shown to applications as long as no email is in it that is not verified', async () => {
+    const email = 'named@example.com';
+    const none = somebody({ profile: { email } });
+    expect(await (await shown(none))()).toBeNull();
+    expect(await (await shown({ ...none, emailVerified: true }))()).toBe(email);
+    const other = { ...none, emailVerified: true, profile: { email, username: 'victim@example.com' } };
+    expect(await (await shown(other))()).toBeNull();
+    expect(await (await shown({ ...other, profile: { email, username: '@named' } }))()).toBe('@named');
+  });
+
+  it('is shown for the user who logs in with it, else for the oldest who has it', async () => {
+    const [one, two] = await Promise.all(
+      ['Owned', 'OWNED'].map((username) =>
+        shown(somebody({ profile: { email: `${username}@example.com`, username } })),
+      ),
+    );
+    const named = [await one?.(), await two?.()];
+    expect(named.filter((name) => name !== null)).toHaveLength(1);
+    const { id } = await local('owned');
+    expect((await users.profile(id))?.username).toBe('owned');
+    expect([await one?.(), await two?.()]).toEqual([null, null]);
+    await new UserAccountStore(database.dataSource).delete(id);
+    expect([await one?.(), await two?.()]).toEqual(named);
+  });
+});
+
+describe('a deleted identity', () => {
+  const accounts = () => new UserAccountStore(database.dataSource);
+  const at = (day: number) => `2026-01-0${day}T00:00:00Z`;
+  const change = (known: KnownUser, day: number) =>
+    external.bring({
+      ...known,
+      updatedAt: at(day),
+      replacePassword: false,
+      disabled: false,
+      enable: false,
+    });
+  const isKnown = async ({ identity }: KnownUser) =>
+    (await accounts().matching(identity.externalId)).length === 1;
+
+  it('is not brought back by a change or a login from before, and is by one from after', async () => {
+    const known = somebody();
+    const { id } = await change(known, 1);
+    expect(await accounts().deleteIdentity(known.identity, at(3))).toMatchObject({ outcome: 'deleted', id });
+    for (const day of [2, 3])
+      expect(await change(known, day)).toMatchObject({ outcome: 'deleted', id: null });
+    const login = { ...known, assertedAt: new Date(at(2)) };
+    await expect(external.bringUpToDate(login)).rejects.toThrow(DeletedUserError);
+    expect(await isKnown(known)).toBe(false);
+    expect(await external.bringUpToDate({ ...known, assertedAt: new Date(at(4)) })).not.toMatchObject({ id });
+    expect(await accounts().deleteIdentity(known.identity, at(5))).toMatchObject({ outcome: 'deleted' });
+    expect(await change(known, 6)).toMatchObject({ outcome: 'created' });
+  });
+
+  it('is remembered also if no user had it, and if the operator deleted the user', async () => {
+    const known = somebody();
+    expect(await accounts().deleteIdentity(known.identity, at(2))).toEqual({ outcome: 'unknown' });
+    expect(await accounts().deleteIdentity(known.identity, at(2))).toEqual({ outcome: 'deleted_before' });
+    expect(await change(known, 1)).toMatchObject({ outcome: 'deleted' });
+    const other = somebody();
+    await accounts().delete((await change(other, 1)).id ?? 0);
+    expect(await change(other, 2)).toMatchObject({ outcome: 'deleted' });
+  });
+
+  it('is not given to the user without one who has the same email', async () => {
+    const { email } = await local('linked-late');
+    const known = somebody({ profile: { email }, linkByEmail: true });
+    await accounts().deleteIdentity(known.identity, at(2));
+    expect(await change(known, 1)).toMatchObject({ outcome: 'deleted' });
+    expect((await users.findByLogin('linked-late'))?.user.issuer).toBeNull();
+  });
+
+  it('keeps the user if a newer change was applied', async () => {
+    const known = somebody();
+    const { id } = await change(known, 3);
+    expect(await accounts().deleteIdentity(known.identity, at(2))).toMatchObject({ outcome: 'stale', id });
+    expect(await isKnown(known)).toBe(true);
+  });
+
+  it('has no user in the end, in whichever order the deletion and older changes arrive', async () => {
+    for (let round = 0; round < 60; round++) {
+      const known = somebody();
+      if (round % 2 === 0) await change(known, 1);
+      await Promise.all([
+        change(known, 1),
+        accounts().deleteIdentity(known.identity, at(3)),
+        external.bringUpToDate({ ...known, assertedAt: new Date(at(2)) }).catch(() => undefined),
+        change(known, 2),
+      ]);
+      expect(await isKnown(known)).toBe(false);
+    }
+  });
+
+  it('has a user in the end if a newer change arrives, in whichever order', async () => {
+    for (let round = 0; round < 60; round++) {
+      const known = somebody();
+      await change(known, 1);
+      await Promise.all([accounts().deleteIdentity(known.identity, at(2)), change(known, 3)]);
+      expect(await isKnown(known)).toBe(true);
+    }
+  });
+
+  it('waits for a statement that creates the user, and deletes them', async () => {
+    const known = somebody();
+    const runner = database.dataSource.createQueryRunner();
+    await runner.startTransaction();
+    const line = { issuer: known.identity.issuer, external_id: known.identity.externalId, updated_at: at(1) };
+    await runner.query(BRING_UP_TO_DATE, [JSON.stringify([{ ...line, ...known.profile }])]);
+    const deleting = accounts().deleteIdentity(known.identity, at(2));
+    await blocked(database);
+    await runner.commitTransaction();
+    await runner.release();
+    expect(await deleting).toMatchObject({ outcome: 'deleted' });
+    expect(await isKnown(known)).toBe(false);
+  });
+
+  it('is recorded as a hash, for 90 days', async () => {
+    const known = somebody();
+    await accounts().deleteIdentity(known.identity, at(2));
+    const rows = () => database.dataSource.query<object[]>('SELECT * FROM deleted_identities');
+    expect(JSON.stringify(await rows())).not.toContain(known.identity.externalId);
+    await database.dataSource.query(
+      `UPDATE deleted_identities SET expires_at = expires_at - interval '90 days'`,
+    );
+    await accounts().deleteIdentity(somebody().identity, at(2));
+    expect(await rows()).toHaveLength(1);
+  });
+});
+
+it('refuses a user with a password the email of another one', async () => {
+  await local('owner');
+  const { email } = await local('mover');
+  const known = somebody({ profile: { email }, linkByEmail: true });
+  await external.bringUpToDate(known);
+  const taken = { ...known, profile: { email: 'OWNER@example.com' } };
+  await expect(external.bringUpToDate(taken)).rejects.toThrow(DuplicateUserError);
+});
+
+it('leaves out what it cannot store, and needs an email', async () => {
+  const known = somebody();
+  const profile = {
+    email: known.profile.email,
+    username: 'a\0b',
+    name: '\u{1F600}'.repeat(200),
+    bio: 'x'.repeat(3000),
+    timeZone: 'Mars/Olympus',
+    weekStart: 'Caturday',
+    locale: 'xx-YY',
+    organizationId: 2 ** 40,
+    avatarUrl: 'not a URL',
+  };
+  expect(await external.bringUpToDate({ ...known, profile })).toMatchObject({
+    username: known.profile.email,
+    name: '\u{1F600}'.repeat(100),
+    bio: null,
+    timeZone: 'UTC',
+    weekStart: 'Sunday',
+    locale: null,
+    organizationId: null,
+    avatarUrl: null,
+  });
+  const script = { email: known.profile.email, avatarUrl: 'javascript:alert(1)' };
+  expect(await external.bringUpToDate({ ...known, profile: script })).toMatchObject({ avatarUrl: null });
+  for (const email of ['', 'ada', 'a b@c', `${'x'.repeat(250)}@example.com`, 'a\0@b'])
+    await expect(external.bringUpToDate({ ...known, profile: { email } })).rejects.toThrow(InvalidEmailError);
+});
+
+it('gives nobody an account whose email differs by more than the case of ASCII letters', async () => {
+  // Most languages of PostgreSQL take the Kelvin sign for a K, and a mail server need not. The tests' server knows ASCII only.
+  const collate = (name: string) =>
+    database.dataSource.query(`ALTER TABLE users ALTER COLUMN email TYPE text COLLATE "${name}"`);
+  await collate('und-x-icu');
+  try {
+    const { id } = await users.create({
+      email: '\u212Aay@example.com',
+      username: 'kay',
+      name: 'Kay',
+      passwordHash,
+    });
+    const known = somebody({ profile: { email: 'kay@example.com' }, linkByEmail: true });
+    expect((await external.bringUpToDate(known)).id).not.toBe(id);
+  } finally {
+    await collate('default');
+  }
+});

@@ -1,0 +1,269 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { QueryRunner } from 'typeorm';
+import { withDatabase } from '#test/support/admin-client.js';
+import { blocked, refusalOf } from '../connection/open-database.js';
+import { useGrants } from '../grant/use-grants.js';
+
+/** So many times two things are done at once, in whichever order they come. */
+const ROUNDS = 60;
+
+const world = useGrants();
+
+const sql = <Row>(text: string, values: unknown[] = []): Promise<Row[]> =>
+  world.database.dataSource.query<Row[]>(text, values);
+
+/** Statements that make a user go, past our stores. */
+const WAYS: [way: string, statement: string, command: string][] = [
+  ['deleted', 'DELETE FROM users WHERE id = $1', 'delete'],
+  ['disabled', 'UPDATE users SET operator_disabled_at = now() WHERE id = $1', 'disable'],
+  ['disabled for the product', 'UPDATE users SET product_disabled_at = now() WHERE id = $1', 'disable'],
+  ['given another id', 'UPDATE users SET id = 1000000 + id WHERE id = $1', 'delete'],
+];
+
+const isThere = async (id: number): Promise<boolean> =>
+  (await sql('SELECT 1 FROM users WHERE id = $1 AND disabled_at IS NULL', [id])).length === 1;
+
+async function inTransaction<T>(work: (runner: QueryRunner) => Promise<T>): Promise<T> {
+  const runner = world.database.dataSource.createQueryRunner();
+  await runner.startTransaction();
+  try {
+    const result = await work(runner);
+    await runner.commitTransaction();
+    return result;
+  } catch (error) {
+    await runner.rollbackTransaction();
+    throw error;
+  } finally {
+    await runner.release();
+  }
+}
+
+const newRecord = () => ({
+  id: randomBytes(32).toString('base64url'),
+  userId: world.mine,
+  clientId: world.one,
+  scope: 'profile:read',
+  askedScope: 'profile:read',
+  resources: null,
+  expiresAt: new Date(Date.now() + 86_400_000),
+});
+
+describe('a user', () => {
+  it.each(WAYS)(
+    'cannot be %s by plain SQL while a grant is live, and can once all have ended',
+    async (_way, statement, command) => {
+      const { mine, one, two, grants } = world;
+      const live = await world.grant(mine, one);
+      const expired = await world.grant(mine, two, { days: -1 });
+      const other = await world.grant(await world.user(), one);
+      const { message, hint } = await refusalOf(sql(statement, [mine]));
+      expect(message).toBe(`user ${mine} has grants that have not ended: their tokens would go on`);
+      expect(hint).toBe(`Run "operator user ${command}" instead: it ends them first.`);
+      expect(await isThere(mine)).toBe(true);
+      expect((await grants.find(expired))?.revokedAt).toBeNull();
+
+      await grants.revoke(live);
+      await sql(statement, [mine]);
+      expect(await isThere(mine)).toBe(false);
+      // The record outlives the user, until nobody has to be told of it any more.
+      expect(await grants.find(live)).toMatchObject({ userId: mine, revokedAt: expect.any(Date) });
+      // A use just before may not be noted yet: then Redis thinks that this one is alive.
+      expect((await grants.find(expired))?.revokedAt).toBeInstanceOf(Date);
+      expect((await grants.find(other))?.revokedAt).toBeNull();
+    },
+  );
+
+  it.each(WAYS)(
+    'cannot be %s by a transaction that may not see the newest grants',
+    async (_way, statement) => {
+      const { mine, one } = world;
+      for (const isolation of ['REPEATABLE READ', 'SERIALIZABLE']) {
+        const deletion = inTransaction(async (runner) => {
+          await runner.query(`SET TRANSACTION ISOLATION LEVEL ${isolation}`);
+          await runner.query('SELECT 1 FROM grants');
+          await world.grant(mine, one);
+          await runner.query(statement, [mine]);
+        });
+        expect((await refusalOf(deletion)).message).toContain('READ COMMITTED only');
+      }
+      expect(await isThere(mine)).toBe(true);
+    },
+  );
+
+  it('cannot be removed by TRUNCATE while a grant is live, and can once all have ended', async () => {
+    const { mine, one, two, grants } = world;
+    await grants.revoke(await world.grant(mine, two));
+    await sql('UPDATE grants SET revoked_at = now() WHERE revoked_at IS NULL');
+    const live = await world.grant(mine, one);
+    for (const statement of ['TRUNCATE users', 'TRUNCATE users, grants', 'TRUNCATE users CASCADE']) {
+      const { message, hint } = await refusalOf(sql(statement));
+      expect(message).toBe('users have grants that have not ended: their tokens would go on');
+      expect(hint).toContain('operator user delete');
+    }
+    expect(await isThere(mine)).toBe(true);
+    await grants.revoke(live);
+    await sql('TRUNCATE users');
+    expect(await sql('SELECT 1 FROM users')).toEqual([]);
+    expect((await grants.find(live))?.revokedAt).toBeInstanceOf(Date);
+  });
+
+  it('can be changed in other fields, and enabled, whatever grants exist', async () => {
+    const { mine, one } = world;
+    await world.grant(mine, one);
+    await sql(`UPDATE users SET id = id, name = 'New', operator_disabled_at = NULL WHERE id = $1`, [mine]);
+    expect(await isThere(mine)).toBe(true);
+  });
+
+  it('can be deleted and created under the same rules by a role without rights on grants', async () => {
+    const { mine, one, grants, database } = world;
+    const role = `provisions_${randomUUID().replaceAll('-', '')}`;
+    await sql(`CREATE ROLE ${role} LOGIN PASSWORD 'provisions'`);
+    try {
+      await sql(`GRANT USAGE ON SCHEMA oauth TO ${role}`);
+      await sql(`GRANT SELECT, INSERT, UPDATE, DELETE ON users TO ${role}`);
+      const url = new URL(database.databaseUrl);
+      [url.username, url.password] = [role, 'provisions'];
+      const live = await world.grant(mine, one);
+      await withDatabase(url.href, async (client) => {
+        await expect(client.query('DELETE FROM users WHERE id = $1', [mine])).rejects.toThrow('not ended');
+        // Nor does a table of the same name that only this role sees speak for it.
+        await client.query(
+          'CREATE TEMPORARY TABLE grants (user_id integer, revoked_at timestamptz, expires_at timestamptz)',
+        );
+        await expect(client.query('DELETE FROM users WHERE id = $1', [mine])).rejects.toThrow('not ended');
+        await grants.revoke(live);
+        await client.query('DELETE FROM users WHERE id = $1', [mine]);
+        const again = `INSERT INTO users (id, username, email, name, password_hash) VALUES ($1, 'again', 'again@example.com', 'A', '$argon2id$')`;
+        await expect(client.query(again, [mine])).rejects.toThrow('another user');
+        await client.query(again, [mine + 1_000_000]);
+      });
+    } finally {
+      await sql(`DROP OWNED BY ${role}`);
+      await sql(`DROP ROLE ${role}`);
+    }
+  });
+});
+
+describe('a user id', () => {
+  it('has no new grants when its user is gone or disabled', async () => {
+    const { mine, one, two, grants } = world;
+    await grants.revoke(await world.grant(mine, one));
+    for (const [, statement] of WAYS.toReversed()) {
+      const userId = await world.user();
+      await sql(statement, [userId]);
+      for (const continuesConsent of [false, true])
+        expect(await grants.create({ ...newRecord(), userId, continuesConsent })).toBe(false);
+      expect(await grants.createDeclining({ ...newRecord(), userId }, ['bookings:read'])).toBeNull();
+      const insert = `INSERT INTO grants (id, user_id, client_id, scope, asked_scope, expires_at, lifetime)
+        VALUES ($1, $2, $3, '', '', now() + interval '1 day', interval '1 day')`;
+      const refused = await refusalOf(sql(insert, [newRecord().id, userId, two]));
+      expect(refused).toMatchObject({ code: '23503', message: expect.stringContaining(`user ${userId} is`) });
+      const given = sql('UPDATE grants SET user_id = $1 WHERE user_id = $2', [userId, mine]);
+      expect((await refusalOf(given)).code).toBe('23503');
+    }
+  });
+
+  it('is not given to another user while grants with it are recorded', async () => {
+    const { mine, one, grants } = world;
+    const insert = `INSERT INTO users (id, username, email, name, password_hash) VALUES ($1, $2, $2 || '@b', 'A', '$argon2id$')`;
+    const id = await world.grant(mine, one);
+    await grants.revoke(id);
+    await sql('DELETE FROM users WHERE id = $1', [mine]);
+    const { message, hint } = await refusalOf(sql(insert, [mine, 'next']));
+    expect(message).toBe(`the id ${mine} was another user's, whose grants are still recorded`);
+    expect(hint).toContain('leave it out');
+    const other = await world.user();
+    expect((await refusalOf(sql('UPDATE users SET id = $1 WHERE id = $2', [mine, other]))).code).toBe(
+      '23505',
+    );
+    await grants.withdraw(id);
+    await sql(insert, [mine, 'next']);
+    await sql('UPDATE users SET id = -id WHERE id = $1', [other]);
+  });
+
+  it('is not given to another user even while its user is being deleted', async () => {
+    const { mine, one, grants, database } = world;
+    const id = await world.grant(mine, one);
+    const insert = `INSERT INTO users (id, username, email, name, password_hash) VALUES ($1, 'heir', 'heir@b', 'A', '$argon2id$')`;
+    const runner = database.dataSource.createQueryRunner();
+    await runner.startTransaction();
+    await runner.query('UPDATE grants SET revoked_at = now() WHERE id = $1', [id]);
+    await runner.query('DELETE FROM users WHERE id = $1', [mine]);
+    const inserting = refusalOf(sql(insert, [mine]));
+    await blocked(database);
+    await runner.commitTransaction();
+    await runner.release();
+    expect((await inserting).code).toBe('23505');
+    expect(await grants.find(id)).toMatchObject({ userId: mine });
+  });
+
+  it('gets another session generation each time it is reused', async () => {
+    const insert = `INSERT INTO users (id, username, email, name, password_hash)
+      VALUES ($1, 'same', 'same@b', 'A', '$argon2id$') RETURNING session_generation AS generation`;
+    const generations = new Set<number>();
+    for (let round = 0; round < 10; round++) {
+      const [{ generation } = { generation: -1 }] = await sql<{ generation: number }>(insert, [5_000_000]);
+      generations.add(generation);
+      await sql('DELETE FROM users WHERE id = 5000000');
+    }
+    expect(generations.size).toBe(10);
+  });
+});
+
+describe('recording a grant', () => {
+  it.each(WAYS)('prevents the user from being %s when the grant comes first', async (_way, statement) => {
+    const { mine, grants, database } = world;
+    const record = newRecord();
+    const { rejected } = await inTransaction(async (runner) => {
+      await runner.query(
+        `INSERT INTO grants (id, user_id, client_id, scope, asked_scope, expires_at, lifetime) VALUES ($1, $2, $3, '', '', $4, interval '1 day')`,
+        [record.id, mine, record.clientId, record.expiresAt],
+      );
+      const going = refusalOf(sql(statement, [mine]));
+      await blocked(database);
+      return { rejected: going };
+    });
+    expect((await rejected).message).toContain('not ended');
+    expect(await isThere(mine)).toBe(true);
+    expect((await grants.find(record.id))?.revokedAt).toBeNull();
+  });
+
+  it.each(WAYS)('is refused when the user was %s first', async (_way, statement) => {
+    const { mine, grants, database } = world;
+    const record = newRecord();
+    const { recording } = await inTransaction(async (runner) => {
+      await runner.query(statement, [mine]);
+      const waiting = Promise.all([
+        grants.create(record),
+        grants.createDeclining({ ...record, id: newRecord().id }, ['bookings:read']),
+      ]);
+      await blocked(database, 2);
+      return { recording: waiting };
+    });
+    expect(await recording).toEqual([false, null]);
+    expect(await sql('SELECT 1 FROM grants WHERE user_id = $1', [mine])).toEqual([]);
+  });
+
+  it.each(WAYS)('succeeds exactly when the user is not %s, in any order', async (_way, statement) => {
+    const { grants } = world;
+    for (let round = 0; round < ROUNDS; round++) {
+      const userId = await world.user();
+      const record = { ...newRecord(), userId };
+      const gone = sql(statement, [userId]).then(
+        () => true,
+        () => false,
+      );
+      const [recorded, isGone] = await Promise.all([
+        round % 2 === 0
+          ? grants.create(record)
+          : grants.createDeclining(record, ['x']).then((ids) => ids !== null),
+        gone,
+      ]);
+      expect({ round, recorded, isThere: await isThere(userId) }).toEqual({
+        round,
+        recorded: !isGone,
+        isThere: !isGone,
+      });
+    }
+  });
+});

@@ -1,0 +1,217 @@
+import { hashPassword, verifyPassword } from '#database/user/password.js';
+import { UserAccountStore } from '#database/user/user-account.store.js';
+import { UserStore } from '#database/user/user.store.js';
+import { blocked } from '../connection/open-database.js';
+import { useGrants } from '../grant/use-grants.js';
+
+const ROUNDS = 40;
+
+const world = useGrants();
+let accounts: UserAccountStore;
+let users: UserStore;
+
+beforeAll(() => {
+  accounts = new UserAccountStore(world.database.dataSource);
+  users = new UserStore(world.database.dataSource);
+});
+
+/** Two live grants, one that has expired, one that was revoked before, and another user's. */
+async function granted() {
+  const { mine, one, two, grants } = world;
+  const live = [await world.grant(mine, one), await world.grant(mine, two)];
+  const expired = await world.grant(mine, one, { days: -1 });
+  // Recording it deletes what has expired.
+  await world.database.dataSource.query(
+    `UPDATE grants SET expires_at = now() - interval '1 hour' WHERE id = $1`,
+    [live[1]],
+  );
+  const before = await world.grant(await world.user(), one);
+  const other = await world.grant(await world.user(), one);
+  await grants.revoke(before);
+  return { live, expired, other };
+}
+
+const liveOf = (userId: number) =>
+  world.database.dataSource.query<unknown[]>(
+    'SELECT 1 FROM grants WHERE user_id = $1 AND revoked_at IS NULL',
+    [userId],
+  );
+
+describe('disabling a user', () => {
+  it('ends every session and grant of the user, expired ones included, and no other user’s', async () => {
+    const { mine, grants } = world;
+    const { live, expired, other } = await granted();
+    const before = await users.find(mine);
+    expect(before?.disabled).toBe(false);
+    expect(await accounts.disable(mine)).toEqual({ first: true, revokedGrants: 3 });
+    const after = await users.find(mine);
+    expect(after).toEqual({
+      ...before,
+      disabled: true,
+      sessionGeneration: (before?.sessionGeneration ?? 0) + 1,
+    });
+    expect((await users.findByLogin(before?.email ?? ''))?.user).toEqual(after);
+    for (const id of [...live, expired]) expect((await grants.find(id))?.revokedAt).toBeInstanceOf(Date);
+    expect((await grants.find(other))?.revokedAt).toBeNull();
+    expect((await grants.revokedOf({ userId: mine })).toSorted()).toEqual([...live, expired].toSorted());
+  });
+
+  it('can be repeated, also concurrently', async () => {
+    const { mine } = world;
+    await granted();
+    const outcomes = await Promise.all(Array.from({ length: 5 }, () => accounts.disable(mine)));
+    expect(outcomes.filter((outcome) => outcome?.first)).toEqual([{ first: true, revokedGrants: 3 }]);
+    expect(await accounts.disable(mine)).toEqual({ first: false, revokedGrants: 0 });
+    expect(await accounts.disable(2_000_000_000)).toBeNull();
+  });
+
+  it('is undone by enabling: revoked grants stay revoked, and new ones can be recorded', async () => {
+    const { mine, one } = world;
+    await granted();
+    await accounts.disable(mine);
+    expect(await accounts.enable(mine)).toEqual({ wasDisabled: true, disabledBy: [] });
+    expect((await users.find(mine))?.disabled).toBe(false);
+    expect(await liveOf(mine)).toEqual([]);
+    await world.grant(mine, one);
+    expect(await liveOf(mine)).toHaveLength(1);
+    expect(await accounts.enable(mine)).toEqual({ wasDisabled: false, disabledBy: [] });
+    expect(await liveOf(mine)).toHaveLength(1);
+    expect(await accounts.enable(2_000_000_000)).toBeNull();
+  });
+
+  it('by plain SQL ends sessions too: none is valid again once the user is enabled', async () => {
+    const { mine, database } = world;
+    const generation = async () => (await users.find(mine))?.sessionGeneration;
+    const before = await generation();
+    await database.dataSource.query('UPDATE users SET operator_disabled_at = now() WHERE id = $1', [mine]);
+    await accounts.enable(mine);
+    const after = await generation();
+    expect(after).not.toBe(before);
+    // Who was not disabled stays logged in.
+    await accounts.enable(mine);
+    expect(await generation()).toBe(after);
+  });
+});
+
+describe('deleting a user', () => {
+  it('removes all personal data; the grant records stay, revoked', async () => {
+    const { mine, grants, database } = world;
+    const { live, expired, other } = await granted();
+    expect(await accounts.delete(mine)).toEqual({ revokedGrants: 3 });
+    expect(await users.find(mine)).toBeNull();
+    for (const id of [...live, expired])
+      expect(await grants.find(id)).toMatchObject({ userId: mine, revokedAt: expect.any(Date) });
+    expect((await grants.find(other))?.revokedAt).toBeNull();
+    expect((await grants.revokedOf({ userId: mine })).toSorted()).toEqual([...live, expired].toSorted());
+    expect(await accounts.delete(mine)).toBeNull();
+    expect(await accounts.disable(mine)).toBeNull();
+    const elsewhere = `SELECT table_name FROM information_schema.columns
+      WHERE table_schema = current_schema() AND column_name IN ('user_id', 'username', 'email', 'external_id')
+      GROUP BY 1 ORDER BY 1`;
+    expect(await database.dataSource.query(elsewhere)).toEqual([
+      { table_name: 'grants' },
+      { table_name: 'users' },
+    ]);
+  });
+
+  it('happens once, however many callers do it at once', async () => {
+    const { mine } = world;
+    await granted();
+    const outcomes = await Promise.all(Array.from({ length: 8 }, () => accounts.delete(mine)));
+    expect(outcomes.filter((outcome) => outcome !== null)).toEqual([{ revokedGrants: 3 }]);
+  });
+
+  it('waits for a grant that is being recorded, and revokes it', async () => {
+    const { mine, one, database, isRevoked } = world;
+    const runner = database.dataSource.createQueryRunner();
+    await runner.startTransaction();
+    const id = 'x'.repeat(43);
+    await runner.query(
+      `INSERT INTO grants (id, user_id, client_id, scope, asked_scope, expires_at, lifetime)
+       VALUES ($1, $2, $3, '', '', now() + interval '1 day', interval '1 day')`,
+      [id, mine, one],
+    );
+    const deleting = accounts.delete(mine);
+    await blocked(database);
+    await runner.commitTransaction();
+    await runner.release();
+    expect(await deleting).toEqual({ revokedGrants: 1 });
+    expect(await isRevoked(id)).toBe(true);
+  });
+
+  it('leaves no live grant and no deadlock, whatever runs at once', async () => {
+    const { one, two, grants } = world;
+    for (let round = 0; round < ROUNDS; round++) {
+      const user = await world.user();
+      const ids = [await world.grant(user, one), await world.grant(user, two)];
+      const end = () => (round % 2 === 0 ? accounts.delete(user) : accounts.disable(user));
+      await Promise.all([
+        world.grant(user, one),
+        world.decline(user, one, ['bookings:read']),
+        grants.touch(ids.toReversed().map((id) => ({ id, day: '2031-01-11' }))),
+        end(),
+        world.grant(user, two),
+        grants.revokeAllOf(user),
+        users.setLocale(user, 'de'),
+        end(),
+        world.decline(user, two, ['bookings:read']),
+      ]);
+      expect(await liveOf(user)).toEqual([]);
+    }
+  });
+});
+
+describe('a new password', () => {
+  it('replaces the old one, and ends sessions only if asked', async () => {
+    const { mine } = world;
+    const before = await users.find(mine);
+    const stored = async () => (await users.findByLogin(before?.username ?? ''))?.passwordHash ?? null;
+    expect(await accounts.setPassword(mine, await hashPassword('correct horse'), false)).toBe(true);
+    expect(await verifyPassword('correct horse', await stored())).toBe(true);
+    expect(await users.find(mine)).toEqual(before);
+    expect(await accounts.setPassword(mine, await hashPassword('battery staple'), true)).toBe(true);
+    expect(await verifyPassword('correct horse', await stored())).toBe(false);
+    expect((await users.find(mine))?.sessionGeneration).toBe((before?.sessionGeneration ?? 0) + 1);
+    expect(await accounts.setPassword(2_000_000_000, await hashPassword('battery staple'), true)).toBe(false);
+  });
+});
+
+describe('the list of users', () => {
+  const make = async (username: string, name = 'X') =>
+    (await users.create({ email: `${username}@list.example`, username, name, passwordHash: '$argon2id$x' }))
+      .id;
+
+  it('shows what the operator needs, and no password', async () => {
+    const id = await make('listed', 'Listed % Person');
+    const [found] = await accounts.list({ search: 'LISTED@', limit: 10 });
+    expect(found).toEqual({
+      id,
+      username: 'listed',
+      email: 'listed@list.example',
+      name: 'Listed % Person',
+      createdAt: expect.any(Date),
+      disabledAt: null,
+      disabledBy: [],
+    });
+    await accounts.disable(id);
+    const [disabled] = await accounts.list({ search: 'd % p', limit: 10 });
+    expect(disabled).toEqual({ ...found, disabledAt: expect.any(Date), disabledBy: ['operator'] });
+  });
+
+  it('is searched for literal text, not a pattern, and is paged', async () => {
+    const ids = [];
+    for (const name of ['one', 'two', 'three']) ids.push(await make(`paged_${name}`));
+    await make('pagedXfour');
+    const page = async (after?: number) =>
+      (await accounts.list({ search: 'paged_', after, limit: 2 })).map(({ id }) => id);
+    expect(await page()).toEqual(ids.slice(0, 2));
+    expect(await page(ids[1])).toEqual(ids.slice(2));
+    for (const search of ['paged%', '\0', "' OR 1=1 --"])
+      expect(await accounts.list({ search, limit: 10 })).toEqual([]);
+    expect(await accounts.list({ limit: 1000 })).toHaveLength(
+      Number(
+        (await world.database.dataSource.query<{ n: string }[]>('SELECT count(*) AS n FROM users'))[0]?.n,
+      ),
+    );
+  });
+});

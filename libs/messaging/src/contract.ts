@@ -1,0 +1,221 @@
+import { type Fields, isObject, MalformedMessageError } from './nats-message.js';
+import type { Invalidations } from './nats.connection.js';
+
+/**
+ * NATS contract between the token app and its callers. Payloads are JSON. Requests are Nest packets (`{pattern, data, id}`, answered
+ * `{response}` or `{err}`), because a Nest microservice answers them.
+ *
+ * During a rollout, either side may be one version ahead. A new version only adds optional fields, and each side ignores unknown fields.
+ * Callers use a new subject one version after the token app has begun to serve it.
+ */
+export const SUBJECTS = {
+  /** Request {@link IntrospectionRequest}, reply {@link IntrospectionReply}. */
+  introspect: 'oauth.token.introspect',
+  /** Request {@link ConsumeProofRequest}, reply {@link ConsumeProofReply}. */
+  consumeProof: 'oauth.dpop.consume',
+  /** Request {@link ProfileRequest}, reply {@link ProfileReply}. */
+  profile: 'oauth.user.profile',
+  /** Request {@link ApplyRevocationsRequest}, reply {@link ApplyRevocationsReply}. */
+  applyRevocations: 'oauth.grant.apply_revocations',
+  /** Request of the product (docs/users.md), reply {@link UserUpsertReply}. */
+  userUpsert: 'oauth.user.upsert',
+  /** Request of the product: identity and `updated_at`; reply {@link UserDisableReply}. */
+  userDisable: 'oauth.user.disable',
+  /** Request of the product: identity and `updated_at`; reply {@link UserDeleteReply}. */
+  userDelete: 'oauth.user.delete',
+  /** Broadcast {@link GrantRevoked}. */
+  grantRevoked: 'oauth.grant.revoked',
+  /** Broadcast {@link ClientChanged}. */
+  clientChanged: 'oauth.client.changed',
+  /** Broadcast {@link UserChanged}. */
+  userChanged: 'oauth.user.changed',
+} as const;
+
+export interface IntrospectionRequest {
+  readonly token: string;
+  /** Thumbprint of the proved key (RFC 9449); without it a bound token is inactive. */
+  readonly jkt?: string;
+  /** Consumed if the token is bound to its key, which saves a round trip. */
+  readonly proof?: ConsumeProofRequest;
+}
+
+/** RFC 7662 2.2: expired, revoked and unknown tokens get the same reply. */
+export type IntrospectionReply = { readonly active: false } | ActiveIntrospection;
+
+interface ActiveIntrospection {
+  readonly active: true;
+  readonly grant_id: string;
+  readonly client_id: string;
+  /** User id, decimal. */
+  readonly sub: string;
+  /** Space-separated. */
+  readonly scope: string;
+  /** Seconds since the epoch. */
+  readonly exp: number;
+  /** APIs that the token is for (RFC 8707): others must refuse it. Absent for a token that is for every API. */
+  readonly aud?: readonly string[];
+  /** Id of the user in the product; absent if there is none. */
+  readonly external_id?: string;
+  /** Key of a bound token (RFC 9449 6.2); absent for a bearer token. */
+  readonly cnf?: { readonly jkt: string };
+  readonly proof?: ConsumeProofReply;
+}
+
+/** A DPoP proof is valid for one request (RFC 9449 11.1). */
+export interface ConsumeProofRequest {
+  readonly jkt: string;
+  readonly jti: string;
+  readonly nonce?: string;
+  /** When verifiers stop accepting the proof, in milliseconds since the epoch. */
+  readonly expires_at: number;
+}
+
+export interface ConsumeProofReply {
+  /** `consumed`: accept the request. `replayed`: refuse it. `use_nonce`: refuse it and request a proof with the nonce. */
+  readonly outcome: 'consumed' | 'replayed' | 'use_nonce';
+  /** For the client's next proof; absent if none is required (RFC 9449 11.3). */
+  readonly nonce?: string;
+}
+
+export interface ProfileRequest {
+  readonly user_id: number;
+}
+
+export interface ProfileReply {
+  /** Null if the user no longer exists. */
+  readonly user: Readonly<Record<string, unknown>> | null;
+}
+
+/** Makes the token app apply all recorded revocations of a client or a user. */
+export type ApplyRevocationsRequest = { readonly client_id: string } | { readonly user_id: number };
+
+export interface ApplyRevocationsReply {
+  /** Grants. */
+  readonly applied: number;
+}
+
+export interface GrantRevoked {
+  readonly grant_id: string;
+}
+
+export interface ClientChanged {
+  readonly client_id: string;
+}
+
+export interface UserChanged {
+  readonly user_id: number;
+}
+
+export interface UserUpsertReply {
+  /** `stale`: a newer change or deletion was applied before. `conflict`: another user has the email or username as login name. */
+  readonly status: 'created' | 'updated' | 'unchanged' | 'stale' | 'invalid' | 'conflict';
+  readonly user_id?: number;
+  /** By the product or the operator. */
+  readonly disabled?: boolean;
+  readonly problems?: readonly string[];
+}
+
+export interface UserDisableReply {
+  /** `unchanged`: already disabled by the product. `stale`: a newer change was applied before. `unknown`: no such user. */
+  readonly status: 'disabled' | 'unchanged' | 'stale' | 'unknown' | 'invalid';
+  readonly user_id?: number;
+  readonly revoked_grants?: number;
+  readonly problems?: readonly string[];
+}
+
+export interface UserDeleteReply {
+  /** `unchanged`: already deleted. `stale`: a newer change was applied before. `unknown`: no such user. */
+  readonly status: 'deleted' | 'unchanged' | 'stale' | 'unknown' | 'invalid';
+  readonly user_id?: number;
+  readonly revoked_grants?: number;
+  readonly problems?: readonly string[];
+}
+
+/** Tags of cached values, by which broadcasts evict them. */
+export const tagOf = {
+  grant: (id: string) => `grant:${id}`,
+  client: (id: string) => `client:${id}`,
+  user: (id: number | string) => `user:${id}`,
+};
+
+const MAX_TOKEN = 1024;
+/** Same limit as for the claims of a DPoP proof. */
+const MAX_CLAIM = 256;
+
+type Check = (fields: Fields) => boolean;
+type Unchecked<Payload> = Readonly<Partial<Record<Payload extends unknown ? keyof Payload : never, unknown>>>;
+
+const isText = (value: unknown, max: number): value is string =>
+  typeof value === 'string' && value.length <= max;
+const isThumbprint = (value: unknown): boolean => isText(value, 43) && /^[\w-]{43}$/.test(value);
+/** Grant id or client id. */
+const isId = (value: unknown): boolean => isText(value, 255) && /^[!-~]+$/.test(value);
+/** A PostgreSQL `integer`. */
+const isUserId = (value: unknown): boolean => typeof value === 'number' && (value | 0) === value;
+
+const isProof: Check = ({ jkt, jti, nonce, expires_at: expiresAt }) =>
+  isThumbprint(jkt) &&
+  isText(jti, MAX_CLAIM) &&
+  jti !== '' &&
+  (nonce === undefined || isText(nonce, MAX_CLAIM)) &&
+  Number.isFinite(expiresAt);
+
+const REQUESTS: Readonly<Record<string, Check>> = {
+  [SUBJECTS.introspect]: ({ token, jkt, proof }) =>
+    isText(token, MAX_TOKEN) &&
+    (jkt === undefined || isThumbprint(jkt)) &&
+    (proof === undefined || (isObject(proof) && isProof(proof))),
+  [SUBJECTS.consumeProof]: isProof,
+  [SUBJECTS.profile]: ({ user_id: id }) => isUserId(id),
+  // The replies list every problem.
+  [SUBJECTS.userUpsert]: () => true,
+  [SUBJECTS.userDisable]: () => true,
+  [SUBJECTS.userDelete]: () => true,
+  [SUBJECTS.applyRevocations]: ({ client_id: clientId, user_id: userId }) =>
+    userId === undefined ? isId(clientId) : isUserId(userId) && clientId === undefined,
+};
+
+/** Ignores unknown fields. */
+export function isRequest(subject: string, data: unknown): boolean {
+  return isObject(data) && REQUESTS[subject]?.(data) === true;
+}
+
+/** Reply parsers by subject name. @throws MalformedMessageError */
+export const parseReply = {
+  introspect: parser<IntrospectionReply>(
+    ({ active, grant_id: grantId, client_id: clientId, sub, scope, exp, aud, external_id: externalId }) =>
+      active === false ||
+      (active === true &&
+        isId(grantId) &&
+        isId(clientId) &&
+        isText(sub, 11) &&
+        /^-?\d+$/.test(sub) &&
+        isUserId(Number(sub)) &&
+        typeof scope === 'string' &&
+        Number.isFinite(exp) &&
+        (aud === undefined || (Array.isArray(aud) && aud.every((one) => typeof one === 'string'))) &&
+        (externalId === undefined || typeof externalId === 'string')),
+  ),
+  consumeProof: parser<ConsumeProofReply>(
+    ({ outcome }) => outcome === 'consumed' || outcome === 'replayed' || outcome === 'use_nonce',
+  ),
+  profile: parser<ProfileReply>(({ user }) => typeof user === 'object'),
+};
+
+const parseGrantRevoked = parser<GrantRevoked>(({ grant_id: id }) => isId(id));
+const parseClientChanged = parser<ClientChanged>(({ client_id: id }) => isId(id));
+const parseUserChanged = parser<UserChanged>(({ user_id: id }) => isUserId(id));
+
+/** Tag of the cache entries that each broadcast evicts. */
+export const INVALIDATIONS: Invalidations = {
+  [SUBJECTS.grantRevoked]: (event) => tagOf.grant(parseGrantRevoked(event).grant_id),
+  [SUBJECTS.clientChanged]: (event) => tagOf.client(parseClientChanged(event).client_id),
+  [SUBJECTS.userChanged]: (event) => tagOf.user(parseUserChanged(event).user_id),
+};
+
+function parser<Payload>(isValid: (fields: Unchecked<Payload>) => boolean): (payload: unknown) => Payload {
+  return (payload) => {
+    if (isObject(payload) && isValid(payload as Unchecked<Payload>)) return payload as Payload;
+    throw new MalformedMessageError('it does not match the contract');
+  };
+}

@@ -1,0 +1,51 @@
+import {
+  type DynamicModule,
+  type FactoryProvider,
+  Module,
+  type ModuleMetadata,
+  type OnApplicationShutdown,
+  Optional,
+} from '@nestjs/common';
+import { Readiness } from '#platform/health/readiness.js';
+import { statusSubject } from './service-status.js';
+import { StatusReport } from '#platform/status/status-report.js';
+import { NatsConnection, type NatsOptions } from './nats.connection.js';
+
+/** Options that need other providers. */
+type NatsOptionsFactory = Pick<ModuleMetadata, 'imports'> &
+  Pick<FactoryProvider<NatsOptions>, 'inject' | 'useFactory'>;
+
+/** Provides the process's connection to NATS. A process starts without NATS and is not ready until NATS answers. */
+@Module({})
+export class NatsModule implements OnApplicationShutdown {
+  constructor(
+    private readonly connection: NatsConnection,
+    // Both are absent in services of other teams, which have checks of their own.
+    @Optional() readiness?: Readiness,
+    @Optional() status?: StatusReport,
+  ) {
+    readiness?.register('nats', () => connection.ping());
+    if (status?.service) connection.respond(statusSubject(status.service), () => status.read());
+  }
+
+  static forRoot(options: NatsOptions): DynamicModule {
+    return NatsModule.forRootAsync({ useFactory: () => options });
+  }
+
+  static forRootAsync({ imports = [], inject = [], useFactory }: NatsOptionsFactory): DynamicModule {
+    const provider: FactoryProvider<NatsConnection> = {
+      provide: NatsConnection,
+      inject,
+      useFactory: async (...dependencies: unknown[]) => {
+        const connection = new NatsConnection(await useFactory(...dependencies));
+        void connection.open();
+        return connection;
+      },
+    };
+    return { module: NatsModule, imports, providers: [provider], exports: [provider] };
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.connection.close();
+  }
+}

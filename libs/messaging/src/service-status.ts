@@ -1,0 +1,74 @@
+import type { ServiceStatus } from '#platform/status/status-report.js';
+import { isObject, MalformedMessageError } from './nats-message.js';
+
+/** The apps that answer. */
+export const STATUS_SERVICES = ['authorize', 'token', 'resource'] as const;
+
+/**
+ * Subject of a request without a payload. Every running process of the service answers with its {@link ServiceStatus}: there is no
+ * queue group. Each service has a separate subject, so that NATS's permissions prevent an answer for another service.
+ */
+export function statusSubject(service: string): string {
+  return `oauth.service.status.${service}`;
+}
+
+/** The inbox, without its random end, to which the processes of a service may send their answers. */
+export function statusInbox(inboxPrefix: string, service: string): string {
+  return `${inboxPrefix}.status.${service}`;
+}
+
+/** Reads an answer, which may come from a later version: unknown fields are kept. @throws MalformedMessageError */
+export function parseServiceStatus(answer: unknown): ServiceStatus {
+  if (isObject(answer) && isServiceStatus(answer)) return answer;
+  throw new MalformedMessageError('it does not match the contract');
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+type Check = (value: unknown) => boolean;
+
+const isText: Check = (value) => typeof value === 'string';
+const isCount: Check = (value) => Number.isInteger(value);
+const isTime: Check = (value) => isText(value) && !Number.isNaN(Date.parse(value as string));
+
+/** Whether an object has these fields. */
+const has =
+  (fields: Readonly<Record<string, Check>>): Check =>
+  (value) =>
+    isObject(value) && Object.entries(fields).every(([name, check]) => check(value[name]));
+
+const PARTS: Readonly<Record<string, Check>> = {
+  keys: (value) =>
+    Array.isArray(value) &&
+    value.every(
+      has({
+        id: (id) => /^[0-9a-f]{8}$/.test(String(id)),
+        role: (role) => role === 'signing' || role === 'verifying',
+      }),
+    ),
+  settings: (value) =>
+    isObject(value) && Object.values(value).every((one) => isText(one) || typeof one === 'number'),
+  audit: has({ waiting: isCount, dropped: isCount }),
+  redis: has({
+    version: isText,
+    maxmemory_policy: isText,
+    appendonly: isText,
+    aof_last_write_status: isText,
+    role: isText,
+    connected_replicas: isCount,
+  }),
+};
+
+const isProcess = has({
+  service: isText,
+  instance: isText,
+  version: isText,
+  started_at: isTime,
+  time: isTime,
+});
+
+function isServiceStatus(fields: Fields): fields is Fields & ServiceStatus {
+  return (
+    isProcess(fields) &&
+    Object.entries(PARTS).every(([part, check]) => fields[part] === undefined || check(fields[part]))
+  );
+}

@@ -1,0 +1,56 @@
+import { INVALIDATIONS, isRequest, parseReply, SUBJECTS } from '#messaging/contract.js';
+import { MalformedMessageError } from '#messaging/nats-message.js';
+
+const GRANT = 'g'.repeat(43);
+const JKT = 'k'.repeat(43);
+
+describe('broadcasts', () => {
+  const tag = (subject: string, event: unknown) => INVALIDATIONS[subject]?.(event);
+
+  it('name the cache entries to evict', () => {
+    expect(tag(SUBJECTS.grantRevoked, { grant_id: GRANT, later: 1 })).toBe(`grant:${GRANT}`);
+    expect(tag(SUBJECTS.clientChanged, { client_id: 'sc_a' })).toBe('client:sc_a');
+    expect(tag(SUBJECTS.userChanged, { user_id: 7 })).toBe('user:7');
+  });
+
+  it.each([
+    [SUBJECTS.grantRevoked, {}],
+    [SUBJECTS.grantRevoked, null],
+    [SUBJECTS.clientChanged, { client_id: 7 }],
+    [SUBJECTS.userChanged, { user_id: '7' }],
+  ])('on %s must not have the body %j', (subject, event) => {
+    expect(() => tag(subject, event)).toThrow(MalformedMessageError);
+  });
+});
+
+describe('replies', () => {
+  const active = { active: true, grant_id: GRANT, client_id: 'sc_a', sub: '7', scope: 'a b', exp: 1 };
+
+  it('may have fields of a later version', () => {
+    expect(parseReply.introspect({ ...active, later: 1 })).toMatchObject(active);
+    expect(parseReply.introspect({ active: false, later: 1 })).toMatchObject({ active: false });
+    expect(parseReply.consumeProof({ outcome: 'consumed', later: 1 })).toMatchObject({ outcome: 'consumed' });
+    expect(parseReply.profile({ user: null })).toEqual({ user: null });
+  });
+
+  it.each([{}, { active: 'true' }, { ...active, sub: '' }, { ...active, sub: 'x' }, { ...active, exp: '1' }])(
+    'to introspection must not have the body %j',
+    (reply) => expect(() => parseReply.introspect(reply)).toThrow(MalformedMessageError),
+  );
+
+  it('about a consumed proof must not have an unknown outcome', () => {
+    for (const outcome of [undefined, 'spent', true])
+      expect(() => parseReply.consumeProof({ outcome })).toThrow(MalformedMessageError);
+  });
+});
+
+describe('requests', () => {
+  it('match the interface of their subject', () => {
+    const proof = { jkt: JKT, jti: 'one', expires_at: 1 };
+    expect(isRequest(SUBJECTS.introspect, { token: 't', jkt: JKT, proof })).toBe(true);
+    expect(isRequest(SUBJECTS.introspect, { token: 't', jkt: 'short' })).toBe(false);
+    expect(isRequest(SUBJECTS.consumeProof, proof)).toBe(true);
+    expect(isRequest(SUBJECTS.applyRevocations, { client_id: 'sc_a', user_id: 7 })).toBe(false);
+    expect(isRequest('oauth.unknown', {})).toBe(false);
+  });
+});

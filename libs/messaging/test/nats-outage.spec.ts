@@ -1,0 +1,167 @@
+import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
+import { connect, type Msg, type NatsConnection as NatsClient } from '@nats-io/transport-node';
+import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
+import { NatsConnection, natsOptions } from '#messaging/nats.connection.js';
+import { FaultProxy } from '#test/support/fault-proxy.js';
+import { type Isolated, isolate } from '#test/support/isolate.js';
+import { until } from '#test/support/until.js';
+
+/** Longer than any pause of the test: a request that the client has discarded would be noticed only then. */
+const LONG_MS = 60_000;
+const MAX_WAITING = 2_000;
+
+let services: Isolated;
+let network: FaultProxy;
+let responder: NatsClient;
+let connection: NatsConnection;
+let received: Msg[];
+let answered: boolean;
+
+const newConnection = (timeoutMs: number) =>
+  new NatsConnection({ natsUrl: network.url, name: 'test', timeoutMs, invalidations: {} });
+
+const reply = (message: Msg) => message.respond(JSON.stringify({ response: { n: received.length } }));
+
+beforeEach(async () => {
+  services = await isolate();
+  network = await FaultProxy.start(services.natsUrl);
+  responder = await connect(natsOptions(services.natsUrl, 'responder'));
+  [received, answered] = [[], true];
+  responder.subscribe('test.ask', {
+    callback: (_, message) => {
+      received.push(message);
+      if (answered) reply(message);
+    },
+  });
+  await responder.flush();
+  connection = newConnection(LONG_MS);
+  await connection.open();
+});
+
+afterEach(async () => {
+  await Promise.all([connection.close(), responder.close()]);
+  network.close();
+  await services.close();
+});
+
+const ask = (from = connection, isRepeatable = false): Promise<unknown> =>
+  from.request('test.ask', {}, (answer) => answer, { isRepeatable });
+
+async function disconnect(from = connection): Promise<void> {
+  network.down = true;
+  network.cut();
+  await until('the connection is lost', LONG_MS, () =>
+    from.ping().then(
+      () => false,
+      () => true,
+    ),
+  );
+  await turn();
+}
+
+function reconnect(): void {
+  network.down = false;
+}
+
+/** 'held' if the request is not settled before the next turn of the event loop. */
+const stateOf = (request: Promise<unknown>): Promise<unknown> =>
+  Promise.race([request.catch((error: unknown) => error), turn('held')]);
+
+describe('a request over a connection to NATS that is lost', () => {
+  it('is sent when the connection is back', async () => {
+    await disconnect();
+    const request = ask();
+    expect(await stateOf(request)).toBe('held');
+    reconnect();
+    expect(await request).toEqual({ n: 1 });
+  });
+
+  it('is sent again if it is repeatable and its reply was lost', async () => {
+    answered = false;
+    const request = ask(connection, true);
+    await until('the request has arrived', LONG_MS, () => received.length === 1);
+    await disconnect();
+    expect(await stateOf(request)).toBe('held');
+    answered = true;
+    reconnect();
+    expect(await request).toEqual({ n: 2 });
+  });
+
+  it('is refused and not sent again if it is not repeatable and its reply was lost', async () => {
+    answered = false;
+    const request = ask();
+    const refused = expect(request).rejects.toThrow('the connection was lost');
+    await until('the request has arrived', LONG_MS, () => received.length === 1);
+    await disconnect();
+    await refused;
+    answered = true;
+    reconnect();
+    expect(await ask()).toEqual({ n: 2 });
+  });
+
+  it('is refused at its timeout, and immediately when the outage has lasted as long', async () => {
+    const hasty = newConnection(300);
+    await hasty.open();
+    try {
+      await disconnect(hasty);
+      await expect(ask(hasty)).rejects.toBeInstanceOf(DependencyUnavailableError);
+      await until(
+        'the outage is longer than the timeout',
+        LONG_MS,
+        async () => (await stateOf(ask(hasty))) !== 'held',
+      );
+      expect(await stateOf(ask(hasty))).toBeInstanceOf(DependencyUnavailableError);
+      reconnect();
+      await until('requests are sent again', LONG_MS, () =>
+        ask(hasty).then(
+          () => true,
+          () => false,
+        ),
+      );
+    } finally {
+      await hasty.close();
+    }
+  });
+
+  it('is refused immediately when 2,000 others wait', async () => {
+    await disconnect();
+    const requests = Array.from({ length: MAX_WAITING }, () => ask());
+    expect(await stateOf(ask())).toBeInstanceOf(DependencyUnavailableError);
+    expect(await stateOf(Promise.any(requests))).toBe('held');
+    reconnect();
+    expect(await Promise.all(requests)).toHaveLength(MAX_WAITING);
+    expect(await ask()).toEqual({ n: MAX_WAITING + 1 });
+  });
+
+  it('is refused when the connection is closed', async () => {
+    await disconnect();
+    const refused = expect(ask()).rejects.toThrow('the connection is closed');
+    await turn();
+    await connection.close();
+    await refused;
+    expect(await stateOf(ask())).toBeInstanceOf(DependencyUnavailableError);
+  });
+});
+
+describe('a request over NATS that finds no responder', () => {
+  it('waits for one that may still be reconnecting', async () => {
+    await ask();
+    const request = connection.request('test.late', {}, (answer) => answer);
+    // NATS has reported by now that nothing responds.
+    await connection.ping();
+    responder.subscribe('test.late', { callback: (_, message) => void reply(message) });
+    expect(await request).toEqual({ n: 1 });
+  });
+
+  it('is refused when no reply has arrived for as long as its timeout', async () => {
+    const hasty = newConnection(300);
+    await hasty.open();
+    try {
+      await sleep(300);
+      const refused = hasty.request('test.nobody', {}, (answer) => answer);
+      await expect(refused).rejects.toThrow('nothing responds to test.nobody');
+    } finally {
+      await hasty.close();
+    }
+  });
+});

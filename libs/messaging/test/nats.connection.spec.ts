@@ -1,0 +1,239 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connect } from '@nats-io/transport-node';
+import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
+import { MalformedMessageError } from '#messaging/nats-message.js';
+import { NatsConnection, natsOptions } from '#messaging/nats.connection.js';
+import { freePort } from '#local/servers/free-port.js';
+import { FaultProxy } from '#test/support/fault-proxy.js';
+import { type Isolated, isolate } from '#test/support/isolate.js';
+import { until } from '#test/support/until.js';
+
+/** A broadcast's payload holds its tag. */
+const invalidations = {
+  'test.changed': (payload: unknown): string => {
+    const { tag } = payload as { tag?: string };
+    if (tag === undefined) throw new MalformedMessageError('it has no tag');
+    return tag;
+  },
+};
+
+describe('the connection to NATS', () => {
+  let services: Isolated;
+  let network: FaultProxy;
+  let connection: NatsConnection;
+
+  beforeAll(async () => {
+    services = await isolate();
+    network = await FaultProxy.start(services.natsUrl);
+    connection = new NatsConnection({ natsUrl: network.url, name: 'test', invalidations });
+    await connection.open();
+  });
+
+  afterAll(async () => {
+    await connection.close();
+    network.close();
+    await services.close();
+  });
+
+  /** Resolves when NATS answers. An echo that was lost with its connection never comes: another one is asked for. */
+  const answers = () =>
+    until('NATS answers', 60_000, () =>
+      Promise.race([connection.ping().then(() => true), sleep(2_000, false, { ref: false })]),
+    );
+
+  async function broadcast(...payloads: (object | string)[]): Promise<void> {
+    const other = await connect(natsOptions(services.natsUrl, 'other'));
+    for (const payload of payloads)
+      other.publish('test.changed', typeof payload === 'string' ? payload : JSON.stringify(payload));
+    await other.flush();
+    await other.close();
+    await connection.ping();
+  }
+
+  it('reconnects by itself after NATS has refused its login for a while', async () => {
+    await answers();
+    const { password } = new URL(services.natsUrl);
+    const wrong = Buffer.from(password.replaceAll(/./g, '-'));
+    let refusals = 0;
+    let enough: () => void;
+    const refusedThrice = new Promise<void>((resolve) => (enough = resolve));
+    network.alter = (bytes) => {
+      const at = bytes.indexOf(password);
+      if (password === '' || at < 0) return bytes;
+      refusals += 1;
+      if (refusals === 3) enough();
+      return Buffer.concat([bytes.subarray(0, at), wrong, bytes.subarray(at + wrong.length)]);
+    };
+    network.cut();
+    let isAnswered = false;
+    connection.ping().then(
+      () => (isAnswered = true),
+      () => undefined,
+    );
+    if (password !== '') {
+      // A client that takes a refusal for final gives up at the second.
+      await refusedThrice;
+      expect(isAnswered).toBe(false);
+    }
+    network.alter = (bytes) => bytes;
+    await answers();
+  });
+
+  it('connects by itself once NATS accepts the login that it refused at start', async () => {
+    const lines = await FaultProxy.start(services.natsUrl);
+    const { password } = new URL(services.natsUrl);
+    let logins = 0;
+    let enough: () => void;
+    const refusedThrice = new Promise<void>((resolve) => (enough = resolve));
+    lines.alter = (bytes) => {
+      if (bytes.includes(password) && (logins += 1) === 3) enough();
+      return Buffer.from(bytes.toString('latin1').replace(password, '-'.repeat(password.length)), 'latin1');
+    };
+    const late = new NatsConnection({ natsUrl: lines.url, name: 'late', invalidations });
+    try {
+      const opened = late.open();
+      await refusedThrice;
+      await expect(late.ping()).rejects.toThrow('not connected yet');
+      lines.alter = (bytes) => bytes;
+      await opened;
+      await late.ping();
+    } finally {
+      await late.close();
+      lines.close();
+    }
+  });
+
+  it('cannot be made with what is not a URL', () => {
+    expect(() => new NatsConnection({ natsUrl: '', name: 'test', invalidations })).toThrow('Invalid URL');
+  });
+
+  it('rejects a request that is not answered within its timeout', async () => {
+    const [hasty, silent] = [
+      new NatsConnection({ natsUrl: services.natsUrl, name: 'hasty', timeoutMs: 200, invalidations }),
+      await connect(natsOptions(services.natsUrl, 'silent')),
+    ];
+    try {
+      await hasty.open();
+      const asked: unknown[] = [];
+      silent.subscribe('test.ask', { callback: (_, message) => void asked.push(message.json()) });
+      await silent.flush();
+      await expect(hasty.request('test.ask', {}, (reply) => reply)).rejects.toBeInstanceOf(
+        DependencyUnavailableError,
+      );
+      await silent.flush();
+      expect(asked).toHaveLength(1);
+    } finally {
+      await Promise.all([hasty.close(), silent.close()]);
+    }
+  });
+
+  it('ends its attempts to connect when it is closed before NATS has answered', async () => {
+    const unanswered = new NatsConnection({
+      natsUrl: `nats://127.0.0.1:${await freePort()}`,
+      name: 'early',
+      invalidations,
+    });
+    const opening = unanswered.open();
+    await sleep(500);
+    await unanswered.close();
+    await opening;
+    await expect(unanswered.ping()).rejects.toBeInstanceOf(DependencyUnavailableError);
+  });
+
+  it('is trusted for 5 s after the last answered ping, and no longer', async () => {
+    const now = Date.now();
+    const clock = Date.now;
+    try {
+      Date.now = () => now;
+      await connection.ping();
+      Date.now = () => now + 5_000;
+      expect(connection.trusted).toBe(true);
+      Date.now = () => now + 5_001;
+      expect(connection.trusted).toBe(false);
+    } finally {
+      Date.now = clock;
+    }
+  });
+
+  it('rejects a reply that the caller cannot parse', async () => {
+    await answers();
+    const responder = await connect(natsOptions(services.natsUrl, 'responder'));
+    const refuse = () => {
+      throw new MalformedMessageError('it is wrong');
+    };
+    try {
+      responder.subscribe('test.reply', {
+        callback: (_, message) => void message.respond(JSON.stringify({ response: { a: 1 } })),
+      });
+      await responder.flush();
+      expect(await connection.request('test.reply', {}, (reply) => reply)).toEqual({ a: 1 });
+      await expect(connection.request('test.reply', {}, refuse)).rejects.toBeInstanceOf(
+        DependencyUnavailableError,
+      );
+    } finally {
+      await responder.close();
+    }
+  });
+
+  it('reports the tag of a broadcast', async () => {
+    await answers();
+    const stale: (string | null)[] = [];
+    connection.onStale((tag) => stale.push(tag));
+    await broadcast({ tag: 'user:7' }, { tag: 'user:8' });
+    expect(stale).toEqual(['user:7', 'user:8']);
+  });
+
+  it.each([
+    ['without its fields', '{}'],
+    ['that is not an object', 'null'],
+    ['that is not JSON', '{'],
+    ['that is too large', JSON.stringify({ tag: 'user:8', more: 'x'.repeat(20_000) })],
+  ])('reports that anything may be stale for a broadcast %s', async (_what, payload) => {
+    const fresh = new NatsConnection({ natsUrl: services.natsUrl, name: 'fresh', invalidations });
+    const stale: (string | null)[] = [];
+    fresh.onStale((tag) => stale.push(tag));
+    try {
+      await fresh.open();
+      await broadcast(payload);
+      await fresh.ping();
+    } finally {
+      await fresh.close();
+    }
+    expect(stale).toEqual([null]);
+  });
+
+  it('reports it once per 5 s however many arrive, and again for those that arrived in between', async () => {
+    const flooded = new NatsConnection({ natsUrl: services.natsUrl, name: 'flooded', invalidations });
+    const stale: (string | null)[] = [];
+    flooded.onStale((tag) => stale.push(tag));
+    try {
+      await flooded.open();
+      const began = performance.now();
+      await broadcast(...Array<string>(5_000).fill('{}'));
+      await flooded.ping();
+      const intervals = Math.floor((performance.now() - began) / 5_000);
+      expect(stale.length).toBeGreaterThanOrEqual(1);
+      expect(stale.length).toBeLessThanOrEqual(1 + intervals);
+      const { length: before } = stale;
+      await until('the messages of the interval take effect', 60_000, () => stale.length > before);
+      await broadcast({ tag: 'user:9' });
+      await flooded.ping();
+      expect(stale.slice(before)).toEqual([null, 'user:9']);
+    } finally {
+      await flooded.close();
+    }
+  });
+
+  it('is not trusted after the clock was set back', async () => {
+    await answers();
+    const now = Date.now;
+    try {
+      Date.now = () => now() - 3_600_000;
+      expect(connection.trusted).toBe(false);
+    } finally {
+      Date.now = now;
+    }
+    await answers();
+    expect(connection.trusted).toBe(true);
+  });
+});

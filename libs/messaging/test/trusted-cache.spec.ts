@@ -1,0 +1,208 @@
+import { NatsConnection } from '#messaging/nats.connection.js';
+import { TrustedCache } from '#messaging/trusted-cache.js';
+import { RestartableNats } from '#test/support/restartable-nats.js';
+import { until } from '#test/support/until.js';
+
+interface Fetch {
+  readonly key: string;
+  answer(value: string): void;
+}
+
+let nats: RestartableNats;
+let connection: NatsConnection;
+let others: NatsConnection;
+
+const INVALIDATIONS = {
+  'test.revoked': (payload: unknown) => `grant:${(payload as { grant: string }).grant}`,
+};
+
+const connectionOf = (name: string) =>
+  new NatsConnection({ natsUrl: nats.url, name, invalidations: INVALIDATIONS });
+
+beforeAll(async () => {
+  nats = await RestartableNats.start();
+  connection = connectionOf('cache');
+  others = connectionOf('others');
+  await Promise.all([connection.open(), others.open()]);
+});
+
+afterAll(async () => {
+  await Promise.all([connection.close(), others.close()]);
+  await nats.stop();
+});
+
+/** A cache whose fetches are answered by the test. The tag of a value is the grant before its colon. */
+function open(max = 100) {
+  const fetches: Fetch[] = [];
+  const cache = new TrustedCache<string>(connection, {
+    max,
+    fetch: (key) => new Promise((resolve) => fetches.push({ key, answer: resolve })),
+    tags: (value) => [`grant:${value.split(':', 1)[0]}`],
+    ttl: (value) => (value.endsWith('inactive') ? 0 : 30_000),
+  });
+  const nth = async (n: number): Promise<Fetch> => {
+    await until(`there is a fetch number ${n}`, 60_000, () => fetches.length > n);
+    return fetches[n] as Fetch;
+  };
+  return { cache, fetches, nth };
+}
+
+/** Broadcasts a revocation; resolves when it has arrived at the cache's connection. */
+async function revoked(grant: string): Promise<void> {
+  others.publish('test.revoked', { grant });
+  await others.ping();
+  await connection.ping();
+}
+
+describe('a cache with eviction by broadcasts', () => {
+  it('reports the outcome of each lookup', async () => {
+    const { cache, nth } = open();
+    const lookups: string[] = [];
+    cache.observe((lookup) => lookups.push(lookup));
+    const asking = [cache.get('token'), cache.get('token')];
+    (await nth(0)).answer('g0:active');
+    await Promise.all(asking);
+    await cache.get('token');
+    expect(cache.cached('token')).toBe('g0:active');
+    expect(cache.cached('other')).toBeUndefined();
+    expect(lookups).toEqual(['miss', 'shared', 'hit', 'hit']);
+  });
+
+  it('is not used while broadcasts cannot arrive, and reports that', async () => {
+    const unconnected = connectionOf('never opened');
+    const options = { max: 1, fetch: async () => 'fetched', tags: () => [], ttl: () => 30_000 };
+    const cache = new TrustedCache<string>(unconnected, options);
+    const lookups: string[] = [];
+    cache.observe((lookup) => lookups.push(lookup));
+    await cache.get('token');
+    await cache.get('token');
+    expect(cache.cached('token')).toBeUndefined();
+    expect(lookups).toEqual(['untrusted', 'untrusted']);
+  });
+
+  it('shares one fetch between concurrent lookups of one key', async () => {
+    const { cache, fetches, nth } = open();
+    const asking = Array.from({ length: 50 }, () => cache.get('token'));
+    (await nth(0)).answer('g1:active');
+    expect(new Set(await Promise.all(asking))).toEqual(new Set(['g1:active']));
+    expect(await cache.get('token')).toBe('g1:active');
+    expect(fetches).toHaveLength(1);
+  });
+
+  it('does not store an answer that a revocation overtook', async () => {
+    const { cache, nth } = open();
+    const asking = cache.get('token');
+    const first = await nth(0);
+    await revoked('g2');
+    first.answer('g2:active');
+    expect(await asking).toBe('g2:active');
+    expect(cache.cached('token')).toBeUndefined();
+    const again = cache.get('token');
+    (await nth(1)).answer('g2:inactive');
+    expect(await again).toBe('g2:inactive');
+  });
+
+  it('does not store an answer when more revocations arrived before it than it remembers', async () => {
+    const { cache, nth } = open();
+    const asking = cache.get('token');
+    const first = await nth(0);
+    others.publish('test.revoked', { grant: 'g9' });
+    for (let n = 0; n < 100_000; n++) others.publish('test.revoked', { grant: `another ${n}` });
+    await others.ping();
+    await connection.ping();
+    first.answer('g9:active');
+    await asking;
+    expect(cache.cached('token')).toBeUndefined();
+  });
+
+  it('gives no lookup an answer that was requested before a revocation which preceded the lookup', async () => {
+    const { cache, nth } = open();
+    const early = cache.get('token');
+    const first = await nth(0);
+    await revoked('g3');
+    const late = [cache.get('token'), cache.get('token')];
+    first.answer('g3:active');
+    (await nth(1)).answer('g3:inactive');
+    expect(await Promise.all(late)).toEqual(['g3:inactive', 'g3:inactive']);
+    expect(await early).toBe('g3:active');
+  });
+
+  it('continues a fetch when another grant is revoked', async () => {
+    const { cache, fetches, nth } = open();
+    const asking = cache.get('token');
+    const first = await nth(0);
+    await revoked('another');
+    first.answer('g4:active');
+    expect(await asking).toBe('g4:active');
+    expect(fetches).toHaveLength(1);
+  });
+
+  it('answers each lookup with one fetch, however many revocations overtake it', async () => {
+    const { cache, fetches, nth } = open();
+    for (let n = 0; n < 4; n++) {
+      const asking = cache.get('token');
+      const fetch = await nth(n);
+      await revoked('g5');
+      fetch.answer('g5:active');
+      expect(await asking).toBe('g5:active');
+    }
+    expect(fetches).toHaveLength(4);
+  });
+
+  it('drops what it fetched before a reconnection, because broadcasts may have been missed', async () => {
+    const { cache, nth } = open();
+    const kept = cache.get('kept');
+    (await nth(0)).answer('g6:active');
+    await kept;
+    const asking = cache.get('token');
+    const first = await nth(1);
+    await nats.kill();
+    await nats.restart();
+    await until('the connections are back', 60_000, async () => {
+      await Promise.all([connection.ping(), others.ping()]);
+      return true;
+    });
+    first.answer('g6:active');
+    await asking;
+    for (const [n, key] of [
+      [2, 'token'],
+      [3, 'kept'],
+    ] as const) {
+      const again = cache.get(key);
+      (await nth(n)).answer('g6:inactive');
+      expect(await again).toBe('g6:inactive');
+    }
+  });
+
+  it('evicts every token of a grant, even after one of them was displaced', async () => {
+    const { cache, fetches, nth } = open(3);
+    const keep = async (key: string, value: string) => {
+      const asking = cache.get(key);
+      (await nth(fetches.length - 1)).answer(value);
+      await asking;
+    };
+    for (const key of ['a', 'b', 'c']) await keep(key, 'g7:active');
+    // `a` falls out and comes back; its old entry's end must not take the new one out of the index.
+    await keep('d', 'g8:active');
+    await keep('a', 'g7:active');
+    await revoked('g7');
+    const count = fetches.length;
+    for (const key of ['a', 'c']) {
+      const asking = cache.get(key);
+      (await nth(fetches.length - 1)).answer('g7:inactive');
+      expect(await asking).toBe('g7:inactive');
+    }
+    expect(fetches).toHaveLength(count + 2);
+    expect(await cache.get('d')).toBe('g8:active');
+  });
+
+  it('indexes no more tags than it has entries', async () => {
+    const { cache, fetches, nth } = open(10);
+    for (let n = 0; n < 1_000; n++) {
+      const asking = cache.get(`token ${n}`);
+      (await nth(fetches.length - 1)).answer(`g${n}x:active`);
+      await asking;
+    }
+    expect(cache.size).toEqual({ entries: 10, tags: 10 });
+  });
+});

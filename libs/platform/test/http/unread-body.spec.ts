@@ -1,0 +1,89 @@
+import { Controller, Module, Post } from '@nestjs/common';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { connect, type Socket } from 'node:net';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createBareService } from '../support/bare-service.js';
+import { sendInTime } from './send-in-time.js';
+
+@Controller('thing')
+class ThingController {
+  @Post()
+  thing(): object {
+    return {};
+  }
+}
+
+@Module({})
+class ThingModule {}
+
+const TOO_LARGE = 200 * 1024;
+/** In which time a request has arrived. */
+const REQUEST_MS = 10_000;
+
+describe('the answer to a body that is too large (RFC 9112 9.6)', () => {
+  let app: NestFastifyApplication;
+
+  beforeAll(async () => {
+    app = await createBareService({ module: ThingModule, controllers: [ThingController] });
+    await app.listen(0, '127.0.0.1');
+  });
+  afterAll(() => app.close());
+
+  /** A client that reads no answer before it has sent all that it has to send. */
+  async function begin(framing: string): Promise<Socket> {
+    const socket = connect(Number(new URL(await app.getUrl()).port), '127.0.0.1').pause();
+    await once(socket, 'connect');
+    socket.write(
+      `POST /thing HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\n${framing}\r\n\r\n`,
+    );
+    return socket;
+  }
+
+  it.each([
+    ['of a declared length', `Content-Length: ${TOO_LARGE}`, (part: string) => part],
+    [
+      'in chunks',
+      'Transfer-Encoding: chunked',
+      (part: string) => `${part.length.toString(16)}\r\n${part}\r\n`,
+    ],
+  ])('reaches a client that is still sending a body %s', async (_what, framing, framed) => {
+    const answer = await sendInTime(async () => {
+      const socket = await begin(framing);
+      for (let sent = 0; sent < TOO_LARGE; sent += TOO_LARGE / 4) {
+        socket.write(framed('x'.repeat(TOO_LARGE / 4)));
+        await sleep(20);
+      }
+      if (framing.startsWith('Transfer')) socket.write('0\r\n\r\n');
+      await sleep(20);
+      return text(socket);
+    });
+    expect(answer).toMatch(/^HTTP\/1\.1 413 [^]*\r\nconnection: close\r\n/i);
+  });
+
+  it('does not wait for a body that never arrives', async () => {
+    // Without limits of the server's own nothing else would end it.
+    const limits = { headersTimeout: REQUEST_MS, requestTimeout: REQUEST_MS };
+    Object.assign(app.getHttpServer(), { headersTimeout: 0, requestTimeout: 0 });
+    try {
+      const socket = await begin(`Content-Length: ${TOO_LARGE}`);
+      expect(await text(socket)).toMatch(/^HTTP\/1\.1 413 /);
+    } finally {
+      Object.assign(app.getHttpServer(), limits);
+    }
+  });
+
+  it('does not let a slow body hold a connection: after 10 s it is answered with 408', async () => {
+    const { headersTimeout, requestTimeout } = app.getHttpServer();
+    expect({ headersTimeout, requestTimeout }).toEqual({
+      headersTimeout: REQUEST_MS,
+      requestTimeout: REQUEST_MS,
+    });
+    const body = await begin('Content-Length: 5');
+    const head = connect(Number(new URL(await app.getUrl()).port), '127.0.0.1');
+    head.write('POST /thing HTTP/1.1\r\nHost: loc');
+    expect(await text(body)).toMatch(/^HTTP\/1\.1 408 /);
+    expect(await text(head)).toMatch(/^HTTP\/1\.1 408 /);
+  });
+});

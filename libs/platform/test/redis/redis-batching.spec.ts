@@ -1,0 +1,48 @@
+import { jest } from '@jest/globals';
+import { Redis } from 'ioredis';
+import { redisClient } from '#platform/redis/redis-client.js';
+import { type Isolated, isolate } from '#test/support/isolate.js';
+import { PATIENT_MS } from '#test/support/patience.js';
+
+describe('commands to Redis in one turn of the event loop', () => {
+  let services: Isolated;
+  let other: Redis;
+  let redis: Redis;
+
+  beforeAll(async () => {
+    services = await isolate();
+    other = new Redis(services.redisUrl);
+  });
+  afterAll(async () => {
+    other.disconnect();
+    await services.close();
+  });
+  beforeEach(async () => {
+    redis = redisClient(services.redisUrl, PATIENT_MS) as Redis;
+    redis.on('error', () => undefined);
+    await redis.ping();
+  });
+  afterEach(() => redis.disconnect());
+
+  it('are sent in one write', async () => {
+    const writes = [jest.spyOn(redis.stream, '_write'), jest.spyOn(redis.stream, '_writev' as '_write')];
+    const words = Array.from({ length: 10 }, (_, n) => `word ${n}`);
+    expect(await Promise.all(words.map((word) => redis.echo(word)))).toEqual(words);
+    expect(writes.flatMap(({ mock }) => mock.calls)).toHaveLength(1);
+  });
+
+  it('are executed even if the client is closed in that turn', async () => {
+    const setting = redis.set('key', 'value');
+    redis.disconnect();
+    expect(await setting).toBe('OK');
+    expect(await other.get('key')).toBe('value');
+  });
+
+  it('fail if the connection breaks in that turn, and the next connection serves', async () => {
+    const setting = redis.set('lost', 'value');
+    redis.stream.destroy();
+    await expect(setting).rejects.toThrow(/max retries/);
+    await new Promise((resolve) => redis.once('ready', resolve));
+    expect(await redis.get('lost')).toBeNull();
+  });
+});

@@ -1,0 +1,40 @@
+import { type INestApplicationContext, Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { Redis } from 'ioredis';
+import { PlatformModule } from '#platform/bootstrap/platform.module.js';
+import { RedisModule } from '#platform/redis/redis.module.js';
+import { REDIS } from '#platform/redis/redis.connection.js';
+import { FaultProxy } from '#test/support/fault-proxy.js';
+import { type Isolated, isolate } from '#test/support/isolate.js';
+import { until } from '#test/support/until.js';
+
+@Module({})
+class Root {}
+
+describe('the connection to Redis', () => {
+  let services: Isolated;
+  let network: FaultProxy;
+  let app: INestApplicationContext;
+
+  beforeAll(async () => {
+    services = await isolate();
+    network = await FaultProxy.start(services.redisUrl);
+    const imports = [PlatformModule.forRoot(), RedisModule.forRoot(network.url)];
+    app = await NestFactory.createApplicationContext({ module: Root, imports }, { logger: false });
+  });
+
+  afterAll(async () => {
+    await app.close();
+    network.close();
+    await services.close();
+  });
+
+  // The kernel would go on sending for a quarter of an hour.
+  it('is replaced within seconds when it falls silent without being closed', async () => {
+    const redis = app.get<Redis>(REDIS);
+    const answers = async () => (await redis.ping()) === 'PONG';
+    await until('it answers', 60_000, answers);
+    network.silence();
+    await until('another one answers', 60_000, answers);
+  });
+});

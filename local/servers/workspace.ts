@@ -1,0 +1,64 @@
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { startOf } from './process-identity.js';
+import { type GuardedProcess, startGuarded } from './guarded-process.js';
+import type { CommandResult } from './run-command.js';
+
+const NAME = /^draft-(\d+)-(.+)-\w+$/;
+
+/**
+ * Temporary folders and the commands that fill them. When this process ends, even by SIGKILL, guard processes stop the
+ * commands and delete the folders.
+ */
+export class Workspace {
+  private readonly folders: string[] = [];
+  private readonly commands: GuardedProcess[] = [];
+
+  /** @param env of every command */
+  constructor(private readonly env: NodeJS.ProcessEnv) {}
+
+  /** Creates a folder in `parent` that every user may enter. Deletes folders left by processes whose guards died as well. */
+  async folder(parent: string): Promise<string> {
+    await mkdir(parent, { recursive: true });
+    await chmod(parent, 0o755);
+    await removeAbandoned(parent);
+    const folder = await mkdtemp(join(parent, `draft-${process.pid}-${await startOf(process.pid)}-`));
+    this.folders.push(folder);
+    await chmod(folder, 0o755);
+    return folder;
+  }
+
+  /** Runs a command in one of the folders, without a timeout. `stdout` of the result includes stderr. */
+  async run(folder: string, command: string, args: readonly string[]): Promise<CommandResult> {
+    const logFile = join(this.folders[0] ?? folder, `command-${this.commands.length}.log`);
+    const running = startGuarded({
+      name: command,
+      command,
+      args,
+      cwd: folder,
+      env: { ...this.env, LC_ALL: 'C' },
+      logFile,
+      signal: 'SIGTERM',
+      grace: 1_000,
+      remove: this.folders,
+    });
+    this.commands.push(running);
+    const code = Number(/^exit code (\d+)$/.exec(await running.ended)?.[1] ?? -1);
+    return { code, stdout: await readFile(logFile, 'utf8'), stderr: '' };
+  }
+
+  /** Deletes the folders. */
+  async remove(): Promise<void> {
+    await Promise.all(this.commands.map((command) => command.stop()));
+    await Promise.all(this.folders.map((folder) => rm(folder, { recursive: true, force: true })));
+  }
+}
+
+/** Deletes what a stopped machine or container left behind: its guards could not. */
+async function removeAbandoned(parent: string): Promise<void> {
+  for (const name of await readdir(parent)) {
+    const [, pid, start] = NAME.exec(name) ?? [];
+    if (start === undefined || (await startOf(Number(pid))) === start) continue;
+    await rm(join(parent, name), { recursive: true, force: true });
+  }
+}

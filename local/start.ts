@@ -1,0 +1,67 @@
+import 'reflect-metadata';
+import { progressOn } from './servers/progress.js';
+import { watchNpm } from './supervisor/parent-watch.js';
+import { Supervisor } from './supervisor/supervisor.js';
+import { StartError } from './supervisor/start.error.js';
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+// The guards end processes that take longer.
+const STOP_TIMEOUT_MS = 9_000;
+
+// Writing to a closed terminal fails. The product must still stop gracefully.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+const show = progressOn(process.stdout);
+const printError = (text: string): void => void process.stderr.write(`\nnpm start: ${text}\n`);
+
+process.exitCode = await run();
+process.exit();
+
+/** Runs the product until a signal arrives (exit code 0) or a part of it fails (exit code 1). */
+async function run(): Promise<number> {
+  let stop: (why: string) => void = () => undefined;
+  const stopRequested = new Promise<string>((resolve) => (stop = resolve));
+  let stopRequestedAt: number | undefined;
+  for (const signal of SIGNALS) {
+    process.on(signal, () => {
+      stop(signal);
+      stopRequestedAt ??= performance.now();
+      // A second signal ends the process at once; the guards then end its children. A signal within a second is
+      // the same Ctrl-C, sent by the terminal and by npm.
+      if (performance.now() - stopRequestedAt > 1_000) process.exit(1);
+    });
+  }
+  await watchNpm(process.env, () => stop('npm has ended'));
+  let supervisor: Supervisor | undefined;
+  let code = 1;
+  try {
+    supervisor = new Supervisor(process.env, process.argv.slice(2), show);
+    const started = supervisor.start().then(() => undefined);
+    // After a signal during the start, errors of the start do not matter.
+    started.catch(() => undefined);
+    const reason =
+      (await Promise.race([stopRequested, started])) ?? (await reasonToStop(supervisor, stopRequested));
+    show(`\nstopping (${reason})`);
+    code = 0;
+  } catch (error) {
+    printError(text(error));
+  }
+  const deadline = setTimeout(() => process.exit(code), STOP_TIMEOUT_MS);
+  await supervisor?.stop().catch((error: unknown) => printError(text(error)));
+  clearTimeout(deadline);
+  return code;
+}
+
+/** Resolves with the reason to stop. @throws StartError when a part of the product fails */
+async function reasonToStop(supervisor: Supervisor, stopRequested: Promise<string>): Promise<string> {
+  const failure = supervisor.firstExit().then((how) => {
+    throw new StartError(how);
+  });
+  return Promise.race([stopRequested, failure]);
+}
+
+/** The message; also the stack if the error is a bug. Other errors say what to do. */
+function text(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const isBug = error instanceof TypeError || error instanceof ReferenceError || error instanceof RangeError;
+  return (isBug && error.stack) || error.message;
+}

@@ -1,0 +1,111 @@
+import { mkdir, readFile, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { freePort } from '../servers/free-port.js';
+import { type GuardedProcess, startGuarded } from '../servers/guarded-process.js';
+import { lastLines } from '../servers/started-service.js';
+import { importantLines } from './app-log.js';
+import { StartError } from './start.error.js';
+
+/** One of the product's processes. */
+export interface AppCommand {
+  name: string;
+  /** Path from the root of the repository or of its build, without extension. */
+  main: string;
+  port: number;
+  /** Whether it has `/readyz` on an internal port. Otherwise it is ready when it accepts connections. */
+  internal: boolean;
+  env: NodeJS.ProcessEnv;
+  /** Files to delete when the process ends, for whatever reason. */
+  remove?: readonly string[];
+}
+
+/** A started app. */
+export interface App {
+  name: string;
+  process: GuardedProcess;
+  /** The URL of its health and metrics endpoints, if it has any. */
+  internalUrl?: string;
+  /** Resolves when it is ready. @throws StartError if it exits before, or takes longer than 60 s */
+  ready(): Promise<void>;
+  /** The last lines of its log. */
+  tail(): Promise<string>;
+}
+
+const READINESS_DEADLINE_MS = 60_000;
+
+/** Starts an app with its log in `<directory>/logs`; shows its important lines, too. */
+export async function startApp(
+  app: AppCommand,
+  directory: string,
+  show: (line: string) => void,
+): Promise<App> {
+  const { name, port } = app;
+  const logs = join(directory, 'logs');
+  await mkdir(logs, { recursive: true, mode: 0o700 });
+  const logFile = join(logs, `${name}.log`);
+  await rm(logFile, { force: true });
+  const internalPort = app.internal ? await freePort() : undefined;
+  // This module and the app have the same extension: .js after a build, .ts in tests.
+  const main = new URL(`../../${app.main}${import.meta.url.slice(-3)}`, import.meta.url);
+  const child = startGuarded({
+    name,
+    command: process.execPath,
+    args: [...process.execArgv, fileURLToPath(main)],
+    cwd: process.cwd(),
+    env: { ...app.env, PORT: String(port), ...(internalPort ? { INTERNAL_PORT: String(internalPort) } : {}) },
+    logFile,
+    onOutput: importantLines(name, show),
+    signal: 'SIGTERM',
+    grace: 3_000,
+    remove: app.remove ?? [],
+  });
+  const tail = async (): Promise<string> => lastLines(await readFile(logFile, 'utf8').catch(() => ''), 15);
+  const check = internalPort ? () => answersReady(internalPort) : () => accepts(port);
+  return {
+    name,
+    process: child,
+    ...(internalPort && { internalUrl: `http://127.0.0.1:${internalPort}` }),
+    tail,
+    async ready() {
+      const abort = new AbortController();
+      const ended = child.ended.then((how) => `it ended: ${how}`);
+      const problem = await Promise.race([ended, until(check, abort.signal)]);
+      abort.abort();
+      if (problem)
+        throw new StartError(`${name} did not start (${problem}). The end of ${logFile}:\n${await tail()}`);
+    },
+  };
+}
+
+async function until(check: () => Promise<boolean>, signal: AbortSignal): Promise<string | undefined> {
+  const deadline = Date.now() + READINESS_DEADLINE_MS;
+  while (!signal.aborted && Date.now() < deadline) {
+    if (await check()) return undefined;
+    await sleep(50);
+  }
+  return `not ready within ${READINESS_DEADLINE_MS / 1_000} s`;
+}
+
+async function answersReady(port: number): Promise<boolean> {
+  try {
+    const answer = await fetch(`http://127.0.0.1:${port}/readyz`, { signal: AbortSignal.timeout(2_000) });
+    await answer.body?.cancel();
+    return answer.status === 200;
+  } catch {
+    return false;
+  }
+}
+
+function accepts(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host: '127.0.0.1', port });
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
+}

@@ -1,0 +1,87 @@
+import { link, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { startOf } from '../servers/process-identity.js';
+import { StartError } from './start.error.js';
+
+/** The lock on a folder of data. */
+export interface FolderLock {
+  /** Whether the lock was stale: the processes of a killed npm start may still be ending. */
+  wasStale: boolean;
+  release(): Promise<void>;
+}
+
+/**
+ * Locks the folder for this process. The file `lock` holds the owner's process id and start time, and is created atomically.
+ * A stale lock is replaced.
+ *
+ * @throws StartError with the id and addresses of a running owner
+ */
+export async function lockFolder(directory: string): Promise<FolderLock> {
+  const lock = join(directory, 'lock');
+  const folder = await mkdtemp(join(directory, 'lock-'));
+  try {
+    const self = JSON.stringify({ pid: process.pid, start: await startOf(process.pid) });
+    const draft = join(folder, 'lock');
+    await writeFile(draft, self, { mode: 0o600 });
+    let wasStale = false;
+    for (let attempt = 0; attempt < 20; attempt += 1) {
+      if (await tryLink(draft, lock)) return { wasStale, release: () => release(lock, self) };
+      const owner = await readFile(lock, 'utf8').catch(() => '');
+      await throwIfRunning(owner, directory);
+      wasStale = true;
+      await removeStale(lock, owner, join(folder, `stale-${attempt}`));
+    }
+    throw new StartError(
+      `${lock} changes all the time: more than one npm start tries to begin. Start one only`,
+    );
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function tryLink(draft: string, lock: string): Promise<boolean> {
+  try {
+    await link(draft, lock);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+async function throwIfRunning(content: string, directory: string): Promise<void> {
+  const { pid, start } = parse(content);
+  if (pid === undefined || start === undefined || (await startOf(pid)) !== start) return;
+  const run = parse(await readFile(join(directory, 'run.json'), 'utf8').catch(() => ''));
+  const where = run.auth_url ? `${run.auth_url}, ${run.base_url}, ${run.api_url}` : 'it is still starting';
+  throw new StartError(`npm start already runs here (process ${pid}: ${where}). End it first: kill ${pid}`);
+}
+
+/** Removes a stale lock. Restores it if another process has replaced the lock in the meantime. */
+async function removeStale(lock: string, stale: string, away: string): Promise<void> {
+  const moved = await rename(lock, away).then(
+    () => true,
+    () => false,
+  );
+  if (moved && (await readFile(away, 'utf8')) !== stale) await tryLink(away, lock);
+}
+
+async function release(lock: string, self: string): Promise<void> {
+  if ((await readFile(lock, 'utf8').catch(() => '')) === self) await rm(lock, { force: true });
+}
+
+interface Content {
+  pid?: number;
+  start?: string;
+  auth_url?: string;
+  base_url?: string;
+  api_url?: string;
+}
+
+function parse(text: string): Content {
+  try {
+    return Object(JSON.parse(text)) as Content;
+  } catch {
+    return {};
+  }
+}

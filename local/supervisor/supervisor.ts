@@ -1,0 +1,163 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { databasePlace } from '#database/connection/errors.js';
+import { migrate } from '#database/connection/migrate.js';
+import { loadConfiguration } from '#platform/configuration/load-configuration.js';
+import { type BackingServices, startBackingServices } from '../servers/backing-services.js';
+import { localFolder } from '../servers/local-folder.js';
+import type { Progress } from '../servers/progress.js';
+import { type App, startApp } from './app.js';
+import { appCommands } from './apps.js';
+import { type Account, demoAccount } from './demo-account.js';
+import { checkExternalServices } from './external-services.js';
+import { type InternalUrls, writeRunFile } from './run-file.js';
+import { seed, missingSetup } from './seed.js';
+import { readSettings, type Settings } from './settings.js';
+import { createStreams } from '../../apps/operator/src/audit/create-streams.js';
+import { MigrateSettings } from '../../apps/operator/src/settings/settings.js';
+import { lockFolder, type FolderLock } from './folder-lock.js';
+import { StartError } from './start.error.js';
+import { summary } from './summary.js';
+import { checkPorts } from './taken-port.js';
+
+// Guards end the processes of a killed npm start; PostgreSQL takes longest.
+const PORT_RELEASE_TIMEOUT_MS = 20_000;
+// The servers that the environment names may have been started just now.
+const CONNECT_TIMEOUT_MS = 3_000;
+
+/** Starts and stops all processes of the product on this machine. */
+export class Supervisor {
+  private readonly settings: Settings;
+  private readonly runFile: string;
+  private readonly startedAt = performance.now();
+  private readonly apps: App[] = [];
+  private lock?: FolderLock;
+  private services?: BackingServices;
+  private stopping = false;
+
+  /** @throws StartError for an invalid environment */
+  constructor(
+    private readonly env: NodeJS.ProcessEnv,
+    args: readonly string[],
+    private readonly show: Progress,
+  ) {
+    this.settings = readSettings(env, args);
+    this.runFile = join(this.settings.directory, 'run.json');
+  }
+
+  /**
+   * Starts everything, and prints its addresses and credentials.
+   *
+   * @throws StartError, or an error of the backing services. Call `stop` also after an error.
+   */
+  async start(): Promise<void> {
+    const { settings, env } = this;
+    await localFolder(settings.directory);
+    this.lock = await lockFolder(settings.directory);
+    await checkPorts(settings.ports, this.lock.wasStale ? PORT_RELEASE_TIMEOUT_MS : 0);
+    await rm(this.runFile, { force: true });
+    await checkExternalServices(env, CONNECT_TIMEOUT_MS);
+
+    this.step(serversStep(env));
+    const services = await startBackingServices({
+      env,
+      directory: settings.directory,
+      persistent: true,
+      progress: (text, transient) => this.step(text, transient),
+    });
+    this.services = services;
+    const account = await demoAccount(settings);
+    await this.prepareDatabase(services, account);
+    await this.prepareTrail(services);
+
+    this.step('starting authorize, token, resource and the demo application');
+    const started = appCommands(settings, account, services, this.runFile, env).map(async (command) => {
+      const app = await startApp(command, settings.directory, this.show);
+      this.apps.push(app);
+      await app.ready();
+      this.step(`${app.name} is ready`);
+    });
+    await Promise.all(started);
+    if (this.stopping) return;
+    const internal = this.internalUrls();
+    await writeRunFile(this.runFile, settings, account, services, internal, env['AUDIT_NATS_URL']);
+    this.step('ready');
+    this.show(summary(settings, account, internal));
+  }
+
+  /** Resolves with a sentence when a process of the product exits unexpectedly. Call it after `start`. */
+  async firstExit(): Promise<string> {
+    const exits = this.apps.map(async (app) => {
+      const how = await app.process.ended;
+      return `${app.name} ended: ${how}. The end of its log:\n${await app.tail()}`;
+    });
+    return Promise.race([...exits, ...(this.services ? [this.services.died] : [])]);
+  }
+
+  /** Ends everything, in the order that lets each part finish its work. May be called at any time. */
+  async stop(): Promise<void> {
+    this.stopping = true;
+    // Without the right to this folder what is there belongs to another one.
+    if (!this.lock) return;
+    await rm(this.runFile, { force: true });
+    await Promise.all(this.apps.map(({ process }) => process.stop()));
+    await this.services?.stop();
+    await this.lock.release();
+  }
+
+  /** Writes to a database of DATABASE_URL only with --seed. */
+  private async prepareDatabase({ databaseUrl }: BackingServices, account: Account): Promise<void> {
+    const { settings, env } = this;
+    const where = env['DATABASE_URL'] ? ` ${databasePlace(databaseUrl)}` : '';
+    const place = `the database${where}, schema ${settings.schema}`;
+    if (env['DATABASE_URL'] && !settings.seed) {
+      this.step(`looking at ${place}, which DATABASE_URL names`);
+      const missing = await missingSetup(databaseUrl, account, settings);
+      if (missing.length === 0) return;
+      throw new StartError(
+        `${place} lacks ${missing.join(', ')}.\nTo let npm start add them, run: npm start -- --seed\n` +
+          'Or unset DATABASE_URL: then npm start brings a database of its own.',
+      );
+    }
+    this.step(`migrating ${place}`);
+    await migrate(databaseUrl, { schema: settings.schema });
+    this.step('seeding it with the demo application and the demo user');
+    await seed(databaseUrl, account, settings);
+  }
+
+  /** A NATS of NATS_URL may have no JetStream: the product works without the trail. */
+  private async prepareTrail({ databaseUrl, natsUrl }: BackingServices): Promise<void> {
+    const given = { ...this.env, DATABASE_URL: databaseUrl, NATS_URL: natsUrl };
+    this.step('creating the streams of the audit trail');
+    try {
+      await createStreams(loadConfiguration(MigrateSettings, given));
+    } catch (error) {
+      if (!this.env['NATS_URL']) throw error;
+      this.step(`there is no audit trail: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+
+  private internalUrls(): InternalUrls {
+    const found = this.apps.flatMap(({ name, internalUrl }) =>
+      internalUrl ? [[name, internalUrl] as const] : [],
+    );
+    // Apps are in the order in which they started; the summary lists them in the order of the services.
+    return ['authorize', 'token', 'resource'].flatMap((name) => found.filter(([of]) => of === name));
+  }
+
+  private step(text: string, transient = false): void {
+    if (this.stopping) return;
+    const seconds = ((performance.now() - this.startedAt) / 1_000).toFixed(1);
+    this.show(`[${seconds.padStart(5)} s] ${text}`, transient);
+  }
+}
+
+/** The progress line that lists started and configured servers. */
+function serversStep(env: NodeJS.ProcessEnv): string {
+  const servers = { DATABASE_URL: 'PostgreSQL', REDIS_URL: 'Redis', NATS_URL: 'NATS' };
+  const list = (names: string[]): string => new Intl.ListFormat('en-GB').format(names);
+  const external = Object.keys(servers).filter((variable) => env[variable]);
+  const own = Object.entries(servers).flatMap(([variable, name]) => (env[variable] ? [] : [name]));
+  const steps = [own.length > 0 && `starting ${list(own)}`, external.length > 0 && `using ${list(external)}`];
+  return steps.filter(Boolean).join(', ');
+}

@@ -1,0 +1,177 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect } from '@nats-io/transport-node';
+import { Redis } from 'ioredis';
+import { Client } from 'pg';
+import { type BackingServices, startBackingServices } from '../servers/backing-services.js';
+import type { Lookup } from '../servers/find-server.js';
+import { runCommand } from '../servers/run-command.js';
+import { descendantsOf } from '#test/support/process-tree.js';
+import { testServices } from '#test/support/test-services.js';
+
+const PATH = process.env['PATH'];
+const NOWHERE: Lookup = { path: '', folders: [], postgresRoots: [] };
+
+describe('backing services', () => {
+  let directory: string;
+  let told: string[];
+  let running: BackingServices | undefined;
+
+  beforeEach(async () => {
+    directory = await emptyFolder();
+    told = [];
+    running = undefined;
+  });
+
+  afterEach(async () => {
+    await running?.stop();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  const start = async (env: NodeJS.ProcessEnv, lookup?: Lookup): Promise<BackingServices> => {
+    const progress = (text: string): void => void told.push(text);
+    running = await startBackingServices({
+      env,
+      directory,
+      persistent: false,
+      progress,
+      ...(lookup ? { lookup } : {}),
+    });
+    return running;
+  };
+
+  it('are those that the environment names, and are left running', async () => {
+    const { databaseUrl, redisUrl, natsUrl } = testServices();
+    // Those of its own: servers that this process has started begin and end sessions.
+    const children = async (): Promise<number[]> =>
+      (await descendantsOf(process.pid)).filter(({ parent }) => parent === process.pid).map(({ pid }) => pid);
+    const before = await children();
+    const given = await start({ DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, NATS_URL: natsUrl }, NOWHERE);
+    expect(given).toMatchObject({ databaseUrl, redisUrl, natsUrl });
+    // What another test has left may end meanwhile.
+    expect((await children()).filter((pid) => !before.includes(pid))).toEqual([]);
+    await given.stop();
+    await answers(given);
+  });
+
+  it("come from the distribution's packages when the machine has no servers", async () => {
+    // Elsewhere debian-package.spec.ts reads the error.
+    if ((await runCommand('apt-get', ['--version'])).code !== 0) return;
+    await answers(await start({ PATH }, NOWHERE));
+    expect(told[0]).toBe(
+      "PostgreSQL, Redis and NATS are not on this machine: unpacking the distribution's packages",
+    );
+    await running?.stop();
+    told = [];
+    await answers(await start({ PATH }, NOWHERE));
+    expect(told).toEqual([]);
+  }, 240_000);
+
+  it('are never started in production', async () => {
+    await expect(start({ PATH, NODE_ENV: 'production' })).rejects.toThrow(
+      'DATABASE_URL is not set, REDIS_URL is not set, NATS_URL is not set: production starts no servers',
+    );
+  });
+});
+
+describe("private instances of the machine's servers", () => {
+  let directory: string;
+  let services: BackingServices;
+
+  beforeAll(async () => {
+    directory = await emptyFolder();
+    services = await startIn(directory);
+  });
+
+  afterAll(async () => {
+    await services?.stop();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  it('use free ports', async () => {
+    await answers(services);
+    const ports = [services.databaseUrl, services.redisUrl, services.natsUrl].map((url) => new URL(url).port);
+    expect(ports).not.toEqual(expect.arrayContaining(['5432']));
+    expect(ports).not.toEqual(expect.arrayContaining(['6379']));
+    expect(ports).not.toEqual(expect.arrayContaining(['4222']));
+  });
+
+  it('require passwords, which no command line shows', async () => {
+    const wrong = (url: string): string => url.replace(new URL(url).password, 'wrong');
+    await expect(postgresAnswers(wrong(services.databaseUrl))).rejects.toThrow(
+      'password authentication failed',
+    );
+    await expect(redisAnswers(wrong(services.redisUrl))).rejects.toThrow(/WRONGPASS|NOAUTH/);
+    await expect(redisAnswers(`redis://${new URL(services.redisUrl).host}`)).rejects.toThrow('NOAUTH');
+    await expect(natsAnswers(wrong(services.natsUrl))).rejects.toThrow(/authorization violation/i);
+    const commands = (await descendantsOf(process.pid)).map(({ command }) => command).join('\n');
+    expect(commands).toContain('postgres');
+    for (const url of [services.databaseUrl, services.redisUrl, services.natsUrl]) {
+      expect(commands).not.toContain(new URL(url).password);
+    }
+  });
+
+  it('keep data and passwords across starts', async () => {
+    const first = services;
+    await sql(first.databaseUrl, 'CREATE TABLE kept (n int)');
+    const redis = new Redis(first.redisUrl);
+    await redis.set('kept', 'yes');
+    redis.disconnect();
+    await first.stop();
+    const second = (services = await startIn(directory));
+    expect(new URL(second.databaseUrl).password).toBe(new URL(first.databaseUrl).password);
+    await sql(second.databaseUrl, 'SELECT n FROM kept');
+    const again = new Redis(second.redisUrl);
+    expect(await again.get('kept')).toBe('yes');
+    again.disconnect();
+  });
+});
+
+async function emptyFolder(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'backing-test-'));
+  await chmod(directory, 0o755);
+  return directory;
+}
+
+function startIn(directory: string): Promise<BackingServices> {
+  return startBackingServices({ env: { PATH }, directory, persistent: true, progress: () => undefined });
+}
+
+async function answers({ databaseUrl, redisUrl, natsUrl }: BackingServices): Promise<void> {
+  await Promise.all([postgresAnswers(databaseUrl), redisAnswers(redisUrl), natsAnswers(natsUrl)]);
+}
+
+function postgresAnswers(url: string): Promise<void> {
+  return sql(url, 'SELECT 1');
+}
+
+async function sql(url: string, statement: string): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+async function redisAnswers(url: string): Promise<void> {
+  // Without its own first question, whose answer would hide that of ours.
+  const client = new Redis(url, { enableReadyCheck: false, retryStrategy: () => null });
+  let refused: Error | undefined;
+  client.on('error', (error) => (refused ??= error));
+  try {
+    await client.set('answers', 'yes');
+  } catch (error) {
+    throw refused ?? error;
+  } finally {
+    client.disconnect();
+  }
+}
+
+async function natsAnswers(url: string): Promise<void> {
+  const { host, username, password } = new URL(url);
+  const connection = await connect({ servers: host, user: username, pass: password, reconnect: false });
+  await connection.close();
+}

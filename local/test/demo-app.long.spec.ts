@@ -1,0 +1,324 @@
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import pg from 'pg';
+import { complaintsOf, launchBrowser } from '#test/support/browser.js';
+import { type RunningProduct, startProduct } from '#test/end-to-end/running-product.js';
+
+let product: RunningProduct;
+let browser: Browser;
+
+beforeAll(async () => {
+  [product, browser] = await Promise.all([startProduct(), launchBrowser()]);
+});
+
+// The same user starts each test without grants.
+beforeEach(async () => {
+  const database = new pg.Client({ connectionString: product.databaseUrl });
+  await database.connect();
+  await database.query('DELETE FROM grants');
+  await database.end();
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await product?.close();
+});
+
+/** A browser that collects its console errors (a blocked style, a refused form). */
+async function visit(
+  at = product,
+  options: { javaScriptEnabled?: boolean } = {},
+): Promise<{
+  page: Page;
+  context: BrowserContext;
+  complaints: string[];
+  code: () => string;
+}> {
+  const context = await browser.newContext({ locale: 'en', ...options });
+  const page = await context.newPage();
+  const complaints = complaintsOf(page);
+  let code = '';
+  page.on('request', (request) => {
+    code = new URL(request.url()).searchParams.get('code') ?? code;
+  });
+  await page.goto(at.demoUrl);
+  return { page, context, complaints, code: () => code };
+}
+
+async function logIn(page: Page): Promise<void> {
+  const { run } = product;
+  await page.getByRole('button', { name: 'Connect your calendar' }).click();
+  await page.locator('input[name=username]').fill(run.user.email);
+  await page.locator('input[name=password]').fill(run.user.password);
+  await page.getByRole('button', { name: 'Log in' }).click();
+}
+
+async function connect(page: Page): Promise<void> {
+  await logIn(page);
+  await page.getByRole('button', { name: 'Allow' }).click();
+  await heading(page, 'Your calendar is connected');
+}
+
+async function heading(page: Page, name: string): Promise<void> {
+  await page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
+}
+
+const expiry = (page: Page) => page.locator('time').first().getAttribute('datetime');
+
+describe.each([
+  { name: 'with JavaScript', javaScriptEnabled: true },
+  { name: 'without JavaScript', javaScriptEnabled: false },
+])('a demo calendar $name', ({ javaScriptEnabled }) => {
+  it('is connected by login and Allow, refreshed and disconnected by a click', async () => {
+    const { page, context, complaints } = await visit(product, { javaScriptEnabled });
+    await connect(page);
+
+    expect(page.url()).toBe(`${product.demoUrl}/`);
+    const shown = await page.locator('dl').innerText();
+    expect(shown).toContain('Ada <b>Lovelace</b>');
+    expect(shown).toContain('ada@example.com');
+    expect(shown).toContain('Europe/London');
+    const before = await expiry(page);
+    expect(Date.parse(before ?? '')).toBeGreaterThan(Date.now());
+
+    await page.getByRole('button', { name: 'Refresh tokens' }).click();
+    await page.getByText('Tokens refreshed').waitFor();
+    expect(Date.parse((await expiry(page)) ?? '')).toBeGreaterThan(Date.parse(before ?? ''));
+
+    await page.getByRole('button', { name: 'Disconnect' }).click();
+    await heading(page, 'Your calendar is disconnected');
+    await page.getByRole('link', { name: 'Back to home' }).click();
+    await page.getByRole('button', { name: 'Connect your calendar' }).waitFor();
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
+  it('stays unconnected when the user denies, and can be connected later', async () => {
+    const { page, context, complaints } = await visit(product, { javaScriptEnabled });
+    await logIn(page);
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await heading(page, 'Your calendar is not connected');
+    expect(page.url()).toBe(`${product.demoUrl}/denied`);
+
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('button', { name: 'Allow' }).click();
+    await heading(page, 'Your calendar is connected');
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+});
+
+it('the demo app connects again with the login alone, because of the earlier consent', async () => {
+  const { page: first, context: before } = await visit();
+  await connect(first);
+  await before.close();
+  const { page, context, complaints } = await visit();
+  await logIn(page);
+  await heading(page, 'Your calendar is connected');
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
+it('the demo app can be connected with the keyboard alone', async () => {
+  const { page, context } = await visit();
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await page.locator('input[name=username]').waitFor();
+  await page.locator('input[name=username]').focus();
+  await page.keyboard.type(product.run.user.email);
+  await page.keyboard.press('Tab');
+  await page.keyboard.type(product.run.user.password);
+  await page.keyboard.press('Enter');
+  // The button is enabled only after the page has been visible for a moment.
+  await page.getByRole('button', { name: 'Allow' }).click({ trial: true });
+  await page.getByRole('button', { name: 'Allow' }).focus();
+  await page.keyboard.press('Enter');
+  await heading(page, 'Your calendar is connected');
+  await context.close();
+});
+
+it('the demo app keeps its session in an HttpOnly cookie, which changes once it is connected', async () => {
+  const { page, context } = await visit();
+  const session = async () =>
+    (await context.cookies(product.demoUrl)).find(({ name }) => name === 'demo_session');
+  const before = await session();
+  expect(before).toMatchObject({ httpOnly: true, sameSite: 'Lax', path: '/' });
+  await connect(page);
+  expect((await session())?.value).not.toBe(before?.value);
+  await context.close();
+});
+
+it('the demo app stays connected when two tabs refresh at once', async () => {
+  const { page, context } = await visit();
+  await connect(page);
+  const tab = await context.newPage();
+  await tab.goto(product.demoUrl);
+  await Promise.all([page, tab].map((one) => one.getByRole('button', { name: 'Refresh tokens' }).click()));
+  await Promise.all([page, tab].map((one) => one.getByText('Tokens refreshed').waitFor()));
+  await context.close();
+});
+
+it('no page, URL or cookie of the demo app contains a token, a code or the secret', async () => {
+  const { page, context } = await visit();
+  const seen: string[] = [];
+  const bodies: Promise<string>[] = [];
+  page.on('response', (response) => {
+    if (!response.url().startsWith(product.demoUrl)) return;
+    seen.push(JSON.stringify(response.headers()));
+    // The browser drops the body of a page after navigation; the visible text is checked below.
+    if (response.status() === 200) bodies.push(response.text().catch(() => ''));
+  });
+  seen.push(await page.content());
+  await connect(page);
+  seen.push(await page.content());
+  await page.getByRole('button', { name: 'Refresh tokens' }).click();
+  await page.getByText('Tokens refreshed').waitFor();
+  seen.push(await page.content(), JSON.stringify(await context.cookies()), page.url());
+  seen.push(...(await Promise.all(bodies)));
+  // Pages contain random values of at most 43 characters, which may contain a token prefix by chance.
+  expect(seen.join('\n')).not.toMatch(/s(ac|at|rt|cs)_[\w-]{43}|(?<![\w-])s(ac|at|rt|cs)_\w/);
+  await context.close();
+});
+
+it('the demo app reports a lost connection once the grant was revoked', async () => {
+  const { page, context, code } = await visit();
+  await connect(page);
+  // RFC 6749 4.1.2: the second use of a code revokes its tokens.
+  const again = await fetch(`${product.run.base_url}/api/auth/oauth/token`, {
+    method: 'POST',
+    body: new URLSearchParams({ grant_type: 'authorization_code', code: code(), ...product.run.client }),
+  });
+  expect(again.status).toBe(400);
+  await page.getByRole('button', { name: 'Refresh tokens' }).click();
+  await heading(page, 'Your calendar is no longer connected');
+  await page.getByRole('link', { name: 'Back to home' }).click();
+  await page.getByRole('button', { name: 'Connect your calendar' }).waitFor();
+  await context.close();
+});
+
+it('the demo app redirects from 127.0.0.1 to the registered host, and can be connected there', async () => {
+  const elsewhere = product.demoUrl.replace('localhost', '127.0.0.1');
+  const moved = await fetch(`${elsewhere}/denied?a=b`, { redirect: 'manual' });
+  expect([moved.status, moved.headers.get('location')]).toEqual([307, `${product.demoUrl}/denied?a=b`]);
+  expect(moved.headers.getSetCookie()).toEqual([]);
+  const { page, context } = await visit({ ...product, demoUrl: elsewhere });
+  expect(page.url()).toBe(`${product.demoUrl}/`);
+  await connect(page);
+  await context.close();
+});
+
+it('the demo app stays connected, and shows it, when the user goes back to the consent page', async () => {
+  const { page, context } = await visit();
+  await connect(page);
+  // The user has allowed access by now, so that this second authorization response comes without a click.
+  await page.goBack();
+  await heading(page, 'Your calendar is connected');
+  expect(page.url()).toBe(`${product.demoUrl}/`);
+  await context.close();
+});
+
+describe('an authorization response at /callback', () => {
+  /** A browser that clicked Connect, and the state of its authorization request. */
+  async function begun(): Promise<{ cookie: string; state: string }> {
+    const start = await fetch(product.demoUrl);
+    const cookie = start.headers.getSetCookie()[0]?.split(';')[0] ?? '';
+    const formToken = /name="form_token" value="([^"]+)"/.exec(await start.text())?.[1] ?? '';
+    const sent = await fetch(`${product.demoUrl}/connect`, {
+      method: 'POST',
+      headers: { cookie },
+      body: new URLSearchParams({ form_token: formToken }),
+      redirect: 'manual',
+    });
+    const url = new URL(sent.headers.get('location') ?? '');
+    expect(url.searchParams.get('code_challenge_method')).toBe('S256');
+    return { cookie, state: url.searchParams.get('state') ?? '' };
+  }
+
+  function answer(cookie: string, query: Record<string, string>): Promise<Response> {
+    return fetch(`${product.demoUrl}/callback?${new URLSearchParams(query).toString()}`, {
+      headers: { cookie },
+      redirect: 'manual',
+    });
+  }
+
+  it('is refused in another browser', async () => {
+    const [victim, thief] = await Promise.all([begun(), begun()]);
+    const response = await answer(victim.cookie, {
+      code: 'x',
+      state: thief.state,
+      iss: product.run.base_url,
+    });
+    expect(response.status).toBe(400);
+    expect(await response.text()).toContain('This response is not valid');
+  });
+
+  it('is refused a second time', async () => {
+    const { cookie, state } = await begun();
+    const query = { error: 'access_denied', state, iss: product.run.base_url };
+    expect((await answer(cookie, query)).headers.get('location')).toBe('/denied');
+    expect((await answer(cookie, query)).status).toBe(400);
+  });
+
+  it.each([['https://evil.example.com'], [undefined]])('is refused with the issuer %s', async (iss) => {
+    const { cookie, state } = await begun();
+    const response = await answer(cookie, { code: 'x', state, ...(iss !== undefined && { iss }) });
+    expect(response.status).toBe(400);
+    expect(await response.text()).toContain('This response is not valid');
+  });
+
+  it('with an invalid code leads to a page that explains what to do', async () => {
+    const { cookie, state } = await begun();
+    const response = await answer(cookie, { code: 'nonsense', state, iss: product.run.base_url });
+    expect(response.status).toBe(400);
+    expect(await response.text()).toContain('Please connect again');
+  });
+
+  it('with another error shows only the error code, and echoes nothing', async () => {
+    const { cookie, state } = await begun();
+    const response = await answer(cookie, {
+      error: 'invalid_scope',
+      error_description: '<script>alert(1)</script>',
+      state,
+      iss: product.run.base_url,
+    });
+    const text = await response.text();
+    expect(text).toContain('invalid_scope');
+    expect(text).not.toContain('alert');
+  });
+});
+
+describe('a form of the demo app', () => {
+  it.each(['/connect', '/refresh', '/disconnect'])('from another site is refused at %s', async (path) => {
+    const start = await fetch(product.demoUrl);
+    const cookie = start.headers.getSetCookie()[0]?.split(';')[0] ?? '';
+    for (const body of [new URLSearchParams(), new URLSearchParams({ form_token: 'guess' })]) {
+      const response = await fetch(product.demoUrl + path, { method: 'POST', headers: { cookie }, body });
+      expect(response.status).toBe(403);
+    }
+  });
+});
+
+it('every page of the demo app forbids scripts, frames, caching and referrers', async () => {
+  for (const path of ['/', '/denied', '/disconnected/forgotten', '/callback', '/nowhere']) {
+    const { headers } = await fetch(product.demoUrl + path);
+    expect(headers.get('content-security-policy')).toMatch(/^default-src 'none';style-src 'sha256-/);
+    expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(headers.get('referrer-policy')).toBe('no-referrer');
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+  }
+});
+
+// Last, because it stops the apps.
+it('the demo app shows a page, and keeps the connection, while the services do not answer', async () => {
+  const { page, context } = await visit();
+  await connect(page);
+  await product.stop('token');
+  await page.getByRole('button', { name: 'Refresh tokens' }).click();
+  await heading(page, 'Scheduling is not responding');
+  await product.stop('resource');
+  const response = await page.goto(product.demoUrl);
+  expect(response?.status()).toBe(502);
+  await heading(page, 'Scheduling is not responding');
+  expect(await page.content()).not.toMatch(/ECONN|at \w+ \(|stack/);
+  await context.close();
+});

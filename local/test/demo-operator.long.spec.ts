@@ -1,0 +1,41 @@
+import { rm } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { runCommand } from '../servers/run-command.js';
+import { isolatedEnvironment, StartedProduct } from '#test/end-to-end/started-product.js';
+
+const SCRIPT = fileURLToPath(new URL('../../dist/local/demo-operator.js', import.meta.url));
+
+describe('npm run demo:operator', () => {
+  let product: StartedProduct;
+  let environment: { LOCAL_DIR: string };
+
+  beforeAll(async () => {
+    const isolated = await isolatedEnvironment();
+    environment = isolated;
+    product = new StartedProduct(isolated);
+    await product.ready();
+  });
+
+  afterAll(async () => {
+    await product?.kill('SIGTERM');
+    await rm(environment.LOCAL_DIR, { recursive: true });
+  });
+
+  const day = () =>
+    runCommand(process.execPath, ['--no-warnings', SCRIPT], {
+      cwd: process.cwd(),
+      env: { PATH: process.env.PATH, LOCAL_DIR: environment.LOCAL_DIR },
+      timeout: 200_000,
+    });
+
+  it('does every step of the day, prints no secret, and can be run again', async () => {
+    const first = await day();
+    expect(first).toMatchObject({ code: 0, stderr: '' });
+    expect(first.stdout).toContain('✓ Every step holds.');
+    for (const command of ['client', 'user', 'grant', 'explain', 'audit', 'keys', 'doctor'])
+      expect(first.stdout).toMatch(new RegExp(`^ {4}\\$ operator ${command} `, 'm'));
+    expect(first.stdout).not.toMatch(/s(ac|at|rt|cs)_[\w-]{3}/);
+    expect(first.stdout).not.toContain('\u001b');
+    expect((await day()).stdout).toContain('✓ Every step holds.');
+  });
+});

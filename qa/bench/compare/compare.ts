@@ -1,0 +1,99 @@
+import { execFile } from 'node:child_process';
+import { availableParallelism } from 'node:os';
+import { promisify } from 'node:util';
+import { descendantsOf } from '#test/support/process-tree.js';
+import { load } from '../load.js';
+import { cpuOf } from '../usage.js';
+import { type Contestant, type Route, ROUTES } from './contestants.js';
+
+const run = promisify(execFile);
+
+const CONNECTIONS = 32;
+const ROUNDS = 3;
+/** Requests of a round. Enough for V8 to compile what is hot, and little enough that codes are made in seconds. */
+const AMOUNT = { warm: 1_500, alone: 300, busy: 3_000 } as const;
+
+/** Medians of the rounds. */
+export interface Comparison {
+  readonly contestant: string;
+  readonly route: Route;
+  readonly perSecond: number;
+  /** Milliseconds with 32 connections. */
+  readonly p50: number;
+  readonly p99: number;
+  /** Milliseconds with one connection. */
+  readonly unloadedP50: number;
+  /** CPU seconds per 1,000 requests, Redis included. */
+  readonly cpu: number;
+}
+
+type Round = Omit<Comparison, 'contestant' | 'route'>;
+
+/**
+ * Runs every route of every contestant in turn, round after round, so that what else the machine does meets all of them.
+ *
+ * @param onProgress is given the part that is done, 0 to 1, and what comes next
+ */
+export async function compare(
+  contestants: readonly Contestant[],
+  onProgress: (done: number, next: string) => void,
+): Promise<Comparison[]> {
+  const redis = (await descendantsOf(process.pid)).filter(({ command }) =>
+    /^\S*redis-server\b/.test(command),
+  );
+  const steps = ROUTES.flatMap((route) =>
+    contestants.flatMap((contestant) => {
+      const subject = contestant.cases[route];
+      return subject ? [{ contestant, route, subject }] : [];
+    }),
+  );
+  const rounds = new Map(steps.map((step) => [step, [] as Round[]]));
+  const all = ROUNDS * steps.length;
+  for (let done = 0; done < all; done++) {
+    const step = steps[done % steps.length];
+    if (!step) break;
+    const { contestant, route, subject } = step;
+    onProgress(done / all, subject.name);
+    const spare = 2 * CONNECTIONS + 4;
+    const needed = AMOUNT.warm + AMOUNT.alone + AMOUNT.busy + 3 * spare;
+    if (route === 'exchange') await contestant.prepare(needed);
+    await load(subject, CONNECTIONS, { amount: AMOUNT.warm });
+    const alone = await load(subject, 1, { amount: AMOUNT.alone });
+    const pids = [...contestant.pids, ...redis.map(({ pid }) => pid)];
+    const before = await cpuOf(pids);
+    const busy = await load(subject, CONNECTIONS, { amount: AMOUNT.busy * (route === 'exchange' ? 1 : 4) });
+    const cpu = ((await cpuOf(pids)) - before) / busy.requests;
+    const { perSecond, p50, p99 } = busy;
+    rounds.get(step)?.push({ perSecond, p50, p99, unloadedP50: alone.p50, cpu });
+  }
+  return [...rounds].map(([{ contestant, route }, of]) => ({
+    contestant: contestant.name,
+    route,
+    perSecond: median(of.map((round) => round.perSecond)),
+    p50: median(of.map((round) => round.p50)),
+    p99: median(of.map((round) => round.p99)),
+    unloadedP50: median(of.map((round) => round.unloadedP50)),
+    cpu: median(of.map((round) => round.cpu)),
+  }));
+}
+
+/**
+ * Puts all servers that this process started on core 0 and this process, which makes the load, on core 1.
+ *
+ * @returns false where the machine has one core, or no taskset (util-linux): the figures then say less
+ */
+export async function pin(): Promise<boolean> {
+  if (availableParallelism() < 2) return false;
+  try {
+    for (const { pid } of await descendantsOf(process.pid)) await run('taskset', ['-acp', '0', String(pid)]);
+    await run('taskset', ['-acp', '1', String(process.pid)]);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? NaN;
+}

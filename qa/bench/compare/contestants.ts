@@ -1,0 +1,176 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { once } from 'node:events';
+import { freePort } from '#local/servers/free-port.js';
+import { startGuarded } from '#local/servers/guarded-process.js';
+import { REDIRECT_URI } from '#test/support/fixture.js';
+import { descendantsOf } from '#test/support/process-tree.js';
+import type { Case } from '../load.js';
+import type { Product } from '../product.js';
+
+const PEERS = resolve('bench', 'peers');
+
+export const ROUTES = ['exchange', 'refresh', 'resource'] as const;
+export type Route = (typeof ROUTES)[number];
+
+/** A server of the comparison: the product, a floor, or a peer. */
+export interface Contestant {
+  readonly name: string;
+  /** The processes whose CPU time is counted beside Redis. */
+  readonly pids: readonly number[];
+  /** The requests of a route; absent where the server has no such route. Every answer is checked. */
+  readonly cases: Partial<Record<Route, Case>>;
+  /** Makes codes for the next exchange. */
+  readonly prepare: (codes: number) => Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** The peers are no dependency of the product: they have a package.json of their own. */
+export async function installPeers(): Promise<void> {
+  if (existsSync(join(PEERS, 'node_modules', '.package-lock.json'))) return;
+  process.stderr.write('installing the peers into qa/bench/peers/node_modules\n');
+  const npm = spawn('npm', ['ci', '--no-audit', '--no-fund', '--prefix', PEERS], { stdio: ['ignore', 2, 2] });
+  const [code] = (await once(npm, 'exit')) as [number | null];
+  if (code !== 0) throw new Error('the peers could not be installed: run npm ci in qa/bench/peers');
+}
+
+/** The two floors and oidc-provider, each as a process on the product's Redis. */
+export async function startPeers(product: Product, redisUrl: string, folder: string): Promise<Contestant[]> {
+  const client = { client_id: 'bench', client_secret: 'a-secret-of-the-benchmark-only-43-characters' };
+  const env = { REDIS_URL: redisUrl, CLIENT_ID: client.client_id, CLIENT_SECRET: client.client_secret };
+  return [
+    await startPeer('node:http', 'floor-http.mjs', env, folder, client, ['resource']),
+    await startPeer('Fastify, one Redis script', 'floor-fastify.mjs', env, folder, client, ROUTES),
+    await startPeer('oidc-provider on Redis', 'oidc-provider.mjs', env, folder, client, ROUTES),
+    await thisProduct(product),
+  ];
+}
+
+type Credentials = Readonly<Record<'client_id' | 'client_secret', string>>;
+
+async function startPeer(
+  name: string,
+  program: string,
+  env: Readonly<Record<string, string>>,
+  folder: string,
+  client: Credentials,
+  routes: readonly Route[],
+): Promise<Contestant> {
+  const port = await freePort();
+  let ready = (): void => undefined;
+  const listening = new Promise<void>((resolve) => (ready = resolve));
+  const peer = startGuarded({
+    name,
+    command: process.execPath,
+    args: [join(PEERS, program)],
+    cwd: PEERS,
+    env: { PATH: process.env['PATH'], NODE_ENV: 'production', PORT: String(port), REDIRECT_URI, ...env },
+    logFile: join(folder, `${program}.log`),
+    onOutput: (text) => text.includes('listening') && ready(),
+    signal: 'SIGTERM',
+    grace: 2_000,
+  });
+  const ended = peer.ended.then((how) =>
+    Promise.reject(new Error(`${program} ended (${how}); see its log in ${folder}`)),
+  );
+  ended.catch(() => undefined);
+  await Promise.race([listening, ended]);
+  const url = `http://127.0.0.1:${port}`;
+  const { cases, tokens } = casesOf(name, { token: url, resource: url }, '/token', '/me', client);
+  return {
+    name,
+    pids: [peer.pid],
+    cases: Object.fromEntries(routes.map((route) => [route, cases[route]])),
+    async prepare(codes) {
+      if (!routes.includes('exchange')) return;
+      tokens.codes.push(...((await (await fetch(`${url}/codes?count=${codes}`)).json()) as string[]));
+    },
+    stop: () => peer.stop(),
+  };
+}
+
+async function thisProduct({ baseUrl, apiUrl, fixture }: Product): Promise<Contestant> {
+  const client = await fixture.client();
+  const users = await Promise.all(Array.from({ length: 20 }, () => fixture.user()));
+  const urls = { token: baseUrl, resource: apiUrl };
+  const { cases, tokens } = casesOf('this product', urls, '/api/auth/oauth/token', '/v2/me', client);
+  const apps = (await descendantsOf(process.pid)).filter(({ command }) =>
+    /dist\/apps\/(?:token|resource)\.cjs/.test(command),
+  );
+  return {
+    name: 'this product',
+    pids: apps.map(({ pid }) => pid),
+    cases,
+    async prepare(codes) {
+      for (let made = 0; made < codes; made += users.length)
+        tokens.codes.push(...(await Promise.all(users.map((user) => fixture.code(client.client_id, user)))));
+    },
+    stop: async () => undefined,
+  };
+}
+
+interface Tokens {
+  readonly codes: string[];
+  readonly refresh: string[];
+  access: string;
+}
+
+function casesOf(
+  name: string,
+  urls: Readonly<Record<'token' | 'resource', string>>,
+  tokenPath: string,
+  resourcePath: string,
+  client: Credentials,
+): { cases: Record<Route, Case>; tokens: Tokens } {
+  const tokens: Tokens = { codes: [], refresh: [], access: '' };
+  const post = (fields: Readonly<Record<string, string>>) => ({
+    method: 'POST' as const,
+    path: tokenPath,
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: new URLSearchParams({ ...fields, ...client }).toString(),
+  });
+  const keep = (body: string) => {
+    const { access_token: access, refresh_token: refresh } = JSON.parse(body) as Record<string, unknown>;
+    if (typeof access !== 'string' || typeof refresh !== 'string')
+      throw new Error(`${name}: an answer without tokens`);
+    tokens.access = access;
+    tokens.refresh.push(refresh);
+  };
+  const cases: Record<Route, Case> = {
+    exchange: {
+      name: `${name}: exchange`,
+      url: urls.token,
+      status: 200,
+      next: () =>
+        post({
+          grant_type: 'authorization_code',
+          code: tokens.codes.pop() ?? '',
+          redirect_uri: REDIRECT_URI,
+        }),
+      answered: keep,
+    },
+    refresh: {
+      name: `${name}: refresh`,
+      url: urls.token,
+      status: 200,
+      // The oldest first: no token is presented while its own successor is under way.
+      next: () => post({ grant_type: 'refresh_token', refresh_token: tokens.refresh.shift() ?? '' }),
+      answered: keep,
+    },
+    resource: {
+      name: `${name}: resource`,
+      url: urls.resource,
+      status: 200,
+      next: () => ({
+        method: 'GET',
+        path: resourcePath,
+        headers: { authorization: `Bearer ${tokens.access}` },
+      }),
+      answered: (body) => {
+        if (!body.startsWith('{"status":"success","data":{"id":')) throw new Error(`${name}: ${body}`);
+      },
+    },
+  };
+  return { cases, tokens };
+}

@@ -1,0 +1,77 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { migrate } from '#database/connection/migrate.js';
+import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
+import { createTrail } from '#test/support/isolate.js';
+import { startBackingServices } from '#local/servers/backing-services.js';
+import { freePort } from '#local/servers/free-port.js';
+import { progressOn } from '#local/servers/progress.js';
+import { type Fixture, openFixture } from '#test/support/fixture.js';
+import { type App, startApp } from './app.js';
+
+/** One copy of each app and of each server, all of them private and thrown away. */
+export interface Product {
+  readonly authUrl: string;
+  readonly baseUrl: string;
+  readonly apiUrl: string;
+  readonly redisUrl: string;
+  /** A temporary folder, deleted at the end: logs of the processes. */
+  readonly folder: string;
+  readonly fixture: Fixture;
+  readonly apps: readonly App[];
+  close(): Promise<void>;
+}
+
+// Codes are made before they are redeemed, thousands of them.
+const CODE_LIFETIME = 600;
+
+/** Starts everything; never on servers that the environment names, which somebody may need. */
+export async function startProduct(): Promise<Product> {
+  const folder = await mkdtemp(join(tmpdir(), 'bench-'));
+  const services = await startBackingServices({
+    env: { PATH: process.env['PATH'] },
+    directory: resolve('.local'),
+    persistent: false,
+    progress: progressOn(process.stderr),
+  });
+  await migrate(services.databaseUrl);
+  await createTrail(services.natsUrl);
+  const keys = randomBytes(32).toString('base64url');
+  const fixture = await openFixture({ ...services, close: () => services.stop() }, keys, {
+    ...DEFAULT_LIFETIMES,
+    code: CODE_LIFETIME,
+  });
+  // As redis.conf of a deployment has it.
+  await fixture.redis.config('SET', 'appendonly', 'yes');
+  const ports = await Promise.all(Array.from({ length: 3 }, freePort));
+  const [authUrl = '', baseUrl = '', apiUrl = ''] = ports.map((port) => `http://127.0.0.1:${port}`);
+  const env = {
+    AUTH_URL: authUrl,
+    BASE_URL: baseUrl,
+    API_URL: apiUrl,
+    DATABASE_URL: services.databaseUrl,
+    REDIS_URL: services.redisUrl,
+    NATS_URL: services.natsUrl,
+    TOKEN_KEYS: keys,
+    CODE_LIFETIME: String(CODE_LIFETIME),
+  };
+  const names = ['authorize', 'token', 'resource'] as const;
+  const apps = await Promise.all(names.map((name, n) => startApp(name, ports[n] ?? 0, folder, env)));
+  return {
+    authUrl,
+    baseUrl,
+    apiUrl,
+    redisUrl: services.redisUrl,
+    folder,
+    fixture,
+    apps,
+    async close() {
+      await Promise.all(apps.map((app) => app.stop()));
+      await fixture.close();
+      await services.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,52 @@
+import type { Fixture } from '#test/support/fixture.js';
+
+/** Bytes that one of each takes. */
+export interface Storage {
+  /** Everything in Redis that an active grant adds. */
+  readonly grantInRedis: number;
+  readonly sessionInRedis: number;
+  /** A row and its share of the indexes. */
+  readonly grantInPostgres: number;
+}
+
+/** Bytes of Redis's keys, their values and their tables, without its buffers and caches; take it before grants are made. */
+export async function redisBytes({ redis }: Fixture): Promise<number> {
+  const stats = fieldsOf(await redis.memory('STATS'));
+  const tables = [...stats].filter(([name]) => name.startsWith('db.')).map(([, fields]) => fieldsOf(fields));
+  const bytesOf = (fields: ReadonlyMap<string, unknown>, name: string) => Number(fields.get(name) ?? 0);
+  return tables.reduce(
+    (sum, table) =>
+      sum + bytesOf(table, 'overhead.hashtable.main') + bytesOf(table, 'overhead.hashtable.expires'),
+    bytesOf(stats, 'dataset.bytes'),
+  );
+}
+
+/** A map of RESP2: names and values in turn. */
+function fieldsOf(reply: unknown): Map<string, unknown> {
+  const flat = reply as readonly unknown[];
+  return new Map(flat.flatMap((name, n) => (n % 2 === 0 ? [[String(name), flat[n + 1]]] : [])));
+}
+
+/** @param before of `redisBytes` @param grants made since */
+export async function grantBytes(
+  fixture: Fixture,
+  before: number,
+  grants: number,
+): Promise<Pick<Storage, 'grantInRedis' | 'grantInPostgres'>> {
+  await fixture.sql('VACUUM FULL grants');
+  const [row] = await fixture.sql("SELECT pg_total_relation_size('grants') / count(*) AS bytes FROM grants");
+  return {
+    grantInRedis: ((await redisBytes(fixture)) - before) / grants,
+    grantInPostgres: Number((row as { bytes: string }).bytes),
+  };
+}
+
+/** Of the first session that is found. */
+export async function sessionBytes({ redis }: Fixture): Promise<number> {
+  for (let cursor = '0'; ;) {
+    const [next, keys] = await redis.scan(cursor, 'MATCH', 'session:*', 'COUNT', 1000);
+    if (keys[0]) return (await redis.memory('USAGE', keys[0])) ?? NaN;
+    if (next === '0') return NaN;
+    cursor = next;
+  }
+}

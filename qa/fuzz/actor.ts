@@ -1,0 +1,279 @@
+import { randomBytes, randomInt } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { csrfToken, type FormPurpose } from '../../apps/authorize/src/session/csrf.guard.js';
+import { type Answer, header } from './wire.js';
+import type { SecretKind } from './leaks.js';
+import type { World } from './world.js';
+import { generateClientSecret } from '#oauth/client.js';
+import { hashPassword } from '#database/user/password.js';
+import { challengeOf } from '#oauth/pkce.js';
+import { DpopKey } from '#test/support/dpop-key.js';
+
+export interface FuzzClient {
+  readonly id: string;
+  /** Undefined for a public client. */
+  readonly secret: string | undefined;
+  readonly redirectUris: readonly string[];
+}
+
+/** A live grant's newest tokens. */
+export interface TokenPair {
+  readonly client: FuzzClient;
+  readonly access: string;
+  readonly refresh: string;
+  /** Whether they are bound to the actor's key (RFC 9449). */
+  readonly bound: boolean;
+  /** Milliseconds since the epoch. */
+  readonly issuedAt: number;
+}
+
+/** The kind of client and token that a request needs. */
+export interface GrantKind {
+  readonly isPublic: boolean;
+  readonly bound: boolean;
+}
+
+const random = (size = 24) => randomBytes(size).toString('base64url');
+/** How many retired credentials are kept for reuse in wrong places. */
+const MAX_RETIRED = 60;
+const MAX_ATTEMPTS = 10;
+/** Access tokens expire after 30 minutes. */
+const SHARED_FOR_MS = 20 * 60_000;
+
+/**
+ * An application with its users, for building valid requests. Each lane has its own actor, so that no lane invalidates the
+ * credentials of another. A credential that a request may have invalidated is not used in a valid request again.
+ */
+export class Actor {
+  /** Each pair has a grant of its own: no other request uses a credential of that grant. */
+  private pairs: TokenPair[] = [];
+  private readonly retired: string[] = [];
+  private cookie: string | null = null;
+
+  private constructor(
+    readonly world: World,
+    readonly confidential: FuzzClient,
+    readonly publicClient: FuzzClient,
+    readonly resourceServer: { readonly id: string; readonly secret: string },
+    readonly logo: string,
+    readonly key: DpopKey,
+    /** The user of the grants at the token endpoints. This user never logs in. */
+    private readonly owner: number,
+    readonly user: { readonly id: number; readonly email: string; readonly password: string },
+  ) {}
+
+  static async create(world: World, name: string): Promise<Actor> {
+    const { clients, resourceServers, users } = world.fixture;
+    const [{ secret, hash }, api] = [generateClientSecret(), generateClientSecret()];
+    const key = await DpopKey.generate();
+    const redirectUris = ['https://app.example.com/callback?tenant=7', `http://localhost:1/${name}`];
+    const scopes = ['profile:read', 'bookings:read', 'bookings:write'];
+    const client = { name: `Fuzz ${name}`, scopes, optionalScopes: ['bookings:write'] };
+    const logo = { mediaType: 'image/png', image: randomBytes(100) } as const;
+    const ours = await clients.create({
+      ...client,
+      logo,
+      type: 'confidential',
+      redirectUris,
+      secretHash: hash,
+    });
+    const nativeUris = ['http://127.0.0.1/callback', 'com.example.fuzz:/callback'];
+    const native = await clients.create({
+      ...client,
+      type: 'public',
+      redirectUris: nativeUris,
+      requireState: false,
+    });
+    const resourceServer = await resourceServers.create(`Fuzz ${name}`, api.hash);
+    const password = random();
+    const email = `${name}${random(6).toLowerCase()}@example.com`;
+    const passwordHash = await hashPassword(password);
+    const username = `${name}${randomInt(2 ** 40)}`;
+    const user = await users.create({ email, username, name: 'Ada <b>"Fuzz"</b>', passwordHash });
+    world.redirectUris.set(ours.clientId, redirectUris).set(native.clientId, nativeUris);
+    world.secrets.add('client secret', secret);
+    world.secrets.add('client secret', api.secret);
+    world.secrets.add('password', password);
+    world.secrets.add('private key', String((await crypto.subtle.exportKey('jwk', key.privateKey)).d));
+    return new Actor(
+      world,
+      { id: ours.clientId, secret, redirectUris },
+      { id: native.clientId, secret: undefined, redirectUris: nativeUris },
+      { id: resourceServer.id, secret: api.secret },
+      String(ours.logo),
+      key,
+      await world.fixture.user(),
+      { id: user.id, email, password },
+    );
+  }
+
+  get urls(): World['urls'] {
+    return this.world.urls;
+  }
+
+  client(isPublic: boolean): FuzzClient {
+    return isPublic ? this.publicClient : this.confidential;
+  }
+
+  /** A new random value, registered as a secret. */
+  newSecret(kind: SecretKind, bytes = 32): string {
+    const value = random(bytes);
+    this.world.secrets.add(kind, value);
+    return value;
+  }
+
+  /** A random client address for X-Forwarded-For. */
+  address(): string {
+    return `10.${randomInt(256)}.${randomInt(256)}.${randomInt(256)}`;
+  }
+
+  /** A new code with the parameters that redeem it. */
+  async code({
+    isPublic,
+    bound,
+  }: GrantKind): Promise<{ code: string; verifier: string; redirectUri: string }> {
+    const { id, redirectUris } = this.client(isPublic);
+    const verifier = this.newSecret('code verifier');
+    const [redirectUri = ''] = redirectUris;
+    const challenge = challengeOf(verifier) ?? '';
+    const scope = 'profile:read bookings:read';
+    const pending = { redirectUri, challenge, scope, ...(bound && { jkt: this.key.jkt }) };
+    const code = await this.store(() => this.world.fixture.code(id, this.owner, pending));
+    this.world.secrets.add('code', code);
+    return { code, verifier, redirectUri };
+  }
+
+  /** Creates a grant of the user, which a request can revoke. */
+  async connect(): Promise<void> {
+    const { fixture, secrets } = this.world;
+    secrets.add('code', await this.store(() => fixture.code(this.confidential.id, this.user.id)));
+  }
+
+  /** A valid token pair. `take` removes it from the pool, for requests that may invalidate it. */
+  async pair(kind: GrantKind, use: 'share' | 'take'): Promise<TokenPair> {
+    const { id } = this.client(kind.isPublic);
+    const oldest = Date.now() - SHARED_FOR_MS;
+    this.pairs = this.pairs.filter(({ issuedAt }) => issuedAt > oldest);
+    const at = this.pairs.findIndex(({ client, bound }) => client.id === id && bound === kind.bound);
+    const pair = this.pairs[at] ?? (await this.exchange(kind));
+    if (use === 'share' && at < 0) this.pairs.push(pair);
+    if (use === 'take' && at >= 0) this.pairs.splice(at, 1);
+    return pair;
+  }
+
+  /** The cookies of a logged-in user. */
+  async session(): Promise<string> {
+    this.cookie ??= await this.logIn();
+    return this.cookie;
+  }
+
+  /** Call it after a request that may have ended the session. */
+  forgetSession(): void {
+    this.cookie = null;
+  }
+
+  /** The CSRF token of a form for the session in this Cookie header. */
+  csrf(cookies: string, purpose: FormPurpose): string {
+    const token = csrfToken(/session=([\w-]{43})/.exec(cookies)?.[1] ?? '', purpose);
+    this.world.secrets.add('csrf token', token);
+    return token;
+  }
+
+  /** Makes credentials available to `retiredCredential`: no valid request uses them or their grant any more. */
+  retire(...credentials: string[]): void {
+    this.retired.push(...credentials);
+    while (this.retired.length > MAX_RETIRED) this.retired.shift();
+  }
+
+  /** A credential for a place where it does not belong. */
+  retiredCredential(pick: number): string {
+    return this.retired[pick % this.retired.length] ?? this.confidential.secret ?? '';
+  }
+
+  /** Registers the credentials in an answer as secrets. */
+  collectSecrets(answer: Answer): void {
+    const { secrets } = this.world;
+    const text = answer.body.toString('latin1');
+    for (const [token] of text.matchAll(/\bs[ar]t_[\w-]+/g)) {
+      secrets.add(token.startsWith('sat') ? 'access token' : 'refresh token', token);
+      this.retire(token);
+    }
+    const code = /[?&]code=(sac_[\w-]+)/.exec(header(answer, 'location') ?? '')?.[1];
+    if (code !== undefined) {
+      secrets.add('code', code);
+      this.retire(code);
+    }
+    const cookies = header(answer, 'set-cookie') ?? '';
+    for (const [, value = ''] of cookies.matchAll(/(?:session|device)=([\w.-]+)/g))
+      secrets.add('cookie', value);
+    const requestUri = /"request_uri":"([\w:-]+)"/.exec(text)?.[1];
+    if (requestUri !== undefined) secrets.add('request URI', requestUri);
+  }
+
+  private async exchange(kind: GrantKind): Promise<TokenPair> {
+    const client = this.client(kind.isPublic);
+    const { code, verifier, redirectUri } = await this.code(kind);
+    const url = `${this.world.urls.token}/api/auth/oauth/token`;
+    const answer = await this.submit(
+      url,
+      {
+        grant_type: 'authorization_code',
+        code,
+        redirect_uri: redirectUri,
+        code_verifier: verifier,
+        client_id: client.id,
+        ...(client.secret !== undefined && { client_secret: client.secret }),
+      },
+      async () => (kind.bound ? { DPoP: await this.key.proof('POST', url) } : {}),
+    );
+    const pair = (await answer.json()) as Record<'access_token' | 'refresh_token', string>;
+    if (!answer.ok) throw new Error(`a code was not exchanged: ${JSON.stringify(pair)}`);
+    const { access_token: access, refresh_token: refresh } = pair;
+    this.world.secrets.add('access token', access);
+    this.world.secrets.add('refresh token', refresh);
+    return { client, access, refresh, bound: kind.bound, issuedAt: Date.now() };
+  }
+
+  private async logIn(): Promise<string> {
+    const before = `oauth_service_session=${this.newSecret('cookie')}`;
+    const { email, password } = this.user;
+    const form = { csrf_token: this.csrf(before, 'login'), username: email, password };
+    const url = `${this.world.urls.authorize}/auth/login`;
+    const answer = await this.submit(url, form, async () => ({ Cookie: before }));
+    const cookies = answer.headers.getSetCookie().map((line) => line.split(';')[0] ?? '');
+    if (answer.status !== 303) throw new Error(`a login was answered ${answer.status}`);
+    for (const cookie of cookies) this.world.secrets.add('cookie', cookie.slice(cookie.indexOf('=') + 1));
+    return cookies.join('; ');
+  }
+
+  /** Writes directly to the product's stores, with retries. */
+  private async store<T>(write: () => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await write();
+      } catch (error) {
+        if (attempt === MAX_ATTEMPTS) throw error;
+        await sleep(1_000);
+      }
+    }
+  }
+
+  /** Sends a valid form that prepares a request. Retries on 503: on a busy machine the product may be overloaded. */
+  async submit(
+    url: string,
+    form: Readonly<Record<string, string>>,
+    headers: () => Promise<Record<string, string>> = async () => ({}),
+  ): Promise<Response> {
+    for (let attempt = 1; ; attempt += 1) {
+      const answer = await fetch(url, {
+        method: 'POST',
+        redirect: 'manual',
+        headers: { 'X-Forwarded-For': this.address(), ...(await headers()) },
+        body: new URLSearchParams(form),
+      });
+      if (answer.status !== 503 || attempt === MAX_ATTEMPTS) return answer;
+      await answer.arrayBuffer();
+      await sleep(1_000);
+    }
+  }
+}

@@ -1,0 +1,213 @@
+import { ENDPOINTS } from '#oauth/endpoints.js';
+import type { AppName } from '#test/support/launch-app.js';
+import { DESCRIPTIONS } from '#test/support/openapi/descriptions.js';
+import { type KnownSecrets, type SecretKind, traceIn } from './leaks.js';
+import { HEADER_NAME } from './values.js';
+import { type Answer, type Exchange, header } from './wire.js';
+
+/** A violated rule. Findings with the same `rule` and `where` count as one. */
+export interface Finding {
+  readonly rule: string;
+  readonly where: string;
+  readonly detail: string;
+}
+
+/** What the oracle needs to know of a request to check its answers. */
+export interface SentRequest {
+  /** The endpoint, or the kind of distortion. */
+  readonly where: string;
+  readonly app: AppName;
+  readonly internal: boolean;
+  readonly method: string;
+  readonly target: string;
+  /** Present if the bytes were changed: any operation of the app may have answered. */
+  readonly isRaw?: true;
+  /** The login form shows it again. */
+  readonly username?: string;
+  /** The allowed statuses of a valid request; absent for any other request. */
+  readonly validStatuses?: readonly number[];
+  /** The allowed number of answers. */
+  readonly answers: { readonly min: 0 | 1; readonly max: number };
+}
+
+export interface OracleState {
+  readonly secrets: Pick<KnownSecrets, 'in'>;
+  /** The redirect URIs of every client, by its id. */
+  readonly redirectUris: ReadonlyMap<string, readonly string[]>;
+  readonly urls: { readonly authorize: string };
+}
+
+/** A rate limit may refuse a valid request. */
+const TOO_MANY_REQUESTS = 429;
+
+const ERROR_CLASS =
+  /\b(?:Type|Range|Reference|Syntax|Aggregate|QueryFailed|Reply|Nats|Http|Fastify)(?:Error|Exception)\b/;
+
+/** Checks an exchange against every rule. */
+export function checkExchange(sent: SentRequest, exchange: Exchange, known: OracleState): Finding[] {
+  const { where, validStatuses, answers: expected } = sent;
+  const { answers, rest, end, milliseconds } = exchange;
+  const found: Finding[] = [];
+  const add = (rule: string, detail: string) => found.push({ rule, where, detail });
+  const seconds = (milliseconds / 1000).toFixed(1);
+  if (end === 'timeout' && answers.length === 0) add('hangs', `no answer and no close in ${seconds} s`);
+  else if (answers.length < expected.min) add('request is not answered', `${end} after ${seconds} s`);
+  // A server that answered before the body may add an error about the body.
+  const counted = answers.filter((answer, n) => n < expected.max || !isConnectionError(answer));
+  if (counted.length > expected.max)
+    add('one request gets several answers', `${counted.length} answers, at most ${expected.max} allowed`);
+  if (rest !== '' && (end === 'closed' || end === 'reset')) add('answer is not HTTP', rest.slice(0, 200));
+  const [first] = answers;
+  if (validStatuses && first && ![...validStatuses, TOO_MANY_REQUESTS].includes(first.status))
+    add('valid request is refused', `${first.status} ${first.body.toString('utf8', 0, 300)}`);
+  for (const answer of answers) found.push(...checkAnswer(sent, answer, known));
+  return found;
+}
+
+/** Whether an answer refuses unreadable bytes and closes the connection. */
+function isConnectionError(answer: Answer): boolean {
+  return [400, 408, 413, 431].includes(answer.status) && header(answer, 'connection') === 'close';
+}
+
+function checkAnswer(sent: SentRequest, answer: Answer, known: OracleState): Finding[] {
+  const { where, app, internal } = sent;
+  const { status, headers } = answer;
+  const text = answer.body.toString('utf8');
+  const head = headers.map(([name, value]) => `${name}: ${value}`).join('\n');
+  const found: Finding[] = [];
+  const add = (rule: string, detail: string) => found.push({ rule, where, detail });
+  if (status >= 500 && status !== 503) add('server error', `${status} ${text.slice(0, 300)}`);
+  const leak = traceIn(`${head}\n${text}`) ?? (status >= 400 ? ERROR_CLASS.exec(text)?.[0] : undefined);
+  if (leak !== undefined) add('stack trace or path in an answer', leak);
+  for (const kind of leakedSecrets(sent, answer, known))
+    add(`${kind} in an answer`, `${status} ${head}\n${text}`);
+  if (headers.some(([name]) => name === HEADER_NAME)) add('header injected by a request', head);
+  const markup = /html/.test(header(answer, 'content-type') ?? '') ? /.{0,40}<fz.{0,40}/s.exec(text) : null;
+  if (markup) add('unescaped markup', markup[0]);
+  if (status >= 300 && status < 400 && status !== 304) {
+    const problem = redirectProblem(sent, header(answer, 'location') ?? '', known);
+    if (problem !== null) add(problem, header(answer, 'location') ?? '');
+  }
+  const wrong = internal ? [] : formatProblems(sent, answer, text);
+  if (wrong.length > 0)
+    found.push({
+      rule: `a ${status} has the wrong format`,
+      where: app,
+      detail: `${where}: ${wrong.join('; ')}`,
+    });
+  return found;
+}
+
+/** The credentials in an answer, except those that it must contain and those that the request itself contained. */
+function leakedSecrets(sent: SentRequest, answer: Answer, { secrets }: OracleState): Set<SecretKind> {
+  const { status, body, headers } = answer;
+  const sentSecrets = secrets.in(`${sent.target}\n${decoded(sent.target)}\n${sent.username ?? ''}`);
+  const type = header(answer, 'content-type') ?? '';
+  const found = new Set<SecretKind>();
+  const search = (text: string, ...allowed: SecretKind[]): void => {
+    for (const [piece, kind] of secrets.in(text))
+      if (!sentSecrets.has(piece) && !allowed.includes(kind)) found.add(kind);
+  };
+  for (const [name, value] of headers) {
+    if (name === 'set-cookie') search(value, 'cookie');
+    else if (name === 'location') search(value, 'code', 'state');
+    else search(value);
+  }
+  const text = body.toString('latin1');
+  const isTokenAnswer = status === 200 && sent.app === 'token' && text.includes('"access_token"');
+  if (isTokenAnswer) search(text.replaceAll(/"(access|refresh)_token":"[^"]*"/g, ''));
+  else if (status === 201) search(text, 'request URI');
+  else if (type.startsWith('text/html')) search(text, 'csrf token', 'state');
+  else search(text);
+  return found;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Redirects lead to our pages or to an exact redirect URI of the client, except for the port of a loopback URI (RFC 9700 2.1). */
+function redirectProblem(
+  { app, target }: SentRequest,
+  location: string,
+  { redirectUris, urls }: OracleState,
+): string | null {
+  if (!/^[\x21-\x7E]+$/.test(location)) return 'redirect to an invalid URI';
+  if (/^\/(?![/\\])/.test(location)) return null;
+  // error_uri is a URL of the token app; the page is in the authorize app.
+  if (app === 'token' && location === urls.authorize + ENDPOINTS.errorGuide) return null;
+  const [client, another] = new URLSearchParams(target.slice(target.indexOf('?') + 1)).getAll('client_id');
+  const isCertain = client !== undefined && another === undefined;
+  const registered = isCertain ? (redirectUris.get(client) ?? []) : [...redirectUris.values()].flat();
+  const withoutPort = location.replace(/^(http:\/\/127\.0\.0\.1):\d+/, '$1');
+  const follows = registered.some((uri) =>
+    [location, withoutPort].some((to) => to.startsWith(uri) && /^[?&]/.test(to.slice(uri.length))),
+  );
+  if (!follows) return 'redirect to an address that is not registered';
+  // RFC 9207 2
+  return /[?&]iss=/.test(location) ? null : 'redirect without iss';
+}
+
+/** The allowed values of Cache-Control. */
+function cacheControlsOf({ app, method, target, isRaw }: SentRequest, status: number): readonly string[] {
+  const description = DESCRIPTIONS[app];
+  if (isRaw) return ['no-store', ...description.cacheControls];
+  // The router decodes a path, ends it at a fragment and ignores the authority of a URI in absolute form (RFC 9112 3.2.2).
+  const path = decoded(target.replace(/^https?:\/\/[^/?#]*/, '').split(/[?#]/, 1)[0] ?? '');
+  return [description.cacheControl({ method, path, status }) ?? 'no-store'];
+}
+
+/** Checks the headers of an app's answers and the format of its errors. */
+function formatProblems(sent: SentRequest, answer: Answer, text: string): string[] {
+  const { app, method } = sent;
+  const { status } = answer;
+  const isError = status >= 400;
+  const type = app === 'authorize' ? /^text\/html; charset=utf-8$/ : /^application\/json; charset=utf-8$/;
+  const rules: readonly (readonly [applies: boolean, name: string, rule: RegExp])[] = [
+    [true, 'x-content-type-options', /^nosniff$/],
+    [app === 'authorize', 'content-security-policy', /frame-ancestors 'none'|sandbox/],
+    [isError, 'content-type', type],
+    [status === 503, 'retry-after', /^\d+$/],
+    [status === 405, 'allow', /^[A-Z, ]+$/],
+    [status === 401 && app === 'resource', 'www-authenticate', /^(?:Bearer|DPoP) /],
+  ];
+  const wrong = rules
+    .filter(([applies, name, rule]) => applies && !rule.test(header(answer, name) ?? ''))
+    .map(([, name]) => `${name}: ${header(answer, name)}`);
+  const cacheControl = header(answer, 'cache-control') ?? '';
+  if (!cacheControlsOf(sent, status).includes(cacheControl)) wrong.push(`cache-control: ${cacheControl}`);
+  const hasErrorFormat =
+    app === 'authorize' || isOAuthError(text) || (app === 'resource' && isApiError(text));
+  if (isError && method !== 'HEAD' && !hasErrorFormat) wrong.push(`body: ${text.slice(0, 300)}`);
+  return wrong;
+}
+
+/** RFC 6749 5.2. */
+function isOAuthError(text: string): boolean {
+  const { error, error_description: description, ...rest } = parse(text);
+  return (
+    typeof error === 'string' &&
+    /^[a-z_]+$/.test(error) &&
+    typeof description === 'string' &&
+    /^[\x20\x21\x23-\x5B\x5D-\x7E]+$/.test(description) &&
+    Object.keys(rest).every((name) => name === 'error_reference' || name === 'error_uri')
+  );
+}
+
+function isApiError(text: string): boolean {
+  const { status, timestamp, path, error } = parse(text);
+  const { code, message } = (error ?? {}) as Record<string, unknown>;
+  return status === 'error' && [timestamp, path, code, message].every((value) => typeof value === 'string');
+}
+
+function parse(text: string): Record<string, unknown> {
+  try {
+    return (JSON.parse(text) as Record<string, unknown> | null) ?? {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,180 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Isolated } from '#test/support/isolate.js';
+import { Actor } from './actor.js';
+import type { Finding } from './answer-oracle.js';
+import { type RecordedFinding, Findings, type Lane, mixSeeds, runLane } from './lane.js';
+import { KnownSecrets } from './leaks.js';
+import { checkLogLine, checkMemory } from './process-oracle.js';
+import type { OpenTarget, Target } from './target.js';
+import { type MemoryOfApps, startWorld, type World } from './world.js';
+
+/** Minutes, or the number of requests to each target. */
+type Length = { readonly minutes: number } | { readonly requests: number };
+
+export interface Plan {
+  readonly seed: number;
+  readonly length: Length;
+  readonly targets: readonly OpenTarget[];
+}
+
+export interface Result {
+  readonly seed: number;
+  readonly requests: number;
+  readonly seconds: number;
+  /** Counts of each status, by endpoint or subject. */
+  readonly outcomes: ReadonlyMap<string, ReadonlyMap<string, number>>;
+  readonly findings: readonly RecordedFinding[];
+  /** Null if a process ended before the measurement. */
+  readonly memory: MemoryComparison | null;
+}
+
+interface MemoryComparison {
+  readonly before: MemoryOfApps;
+  readonly after: MemoryOfApps;
+}
+
+export interface Progress {
+  readonly requests: number;
+  readonly findings: number;
+  /** Milliseconds since the start, and until the end if it is known. */
+  readonly elapsed: number;
+  readonly left: number | undefined;
+}
+
+/** JIT compilers and caches fill before memory is measured: limits per lane. */
+const WARM_UP = { runs: 120, milliseconds: 30_000 };
+/** How many recent recipes accompany a finding in a log. */
+const MAX_RECENT = 12;
+const MAX_MEMORY_CHECKS = 12;
+const MEMORY_CHECK_PAUSE_MS = 3_000;
+
+/** Sends random requests to its own product, and checks every answer, log line and process against the rules. */
+export class Campaign {
+  private readonly outcomes = new Map<string, Map<string, number>>();
+  private readonly findings = new Findings();
+  private readonly recent: unknown[] = [];
+  private readonly started = performance.now();
+  private requests = 0;
+  private end = Infinity;
+  private processEnded = false;
+
+  constructor(private readonly plan: Plan) {}
+
+  get progress(): Progress {
+    const now = performance.now();
+    return {
+      requests: this.requests,
+      findings: this.findings.all.length,
+      elapsed: now - this.started,
+      left: this.end === Infinity ? undefined : Math.max(0, this.end - now),
+    };
+  }
+
+  /** Ends the campaign, as if its time had elapsed. */
+  stop(): void {
+    this.end = 0;
+  }
+
+  /** @param services private services; the campaign closes them */
+  async run(services: Isolated): Promise<Result> {
+    const secrets = new KnownSecrets();
+    const world = await startWorld(services, secrets, {
+      line: (app, line) => this.recordWithRecent(checkLogLine(app, line, secrets)),
+      ended: (app, how) => {
+        this.processEnded = true;
+        this.recordWithRecent([{ rule: 'process ended', where: app, detail: how }]);
+        this.stop();
+      },
+    });
+    const targets: Target[] = [];
+    try {
+      for (const open of this.plan.targets) targets.push(await open(world, this.tally));
+      const memory = await this.runLanes(await lanesOf(targets, world), world);
+      return {
+        seed: this.plan.seed,
+        requests: this.requests,
+        seconds: (performance.now() - this.started) / 1000,
+        outcomes: this.outcomes,
+        findings: this.findings.all,
+        memory,
+      };
+    } finally {
+      await Promise.all(targets.map((target) => target.close()));
+      await world.close();
+    }
+  }
+
+  /** Warms up before a timed run, then measures memory before and after the requests. */
+  private async runLanes(lanes: readonly Lane[], world: World): Promise<MemoryComparison | null> {
+    const { length } = this.plan;
+    const warm = performance.now() + WARM_UP.milliseconds;
+    if ('minutes' in length)
+      await this.phase(1, lanes, { runs: () => WARM_UP.runs, isOver: () => performance.now() > warm });
+    const before = this.isOver ? null : await world.memory();
+    if ('minutes' in length && !this.isOver) this.end = performance.now() + length.minutes * 60_000;
+    const runs = (target: Target) =>
+      'minutes' in length ? Infinity : Math.ceil(length.requests / target.lanes);
+    await this.phase(2, lanes, { runs, isOver: () => false });
+    return before && !this.processEnded ? { before, after: await this.memoryAfter(world, before) } : null;
+  }
+
+  private async phase(
+    phase: number,
+    lanes: readonly Lane[],
+    { runs, isOver }: { runs: (target: Target) => number; isOver: () => boolean },
+  ): Promise<void> {
+    const playing = lanes.map((lane, n) => {
+      const seed = mixSeeds(this.plan.seed, phase, n);
+      const run = {
+        seed,
+        runs: runs(lane.target),
+        isOver: () => this.isOver || isOver(),
+        onRecipe: this.onRecipe,
+      };
+      return runLane(lane, run, this.findings);
+    });
+    await Promise.all(playing);
+  }
+
+  private readonly onRecipe = (recipe: unknown): void => {
+    this.requests += 1;
+    this.recent.push(recipe);
+    if (this.recent.length > MAX_RECENT) this.recent.shift();
+  };
+
+  private readonly tally = (where: string, outcome: string): void => {
+    const counts = this.outcomes.get(where) ?? new Map<string, number>();
+    this.outcomes.set(where, counts.set(outcome, (counts.get(outcome) ?? 0) + 1));
+  };
+
+  /** Records findings about a process itself, with the recipes that may have caused them. */
+  private recordWithRecent(findings: readonly Finding[]): void {
+    this.findings.record(findings, [...this.recent]);
+  }
+
+  /** Measures memory after the requests. Repeats the measurement: the memory of the last requests may be freed late. */
+  private async memoryAfter(world: World, before: MemoryOfApps): Promise<MemoryOfApps> {
+    for (let attempt = 1; ; attempt += 1) {
+      const after = await world.memory();
+      const findings = checkMemory(before, after);
+      if (findings.length > 0 && attempt < MAX_MEMORY_CHECKS) {
+        await sleep(MEMORY_CHECK_PAUSE_MS);
+        continue;
+      }
+      this.findings.record(findings, null);
+      return after;
+    }
+  }
+
+  private get isOver(): boolean {
+    return performance.now() >= this.end;
+  }
+}
+
+async function lanesOf(targets: readonly Target[], world: World): Promise<Lane[]> {
+  const lanes: Lane[] = [];
+  for (const target of targets)
+    for (let n = 0; n < target.lanes; n += 1)
+      lanes.push({ target, actor: await Actor.create(world, `${target.name}${n}`) });
+  return lanes;
+}

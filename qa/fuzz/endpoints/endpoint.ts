@@ -1,0 +1,56 @@
+import type { AppName } from '#test/support/launch-app.js';
+import type { Actor } from '../actor.js';
+import type { Body, Draft, Field, Header } from '../draft.js';
+
+/** An endpoint of the product, and how to build a valid request to it. */
+export interface Endpoint {
+  readonly name: string;
+  readonly app: AppName;
+  readonly internal: boolean;
+  /** The statuses of a valid request, without overload. */
+  readonly validStatuses: readonly number[];
+  /** @param variant its bits choose among the ways in which clients send the request */
+  readonly build: (actor: Actor, variant: number) => Promise<Draft>;
+}
+
+export interface Parts {
+  readonly query?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly form?: Readonly<Record<string, string>>;
+  readonly json?: Readonly<Record<string, string>>;
+}
+
+/** A valid request as a reverse proxy sends it. */
+export function draft(
+  actor: Actor,
+  app: AppName,
+  [method, path]: readonly [method: string, path: string],
+  { query = {}, headers = {}, form, json }: Parts = {},
+): Draft {
+  const parameters = form ?? json;
+  const body: Body | null = parameters
+    ? { format: form ? 'form' : 'json', fields: fieldsOf(parameters), changes: [], chunked: false }
+    : null;
+  const type = form ? 'application/x-www-form-urlencoded' : 'application/json';
+  const all: Readonly<Record<string, string>> = {
+    Host: new URL(actor.urls[app]).host,
+    'X-Forwarded-For': actor.address(),
+    ...(body && { 'Content-Type': type }),
+    ...headers,
+  };
+  const lines = Object.entries(all).map(([name, value]): Header => ({ name, value }));
+  const uri = `${actor.urls[app]}${path}`;
+  return { app, internal: false, uri, method, path, query: fieldsOf(query), headers: lines, body };
+}
+
+function fieldsOf(parameters: Readonly<Record<string, string>>): Field[] {
+  return Object.entries(parameters).map(([name, value]) => ({ name, value }));
+}
+
+/** Whether a bit of the variant is set. */
+export const bit = (variant: number, n: number): boolean => ((variant >> n) & 1) === 1;
+
+/** One of the choices, by two bits of the variant. */
+export function choose<T>(variant: number, n: number, choices: readonly [T, ...T[]]): T {
+  return choices[((variant >> n) & 3) % choices.length] ?? choices[0];
+}

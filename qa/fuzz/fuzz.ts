@@ -1,0 +1,103 @@
+import { randomInt } from 'node:crypto';
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { migrate } from '#database/connection/migrate.js';
+import { startBackingServices } from '#local/servers/backing-services.js';
+import { Campaign, type Plan } from './campaign.js';
+import { openHttp } from './http-target.js';
+import { openNats } from './nats-target.js';
+import { openRaw } from './raw-target.js';
+import { jsonOf, progressLine, reportOf } from './report.js';
+import type { OpenTarget } from './target.js';
+
+const USAGE = `npm run fuzz [-- --minutes N] [--seed S] [--target http|raw|nats|all] [--json]
+
+Sends random requests to its own product, over HTTP, over raw TCP connections and over NATS. Reports server errors, stack
+traces and credentials in answers and log lines, processes that end, connections that hang, answers that break a rule,
+and memory that is not released.
+
+  --minutes N   duration after the warm-up (default 5)
+  --seed S      repeats the requests of the run that printed this seed
+  --target T    only these requests
+  --json        prints the report as JSON
+  --help        prints this help
+
+Exit codes: 0 no findings, 1 findings, 2 wrong options.
+`;
+
+const TARGETS: Readonly<Record<string, readonly OpenTarget[]>> = {
+  http: [openHttp],
+  raw: [openRaw],
+  nats: [openNats],
+  all: [openHttp, openRaw, openNats],
+};
+
+class UsageError extends Error {}
+
+interface Options {
+  readonly plan: Plan;
+  readonly json: boolean;
+}
+
+/** @returns null for --help. @throws UsageError, or an error of parseArgs */
+function readOptions(): Options | null {
+  const { values } = parseArgs({
+    options: {
+      minutes: { type: 'string', default: '5' },
+      seed: { type: 'string', default: String(randomInt(2 ** 31)) },
+      target: { type: 'string', default: 'all' },
+      json: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) return null;
+  const minutes = Number(values.minutes);
+  if (!(minutes > 0 && minutes <= 24 * 60))
+    throw new UsageError('--minutes must be a number above 0, 1440 at most');
+  if (!/^\d{1,10}$/.test(values.seed)) throw new UsageError('--seed must be a whole number');
+  const targets = Object.hasOwn(TARGETS, values.target) ? TARGETS[values.target] : undefined;
+  if (!targets) throw new UsageError(`--target must be one of ${Object.keys(TARGETS).join(', ')}`);
+  return { plan: { seed: Number(values.seed), length: { minutes }, targets }, json: values.json };
+}
+
+async function fuzz({ plan, json }: Options): Promise<number> {
+  process.stderr.write(`seed ${plan.seed}\n`);
+  const services = await startBackingServices({
+    env: { PATH: process.env['PATH'] },
+    directory: resolve('.local'),
+    persistent: false,
+    progress: (text) => process.stderr.write(`${text}\n`),
+  });
+  await migrate(services.databaseUrl);
+  const campaign = new Campaign(plan);
+  process.once('SIGINT', () => campaign.stop());
+  const showing = show(campaign);
+  try {
+    const result = await campaign.run({ ...services, close: () => services.stop() });
+    process.stdout.write(json ? jsonOf(result) : `\n${reportOf(result)}`);
+    return result.findings.length === 0 ? 0 : 1;
+  } finally {
+    clearInterval(showing);
+  }
+}
+
+/** On a terminal, one line that is overwritten; otherwise a line every half minute. */
+function show(campaign: Campaign): NodeJS.Timeout {
+  const { isTTY } = process.stderr;
+  const write = () =>
+    process.stderr.write(
+      isTTY ? `\r${progressLine(campaign.progress)}\u001B[K` : `${progressLine(campaign.progress)}\n`,
+    );
+  return setInterval(write, isTTY ? 1_000 : 30_000);
+}
+
+try {
+  const options = readOptions();
+  if (options) process.exitCode = await fuzz(options);
+  else process.stdout.write(USAGE);
+} catch (error) {
+  const { code = '', message } = error as { code?: string; message: string };
+  if (!code.startsWith('ERR_PARSE_ARGS') && !(error instanceof UsageError)) throw error;
+  process.stderr.write(`error: ${message}\n\n${USAGE}`);
+  process.exitCode = 2;
+}

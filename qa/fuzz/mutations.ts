@@ -1,0 +1,266 @@
+import { gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { INVALID_PROOFS } from '#test/support/invalid-proofs.js';
+import type { Actor } from './actor.js';
+import type { Draft, Field } from './draft.js';
+import { HEADER_VALUES } from './header-values.js';
+import {
+  HEADER_NAME,
+  MARKUP,
+  type UnexpectedValue,
+  unexpectedName,
+  unexpectedValue,
+  textOf,
+  valueOf,
+} from './values.js';
+
+/** One defect of a request. It is data, so that a finding can be repeated. */
+export type Mutation =
+  | { readonly parameter: number; readonly do: 'drop' | 'repeat' }
+  | { readonly parameter: number; readonly do: 'set'; readonly to: UnexpectedValue }
+  | { readonly parameter: number; readonly do: 'rename'; readonly to: string }
+  | { readonly parameter: number; readonly do: 'other credential'; readonly pick: number }
+  | { readonly add: 'query' | 'body'; readonly name: string; readonly value: UnexpectedValue }
+  | { readonly many: 'query' | 'body' | 'headers' | 'cookies'; readonly count: number }
+  | { readonly header: string; readonly do: 'set' | 'add'; readonly to: string | UnexpectedValue }
+  | { readonly header: string; readonly do: 'drop' | 'repeat' | 'fold' }
+  | { readonly header: string; readonly do: 'other credential'; readonly pick: number }
+  | { readonly body: BodyChange; readonly at: number }
+  | { readonly method: string }
+  | { readonly path: PathChange | 'credential'; readonly at: number }
+  | { readonly proof: number };
+
+const BODY_CHANGES = {
+  truncate: (bytes: Buffer, at: number) => bytes.subarray(0, at % (bytes.length + 1)),
+  tail: (bytes: Buffer) => Buffer.concat([bytes, Buffer.from('\r\n{}&=')]),
+  mark: (bytes: Buffer) => Buffer.concat([Buffer.from('\uFEFF'), bytes]),
+  'UTF-16': (bytes: Buffer) => Buffer.from(bytes.toString(), 'utf16le'),
+  'invalid UTF-8': (bytes: Buffer, at: number) =>
+    Buffer.concat([
+      bytes.subarray(0, at % (bytes.length + 1)),
+      Buffer.from([0xc3, 0x28, 0xff, 0xf8, 0x80]),
+      bytes,
+    ]),
+  gzip: (bytes: Buffer) => gzipSync(bytes),
+  zeros: (bytes: Buffer, at: number) => Buffer.concat([bytes, Buffer.alloc(at % 70_000)]),
+  flip: (bytes: Buffer, at: number) => {
+    const flipped = Buffer.from(bytes);
+    if (bytes.length > 0) flipped[at % bytes.length] = (flipped[at % bytes.length] ?? 0) ^ (1 << (at & 7));
+    return flipped;
+  },
+  empty: () => Buffer.alloc(0),
+  'array around it': (bytes: Buffer) => Buffer.from(`[${bytes.toString()}]`),
+} as const satisfies Record<string, (bytes: Buffer, at: number) => Buffer>;
+
+type BodyChange = keyof typeof BODY_CHANGES | 'other format' | 'chunked' | 'none' | 'one';
+
+const PATH_CHANGES = {
+  slash: (path: string) => `${path}/`,
+  'double slash': (path: string) => `/${path}`,
+  'dot segments': (path: string) => `/x/..${path}/.`,
+  'encoded dots': (path: string) => `/x/%2e%2e${path}`,
+  'upper case': (path: string) => path.toUpperCase(),
+  encoded: (path: string, at: number) => encodeAt(path, at),
+  'encoded slashes': (path: string) => `/${path.slice(1).replaceAll('/', '%2F')}`,
+  backslashes: (path: string) => path.replaceAll('/', '\\'),
+  matrix: (path: string) => `${path};a=b`,
+  'bad percent': (path: string) => `${path}%`,
+  'overlong UTF-8': (path: string) => `${path}%C0%AF`,
+  'no UTF-8': (path: string) => `${path}\xFF\xFE`,
+  NUL: (path: string) => `${path}%00`,
+  fragment: (path: string) => `${path}#fragment`,
+  'second question mark': (path: string) => `${path}??a=b`,
+  markup: (path: string) => `${path}/${encodeURI(MARKUP)}`,
+  'raw markup': (path: string) => `${path}/${MARKUP.replaceAll(' ', '')}`,
+  'line end': (path: string) => `${path}%0d%0a${HEADER_NAME}:1`,
+  long: (path: string, at: number) => `${path}/${'a'.repeat(at % 20_000)}`,
+  deep: (path: string, at: number) => `${path}${'/a'.repeat(at % 4_000)}`,
+  absolute: (path: string) => `http://localhost${path}`,
+  'absolute of others': (path: string) => `https://evil.example${path}`,
+  asterisk: () => '*',
+  authority: () => 'localhost:443',
+  empty: () => '',
+  prototype: (path: string) => path.replace(/[^/]*$/, '__proto__'),
+} as const satisfies Record<string, (path: string, at: number) => string>;
+
+type PathChange = keyof typeof PATH_CHANGES;
+
+const METHODS = 'GET HEAD POST PUT PATCH DELETE OPTIONS TRACE CONNECT PROPFIND QUERY get GETS X'.split(' ');
+
+const at = fc.nat(70_000);
+const which = fc.nat(15);
+const headerName = fc.constantFrom(...HEADER_VALUES.keys());
+const place = fc.constantFrom('query' as const, 'body' as const);
+const bodyChanges = [...Object.keys(BODY_CHANGES), 'other format', 'chunked', 'none', 'one'] as BodyChange[];
+
+export const mutation: fc.Arbitrary<Mutation> = fc.oneof(
+  {
+    weight: 2,
+    arbitrary: fc.record({ parameter: which, do: fc.constantFrom('drop' as const, 'repeat' as const) }),
+  },
+  {
+    weight: 6,
+    arbitrary: fc.record({ parameter: which, do: fc.constant('set' as const), to: unexpectedValue }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ parameter: which, do: fc.constant('rename' as const), to: unexpectedName }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      parameter: which,
+      do: fc.constant('other credential' as const),
+      pick: fc.nat(99),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ add: place, name: unexpectedName, value: unexpectedValue }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      many: fc.constantFrom('query' as const, 'body' as const, 'headers' as const, 'cookies' as const),
+      count: fc.constantFrom(10, 100, 199, 201, 1_000, 3_000),
+    }),
+  },
+  {
+    weight: 5,
+    arbitrary: headerName.chain((header) =>
+      fc.record({
+        header: fc.constant(header),
+        do: fc.constantFrom('set' as const, 'add' as const),
+        to: fc.oneof(
+          { weight: 4, arbitrary: fc.constantFrom(...(HEADER_VALUES.get(header) ?? [''])) },
+          { weight: 1, arbitrary: unexpectedValue },
+        ),
+      }),
+    ),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      header: headerName,
+      do: fc.constantFrom('drop' as const, 'repeat' as const, 'fold' as const),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      // The error page for a form that was opened at another host shows that host.
+      header: headerName.filter((name) => !/host/i.test(name)),
+      do: fc.constant('other credential' as const),
+      pick: fc.nat(99),
+    }),
+  },
+  { weight: 3, arbitrary: fc.record({ body: fc.constantFrom(...bodyChanges), at }) },
+  { weight: 1, arbitrary: fc.record({ method: fc.constantFrom(...METHODS) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      path: fc.constantFrom('credential' as const, ...(Object.keys(PATH_CHANGES) as PathChange[])),
+      at,
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ proof: fc.nat(INVALID_PROOFS.length - 1) }) },
+);
+
+/** Applies a mutation to a request. Without the part that it changes, the request stays the same. */
+export async function mutate(draft: Draft, change: Mutation, actor: Actor): Promise<void> {
+  if ('parameter' in change) mutateParameter(draft, change, actor);
+  else if ('add' in change)
+    listOf(draft, change.add).push({ name: change.name, value: valueOf(change.value) });
+  else if ('many' in change) addMany(draft, change);
+  else if ('header' in change) mutateHeader(draft, change, actor);
+  else if ('body' in change) mutateBody(draft, change);
+  else if ('method' in change) draft.method = change.method;
+  else if ('path' in change) mutatePath(draft, change, actor);
+  else await addProof(draft, change.proof, actor);
+}
+
+function listOf(draft: Draft, where: 'query' | 'body'): Field[] {
+  return where === 'body' && draft.body ? draft.body.fields : draft.query;
+}
+
+type ParameterChange = Extract<Mutation, { parameter: number }>;
+
+function mutateParameter(draft: Draft, change: ParameterChange, actor: Actor): void {
+  const lists = [draft.query, draft.body?.fields ?? []];
+  const all = lists.flatMap((list) => list.map((field) => ({ list, field })));
+  const found = all[change.parameter % all.length];
+  if (!found) return;
+  const { list, field } = found;
+  const index = list.indexOf(field);
+  if (change.do === 'set') field.value = valueOf(change.to);
+  else if (change.do === 'rename') {
+    // The value may now be, for example, a redirect_uri, which the log contains.
+    actor.world.secrets.forget(JSON.stringify(field.value));
+    field.name = change.to;
+  } else if (change.do === 'other credential') field.value = credentialFor(field, change.pick, actor);
+  else if (change.do === 'drop') list.splice(index, 1);
+  else list.push({ ...field });
+}
+
+/** Users sometimes type their password into the username field. */
+function credentialFor({ name }: Field, pick: number, actor: Actor): string {
+  return name === 'username' && pick % 2 === 1 ? actor.user.password : actor.retiredCredential(pick);
+}
+
+function addMany(draft: Draft, { many, count }: Extract<Mutation, { many: string }>): void {
+  const names = Array.from({ length: count }, (_, n) => `f${n}`);
+  if (many === 'headers') draft.headers.push(...names.map((name) => ({ name, value: '1' })));
+  else if (many === 'cookies')
+    draft.headers.push({ name: 'Cookie', value: names.map((name) => `${name}=1`).join('; ') });
+  else listOf(draft, many).push(...names.map((name) => ({ name, value: '1' })));
+}
+
+type HeaderChange = Extract<Mutation, { header: string }>;
+
+function mutateHeader(draft: Draft, change: HeaderChange, actor: Actor): void {
+  const name = change.header;
+  const found = draft.headers.filter((header) => header.name.toLowerCase() === name.toLowerCase());
+  if (change.do === 'repeat') draft.headers.push(...found);
+  else if (change.do === 'fold') for (const header of found) header.value = `${header.value}\r\n folded`;
+  else if (change.do !== 'add') draft.headers = draft.headers.filter((header) => !found.includes(header));
+  if (change.do === 'other credential')
+    draft.headers.push({ name, value: actor.retiredCredential(change.pick) });
+  if (change.do !== 'set' && change.do !== 'add') return;
+  const value = typeof change.to === 'string' ? change.to : textOf(change.to);
+  draft.headers.push({ name, value });
+}
+
+function mutateBody(
+  draft: Draft,
+  { body: change, at: position }: Extract<Mutation, { body: BodyChange }>,
+): void {
+  if (change === 'one') draft.body ??= { format: 'json', fields: [], changes: [], chunked: false };
+  else if (change === 'none') draft.body = null;
+  if (!draft.body) return;
+  if (change === 'chunked') draft.body.chunked = true;
+  else if (change === 'other format') draft.body.format = draft.body.format === 'form' ? 'json' : 'form';
+  else if (change !== 'one' && change !== 'none') {
+    const alter = BODY_CHANGES[change];
+    draft.body.changes.push((bytes) => alter(bytes, position));
+  }
+}
+
+async function addProof(draft: Draft, index: number, actor: Actor): Promise<void> {
+  const { uri, method } = draft;
+  const proofs = await INVALID_PROOFS[index]?.make({ key: actor.key, method, uri });
+  draft.headers = draft.headers.filter(({ name }) => name !== 'DPoP');
+  for (const value of [proofs ?? []].flat()) draft.headers.push({ name: 'DPoP', value });
+}
+
+function mutatePath(
+  draft: Draft,
+  { path: change, at: position }: Extract<Mutation, { path: string }>,
+  actor: Actor,
+): void {
+  draft.path =
+    change === 'credential'
+      ? `${draft.path}/${actor.retiredCredential(position)}`
+      : PATH_CHANGES[change](draft.path, position);
+}
+
+function encodeAt(path: string, position: number): string {
+  const index = position % path.length;
+  return `${path.slice(0, index)}%${path.charCodeAt(index).toString(16)}${path.slice(index + 1)}`;
+}

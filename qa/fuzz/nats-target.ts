@@ -1,0 +1,297 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connect, headers as newHeaders, type Msg, type MsgHdrs } from '@nats-io/transport-node';
+import fc from 'fast-check';
+import { SUBJECTS } from '#messaging/contract.js';
+import { REFERENCE_HEADER } from '#messaging/nats-message.js';
+import { natsOptions } from '#messaging/nats.connection.js';
+import type { Actor } from './actor.js';
+import type { Finding } from './answer-oracle.js';
+import { traceIn } from './leaks.js';
+import type { Tally, Target } from './target.js';
+import { type UnexpectedValue, unexpectedName, unexpectedValue, valueOf } from './values.js';
+import type { World } from './world.js';
+
+type Subject = keyof typeof SUBJECTS;
+
+interface FieldChange {
+  readonly field: string;
+  /** Absent: the field is removed. */
+  readonly to?: UnexpectedValue;
+}
+
+/** Payloads that are not JSON, or not a packet of Nest. */
+const PAYLOADS = [
+  '',
+  'null',
+  '1',
+  '"x"',
+  '[]',
+  '{}',
+  '{',
+  'undefined',
+  '\0',
+  '{"pattern":{}}',
+  '{"id":"1"}',
+  '{"response":1,"id":"1"}',
+] as const;
+
+export interface NatsRecipe {
+  readonly subject: Subject;
+  readonly changes: readonly FieldChange[];
+  /** Replaces all of `data`. */
+  readonly data?: UnexpectedValue | undefined;
+  readonly id: 'valid' | 'none' | UnexpectedValue;
+  readonly replacement?: string | { readonly bytes: number } | undefined;
+  readonly reply: boolean;
+  readonly headers: readonly (readonly [name: string, value: UnexpectedValue])[];
+}
+
+const FIELDS = [
+  'token',
+  'jkt',
+  'proof',
+  'jti',
+  'nonce',
+  'expires_at',
+  'user_id',
+  'client_id',
+  'grant_id',
+  'pattern',
+];
+/** The largest is just below the server's limit for a message. */
+const PADDED_SIZES = [1_000, 100_000, 800_000];
+
+const change: fc.Arbitrary<FieldChange> = fc.oneof(
+  { weight: 1, arbitrary: fc.record({ field: fc.constantFrom(...FIELDS) }) },
+  { weight: 5, arbitrary: fc.record({ field: fc.constantFrom(...FIELDS), to: unexpectedValue }) },
+  { weight: 1, arbitrary: fc.record({ field: unexpectedName, to: unexpectedValue }) },
+);
+const never = fc.constant(undefined);
+
+const natsRecipe: fc.Arbitrary<NatsRecipe> = fc.record({
+  subject: fc.constantFrom(...(Object.keys(SUBJECTS) as Subject[])),
+  changes: fc.oneof(
+    { weight: 1, arbitrary: fc.constant([]) },
+    { weight: 2, arbitrary: fc.array(change, { minLength: 1, maxLength: 3 }) },
+  ),
+  data: fc.oneof({ weight: 5, arbitrary: never }, { weight: 1, arbitrary: unexpectedValue }),
+  id: fc.oneof(
+    { weight: 6, arbitrary: fc.constant('valid' as const) },
+    { weight: 1, arbitrary: fc.constant('none' as const) },
+    { weight: 1, arbitrary: unexpectedValue },
+  ),
+  replacement: fc.oneof(
+    { weight: 8, arbitrary: never },
+    { weight: 1, arbitrary: fc.constantFrom(...PAYLOADS) },
+    { weight: 1, arbitrary: fc.record({ bytes: fc.constantFrom(...PADDED_SIZES) }) },
+  ),
+  reply: fc.oneof({ weight: 4, arbitrary: fc.constant(true) }, { weight: 1, arbitrary: fc.constant(false) }),
+  headers: fc.array(
+    fc.tuple(
+      fc.constantFrom(REFERENCE_HEADER, 'traceparent', 'Nats-Service-Error', '__proto__', 'x'),
+      unexpectedValue,
+    ),
+    { maxLength: 2 },
+  ),
+});
+
+/** Callers wait 2 s (docs/configuration.md); this allows for a busy machine. */
+const ANSWER_TIMEOUT_MS = 15_000;
+const MAX_ATTEMPTS = 3;
+const PAUSE_MS = 2_000;
+
+interface Message {
+  /** Valid data. */
+  readonly data: (actor: Actor) => Promise<Record<string, unknown>>;
+  /** Whether a response to valid data is correct; absent for a broadcast. */
+  readonly isExpected?: (response: Record<string, unknown>) => boolean;
+}
+
+const proofOf = (actor: Actor) => ({
+  jkt: actor.key.jkt,
+  jti: actor.newSecret('state'),
+  expires_at: Date.now() + 60_000,
+});
+
+/** A message for every subject of the contract; the type requires one for each. */
+const MESSAGES: Readonly<Record<Subject, Message>> = {
+  introspect: {
+    data: async (actor) => {
+      const { access } = await actor.pair({ isPublic: false, bound: true }, 'share');
+      return { token: access, jkt: actor.key.jkt, proof: proofOf(actor) };
+    },
+    isExpected: ({ active, grant_id: id, cnf, proof }) =>
+      active === true && typeof id === 'string' && Boolean(cnf) && Boolean(proof),
+  },
+  consumeProof: {
+    data: async (actor) => proofOf(actor),
+    isExpected: ({ outcome }) => outcome === 'consumed',
+  },
+  profile: {
+    data: async ({ user }) => ({ user_id: user.id }),
+    isExpected: ({ user }) => typeof user === 'object' && user !== null,
+  },
+  applyRevocations: {
+    data: async ({ confidential }) => ({ client_id: confidential.id }),
+    isExpected: ({ applied }) => typeof applied === 'number',
+  },
+  userUpsert: {
+    data: async (actor) => ({
+      issuer: 'https://product.example.com',
+      external_id: actor.newSecret('state'),
+      email: 'fuzz@example.com',
+      updated_at: new Date().toISOString(),
+    }),
+    isExpected: ({ status }) => status === 'created',
+  },
+  userDisable: {
+    data: async (actor) => ({
+      issuer: 'https://product.example.com',
+      external_id: actor.newSecret('state'),
+      updated_at: new Date().toISOString(),
+    }),
+    isExpected: ({ status }) => status === 'unknown',
+  },
+  userDelete: {
+    data: async (actor) => ({
+      issuer: 'https://product.example.com',
+      external_id: actor.newSecret('state'),
+      updated_at: new Date().toISOString(),
+    }),
+    isExpected: ({ status }) => status === 'unknown',
+  },
+  grantRevoked: { data: async (actor) => ({ grant_id: actor.newSecret('state') }) },
+  clientChanged: { data: async ({ confidential }) => ({ client_id: confidential.id }) },
+  userChanged: { data: async ({ user }) => ({ user_id: user.id }) },
+};
+
+/** Sends messages to every subject of the contract, with the permission to do so. */
+export async function openNats(world: World, tally: Tally): Promise<Target<NatsRecipe>> {
+  const nats = await connect(natsOptions(world.natsUrl, 'fuzz'));
+  const send = async (recipe: NatsRecipe, actor: Actor): Promise<Reply> => {
+    const subject = SUBJECTS[recipe.subject];
+    const payload = await payloadOf(recipe, actor);
+    const headers = headersOf(recipe, actor);
+    const options = headers ? { headers } : {};
+    if (!recipe.reply) {
+      nats.publish(subject, payload, options);
+      await nats.flush();
+      return 'sent';
+    }
+    if (expectsReply(recipe))
+      return nats
+        .request(subject, payload, { ...options, timeout: ANSWER_TIMEOUT_MS })
+        .catch(() => 'unanswered');
+    // No answer is required, but one that arrives is checked.
+    const answer = nats
+      .request(subject, payload, { ...options, timeout: ANSWER_TIMEOUT_MS })
+      .catch(() => 'unanswered' as const);
+    return Promise.race([answer, sleep(100, 'sent' as const, { ref: false })]);
+  };
+  return {
+    name: 'nats',
+    lanes: 2,
+    recipe: natsRecipe,
+    close: () => nats.close(),
+    async run(recipe: NatsRecipe, actor: Actor): Promise<Finding[]> {
+      for (let attempt = 1; ; attempt += 1) {
+        const reply = await send(recipe, actor);
+        const found = checkReply(recipe, reply, world);
+        tally(SUBJECTS[recipe.subject], outcomeOf(reply));
+        // Retries as over HTTP: on a busy machine the product may be overloaded.
+        if (!found.some(({ rule }) => rule === REFUSED) || attempt === MAX_ATTEMPTS) return found;
+        await sleep(PAUSE_MS);
+      }
+    },
+  };
+}
+
+type Reply = Msg | 'unanswered' | 'sent';
+
+const REFUSED = 'valid request is refused';
+
+function outcomeOf(reply: Reply): string {
+  if (typeof reply === 'string') return reply;
+  return parse(textOf(reply)).err === undefined ? 'answered' : 'error';
+}
+
+/** Checks a reply against every rule. */
+function checkReply(recipe: NatsRecipe, reply: Reply, { secrets }: World): Finding[] {
+  const text = textOf(reply);
+  const found: Finding[] = [];
+  const add = (rule: string, detail: string) => found.push({ rule, where: SUBJECTS[recipe.subject], detail });
+  if (reply === 'unanswered') add('hangs', `no answer in ${ANSWER_TIMEOUT_MS / 1000} s`);
+  const leak = traceIn(text);
+  if (leak !== undefined) add('stack trace or path in an answer', leak);
+  for (const kind of new Set(secrets.in(text).values())) add(`${kind} in an answer`, text);
+  const response = (parse(text).response ?? {}) as Record<string, unknown>;
+  const isExpected = MESSAGES[recipe.subject].isExpected?.(response) ?? true;
+  if (isUnchanged(recipe) && recipe.reply && !isExpected) add(REFUSED, text.slice(0, 300));
+  return found;
+}
+
+function textOf(reply: Reply): string {
+  return typeof reply === 'string' ? '' : Buffer.from(reply.data).toString();
+}
+
+function isUnchanged({ changes, data, id, replacement }: NatsRecipe): boolean {
+  return changes.length === 0 && data === undefined && id === 'valid' && replacement === undefined;
+}
+
+/** Whether the message is a request that must get a reply. */
+function expectsReply({ subject, id, replacement }: NatsRecipe): boolean {
+  return MESSAGES[subject].isExpected !== undefined && id === 'valid' && replacement === undefined;
+}
+
+async function payloadOf(
+  { subject, changes, data: whole, id, replacement }: NatsRecipe,
+  actor: Actor,
+): Promise<string> {
+  if (typeof replacement === 'string') return replacement;
+  const data = await MESSAGES[subject].data(actor);
+  for (const { field, to } of changes) {
+    if (!to) delete data[field];
+    // An assignment to __proto__ would set the prototype.
+    else Object.defineProperty(data, field, { value: json(to), enumerable: true, configurable: true });
+  }
+  const message = whole ? json(whole) : data;
+  if (!MESSAGES[subject].isExpected) return pad(JSON.stringify(message), replacement);
+  const packet = {
+    pattern: SUBJECTS[subject],
+    data: message,
+    ...(id !== 'none' && { id: id === 'valid' ? '1' : json(id) }),
+  };
+  return pad(JSON.stringify(packet), replacement);
+}
+
+function pad(text: string, size: { readonly bytes: number } | undefined): string {
+  return size ? text + ' '.repeat(Math.max(0, size.bytes - Buffer.byteLength(text))) : text;
+}
+
+/** The value as JSON, nested so little that it fits in a message. */
+function json(value: UnexpectedValue): unknown {
+  if (!('nest' in value)) return valueOf(value);
+  let nested: unknown = 1;
+  for (let depth = 0; depth < Math.min(value.depth, 1_000); depth += 1) nested = [nested];
+  return nested;
+}
+
+function headersOf({ headers }: NatsRecipe, actor: Actor): MsgHdrs | undefined {
+  if (headers.length === 0) return undefined;
+  const made = newHeaders();
+  for (const [name, unexpected] of headers) {
+    const value = valueOf(unexpected);
+    const text = typeof value === 'string' ? value.slice(0, 20_000) : actor.retiredCredential(name.length);
+    // The NATS client refuses these characters in a header.
+    if (!/[\r\n\0]/.test(text)) made.append(name, text);
+  }
+  return made;
+}
+
+function parse(text: string): { response?: unknown; err?: unknown } {
+  try {
+    return (JSON.parse(text) as { response?: unknown; err?: unknown } | null) ?? {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,58 @@
+import type { AppName } from '#test/support/launch-app.js';
+import type { Finding } from './answer-oracle.js';
+import { type KnownSecrets, traceIn } from './leaks.js';
+import { APPS, type MemoryOfApps } from './world.js';
+
+/** The fields of a log entry that decide what it may contain. */
+interface Entry {
+  readonly level?: number;
+  readonly context?: string;
+  readonly res?: { readonly statusCode?: number };
+  readonly err?: { readonly type?: string };
+}
+
+/** Checks a line of a process's output against every rule. */
+export function checkLogLine(app: AppName, line: string, secrets: Pick<KnownSecrets, 'in'>): Finding[] {
+  const where = `log of ${app}`;
+  const found: Finding[] = [];
+  for (const kind of new Set(secrets.in(line).values()))
+    found.push({ rule: `${kind} in a log line`, where, detail: line });
+  const { level, context = '', res, err } = parse(line);
+  // Warnings of Node, and the output of a crash.
+  if (level === undefined) found.push({ rule: 'line that is not a log entry', where, detail: line });
+  // The log of a 503, or of an unavailability error over NATS, contains the stack for the operator.
+  const isOutage = res?.statusCode === 503 || (err?.type ?? '').endsWith('UnavailableError');
+  if (isOutage || traceIn(line) === undefined) return found;
+  // Findings are distinguished by the place in our code: messages vary.
+  const place = /at ([^\s(]+) [^\n]{0,40}?\/dist\//.exec(line)?.[1] ?? context;
+  return [...found, { rule: `stack trace or path in a log line, ${place}`, where, detail: line }];
+}
+
+function parse(line: string): Entry {
+  try {
+    return (JSON.parse(line) as Entry | null) ?? {};
+  } catch {
+    return {};
+  }
+}
+
+const MIB = 2 ** 20;
+/** Bounded caches may still grow by this much. */
+const MAX_LIVE_GROWTH = 12 * MIB;
+/** Allocators keep a multiple of freed memory. */
+const MAX_RSS_GROWTH = 160 * MIB;
+
+/** Checks that memory is released: live memory after a forced collection, and resident memory. */
+export function checkMemory(before: MemoryOfApps, after: MemoryOfApps): Finding[] {
+  return APPS.flatMap((app) => {
+    const live = after[app].live - before[app].live;
+    const resident = after[app].rss - before[app].rss;
+    if (live <= MAX_LIVE_GROWTH && resident <= MAX_RSS_GROWTH) return [];
+    const detail = `${mib(live)} more on the heap and in buffers, ${mib(resident)} more resident`;
+    return [{ rule: 'memory is not released', where: app, detail }];
+  });
+}
+
+export function mib(bytes: number): string {
+  return `${(bytes / MIB).toFixed(1)} MiB`;
+}

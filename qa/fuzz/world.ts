@@ -1,0 +1,137 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { pathToFileURL } from 'node:url';
+import { freePort } from '#local/servers/free-port.js';
+import { type Fixture, openFixture } from '#test/support/fixture.js';
+import type { Isolated } from '#test/support/isolate.js';
+import { type AppName, launchApp } from '#test/support/launch-app.js';
+import { PATIENT_ENVIRONMENT } from '#test/support/patience.js';
+import type { KnownSecrets } from './leaks.js';
+
+export const APPS = ['authorize', 'token', 'resource'] as const satisfies readonly AppName[];
+
+/** Bytes, after a forced collection. */
+interface Memory {
+  readonly rss: number;
+  /** Used heap and external memory (buffers). */
+  readonly live: number;
+}
+
+export type MemoryOfApps = Readonly<Record<AppName, Memory>>;
+
+/** Receives the output and exits of the processes. */
+export interface Watcher {
+  line(app: AppName, line: string): void;
+  ended(app: AppName, how: string): void;
+}
+
+/** A deployment behind one proxy, with all its secrets known. */
+export interface World {
+  readonly fixture: Fixture;
+  readonly natsUrl: string;
+  readonly secrets: KnownSecrets;
+  /** The redirect URIs of each client, by its id. */
+  readonly redirectUris: Map<string, readonly string[]>;
+  readonly urls: Readonly<Record<AppName, string>>;
+  port(app: AppName, internal: boolean): number;
+  memory(): Promise<MemoryOfApps>;
+  close(): Promise<void>;
+}
+
+/** Starts one process of each app from dist (`npm run build`), each with a memory probe. */
+export async function startWorld(
+  services: Isolated,
+  secrets: KnownSecrets,
+  watcher: Watcher,
+): Promise<World> {
+  const folder = await mkdtemp(join(tmpdir(), 'fuzz-'));
+  const tokenKeys = randomBytes(32).toString('base64url');
+  for (const url of [services.databaseUrl, services.redisUrl, services.natsUrl])
+    secrets.add('setting', new URL(url).password);
+  secrets.add('setting', tokenKeys);
+  const ports = { authorize: await freePort(), token: await freePort(), resource: await freePort() };
+  const urls = {
+    authorize: `http://localhost:${ports.authorize}`,
+    token: `http://localhost:${ports.token}`,
+    resource: `http://localhost:${ports.resource}`,
+  };
+  const probeOf = (app: AppName) => join(folder, `${app}.probe`);
+  let closing = false;
+  const start = async (name: AppName) => {
+    const app = await launchApp({
+      name,
+      port: ports[name],
+      env: {
+        ...PATIENT_ENVIRONMENT,
+        AUTH_URL: urls.authorize,
+        BASE_URL: urls.token,
+        API_URL: urls.resource,
+        DATABASE_URL: services.databaseUrl,
+        REDIS_URL: services.redisUrl,
+        NATS_URL: services.natsUrl,
+        TOKEN_KEYS: tokenKeys,
+        // As behind an ingress: login attempts are counted per forwarded client address.
+        TRUSTED_PROXIES: '127.0.0.1',
+        NODE_OPTIONS: `--import=${pathToFileURL(join(process.cwd(), 'dist/qa/fuzz/probe.js')).href}`,
+        FUZZ_PROBE: probeOf(name),
+      },
+      logFile: join(folder, `${name}.log`),
+      onOutput: splitLines((line) => watcher.line(name, line)),
+    });
+    void app.process.ended.then((how) => closing || watcher.ended(name, how));
+    return app;
+  };
+  const [authorize, token, resource] = await Promise.all([
+    start('authorize'),
+    start('token'),
+    start('resource'),
+  ]);
+  const apps = { authorize, token, resource };
+  const fixture = await openFixture(services, tokenKeys);
+  const close = async () => {
+    closing = true;
+    await Promise.all(APPS.map((name) => apps[name].process.stop()));
+    await fixture.close();
+    await services.close();
+    await rm(folder, { recursive: true, force: true });
+  };
+  try {
+    await Promise.all(APPS.map((name) => apps[name].ready()));
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return {
+    fixture,
+    natsUrl: services.natsUrl,
+    secrets,
+    redirectUris: new Map(),
+    urls,
+    port: (app, internal) => (internal ? Number(new URL(apps[app].internalUrl).port) : ports[app]),
+    memory: async () => ({
+      authorize: await memoryOf(probeOf('authorize')),
+      token: await memoryOf(probeOf('token')),
+      resource: await memoryOf(probeOf('resource')),
+    }),
+    close,
+  };
+}
+
+async function memoryOf(probe: string): Promise<Memory> {
+  const { rss, heapUsed, external } = JSON.parse(await text(connect(probe))) as NodeJS.MemoryUsage;
+  return { rss, live: heapUsed + external };
+}
+
+/** Splits a stream of text into lines. */
+function splitLines(take: (line: string) => void): (text: string) => void {
+  let rest = '';
+  return (piece) => {
+    const lines = `${rest}${piece}`.split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) if (line !== '') take(line);
+  };
+}

@@ -1,0 +1,82 @@
+import { existsSync } from 'node:fs';
+import { copyFile, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { Browser } from 'playwright-core';
+import { launchBrowser } from '#test/support/browser.js';
+import { startTestServices } from '#test/support/test-run.js';
+import { ERROR_SCENES } from '../apps/authorize/test/ui/scenes/error-scenes.js';
+import type { Scene } from '../apps/authorize/test/ui/scenes/scene.js';
+import { SCENES } from '../apps/authorize/test/ui/scenes/scenes.js';
+import { SECOND_BRAND } from '../apps/authorize/test/ui/scenes/second-brand.js';
+import { startWorld, type World } from '../apps/authorize/test/ui/scenes/world.js';
+import { useOwnFonts } from './screenshots/fonts.js';
+import { galleryOf } from './screenshots/gallery.js';
+import { smallPng } from './screenshots/small-png.js';
+
+/** All pictures; git ignores this folder. */
+const FOLDER = 'screenshots';
+/** The pictures that the documents show; they are updated. */
+const SHOWN = path.join('docs', 'screenshots');
+
+/** Small enough for the documents. */
+const PAGE = { width: 560, height: 320 };
+const PHONE = { width: 375, height: 320 };
+const DESKTOP = { width: 1280, height: 720 };
+const VARIANTS = {
+  light: { locale: 'en', viewport: PAGE },
+  dark: { locale: 'en', viewport: PAGE, colorScheme: 'dark' },
+  phone: { locale: 'en', viewport: PHONE },
+  'phone-dark': { locale: 'en', viewport: PHONE, colorScheme: 'dark' },
+  desktop: { locale: 'en', viewport: DESKTOP },
+  'desktop-dark': { locale: 'en', viewport: DESKTOP, colorScheme: 'dark' },
+  arabic: { locale: 'ar', viewport: PAGE },
+} as const;
+
+/** What the documents show of another brand. */
+const SECOND_BRAND_SCENES = ['login-for-application', 'consent-choices'];
+
+type Variant = keyof typeof VARIANTS;
+const NAMES = Object.keys(VARIANTS) as Variant[];
+
+/** @param prefix of the file's name */
+async function take(
+  chromium: Browser,
+  world: World,
+  scene: Scene,
+  variant: Variant,
+  prefix = '',
+): Promise<void> {
+  const options = VARIANTS[variant];
+  const context = await world.visit(chromium, scene.visitor(world), options);
+  const page = await context.newPage();
+  await scene.open(page, world, options.locale);
+  const png = await page.screenshot({ fullPage: true });
+  const file = `${prefix}${scene.name}-${variant}.png`;
+  await writeFile(path.join(FOLDER, file), smallPng(png));
+  if (existsSync(path.join(SHOWN, file))) await copyFile(path.join(FOLDER, file), path.join(SHOWN, file));
+  await context.close();
+}
+
+// All pictures, or those named in the arguments. Stale pictures are deleted only in a full run.
+const only = process.argv.slice(2);
+const all = [...SCENES, ...ERROR_SCENES];
+const endServices = await startTestServices();
+await useOwnFonts();
+const [world, chromium] = await Promise.all([startWorld(), launchBrowser()]);
+const second = await startWorld(SECOND_BRAND);
+try {
+  await mkdir(FOLDER, { recursive: true });
+  if (only.length === 0)
+    for (const name of await readdir(FOLDER)) if (name.endsWith('.png')) await rm(path.join(FOLDER, name));
+  for (const scene of all.filter(({ name }) => only.length === 0 || only.includes(name)))
+    for (const variant of NAMES) await take(chromium, world, scene, variant);
+  for (const scene of all.filter(({ name }) => SECOND_BRAND_SCENES.includes(name)))
+    for (const variant of ['light', 'dark'] as const)
+      await take(chromium, second, scene, variant, 'second-brand-');
+  await writeFile(path.join(FOLDER, 'README.md'), galleryOf(all, NAMES));
+} finally {
+  await chromium.close();
+  await world.close();
+  await second.close();
+  await endServices();
+}

@@ -1,0 +1,91 @@
+import { ENDPOINTS } from '#oauth/endpoints.js';
+import { DpopKey } from '#test/support/dpop-key.js';
+import type { Authorization } from './browser.js';
+import { type Client, type Installation, REDIRECT_URI } from './installation.js';
+import type { TokenPair } from './grant.js';
+import type { BuildRequest, Requests, Attempt } from './requests.js';
+
+/** The requests of a third-party application's server, and of an API that introspects its tokens. */
+export class Application {
+  private constructor(
+    private readonly requests: Requests,
+    private readonly installation: Installation,
+    readonly client: Client,
+    private readonly resourceServer: Required<Client>,
+    /** Its DPoP key (RFC 9449); null if its tokens are bearer tokens. */
+    readonly key: DpopKey | null,
+  ) {}
+
+  static async create(
+    requests: Requests,
+    installation: Installation,
+    client: Client,
+    resourceServer: Required<Client>,
+    bound: boolean,
+  ): Promise<Application> {
+    const key = bound ? await DpopKey.generate() : null;
+    return new Application(requests, installation, client, resourceServer, key);
+  }
+
+  redeemRequest({ code, verifier }: Authorization): BuildRequest {
+    return this.tokenRequest({
+      grant_type: 'authorization_code',
+      code,
+      redirect_uri: REDIRECT_URI,
+      code_verifier: verifier,
+    });
+  }
+
+  refreshRequest({ refreshToken }: TokenPair): BuildRequest {
+    return this.tokenRequest({ grant_type: 'refresh_token', refresh_token: refreshToken });
+  }
+
+  revokeRequest(token: string): BuildRequest {
+    return () => ({ path: ENDPOINTS.revoke, form: { token, ...this.client } });
+  }
+
+  /** Calls the API once with an access token. */
+  callApi(pair: TokenPair, buildRequest = this.apiRequest(pair)): Promise<Attempt> {
+    return this.requests.send(this.key ? 'me with DPoP' : 'me', buildRequest);
+  }
+
+  /** Calls the API until it answers, up to `maxAttempts` times. */
+  callApiUntilAnswered(pair: TokenPair, maxAttempts: number): Promise<Attempt> {
+    const attempts: Attempt[] = [];
+    const stopWhen = () => attempts.length >= maxAttempts;
+    return this.requests.sendUntilAnswered(
+      this.key ? 'me with DPoP' : 'me',
+      this.apiRequest(pair),
+      attempts,
+      stopWhen,
+    );
+  }
+
+  apiRequest({ accessToken }: TokenPair): BuildRequest {
+    return async () => {
+      const scheme = this.key ? 'DPoP' : 'Bearer';
+      const htu = this.installation.urls.API_URL + ENDPOINTS.me;
+      const proof = await this.key?.proof('GET', htu, { accessToken });
+      return {
+        path: ENDPOINTS.me,
+        headers: { Authorization: `${scheme} ${accessToken}`, ...(proof !== undefined && { DPoP: proof }) },
+      };
+    };
+  }
+
+  /** RFC 7662, as an API without our library introspects. */
+  introspectRequest({ accessToken: token }: TokenPair): BuildRequest {
+    return () => ({ path: ENDPOINTS.introspect, form: { token, ...this.resourceServer } });
+  }
+
+  private tokenRequest(form: Record<string, string>): BuildRequest {
+    return async () => {
+      const proof = await this.key?.proof('POST', `${this.installation.urls.BASE_URL}${ENDPOINTS.token}`);
+      return {
+        path: ENDPOINTS.token,
+        form: { ...form, ...this.client },
+        ...(proof !== undefined && { headers: { DPoP: proof } }),
+      };
+    };
+  }
+}

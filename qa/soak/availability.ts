@@ -1,0 +1,128 @@
+import { until } from '#test/support/until.js';
+import { isUnavailable, type Attempt } from './requests.js';
+import type { FaultWindow, Operation, Timeline } from './timeline.js';
+import type { Violate } from './violations.js';
+
+const RECOVERY_DEADLINE_MS = 60_000;
+
+export interface Counts {
+  /** Any answer except 503. */
+  answered: number;
+  /** 503. */
+  unavailable: number;
+  unanswered: number;
+}
+
+/** The operations that failed because of a fault, and how soon they recovered. */
+export interface Recovery {
+  readonly faultWindow: FaultWindow;
+  readonly affected: Set<Operation>;
+  /** Operations whose latest request failed. Other replicas may answer during the fault. */
+  readonly failing: Set<Operation>;
+  /** Milliseconds from the fault's end to the first answer, per operation that was failing at its end or later. */
+  readonly recoveryTimes: Map<Operation, number>;
+  /** Milliseconds from the fault's end to the sending of the last request that failed because of it. */
+  lastFailure: number;
+}
+
+/** Checks that a fault explains every failed request, counts requests and measures recovery. */
+export class Availability {
+  readonly counts = new Map<Operation, Counts>();
+  readonly recoveries = new Map<FaultWindow, Recovery>();
+
+  constructor(
+    private readonly timeline: Timeline,
+    private readonly violate: Violate,
+  ) {}
+
+  record(attempt: Attempt): void {
+    const counts = this.counts.get(attempt.operation) ?? { answered: 0, unavailable: 0, unanswered: 0 };
+    this.counts.set(attempt.operation, counts);
+    if (attempt.status === 503) counts.unavailable += 1;
+    else if (attempt.status === 0) counts.unanswered += 1;
+    else counts.answered += 1;
+    if (isUnavailable(attempt)) this.recordFailure(attempt);
+    else this.recordSuccess(attempt);
+  }
+
+  /** Resolves when every operation that failed because of these faults succeeds again. */
+  async waitForRecovery(faultWindows: readonly FaultWindow[], hasEnded: () => boolean): Promise<void> {
+    const failing = () => faultWindows.flatMap((faultWindow) => [...this.recoveryOf(faultWindow).failing]);
+    await until('recovery', RECOVERY_DEADLINE_MS, () => failing().length === 0 || hasEnded()).catch(() =>
+      this.violate({
+        rule: 'operations recover within a minute after a fault',
+        detail: `still failing: ${[...new Set(failing())].join(', ')}`,
+        since: this.timeline.now() - RECOVERY_DEADLINE_MS,
+        timeDependent: true,
+      }),
+    );
+  }
+
+  private recordFailure(attempt: Attempt): void {
+    const { operation, servedBy, sentAt, answeredAt, status } = attempt;
+    const causes = this.timeline.possibleCauses(operation, servedBy, sentAt, answeredAt);
+    if (causes.length === 0)
+      this.violate({
+        rule: 'a fault explains every failure',
+        attempts: [attempt],
+        since: sentAt,
+        timeDependent: true,
+      });
+    if (status === 503 && !hasUnavailableFormat(attempt))
+      this.violate({
+        rule: 'a 503 has Retry-After and the format of its endpoint',
+        attempts: [attempt],
+        since: sentAt,
+      });
+    const active = causes.filter(({ endedAt = Infinity }) => endedAt >= sentAt);
+    for (const faultWindow of active.length > 0 ? active : causes.slice(-1)) {
+      const recovery = this.recoveryOf(faultWindow);
+      recovery.affected.add(operation);
+      // The command line takes seconds to start: recovery does not wait for it.
+      if (operation !== 'delete a client') recovery.failing.add(operation);
+      const { endedAt = Infinity } = faultWindow;
+      if (sentAt > endedAt) recovery.lastFailure = Math.max(recovery.lastFailure, sentAt - endedAt);
+    }
+  }
+
+  private recordSuccess({ operation, answeredAt }: Attempt): void {
+    for (const { faultWindow, failing, recoveryTimes } of this.recoveries.values()) {
+      if (!failing.delete(operation)) continue;
+      const { endedAt = Infinity } = faultWindow;
+      if (answeredAt > endedAt && !recoveryTimes.has(operation))
+        recoveryTimes.set(operation, answeredAt - endedAt);
+    }
+  }
+
+  private recoveryOf(faultWindow: FaultWindow): Recovery {
+    const known = this.recoveries.get(faultWindow);
+    if (known) return known;
+    const recovery = {
+      faultWindow,
+      affected: new Set<Operation>(),
+      failing: new Set<Operation>(),
+      recoveryTimes: new Map<Operation, number>(),
+      lastFailure: 0,
+    };
+    this.recoveries.set(faultWindow, recovery);
+    return recovery;
+  }
+}
+
+/** Whether a 503 has Retry-After and the error format of its endpoint. */
+function hasUnavailableFormat({ headers, text, servedBy }: Attempt): boolean {
+  if (headers.get('retry-after') === null) return false;
+  if (servedBy.startsWith('authorize')) return /<h1>.*<code>[\w-]+<\/code>/s.test(text);
+  const body = jsonOf(text);
+  return servedBy.startsWith('resource')
+    ? body['status'] === 'error' && (body['error'] as { code?: string }).code === 'SERVICE_UNAVAILABLE'
+    : body['error'] === 'temporarily_unavailable' && typeof body['error_reference'] === 'string';
+}
+
+function jsonOf(text: string): Record<string, unknown> {
+  try {
+    return JSON.parse(text) as Record<string, unknown>;
+  } catch {
+    return {};
+  }
+}

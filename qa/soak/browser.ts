@@ -1,0 +1,199 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { CookieJar } from '#local/demo/cookie-jar.js';
+import { findForm, type PageForm } from '#local/demo/page-form.js';
+import { type Client, type User, REDIRECT_URI } from './installation.js';
+import { isUnavailable, type Requests, type Attempt } from './requests.js';
+import type { Operation, Timeline } from './timeline.js';
+import type { Violate } from './violations.js';
+
+/** An authorization code and its PKCE verifier. */
+export interface Authorization {
+  readonly code: string;
+  readonly verifier: string;
+  /** When the browser sent the request that returned the code. */
+  readonly issuedAt: number;
+}
+
+/** A violation was reported. The actor starts its next step. */
+export class ViolationReported extends Error {}
+
+/** Login and consent take four hops; a lost session may repeat them. */
+const MAX_HOPS = 12;
+
+/** A user's browser: logs in, allows, revokes and logs out. */
+export class Browser {
+  private cookies = new CookieJar();
+  /** When the browser sent the login of its session; null if it is or may be logged out. */
+  private loggedInAt: number | null = null;
+
+  constructor(
+    private readonly requests: Requests,
+    private readonly timeline: Timeline,
+    private readonly violate: Violate,
+    private readonly user: User,
+    private readonly origin: string,
+    private readonly hasEnded: () => boolean,
+  ) {}
+
+  /** Follows an application's link, logs in if necessary, and clicks Allow. */
+  async authorize(client: Client): Promise<Authorization> {
+    const [state, verifier] = [randomBytes(16).toString('hex'), randomBytes(32).toString('base64url')];
+    const query = new URLSearchParams({
+      client_id: client.client_id,
+      redirect_uri: REDIRECT_URI,
+      response_type: 'code',
+      state,
+      code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+      code_challenge_method: 'S256',
+    });
+    let url = this.url(`/auth/oauth2/authorize?${query.toString()}`);
+    for (let hop = 0; hop < MAX_HOPS; hop++) {
+      let attempt = await this.visit('page', url);
+      if (attempt.status === 200) {
+        const form = findForm(attempt.text, url, 'decision=allow');
+        attempt = await this.visit('allow', form.action, { ...form.fields, decision: 'allow' });
+      }
+      const location = attempt.headers.get('location');
+      // The consent page again: the submitted one had expired.
+      if (location === null) continue;
+      if (location.startsWith(REDIRECT_URI))
+        return this.codeOf(attempt, new URL(location), { state, verifier });
+      url = new URL(location, url);
+      if (url.pathname === '/auth/login') url = await this.logIn(url, attempt);
+    }
+    throw this.report(
+      'authorization ends at the application',
+      `after ${MAX_HOPS} hops it is at ${url.pathname}`,
+    );
+  }
+
+  /**
+   * Disconnects a client on the page of connected applications.
+   *
+   * @param onRequest called with the time at which the request is sent
+   * @returns when it was answered
+   */
+  async revoke(client: Client, onRequest: (at: number) => void): Promise<number> {
+    const url = this.url(`/auth/apps/revoke?client_id=${client.client_id}`);
+    for (;;) {
+      const page = await this.visitLoggedIn(url);
+      const location = page.headers.get('location');
+      if (location !== null)
+        throw this.report('a connected application can be disconnected', `it redirects to ${location}`, [
+          page,
+        ]);
+      const form = findForm(page.text, url, 'client_id');
+      onRequest(this.timeline.now());
+      const attempts: Attempt[] = [];
+      const answer = await this.visit('revoke at /auth/apps', form.action, form.fields, attempts);
+      await this.waitIfUnanswered(attempts);
+      if (!this.isLogin(answer)) return answer.answeredAt;
+      this.checkSessionLoss(answer);
+    }
+  }
+
+  /** Ends every session, and checks that the old cookie no longer works. */
+  async logOutEverywhere(): Promise<void> {
+    const front = this.url('/auth/');
+    const page = await this.visitLoggedIn(front);
+    const form = formTo(page.text, front, '/auth/logout-everywhere');
+    const cookies = this.cookies;
+    this.cookies = new CookieJar();
+    this.loggedInAt = null;
+    const attempts: Attempt[] = [];
+    await this.visit('log out everywhere', form.action, form.fields, attempts, cookies);
+    await this.waitIfUnanswered(attempts);
+    const after = await this.visit('page', front, undefined, [], cookies);
+    if (!this.isLogin(after)) throw this.report('an ended session is refused', undefined, [after]);
+  }
+
+  /** Visits a page that needs a session; logs in if necessary. */
+  private async visitLoggedIn(url: URL): Promise<Attempt> {
+    for (;;) {
+      const page = await this.visit('page', url);
+      if (!this.isLogin(page)) return page;
+      await this.logIn(new URL(page.headers.get('location') ?? '', url), page);
+    }
+  }
+
+  /**
+   * @param redirect the answer that redirected to the login
+   * @returns where the login redirects to
+   */
+  private async logIn(url: URL, redirect: Attempt): Promise<URL> {
+    this.checkSessionLoss(redirect);
+    const page = await this.visit('page', url);
+    const form = findForm(page.text, url, 'password');
+    const { email, password } = this.user;
+    const sentAt = this.timeline.now();
+    const answer = await this.visit('log in', form.action, { ...form.fields, username: email, password });
+    this.loggedInAt = sentAt;
+    return new URL(answer.headers.get('location') ?? '', url);
+  }
+
+  /** A redirect to the login is a violation if the browser had a session and Redis has not lost its data since. */
+  private checkSessionLoss(redirect: Attempt): void {
+    const since = this.loggedInAt;
+    this.loggedInAt = null;
+    if (since === null || this.timeline.lostData(since, redirect.answeredAt)) return;
+    const detail = `${this.user.email} had logged in at ${Math.round(since)} ms`;
+    this.violate({ rule: 'a session lasts', detail, attempts: [redirect], since });
+  }
+
+  /** A request without an answer may take effect late, and undo the next step. Waits until it no longer can. */
+  private async waitIfUnanswered(attempts: readonly Attempt[]): Promise<void> {
+    if (attempts.some((attempt) => isUnavailable(attempt))) await this.timeline.settled(this.hasEnded);
+  }
+
+  private async visit(
+    operation: Exclude<Operation, 'delete a client'>,
+    url: URL,
+    form?: Record<string, string>,
+    attempts: Attempt[] = [],
+    cookies = this.cookies,
+  ): Promise<Attempt> {
+    const cookie = cookies.header(url);
+    const message = {
+      path: `${url.pathname}${url.search}`,
+      headers: { 'X-Forwarded-For': this.user.address, ...(cookie && { Cookie: cookie }) },
+      ...(form && { form }),
+    };
+    const attempt = await this.requests.sendUntilAnswered(operation, () => message, attempts);
+    cookies.store(url, attempt.headers);
+    const expected = form === undefined || operation === 'allow' ? [200, 303] : [303];
+    if (!expected.includes(attempt.status)) throw this.report('a page is served', undefined, [attempt]);
+    return attempt;
+  }
+
+  private codeOf(
+    attempt: Attempt,
+    location: URL,
+    { state, verifier }: { state: string; verifier: string },
+  ): Authorization {
+    const answer = location.searchParams;
+    const code = answer.get('code');
+    if (code === null || answer.get('state') !== state)
+      throw this.report('Allow returns a code', `error: ${answer.get('error') ?? 'none'}`, [attempt]);
+    return { code, verifier, issuedAt: attempt.sentAt };
+  }
+
+  private isLogin({ headers }: Attempt): boolean {
+    return headers.get('location')?.startsWith('/auth/login') ?? false;
+  }
+
+  private report(rule: string, detail?: string, attempts: readonly Attempt[] = []): ViolationReported {
+    const since = attempts[0]?.sentAt ?? this.timeline.now();
+    this.violate({ rule, attempts, since, ...(detail !== undefined && { detail }) });
+    return new ViolationReported(rule);
+  }
+
+  private url(path: string): URL {
+    return new URL(path, this.origin);
+  }
+}
+
+/** The form whose action is this path. */
+function formTo(html: string, page: URL, path: string): PageForm {
+  const start = html.indexOf(`action="${path}"`);
+  return findForm(html.slice(html.lastIndexOf('<form', start)), page, 'csrf_token');
+}

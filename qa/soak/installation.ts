@@ -1,0 +1,248 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { connect, databaseDataSource } from '#database/connection/data-source.js';
+import { ClientStore } from '#database/client/client.store.js';
+import { generateClientSecret } from '#oauth/client.js';
+import { migrate } from '#database/connection/migrate.js';
+import { hashPassword } from '#database/user/password.js';
+import { ResourceServerStore } from '#database/resource-server/resource-server.store.js';
+import { UserStore } from '#database/user/user.store.js';
+import { freePort } from '#local/servers/free-port.js';
+import type { GuardedProcess } from '#local/servers/guarded-process.js';
+import { FaultProxy } from '#test/support/fault-proxy.js';
+import { launchApp } from '#test/support/launch-app.js';
+import { until } from '#test/support/until.js';
+import { APPS, type App, type ReplicaName, type Server } from './plan.js';
+import { type PrivateServer, startServers } from './servers.js';
+
+/** Seconds; shorter than in production, so that some outages outlast it. */
+export const RETRY_WINDOW = 20;
+/** A graceful shutdown allows 10 s for HTTP requests and 3 s for answers over NATS. */
+const SHUTDOWN_DEADLINE_MS = 30_000;
+const READINESS_DEADLINE_MS = 60_000;
+export const REDIRECT_URI = 'https://app.example.com/callback';
+
+export interface Client {
+  readonly client_id: string;
+  /** Absent for a public client. */
+  readonly client_secret?: string;
+}
+
+export interface User {
+  readonly id: number;
+  readonly email: string;
+  readonly password: string;
+  /** The client address that the load balancer forwards. */
+  readonly address: string;
+}
+
+/** One process of an app, and its proxied connections to the servers. */
+export class AppReplica {
+  /** Whether the load balancer sends requests to it. */
+  inService = true;
+  private process: GuardedProcess | undefined;
+  private internalUrl = '';
+  /** Processes that the soak itself ended. */
+  private readonly ending = new Set<GuardedProcess>();
+
+  constructor(
+    readonly name: ReplicaName,
+    readonly app: App,
+    private readonly port: number,
+    readonly proxies: Readonly<Partial<Record<Server, FaultProxy>>>,
+    private readonly env: Readonly<Record<string, string>>,
+    private readonly folder: string,
+    private readonly onUnexpectedExit: (detail: string) => void,
+  ) {}
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  async launch(): Promise<void> {
+    const logFile = join(this.folder, `${this.name.replace(' ', '-')}.log`);
+    const launched = await launchApp({ name: this.app, port: this.port, env: this.env, logFile });
+    this.process = launched.process;
+    this.internalUrl = launched.internalUrl;
+    void launched.process.ended.then((how) => {
+      if (!this.ending.has(launched.process)) this.onUnexpectedExit(`${this.name} ended by itself: ${how}`);
+    });
+  }
+
+  /** Resolves when its readiness probe succeeds. @throws after READINESS_DEADLINE_MS */
+  ready(): Promise<void> {
+    return until(`${this.name} is ready`, READINESS_DEADLINE_MS, async () => {
+      const signal = AbortSignal.timeout(2_000);
+      return (await fetch(`${this.internalUrl}/readyz`, { signal })).ok;
+    });
+  }
+
+  async kill(): Promise<void> {
+    this.signal('SIGKILL');
+    await this.process?.ended;
+  }
+
+  /** SIGTERM, then SIGKILL after the deadline, as an orchestrator does. @returns how it ended */
+  async terminate(): Promise<string> {
+    const process = this.process;
+    if (!process) return 'nothing ran';
+    this.signal('SIGTERM');
+    const deadline = setTimeout(() => this.signal('SIGKILL'), SHUTDOWN_DEADLINE_MS);
+    const how = await process.ended;
+    clearTimeout(deadline);
+    return how;
+  }
+
+  signal(name: 'SIGKILL' | 'SIGTERM' | 'SIGSTOP' | 'SIGCONT'): void {
+    if (!this.process) return;
+    if (name === 'SIGKILL' || name === 'SIGTERM') this.ending.add(this.process);
+    try {
+      process.kill(this.process.pid, name);
+    } catch {
+      // The process has already ended.
+    }
+  }
+
+  async stop(): Promise<void> {
+    if (this.process) this.ending.add(this.process);
+    this.signal('SIGCONT');
+    await this.process?.stop();
+    for (const proxy of Object.values(this.proxies)) proxy.close();
+  }
+}
+
+/** A deployment: two replicas of each app, with fault-injecting proxies between them and their servers. */
+export class Installation {
+  private constructor(
+    readonly servers: Readonly<Record<Server, PrivateServer>>,
+    readonly replicas: readonly AppReplica[],
+    readonly urls: Readonly<Record<'AUTH_URL' | 'BASE_URL' | 'API_URL', string>>,
+  ) {}
+
+  /**
+   * @param folder for logs and data
+   * @param onUnexpectedExit called when a process ends that the soak did not end
+   */
+  static async start(folder: string, onUnexpectedExit: (detail: string) => void): Promise<Installation> {
+    const servers = await startServers(folder);
+    const replicas: AppReplica[] = [];
+    try {
+      await migrate(servers.postgres.url);
+      const ports: Record<App, [number, number]> = {
+        authorize: [await freePort(), await freePort()],
+        token: [await freePort(), await freePort()],
+        resource: [await freePort(), await freePort()],
+      };
+      const urls = {
+        AUTH_URL: `http://localhost:${ports.authorize[0]}`,
+        BASE_URL: `http://localhost:${ports.token[0]}`,
+        API_URL: `http://localhost:${ports.resource[0]}`,
+      };
+      const shared = {
+        ...urls,
+        TOKEN_KEYS: randomBytes(32).toString('base64url'),
+        RETRY_WINDOW: String(RETRY_WINDOW),
+        // The maximum: no outage outlasts a code.
+        CODE_LIFETIME: '600',
+        TRUSTED_PROXIES: '127.0.0.1',
+      };
+      for (const app of APPS)
+        for (const number of [1, 2] as const) {
+          const proxies: Partial<Record<Server, FaultProxy>> = {
+            nats: await FaultProxy.start(servers.nats.url),
+          };
+          if (app !== 'resource') {
+            proxies.redis = await FaultProxy.start(servers.redis.url);
+            proxies.postgres = await FaultProxy.start(servers.postgres.url);
+          }
+          const env = {
+            ...shared,
+            NATS_URL: proxies.nats?.url ?? '',
+            ...(proxies.redis && { REDIS_URL: proxies.redis.url }),
+            ...(proxies.postgres && { DATABASE_URL: proxies.postgres.url }),
+          };
+          replicas.push(
+            new AppReplica(
+              `${app} ${number}`,
+              app,
+              ports[app][number - 1] ?? 0,
+              proxies,
+              env,
+              folder,
+              onUnexpectedExit,
+            ),
+          );
+        }
+      await Promise.all(replicas.map((replica) => replica.launch()));
+      await Promise.all(replicas.map((replica) => replica.ready()));
+      return new Installation(servers, replicas, urls);
+    } catch (error) {
+      await Promise.all(replicas.map((replica) => replica.stop()));
+      await Promise.all(Object.values(servers).map((server) => server.stop()));
+      throw error;
+    }
+  }
+
+  replicasOf(app: App): AppReplica[] {
+    return this.replicas.filter((replica) => replica.app === app);
+  }
+
+  async registerClient(type: 'confidential' | 'public'): Promise<Client> {
+    const { secret, hash } = generateClientSecret();
+    const confidential = type === 'confidential';
+    const { clientId } = await this.database(({ clients }) =>
+      clients.create({
+        name: 'Calendar Connect',
+        type,
+        scopes: ['profile:read'],
+        redirectUris: [REDIRECT_URI],
+        ...(confidential && { secretHash: hash }),
+      }),
+    );
+    return { client_id: clientId, ...(confidential && { client_secret: secret }) };
+  }
+
+  /** @param number unique per user; determines the client address */
+  async registerUser(number: number): Promise<User> {
+    const password = randomBytes(12).toString('hex');
+    const username = `ada-${randomBytes(6).toString('hex')}`;
+    const email = `${username}@example.com`;
+    const passwordHash = await hashPassword(password);
+    const { id } = await this.database(({ users }) =>
+      users.create({ email, username, name: 'Ada Lovelace', passwordHash }),
+    );
+    return { id, email, password, address: `10.0.${number >> 8}.${number & 255}` };
+  }
+
+  async registerResourceServer(): Promise<Required<Client>> {
+    const { secret, hash } = generateClientSecret();
+    const { id } = await this.database(({ resourceServers }) => resourceServers.create('Soak', hash));
+    return { client_id: id, client_secret: secret };
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.replicas.map((replica) => replica.stop()));
+    await Promise.all(Object.values(this.servers).map((server) => server.stop()));
+  }
+
+  /** Runs work on a direct connection of its own. @throws while PostgreSQL is down */
+  private async database<T>(
+    work: (stores: {
+      clients: ClientStore;
+      users: UserStore;
+      resourceServers: ResourceServerStore;
+    }) => Promise<T>,
+  ): Promise<T> {
+    const { url } = this.servers.postgres;
+    const source = await connect(databaseDataSource(url), url, 0);
+    try {
+      return await work({
+        clients: new ClientStore(source),
+        users: new UserStore(source),
+        resourceServers: new ResourceServerStore(source),
+      });
+    } finally {
+      await source.destroy();
+    }
+  }
+}

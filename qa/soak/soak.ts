@@ -1,0 +1,264 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { runCommand } from '#local/servers/run-command.js';
+import { Account } from './actors/account.js';
+import { CheckedApplication } from './actors/checked-application.js';
+import { Operator } from './actors/operator.js';
+import { Thief } from './actors/thief.js';
+import { runActor, runStep, type World } from './actors/world.js';
+import { Application } from './application.js';
+import { Availability } from './availability.js';
+import { Browser } from './browser.js';
+import { FaultInjector } from './faults.js';
+import { type Client, Installation, RETRY_WINDOW } from './installation.js';
+import { Model } from './model.js';
+import { type FaultKind, plan, Random } from './plan.js';
+import { faultFigures, operationFigures, type Report, type ViolationReport } from './report.js';
+import { SoakEnded, Requests, type Attempt } from './requests.js';
+import { Timeline } from './timeline.js';
+import { describeViolation, type Violate } from './violations.js';
+
+export interface SoakOptions {
+  readonly seed: number;
+  /** The last fault begins after this many minutes or steps of the plan, whichever comes first. */
+  readonly minutes: number;
+  readonly steps?: number;
+  readonly kinds: readonly FaultKind[];
+  /** How many users use every feature. A third as many only connect and revoke. */
+  readonly accounts: number;
+  /** Milliseconds without faults before the final audit. */
+  readonly quietMs: number;
+  readonly progress: (line: string) => void;
+  /** Ends the soak early, with a report. */
+  readonly signal?: AbortSignal;
+}
+
+/** The soak ends early after this many violations. */
+const MAX_VIOLATIONS = 20;
+const LONG_FAULT_MS = (RETRY_WINDOW + 3) * 1000;
+const ACCOUNT_PAUSE_MS = 200;
+const THIEF_PAUSE_MS = 200;
+const OPERATOR_PAUSE_MS = 30_000;
+const PROGRESS_MS = 10_000;
+
+/** Starts the product, uses it during faults, and checks every answer. */
+export async function soak(options: SoakOptions): Promise<Report> {
+  const folder = await mkdtemp(join(tmpdir(), 'soak-'));
+  const violations: ViolationReport[] = [];
+  const began = performance.now();
+  const timeline = new Timeline(() => performance.now() - began);
+  const violate: Violate = (violation) => {
+    const { rule, timeDependent = false } = violation;
+    const text = describeViolation(violation, timeline);
+    violations.push({ rule, timeDependent, text });
+    options.progress(`\n${text}\n`);
+  };
+  const installation = await Installation.start(folder, (detail) =>
+    violate({ rule: 'no process exits unexpectedly', detail, since: timeline.now() }),
+  );
+  try {
+    const report = await new Soak(options, installation, timeline, violations, violate).run();
+    return { ...report, logs: violations.length > 0 ? folder : null };
+  } finally {
+    await installation.stop();
+    if (violations.length === 0) await rm(folder, { recursive: true, force: true });
+  }
+}
+
+class Soak {
+  private readonly random: Random;
+  private readonly availability: Availability;
+  private readonly model: Model;
+  private readonly requests: Requests;
+  private readonly world: World;
+  private ended = false;
+
+  constructor(
+    private readonly options: SoakOptions,
+    private readonly installation: Installation,
+    private readonly timeline: Timeline,
+    private readonly violations: readonly ViolationReport[],
+    private readonly violate: Violate,
+  ) {
+    const hasEnded = () => this.ended;
+    this.random = new Random(options.seed);
+    this.availability = new Availability(timeline, violate);
+    this.model = new Model(timeline, RETRY_WINDOW * 1000, violate);
+    const record = (attempt: Attempt) => this.availability.record(attempt);
+    this.requests = new Requests(installation, timeline, this.random.fork(), record, hasEnded);
+    const retryWindow = RETRY_WINDOW * 1000;
+    const parts = { requests: this.requests, model: this.model, timeline, violate, hasEnded };
+    this.world = { ...parts, retryWindow, owners: new Map() };
+  }
+
+  async run(): Promise<Omit<Report, 'logs'>> {
+    const steps = plan(new Random(this.options.seed), this.options.kinds, LONG_FAULT_MS);
+    const resourceServer = await this.installation.registerResourceServer();
+    const clients = [
+      await this.installation.registerClient('confidential'),
+      await this.installation.registerClient('public'),
+    ];
+    const { accounts: count } = this.options;
+    const accounts: Account[] = [];
+    for (let number = 1; number <= count; number++)
+      // All four combinations: confidential and public clients, bearer and DPoP tokens.
+      accounts.push(
+        await this.newAccount(number, clients[number % 2] as Client, resourceServer, number % 4 >= 2),
+      );
+    const revokers: Account[] = [];
+    for (let number = 1; number <= count / 3; number++)
+      revokers.push(await this.newAccount(count + number, clients[0] as Client, resourceServer, false));
+    const operator = this.operator(resourceServer);
+    const thief = new Thief(this.world, this.random.fork());
+    const actors = [
+      ...accounts.map((account) => this.runActor(ACCOUNT_PAUSE_MS, () => account.step())),
+      ...revokers.map((account) => this.runActor(ACCOUNT_PAUSE_MS, () => account.revokeCachedGrant())),
+      this.runActor(THIEF_PAUSE_MS, () => thief.step()),
+      this.runActor(OPERATOR_PAUSE_MS, () => operator.step()),
+      this.reportProgress(),
+    ];
+    await this.injectFaults(steps);
+    this.ended = true;
+    await Promise.all(actors);
+    await this.audit([...accounts, ...revokers], thief);
+    return {
+      seed: this.options.seed,
+      seconds: Math.round(this.timeline.now() / 1000),
+      faults: faultFigures(this.timeline, this.availability),
+      operations: operationFigures(this.availability),
+      statistics: this.model.statistics,
+      violations: this.violations,
+    };
+  }
+
+  private async injectFaults(steps: ReturnType<typeof plan>): Promise<void> {
+    const { minutes, steps: maxSteps = Infinity, quietMs, progress } = this.options;
+    const end = this.timeline.now() + minutes * 60_000;
+    const injector = new FaultInjector(
+      this.installation,
+      this.timeline,
+      this.availability,
+      this.violate,
+      () => this.ended,
+    );
+    for (let done = 0; done < maxSteps && this.timeline.now() < end && !this.shouldStop(); done++) {
+      const step = steps.next().value;
+      await sleep(step.pauseMs);
+      progress(`${this.elapsed()}  ${FaultInjector.describe(step)}`);
+      await injector.inject(step);
+    }
+    await this.timeline.settled(() => this.shouldStop());
+    await sleep(quietMs);
+  }
+
+  /** Checks at every replica, without faults, that live grants work and revoked grants do not. */
+  private async audit(accounts: readonly Account[], thief: Thief): Promise<void> {
+    this.options.progress(`${this.elapsed()}  final audit`);
+    await Promise.all(accounts.map((account) => runStep(this.world, () => account.audit())));
+    for (const grant of this.model.revoked)
+      for (const choice of [0, 0, 0.65, 0.65, 0.8, 0.95])
+        await runStep(this.world, () => thief.present(grant, choice));
+  }
+
+  private async newAccount(
+    number: number,
+    client: Client,
+    resourceServer: Required<Client>,
+    bound: boolean,
+  ): Promise<Account> {
+    const { AUTH_URL } = this.installation.urls;
+    const user = await this.retryUntilRegistered(() => this.installation.registerUser(number));
+    const browser = new Browser(this.requests, this.timeline, this.violate, user, AUTH_URL, () => this.ended);
+    const application = await Application.create(
+      this.requests,
+      this.installation,
+      client,
+      resourceServer,
+      bound,
+    );
+    const random = this.random.fork();
+    const checked = new CheckedApplication(this.world, random, user, application);
+    return new Account(this.world, random, browser, checked);
+  }
+
+  private operator(resourceServer: Required<Client>): Operator {
+    // Above the numbers of the first accounts.
+    let number = 2 * this.options.accounts;
+    const newAccount = async () => {
+      const client = await this.retryUntilRegistered(() => this.installation.registerClient('confidential'));
+      const account = await this.newAccount(++number, client, resourceServer, false);
+      return { account, clientId: client.client_id };
+    };
+    return new Operator(this.world, newAccount, (id) => this.deleteClient(id), this.random.fork());
+  }
+
+  /** Retries while PostgreSQL is down. */
+  private async retryUntilRegistered<T>(register: () => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await register();
+      } catch (error) {
+        if (this.ended) throw new SoakEnded('', { cause: error });
+        await sleep(1_000);
+      }
+    }
+  }
+
+  /** Runs the operator's command line, connected directly to the servers. */
+  private async deleteClient(clientId: string): Promise<Attempt> {
+    const { postgres, nats } = this.installation.servers;
+    const common = {
+      operation: 'delete a client',
+      servedBy: 'operator',
+      sentAt: this.timeline.now(),
+    } as const;
+    const program = resolve('dist', 'apps', 'operator.cjs');
+    const { code, stderr } = await runCommand(
+      process.execPath,
+      [program, 'client', 'delete', clientId, '--yes'],
+      {
+        cwd: process.cwd(),
+        env: { PATH: process.env['PATH'], DATABASE_URL: postgres.url, NATS_URL: nats.url },
+        timeout: 120_000,
+      },
+    );
+    const answer = {
+      status: code === 0 ? 200 : 0,
+      headers: new Headers(),
+      text: stderr,
+      mayHaveTakenEffect: true,
+    };
+    const attempt = { ...common, answeredAt: this.timeline.now(), ...answer };
+    this.availability.record(attempt);
+    return attempt;
+  }
+
+  private runActor(pause: number, step: () => Promise<void>): Promise<void> {
+    return runActor(this.world, this.random.fork(), pause, step);
+  }
+
+  private async reportProgress(): Promise<void> {
+    for (let next = 0; !this.ended; await sleep(200)) {
+      if (this.timeline.now() < next) continue;
+      next = this.timeline.now() + PROGRESS_MS;
+      const sum = { answered: 0, unavailable: 0, unanswered: 0 };
+      for (const counts of this.availability.counts.values())
+        for (const key of Object.keys(sum) as (keyof typeof sum)[]) sum[key] += counts[key];
+      const { length: faults } = this.timeline.faultWindows;
+      this.options.progress(
+        `${this.elapsed()}  ${faults} faults, ${sum.answered} answers, ${sum.unavailable} times 503, ${sum.unanswered} without an answer, ${this.violations.length} violations`,
+      );
+    }
+  }
+
+  private shouldStop(): boolean {
+    return this.violations.length >= MAX_VIOLATIONS || (this.options.signal?.aborted ?? false);
+  }
+
+  private elapsed(): string {
+    const seconds = Math.floor(this.timeline.now() / 1000);
+    return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+  }
+}

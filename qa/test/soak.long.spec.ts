@@ -1,0 +1,344 @@
+import { runCommand } from '#local/servers/run-command.js';
+import { Availability } from '../soak/availability.js';
+import { Grant, type TokenPair } from '../soak/grant.js';
+import { Model } from '../soak/model.js';
+import { readOptions, USAGE, UsageError } from '../soak/options.js';
+import { type ReplicaName, type FaultKind, FAULT_KINDS, faultName, plan, Random } from '../soak/plan.js';
+import type { Attempt } from '../soak/requests.js';
+import { soak } from '../soak/soak.js';
+import { type Operation, type ServedBy, Timeline } from '../soak/timeline.js';
+import type { Violation } from '../soak/violations.js';
+
+const WINDOW_MS = 20_000;
+
+const kind = (name: string): FaultKind => {
+  const found = FAULT_KINDS.find((attempt) => faultName(attempt) === name);
+  if (!found) throw new Error(`no kind of fault is named ${name}`);
+  return found;
+};
+
+describe('npm run soak', () => {
+  it('prints its purpose and options for --help, and starts nothing', async () => {
+    const { code, stdout, stderr } = await runCommand(process.execPath, ['dist/qa/soak/main.js', '--help'], {
+      cwd: process.cwd(),
+      env: { PATH: process.env['PATH'] },
+    });
+    expect([code, stdout, stderr]).toEqual([0, USAGE, '']);
+  });
+
+  it.each([
+    [['--minute', '3']],
+    [['--minutes', '0']],
+    [['--minutes', 'many']],
+    [['--seed', '1.5']],
+    [['--faults', 'redis killed,rain']],
+    [['3']],
+  ])('refuses the arguments %j', (args) => {
+    expect(() => readOptions(args)).toThrow(UsageError);
+  });
+
+  it('uses all faults, for 15 minutes, by default', () => {
+    expect(readOptions(['--seed', '7'])).toEqual({
+      minutes: 15,
+      seed: 7,
+      kinds: FAULT_KINDS,
+      json: false,
+      help: false,
+    });
+    expect(readOptions(['--faults', 'redis killed, nats cut off']).kinds.map(faultName)).toEqual([
+      'redis killed',
+      'nats cut off',
+    ]);
+  });
+});
+
+describe('the plan of faults', () => {
+  const take = (seed: number, count: number) => {
+    const steps = plan(new Random(seed), FAULT_KINDS, 1_000);
+    return Array.from({ length: count }, () => steps.next().value);
+  };
+
+  it('is the same for the same seed, and different for another', () => {
+    expect(take(1, 40)).toEqual(take(1, 40));
+    expect(take(1, 40)).not.toEqual(take(2, 40));
+  });
+
+  it('contains every kind of fault before any is repeated', () => {
+    const names = take(3, 60).flatMap(({ faults }) => faults.map((fault) => faultName(fault.kind)));
+    const all = new Set(FAULT_KINDS.map(faultName));
+    expect(new Set(names.slice(0, all.size))).toEqual(all);
+    expect(new Set(names.slice(all.size, 2 * all.size))).toEqual(all);
+  });
+});
+
+/** A model and an availability check, with a clock that `inject` sets. */
+function newOracle() {
+  let now = 0;
+  const timeline = new Timeline(() => now);
+  const violations: Violation[] = [];
+  const violate = (violation: Violation) => void violations.push(violation);
+  const model = new Model(timeline, WINDOW_MS, violate);
+  const availability = new Availability(timeline, violate);
+  return {
+    timeline,
+    model,
+    availability,
+    rules: () => violations.map(({ rule }) => rule),
+    /** Adds a fault that settles a second after its end. */
+    inject: (name: string, startedAt: number, endedAt: number, replica: ReplicaName | null = null) => {
+      now = startedAt;
+      const faultWindow = timeline.start({ kind: kind(name), replica });
+      Object.assign(faultWindow, { endedAt, settledAt: endedAt + 1_000 });
+    },
+  };
+}
+
+function attemptWith(
+  operation: Operation,
+  servedBy: ServedBy,
+  sentAt: number,
+  status: number,
+  body: object = {},
+): Attempt {
+  const headers = new Headers(status === 503 ? { 'Retry-After': '1' } : {});
+  const answeredAt = sentAt + 10;
+  return {
+    operation,
+    servedBy,
+    sentAt,
+    answeredAt,
+    status,
+    headers,
+    text: JSON.stringify(body),
+    mayHaveTakenEffect: true,
+  };
+}
+
+const tokens = (name: string) => ({ access_token: `a-${name}`, refresh_token: `r-${name}` });
+const redeemed = (sentAt: number, name = '1') => attemptWith('redeem', 'token 1', sentAt, 200, tokens(name));
+const refreshed = (sentAt: number, name: string) =>
+  attemptWith('refresh', 'token 2', sentAt, 200, tokens(name));
+const refused = (
+  operation: Operation,
+  sentAt: number,
+  reason = 'the refresh token was used before; every token …',
+) => attemptWith(operation, 'token 1', sentAt, 400, { error: 'invalid_grant', error_description: reason });
+const unanswered = (operation: Operation, sentAt: number) => attemptWith(operation, 'token 1', sentAt, 0);
+const me = (sentAt: number, status: number) => attemptWith('me', 'resource 1', sentAt, status);
+
+/** A grant that was redeemed at 100 ms. Its revocation was requested at 1000 ms and confirmed at 1100 ms. */
+function revokedGrant(model: Model): { grant: Grant; pair: TokenPair } {
+  const grant = new Grant(0);
+  model.checkRedemption(grant, [redeemed(100)]);
+  model.revocationRequested(grant, 'it was revoked', 1_000);
+  model.revocationConfirmed(grant, 1_100);
+  return { grant, pair: grant.newest as TokenPair };
+}
+
+describe('the model of the soak test', () => {
+  it.each([
+    ['long after the revocation', 60_000, null, true],
+    ['after three seconds without a fault', 4_100, null, true],
+    ['while the broadcast is on its way', 1_150, null, false],
+    ['within the five seconds for which an API trusts its cache without NATS', 6_000, 'nats killed', false],
+    ['after these five seconds', 8_200, 'nats killed', true],
+    [
+      'within the thirty seconds of a cache entry, if the broadcasting process may have died',
+      30_000,
+      'token killed',
+      false,
+    ],
+    ['after these thirty seconds', 33_200, 'token killed', true],
+    [
+      'after three seconds, if PostgreSQL was down, which delays no completed revocation',
+      4_100,
+      'postgres killed',
+      true,
+    ],
+    ['after three seconds, if the broadcasting process restarted gracefully', 4_100, 'token restarted', true],
+  ])('decides whether an API may accept a revoked token %s', (_when, sentAt, fault, caught) => {
+    const { model, inject, rules } = newOracle();
+    if (fault) inject(fault, 900, 40_000, fault.startsWith('token') ? 'token 1' : null);
+    const { grant, pair } = revokedGrant(model);
+    model.checkAccessToken(grant, pair, me(sentAt, 200), true);
+    expect(rules()).toEqual(caught ? ['an access token is accepted after its grant was revoked'] : []);
+  });
+
+  it('reports a token endpoint that accepts a revoked refresh token or code', () => {
+    const { model, rules } = newOracle();
+    const { grant } = revokedGrant(model);
+    model.checkRevokedCredential(grant, refreshed(1_101, '2'));
+    expect(rules()).toEqual(['a code or refresh token is accepted after its grant was revoked']);
+    model.checkRevokedCredential(grant, refused('refresh', 1_102));
+    expect(rules()).toHaveLength(1);
+  });
+
+  it('reports the refusal of a token whose grant is live', () => {
+    const { model, rules } = newOracle();
+    const grant = new Grant(0);
+    model.checkRedemption(grant, [redeemed(100)]);
+    model.checkAccessToken(grant, grant.newest as TokenPair, me(500, 401), false);
+    expect(rules()).toEqual(['an access token of an honest client is accepted']);
+  });
+
+  it('reports a code that is redeemed twice, at once or later', () => {
+    const { model, rules } = newOracle();
+    const grant = new Grant(0);
+    model.checkRedemption(grant, [redeemed(100), redeemed(101, '2')]);
+    expect(rules()).toEqual(['a code is redeemed once']);
+    model.checkReplay(grant, redeemed(9_000, '3'), 'code', 110);
+    expect(rules()).toEqual(['a code is redeemed once', 'a replayed code is refused']);
+  });
+
+  it('reports a replayed code or refresh token that does not end its grant', () => {
+    const { model, rules } = newOracle();
+    const raced = new Grant(0);
+    model.checkRedemption(raced, [redeemed(100), refused('redeem', 101)]);
+    model.checkRevokedCredential(raced, refreshed(200, '2'));
+    const replayed = new Grant(0);
+    model.checkRedemption(replayed, [redeemed(1_000)]);
+    model.checkReplay(replayed, refused('redeem', 2_000), 'code', 1_010);
+    model.checkRevokedCredential(replayed, refreshed(2_100, '2'));
+    const reused = new Grant(0);
+    model.checkRedemption(reused, [redeemed(3_000)]);
+    model.checkReplay(reused, refused('refresh', 4_000, 'any reason'), 'refresh token', 3_010);
+    model.checkRevokedCredential(reused, refreshed(4_100, '2'));
+    expect(rules()).toEqual(Array(3).fill('a code or refresh token is accepted after its grant was revoked'));
+  });
+
+  it('reports a code that cannot be redeemed, unless an answer was lost or Redis restarted', () => {
+    const { model, inject, rules } = newOracle();
+    model.checkRedemption(new Grant(0), [unanswered('redeem', 100), refused('redeem', 200)]);
+    inject('redis killed', 1_000, 2_000);
+    model.checkRedemption(new Grant(900), [
+      refused('redeem', 3_000, 'a server failed after the code was issued'),
+    ]);
+    expect([rules(), model.statistics.lostCodes]).toEqual([[], 2]);
+    model.checkRedemption(new Grant(9_000), [refused('redeem', 9_100)]);
+    expect(rules()).toEqual(['an honest client gets tokens for its code']);
+  });
+
+  it('reports a logged-out honest client, unless it had no answer for the whole retry window', () => {
+    const { model, rules } = newOracle();
+    const late = new Grant(0);
+    model.checkRefresh(late, [unanswered('refresh', 1_000), refused('refresh', 1_000 + WINDOW_MS)]);
+    expect([rules(), model.statistics.lateRefusals]).toEqual([[], 1]);
+    const inTime = new Grant(0);
+    model.checkRefresh(inTime, [unanswered('refresh', 1_000), refused('refresh', 900 + WINDOW_MS)]);
+    expect(rules()).toEqual(['an honest client is not logged out']);
+  });
+
+  it('reports two successors of one refresh token, unless Redis lost its data in between', () => {
+    const { model, inject, rules } = newOracle();
+    const both = [refreshed(1_000, '2'), refreshed(5_000, '3')];
+    inject('redis emptied', 2_000, 3_000);
+    model.checkRefresh(new Grant(0), both);
+    expect(rules()).toEqual([]);
+    model.checkRefresh(new Grant(0), [refreshed(6_000, '2'), refreshed(6_001, '3')]);
+    expect(rules()).toEqual(['a refresh token has one successor']);
+  });
+
+  it('reports a used refresh token that is accepted, unless Redis lost its data since', () => {
+    const { model, inject, rules } = newOracle();
+    model.checkReplay(new Grant(0), refreshed(1_000, '2'), 'refresh token', 500);
+    expect(rules()).toEqual(['a replayed refresh token is refused']);
+    inject('redis emptied', 2_000, 3_000);
+    model.checkReplay(new Grant(0), refreshed(4_000, '2'), 'refresh token', 500);
+    expect([rules().length, model.statistics.replaysAcceptedAfterDataLoss]).toEqual([1, 1]);
+  });
+
+  it('reports a DPoP proof that is accepted twice', () => {
+    const { model, rules } = newOracle();
+    model.checkProofReplay(new Grant(0), [me(100, 200), me(100, 401)]);
+    expect(rules()).toEqual([]);
+    model.checkProofReplay(new Grant(0), [me(200, 200), me(200, 200)]);
+    expect(rules()).toEqual(['a DPoP proof is accepted once']);
+  });
+
+  const unavailable = (
+    operation: Operation,
+    servedBy: ServedBy,
+    body: object = { error: 'temporarily_unavailable', error_reference: 'r' },
+  ) => attemptWith(operation, servedBy, 1_500, 503, body);
+
+  it.each([
+    ['a refresh while Redis is away', unavailable('refresh', 'token 1'), 'redis killed', null, false],
+    ['a refresh with no fault', unavailable('refresh', 'token 1'), null, null, true],
+    [
+      'a refresh while NATS is away, which it does not need',
+      unavailable('refresh', 'token 1'),
+      'nats killed',
+      null,
+      true,
+    ],
+    ['a refresh at the other replica', unavailable('refresh', 'token 1'), 'token killed', 'token 2', true],
+    [
+      'a refresh at the replica that is killed',
+      unanswered('refresh', 1_500),
+      'token killed',
+      'token 1',
+      false,
+    ],
+    [
+      'a refresh at a replica that ends gracefully',
+      unanswered('refresh', 1_500),
+      'token restarted',
+      'token 1',
+      true,
+    ],
+    [
+      'a refresh at the replica that cannot reach Redis',
+      unavailable('refresh', 'token 1'),
+      'redis cut off',
+      'token 1',
+      false,
+    ],
+    [
+      'a page, when only a replica of token cannot reach Redis',
+      unavailable('page', 'authorize 1'),
+      'redis cut off',
+      'token 1',
+      true,
+    ],
+  ] as const)('reports failures without a cause: %s', (_what, attempt, fault, replica, caught) => {
+    const { availability, inject, rules } = newOracle();
+    if (fault) inject(fault, 1_000, 2_000, replica);
+    availability.record(attempt);
+    expect(rules().includes('a fault explains every failure')).toBe(caught);
+  });
+
+  it('reports a 503 without the error format of its endpoint', () => {
+    const { availability, inject, rules } = newOracle();
+    inject('redis killed', 1_000, 2_000);
+    availability.record(
+      unavailable('refresh', 'token 1', { statusCode: 503, message: 'Service Unavailable' }),
+    );
+    expect(rules()).toEqual(['a 503 has Retry-After and the format of its endpoint']);
+  });
+});
+
+// Ignores rules with a deadline: a busy machine violates some.
+it('the soak test finds nothing in a graceful restart of a token app and a kill of Redis', async () => {
+  const lines: string[] = [];
+  const report = await soak({
+    seed: 5,
+    minutes: 60,
+    steps: 2,
+    kinds: [kind('token restarted'), kind('redis killed')],
+    accounts: 4,
+    quietMs: 0,
+    progress: (line) => void lines.push(line),
+  });
+  expect(report.violations.filter(({ timeDependent }) => !timeDependent)).toEqual([]);
+  expect(report.faults.map(({ fault, count }) => [fault, count])).toEqual([
+    ['token restarted', 1],
+    ['redis killed', 1],
+  ]);
+  const answered = report.operations
+    .filter((attempt) => attempt.answered > 0)
+    .map(({ operation }) => operation);
+  expect(answered).toEqual(
+    expect.arrayContaining(['log in', 'allow', 'redeem', 'refresh', 'me', 'me with DPoP', 'revoke']),
+  );
+  expect(lines.join('\n')).toContain('redis killed');
+}, 240_000);

@@ -1,0 +1,234 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { randomBytes } from 'node:crypto';
+import { resolve } from 'node:path';
+import { withDatabase } from '../support/admin-client.js';
+import { freePort } from '#local/servers/free-port.js';
+import { FaultProxy } from '../support/fault-proxy.js';
+import { until } from '../support/until.js';
+import { runOperator } from '../../apps/operator/test/support/run-operator.js';
+import type { RunFile } from '#local/demo/run-file.js';
+import { type LaunchedApp, launchApp } from './app-processes.js';
+import { type ProductProcesses, startProcesses } from './product-processes.js';
+import { Browser } from '../topology/browser.js';
+import { ProductUser } from './use-product.js';
+
+let product: ProductProcesses;
+let second: LaunchedApp;
+/** The replicas of the resource app. */
+let apis: string[];
+
+beforeAll(async () => {
+  product = await startProcesses({ LOG_LEVEL: 'fatal' });
+  const port = await freePort();
+  second = await launchApp('resource', port, product.env);
+  await until('the second replica is ready', 60_000, async () => (await second.missing())?.length === 0);
+  apis = [product.run.api_url, `http://127.0.0.1:${port}`];
+});
+
+afterAll(async () => {
+  await second?.stop();
+  await product?.close();
+});
+
+const operator = (args: string[], env: Record<string, string> = {}) =>
+  runOperator(args, { ...product.env, ...env });
+
+/** A new user, with a browser and an application. */
+class Person {
+  private constructor(
+    readonly login: string,
+    readonly app: ProductUser,
+    readonly browser: Browser,
+  ) {}
+
+  static async new(): Promise<Person> {
+    const login = `u${randomBytes(6).toString('hex')}`;
+    const args = ['--email', `${login}@example.com`, '--username', login, '--name', 'Ada', '--json'];
+    const created = await operator(['user', 'create', ...args]);
+    expect(created).toMatchObject({ code: 0, stderr: '' });
+    return Person.with(login, (JSON.parse(created.stdout) as { password: string }).password);
+  }
+
+  static with(login: string, password: string): Person {
+    const run: RunFile = { ...product.run, user: { email: `${login}@example.com`, password } };
+    const { auth_url: authorizeUrl, base_url, client } = run;
+    const at = { authorizeUrl, client, tokenUrls: [base_url], resourceUrls: apis, users: [run.user] };
+    return new Person(login, new ProductUser(run), new Browser(at, run.user));
+  }
+
+  /** Logs in, allows access, and redeems the code. */
+  async connect(): Promise<TokenPair> {
+    return (await this.app.redeem(await this.browser.allow())).body as unknown as TokenPair;
+  }
+}
+
+interface TokenPair {
+  readonly access_token: string;
+  readonly refresh_token: string;
+}
+
+/** The status of every replica for an access token. */
+const statusesOf = ({ access_token }: TokenPair) =>
+  Promise.all(
+    apis.map(async (url) => {
+      const answer = await fetch(`${url}/v2/me`, { headers: { Authorization: `Bearer ${access_token}` } });
+      await answer.arrayBuffer();
+      return answer.status;
+    }),
+  );
+
+const TO_LOGIN = /no code: 303 \/auth\/login/;
+
+/** Checks that the user's tokens, code and session are refused at once. */
+async function expectAccessEnded(
+  person: Person,
+  pairs: readonly TokenPair[],
+  code: string | null,
+): Promise<void> {
+  for (const pair of pairs) expect(await statusesOf(pair)).toEqual([401, 401]);
+  for (const pair of pairs)
+    expect((await person.app.refresh(pair.refresh_token)).body).toMatchObject({ error: 'invalid_grant' });
+  if (code !== null) expect((await person.app.redeem(code)).body).toMatchObject({ error: 'invalid_grant' });
+  await expect(person.browser.code()).rejects.toThrow(TO_LOGIN);
+}
+
+const rowsOf = ({ login }: Person) =>
+  withDatabase(product.databaseUrl, async (client) => {
+    const text = 'SELECT disabled_at IS NOT NULL AS disabled FROM users WHERE username = $1';
+    return (await client.query<{ disabled: boolean }>(text, [login])).rows;
+  });
+
+describe.each([
+  ['delete', ['--yes'], { deleted: true, deleted_before: false, revoked_grants: 3 }],
+  ['disable', [], { disabled: true, disabled_before: false, revoked_grants: 3 }],
+] as const)('operator user %s', (command, more, told) => {
+  it('ends every token, code and session of the user before it exits, even cached ones', async () => {
+    const [person, other] = [await Person.new(), await Person.new()];
+    const [first, kept] = [await person.connect(), await other.connect()];
+    const again = (await person.app.redeem((await person.browser.code()).code)).body as unknown as TokenPair;
+    const { code } = await person.browser.code();
+    for (const pair of [first, again, kept]) expect(await statusesOf(pair)).toEqual([200, 200]);
+
+    const outcome = await operator(['user', command, `${person.login}@EXAMPLE.com`, ...more, '--json']);
+    const startedAt = performance.now();
+    expect(outcome).toMatchObject({ code: 0, stderr: '' });
+    expect(await statusesOf(first)).toEqual([401, 401]);
+    process.stderr.write(
+      `user ${command}: refused ${(performance.now() - startedAt).toFixed(0)} ms after it\n`,
+    );
+    expect(JSON.parse(outcome.stdout)).toEqual({ id: expect.any(Number), username: person.login, ...told });
+    await expectAccessEnded(person, [first, again], code);
+    await expect(person.browser.allow()).rejects.toThrow();
+    expect(await rowsOf(person)).toEqual(command === 'delete' ? [] : [{ disabled: true }]);
+
+    expect(await statusesOf(kept)).toEqual([200, 200]);
+    expect((await other.app.refresh(kept.refresh_token)).status).toBe(200);
+    await other.browser.code();
+  });
+
+  it('exits with 1 when it cannot notify the token service, and completes when it is run again', async () => {
+    const person = await Person.new();
+    const pair = await person.connect();
+    expect(await statusesOf(pair)).toEqual([200, 200]);
+    const deaf = { NATS_URL: 'nats://user:natspassword@127.0.0.1:1' };
+    const unheard = await operator(['user', command, person.login, ...more], deaf);
+    expect(unheard).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining('run this command again'),
+    });
+    expect(unheard.stderr).not.toMatch(/natspassword|^ +at /m);
+    // The grants are revoked durably. The user still exists, so that the command can be repeated.
+    expect(await rowsOf(person)).toEqual([{ disabled: true }]);
+    await expect(person.browser.code()).rejects.toThrow(TO_LOGIN);
+
+    const repeated = await operator(['user', command, person.login, ...more]);
+    expect(repeated).toMatchObject({ code: 0, stderr: '' });
+    expect(repeated.stdout).toContain('no session or token works any more');
+    await expectAccessEnded(person, [pair], null);
+    expect(await rowsOf(person)).toEqual(command === 'delete' ? [] : [{ disabled: true }]);
+  });
+
+  it('is completed by the token service if it is killed after its write and before its broadcast', async () => {
+    const person = await Person.new();
+    const pair = await person.connect();
+    expect(await statusesOf(pair)).toEqual([200, 200]);
+    const nats = await FaultProxy.start(product.env['NATS_URL'] ?? '');
+    const child = spawn(
+      process.execPath,
+      [resolve('dist/apps/operator.cjs'), 'user', command, person.login, ...more],
+      { env: { ...product.env, NATS_URL: nats.url } },
+    );
+    const ended = once(child, 'exit');
+    // The proxy ends the process at its first message to NATS.
+    nats.alter = () => {
+      child.kill('SIGKILL');
+      return Buffer.alloc(0);
+    };
+    expect(await ended).toEqual([null, 'SIGKILL']);
+    nats.close();
+    await until('every copy refuses the token', 60_000, async () =>
+      (await statusesOf(pair)).every((status) => status === 401),
+    );
+    await expectAccessEnded(person, [pair], null);
+    expect(await operator(['user', command, person.login, ...more])).toMatchObject({ code: 0, stderr: '' });
+    expect(await rowsOf(person)).toEqual(command === 'delete' ? [] : [{ disabled: true }]);
+  });
+
+  it('has the same result when it is run several times at once', async () => {
+    const person = await Person.new();
+    const pair = await person.connect();
+    expect(await statusesOf(pair)).toEqual([200, 200]);
+    const outcomes = await Promise.all(
+      Array.from({ length: 3 }, () => operator(['user', command, person.login, ...more])),
+    );
+    // A command that runs after the deletion does not find the user.
+    for (const { code, stderr } of outcomes)
+      expect([code, stderr]).toEqual(
+        code === 2 && command === 'delete' ? [2, expect.stringContaining('no user')] : [0, ''],
+      );
+    expect(outcomes.map(({ code }) => code)).toContain(0);
+    await expectAccessEnded(person, [pair], null);
+  });
+});
+
+it('operator user enable lets a user log in and allow again; earlier grants and sessions stay ended', async () => {
+  const person = await Person.new();
+  const pair = await person.connect();
+  expect(await operator(['user', 'disable', person.login])).toMatchObject({ code: 0 });
+  await expect(person.browser.allow()).rejects.toThrow();
+  const enabled = await operator(['user', 'enable', person.login, '--json']);
+  expect(JSON.parse(enabled.stdout)).toMatchObject({ disabled: false, disabled_before: true });
+  await expectAccessEnded(person, [pair], null);
+  expect(await statusesOf(await person.connect())).toEqual([200, 200]);
+  expect(await statusesOf(pair)).toEqual([401, 401]);
+});
+
+it('operator user set-password ends sessions if asked, and no grants', async () => {
+  const person = await Person.new();
+  const pair = await person.connect();
+  const set = async (...args: string[]): Promise<string> => {
+    const { code, stdout, stderr } = await operator([
+      'user',
+      'set-password',
+      person.login,
+      '--json',
+      ...args,
+    ]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    return (JSON.parse(stdout) as { password: string }).password;
+  };
+  const first = await set();
+  await person.browser.code();
+  const [old, changed] = [Person.with(person.login, 'the old one'), Person.with(person.login, first)];
+  await expect(old.browser.allow()).rejects.toThrow();
+  await expect(person.browser.allow()).rejects.toThrow();
+  await expect(changed.browser.allow()).rejects.toThrow('decision=allow');
+  await changed.browser.code();
+
+  await set('--end-sessions');
+  for (const { browser } of [person, changed]) await expect(browser.code()).rejects.toThrow(TO_LOGIN);
+  expect(await statusesOf(pair)).toEqual([200, 200]);
+  expect((await person.app.refresh(pair.refresh_token)).status).toBe(200);
+});

@@ -1,0 +1,211 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { inspect } from 'node:util';
+import { Client } from 'pg';
+import { runOperator } from '../../apps/operator/test/support/run-operator.js';
+import { type AppProcess, startApp } from '../support/app-process.js';
+import { type Isolated, isolate } from '../support/isolate.js';
+import { until } from '../support/until.js';
+import { Balancer } from './balancer.js';
+import { register } from './running-product.js';
+import { type Answer, ProductUser } from './use-product.js';
+
+const newKey = (): string => randomBytes(32).toString('base64url');
+const REPLICAS = 2;
+type RingApp = 'authorize' | 'token';
+
+let services: Isolated;
+let database: Client;
+let env: Record<string, string>;
+let user: ProductUser;
+const balancers = {} as Record<RingApp, Balancer>;
+const running: Record<RingApp | 'resource', AppProcess[]> = { authorize: [], token: [], resource: [] };
+
+/** Every answer of the load that is not as it must be. The first one ends the load. */
+const refused: unknown[] = [];
+const KINDS = ['exchange', 'refresh', 'me'] as const;
+type Kind = (typeof KINDS)[number];
+/** More than `fetch` keeps connections to one process, each of which may be cut. */
+const ATTEMPTS = 20;
+const PAUSE_MS = 100;
+const load = { done: { exchange: 0, refresh: 0, me: 0 }, ends: false };
+
+beforeAll(async () => {
+  services = await isolate();
+  database = new Client({ connectionString: services.databaseUrl });
+  await database.connect();
+  [balancers.authorize, balancers.token] = await Promise.all([Balancer.start(), Balancer.start()]);
+  const addresses = { AUTH_URL: balancers.authorize.url, BASE_URL: balancers.token.url };
+  env = {
+    ...addresses,
+    API_URL: 'http://localhost:1',
+    DATABASE_URL: services.databaseUrl,
+    REDIS_URL: services.redisUrl,
+    NATS_URL: services.natsUrl,
+    LOG_LEVEL: 'warn',
+  };
+});
+
+afterAll(async () => {
+  load.ends = true;
+  await Promise.all(Object.values(running).flatMap((apps) => apps.map((app) => app.stop())));
+  for (const balancer of Object.values(balancers)) balancer.close();
+  await database?.end();
+  await services?.close();
+});
+
+const portOf = ({ url }: AppProcess): number => Number(new URL(url).port);
+
+/** Replaces one process: the new one takes over before the old one gets SIGTERM. */
+async function replace(name: RingApp, at: number, tokenKeys: string): Promise<void> {
+  const fresh = await startApp(name, { ...env, TOKEN_KEYS: tokenKeys });
+  const old = running[name][at];
+  running[name][at] = fresh;
+  balancers[name].use(running[name].map(portOf));
+  await old?.stop();
+}
+
+/** Replaces every process, one after the other. @param halfway called when the first one is replaced */
+async function rollOut(
+  tokenKeys: string,
+  halfway: () => Promise<void> = async () => undefined,
+): Promise<void> {
+  for (let at = 0; at < REPLICAS; at += 1) {
+    for (const name of ['token', 'authorize'] as const) {
+      await replace(name, at, tokenKeys);
+      if (at === 0 && name === 'token') await halfway();
+    }
+  }
+}
+
+const keysNext = (present: string, ...args: string[]) =>
+  runOperator(['keys', 'next', '--stdin', '--json', ...args], env, present);
+
+interface Step {
+  readonly step: number;
+  readonly token_keys: string;
+}
+
+/** What `keys next` prints, once all processes have answered it and recorded their rings. */
+async function nextStep(present: string, ...args: string[]): Promise<Step> {
+  let printed = '';
+  await until('keys next knows the step', 60_000, async () => {
+    const { code, stdout } = await keysNext(present, ...args);
+    printed = stdout;
+    return code === 0;
+  });
+  return JSON.parse(printed) as Step;
+}
+
+function expectOk(kind: Kind, { status, body }: Answer): Answer['body'] {
+  load.done[kind] += 1;
+  if (status === 200) return body;
+  refused.push({ kind, status, body });
+  load.ends = true;
+  return body;
+}
+
+/**
+ * Repeats a request whose connection was cut: a process that ends may close a connection at the moment of its next request. HTTP
+ * libraries and proxies repeat it as well, and a repeated refresh gets the same tokens.
+ */
+async function delivered(send: () => Promise<Answer>): Promise<Answer> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await send();
+    } catch (error) {
+      // What `fetch` throws when it gets no answer: a TypeError, but not the one that Jest gives to tests.
+      if ((error as Error).message !== 'fetch failed' || attempt === ATTEMPTS) throw error;
+      await sleep(PAUSE_MS);
+    }
+  }
+}
+
+async function exchange(): Promise<Answer['body']> {
+  return expectOk('exchange', await delivered(async () => user.redeem(await user.code())));
+}
+
+async function me(token: unknown): Promise<void> {
+  expectOk('me', await delivered(() => user.me(token)));
+}
+
+/** Refreshes a grant again and again, and uses the new and the last access token. */
+async function keepRefreshing(): Promise<void> {
+  let pair = await exchange();
+  while (!load.ends) {
+    const last = pair;
+    pair = expectOk('refresh', await delivered(() => user.refresh(last['refresh_token'])));
+    await Promise.all([me(pair['access_token']), me(last['access_token'])]);
+  }
+}
+
+async function keepExchanging(): Promise<void> {
+  while (!load.ends) await me((await exchange())['access_token']);
+}
+
+/** Resolves when each kind of request was made so many more times. */
+async function loadGoesOn(times: number): Promise<void> {
+  const before = { ...load.done };
+  await until('the load has gone on', 120_000, async () => {
+    if (refused.length > 0) throw new Error(`refused: ${JSON.stringify(refused)}`);
+    return KINDS.every((kind) => load.done[kind] >= before[kind] + times);
+  });
+}
+
+it('two rotations under load refuse nobody, not even tokens from before the first', async () => {
+  let ring = newKey();
+  await Promise.all([rollOut(ring), startApp('resource', env).then((app) => running.resource.push(app))]);
+  const [resource] = running.resource;
+  const urls = {
+    AUTH_URL: env['AUTH_URL'] ?? '',
+    BASE_URL: env['BASE_URL'] ?? '',
+    API_URL: resource?.url ?? '',
+  };
+  const run = await register(services.databaseUrl, urls, 'http://localhost:1/callback');
+  user = new ProductUser(run);
+  // Signed by the first key, and not used before both rotations are over.
+  const kept = await exchange();
+
+  const actors = [keepExchanging(), keepRefreshing(), keepRefreshing(), keepRefreshing()];
+  const failure = Promise.all(actors).then(() => undefined);
+  failure.catch((error: unknown) => refused.push(inspect(error)));
+  await loadGoesOn(5);
+
+  const steps: number[] = [];
+  for (const rotation of [1, 2]) {
+    const added = await nextStep(ring, ...(rotation === 2 ? ['--begin'] : []));
+    await rollOut(added.token_keys, async () => {
+      // The others do not know the new key yet.
+      const early = await keysNext(added.token_keys);
+      expect([early.code, early.stdout]).toEqual([1, '']);
+      expect(early.stderr).toMatch('still has another value of TOKEN_KEYS');
+    });
+    await loadGoesOn(5);
+    const signing = await nextStep(added.token_keys);
+    await rollOut(signing.token_keys);
+    await loadGoesOn(5);
+    ring = signing.token_keys;
+    steps.push(added.step, signing.step);
+  }
+  expect(steps).toEqual([1, 2, 1, 2]);
+  expect(ring.split(',')).toHaveLength(3);
+
+  // Ninety days later nobody has a token of the older keys any more.
+  const tooEarly = await keysNext(ring);
+  expect([tooEarly.code, tooEarly.stderr]).toEqual([1, expect.stringMatching('live tokens may need')]);
+  await me(kept['access_token']);
+  expectOk('refresh', await delivered(() => user.refresh(kept['refresh_token'])));
+  await database.query(
+    `UPDATE token_keys SET needed_until = now() WHERE last_signed_at < (SELECT max(last_signed_at) FROM token_keys)`,
+  );
+  const removal = await nextStep(ring);
+  expect([removal.step, removal.token_keys]).toEqual([3, ring.split(',')[0]]);
+  await rollOut(removal.token_keys);
+  await loadGoesOn(5);
+
+  load.ends = true;
+  await failure;
+  expect(refused).toEqual([]);
+  const listed = await runOperator(['keys', 'list', '--json'], env);
+  expect(JSON.parse(listed.stdout)).toMatchObject({ keys: [{ missing_in: [] }], problems: [] });
+}, 600_000);

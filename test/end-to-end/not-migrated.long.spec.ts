@@ -1,0 +1,71 @@
+import { randomBytes } from 'node:crypto';
+import { databaseDataSource } from '#database/connection/data-source.js';
+import { migrate } from '#database/connection/migrate.js';
+import { withDatabase } from '../support/admin-client.js';
+import { freePort } from '#local/servers/free-port.js';
+import { type Isolated, isolate } from '../support/isolate.js';
+import { until } from '../support/until.js';
+import { type AppName, type LaunchedApp, launchApp } from './app-processes.js';
+
+const APPS = ['authorize', 'token'] as const;
+
+describe('apps on a database', () => {
+  let services: Isolated;
+  let apps: LaunchedApp[];
+
+  beforeEach(async () => {
+    services = await isolate();
+    apps = [];
+  });
+  afterEach(async () => {
+    await Promise.all(apps.map((app) => app.stop()));
+    await services.close();
+  });
+
+  const launch = async (name: AppName): Promise<LaunchedApp> =>
+    launchApp(name, await freePort(), {
+      AUTH_URL: 'http://auth.localhost',
+      BASE_URL: 'http://base.localhost',
+      DATABASE_URL: services.databaseUrl,
+      REDIS_URL: services.redisUrl,
+      NATS_URL: services.natsUrl,
+      TOKEN_KEYS: randomBytes(32).toString('base64url'),
+    });
+  const start = async (): Promise<void> => void apps.push(...(await Promise.all(APPS.map(launch))));
+  const miss = (...names: string[]): Promise<void> =>
+    until(`all miss ${names.join() || 'nothing'}`, 60_000, async () => {
+      const missing = await Promise.all(apps.map((app) => app.missing()));
+      return missing.every((each) => JSON.stringify(each) === JSON.stringify(names));
+    });
+
+  it('without one of their migrations report it and are not ready until it is applied', async () => {
+    const dataSource = await databaseDataSource(services.databaseUrl).initialize();
+    const last = dataSource.migrations.at(-1)?.constructor.name;
+    await dataSource.undoLastMigration();
+    await dataSource.destroy();
+    await start();
+    await miss('migrations');
+    const told = new RegExp(`the database is not at this version, run \\S+migrate\\S+: it lacks ${last}`);
+    await until('all logged it', 60_000, async () => apps.every((app) => told.test(app.output())));
+    await migrate(services.databaseUrl);
+    await miss();
+  });
+
+  it('without tables are not ready until it is migrated', async () => {
+    await withDatabase(services.databaseUrl, (admin) =>
+      admin.query('DROP SCHEMA oauth CASCADE; CREATE SCHEMA oauth'),
+    );
+    await start();
+    await miss('migrations');
+    await migrate(services.databaseUrl);
+    await miss();
+  });
+
+  it('with a later migration are ready, so that the version before can go on', async () => {
+    await withDatabase(services.databaseUrl, (admin) =>
+      admin.query(`INSERT INTO migrations (timestamp, name) VALUES (9000000000000, 'Later9000000000000')`),
+    );
+    await start();
+    await miss();
+  });
+});

@@ -1,0 +1,119 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { until } from '../support/until.js';
+import { allow } from './allow.js';
+import { DocumentedSession, documentedCommands, type DocumentedStep } from './documented-session.js';
+import { isolatedEnvironment, type Run, StartedProduct } from './started-product.js';
+
+const DOCUMENT = 'docs/operate.md';
+const OPERATOR = `operator() { '${process.execPath}' '${resolve('dist/apps/operator.cjs')}' "$@"; }`;
+/** The application and the secrets of the document. */
+const CLIENT = 'sc_lhzvn2l7x6iosah5cpowvxtw';
+const REDIRECT_URI = 'https://rooms.example.com/callback';
+
+const steps = documentedCommands(await readFile(DOCUMENT, 'utf8'));
+let folder: string;
+let product: StartedProduct;
+let run: Run;
+let session: DocumentedSession;
+let accessToken: string;
+let environment: { LOCAL_DIR: string };
+
+beforeAll(async () => {
+  const isolated = await isolatedEnvironment();
+  environment = isolated;
+  product = new StartedProduct(isolated);
+  run = await product.ready();
+  folder = await mkdtemp(join(tmpdir(), 'operate-'));
+  session = new DocumentedSession(OPERATOR, folder, {
+    PATH: process.env.PATH,
+    LOCAL_DIR: isolated.LOCAL_DIR,
+    OPERATOR_NAME: 'grace',
+  });
+  session.set('https://auth.example.com', run.auth_url);
+  session.set('https://api.example.com', run.base_url);
+});
+
+afterAll(async () => {
+  await product?.kill('SIGTERM');
+  await rm(environment.LOCAL_DIR, { recursive: true });
+  await rm(folder, { recursive: true });
+});
+
+/** What others do between the commands: the names of comments in the document. */
+const EVENTS: Readonly<Record<string, () => Promise<void>>> = {
+  'the user allows': async () => {
+    const code = await allowedCode();
+    const { status, body } = await redeem(code);
+    expect(status).toBe(200);
+    accessToken = body['access_token'] ?? '';
+  },
+  'present-keys has the keys': async () => {
+    const keys = await readFile(join(environment.LOCAL_DIR, 'token-keys'), 'utf8');
+    await writeFile(join(folder, 'present-keys'), keys);
+  },
+  'the application sends a wrong redirect URI': async () => {
+    const { status, body } = await redeem(await allowedCode(), secretNow(), `${REDIRECT_URI}/`);
+    expect(status).toBe(400);
+    const reference = body['error_reference'] ?? '';
+    session.set('t3ib0_DJFYhc', reference);
+    // Events reach the trail about a second later.
+    await until('the event is in the audit trail', 60_000, async () => {
+      const { code } = await session.shell(`operator explain ${reference}`);
+      return code === 0;
+    });
+  },
+  'the application is refused': async () => {
+    const answer = await fetch(`${run.api_url}/v2/me`, {
+      headers: { Authorization: `Bearer ${accessToken}` },
+    });
+    expect(answer.status).toBe(401);
+  },
+};
+
+async function allowedCode(): Promise<string> {
+  const url = new URL(`${run.auth_url}/auth/oauth2/authorize`);
+  url.search = new URLSearchParams({
+    client_id: session.get(CLIENT),
+    redirect_uri: REDIRECT_URI,
+    response_type: 'code',
+    state: 'a-state',
+  }).toString();
+  return (await allow(run, url)).searchParams.get('code') ?? '';
+}
+
+/** @param secret the one that is live at this place of the document */
+async function redeem(code: string, secret = secretNow(), redirectUri = REDIRECT_URI) {
+  const answer = await fetch(`${run.base_url}/api/auth/oauth/token`, {
+    method: 'POST',
+    body: new URLSearchParams({
+      grant_type: 'authorization_code',
+      code,
+      redirect_uri: redirectUri,
+      client_id: session.get(CLIENT),
+      client_secret: secret,
+    }),
+  });
+  return { status: answer.status, body: (await answer.json()) as Record<string, string> };
+}
+
+/** The newest secret that the document has shown. */
+const secretNow = (): string => session.newest(/^scs_/);
+
+const sections = new Map<string, DocumentedStep[]>();
+for (const step of steps) sections.set(step.section, [...(sections.get(step.section) ?? []), step]);
+
+// In the order of the document: each section goes on with what the earlier ones left.
+it.each([...sections])(
+  `every command of "%s" in ${DOCUMENT} prints what the guide says`,
+  async (_, ofSection) => {
+    for (const step of ofSection) {
+      if ('event' in step) {
+        const happen = EVENTS[step.event];
+        if (!happen) throw new Error(`line ${step.line}: no event is called ${step.event}`);
+        await happen();
+      } else await session.run(step);
+    }
+  },
+);

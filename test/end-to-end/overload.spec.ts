@@ -1,0 +1,179 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyInstance } from 'fastify';
+import { ENDPOINTS } from '#oauth/endpoints.js';
+import { createService, type Service } from '#platform/bootstrap/service.js';
+import { Readiness } from '#platform/health/readiness.js';
+import { logContext } from '#platform/logging/request-log.js';
+import { Metrics } from '#platform/telemetry/metrics.js';
+import { appSettings } from '../support/app-settings.js';
+import { type Isolated, isolate } from '../support/isolate.js';
+import { openFixture, REDIRECT_URI } from '../support/fixture.js';
+import { PATIENT } from '../support/patience.js';
+import { authorizeApp } from '../../apps/authorize/src/app.module.js';
+import { AuthorizeConfiguration } from '../../apps/authorize/src/authorize.configuration.js';
+import { resourceApp } from '../../apps/resource/src/app.module.js';
+import { ResourceConfiguration } from '../../apps/resource/src/resource.configuration.js';
+import { tokenApp } from '../../apps/token/src/app.module.js';
+import { TokenConfiguration } from '../../apps/token/src/token.configuration.js';
+
+const TOKEN_KEYS = randomBytes(32).toString('base64url');
+
+let services: Isolated;
+const apps = new Map<string, App>();
+
+interface App {
+  readonly url: string;
+  readonly metrics: Metrics;
+  /** The log context of each request. */
+  readonly logged: Readonly<Record<string, unknown>>[];
+  overloaded: boolean;
+  close(): Promise<void>;
+}
+
+beforeAll(async () => {
+  services = await isolate();
+  const settings = {
+    ...appSettings(services),
+    API_URL: 'https://api.example.com',
+    TOKEN_KEYS,
+    LOG_LEVEL: 'silent',
+    ...PATIENT,
+  };
+  apps.set('token', await start(tokenApp(Object.assign(new TokenConfiguration(), settings))));
+  apps.set('resource', await start(resourceApp(Object.assign(new ResourceConfiguration(), settings))));
+  apps.set('authorize', await start(authorizeApp(Object.assign(new AuthorizeConfiguration(), settings))));
+});
+
+afterAll(async () => {
+  for (const app of apps.values()) await app.close();
+  await services.close();
+});
+
+/** An app whose overload the test switches. */
+async function start(service: Service): Promise<App> {
+  const metrics = new Metrics();
+  const delay = { check: () => undefined, isTooLong: () => app.overloaded };
+  const nest: NestFastifyApplication = await createService(service, {
+    readiness: new Readiness(),
+    metrics,
+    delay,
+  });
+  const { server }: FastifyInstance = nest.getHttpAdapter().getInstance();
+  const app = {
+    url: '',
+    metrics,
+    logged: [] as Readonly<Record<string, unknown>>[],
+    overloaded: false,
+    close: () => nest.close(),
+  };
+  server.prependListener('request', (request, response) => {
+    response.on('finish', () => app.logged.push(logContext(request)));
+  });
+  await nest.listen(0, '127.0.0.1');
+  app.url = await nest.getUrl();
+  return app;
+}
+
+function appOf(name: string): App {
+  const app = apps.get(name);
+  if (!app) throw new Error(`there is no app ${name}`);
+  return app;
+}
+
+async function whileOverloaded<Result>(app: App, work: () => Promise<Result>): Promise<Result> {
+  app.overloaded = true;
+  try {
+    return await work();
+  } finally {
+    app.overloaded = false;
+  }
+}
+
+const namesOf = ({ headers }: Response) => [...headers.keys()].filter((name) => name !== 'vary');
+
+describe.each([
+  ['token', ENDPOINTS.authorizationServerMetadata],
+  ['resource', ENDPOINTS.protectedResourceMetadata],
+  ['authorize', ENDPOINTS.account],
+])('%s, overloaded', (name, path) => {
+  it('refuses with 503, Retry-After and the headers of every answer, and serves again afterwards', async () => {
+    const app = appOf(name);
+    const headers = { origin: 'https://spa.example.com' };
+    const refused = await whileOverloaded(app, () => fetch(app.url + path, { headers }));
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+    const served = await fetch(app.url + path, { headers, redirect: 'manual' });
+    expect(served.status).toBeLessThan(400);
+    const own = ['retry-after', 'content-type', 'content-length', 'content-language', 'link'];
+    const wanted = namesOf(served).filter((one) => !['location', 'set-cookie', ...own].includes(one));
+    expect(namesOf(refused)).toEqual(expect.arrayContaining(wanted));
+  });
+
+  it('counts a refusal and logs why', async () => {
+    const app = appOf(name);
+    const counted = async () =>
+      (await app.metrics.registry.getSingleMetric('oauth_overload_refusals_total')?.get())?.values[0]
+        ?.value ?? 0;
+    const [before, lines] = [await counted(), app.logged.length];
+    await whileOverloaded(app, () => fetch(app.url + path));
+    while (app.logged.length === lines) await sleep(5);
+    expect((await counted()) - before).toBe(1);
+    expect(app.logged.slice(lines)).toEqual([
+      expect.objectContaining({ error: 'temporarily_unavailable', check: 'event loop delay' }),
+    ]);
+  });
+});
+
+it('token refuses as RFC 6749 5.2 has it', async () => {
+  const app = appOf('token');
+  const refused = await whileOverloaded(app, () => fetch(app.url + ENDPOINTS.token, { method: 'POST' }));
+  expect(await refused.json()).toEqual({
+    error: 'temporarily_unavailable',
+    error_description: expect.any(String),
+    error_uri: expect.stringMatching(/\/errors#temporarily_unavailable$/),
+    error_reference: expect.stringMatching(/^[\w-]{12}$/),
+  });
+});
+
+it('resource refuses in the shape of the API', async () => {
+  const app = appOf('resource');
+  const refused = await whileOverloaded(app, () => fetch(`${app.url}${ENDPOINTS.me}?a=b`));
+  expect(await refused.json()).toEqual({
+    status: 'error',
+    timestamp: expect.any(String),
+    path: ENDPOINTS.me,
+    error: { code: 'SERVICE_UNAVAILABLE', message: expect.any(String) },
+  });
+});
+
+it('authorize refuses with its page, which offers to try again', async () => {
+  const app = appOf('authorize');
+  const refused = await whileOverloaded(app, () => fetch(`${app.url}${ENDPOINTS.account}`));
+  expect(refused.headers.get('content-type')).toContain('text/html');
+  expect(await refused.text()).toMatch(/<h1>Our service is temporarily unavailable[\s\S]*>Try again</);
+});
+
+// The app does not read the body, and the connection stays usable.
+it('a refused refresh has changed nothing: its token is good afterwards, and has no successor', async () => {
+  const app = appOf('token');
+  const fixture = await openFixture(services, TOKEN_KEYS);
+  const client = await fixture.client();
+  const ask = async (form: Record<string, string>) => {
+    const body = new URLSearchParams({ ...client, ...form });
+    const answer = await fetch(app.url + ENDPOINTS.token, { method: 'POST', body });
+    return { status: answer.status, body: (await answer.json()) as { refresh_token: string } };
+  };
+  const code = await fixture.code(client.client_id, await fixture.user());
+  const first = await ask({ grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI });
+  const { refresh_token } = first.body;
+  const state = () => fixture.redis.hgetall(`grant:${fixture.grantIdOf(refresh_token)}`);
+  const before = await state();
+  const refresh = () => ask({ grant_type: 'refresh_token', refresh_token });
+  const refused = await whileOverloaded(app, () => Promise.all(Array.from({ length: 20 }, refresh)));
+  expect(refused.map(({ status }) => status)).toEqual(refused.map(() => 503));
+  expect(before).not.toEqual({});
+  expect(await state()).toEqual(before);
+  expect((await refresh()).status).toBe(200);
+  await fixture.close();
+});

@@ -1,0 +1,121 @@
+import { readFileSync } from 'node:fs';
+import { Session } from 'node:inspector/promises';
+import { relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import request from 'supertest';
+import {
+  authorizeAddress,
+  REDIRECT_URI,
+  startAuthorizeApp,
+} from '../../apps/authorize/test/support/authorize-app.js';
+import { startResourceApp } from '../../apps/resource/test/support/resource-app.js';
+import { REDIRECT_URI as FIXTURE_REDIRECT_URI } from '../support/fixture.js';
+import { startTokenApp } from '../../apps/token/test/support/token-app.js';
+
+/** A file counts only if every repetition executes it: that excludes background timers. */
+const REPETITIONS = 5;
+
+/** Sends the events of the audit trail every tenth of a second: on a busy machine it runs during every repetition. */
+const BACKGROUND = 'libs/audit/src/store-batch.ts';
+
+/** The files of which every request executes a function, sorted. Ignores the first request, which fills caches. */
+async function filesOf(send: () => Promise<{ status: number }>, status: number): Promise<string[]> {
+  const session = new Session();
+  session.connect();
+  await session.post('Profiler.enable');
+  await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
+  let common: string[] | undefined;
+  for (let n = 0; n <= REPETITIONS; n++) {
+    await session.post('Profiler.takePreciseCoverage');
+    expect((await send()).status).toBe(status);
+    const { result } = await session.post('Profiler.takePreciseCoverage');
+    const files = result
+      .filter(({ functions }) => functions.some(({ ranges }) => (ranges[0]?.count ?? 0) > 0))
+      .map(({ url }) => relative('.', url.startsWith('file:') ? fileURLToPath(url) : url))
+      .filter((file) => /^(apps|libs)\/(?!testing\/)[^/]+\/src\//.test(file));
+    if (n > 0) common = common?.filter((file) => files.includes(file)) ?? files;
+  }
+  session.disconnect();
+  return [...new Set(common)].filter((file) => file !== BACKGROUND).sort();
+}
+
+/** The files that ARCHITECTURE.md lists for a request. */
+function documented(heading: string): string[] {
+  const [, section = ''] = readFileSync('ARCHITECTURE.md', 'utf8').split(`\n### ${heading}\n`);
+  return [...(section.split(/\n##/)[0] ?? '').matchAll(/^\d+\. \[.*?\]\((.*?)\)/gm)].map(
+    ([, file = '']) => file,
+  );
+}
+
+/** All files that the requests of these tests execute. */
+const passed: string[] = [];
+
+function expectListed(heading: string, files: readonly string[]): void {
+  const shared = documented('Every request');
+  expect(documented(heading).sort()).toEqual(files.filter((file) => !shared.includes(file)));
+  passed.push(...files);
+}
+
+describe('ARCHITECTURE.md lists the files executed for', () => {
+  it('POST /api/auth/oauth/token', async () => {
+    const app = await startTokenApp();
+    try {
+      const client = await app.client();
+      const userId = await app.user();
+      const codes = await Promise.all(
+        Array.from({ length: REPETITIONS + 1 }, () => app.code(client.client_id, userId)),
+      );
+      const files = await filesOf(
+        () =>
+          request(app.server)
+            .post('/api/auth/oauth/token')
+            .type('form')
+            .send({
+              grant_type: 'authorization_code',
+              code: codes.pop() ?? '',
+              redirect_uri: FIXTURE_REDIRECT_URI,
+              ...client,
+            }),
+        200,
+      );
+      expectListed('POST /api/auth/oauth/token', files);
+    } finally {
+      await app.close();
+    }
+  });
+
+  it('GET /auth/oauth2/authorize', async () => {
+    const app = await startAuthorizeApp({});
+    try {
+      const client = await app.client();
+      const browser = await app.loggedIn(await app.user());
+      const address = authorizeAddress({
+        client_id: client.clientId,
+        redirect_uri: REDIRECT_URI,
+        state: 's1',
+      });
+      const files = await filesOf(() => browser.get(address), 200);
+      expectListed('GET /auth/oauth2/authorize', files);
+    } finally {
+      await app.close();
+    }
+  });
+
+  it('GET /v2/me', async () => {
+    const app = await startResourceApp();
+    try {
+      const { access_token } = await app.pair(await app.client(), await app.user());
+      const files = await filesOf(
+        () => request(app.server).get('/v2/me').set('Authorization', `Bearer ${access_token}`),
+        200,
+      );
+      expectListed('GET /v2/me', files);
+    } finally {
+      await app.close();
+    }
+  });
+
+  it('every request', () => {
+    expect(documented('Every request').filter((file) => !passed.includes(file))).toEqual([]);
+  });
+});

@@ -1,0 +1,168 @@
+import { randomBytes } from 'node:crypto';
+import type { INestApplicationContext } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { generateClientSecret } from '#oauth/client.js';
+import { ClientStore } from '#database/client/client.store.js';
+import { DatabaseModule } from '#database/database.module.js';
+import { ResourceServerStore } from '#database/resource-server/resource-server.store.js';
+import { hashPassword } from '#database/user/password.js';
+import { UserStore } from '#database/user/user.store.js';
+import { createService, type Service } from '#platform/bootstrap/service.js';
+import { freePort } from '#local/servers/free-port.js';
+import { isolate } from '../support/isolate.js';
+import { PATIENT, PATIENT_MS } from '../support/patience.js';
+import { authorizeApp } from '../../apps/authorize/src/app.module.js';
+import { AuthorizeConfiguration } from '../../apps/authorize/src/authorize.configuration.js';
+import { ResourceConfiguration } from '../../apps/resource/src/resource.configuration.js';
+import { resourceApp } from '../../apps/resource/src/app.module.js';
+import { tokenApp } from '../../apps/token/src/app.module.js';
+import { TokenConfiguration } from '../../apps/token/src/token.configuration.js';
+import { createDemoApp } from '#local/demo-app/demo-app.js';
+import { DemoConfiguration } from '#local/demo-app/demo.configuration.js';
+import type { RunFile } from '#local/demo/run-file.js';
+
+/** The three apps and the demo application in this process, on private services. */
+export interface RunningProduct {
+  run: RunFile;
+  demoUrl: string;
+  databaseUrl: string;
+  natsUrl: string;
+  /** Stops one app. */
+  stop(app: 'authorize' | 'token' | 'resource'): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * @param settings of the token app, in place of the defaults; `OTHER_API_URLS` also of the authorize app
+ * @param authorizeSettings of the authorize app
+ */
+export async function startProduct(
+  settings: Partial<TokenConfiguration> = {},
+  authorizeSettings: Partial<AuthorizeConfiguration> = {},
+): Promise<RunningProduct> {
+  const { OTHER_API_URLS = '' } = settings;
+  const services = await isolate();
+  const [authorizePort, tokenPort, resourcePort, demoPort] = await Promise.all(
+    Array.from({ length: 4 }, freePort),
+  );
+  const demoUrl = `http://localhost:${demoPort}`;
+  const shared = {
+    HOST: '127.0.0.1',
+    LOG_LEVEL: 'silent',
+    AUTH_URL: `http://localhost:${authorizePort}`,
+    BASE_URL: `http://localhost:${tokenPort}`,
+    API_URL: `http://localhost:${resourcePort}`,
+    DATABASE_URL: services.databaseUrl,
+    REDIS_URL: services.redisUrl,
+    NATS_URL: services.natsUrl,
+    TOKEN_KEYS: randomBytes(32).toString('base64url'),
+    ...PATIENT,
+  };
+  const run = await register(services.databaseUrl, shared, `${demoUrl}/callback`);
+  const authorize = Object.assign(new AuthorizeConfiguration(), shared, authorizeSettings, {
+    OTHER_API_URLS,
+    PORT: authorizePort,
+  });
+  const token = Object.assign(new TokenConfiguration(), shared, settings, { PORT: tokenPort });
+  const resource = Object.assign(new ResourceConfiguration(), shared, { PORT: resourcePort });
+  const apps = {
+    token: await listen(tokenApp(token)),
+    authorize: await listen(authorizeApp(authorize)),
+    resource: await listen(resourceApp(resource)),
+  };
+  const demo = await createDemoApp(
+    Object.assign(new DemoConfiguration(), shared, {
+      PORT: demoPort,
+      CLIENT_ID: run.client.client_id,
+      CLIENT_SECRET: run.client.client_secret,
+      REDIRECT_URI: run.client.redirect_uri,
+    }),
+  );
+  await demo.listen({ host: '127.0.0.1', port: Number(demoPort) });
+  const stopped = new Set<string>();
+  const stop = async (name: keyof typeof apps): Promise<void> => {
+    if (stopped.has(name)) return;
+    stopped.add(name);
+    await apps[name].close();
+  };
+  return {
+    run,
+    demoUrl,
+    databaseUrl: services.databaseUrl,
+    natsUrl: services.natsUrl,
+    stop,
+    async close() {
+      await demo.close();
+      await stop('authorize');
+      await stop('resource');
+      await stop('token');
+      await services.close();
+    },
+  };
+}
+
+async function listen(service: Service): Promise<NestFastifyApplication> {
+  const app = await createService(service);
+  await app.startAllMicroservices();
+  await app.listen(service.configuration.PORT, service.configuration.HOST);
+  return app;
+}
+
+/** Opens the stores of a product's database for one piece of work. */
+export async function withStores<Result>(
+  databaseUrl: string,
+  work: (stores: INestApplicationContext) => Promise<Result>,
+): Promise<Result> {
+  const module = DatabaseModule.forRoot({ databaseUrl, timeoutMs: PATIENT_MS });
+  const stores = await NestFactory.createApplicationContext(module, { logger: false });
+  try {
+    return await work(stores);
+  } finally {
+    await stores.close();
+  }
+}
+
+/** Registers a resource server, as `operator resource-server create` does. */
+export async function createResourceServer(
+  stores: INestApplicationContext,
+  name: string,
+): Promise<{ id: string; secret: string }> {
+  const { secret, hash } = generateClientSecret();
+  const { id } = await stores.get(ResourceServerStore).create(name, hash);
+  return { id, secret };
+}
+
+/** Registers an application and a user, as `npm start` does. */
+export async function register(
+  databaseUrl: string,
+  urls: { AUTH_URL: string; BASE_URL: string; API_URL: string },
+  redirectUri: string,
+): Promise<RunFile> {
+  const { secret, hash } = generateClientSecret();
+  const password = randomBytes(18).toString('base64url');
+  const email = 'ada@example.com';
+  const client = await withStores(databaseUrl, async (stores) => {
+    await stores.get(UserStore).create({
+      email,
+      username: 'ada',
+      name: 'Ada <b>Lovelace</b>',
+      timeZone: 'Europe/London',
+      passwordHash: await hashPassword(password),
+    });
+    return stores.get(ClientStore).create({
+      name: 'Calendar Connect',
+      type: 'confidential',
+      scopes: ['profile:read'],
+      redirectUris: [redirectUri],
+      secretHash: hash,
+    });
+  });
+  return {
+    auth_url: urls.AUTH_URL,
+    base_url: urls.BASE_URL,
+    api_url: urls.API_URL,
+    client: { client_id: client.clientId, client_secret: secret, redirect_uri: redirectUri },
+    user: { email, password },
+  };
+}

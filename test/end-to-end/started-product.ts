@@ -1,0 +1,112 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdtemp, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { freePort } from '#local/servers/free-port.js';
+import { descendantsOf, type SeenProcess } from '../support/process-tree.js';
+
+const START = fileURLToPath(new URL('../../dist/local/start.js', import.meta.url));
+const MAINS = ['apps/authorize', 'apps/token', 'apps/resource', 'local/demo-app'].map((app) => `/${app}/`);
+const PORTS = ['DEMO_PORT', 'AUTHORIZE_PORT', 'TOKEN_PORT', 'RESOURCE_PORT'];
+
+/** The content of run.json. */
+export interface Run {
+  auth_url: string;
+  base_url: string;
+  api_url: string;
+  internal: { authorize: string; token: string; resource: string };
+  client: { client_id: string; client_secret: string; redirect_uri: string };
+  user: { email: string; password: string };
+  database_url: string;
+  redis_url: string;
+  nats_url: string;
+}
+
+/** An environment with a new folder, which the test removes, and four free ports. */
+export async function isolatedEnvironment(): Promise<Record<string, string> & { LOCAL_DIR: string }> {
+  const directory = await mkdtemp(join(tmpdir(), 'start-test-'));
+  await chmod(directory, 0o755);
+  const ports = await Promise.all(PORTS.map(async (name) => [name, String(await freePort())]));
+  return { ...(Object.fromEntries(ports) as Record<string, string>), LOCAL_DIR: directory };
+}
+
+/** `npm start` without its build. */
+export class StartedProduct {
+  output = '';
+  readonly exit: Promise<number>;
+  private readonly child: ChildProcess;
+
+  /** @param env LOCAL_DIR and the four ports; `npm: true` starts it as npm does, through a parent process and a shell */
+  constructor(
+    private readonly env: Record<string, string>,
+    { npm = false, flags = [] as readonly string[] } = {},
+  ) {
+    const command = [process.execPath, START, ...flags];
+    const script = command.map((word) => `'${word}'`).join(' ');
+    const shell = `require('child_process').spawn('/bin/sh', ['-c', ${JSON.stringify(`${script}; exit $?`)}], { stdio: 'inherit' })`;
+    const [program = '', ...args] = npm ? [process.execPath, '-e', shell] : command;
+    // npm start must not use servers that the environment names.
+    const { DATABASE_URL: _d, REDIS_URL: _r, NATS_URL: _n, NODE_ENV: _e, ...ours } = process.env;
+    const lifecycle = npm ? { npm_lifecycle_event: 'start' } : {};
+    delete ours['npm_lifecycle_event'];
+    this.child = spawn(program, args, {
+      env: { ...ours, ...lifecycle, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.child.stdout?.on('data', (data: Buffer) => (this.output += data.toString()));
+    this.child.stderr?.on('data', (data: Buffer) => (this.output += data.toString()));
+    this.exit = once(this.child, 'exit').then(([code]) => Number(code ?? -1));
+  }
+
+  get pid(): number {
+    return this.child.pid ?? 0;
+  }
+
+  /** Resolves with the content of run.json. */
+  async ready(): Promise<Run> {
+    await this.until(() => this.output.includes('Begin here'));
+    return JSON.parse(await readFile(this.runFile, 'utf8')) as Run;
+  }
+
+  /** Every process of the product, as soon as all exist. They may not be ready. */
+  async allStarted(): Promise<SeenProcess[]> {
+    let all: SeenProcess[] = [];
+    // Listing the machine's processes is slow: wait for the first app.
+    await this.until(() => this.output.includes('starting authorize'));
+    await this.until(async () => {
+      all = await this.processes();
+      return MAINS.every((main) =>
+        all.some(({ command }) => /^\S*node /.test(command) && command.includes(main)),
+      );
+    });
+    return all;
+  }
+
+  private async until(check: () => boolean | Promise<boolean>): Promise<void> {
+    let over = false;
+    void this.exit.then(() => (over = true));
+    const ended = (): boolean => over;
+    while (!(await check())) {
+      if (ended()) throw new Error(`npm start ended:\n${this.output}`);
+      await sleep(50);
+    }
+  }
+
+  get runFile(): string {
+    return join(this.env['LOCAL_DIR'] ?? '', 'run.json');
+  }
+
+  /** Sends a signal to the process itself, as `kill` does, and resolves with its exit code (-1: killed). */
+  kill(signal: NodeJS.Signals): Promise<number> {
+    this.child.kill(signal);
+    return this.exit;
+  }
+
+  /** Every process of the product. */
+  processes(): Promise<SeenProcess[]> {
+    return descendantsOf(this.pid);
+  }
+}

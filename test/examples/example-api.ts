@@ -1,0 +1,123 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join, resolve } from 'node:path';
+import { freePort } from '#local/servers/free-port.js';
+import { runCommand } from '#local/servers/run-command.js';
+import { startGuarded } from '#local/servers/guarded-process.js';
+import type { FoundLibrary, WantedLibrary } from '../support/foreign-library.js';
+import { until } from '../support/until.js';
+
+/** A protected API in another language. */
+interface Example {
+  readonly name: string;
+  readonly folder: string;
+  readonly library: WantedLibrary;
+  /** Compiles it into a folder. */
+  readonly build?: (folder: string, library: FoundLibrary) => readonly string[];
+  readonly start: (folder: string, library: FoundLibrary) => readonly [string, ...string[]];
+}
+
+const sibling = (command: string, name: string) => command.replace(/[^/]+$/, name);
+
+export const EXAMPLES: readonly Example[] = [
+  {
+    name: 'Python with FastAPI',
+    folder: 'examples/fastapi-api',
+    library: {
+      interpreter: 'python3',
+      packages: ['python3-fastapi', 'python3-uvicorn', 'python3-httpx'],
+      probe: 'import fastapi, httpx, uvicorn; print("FastAPI", fastapi.__version__)',
+    },
+    start: (_folder, { command }) => [command, '-B', 'main.py'],
+  },
+  {
+    name: 'Go',
+    folder: 'examples/go-api',
+    library: {
+      interpreter: 'go',
+      packages: ['golang-go', 'golang-github-nats-io-go-nats-dev'],
+      probe: 'github.com/nats-io/nats.go',
+    },
+    build: (folder, { command }) => [command, 'build', '-o', join(folder, 'api'), '.'],
+    start: (folder) => [join(folder, 'api')],
+  },
+  {
+    name: 'Java',
+    folder: 'examples/java-api',
+    library: {
+      interpreter: 'java',
+      packages: ['libjackson2-databind-java'],
+      probe: 'test/examples/JacksonVersion.java',
+    },
+    build: (folder, { command }) => [
+      '/bin/sh',
+      '-c',
+      `exec "$0" -d "$1" src/*.java`,
+      sibling(command, 'javac'),
+      folder,
+    ],
+    start: (folder, { command, env }) => [
+      command,
+      '-cp',
+      [folder, env['CLASSPATH']].join(delimiter),
+      'BookingsApi',
+    ],
+  },
+];
+
+export interface BuiltExample {
+  /** Starts it on a free port. Resolves with its URL when it answers. */
+  run(settings: Readonly<Record<string, string>>): Promise<RunningExample>;
+  remove(): Promise<void>;
+}
+
+export interface RunningExample {
+  readonly url: string;
+  /** Everything it printed so far. */
+  output(): string;
+  stop(): Promise<void>;
+}
+
+/** @throws Error with what the compiler printed */
+export async function buildExample(example: Example, library: FoundLibrary): Promise<BuiltExample> {
+  const folder = await mkdtemp(join(tmpdir(), 'example-'));
+  const cwd = resolve(example.folder);
+  // What Go keeps of a build, for the next one.
+  const env = { GOCACHE: resolve('.local/go-build'), ...library.env };
+  const [command, ...args] = example.build?.(folder, library) ?? [];
+  if (command) {
+    const { code, stdout, stderr } = await runCommand(command, args, { cwd, env });
+    if (code !== 0) throw new Error(`${example.name} was not built: ${stdout}${stderr}`);
+  }
+  return {
+    async run(settings) {
+      const port = String(await freePort());
+      let output = '';
+      const [program, ...parameters] = example.start(folder, library);
+      const process = startGuarded({
+        name: example.name,
+        command: program,
+        args: parameters,
+        cwd,
+        // The services are on this machine, whatever proxy leads to others.
+        env: { ...library.env, no_proxy: '*', NO_PROXY: '*', ...settings, PORT: port },
+        logFile: join(folder, 'log'),
+        onOutput: (text) => (output += text),
+        signal: 'SIGTERM',
+        grace: 5_000,
+      });
+      const url = `http://127.0.0.1:${port}/bookings`;
+      const ended = process.ended.then((how) => Promise.reject(new Error(`it ended (${how}): ${output}`)));
+      ended.catch(() => undefined);
+      const answers = until('the example answers', 60_000, () =>
+        fetch(url).then(
+          () => true,
+          () => false,
+        ),
+      );
+      await Promise.race([answers, ended]);
+      return { url, output: () => output, stop: () => process.stop() };
+    },
+    remove: () => rm(folder, { recursive: true, force: true }),
+  };
+}

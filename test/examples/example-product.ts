@@ -1,0 +1,121 @@
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseEnv } from 'node:util';
+import { freePort } from '#local/servers/free-port.js';
+import { startGuarded } from '#local/servers/guarded-process.js';
+import { runCommand } from '#local/servers/run-command.js';
+import { until } from '../support/until.js';
+import { isolatedEnvironment, type Run, StartedProduct } from '../end-to-end/started-product.js';
+
+const FOLDER = 'examples/product';
+/** The ports of the example's site, notes API and bookings API. */
+const PORTS = [3020, 3021, 3022] as const;
+
+export interface ExampleProduct {
+  /** The authorization service, as `npm start` runs it with the example's settings. */
+  readonly run: Run;
+  readonly siteUrl: string;
+  readonly notesUrl: string;
+  readonly bookingsUrl: string;
+  /** Runs a command of the operator, and returns what it prints as JSON. */
+  operator<Printed>(...args: readonly string[]): Promise<Printed>;
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts the service with the settings of the example, and the example, as docs/adopt.md does, on free ports.
+ *
+ * @param bookingsApi the compiled main file of the bookings API
+ */
+export async function startExampleProduct(bookingsApi: string): Promise<ExampleProduct> {
+  const place = await isolatedEnvironment();
+  const ports = await Promise.all(PORTS.map(freePort));
+  const onOurPorts = (text: string) =>
+    PORTS.reduce((changed, port, index) => changed.replaceAll(`:${port}`, `:${ports[index]}`), text);
+  const scopes = join(place.LOCAL_DIR, 'scopes.yaml');
+  await writeFile(scopes, onOurPorts(await readFile(`${FOLDER}/scopes.yaml`, 'utf8')));
+  const settings = parseEnv(onOurPorts(await readFile(`${FOLDER}/service.env`, 'utf8')));
+  const env = { ...(settings as Record<string, string>), ...place, SCOPES_FILE: scopes };
+  const urls = ports.map((port) => `http://localhost:${port}`) as [string, string, string];
+  const service = new StartedProduct(env);
+  const stops = [() => service.kill('SIGTERM').then(() => undefined)];
+  const stop = async () => {
+    for (const end of stops.splice(0).reverse()) await end();
+    await rm(place.LOCAL_DIR, { recursive: true, force: true });
+  };
+  try {
+    return { ...(await start(service, env, urls, bookingsApi, stops)), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** @param stops is given what ends each part */
+async function start(
+  service: StartedProduct,
+  env: Record<string, string>,
+  siteUrls: readonly [string, string, string],
+  bookingsApi: string,
+  stops: (() => Promise<void>)[],
+): Promise<Omit<ExampleProduct, 'stop'>> {
+  const [siteUrl, notesUrl, bookingsUrl] = siteUrls;
+  const run = await service.ready();
+
+  const command = async (script: string): Promise<string> => {
+    const variables = { ...process.env, ...env, DATABASE_URL: '', NATS_URL: '' };
+    const { code, stdout, stderr } = await runCommand('/bin/sh', ['-ec', script], {
+      cwd: process.cwd(),
+      env: variables,
+    });
+    if (code !== 0) throw new Error(`${script}: ${stdout}${stderr}`);
+    return stdout;
+  };
+  const operator = async <Printed>(...args: readonly string[]): Promise<Printed> =>
+    JSON.parse(
+      await command(`node dist/apps/operator.cjs ${args.map((arg) => `'${arg}'`).join(' ')} --json`),
+    ) as Printed;
+
+  const account = await operator<{ id: string; secret: string; introspection_url: string }>(
+    'resource-server',
+    'create',
+    '--name',
+    'Notes API',
+  );
+  await command(
+    `node ${FOLDER}/export-users.js | node dist/apps/operator.cjs user import - --issuer ${siteUrl}`,
+  );
+  let output = '';
+  const example = startGuarded({
+    name: 'the example product',
+    command: process.execPath,
+    args: [`${FOLDER}/start.js`],
+    cwd: process.cwd(),
+    env: {
+      PATH: process.env['PATH'],
+      AUTH_URL: run.auth_url,
+      INTROSPECTION_URL: account.introspection_url,
+      RESOURCE_SERVER_ID: account.id,
+      RESOURCE_SERVER_SECRET: account.secret,
+      NATS_URL: run.nats_url,
+      SITE_URL: siteUrl,
+      NOTES_URL: notesUrl,
+      BOOKINGS_URL: bookingsUrl,
+      BOOKINGS_API: bookingsApi,
+    },
+    logFile: join(env['LOCAL_DIR'] ?? '', 'product.log'),
+    onOutput: (text) => (output += text),
+    signal: 'SIGTERM',
+    grace: 5_000,
+  });
+  stops.push(() => example.stop());
+  const answers = async (url: string) => (await fetch(url)).status < 500;
+  await until('the example product answers', 60_000, async () =>
+    (
+      await Promise.all([`${siteUrl}/login`, `${notesUrl}/notes`, `${bookingsUrl}/readyz`].map(answers))
+    ).every(Boolean),
+  ).catch((error: Error) => {
+    throw new Error(`${error.message}: ${output}`, { cause: error });
+  });
+  return { run, siteUrl, notesUrl, bookingsUrl, operator };
+}

@@ -1,0 +1,203 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
+import { once } from 'node:events';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import pg from 'pg';
+import { freePort } from '#local/servers/free-port.js';
+import { complaintsOf, launchBrowser } from '../support/browser.js';
+import { until } from '../support/until.js';
+import { type RunningProduct, startProduct } from '../end-to-end/running-product.js';
+
+const EXAMPLE = 'examples/hand-over-express/server.js';
+
+let browser: Browser;
+
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+
+afterAll(() => browser.close());
+
+describe.each([
+  { name: 'on the same site as this service', host: 'localhost' },
+  { name: 'on another site', host: '127.0.0.1' },
+])('examples/hand-over-express, $name', ({ host }) => {
+  let service: RunningProduct;
+  let product: ChildProcess;
+  let productUrl: string;
+
+  beforeAll(async () => {
+    const port = await freePort();
+    productUrl = `http://${host}:${port}`;
+    const { publicKey, privateKey } = generateKeyPairSync('ed25519', {
+      publicKeyEncoding: { type: 'spki', format: 'pem' },
+      privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+    });
+    const login = { LOGIN_URL: `${productUrl}/oauth-login`, LOGIN_PUBLIC_KEY: publicKey };
+    service = await startProduct({}, login);
+    const env = {
+      AUTH_URL: service.run.auth_url,
+      PRODUCT_URL: productUrl,
+      PRODUCT_KEY: privateKey,
+      SESSION_SECRET: 'secret',
+      PORT: String(port),
+    };
+    product = spawn(process.execPath, [EXAMPLE], { env, stdio: 'inherit' });
+    await until('the product answers', 60_000, async () => (await fetch(productUrl)).ok);
+  });
+
+  // The same people come to each test as ones who have allowed nothing yet.
+  beforeEach(async () => {
+    const database = new pg.Client({ connectionString: service.databaseUrl });
+    await database.connect();
+    await database.query('DELETE FROM grants');
+    await database.end();
+  });
+
+  afterAll(async () => {
+    product.kill();
+    await once(product, 'exit');
+    await service.close();
+  });
+
+  /** A new browser at the demo application, and every address that it requests. */
+  async function visit(javaScriptEnabled = true): Promise<{
+    page: Page;
+    context: BrowserContext;
+    addresses: string[];
+    complaints: string[];
+  }> {
+    const context = await browser.newContext({ locale: 'en', javaScriptEnabled });
+    const page = await context.newPage();
+    const addresses: string[] = [];
+    const complaints = complaintsOf(page);
+    page.on('request', (request) => addresses.push(request.url()));
+    await page.goto(service.demoUrl);
+    return { page, context, addresses, complaints };
+  }
+
+  const connect = (page: Page) => page.getByRole('button', { name: 'Connect your calendar' }).click();
+  const allow = (page: Page) => page.getByRole('button', { name: 'Allow' }).click();
+  const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name }).waitFor();
+
+  async function logIn(page: Page, email: string, password: string): Promise<void> {
+    await page.getByLabel('Email').fill(email);
+    await page.getByLabel('Password').fill(password);
+    await page.getByRole('button', { name: 'Log in' }).click();
+  }
+
+  it('logs in at the product, names the application there, and the application gets the product’s user', async () => {
+    const { page, context, addresses, complaints } = await visit();
+    await connect(page);
+    await page.getByText('to continue to Calendar Connect').waitFor();
+    expect(new URL(page.url()).origin).toBe(productUrl);
+    await logIn(page, 'ada@example.com', 'engine');
+    await allow(page);
+    await heading(page, 'Your calendar is connected');
+    const shown = await page.locator('dl').innerText();
+    expect(shown).toContain('Ada Lovelace');
+    expect(shown).toContain('ada@example.com');
+    // No JWT but the challenge was in an address.
+    const jwts = addresses.flatMap((address) => [...new URL(address).searchParams.entries()]);
+    for (const [name, value] of jwts) if (value.startsWith('eyJ')) expect(name).toBe('challenge');
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
+  it('needs no page of the product while the user is logged in there', async () => {
+    const { page, context, complaints } = await visit();
+    await page.goto(`${productUrl}/login`);
+    await logIn(page, 'grace@example.com', 'compiler');
+    await page.getByText('Hello Grace Hopper').waitFor();
+    await page.goto(service.demoUrl);
+    await connect(page);
+    await allow(page);
+    await heading(page, 'Your calendar is connected');
+    expect(await page.locator('dl').innerText()).toContain('Grace Hopper');
+    // With earlier consent no page is left: the product's form leads through to the application.
+    await context.clearCookies({ name: /^(?!product)/ });
+    await page.goto(service.demoUrl);
+    await connect(page);
+    await heading(page, 'Your calendar is connected');
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
+  it('works without JavaScript', async () => {
+    const { page, context } = await visit(false);
+    await connect(page);
+    await logIn(page, 'ada@example.com', 'engine');
+    for (let clicks = host === 'localhost' ? 1 : 2; clicks > 0; clicks -= 1)
+      await page.getByRole('button', { name: 'Continue' }).click();
+    await allow(page);
+    await heading(page, 'Your calendar is connected');
+    await context.close();
+  });
+
+  it('tells the application that the user cancelled', async () => {
+    const { page, context } = await visit();
+    await connect(page);
+    await page.getByRole('link', { name: 'Cancel' }).click();
+    await heading(page, 'Your calendar is not connected');
+    await context.close();
+  });
+
+  it('lets another user log in where “Not you?” leads', async () => {
+    const { page, context } = await visit();
+    await connect(page);
+    await logIn(page, 'ada@example.com', 'engine');
+    await page.getByRole('button', { name: 'Not you? Use another account' }).click();
+    await logIn(page, 'grace@example.com', 'compiler');
+    await allow(page);
+    await heading(page, 'Your calendar is connected');
+    expect(await page.locator('dl').innerText()).toContain('Grace Hopper');
+    await context.close();
+  });
+
+  it('ends the session here when the user logs out of the product, and no other session of the user', async () => {
+    const [one, other] = [await visit(), await visit()];
+    for (const { page } of [one, other]) {
+      await connect(page);
+      await logIn(page, 'ada@example.com', 'engine');
+      await page.getByRole('button', { name: 'Allow' }).waitFor();
+    }
+    const account = `${service.run.auth_url}/auth/`;
+    await one.page.goto(productUrl);
+    await one.page.getByRole('button', { name: 'Log out' }).click();
+    await one.page.getByRole('link', { name: 'Log in' }).waitFor();
+    await until('the session has ended', 30_000, async () => {
+      await one.page.goto(account);
+      return one.page.url().startsWith(`${productUrl}/oauth-login`);
+    });
+    await other.page.goto(account);
+    expect(other.page.url()).toBe(account);
+    await one.context.close();
+    await other.context.close();
+  });
+
+  it('does not let a victim who follows an attacker’s link log the attacker in, nor be logged in as the attacker', async () => {
+    const attacker = await visit();
+    await connect(attacker.page);
+    await attacker.page.getByText('to continue to Calendar Connect').waitFor();
+    const link = attacker.page.url();
+    const victim = await visit();
+    await victim.page.goto(`${productUrl}/login`);
+    await logIn(victim.page, 'ada@example.com', 'engine');
+    await victim.page.getByText('Hello Ada Lovelace').waitFor();
+    await victim.page.goto(link);
+    await heading(victim.page, 'This login has expired');
+    for (const { context } of [attacker, victim])
+      expect((await context.cookies()).map(({ name }) => name)).not.toContain('oauth_service_session');
+    await attacker.context.close();
+    await victim.context.close();
+  });
+
+  it.each(['', 'challenge=x', 'challenge=eyJhbGciOiJub25lIn0.e30.', 'challenge=a&challenge=b'])(
+    'the product answers no challenge but ours: ?%s',
+    async (query) => {
+      const answer = await fetch(`${productUrl}/oauth-login?${query}&return_to=https://evil.example/`);
+      expect(answer.status).toBe(400);
+      expect(await answer.text()).not.toMatch(/<form|evil/);
+    },
+  );
+});

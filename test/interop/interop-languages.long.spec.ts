@@ -1,0 +1,107 @@
+import { fileURLToPath } from 'node:url';
+import { findLibraries, type WantedLibrary } from '../support/foreign-library.js';
+import { until } from '../support/until.js';
+import { allow } from '../end-to-end/allow.js';
+import { Dialogue } from './dialogue.js';
+import {
+  createResourceServer,
+  type RunningProduct,
+  startProduct,
+  withStores,
+} from '../end-to-end/running-product.js';
+
+const LIBRARIES: readonly (WantedLibrary & { name: string; program: string })[] = [
+  {
+    name: 'Authlib for Python',
+    program: 'authlib-client.py',
+    interpreter: 'python3',
+    packages: ['python3-authlib', 'python3-requests'],
+    probe: 'import authlib.integrations.requests_client; print(authlib.__version__)',
+  },
+  {
+    name: 'oauth2 for Ruby',
+    program: 'oauth2-client.rb',
+    interpreter: 'ruby',
+    packages: ['ruby-oauth2'],
+    probe: 'require "oauth2"; require "oauth2/version"; puts OAuth2::Version',
+  },
+];
+
+/** Found before the tests are declared, because their names contain the version. */
+const found = await findLibraries(LIBRARIES);
+
+/** A library's report on its tokens and their user. */
+interface Got {
+  email: string;
+  tokens: { access_token: string };
+}
+
+let product: RunningProduct;
+let resourceServer: { id: string; secret: string };
+
+beforeAll(async () => {
+  product = await startProduct();
+  resourceServer = await withStores(product.databaseUrl, (stores) =>
+    createResourceServer(stores, 'Bookings API'),
+  );
+});
+
+afterAll(() => product.close());
+
+/** Resolves when the API refuses the token. The broadcast arrives before the cache entry expires after 30 s. */
+const refused = (accessToken: string) =>
+  until('a revoked token is refused', 20_000, async () => {
+    const headers = { Authorization: `Bearer ${accessToken}` };
+    return (await fetch(`${product.run.api_url}/v2/me`, { headers })).status === 401;
+  });
+
+for (const [index, { name, program, packages }] of LIBRARIES.entries()) {
+  const library = found[index]!;
+  if ('missing' in library) {
+    it(`${name} is not tested: ${library.missing}`, () => {
+      process.stderr.write(`${name} was not tried: ${library.missing}\n`);
+      for (const wanted of packages) expect(library.missing).toContain(wanted);
+    });
+    continue;
+  }
+
+  describe(`${name}, ${library.version}`, () => {
+    let dialogue: Dialogue;
+
+    beforeEach(() => {
+      // The product is on this machine: no proxy.
+      const env = { ...library.env, no_proxy: 'localhost', NO_PROXY: 'localhost' };
+      const file = fileURLToPath(new URL(program, import.meta.url));
+      dialogue = new Dialogue(library.command, [file], env);
+    });
+
+    afterEach(() => dialogue.end());
+
+    // @library authlib @library oauth2
+    it.each(['client_secret_basic', 'client_secret_post'])(
+      'with %s and PKCE gets, uses, refreshes, introspects and revokes tokens',
+      async (authentication) => {
+        const { run } = product;
+        dialogue.tell({ ...run, resource_server: resourceServer, authentication });
+        const { authorization_url } = await dialogue.hear<{ authorization_url: string }>();
+        expect(new URL(authorization_url).searchParams.get('code_challenge_method')).toBe('S256');
+        dialogue.tell(await allow(run, authorization_url));
+
+        const redeemed = await dialogue.hear<Got>();
+        expect(redeemed).toMatchObject({ email: run.user.email, tokens: { scope: 'profile:read' } });
+        const renewed = await dialogue.hear<Got>();
+        expect(renewed).toMatchObject({
+          email: run.user.email,
+          tokens: { scope: 'profile:read' },
+          introspection: { active: true, client_id: run.client.client_id, scope: 'profile:read' },
+        });
+        expect(renewed.tokens.access_token).not.toBe(redeemed.tokens.access_token);
+
+        expect(await dialogue.hear()).toEqual({ revocation: 200, introspection: { active: false } });
+        await refused(renewed.tokens.access_token);
+        dialogue.tell('the API refuses it');
+        expect(await dialogue.hear()).toEqual({ me: 401, refresh: 'invalid_grant' });
+      },
+    );
+  });
+}

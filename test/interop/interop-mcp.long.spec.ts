@@ -1,0 +1,136 @@
+import { createServer, type Server } from 'node:http';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { build } from 'esbuild';
+import type { Browser, Page } from 'playwright-core';
+import { ClientStore } from '#database/client/client.store.js';
+import { freePort } from '#local/servers/free-port.js';
+import { type AppProcess, startApp } from '../support/app-process.js';
+import { launchBrowser } from '../support/browser.js';
+import { startMcpApi } from './mcp-api.js';
+import { type RunningProduct, startProduct, withStores } from '../end-to-end/running-product.js';
+
+let product: RunningProduct;
+let mcpApi: NestFastifyApplication;
+let api: string;
+let other: AppProcess;
+let site: Server;
+let browser: Browser;
+let page: Page;
+let origin: string;
+let clientId: string;
+/** What the browser did not let the page do, such as a request that CORS refuses. */
+const problems: string[] = [];
+
+beforeAll(async () => {
+  const bundle = await build({
+    entryPoints: ['test/interop/mcp-page.mjs'],
+    bundle: true,
+    write: false,
+    format: 'esm',
+    platform: 'browser',
+  });
+  const [script = ''] = bundle.outputFiles.map(({ text }) => text);
+  site = createServer(({ url }, response) => {
+    if (url === '/page.js') response.setHeader('Content-Type', 'text/javascript').end(script);
+    else
+      response
+        .setHeader('Content-Type', 'text/html')
+        .end(
+          '<!doctype html><link rel="icon" href="data:,"><output></output><script type="module" src="/page.js"></script>',
+        );
+  });
+  const [sitePort, apiPort] = [await freePort(), await freePort()];
+  await new Promise<void>((resolve) => site.listen(sitePort, '127.0.0.1', resolve));
+  [origin, api] = [`http://localhost:${sitePort}`, `http://localhost:${apiPort}`];
+  const OTHER_API = 'https://other.example.com';
+  product = await startProduct({ OTHER_API_URLS: `${api},${OTHER_API}` });
+  const { natsUrl, run } = product;
+  mcpApi = await startMcpApi(api, { natsUrl, issuer: run.base_url });
+  // In a process of its own: passport has one strategy of a name in each.
+  other = await startApp('resource', { BASE_URL: run.base_url, API_URL: OTHER_API, NATS_URL: natsUrl });
+  ({ clientId } = await withStores(product.databaseUrl, (stores) =>
+    stores.get(ClientStore).create({
+      name: 'MCP page',
+      type: 'public',
+      scopes: ['profile:read', 'bookings:read'],
+      redirectUris: [`${origin}/callback`],
+    }),
+  ));
+  browser = await launchBrowser();
+  page = await (await browser.newContext()).newPage();
+  page.on('console', (message) => {
+    if (message.type() === 'error' && /CORS|blocked/i.test(message.text())) problems.push(message.text());
+  });
+});
+
+afterAll(async () => {
+  await browser.close();
+  site.close();
+  await mcpApi.close();
+  await other.stop();
+  await product.close();
+});
+
+const shown = async (): Promise<unknown> => {
+  const output = page.locator('output:not(:empty)');
+  await output.waitFor();
+  const text = await output.textContent();
+  try {
+    return JSON.parse(text ?? '');
+  } catch {
+    return text;
+  }
+};
+const tokens = () =>
+  page.evaluate(() => JSON.parse(globalThis.localStorage.getItem('tokens') ?? '{}')) as Promise<{
+    access_token: string;
+    refresh_token: string;
+  }>;
+
+// @rfc 9728 3 @rfc 8707 2.1 @rfc 8707 2.2
+describe('the MCP TypeScript SDK in a browser', () => {
+  it('finds the authorization server, sends the user there with the API as resource, and calls the API', async () => {
+    const authorized = page.waitForRequest((request) => request.url().includes('/auth/oauth2/authorize'));
+    await page.goto(
+      `${origin}/?${new URLSearchParams({ api: `${api}/mcp`, client_id: clientId }).toString()}`,
+    );
+    const asked = new URL((await authorized).url()).searchParams;
+    expect(Object.fromEntries(asked)).toMatchObject({
+      client_id: clientId,
+      resource: `${api}/mcp`,
+      code_challenge_method: 'S256',
+      scope: 'profile:read',
+    });
+    await page.locator('#username').fill(product.run.user.email);
+    await page.locator('#password').fill(product.run.user.password);
+    await page.keyboard.press('Enter');
+    await page.locator('button[value=allow]').click();
+    await page.waitForURL(`${origin}/callback?**`);
+    expect(await shown()).toEqual({ userId: 1, clientId, audience: [api] });
+    expect(problems).toEqual([]);
+  });
+
+  it('refreshes a token that the API refuses, and gets one for the same API', async () => {
+    const before = await tokens();
+    await page.evaluate(() => {
+      const kept = JSON.parse(globalThis.localStorage.getItem('tokens') ?? '{}') as object;
+      globalThis.localStorage.setItem('tokens', JSON.stringify({ ...kept, access_token: 'sat_unknown' }));
+    });
+    await page.goto(origin);
+    expect(await shown()).toEqual({ userId: 1, clientId, audience: [api] });
+    const { access_token, refresh_token } = await tokens();
+    expect([before.access_token, 'sat_unknown']).not.toContain(access_token);
+    expect(refresh_token).not.toBe(before.refresh_token);
+    expect(problems).toEqual([]);
+  });
+
+  it('has a token that every other API refuses', async () => {
+    const { access_token } = await tokens();
+    const call = (url: string, path: string) =>
+      fetch(url + path, { headers: { Authorization: `Bearer ${access_token}` } });
+    expect((await call(api, '/mcp')).status).toBe(405);
+    const refused = await call(other.url, '/v2/me');
+    expect(refused.status).toBe(401);
+    expect(refused.headers.get('www-authenticate')).toContain('error="invalid_token"');
+  });
+});

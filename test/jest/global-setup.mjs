@@ -1,0 +1,8 @@
+// Starts PostgreSQL, Redis and NATS once for all workers. Jest does not compile what it loads before its workers.
+import './register-typescript.mjs';
+
+const { startTestServices } = await import('../support/test-run.ts');
+
+export default async function globalSetup() {
+  globalThis.endTestServices = await startTestServices();
+}

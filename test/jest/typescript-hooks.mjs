@@ -1,0 +1,40 @@
+// Node's module hooks: `#lib/x.js`, `#local/x.js`, `#test/x.js` and `./x.js` are read from their TypeScript sources.
+import { access, readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { transform } from '@swc/core';
+import { swcOptions } from './swc-options.mjs';
+
+const root = new URL('../../', import.meta.url).href;
+
+export async function resolve(specifier, context, next) {
+  const own = /^#(\w+)\/(.*)\.js$/.exec(specifier);
+  if (own) {
+    const [, name, path] = own;
+    const folder = name === 'local' || name === 'test' ? name : `libs/${name}/src`;
+    return next(`${root}${folder}/${path}.ts`, context);
+  }
+  if (/^\.{1,2}\/.*\.js$/.test(specifier) && context.parentURL?.endsWith('.ts')) {
+    const source = new URL(specifier.replace(/\.js$/, '.ts'), context.parentURL);
+    if (await exists(source)) return next(source.href, context);
+  }
+  return next(specifier, context);
+}
+
+export async function load(url, context, next) {
+  if (!url.endsWith('.ts') || url.includes('/node_modules/')) return next(url, context);
+  const filename = fileURLToPath(url);
+  const { code } = await transform(await readFile(filename, 'utf8'), {
+    ...swcOptions,
+    filename,
+    sourceMaps: 'inline',
+    swcrc: false,
+  });
+  return { format: 'module', source: code, shortCircuit: true };
+}
+
+function exists(url) {
+  return access(url).then(
+    () => true,
+    () => false,
+  );
+}

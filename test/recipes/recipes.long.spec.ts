@@ -1,0 +1,164 @@
+import type { MissingLibrary } from '../support/foreign-library.js';
+import { becomesRefused } from '../support/refused-token.js';
+import { CalledRecipe, type Tokens } from './called-recipe.js';
+import { CLIENT_RECIPES } from './client-recipes.js';
+import { type Recipe, RecipeFolder } from './recipe.js';
+import { findLibrariesOf } from './recipe-libraries.js';
+import { RecipeProduct, SCOPE } from './recipe-product.js';
+import { Browser, type RunningRecipe, startWebRecipe, WEB_RECIPES } from './web-recipe.js';
+
+/** Found before the tests are declared, because their names contain the version. */
+const [clientRecipes, webRecipes] = [
+  await findLibrariesOf(CLIENT_RECIPES),
+  await findLibrariesOf(WEB_RECIPES),
+];
+
+let product: RecipeProduct;
+
+beforeAll(async () => {
+  product = await RecipeProduct.start();
+});
+
+afterAll(() => product.close());
+
+/** Declares a test that says why there is no other. */
+function reportMissing({ heading, library }: Recipe, { missing }: MissingLibrary): void {
+  it(`the recipe ${heading} is not tested: ${missing}`, () => {
+    process.stderr.write(`The recipe ${heading} was not tried: ${missing}\n`);
+    for (const wanted of typeof library === 'string' ? [library] : library.packages)
+      expect(missing).toContain(wanted);
+  });
+}
+
+const accessTokenOf = ({ access_token, accessToken }: Tokens) => String(access_token ?? accessToken);
+
+for (const { recipe, library } of clientRecipes) {
+  if ('missing' in library) {
+    reportMissing(recipe, library);
+    continue;
+  }
+
+  describe(`the recipe ${recipe.heading}, ${library.version}`, () => {
+    let folder: RecipeFolder;
+    let called: CalledRecipe;
+
+    const start = async (without?: string) => {
+      folder = await RecipeFolder.of(recipe, { driver: recipe.driver, without });
+      const env = product.environment(await product.register(), library.env);
+      if (recipe.build) await folder.compile(recipe.build(library), env);
+      called = new CalledRecipe(folder.path, recipe.start(library), env);
+    };
+
+    const end = async () => {
+      await called.end();
+      await folder.remove();
+    };
+
+    const connect = async () => {
+      const [url, session] = await called.start();
+      return called.finish(await product.allow(url), session);
+    };
+
+    describe('as it is printed', () => {
+      beforeAll(() => start());
+      afterAll(end);
+
+      // @library authlib @library badgateway @library go @library google-oauth-client @library oauth2 @library oauth4webapi @library openid-client @library requests-oauthlib @library simple-oauth2
+      it('sends state and PKCE, and gets tokens although the user declines a scope', async () => {
+        const [url, session] = await called.start();
+        const asked = Object.fromEntries(new URL(url).searchParams);
+        expect(asked).toMatchObject({ scope: SCOPE, code_challenge_method: 'S256' });
+        expect(asked['state']).toMatch(/^.{20,}$/);
+        const tokens = await called.finish(await product.allow(url), session);
+        expect(await called.profile(tokens)).toMatchObject({ email: product.email });
+        expect([tokens['scope'] ?? 'profile:read'].flat()).toEqual(['profile:read']);
+      });
+
+      it('refreshes, gets the same tokens for a repeated refresh, and learns that access has ended', async () => {
+        const tokens = await connect();
+        const renewed = await called.refresh(tokens);
+        expect(accessTokenOf(renewed)).not.toBe(accessTokenOf(tokens));
+        expect(accessTokenOf(await called.refresh(tokens))).toBe(accessTokenOf(renewed));
+        expect(await called.profile(renewed)).toMatchObject({ email: product.email });
+        await called.disconnect(renewed);
+        await becomesRefused(product.apiUrl, accessTokenOf(renewed));
+        await expect(called.refresh(renewed)).rejects.toMatchObject({ ended: true });
+      });
+
+      it('refuses the answer to a request that it did not make', async () => {
+        const [url] = await called.start();
+        const [, session] = await called.start();
+        const callback = await product.allow(url);
+        await expect(called.finish(callback, session)).rejects.toMatchObject({ ended: false });
+      });
+    });
+
+    for (const setting of recipe.needs ?? []) {
+      it(`needs ${setting.trim().replaceAll(/\s+/g, ' ')}`, async () => {
+        await start(setting);
+        await expect(connect().then((tokens) => called.refresh(tokens))).rejects.toThrow();
+        await end();
+      });
+    }
+  });
+}
+
+for (const { recipe, library } of webRecipes) {
+  if ('missing' in library) {
+    reportMissing(recipe, library);
+    continue;
+  }
+
+  describe(`the recipe ${recipe.heading}, ${library.version}`, () => {
+    /** What the application shows after the user has allowed. */
+    async function connect(url: string): Promise<string> {
+      const browser = new Browser(url);
+      const authorizationUrl = (await recipe.begin(browser)).headers.get('location') ?? '';
+      const page = await browser.open((await product.allow(authorizationUrl)).href);
+      return recipe.shows === undefined ? page : browser.open(recipe.shows);
+    }
+
+    const start = (without?: string) => startWebRecipe(recipe, library, product, without);
+
+    describe('as it is printed', () => {
+      let application: RunningRecipe;
+
+      beforeAll(async () => {
+        application = await start();
+      });
+
+      afterAll(() => application.stop());
+
+      // @library authjs @library grant @library mojolicious @library passport-oauth2
+      it('is connected although the user declines a scope', async () => {
+        expect(await connect(application.url)).toMatch(/profile:read(?! bookings)/);
+      });
+
+      it(`sends state${recipe.pkce ? ' and PKCE' : ''}`, async () => {
+        const { headers } = await recipe.begin(new Browser(application.url));
+        const asked = Object.fromEntries(new URL(headers.get('location') ?? '').searchParams);
+        expect(asked).toMatchObject({ scope: SCOPE, ...(recipe.pkce && { code_challenge_method: 'S256' }) });
+        expect(asked['state']).toMatch(/^.{20,}$/);
+      });
+
+      it('refuses the answer to a request that it did not make', async () => {
+        const [attacker, victim] = [new Browser(application.url), new Browser(application.url)];
+        await recipe.begin(victim);
+        const { headers } = await recipe.begin(attacker);
+        const callback = await product.allow(headers.get('location') ?? '');
+        expect(await victim.open(callback.href)).not.toContain('profile:read');
+        expect(recipe.shows === undefined ? '' : await victim.open(recipe.shows)).not.toContain(
+          'profile:read',
+        );
+      });
+    });
+
+    for (const setting of recipe.needs ?? []) {
+      it(`needs ${setting.trim().replaceAll(/\s+/g, ' ')}`, async () => {
+        const application = await start(setting);
+        expect(await connect(application.url).catch(() => 'refused')).not.toContain('profile:read');
+        await application.stop();
+      });
+    }
+  });
+}

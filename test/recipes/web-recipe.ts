@@ -1,0 +1,152 @@
+import { join } from 'node:path';
+import type { FoundLibrary } from '../support/foreign-library.js';
+import { freePort } from '#local/servers/free-port.js';
+import { startGuarded } from '#local/servers/guarded-process.js';
+import { until } from '../support/until.js';
+import { CookieJar } from '#local/demo/cookie-jar.js';
+import { type Recipe, RecipeFolder } from './recipe.js';
+import type { RecipeProduct } from './recipe-product.js';
+
+/** A recipe that is a whole web application. */
+export interface WebRecipe extends Recipe {
+  /** Whether the library can do PKCE. */
+  readonly pkce: boolean;
+  /** Path of the redirect URI. */
+  readonly callback: string;
+  /** Starts the flow. @returns the answer that leads to the authorization URL */
+  readonly begin: (browser: Browser) => Promise<Response>;
+  /** A page that shows what the application got, if its callback does not. */
+  readonly shows?: string;
+}
+
+const JAVASCRIPT = {
+  file: 'recipe.mjs',
+  pkce: true,
+  start: ({ command }: FoundLibrary) => [command, 'recipe.mjs'] as const,
+};
+
+/** In the order of the guide. */
+export const WEB_RECIPES: readonly WebRecipe[] = [
+  {
+    ...JAVASCRIPT,
+    heading: 'passport-oauth2',
+    library: 'passport-oauth2',
+    needs: ['state: true,\n  pkce: true,'],
+    callback: '/callback',
+    begin: (browser) => browser.visit('/connect'),
+  },
+  {
+    ...JAVASCRIPT,
+    heading: 'Auth.js',
+    library: '@auth/express',
+    needs: ["checks: ['pkce', 'state'],", 'issuer: ISSUER,'],
+    callback: '/auth/callback/scheduling',
+    begin: async (browser) => {
+      const { csrfToken } = (await (await browser.visit('/auth/csrf')).json()) as { csrfToken: string };
+      return browser.visit('/auth/signin/scheduling', { csrfToken });
+    },
+    shows: '/auth/session',
+  },
+  {
+    ...JAVASCRIPT,
+    heading: 'grant',
+    library: 'grant',
+    needs: ['state: true,'],
+    callback: '/connect/scheduling/callback',
+    begin: (browser) => browser.visit('/connect/scheduling'),
+  },
+  {
+    heading: 'Mojolicious::Plugin::OAuth2',
+    file: 'recipe.pl',
+    library: {
+      interpreter: 'perl',
+      packages: ['libmojolicious-plugin-oauth2-perl'],
+      probe:
+        'use Mojolicious::Plugin::OAuth2; use Mojolicious::Lite; print "$Mojolicious::Plugin::OAuth2::VERSION"',
+    },
+    start: ({ command }) => [command, 'recipe.pl'],
+    needs: [', state => $state'],
+    pkce: false,
+    callback: '/callback',
+    begin: (browser) => browser.visit('/connect'),
+  },
+];
+
+/** A browser that has the application open. */
+export class Browser {
+  private readonly cookies = new CookieJar();
+
+  constructor(private readonly url: string) {}
+
+  /** One request; no redirect is followed. */
+  async visit(path: string, form?: Readonly<Record<string, string>>): Promise<Response> {
+    const url = new URL(path, this.url);
+    const answer = await fetch(url, {
+      redirect: 'manual',
+      headers: { Cookie: this.cookies.header(url) ?? '' },
+      ...(form && { method: 'POST', body: new URLSearchParams(form) }),
+    });
+    this.cookies.store(url, answer.headers);
+    return answer;
+  }
+
+  /** Follows the application's redirects. @returns the page at their end */
+  async open(path: string): Promise<string> {
+    let answer = await this.visit(path);
+    for (let next = answer.headers.get('location'); next !== null; next = answer.headers.get('location')) {
+      await answer.arrayBuffer();
+      answer = await this.visit(next);
+    }
+    return answer.text();
+  }
+}
+
+/** The application of a recipe. */
+export interface RunningRecipe {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/**
+ * Registers the application and starts it on a free port. Resolves when it answers.
+ *
+ * @param without a piece of its code that is left out
+ */
+export async function startWebRecipe(
+  recipe: WebRecipe,
+  library: FoundLibrary,
+  product: RecipeProduct,
+  without?: string,
+): Promise<RunningRecipe> {
+  const folder = await RecipeFolder.of(recipe, { without });
+  const port = String(await freePort());
+  const url = `http://127.0.0.1:${port}`;
+  const settings = await product.register('confidential', url + recipe.callback);
+  const [command, ...args] = recipe.start(library);
+  let output = '';
+  const application = startGuarded({
+    name: recipe.heading,
+    command,
+    args,
+    cwd: folder.path,
+    env: { ...product.environment(settings, library.env), PORT: port },
+    logFile: join(folder.path, 'log'),
+    onOutput: (text) => (output += text),
+    signal: 'SIGTERM',
+    grace: 5_000,
+  });
+  const ended = application.ended.then((how) => Promise.reject(new Error(`it ended (${how}): ${output}`)));
+  ended.catch(() => undefined);
+  const answers = until('the recipe answers', 60_000, () =>
+    fetch(url, { redirect: 'manual' }).then(
+      () => true,
+      () => false,
+    ),
+  );
+  await Promise.race([answers, ended]);
+  const stop = async () => {
+    await application.stop();
+    await folder.remove();
+  };
+  return { url, stop };
+}

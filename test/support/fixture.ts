@@ -1,0 +1,189 @@
+import { randomBytes } from 'node:crypto';
+import { connect } from '@nats-io/transport-node';
+import { NestFactory } from '@nestjs/core';
+import { Redis } from 'ioredis';
+import pg from 'pg';
+import { generateClientSecret } from '#oauth/client.js';
+import { ClientRegistrationStore } from '#database/client/client-registration.store.js';
+import { ClientSecretStore } from '#database/client/client-secret.store.js';
+import { ClientStore } from '#database/client/client.store.js';
+import { DatabaseModule } from '#database/database.module.js';
+import { GrantRecordStore } from '#database/grant/grant-record.store.js';
+import { ResourceServerStore } from '#database/resource-server/resource-server.store.js';
+import { UserAccountStore } from '#database/user/user-account.store.js';
+import { UserStore } from '#database/user/user.store.js';
+import { grantId, TokenCodec } from '#grants/token-codec.js';
+import { GrantStore } from '#grants/grant.store.js';
+import { KeyRing } from '#grants/key-ring.js';
+import { DEFAULT_LIFETIMES, type Lifetimes } from '#grants/lifetimes.js';
+import { TokenIssuer } from '#grants/token-issuer.js';
+import { DEFAULT_SCHEMA } from '#platform/configuration/variables.js';
+import { natsOptions } from '#messaging/nats.connection.js';
+import type { Isolated } from './isolate.js';
+import { PATIENT_MS } from './patience.js';
+
+export const REDIRECT_URI = 'https://app.example.com/callback?tenant=7';
+
+export interface TestClient {
+  readonly client_id: string;
+  readonly client_secret: string;
+}
+
+/** Writes what an operator and the authorize app store, and reads the stores. */
+export async function openFixture(
+  services: Isolated,
+  tokenKeys: string,
+  lifetimes: Lifetimes = DEFAULT_LIFETIMES,
+) {
+  const module = DatabaseModule.forRoot({ databaseUrl: services.databaseUrl, timeoutMs: PATIENT_MS });
+  const stores = await NestFactory.createApplicationContext(module, { logger: false });
+  const [clients, users, records] = [
+    stores.get(ClientStore),
+    stores.get(UserStore),
+    stores.get(GrantRecordStore),
+  ];
+  const database = new pg.Pool({
+    connectionString: services.databaseUrl,
+    max: 1,
+    options: `-c search_path=${DEFAULT_SCHEMA}`,
+  });
+  // Its end does not wait for PostgreSQL's, and the database may be dropped in between.
+  database.on('error', () => undefined);
+  const redis = new Redis(services.redisUrl);
+  const nats = await connect(natsOptions(services.natsUrl, 'fixture'));
+  const codec = new TokenCodec(KeyRing.parse(tokenKeys));
+  const issuer = new TokenIssuer(codec, lifetimes);
+  const grants = new GrantStore(redis);
+
+  return {
+    resourceServers: stores.get(ResourceServerStore),
+    clients,
+    users,
+    accounts: stores.get(UserAccountStore),
+    registrations: stores.get(ClientRegistrationStore),
+    secrets: stores.get(ClientSecretStore),
+    records,
+    redis,
+    redisUrl: services.redisUrl,
+    codec,
+
+    async client(): Promise<TestClient> {
+      const { secret, hash } = generateClientSecret();
+      const registration = {
+        name: 'Calendar Connect',
+        type: 'confidential',
+        scopes: ['profile:read'],
+        redirectUris: [REDIRECT_URI],
+      } as const;
+      const { clientId } = await clients.create({ ...registration, secretHash: hash });
+      return { client_id: clientId, client_secret: secret };
+    },
+
+    async publicClient(redirectUri: string): Promise<{ readonly client_id: string }> {
+      const { clientId } = await clients.create({
+        name: 'Pocket Calendar',
+        type: 'public',
+        scopes: ['profile:read'],
+        redirectUris: [redirectUri],
+      });
+      return { client_id: clientId };
+    },
+
+    /** @param externalId the product's id of the user; null if a user of ours alone */
+    async user(externalId: string | null = null): Promise<number> {
+      const username = `ada${randomBytes(6).toString('hex')}`;
+      const passwordHash = '$argon2id$nobody logs in with this';
+      const user = await users.create({
+        email: `${username}@example.com`,
+        username,
+        name: 'Ada Lovelace',
+        passwordHash,
+      });
+      if (externalId !== null)
+        await database.query('UPDATE users SET issuer = $1, external_id = $2 WHERE id = $3', [
+          'https://product.example.com',
+          externalId,
+          user.id,
+        ]);
+      return user.id;
+    },
+
+    /** Creates what Allow does: a durable record, a pending grant and a code. */
+    async code(
+      clientId: string,
+      userId: number,
+      pending: {
+        redirectUri?: string;
+        challenge?: string;
+        jkt?: string;
+        scope?: string;
+        askedScope?: string;
+        resources?: string;
+        externalId?: string;
+      } = {},
+    ): Promise<string> {
+      const { code, grantId: id } = issuer.code(Date.now());
+      const { scope = 'profile:read', resources = null, externalId = null } = pending;
+      const grant = { clientId, userId, scope, resources };
+      const expiresAt = new Date(Date.now() + lifetimes.refreshToken * 1000);
+      await records.create({ id, ...grant, askedScope: pending.askedScope ?? grant.scope, expiresAt });
+      const { redirectUri = REDIRECT_URI, challenge = null, jkt = null } = pending;
+      const pendingGrant = { ...grant, externalId, redirectUri, challenge, jkt };
+      await grants.create(id, pendingGrant, Date.now(), lifetimes.code);
+      return code;
+    },
+
+    /** The rows of an SQL statement. */
+    async sql(text: string, values: unknown[] = []): Promise<unknown[]> {
+      return (await database.query(text, values)).rows;
+    },
+
+    /** The id under which the stores know a token's grant. */
+    grantIdOf: (token: string): string => grantId(codec.decodeWithoutKey(token)?.handle ?? Buffer.alloc(0)),
+
+    /** A Nest request over NATS, as the introspection library sends it, and more patient than that on a busy machine. */
+    async ask<T>(subject: string, data: object): Promise<T> {
+      const packet = JSON.stringify({ pattern: subject, data, id: '1' });
+      return (await nats.request(subject, packet, { timeout: 10_000 })).json<{ response: T }>().response;
+    },
+
+    /** Broadcasts an event; resolves when NATS has received it. */
+    async announce(subject: string, event: object): Promise<void> {
+      nats.publish(subject, JSON.stringify(event));
+      await nats.flush();
+    },
+
+    /** Listens to a subject. A message of the audit trail has one event per line. */
+    hear(subject: string, listener: (event: unknown) => void): () => void {
+      const subscription = nats.subscribe(subject, {
+        callback: (_error, message) => {
+          for (const line of message.string().split('\n')) listener(JSON.parse(line));
+        },
+      });
+      return () => subscription.unsubscribe();
+    },
+
+    /** Listens for a revocation from when it resolves on; the promise in it resolves when one was broadcast. */
+    async revocation(): Promise<{ readonly told: Promise<void> }> {
+      const subscription = nats.subscribe('oauth.grant.revoked', { max: 1 });
+      await nats.flush();
+      return {
+        told: subscription[Symbol.asyncIterator]()
+          .next()
+          .then(() => undefined),
+      };
+    },
+
+    /** Resolves when every message published so far has arrived. */
+    settled: () => nats.flush(),
+
+    async close(): Promise<void> {
+      await stores.close();
+      await database.end();
+      await nats.close();
+      redis.disconnect();
+    },
+  };
+}
+
+export type Fixture = Awaited<ReturnType<typeof openFixture>>;

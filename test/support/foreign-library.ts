@@ -1,0 +1,240 @@
+import { access, mkdtemp, readdir, readlink, rename, rm, symlink } from 'node:fs/promises';
+import { delimiter, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Apt } from '#local/servers/apt.js';
+import { localFolder } from '#local/servers/local-folder.js';
+import { type Progress, progressOn } from '#local/servers/progress.js';
+import { runCommand } from '#local/servers/run-command.js';
+import { lastLines } from '#local/servers/started-service.js';
+import { Workspace } from '#local/servers/workspace.js';
+
+/** A library of another language. */
+export interface WantedLibrary {
+  interpreter: keyof typeof INTERPRETERS;
+  /** Debian's packages. The first one names the folder that they are unpacked into. */
+  packages: readonly [string, ...string[]];
+  /** Loads the library and prints its version: a program of Python, Ruby or Perl, a package of Go, a source file of Java. */
+  probe: string;
+}
+
+/** An interpreter, and the environment in which it loads a library. */
+export interface FoundLibrary {
+  command: string;
+  env: NodeJS.ProcessEnv;
+  version: string;
+}
+
+/** Which packages to install, and why they could not be had without that, in one line. */
+export interface MissingLibrary {
+  missing: string;
+}
+
+/** Where libraries are looked for: PATH in the environment, and a folder that keeps what is unpacked. */
+export interface LibraryPlaces {
+  env: NodeJS.ProcessEnv;
+  folder: string;
+}
+
+const PROJECT: LibraryPlaces = {
+  env: process.env,
+  folder: fileURLToPath(new URL('../../.local/', import.meta.url)),
+};
+
+// Against a network that answers nothing: tests go on without the libraries.
+const LONGEST_STALL_MS = 30_000;
+
+const SHARED_LIBRARIES = { LD_LIBRARY_PATH: ['lib/*', 'usr/lib/*'] };
+
+/**
+ * How an interpreter takes a probe, and where Debian's looks for code: below /, and so below a folder of packages. A path
+ * from / is that of the machine, for those that do not look there by themselves.
+ */
+const INTERPRETERS = {
+  python3: { args: ['-c'], paths: { ...SHARED_LIBRARIES, PYTHONPATH: ['usr/lib/python3/dist-packages'] } },
+  ruby: {
+    args: ['-e'],
+    paths: {
+      ...SHARED_LIBRARIES,
+      RUBYLIB: [
+        'usr/lib/ruby/*',
+        'usr/lib/*/ruby/*',
+        'usr/lib/*/ruby/vendor_ruby/*',
+        'usr/lib/ruby/gems/*/gems/*/lib',
+        'usr/share/rubygems-integration/*/gems/*/lib',
+      ],
+    },
+  },
+  // Without modules, which would be downloaded: packages are those of the path.
+  go: {
+    args: ['list', '-f', '{{.ImportPath}}, {{context.ReleaseTags | len | printf "Go 1.%d"}}'],
+    paths: { GOPATH: ['usr/share/gocode', '/usr/share/gocode'] },
+    env: { GO111MODULE: 'off', CGO_ENABLED: '0' },
+  },
+  java: { args: [], paths: { CLASSPATH: ['usr/share/java/*', '/usr/share/java/*'] } },
+  perl: { args: ['-e'], paths: { ...SHARED_LIBRARIES, PERL5LIB: ['usr/share/perl5', 'usr/lib/*/perl5/*'] } },
+  // It takes the folders of its modules from a variable of its own only: a start-up file has to set them.
+  zsh: {
+    args: ['-fc'],
+    paths: {
+      ...SHARED_LIBRARIES,
+      FPATH: ['usr/share/zsh/functions', 'usr/share/zsh/functions/*', 'usr/share/zsh/functions/Completion/*'],
+      ZSH_MODULES: ['usr/lib/*/zsh/*'],
+    },
+  },
+} satisfies Record<string, Interpreter>;
+
+interface Interpreter {
+  args: readonly string[];
+  paths: Readonly<Record<string, readonly string[]>>;
+  env?: NodeJS.ProcessEnv;
+}
+
+/**
+ * Finds libraries, each as it is installed on this machine, else in the distribution's packages, which are unpacked into
+ * `.local/packages` without root; later calls find them there.
+ */
+export async function findLibraries(
+  wanted: readonly WantedLibrary[],
+  places: LibraryPlaces = PROJECT,
+): Promise<(FoundLibrary | MissingLibrary)[]> {
+  const found = await Promise.all(wanted.map((library) => find(library, places)));
+  if (found.every((library) => 'version' in library)) return found;
+  const workspace = new Workspace(places.env);
+  const show = progressOn(process.stderr);
+  let stalled = false;
+  let timer: NodeJS.Timeout | undefined;
+  const progress: Progress = (text, passing) => {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      stalled = true;
+      // Its commands end with it.
+      void workspace.remove();
+    }, LONGEST_STALL_MS);
+    show(text, passing);
+  };
+  try {
+    await localFolder(places.folder);
+    const draft = await workspace.folder(join(places.folder, 'packages'));
+    const apt = new Apt(workspace, draft, places.env, progress);
+    // One after the other: package lists are fetched once.
+    for (const [index, library] of wanted.entries()) {
+      if ('version' in found[index]!) continue;
+      try {
+        await unpack(library, apt, draft, places);
+        found[index] = await loadUnpacked(library, places);
+      } catch (error) {
+        const why = stalled ? `nothing came for ${LONGEST_STALL_MS / 1000} s` : (error as Error).message;
+        found[index] = missing(library, lastLines(why, 1));
+      } finally {
+        clearTimeout(timer);
+      }
+    }
+    return found;
+  } finally {
+    await workspace.remove();
+  }
+}
+
+/** The library as the machine has it, or as an earlier call has unpacked it. */
+async function find(library: WantedLibrary, places: LibraryPlaces): Promise<FoundLibrary | MissingLibrary> {
+  for (const command of [library.interpreter, join('/usr/bin', library.interpreter)]) {
+    const installed = await load(library, command, places.env);
+    if ('version' in installed) return installed;
+  }
+  return loadUnpacked(library, places);
+}
+
+async function unpack(library: WantedLibrary, apt: Apt, draft: string, places: LibraryPlaces): Promise<void> {
+  const { packages } = library;
+  await apt.required();
+  const known = await apt.newest(packages);
+  const unknown = packages.filter((name) => !known.has(name));
+  if (unknown.length > 0) throw new Error(`the distribution has no ${unknown.join(' and no ')}`);
+  const needed = await apt.toInstall(packages);
+  const files = await mkdtemp(join(draft, 'files-'));
+  const tree = await mkdtemp(join(draft, 'tree-'));
+  if (needed.length > 0) await apt.download(needed, files);
+  await apt.unpack(files, needed, tree);
+  await leadToInstalled(tree);
+  // What is there and does not load is no use; another process may have put a good one there by now.
+  if ('version' in (await loadUnpacked(library, places))) return;
+  const place = treeOf(library, places);
+  await rm(place, { recursive: true, force: true });
+  await rename(tree, place).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
+  });
+}
+
+/** Links to files of packages that are installed, and so were not unpacked, are made to lead to the machine's. */
+async function leadToInstalled(tree: string): Promise<void> {
+  for (const entry of await readdir(tree, { recursive: true, withFileTypes: true })) {
+    if (!entry.isSymbolicLink()) continue;
+    const link = join(entry.parentPath, entry.name);
+    const target = resolve(entry.parentPath, await readlink(link));
+    const installed = join('/', relative(tree, target));
+    if ((await exists(target)) || !(await exists(installed))) continue;
+    await rm(link);
+    await symlink(installed, link);
+  }
+}
+
+async function loadUnpacked(
+  library: WantedLibrary,
+  places: LibraryPlaces,
+): Promise<FoundLibrary | MissingLibrary> {
+  const tree = treeOf(library, places);
+  const { paths, env: fixed }: Interpreter = INTERPRETERS[library.interpreter];
+  const env = { ...places.env, ...fixed };
+  for (const [variable, patterns] of Object.entries(paths)) {
+    const folders = await Promise.all(patterns.map((pattern) => pathsLike(tree, pattern)));
+    env[variable] = folders.flat().join(delimiter);
+  }
+  const candidates = [join(tree, 'usr/bin'), join(tree, 'bin'), '/usr/bin'].map((folder) =>
+    join(folder, library.interpreter),
+  );
+  const there = await Promise.all(candidates.map(exists));
+  const command = candidates[there.indexOf(true)] ?? library.interpreter;
+  return load(library, command, env);
+}
+
+async function load(
+  library: WantedLibrary,
+  command: string,
+  env: NodeJS.ProcessEnv,
+): Promise<FoundLibrary | MissingLibrary> {
+  const { args } = INTERPRETERS[library.interpreter];
+  const options = { cwd: process.cwd(), env, timeout: 60_000 };
+  const { code, stdout, stderr } = await runCommand(command, [...args, library.probe], options);
+  if (code === 0) return { command, env, version: stdout.trim() };
+  return missing(library, `${command}: ${lastLines(stderr, 1) || `exit code ${code}`}`);
+}
+
+function missing({ packages }: WantedLibrary, why: string): MissingLibrary {
+  return { missing: `install ${packages.join(' and ')}, as Debian calls them (${why})` };
+}
+
+function treeOf({ packages }: WantedLibrary, { folder }: LibraryPlaces): string {
+  return join(folder, 'packages', packages[0]);
+}
+
+/** Paths like the pattern, from / or below a root, where "*" stands for any end of a name. */
+async function pathsLike(root: string, pattern: string): Promise<string[]> {
+  let paths = [pattern.startsWith('/') ? '/' : root];
+  for (const name of pattern.split('/').filter(Boolean)) {
+    const [start, ...end] = name.split('*');
+    const below = paths.map(async (path) => {
+      if (end.length === 0) return [join(path, name)];
+      const entries = await readdir(path).catch(() => []);
+      return entries.filter((entry) => entry.startsWith(start!)).map((entry) => join(path, entry));
+    });
+    paths = (await Promise.all(below)).flat();
+  }
+  return paths;
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,64 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { runCommand } from '#local/servers/run-command.js';
+import { startOf } from '#local/servers/process-identity.js';
+
+/** A process. Its id and start time identify it uniquely. */
+export interface SeenProcess {
+  pid: number;
+  parent: number;
+  start: string;
+  command: string;
+}
+
+/** The running descendants of a process. */
+export async function descendantsOf(pid: number): Promise<SeenProcess[]> {
+  const all = await processes();
+  const found: SeenProcess[] = [];
+  let parents = new Set([pid]);
+  while (parents.size > 0) {
+    const children = all.filter(({ parent }) => parents.has(parent));
+    found.push(...children);
+    parents = new Set(children.map((child) => child.pid));
+  }
+  return found;
+}
+
+/** The processes that still run after the given milliseconds. Returns as soon as none runs. */
+export async function survivorsOf(seen: readonly SeenProcess[], within: number): Promise<SeenProcess[]> {
+  const deadline = Date.now() + within;
+  for (;;) {
+    const alive = await Promise.all(
+      seen.map(async (process) => ((await startOf(process.pid)) === process.start ? [process] : [])),
+    );
+    const left = alive.flat();
+    if (left.length === 0 || Date.now() > deadline) return left;
+    await sleep(50);
+  }
+}
+
+async function processes(): Promise<SeenProcess[]> {
+  const numbers = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name)).map(Number);
+  const pids = numbers.length > 0 ? numbers : await listedByPs();
+  const found = await Promise.all(pids.map(describe));
+  return found.filter((process) => process !== undefined);
+}
+
+async function describe(pid: number): Promise<SeenProcess | undefined> {
+  const start = await startOf(pid);
+  if (start === undefined) return undefined;
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
+  if (stat !== undefined) {
+    const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
+    const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+    return { pid, parent, start, command: command.replaceAll('\0', ' ').trim() };
+  }
+  const { code, stdout } = await runCommand('ps', ['-ww', '-o', 'ppid=,args=', '-p', String(pid)]);
+  const [, parent, command = ''] = /^\s*(\d+)\s+(.*)/.exec(stdout) ?? [];
+  return code === 0 ? { pid, parent: Number(parent), start, command } : undefined;
+}
+
+async function listedByPs(): Promise<number[]> {
+  const { stdout } = await runCommand('ps', ['-A', '-o', 'pid=']);
+  return stdout.split('\n').map(Number).filter(Boolean);
+}

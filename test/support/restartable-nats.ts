@@ -1,0 +1,99 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { connect } from '@nats-io/transport-node';
+import { debianServer } from '#local/servers/debian-package.js';
+import { findServers, machineLookup } from '#local/servers/find-server.js';
+import { freePort } from '#local/servers/free-port.js';
+import { type GuardedProcess, startGuarded } from '#local/servers/guarded-process.js';
+import { serverEnvironment } from '#local/servers/server-environment.js';
+
+const CONFIGURATION = 'nats.conf';
+const READY_WITHIN_MS = 60_000;
+
+/** A private NATS server with JetStream that can be killed, restarted at the same address with its data, and stopped (SIGSTOP). */
+export class RestartableNats {
+  private process: GuardedProcess | undefined;
+
+  private constructor(
+    private readonly command: string,
+    private readonly libraryPath: string | undefined,
+    private readonly folder: string,
+    private readonly port: number,
+  ) {}
+
+  /** @param configuration of the server, besides its address and folder */
+  static async start(configuration = ''): Promise<RestartableNats> {
+    const kept = fileURLToPath(new URL('../../.local/', import.meta.url));
+    const [installed] = await findServers('nats-server', machineLookup(process.env));
+    const server =
+      installed ??
+      (await debianServer('nats-server', kept, {
+        user: undefined,
+        env: process.env,
+        progress: () => undefined,
+      }));
+    const folder = await mkdtemp(join(tmpdir(), 'nats-'));
+    await writeFile(join(folder, CONFIGURATION), configuration);
+    const nats = new RestartableNats(server.command, server.libraryPath, folder, await freePort());
+    await nats.restart();
+    return nats;
+  }
+
+  get url(): string {
+    return `nats://127.0.0.1:${this.port}`;
+  }
+
+  /** Starts it again after `kill`, at the same address. Resolves when it answers. */
+  async restart(): Promise<void> {
+    this.process = startGuarded({
+      name: 'NATS',
+      command: this.command,
+      args: ['-a', '127.0.0.1', '-p', String(this.port), '-js', '-sd', this.folder, '-c', CONFIGURATION],
+      cwd: this.folder,
+      env: serverEnvironment(this.libraryPath),
+      logFile: join(this.folder, 'nats.log'),
+      signal: 'SIGTERM',
+      grace: 1_000,
+    });
+    for (const end = Date.now() + READY_WITHIN_MS; ; await sleep(20)) {
+      const connection = await connect({ servers: `127.0.0.1:${this.port}`, reconnect: false }).catch(
+        (error: unknown) => {
+          if (Date.now() > end) throw error;
+        },
+      );
+      if (connection) return connection.close();
+    }
+  }
+
+  /** Kills it, as a crash does: connections close without a message. */
+  async kill(): Promise<void> {
+    this.signal('SIGKILL');
+    await this.process?.ended;
+  }
+
+  /** Stops it (SIGSTOP): connections stay open, and get no answer. */
+  sleep(): void {
+    this.signal('SIGSTOP');
+  }
+
+  wake(): void {
+    this.signal('SIGCONT');
+  }
+
+  async stop(): Promise<void> {
+    this.wake();
+    await this.process?.stop();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  private signal(name: NodeJS.Signals): void {
+    try {
+      if (this.process) process.kill(this.process.pid, name);
+    } catch {
+      // The process has already ended.
+    }
+  }
+}

@@ -1,0 +1,84 @@
+import { AUTHORIZATION_PARAMETERS, checkAuthorizationRequest } from '#oauth/authorization-request.js';
+import { AnswerChecker } from '../openapi/answer-checker.js';
+import { SCOPES } from '../scopes.js';
+
+const answer = { type: 'object', required: ['id'], properties: { id: { type: 'integer' } } };
+const checker = new AnswerChecker({
+  paths: {
+    '/things/{id}': {
+      get: {
+        operationId: 'thing',
+        responses: {
+          200: {
+            headers: { ETag: { required: true, schema: { type: 'string' } } },
+            content: { 'application/json': { schema: { $ref: '#/components/schemas/Thing' } } },
+          },
+          404: { $ref: '#/components/responses/Missing' },
+        },
+      },
+    },
+  },
+  components: { schemas: { Thing: answer }, responses: { Missing: { content: {} } } },
+});
+
+const good = {
+  method: 'GET',
+  path: '/things/7',
+  request: undefined,
+  status: 200,
+  headers: { 'content-type': 'application/json; charset=utf-8', etag: '"1"', 'x-frame-options': 'DENY' },
+  body: '{"id":7}',
+};
+
+describe('an answer is compared with its description:', () => {
+  it('one that keeps it has no problem', () => {
+    expect(checker.problems(good)).toEqual([]);
+    expect(checker.problems({ ...good, status: 404, body: '' })).toEqual([
+      'thing 404: the header etag is not described',
+    ]);
+  });
+
+  it.each([
+    ['a status', { status: 201 }, 'thing 201: the status is not described'],
+    ['a field that the schema lacks', { body: '{"id":7,"more":1}' }, 'must NOT have unevaluated properties'],
+    ['a missing field', { body: '{}' }, "must have required property 'id'"],
+    ['a value of another type', { body: '{"id":"7"}' }, 'must be integer'],
+    ['a missing header', { headers: { 'content-type': 'application/json' } }, 'the header etag is missing'],
+    ['a header', { headers: { ...good.headers, location: '/' } }, 'the header location is not described'],
+    [
+      'a media type',
+      { headers: { ...good.headers, 'content-type': 'text/html' } },
+      'the media type text/html',
+    ],
+    ['no body', { body: '' }, 'the body is missing'],
+  ])('%s', (_what, change, problem) => {
+    expect(checker.problems({ ...good, ...change })).toEqual([expect.stringContaining(problem)]);
+  });
+});
+
+it('the description has every parameter that an authorization request is checked for', () => {
+  const read = new Set<string>();
+  const valid: Record<string, string> = {
+    redirect_uri: 'https://app.example.com/callback',
+    state: 's',
+  };
+  const parameters = new Proxy(valid, {
+    get: (target, name: string) => {
+      read.add(name);
+      return target[name];
+    },
+  });
+  const client = {
+    clientId: 'c_1',
+    type: 'confidential' as const,
+    redirectUris: ['https://app.example.com/callback'],
+    scopes: ['profile:read'],
+    requireState: true,
+  };
+  checkAuthorizationRequest(parameters, client, { scopes: SCOPES });
+  // The client is found, and a pushed request resolved, before these checks.
+  const described = Object.keys(AUTHORIZATION_PARAMETERS);
+  expect(described.filter((name) => name !== 'client_id' && name !== 'request_uri').sort()).toEqual(
+    [...read].sort(),
+  );
+});

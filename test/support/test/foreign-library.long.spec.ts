@@ -1,0 +1,32 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findLibraries, type WantedLibrary } from '../foreign-library.js';
+
+describe('a library of another language', () => {
+  let folder: string;
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'library-test-'));
+  });
+
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  it('is reported in one line with its packages and the cause if unavailable, and leaves nothing behind', async () => {
+    const libraries: WantedLibrary[] = [
+      { interpreter: 'python3', packages: ['python3-nothing', 'python3-more'], probe: 'import nothing' },
+      { interpreter: 'ruby', packages: ['ruby-nothing'], probe: 'require "nothing"' },
+    ];
+    expect(await findLibraries(libraries, { env: { PATH: '/nowhere' }, folder })).toEqual([
+      {
+        missing:
+          'install python3-nothing and python3-more, as Debian calls them (there is no apt-get here: only Debian and Ubuntu have it)',
+      },
+      {
+        missing:
+          'install ruby-nothing, as Debian calls them (there is no apt-get here: only Debian and Ubuntu have it)',
+      },
+    ]);
+    expect(await readdir(join(folder, 'packages'))).toEqual([]);
+  });
+});

@@ -1,0 +1,65 @@
+import { randomUUID } from 'node:crypto';
+import { Redis } from 'ioredis';
+import { type Isolated, isolate } from '../isolate.js';
+import { monitorRedis } from '../redis-monitor.js';
+
+let here: Isolated;
+let elsewhere: Isolated;
+let redis: Redis;
+let neighbour: Redis;
+
+beforeAll(async () => {
+  [here, elsewhere] = await Promise.all([isolate(), isolate()]);
+  [redis, neighbour] = [new Redis(here.redisUrl), new Redis(elsewhere.redisUrl)];
+  // What a connection begins with is said by then.
+  await Promise.all([redis.ping(), neighbour.ping()]);
+});
+
+afterAll(async () => {
+  redis.disconnect();
+  neighbour.disconnect();
+  await Promise.all([here.close(), elsewhere.close()]);
+});
+
+it('the monitor reports each command of a database in order, and marks those of scripts', async () => {
+  const heard: [string, ...string[]][] = [];
+  const stop = await monitorRedis(here.redisUrl, (command, source) =>
+    heard.push([source === 'lua' ? 'lua' : 'client', ...command]),
+  );
+  await redis.set('a "b"', 'c\\d e');
+  await redis.eval("return redis.call('GET', KEYS[1])", 1, 'x');
+  const end = randomUUID();
+  await redis.echo(end);
+  while (!heard.some((words) => words.includes(end))) await new Promise(setImmediate);
+  stop();
+  expect(heard).toEqual([
+    ['client', 'set', 'a "b"', 'c\\d e'],
+    ['client', 'eval', "return redis.call('GET', KEYS[1])", '1', 'x'],
+    ['lua', 'GET', 'x'],
+    ['client', 'echo', end],
+  ]);
+});
+
+it('the monitor starts beside busy clients of other databases, and does not report their commands', async () => {
+  const over = new AbortController();
+  const traffic = (async () => {
+    while (!over.signal.aborted) await Promise.all(Array.from({ length: 100 }, () => neighbour.ping()));
+  })();
+  const heard: (readonly string[])[] = [];
+  for (let times = 0; times < 20; times += 1) {
+    const stop = await monitorRedis(here.redisUrl, (command) => heard.push(command));
+    const end = randomUUID();
+    await redis.echo(end);
+    while (!heard.some((words) => words.includes(end))) await new Promise(setImmediate);
+    stop();
+  }
+  over.abort();
+  await traffic;
+  expect(heard.map(([name]) => name)).toEqual(Array.from({ length: 20 }, () => 'echo'));
+});
+
+it('the monitor fails on a wrong password', async () => {
+  const url = new URL(here.redisUrl);
+  url.password = 'wrong';
+  await expect(monitorRedis(url.href, () => undefined)).rejects.toThrow(/Redis answered: -/);
+});

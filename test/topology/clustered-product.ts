@@ -1,0 +1,99 @@
+import { randomBytes } from 'node:crypto';
+import { NestFactory } from '@nestjs/core';
+import { generateClientSecret } from '#oauth/client.js';
+import { ClientStore } from '#database/client/client.store.js';
+import { DatabaseModule } from '#database/database.module.js';
+import { migrate } from '#database/connection/migrate.js';
+import { hashPassword } from '#database/user/password.js';
+import { UserStore } from '#database/user/user.store.js';
+import { type AppProcess, startApp } from '../support/app-process.js';
+import { freePort } from '#local/servers/free-port.js';
+import type { Installation, User } from './installation.js';
+
+/** Enough that no user exceeds 100 grants in a day, which would require consent again. */
+const USERS = 10;
+
+export interface BackingUrls {
+  readonly DATABASE_URL: string;
+  readonly REDIS_URL: string;
+  readonly NATS_URL: string;
+}
+
+/** A deployment with each app as a process, and with replicas of token and resource. */
+export interface ClusteredProduct extends Installation {
+  readonly apps: readonly AppProcess[];
+  readonly keys: string;
+  stop(): Promise<void>;
+}
+
+/** @param resources the number of resource replicas; one suffices unless NATS fails */
+export async function startClusteredProduct(urls: BackingUrls, resources: 1 | 2): Promise<ClusteredProduct> {
+  await migrate(urls.DATABASE_URL);
+  const { client, users } = await register(urls.DATABASE_URL);
+  const [authorize, token, resource] = [await freePort(), await freePort(), await freePort()];
+  const origin = (port: number) => `http://localhost:${port}`;
+  const shared = {
+    LOG_LEVEL: 'fatal',
+    // The maximum: a slow machine causes no refusal.
+    CODE_LIFETIME: '600',
+    RETRY_WINDOW: '3600',
+    AUTH_URL: origin(authorize),
+    BASE_URL: origin(token),
+    API_URL: origin(resource),
+    NATS_URL: urls.NATS_URL,
+    // The default, because the tests make servers silent.
+    DEPENDENCY_TIMEOUT: '2',
+  };
+  const keys = randomBytes(32).toString('base64url');
+  const stateful = { ...shared, ...urls, TOKEN_KEYS: keys };
+  const started = await Promise.allSettled([
+    startApp('authorize', { ...stateful, PORT: String(authorize) }),
+    startApp('token', { ...stateful, PORT: String(token) }),
+    startApp('token', stateful),
+    startApp('resource', { ...shared, PORT: String(resource) }),
+    ...(resources === 2 ? [startApp('resource', shared)] : []),
+  ]);
+  const apps = started.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+  const stop = async () => void (await Promise.all(apps.map((app) => app.stop())));
+  const failure = started.find((result) => result.status === 'rejected');
+  if (failure) {
+    await stop();
+    throw failure.reason;
+  }
+  const [, , otherToken, , otherResource] = apps;
+  return {
+    authorizeUrl: origin(authorize),
+    tokenUrls: [origin(token), otherToken?.url ?? ''],
+    resourceUrls: [origin(resource), ...(otherResource ? [otherResource.url] : [])],
+    client,
+    users,
+    apps,
+    keys,
+    stop,
+  };
+}
+
+async function register(databaseUrl: string): Promise<Pick<Installation, 'client' | 'users'>> {
+  const database = await NestFactory.createApplicationContext(DatabaseModule.forRoot({ databaseUrl }), {
+    logger: false,
+  });
+  const { secret, hash } = generateClientSecret();
+  const redirectUri = 'https://app.example.com/callback';
+  const { clientId } = await database.get(ClientStore).create({
+    name: 'Calendar Connect',
+    type: 'confidential',
+    scopes: ['profile:read'],
+    redirectUris: [redirectUri],
+    secretHash: hash,
+  });
+  const password = randomBytes(12).toString('hex');
+  const passwordHash = await hashPassword(password);
+  const users: User[] = [];
+  for (let number = 1; number <= USERS; number++) {
+    const [email, username] = [`ada-${number}@example.com`, `ada-${number}`];
+    await database.get(UserStore).create({ email, username, name: 'Ada Lovelace', passwordHash });
+    users.push({ email, password });
+  }
+  await database.close();
+  return { client: { client_id: clientId, client_secret: secret, redirect_uri: redirectUri }, users };
+}

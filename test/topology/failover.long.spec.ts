@@ -1,0 +1,116 @@
+import { NatsCluster } from './nats-cluster.js';
+import { PostgresPair } from './postgres-pair.js';
+import { RedisCluster } from './redis-cluster.js';
+import { until } from '../support/until.js';
+import { type Application, pairOf } from './application.js';
+import { LoadedProduct } from './loaded-product.js';
+import { type ClusteredProduct, startClusteredProduct } from './clustered-product.js';
+import { type LostWrites, loseLatestWrites } from './lost-writes.js';
+
+/**
+ * A request under way at the failure of a NATS server times out after 2 s and is retried. A Redis master is
+ * replaced after 2 s of silence and an election. The test promotes a PostgreSQL standby. A busy machine takes longer.
+ */
+const RECOVERY_DEADLINE_MS = 60_000;
+
+let redis: RedisCluster;
+let nats: NatsCluster;
+let postgres: PostgresPair;
+let product: ClusteredProduct;
+let loaded: LoadedProduct;
+
+beforeAll(async () => {
+  [redis, nats, postgres] = await Promise.all([
+    RedisCluster.start(),
+    NatsCluster.start(),
+    PostgresPair.start(),
+  ]);
+  const urls = { REDIS_URL: redis.url, NATS_URL: nats.url, DATABASE_URL: postgres.url };
+  product = await startClusteredProduct(urls, 2);
+  loaded = await LoadedProduct.connect(product, 4);
+});
+
+afterAll(async () => {
+  await product?.stop();
+  await Promise.all([redis?.stop(), nats?.stop(), postgres?.stop()]);
+});
+
+describe('nobody is logged out, no code is redeemed twice and the service is back within seconds when it loses', () => {
+  it('a NATS server', async () => {
+    let clients = 0;
+    const fail = async () => (clients = await nats.killServerOf('resource'));
+    const report = await loaded.failOver({ fail, withinMs: RECOVERY_DEADLINE_MS });
+    expect(clients).toBeGreaterThan(0);
+    expect(report.faults).toEqual([]);
+    expect(report.longest).toBeLessThan(RECOVERY_DEADLINE_MS);
+    expect(await loaded.replayCodes(report)).toEqual([400]);
+  });
+
+  it('the PostgreSQL primary', async () => {
+    const report = await loaded.failOver({
+      fail: () => postgres.killPrimary(),
+      missingDependency: 'postgres',
+      repair: () => postgres.promote(),
+      withinMs: RECOVERY_DEADLINE_MS,
+    });
+    expect(report.faults).toEqual([]);
+    expect(report.longest).toBeLessThan(RECOVERY_DEADLINE_MS);
+    expect(await loaded.replayCodes(report)).toEqual([400]);
+  });
+
+  it('a master of the Redis Cluster', async () => {
+    const master = await redis.masterOf('any key');
+    const replica = await redis.replicaOf(master);
+    const report = await loaded.failOver({
+      // The replica is stopped until every app has noticed the outage, which could otherwise be too short.
+      fail: () => (replica.signal('SIGSTOP'), master.kill()),
+      missingDependency: 'redis',
+      repair: async () => replica.signal('SIGCONT'),
+      withinMs: RECOVERY_DEADLINE_MS,
+    });
+    expect(report.faults).toEqual([]);
+    expect(report.delayed).toBeGreaterThan(0);
+    expect(report.longest).toBeLessThan(RECOVERY_DEADLINE_MS);
+    expect(await loaded.replayCodes(report)).toEqual([400]);
+    // It restarts as a replica of its successor.
+    await master.start();
+  });
+});
+
+describe('after the fall of a Redis Cluster master with its last writes', () => {
+  let application: Application;
+  let lost: LostWrites;
+
+  beforeAll(async () => {
+    ({ application } = loaded);
+    lost = await loseLatestWrites(redis, product, loaded);
+  });
+
+  it('a code that was redeemed there is refused, and the client that redeemed it stays connected', async () => {
+    const again = await application.redeem(lost.redeemed);
+    expect([again.status, again.text]).toEqual([400, expect.stringContaining('a server failed')]);
+    expect((await application.me(lost.first)).status).toBe(200);
+    const next = pairOf(await application.refresh(lost.first));
+    expect((await application.me(next)).status).toBe(200);
+  });
+
+  it('a code that was not redeemed is refused too, because its use cannot be ruled out', async () => {
+    expect((await application.redeem(lost.unredeemed)).status).toBe(400);
+    const { code } = await loaded.authorizeAgain();
+    expect((await application.redeem(code)).status).toBe(200);
+  });
+
+  it('a refresh token that was issued there is accepted', async () => {
+    expect((await application.me(lost.rotated)).status).toBe(200);
+    expect((await application.refresh(lost.rotated)).status).toBe(200);
+  });
+
+  it('the token app applies a revocation again that was lost there, although its connection never broke', async () => {
+    await until(
+      'the access token is refused',
+      RECOVERY_DEADLINE_MS,
+      async () => (await application.me(lost.revoked)).status === 401,
+    );
+    expect((await application.refresh(lost.revoked)).status).toBe(400);
+  });
+});

@@ -1,0 +1,63 @@
+import { grantId, TokenCodec } from '#grants/token-codec.js';
+import { KeyRing } from '#grants/key-ring.js';
+import type { RedisCluster } from './redis-cluster.js';
+import type { RedisNode } from './redis-node.js';
+import { until } from '../support/until.js';
+import { type TokenPair, pairOf } from './application.js';
+import type { LoadedProduct } from './loaded-product.js';
+import type { ClusteredProduct } from './clustered-product.js';
+import { untilReady } from './readiness-watch.js';
+
+const RECOVERY_DEADLINE_MS = 60_000;
+
+/** Codes and tokens whose last change a Redis master lost, because it failed before its replication. */
+export interface LostWrites {
+  readonly redeemed: string;
+  readonly unredeemed: string;
+  /** Pairs from the lost redemption, from a lost refresh, and of a grant whose revocation was lost. */
+  readonly first: TokenPair;
+  readonly rotated: TokenPair;
+  readonly revoked: TokenPair;
+}
+
+/** Redeems, refreshes and revokes on one master, whose writes are then lost. Resolves after recovery. */
+export async function loseLatestWrites(
+  redis: RedisCluster,
+  product: ClusteredProduct,
+  loaded: LoadedProduct,
+): Promise<LostWrites> {
+  const { application } = loaded;
+  const { master, codes } = await fourCodesOfOneMaster(redis, product.keys, loaded);
+  const [one, other, redeemed, unredeemed] = codes as [string, string, string, string];
+  const before = pairOf(await application.redeem(one));
+  const revoked = pairOf(await application.redeem(other));
+  const replica = await redis.isolateReplica(master);
+  const first = pairOf(await application.redeem(redeemed));
+  const rotated = pairOf(await application.refresh(before));
+  expect((await application.revoke(revoked.refresh_token)).status).toBe(200);
+  await master.kill();
+  await until('the fall is noticed', RECOVERY_DEADLINE_MS, async () => {
+    const answers = await Promise.all(product.apps.map(({ internalUrl }) => fetch(`${internalUrl}/readyz`)));
+    return answers.some(({ ok }) => !ok);
+  });
+  replica.signal('SIGCONT');
+  await untilReady(product.apps, RECOVERY_DEADLINE_MS);
+  return { redeemed, unredeemed, first, rotated, revoked };
+}
+
+async function fourCodesOfOneMaster(
+  redis: RedisCluster,
+  keys: string,
+  loaded: LoadedProduct,
+): Promise<{ master: RedisNode; codes: readonly string[] }> {
+  const codec = new TokenCodec(KeyRing.parse(keys));
+  const found = new Map<RedisNode, string[]>();
+  for (;;) {
+    const { code } = await loaded.authorizeAgain();
+    const id = grantId(codec.decode(code)?.handle ?? Buffer.alloc(0));
+    const master = await redis.masterOf(`grant:${id}`);
+    const codes = [...(found.get(master) ?? []), code];
+    found.set(master, codes);
+    if (codes.length === 4) return { master, codes };
+  }
+}

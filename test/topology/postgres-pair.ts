@@ -1,0 +1,186 @@
+import { randomBytes } from 'node:crypto';
+import { appendFile, chmod, chown, mkdir, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { withDatabase } from '../support/admin-client.js';
+import { freePort } from '#local/servers/free-port.js';
+import { type GuardedProcess, startGuarded } from '#local/servers/guarded-process.js';
+import { runCommand, type SystemUser } from '#local/servers/run-command.js';
+import { serverEnvironment } from '#local/servers/server-environment.js';
+import { temporaryFolder } from '#local/servers/service-folder.js';
+import { unprivilegedUser } from '#local/servers/system-user.js';
+import { descendantsOf } from '../support/process-tree.js';
+import { serverProgram } from './server-program.js';
+import { until } from '../support/until.js';
+
+const SETTINGS = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  wal_level: 'replica',
+  max_connections: '100',
+  // The data do not outlive the test: commits need not reach the disk, but must reach the standby.
+  fsync: 'off',
+  full_page_writes: 'off',
+  timezone: 'GMT',
+};
+
+interface Server {
+  readonly port: number;
+  readonly process: GuardedProcess;
+}
+
+/** A PostgreSQL primary on loopback and a standby that has every commit before it is confirmed. */
+export class PostgresPair {
+  private constructor(
+    private readonly folder: string,
+    private readonly password: string,
+    private readonly primary: Server,
+    private readonly standby: Server,
+  ) {}
+
+  static async start(): Promise<PostgresPair> {
+    const user = await unprivilegedUser();
+    const folder = await temporaryFolder('postgres-pair', user);
+    await chmod(folder, 0o711);
+    const password = randomBytes(16).toString('hex');
+    const program = await serverProgram('postgres');
+    const env = serverEnvironment(program.libraryPath);
+    const [primaryData, standbyData] = [join(folder, 'primary'), join(folder, 'standby')];
+    for (const data of [primaryData, standbyData]) await own(await made(data), user);
+    const passwordFile = join(folder, 'password');
+    await writeFile(passwordFile, `${password}\n`, { mode: 0o600 });
+    await own(passwordFile, user);
+    const initdb = join(dirname(program.command), 'initdb');
+    const args = [
+      '-D',
+      primaryData,
+      '--username=postgres',
+      `--pwfile=${passwordFile}`,
+      '--auth=scram-sha-256',
+    ];
+    const result = await runCommand(initdb, [...args, '--encoding=UTF8', '--locale=C', '--no-sync'], {
+      user,
+      env,
+    });
+    if (result.code !== 0) throw new Error(`initdb failed: ${result.stderr}`);
+    // A standby starts from a copy of the folder of a stopped server.
+    const copied = await runCommand('cp', ['-a', `${primaryData}/.`, standbyData], { user });
+    if (copied.code !== 0) throw new Error(`the standby could not be made: ${copied.stderr}`);
+
+    const [primaryPort, standbyPort] = [await freePort(), await freePort()];
+    const follow = `primary_conninfo = 'host=127.0.0.1 port=${primaryPort} user=postgres password=${password} application_name=standby'\n`;
+    await appendFile(join(standbyData, 'postgresql.auto.conf'), follow);
+    await writeFile(join(standbyData, 'standby.signal'), '');
+    await own(join(standbyData, 'standby.signal'), user);
+
+    const run = (data: string, port: number, settings: Record<string, string>): Server => ({
+      port,
+      process: startGuarded({
+        name: `PostgreSQL ${port}`,
+        command: program.command,
+        args: [
+          '-D',
+          data,
+          ...Object.entries({ ...SETTINGS, ...settings, port }).flatMap(([name, value]) => [
+            '-c',
+            `${name}=${value}`,
+          ]),
+        ],
+        cwd: data,
+        env,
+        user,
+        logFile: join(folder, `${port}.log`),
+        signal: 'SIGQUIT',
+        grace: 5_000,
+        signalOnDeath: 'SIGQUIT',
+      }),
+    });
+    const pair = new PostgresPair(
+      folder,
+      password,
+      run(primaryData, primaryPort, { synchronous_standby_names: 'standby' }),
+      run(standbyData, standbyPort, {}),
+    );
+    try {
+      await pair.inStep();
+    } catch (error) {
+      await pair.stop();
+      throw error;
+    }
+    return pair;
+  }
+
+  /** For DATABASE_URL. The standby is first, so that clients must look for the primary. */
+  get url(): string {
+    const servers = [this.standby, this.primary].map(({ port }) => `127.0.0.1:${port}`).join(',');
+    return `postgres://postgres:${this.password}@${servers}/postgres?target_session_attrs=read-write`;
+  }
+
+  /** Of the one that takes writes, as long as nobody was killed. */
+  get primaryUrl(): string {
+    return this.urlOf(this.primary);
+  }
+
+  get standbyUrl(): string {
+    return this.urlOf(this.standby);
+  }
+
+  /** Kills the primary, as a crash does: connections close without a message. */
+  async killPrimary(): Promise<void> {
+    process.kill(-this.primary.process.pid, 'SIGKILL');
+    await this.primary.process.ended;
+  }
+
+  /** Stops the primary (SIGSTOP), as if its machine had died: connections stay open, and get no answer. */
+  silencePrimary(): Promise<void> {
+    return this.signalPrimary('SIGSTOP');
+  }
+
+  wakePrimary(): Promise<void> {
+    return this.signalPrimary('SIGCONT');
+  }
+
+  /** Makes the standby the primary. Resolves when it takes writes. */
+  async promote(): Promise<void> {
+    await withDatabase(this.standbyUrl, (standby) => standby.query('SELECT pg_promote(true, 20)'));
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([this.primary, this.standby].map(({ process }) => process.stop()));
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  /** Signals the descendants one by one: each session is a process in a process group of its own. */
+  private async signalPrimary(signal: NodeJS.Signals): Promise<void> {
+    const { pid } = this.primary.process;
+    for (const one of [pid, ...(await descendantsOf(pid)).map((process) => process.pid)])
+      try {
+        process.kill(one, signal);
+      } catch {
+        // The session has already ended.
+      }
+  }
+
+  private urlOf({ port }: Server): string {
+    return `postgres://postgres:${this.password}@127.0.0.1:${port}/postgres`;
+  }
+
+  private inStep(): Promise<void> {
+    return until('the standby is in step', 30_000, () =>
+      withDatabase(this.primaryUrl, async (primary) => {
+        const { rowCount } = await primary.query(
+          "SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync'",
+        );
+        return rowCount === 1;
+      }),
+    );
+  }
+}
+
+async function made(folder: string): Promise<string> {
+  await mkdir(folder, { mode: 0o700 });
+  return folder;
+}
+
+async function own(path: string, user: SystemUser | undefined): Promise<void> {
+  if (user) await chown(path, user.uid, user.gid);
+}

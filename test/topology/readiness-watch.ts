@@ -1,0 +1,38 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { AppProcess } from '../support/app-process.js';
+import { until } from '../support/until.js';
+
+/** Polls /readyz of every app and records the missing dependencies. */
+export class ReadinessWatch {
+  /** Every dependency that any app has named. */
+  readonly missing = new Set<string>();
+  private stopped = false;
+  private readonly loops: Promise<void>[];
+
+  constructor(apps: readonly AppProcess[]) {
+    this.loops = apps.map((app) => this.watch(app));
+  }
+
+  async end(): Promise<void> {
+    this.stopped = true;
+    await Promise.all(this.loops);
+  }
+
+  private async watch({ internalUrl }: AppProcess): Promise<void> {
+    for (; !this.stopped; await sleep(100)) {
+      // Other tests cover an app that does not answer.
+      const answer = await fetch(`${internalUrl}/readyz`).catch(() => undefined);
+      const { missing = [] } = ((await answer?.json().catch(() => undefined)) ?? {}) as {
+        missing?: string[];
+      };
+      missing.forEach((name) => this.missing.add(name));
+    }
+  }
+}
+
+export async function untilReady(apps: readonly AppProcess[], withinMs: number): Promise<void> {
+  await until('every app is ready', withinMs, async () => {
+    const answers = await Promise.all(apps.map(({ internalUrl }) => fetch(`${internalUrl}/readyz`)));
+    return answers.every(({ ok }) => ok);
+  });
+}

@@ -1,0 +1,89 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { type GuardedProcess, startGuarded } from '#local/servers/guarded-process.js';
+import { serverEnvironment } from '#local/servers/server-environment.js';
+import { serverProgram } from './server-program.js';
+import { until } from '../support/until.js';
+
+/** One Redis of several: a process that can be killed and restarted. */
+export class RedisNode {
+  private process: GuardedProcess | undefined;
+
+  /** @param configuration lines of redis.conf, besides address, password and folder */
+  constructor(
+    readonly port: number,
+    private readonly folder: string,
+    readonly password: string,
+    private readonly configuration: readonly string[],
+    private readonly mode: readonly string[] = [],
+  ) {}
+
+  /** Resolves when it answers. */
+  async start(): Promise<this> {
+    const { command, libraryPath } = await serverProgram('redis-server');
+    const file = join(this.folder, `${this.port}.conf`);
+    const lines = [
+      'bind 127.0.0.1',
+      `port ${this.port}`,
+      `requirepass ${this.password}`,
+      `dir "${this.folder}"`,
+      'daemonize no',
+      ...this.configuration,
+    ];
+    await writeFile(file, `${lines.join('\n')}\n`, { mode: 0o600 });
+    this.process = startGuarded({
+      name: `Redis ${this.port}`,
+      command,
+      args: [file, ...this.mode],
+      cwd: this.folder,
+      env: serverEnvironment(libraryPath),
+      logFile: join(this.folder, `${this.port}.log`),
+      signal: 'SIGTERM',
+      grace: 2_000,
+    });
+    await until(`Redis ${this.port} answers`, 30_000, () =>
+      this.ask(async (redis) => (await redis.ping()) === 'PONG'),
+    );
+    return this;
+  }
+
+  /** Runs commands on a connection of its own. */
+  async ask<T>(work: (redis: Redis) => Promise<T>): Promise<T> {
+    const { port, password } = this;
+    const redis = new Redis({
+      port,
+      password,
+      host: '127.0.0.1',
+      retryStrategy: () => null,
+      // A stopped process (SIGSTOP) never answers.
+      commandTimeout: 10_000,
+    });
+    redis.on('error', () => undefined);
+    try {
+      return await work(redis);
+    } finally {
+      // On a connection that has ended it would leave a timer behind, which keeps a worker from ending.
+      if (redis.status !== 'end') redis.disconnect();
+    }
+  }
+
+  /** Kills it, as a crash does. */
+  async kill(): Promise<void> {
+    this.signal('SIGKILL');
+    await this.process?.ended;
+  }
+
+  signal(name: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void {
+    try {
+      if (this.process) process.kill(this.process.pid, name);
+    } catch {
+      // The process has already ended.
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.signal('SIGCONT');
+    await this.process?.stop();
+  }
+}

@@ -1,0 +1,39 @@
+import { type Isolated, isolate } from '../support/isolate.js';
+import { RedisSentinel } from './redis-sentinel.js';
+import { LoadedProduct } from './loaded-product.js';
+import { type ClusteredProduct, startClusteredProduct } from './clustered-product.js';
+
+/** The master is replaced after 2 s of silence and an election, or several; a busy machine takes longer. */
+const RECOVERY_DEADLINE_MS = 60_000;
+
+let services: Isolated;
+let redis: RedisSentinel;
+let product: ClusteredProduct;
+
+beforeAll(async () => {
+  [services, redis] = await Promise.all([isolate(), RedisSentinel.start()]);
+  const { natsUrl, databaseUrl } = services;
+  const urls = { REDIS_URL: redis.url, NATS_URL: natsUrl, DATABASE_URL: databaseUrl };
+  product = await startClusteredProduct(urls, 1);
+});
+
+afterAll(async () => {
+  await product?.stop();
+  await redis?.stop();
+  await services?.close();
+});
+
+it('nobody is logged out and no code is redeemed twice when Sentinels replace the Redis master', async () => {
+  const loaded = await LoadedProduct.connect(product, 3);
+  const report = await loaded.failOver({
+    // The replica is stopped until every app has noticed the outage.
+    fail: () => (redis.replica.signal('SIGSTOP'), redis.master.kill()),
+    missingDependency: 'redis',
+    repair: async () => redis.replica.signal('SIGCONT'),
+    withinMs: RECOVERY_DEADLINE_MS,
+  });
+  expect(report.faults).toEqual([]);
+  expect(report.delayed).toBeGreaterThan(0);
+  expect(report.longest).toBeLessThan(RECOVERY_DEADLINE_MS);
+  expect(await loaded.replayCodes(report)).toEqual([400]);
+});
