@@ -11,7 +11,7 @@ const refresh = (pair: Pair) =>
   app.post('refreshToken', { grant_type: 'refresh_token', refresh_token: pair.refresh_token, ...app.ours });
 
 describe('the audit trail of the token app', () => {
-  it('has the life of a grant: issued, refreshed, retried, revoked; with client, user, grant and request', async () => {
+  it('has the events of a grant: issued, refreshed, retried, revoked; with client, user, grant and request', async () => {
     const pair = await app.pair();
     await refresh(pair);
     await refresh(pair);
@@ -40,7 +40,7 @@ describe('the audit trail of the token app', () => {
     });
   });
 
-  it('has one event for all retries of a refresh token, and one more for those of the next', async () => {
+  it('has one event for all retries of a refresh token, and another one for retries of the next token', async () => {
     const first = await app.pair();
     const { body } = await refresh(first);
     for (let n = 0; n < 5; n++) expect((await refresh(first)).status).toBe(200);
@@ -58,7 +58,7 @@ describe('the audit trail of the token app', () => {
     ]);
   });
 
-  it('has a refused request under the reference of its answer, with the failed check', async () => {
+  it('has a refused request with the reference of its response and the failed check', async () => {
     const wrong = { ...app.redemption(await app.ourCode()), redirect_uri: 'https://app.example.com/other' };
     const { body } = await app.post('token', wrong);
     const [event] = await eventsOf((body as { error_reference: string }).error_reference);
@@ -72,7 +72,7 @@ describe('the audit trail of the token app', () => {
     });
   });
 
-  it('has reuse of a code as an event of the trail, which refusals cannot push out', async () => {
+  it('has the reuse of a code as an event of the trail, which refusals cannot displace', async () => {
     const redemption = app.redemption(await app.ourCode());
     await app.post('token', redemption);
     const { body } = await app.post('token', redemption);
@@ -80,7 +80,7 @@ describe('the audit trail of the token app', () => {
     expect(event).toMatchObject({ type: 'token.reuse_detected', check: 'code_replayed' });
   });
 
-  it('has why a token was refused at an API, under the reference that the API sent', async () => {
+  it('has the reason why an API refused a token', async () => {
     const { refresh_token: token } = await app.pair();
     await app.ask(SUBJECTS.introspect, { token });
     const [event] = await auditEvents(app.natsUrl, {
@@ -90,16 +90,16 @@ describe('the audit trail of the token app', () => {
     expect(event).toMatchObject({ service: 'token', error: 'invalid_token', check: 'wrong_kind' });
   });
 
-  it('has the users whom the product brings, disables and deletes', async () => {
+  it('has users that the product creates, disables and deletes', async () => {
     const identity = { issuer: 'https://login.example.com', external_id: 'audited' };
     const updated_at = new Date().toISOString();
     const user = { ...identity, email: 'audited@example.com', username: 'audited', name: 'A', updated_at };
-    const brought = await app.ask<{ user_id: number }>(SUBJECTS.userUpsert, user);
+    const created = await app.ask<{ user_id: number }>(SUBJECTS.userUpsert, user);
     await app.ask(SUBJECTS.userUpsert, user);
     const later = { ...identity, updated_at: new Date(Date.now() + 1).toISOString() };
     for (const subject of [SUBJECTS.userDisable, SUBJECTS.userDelete, SUBJECTS.userDelete])
       await app.ask(subject, later);
-    const events = await auditEvents(app.natsUrl, { userId: brought.user_id }, 3);
+    const events = await auditEvents(app.natsUrl, { userId: created.user_id }, 3);
     expect(events.map(({ type }) => type)).toEqual(['user.created', 'user.disabled', 'user.deleted']);
     for (const { detail } of events) expect(detail).toEqual({ by: 'the product, over NATS' });
   });
@@ -120,7 +120,7 @@ describe('the audit trail of the token app', () => {
   });
 });
 
-it('every event above has only details that docs/audit.md describes', async () => {
+it('the events above have only details that docs/audit.md describes', async () => {
   const events = await auditEvents(app.natsUrl, {}, 5);
   expect(await undocumentedDetails(events)).toEqual([]);
 });

@@ -11,7 +11,7 @@ import { type Fixture, openFixture } from '#test/support/fixture.js';
 import { isolate, type Isolated } from '#test/support/isolate.js';
 import { until } from '#test/support/until.js';
 
-/** Against hangs, not for measuring. */
+/** Timeout for hangs. */
 const PATIENCE_MS = 60_000;
 const KEYS = randomBytes(32).toString('base64url');
 
@@ -43,27 +43,27 @@ afterAll(async () => {
   await services?.close();
 });
 
-it('the token app answers a NATS request in progress before it exits, and accepts no other', async () => {
+it('the token app answers a NATS request in progress before it exits, and accepts no more requests', async () => {
   const userId = await fixture.user();
   await holder.query('BEGIN');
   await holder.query('LOCK TABLE users');
   const packet = JSON.stringify({ pattern: SUBJECTS.profile, data: { user_id: userId }, id: '1' });
-  // More patient than the fixture: a busy machine takes its time until the lock is given back.
-  const asked = nats.request(SUBJECTS.profile, packet, { timeout: PATIENCE_MS });
-  asked.catch(() => undefined);
+  // Longer timeout than the fixture's, because a busy machine may release the lock late.
+  const reply = nats.request(SUBJECTS.profile, packet, { timeout: PATIENCE_MS });
+  reply.catch(() => undefined);
   await until('it waits for PostgreSQL', PATIENCE_MS, async () => {
     const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
     return (await fixture.sql(waiting)).length > 0;
   });
   process.kill(app.pid, 'SIGTERM');
-  await until('nobody answers any more', PATIENCE_MS, () =>
+  await until('new requests get no reply', PATIENCE_MS, () =>
     fixture.ask(SUBJECTS.introspect, { token: 'none' }).then(
       () => false,
       () => true,
     ),
   );
   await holder.query('COMMIT');
-  expect((await asked).json()).toMatchObject({ response: { user: { id: userId } } });
+  expect((await reply).json()).toMatchObject({ response: { user: { id: userId } } });
   await until('it has ended', PATIENCE_MS, async () => {
     const socket = createConnection(Number(new URL(app.internalUrl).port), '127.0.0.1');
     return once(socket, 'connect').then(

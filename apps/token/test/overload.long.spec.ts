@@ -5,10 +5,10 @@ import { rawForm } from '#test/support/kept-connection.js';
 import { openLoop, type TimedAnswer } from '#test/support/open-loop.js';
 import { startTokenProcess, type TokenProcess } from '#test/support/token-process.js';
 
-/** More than the process can answer in time: a second of its work. */
+/** Connections: a second of work for the process, which is more than it can answer in time. */
 const CROWD = 4_000;
 const FEW = 64;
-/** More than any machine manages. */
+/** Requests per second, more than any machine can serve. */
 const ENDLESS = 20_000;
 
 let app: TokenProcess;
@@ -19,7 +19,7 @@ beforeAll(async () => {
 
 afterAll(() => app.close());
 
-/** A refresh that may be repeated: within the retry window it costs the same each time and changes nothing. */
+/** A refresh that can be repeated: inside the retry window it changes nothing, at constant cost. */
 async function refreshRequest(): Promise<string> {
   const code = await app.code(app.ours.client_id, app.userId);
   const redeem = { grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI, ...app.ours };
@@ -33,7 +33,7 @@ async function refreshRequest(): Promise<string> {
 
 const metrics = async (): Promise<string> => (await fetch(`${app.internalUrl}/metrics`)).text();
 
-/** Seconds of CPU that the process has used: what else the machine does is not in it. */
+/** CPU time of the process in seconds, so that other load on the machine does not matter. */
 const cpuSeconds = async (): Promise<number> =>
   Number(/^process_cpu_seconds_total\S* (\S+)$/m.exec(await metrics())?.[1]);
 
@@ -50,7 +50,7 @@ interface Run {
 async function load(request: string, perSecond: number, connections: number, seconds = 3): Promise<Run> {
   const port = Number(new URL(app.url).port);
   let [start, cpu] = [NaN, NaN];
-  // Clients keep their connections: opening 4,000 is not part of what their requests cost.
+  // Excludes the time to open the connections, which clients keep.
   const opened = async (): Promise<void> => {
     [start, cpu] = [performance.now(), await cpuSeconds()];
   };
@@ -70,7 +70,7 @@ async function load(request: string, perSecond: number, connections: number, sec
 const median = (answers: readonly TimedAnswer[]): number =>
   answers.map(({ time }) => time).toSorted((a, b) => a - b)[answers.length >> 1] ?? NaN;
 
-/** Asks the internal port over and over while something else happens. @returns the statuses */
+/** Polls the internal port during `work`. @returns the statuses */
 async function healthDuring(work: Promise<unknown>): Promise<Set<number>> {
   const statuses = new Set<number>();
   const done = work.then(() => true);
@@ -80,15 +80,15 @@ async function healthDuring(work: Promise<unknown>): Promise<Set<number>> {
   return statuses;
 }
 
-it('at twice its load it refuses early, goes on answering at its pace, and refuses nothing afterwards', async () => {
+it('at twice its capacity the token app refuses early, keeps its throughput, and recovers', async () => {
   const request = await refreshRequest();
-  // Compilers of V8 need some thousand requests until a path is as fast as it gets.
+  // Warms up: V8 compiles a path after some thousand requests.
   await load(request, ENDLESS, FEW);
   const peak = await load(request, ENDLESS, FEW);
   expect(peak.refused).toHaveLength(0);
 
   let crowd: Run | undefined;
-  // The measured peak is too low if the machine was busy then: more and more, until it is too much.
+  // If the machine was busy, the measured peak is too low: increases the load until it is too high.
   for (let factor = 2; !crowd?.refused.length && factor < 10; factor += 1) {
     const counted = await refusalsCounted();
     const running = load(request, factor * peak.perSecond, CROWD, 6);
@@ -99,9 +99,9 @@ it('at twice its load it refuses early, goes on answering at its pace, and refus
   if (!crowd) throw new Error('nothing was measured');
   expect(crowd.refused.length).toBeGreaterThan(0);
   expect(crowd.refused.filter(({ text }) => !/^retry-after: 1\r$/im.test(text))).toEqual([]);
-  // Per second of its own CPU: what else the machine does is not in it. So many connections cost garbage collection as well.
+  // Per CPU second of the process, so that other load does not matter. Many connections also cost garbage collection.
   expect(crowd.perCpuSecond / peak.perCpuSecond).toBeGreaterThan(0.35);
-  // Far from what all of them would wait for each other.
+  // Much less than the time in which all of them could be served.
   expect(median(crowd.accepted)).toBeLessThan((3 * CROWD * 1000) / peak.perSecond);
 
   const after = await load(request, peak.perSecond / 4, FEW);

@@ -69,7 +69,7 @@ export interface AuditEvent {
   readonly address?: string;
   readonly user_agent?: string;
   readonly status?: number;
-  /** As in the log line. */
+  /** Same values as in the log line. */
   readonly error?: string;
   readonly check?: string;
   readonly description?: string;

@@ -39,7 +39,7 @@ export function recordRequests(
     if (!aborted.has(request.raw)) record(request, statusCode);
     done();
   });
-  // As in the log: an aborted request may still have got its tokens.
+  // An aborted request may still have got its tokens, so the log includes it too.
   fastify.addHook('onRequestAbort', (request, done) => {
     aborted.add(request.raw);
     done();

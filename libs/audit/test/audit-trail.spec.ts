@@ -40,7 +40,7 @@ describe('the audit trail in NATS', () => {
     return events;
   }
 
-  it('has no events while it has no streams', async () => {
+  it('has no events without streams', async () => {
     const { streams } = await jetstreamManager(nats);
     await Promise.all(AUDIT_STREAMS.map(({ name }) => streams.delete(name)));
     expect(await read({ clientId: 'nobody' })).toEqual([]);
@@ -50,16 +50,16 @@ describe('the audit trail in NATS', () => {
     expect(await read({ clientId: 'first' })).toEqual([event]);
   });
 
-  it('returns an event once that was stored twice', async () => {
+  it('returns an event once even if it was stored twice', async () => {
     const event = await store({ type: 'token.issued', client_id: 'twice' });
     await storeEvent(nats, event);
-    // As after the window in which NATS recognizes a repetition.
+    // Bypasses the window in which NATS drops duplicates.
     nats.publish(auditSubject(event), JSON.stringify(event));
     await nats.flush();
     expect(await read({ clientId: 'twice' })).toEqual([event]);
   });
 
-  it('reads the events of one message, in the order of their times', async () => {
+  it('orders the events of one message by time', async () => {
     const [first, second] = [1, 2].map((later) =>
       auditEvent('token', { type: 'token.issued', client_id: 'together' }, new Date(Date.now() + later)),
     );
@@ -102,14 +102,14 @@ describe('the audit trail in NATS', () => {
     expect(await of({ until: new Date(before.time) })).toEqual([]);
   });
 
-  it('ignores what others publish to its subjects', async () => {
+  it('ignores other messages on its subjects', async () => {
     nats.publish('oauth.activity.token.token.issued', 'not JSON');
     nats.publish('oauth.activity.token.token.issued', 'null');
     const event = await store({ type: 'token.issued', client_id: 'among others' });
     expect(await read({ clientId: 'among others' })).toEqual([event]);
   });
 
-  it('ignores an event whose fields have other types, which would end the reading of all others', async () => {
+  it('ignores an event with fields of wrong types, which would break the reading of other events', async () => {
     const malformed: object[] = [
       { time: '2026-99-99T99:99:99.999Z' },
       { id: 1 },
@@ -131,7 +131,7 @@ describe('the audit trail in NATS', () => {
         JSON.stringify({ ...event, ...fields }),
       );
     }
-    // So many that they are sorted in parts.
+    // Enough events to be sorted in several parts.
     const events = Array.from({ length: 2_000 }, () =>
       auditEvent('token', { type: 'token.issued', grant_id: 'malformed' }),
     );
@@ -141,7 +141,7 @@ describe('the audit trail in NATS', () => {
     expect(await read({ grantId: 'malformed' })).toEqual(events);
   });
 
-  it('ignores an event of another service or type than its subject, which the publisher may not publish', async () => {
+  it('ignores an event whose service or type differs from its subject', async () => {
     const forged = auditEvent('operator', {
       type: 'operator.command',
       client_id: 'forged',
@@ -172,7 +172,7 @@ describe('the audit trail in NATS', () => {
     ['authorize', 'login.succeeded', 'token', 'token.refreshed'],
     ['token', 'token.issued', 'authorize', 'consent.allowed'],
     ['token', 'request.refused', 'resource', 'request.refused'],
-  ] as const)('keeps a %s event %s while a flood of %s events %s displaces its own', async (...row) => {
+  ] as const)('keeps a %s event %s during a flood of %s events %s', async (...row) => {
     const [service, type, flooding, flood] = row;
     await ensureAuditStreams(nats, { days: 7, megabytes: 8, replicas: 1 });
     const kept = auditEvent(service, { type, client_id: `kept from ${flood}` });
@@ -187,7 +187,7 @@ describe('the audit trail in NATS', () => {
     expect(await read({ clientId: `kept from ${flood}`, types: [type] })).toEqual([kept]);
   });
 
-  it('refuses to delete single events and to be emptied, even by the administrator', async () => {
+  it('cannot be purged, and its events cannot be deleted, even by the administrator', async () => {
     const event = await store({ type: 'client.created', client_id: 'kept' });
     const { streams } = await jetstreamManager(nats);
     for (const { name } of AUDIT_STREAMS) {
@@ -212,7 +212,7 @@ describe('the audit trail in NATS', () => {
     expect(new Set(seen.map(({ id }) => id))).toEqual(new Set([stored.id, issued.id, refused.id]));
   });
 
-  it('sets the limits of all streams, also by several processes at once', async () => {
+  it('sets the limits of all streams, even by concurrent processes', async () => {
     await ensureAuditStreams(nats, { days: 30, megabytes: 16, replicas: 1 });
     await Promise.all([1, 2, 3].map(() => ensureAuditStreams(nats, { days: 7, megabytes: 8, replicas: 1 })));
     const limits = { maxAgeDays: 7, replicas: 1 };
@@ -230,11 +230,11 @@ describe('the audit trail in NATS', () => {
   });
 });
 
-it('a reading ends with an error when NATS dies meanwhile and stays away', async () => {
+it('AuditReader.read throws if NATS dies during the read and does not come back', async () => {
   const server = await RestartableNats.start();
   const nats = await connect({ servers: server.url });
   await ensureAuditStreams(nats, { days: 1, megabytes: 8, replicas: 1 });
-  // More than NATS delivers at once.
+  // More than one batch of NATS.
   for (let n = 0; n < 2_000; n++) await storeEvent(nats, auditEvent('token', { type: 'token.issued' }));
   await nats.close();
   const reader = await AuditReader.open(server.url, 'audit test reader');

@@ -5,7 +5,7 @@ import { AUDIT_TYPES, auditEvent, auditSubject } from '#audit/event.js';
 const schemaFile = async () => JSON.parse(await readFile('docs/schemas/oauth.audit.json', 'utf8')) as object;
 
 describe('an event of the audit trail', () => {
-  it('matches its JSON Schema, which names every type', async () => {
+  it('matches its JSON Schema, which lists every type', async () => {
     const schema = await schemaFile();
     const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(schema);
     for (const type of AUDIT_TYPES) {
@@ -22,14 +22,14 @@ describe('an event of the audit trail', () => {
     expect(AUDIT_TYPES.filter((type) => !text.includes(`\`${type}\``))).toEqual([]);
   });
 
-  it('that anybody can cause has a subject of the refusals', () => {
+  it('that anyone can cause has a subject of the refusals', () => {
     const refusals = AUDIT_TYPES.filter((type) =>
       auditSubject({ service: 'token', type }).startsWith('oauth.refusal.'),
     );
     expect(refusals).toEqual(['login.refused', 'request.throttled', 'request.refused']);
   });
 
-  it('that users and applications cause all day displaces no event of operators, users of the product and attacks', () => {
+  it('of frequent activity has another subject than events of operators, the product and attacks', () => {
     const trail = AUDIT_TYPES.filter((type) =>
       auditSubject({ service: 'token', type }).startsWith('oauth.audit.'),
     );
@@ -39,7 +39,7 @@ describe('an event of the audit trail', () => {
     );
   });
 
-  it('has an id of its own', () => {
+  it('has a unique id', () => {
     const ids = [1, 2, 3].map(() => auditEvent('token', { type: 'token.issued' }).id);
     expect(new Set(ids).size).toBe(3);
   });

@@ -17,7 +17,6 @@ import { natsOptions } from '#messaging/nats.connection.js';
 const RETENTION = { ...DEFAULT_AUDIT_RETENTION, megabytes: 64 };
 const MAX_EVENTS = 20_000;
 
-/** A server with the streams of the trail. */
 async function natsWithTrail(configuration = '', retention = RETENTION): Promise<RestartableNats> {
   const nats = await RestartableNats.start(configuration);
   await createTrail(nats.url, retention);
@@ -48,7 +47,7 @@ const stored = async (publisher: AuditPublisher) => {
 describe('the publisher of the audit trail', () => {
   beforeAll(() => Logger.overrideLogger(false));
 
-  it('loses nothing and repeats nothing over restarts of NATS, and while NATS is away', async () => {
+  it('neither loses nor repeats events when NATS restarts or is unavailable', async () => {
     const nats = await natsWithTrail();
     const { publisher, value } = publisherAt(nats.url);
     publisher.onApplicationBootstrap();
@@ -59,7 +58,7 @@ describe('the publisher of the audit trail', () => {
     record(1_200);
     await stored(publisher);
     for (let restart = 0; restart < 3; restart++) {
-      // Some of these are on their way when NATS dies.
+      // Some of these are in transit when NATS dies.
       record(1_700);
       await new Promise(setImmediate);
       await nats.kill();
@@ -75,7 +74,7 @@ describe('the publisher of the audit trail', () => {
     await nats.stop();
   });
 
-  it('loses nothing and repeats nothing while NATS is silent', async () => {
+  it('neither loses nor repeats events while NATS does not respond', async () => {
     const nats = await natsWithTrail();
     const { publisher } = publisherAt(nats.url);
     publisher.onApplicationBootstrap();
@@ -83,7 +82,7 @@ describe('the publisher of the audit trail', () => {
     await stored(publisher);
     nats.sleep();
     for (let n = 1; n <= 500; n++) publisher.record(issued(n));
-    // Longer than NATS has to confirm a batch: it is sent a second time.
+    // Longer than the confirmation timeout of a batch, which is therefore sent again.
     await sleep(7_000);
     expect(publisher.state).toEqual({ waiting: 500, dropped: 0 });
     nats.wake();
@@ -94,7 +93,7 @@ describe('the publisher of the audit trail', () => {
     await nats.stop();
   });
 
-  it('sends an event that no other follows: a killed process loses only the last ones', async () => {
+  it('sends a single event without waiting for others, so that a killed process loses only the last events', async () => {
     const nats = await natsWithTrail();
     const { publisher } = publisherAt(nats.url);
     publisher.onApplicationBootstrap();
@@ -107,7 +106,7 @@ describe('the publisher of the audit trail', () => {
     await nats.stop();
   });
 
-  it('takes new events when a stream is full, whose oldest go, and no event of another stream', async () => {
+  it('stores new events in a full stream, which displace only the oldest events of that stream', async () => {
     const nats = await natsWithTrail('', { ...RETENTION, megabytes: 1 });
     const { publisher } = publisherAt(nats.url);
     publisher.onApplicationBootstrap();
@@ -124,13 +123,13 @@ describe('the publisher of the audit trail', () => {
     await nats.stop();
   });
 
-  it('loses an event that is larger than NATS takes, and no other', async () => {
+  it('loses only the event that is larger than NATS accepts', async () => {
     const nats = await natsWithTrail('max_payload: 2000');
     const { publisher, value } = publisherAt(nats.url);
     publisher.onApplicationBootstrap();
     publisher.record(issued(1));
     await stored(publisher);
-    // Which the sender of a request can do, by characters of three bytes.
+    // A client can cause this, with characters of three bytes.
     publisher.record({ type: 'token.refreshed', description: '\u20ac'.repeat(1_000) });
     publisher.record(issued(2));
     await stored(publisher);
@@ -141,7 +140,7 @@ describe('the publisher of the audit trail', () => {
     await nats.stop();
   });
 
-  it('takes as many bytes of NATS as docs/sizing.md says', async () => {
+  it('uses as many bytes in NATS as docs/sizing.md says', async () => {
     const page = await readFile('docs/sizing.md', 'utf8');
     const documented = [...page.matchAll(/^\| (\d+) events? in a message \| (\d+) \|$/gm)];
     const nats = await natsWithTrail();
@@ -175,7 +174,7 @@ describe('the publisher of the audit trail', () => {
     await nats.stop();
   });
 
-  it('sends events of one type that wait together in one message', async () => {
+  it('sends waiting events of one type in one message', async () => {
     const nats = await natsWithTrail();
     const { publisher } = publisherAt(nats.url);
     publisher.onApplicationBootstrap();
@@ -184,13 +183,13 @@ describe('the publisher of the audit trail', () => {
     const reader = await AuditReader.open(nats.url, 'test reader');
     const [, activity] = await reader.streams();
     await reader.close();
-    // 32,000 characters each.
+    // A message has up to 32,000 characters.
     expect(activity?.messages).toBeLessThan(10);
     expect(await read(nats.url)).toHaveLength(400);
     await nats.stop();
   });
 
-  it('expects confirmations in an inbox that nobody can guess', async () => {
+  it('receives confirmations in an inbox that cannot be guessed', async () => {
     const slot = await claimSlot(testServices());
     await createTrail(slot.natsUrl);
     const nats = await connect(natsOptions(slot.natsUrl, 'test'));
@@ -226,7 +225,7 @@ describe('the publisher of the audit trail', () => {
     await slot.release();
   });
 
-  it('stores the trail while NATS does not take the refusals', async () => {
+  it('stores the trail while NATS does not store refusals', async () => {
     const slot = await claimSlot(testServices());
     const nats = await connect(natsOptions(slot.natsUrl, 'test'));
     await createTrail(slot.natsUrl);
@@ -243,8 +242,8 @@ describe('the publisher of the audit trail', () => {
     await slot.release();
   });
 
-  it('counts what does not fit into its buffer: refusals get half, and a tenth is for the trail', async () => {
-    // Nothing listens there.
+  it('counts events that do not fit into its buffer: refusals get half, and a tenth is reserved for the trail', async () => {
+    // Nothing listens on this port.
     const { publisher, value } = publisherAt('nats://127.0.0.1:1');
     for (let n = 0; n < MAX_EVENTS; n++) publisher.record({ type: 'request.refused' });
     expect(publisher.state).toEqual({ waiting: MAX_EVENTS / 2, dropped: MAX_EVENTS / 2 });
@@ -256,14 +255,14 @@ describe('the publisher of the audit trail', () => {
     expect(await value('oauth_audit_events_waiting')).toBe(MAX_EVENTS);
   });
 
-  it('bounds the size of its buffer, of events that are large', () => {
+  it('bounds the size of its buffer for large events', () => {
     const { publisher } = publisherAt('nats://127.0.0.1:1');
     for (let n = 0; n < 3_000; n++) publisher.record({ ...issued(n), detail: { text: 'x'.repeat(15_000) } });
     expect(publisher.state.waiting).toBeLessThan(1_100);
     expect(publisher.state.dropped).toBe(3_000 - publisher.state.waiting);
   });
 
-  it('says what is lost when the process ends, although it has just warned', async () => {
+  it('reports lost events when the process ends, even just after another warning', async () => {
     const warnings: string[] = [];
     const warn = ({ msg }: { msg: string }) => warnings.push(msg);
     Logger.overrideLogger({ warn, log: () => undefined, error: () => undefined });
@@ -278,7 +277,7 @@ describe('the publisher of the audit trail', () => {
     ]);
   });
 
-  it('stores what was recorded last when the process ends, without credentials and values of any length', async () => {
+  it('stores the last events when the process ends, without credentials or oversized values', async () => {
     const slot = await claimSlot(testServices());
     await createTrail(slot.natsUrl);
     const { publisher } = publisherAt(slot.natsUrl);

@@ -5,7 +5,7 @@ import type { AuditRecord } from '../src/event.js';
 import { addAuditEvent, callerOf, recordRequests } from '../src/request-events.js';
 
 describe('the record of a request', () => {
-  it('has the address of a caller that closed the connection before the answer', async () => {
+  it('has the address of a client that closed the connection before the response', async () => {
     const server = fastify();
     const recorded = new Promise<AuditRecord>((record) => recordRequests(server, { record }, callerOf));
     const handling = new Promise<void>((begin) =>

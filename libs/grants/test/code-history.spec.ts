@@ -5,14 +5,14 @@ const world = useWorld();
 describe('a code issued before a failover of Redis', () => {
   it('is refused, because its redemption may have been lost', async () => {
     const { code, grantId } = await world.pending();
-    // As a promoted replica has it: everything but what comes after.
+    // A promoted replica has another replication id.
     await world.fixture.redis.hset(`grant:${grantId}`, 'replication_id', '0'.repeat(40));
     expect((await world.redeem(code)).outcome).toBe('issued_before_failover');
     expect((await world.redeem(code)).outcome).toBe('issued_before_failover');
     expect(world.announced).not.toContain(grantId);
   });
 
-  it('does not end the grant of the client that redeemed it before', async () => {
+  it('does not revoke the grant of the client that redeemed it before', async () => {
     const { code, grantId } = await world.pending();
     const key = `grant:${grantId}`;
     const before = await world.fixture.redis.dumpBuffer(key);
@@ -22,7 +22,7 @@ describe('a code issued before a failover of Redis', () => {
     expect((await world.redeem(code)).outcome).toBe('issued_before_failover');
     const renewal = { clientId: world.clientId, jkt: null, scope: null, resources: null };
     expect((await world.engine.refresh(first.pair.refreshToken, renewal)).outcome).toBe('granted');
-    // From here on it is known that the code was used.
+    // Redis has the redemption again, so the code counts as replayed.
     expect((await world.redeem(code)).outcome).toBe('code_replayed');
   });
 });

@@ -13,7 +13,7 @@ const refresh = (
 
 describe('a grant bound to a DPoP key (RFC 9449)', () => {
   // @rfc 9449 6
-  it('has tokens that are valid with that key only', async () => {
+  it('has tokens that are valid only with that key', async () => {
     const { pair } = await world.active(JKT);
     expect(pair.type).toBe('DPoP');
     expect((await world.engine.introspect(pair.accessToken, JKT)).outcome).toBe('active');
@@ -21,7 +21,7 @@ describe('a grant bound to a DPoP key (RFC 9449)', () => {
     expect((await world.engine.introspect(pair.accessToken, null)).outcome).toBe('key_mismatch');
   });
 
-  it('is refreshed with that key only, and a refused refresh changes nothing', async () => {
+  it('is refreshed only with that key, and a refused refresh changes nothing', async () => {
     const { pair } = await world.active(JKT);
     expect((await refresh(pair.refreshToken, { jkt: OTHER })).outcome).toBe('key_mismatch');
     expect((await refresh(pair.refreshToken)).outcome).toBe('key_mismatch');
@@ -30,7 +30,7 @@ describe('a grant bound to a DPoP key (RFC 9449)', () => {
     expect((await world.engine.introspect(next.pair.accessToken, JKT)).outcome).toBe('active');
   });
 
-  it('is restored with its key, which the token itself carries', async () => {
+  it('is restored with its key, which the token contains', async () => {
     const { pair } = await world.active(JKT);
     await world.fixture.redis.flushdb();
     expect((await refresh(pair.refreshToken, { jkt: OTHER })).outcome).toBe('key_mismatch');
@@ -99,19 +99,19 @@ describe('a grant bound to a DPoP key (RFC 9449)', () => {
 
   it('checks client, revocation and generation before the key, and the key before the scope', async () => {
     const { pair, grantId } = await world.active(JKT);
-    const asks = async (clientId = world.clientId) => {
+    const refreshAs = async (clientId = world.clientId) => {
       const renewal = { clientId, jkt: OTHER, scope: 'admin', resources: null };
       return (await world.engine.refresh(pair.refreshToken, renewal)).outcome;
     };
-    expect(await asks(world.otherClientId)).toBe('other_client');
-    expect(await asks()).toBe('key_mismatch');
+    expect(await refreshAs(world.otherClientId)).toBe('other_client');
+    expect(await refreshAs()).toBe('key_mismatch');
     expect((await refresh(pair.refreshToken, { jkt: JKT, scope: 'admin' })).outcome).toBe('scope_exceeds');
     const next = granted(await refresh(pair.refreshToken, { jkt: JKT }));
-    expect(await asks()).toBe('key_mismatch');
+    expect(await refreshAs()).toBe('key_mismatch');
     granted(await refresh(next.pair.refreshToken, { jkt: JKT }));
-    expect(await asks()).toBe('refresh_token_reused');
+    expect(await refreshAs()).toBe('refresh_token_reused');
     expect(await world.fixture.records.find(grantId)).toMatchObject({ revokedAt: expect.any(Date) });
-    expect(await asks()).toBe('revoked');
+    expect(await refreshAs()).toBe('revoked');
   });
 });
 
@@ -127,7 +127,7 @@ describe('a refresh with a narrower scope (RFC 6749 6)', () => {
     expect(await scopeOf(narrow.pair.accessToken)).toBe('bookings:read');
     const whole = granted(await refresh(narrow.pair.refreshToken));
     expect(whole.pair.scope).toBe('profile:read bookings:read bookings:write');
-    // The narrow one stays valid, and as narrow as it was.
+    // The narrow token stays valid, and keeps its scope.
     expect(await scopeOf(narrow.pair.accessToken)).toBe('bookings:read');
     expect(await scopeOf(whole.pair.accessToken)).toBe('profile:read bookings:read bookings:write');
   });

@@ -20,7 +20,7 @@ describe('a grant that is revoked before it reaches Redis', () => {
 
 describe('lifetimes', () => {
   // @rfc 6749 4.1.2
-  it('a code lives for its lifetime plus the clock skew, and no longer', async () => {
+  it('a code expires after its lifetime plus the clock skew', async () => {
     const { code } = await world.pending();
     world.advance(DEFAULT_LIFETIMES.code + DEFAULT_LIFETIMES.clockSkew + 1);
     const result = await world.redeem(code);
@@ -53,11 +53,11 @@ describe('lifetimes', () => {
   it('a new access token has its whole lifetime, even if the clock ticks while it is made', async () => {
     const { code } = await world.pending();
     const answers: Granted[] = [];
-    for (const ask of [() => world.redeem(code), () => refresh((answers[0] as Granted).pair.refreshToken)]) {
-      const asked = ask();
-      // It has been sent to Redis; the answer comes later.
+    for (const send of [() => world.redeem(code), () => refresh((answers[0] as Granted).pair.refreshToken)]) {
+      const response = send();
+      // The request has been sent to Redis, which answers later.
       world.advance(1);
-      answers.push(granted(await asked));
+      answers.push(granted(await response));
     }
     expect(answers.map(({ pair }) => pair.expiresIn)).toEqual([1800, 1800]);
   });
@@ -134,7 +134,7 @@ describe('when Redis loses state', () => {
 
 describe('stored and broadcast state', () => {
   // @rfc 6749 10.3
-  it('contains no token and nothing a token could be made from', async () => {
+  it('contains no token, and nothing from which a token could be derived', async () => {
     const { code, pair, grantId } = await world.active();
     const handle = world.fixture.codec.decode(code)?.handle ?? Buffer.alloc(0);
     const stored = JSON.stringify([

@@ -2,7 +2,7 @@ import { useWorld } from './grant-world.js';
 
 const world = useWorld();
 
-/** Bytes that MEMORY USAGE leaves out: the entry among the keys that expire, and two slots in half-empty hash tables. */
+/** Bytes that MEMORY USAGE does not include: the entry among expiring keys, and two slots in half-empty hash tables. */
 const EXPIRY_AND_SLOTS = 32 + 2 * 16;
 
 describe('a live grant in Redis', () => {

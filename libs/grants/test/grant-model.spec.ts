@@ -5,28 +5,27 @@ import { REDIRECT_URI, useWorld } from './grant-world.js';
 
 const world = useWorld({ lifetimes: LIFETIMES, scope: SCOPE });
 
-/** Everything that was given on one grant: it must stay what it was when it was given. */
-class Given {
-  /** The refresh token of each generation, from the first. */
+/** Tokens issued on one grant, which must not change. */
+class IssuedTokens {
+  /** By generation, from the first. */
   readonly refreshTokens: string[] = [];
   private readonly accessTokens = new Map<string, string>();
 
-  /** @param asked what the request asked for */
-  keep(result: Granted | Refusal, asked: Narrowing, { jkt, resources }: Model): string {
+  keep(result: Granted | Refusal, requested: Narrowing, { jkt, resources }: Model): string {
     if (result.outcome !== 'granted') return result.outcome;
     const { pair, grant } = result;
-    expect(words(pair.scope)).toBe(words(asked.scope ?? SCOPE));
+    expect(words(pair.scope)).toBe(words(requested.scope ?? SCOPE));
     expect(pair.type).toBe(jkt === null ? 'Bearer' : 'DPoP');
-    // A retry is answered the same way, to the byte; only another scope or audience makes another access token.
+    // A retry returns the same bytes; only another scope or audience changes the access token.
     expect(this.refreshTokens[grant.generation - 1] ?? pair.refreshToken).toBe(pair.refreshToken);
     this.refreshTokens[grant.generation - 1] = pair.refreshToken;
-    const twin = `${grant.generation} ${words(pair.scope)} ${asked.resources ?? resources}`;
+    const twin = `${grant.generation} ${words(pair.scope)} ${requested.resources ?? resources}`;
     expect(this.accessTokens.get(twin) ?? pair.accessToken).toBe(pair.accessToken);
     this.accessTokens.set(twin, pair.accessToken);
     return result.outcome;
   }
 
-  /** Every access token is good with the grant's key, for the scope and the APIs it was given for, and for nobody else. */
+  /** Every access token is valid only with the grant's key, for the scope and APIs that it was issued for. */
   async check(model: Model): Promise<void> {
     for (const [twin, accessToken] of this.accessTokens) {
       for (const jkt of [null, KEY, OTHER]) {
@@ -51,7 +50,7 @@ type Step =
   | ({ readonly do: 'refresh'; readonly back: number; readonly by: Presented } & Narrowing)
   | { readonly do: 'introspect'; readonly back: number; readonly jkt: string | null }
   | { readonly do: 'revoke' }
-  /** The process that records a revocation dies before it tells Redis, and another one does. */
+  /** The recording process dies before it reaches Redis, and another process applies the revocation. */
   | { readonly do: 'record revocation' }
   | { readonly do: 'wait'; readonly seconds: number };
 
@@ -72,7 +71,7 @@ const scopes = fc.oneof(
 
 const audiences = fc.constantFrom(null, null, null, API, BOOKINGS, `${API} ${BOOKINGS}`);
 
-/** A history in which most requests prove the same key, or most prove none. */
+/** Most requests of a history prove the same key, or most prove none. */
 const histories = fc.constantFrom(null, KEY).chain((usual) => {
   const jkt = fc.oneof(
     { weight: 8, arbitrary: fc.constant(usual) },
@@ -153,24 +152,24 @@ const redemption = (
 });
 
 describe('the grant engine against its model', () => {
-  it('gives the answer of the state machine in every history', async () => {
+  it('responds like the state machine in every history', async () => {
     await fc.assert(
       fc.asyncProperty(histories, async ({ namedJkt, resources, steps }) => {
         const { code, grantId } = await world.pending(null, namedJkt, undefined, resources);
         const model = new Model(world.now(), namedJkt, resources);
-        const given = new Given();
+        const issued = new IssuedTokens();
         for (const step of steps) {
-          const generation = given.refreshTokens.length - ('back' in step ? step.back : 0);
-          const refreshToken = given.refreshTokens[generation - 1];
+          const generation = issued.refreshTokens.length - ('back' in step ? step.back : 0);
+          const refreshToken = issued.refreshTokens[generation - 1];
           if (step.do === 'redeem') {
             const presented = redemption(step.by, step.redirectIsOurs, step.resources);
             const answer = await world.engine.redeem(code, presented);
             const expected = model.redeem(step.by, step.redirectIsOurs, step.resources, world.now());
-            expect(given.keep(answer, { scope: null, resources: step.resources }, model)).toBe(expected);
+            expect(issued.keep(answer, { scope: null, resources: step.resources }, model)).toBe(expected);
           } else if (step.do === 'refresh' && refreshToken) {
             const answer = await world.engine.refresh(refreshToken, renewal(step.by, step));
             const expected = model.refresh(generation, step.by, step, world.now());
-            expect(given.keep(answer, step, model)).toBe(expected);
+            expect(issued.keep(answer, step, model)).toBe(expected);
           } else if (step.do === 'introspect' && refreshToken) {
             expect((await world.engine.introspect(refreshToken, step.jkt)).outcome).toBe(
               model.introspect(step.jkt),
@@ -187,7 +186,7 @@ describe('the grant engine against its model', () => {
             world.advance(step.seconds);
           }
         }
-        await given.check(model);
+        await issued.check(model);
         const record = await world.fixture.records.find(grantId);
         expect(record?.revokedAt !== null).toBe(model.status === 'revoked');
       }),

@@ -7,27 +7,27 @@ export const SCOPE = 'profile:read bookings:read bookings:write';
 export const [API, BOOKINGS] = ['https://api.example.com', 'https://bookings.example.com'];
 export const [KEY, OTHER] = ['a'.repeat(43), 'b'.repeat(43)];
 
-/** What somebody presents with a code or a refresh token. */
+/** Client and key of a request. */
 export interface Presented {
   readonly clientIsOurs: boolean;
   readonly jkt: string | null;
 }
 
 export const words = (scope: string) => scope.split(' ').sort().join(' ');
-const covers = (scope: string, wanted: string) =>
-  wanted.split(' ').every((word) => scope.split(' ').includes(word));
+const covers = (scope: string, requested: string) =>
+  requested.split(' ').every((word) => scope.split(' ').includes(word));
 
-/** What a grant is, in a few lines, and what each request on it must be answered. */
+/** Short model of a grant, with the expected outcome of each request. */
 export class Model {
   status: 'pending' | 'active' | 'revoked' = 'pending';
   generation = 0;
   rotatedAt: number;
-  /** The key that the redemption bound it to. */
+  /** Bound by the redemption. */
   jkt: string | null = null;
 
   /**
-   * @param namedJkt the key that the authorization request named (RFC 9449 10)
-   * @param resources the APIs that it named (RFC 8707)
+   * @param namedJkt key of the authorization request (RFC 9449 10)
+   * @param resources APIs of the authorization request (RFC 8707)
    */
   constructor(
     readonly createdAt: number,

@@ -10,13 +10,13 @@ export const REDIRECT_URI = 'https://app.example.com/callback';
 interface Settings {
   readonly lifetimes?: Lifetimes;
   readonly scope?: string;
-  /** The product's id of the user. */
+  /** Id of the user in the product. */
   readonly externalId?: string | null;
 }
 
 type World = Awaited<ReturnType<typeof openWorld>>;
 
-/** Gives the tests of a file a world: it is empty before they run, and closed after them. */
+/** Opens an empty environment before the tests of a file, and closes it afterwards. */
 export function useWorld(settings: Settings = {}): World {
   const world = {} as World;
   beforeAll(async () => {
@@ -26,13 +26,13 @@ export function useWorld(settings: Settings = {}): World {
   return world;
 }
 
-/** What was granted. @throws when it was refused */
+/** @throws Error with the reason of a refusal */
 export function granted(result: Granted | Refusal): Granted {
   if (result.outcome !== 'granted') throw new Error(result.outcome);
   return result;
 }
 
-/** A grant engine over real stores, with a clock that stands still until it is moved. */
+/** A grant engine over real stores, with a clock that only `advance` moves. */
 async function openWorld({
   lifetimes = DEFAULT_LIFETIMES,
   scope = 'profile:read',
@@ -62,7 +62,7 @@ async function openWorld({
   async function pending(
     challenge: string | null = null,
     jkt: string | null = null,
-    /** What happens after PostgreSQL has the grant and before Redis has it. */
+    /** Called after PostgreSQL has the grant and before Redis has it. */
     between: (grantId: string) => Promise<unknown> = async () => undefined,
     resources: string | null = null,
   ): Promise<{ code: string; grantId: string }> {
@@ -76,7 +76,7 @@ async function openWorld({
     return issued;
   }
 
-  /** Our client redeems a code that it got without a challenge. */
+  /** Redeems a code without a challenge. */
   const redeem = (code: string, jkt: string | null = null, resources: string | null = null) =>
     engine.redeem(code, {
       clientId: client.client_id,
@@ -98,7 +98,6 @@ async function openWorld({
     pending,
     redeem,
 
-    /** A grant whose code is redeemed. */
     async active(
       jkt: string | null = null,
       resources: string | null = null,

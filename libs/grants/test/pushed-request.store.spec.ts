@@ -8,7 +8,7 @@ import { until } from '#test/support/until.js';
 const LIFETIME = 300;
 const MINUTE = 60_000;
 
-/** A Cluster refuses a script that touches keys of several slots. */
+/** A cluster, which rejects scripts that use keys of several slots. */
 let servers: RedisCluster;
 let redis: RedisClient;
 let store: PushedRequestStore;
@@ -35,12 +35,12 @@ const request = (clientId: string, lifetime = LIFETIME): NewPushedRequest => ({
 const limit = (counter: PushLimit['counter'], key: string, max: number): PushLimit => ({ counter, key, max });
 const stored = (id: string) => redis.exists(`{par}:request:${id}`);
 const left = (id: string) => redis.pttl(`{par}:request:${id}`);
-/** Milliseconds for which it counts at its client's counter. */
+/** Milliseconds until the client's counter drops the request. */
 const counts = async (clientId: string, id: string) =>
   Number(await redis.zscore(`{par}:client:${clientId}`, id)) - Date.now();
 
 describe('concurrent pushes', () => {
-  it.each(['client', 'address', 'site'] as const)('store no more than the limit of the %s', async (which) => {
+  it.each(['client', 'address', 'site'] as const)('are stored up to the limit of the %s', async (which) => {
     const names = { client: unique(), address: unique(), site: unique() };
     const limits = (['client', 'address', 'site'] as const).map((counter) =>
       limit(counter, names[counter], counter === which ? 20 : 1_000),
@@ -59,7 +59,7 @@ describe('concurrent pushes', () => {
       expect(await redis.zcard(`{par}:${counter}:${names[counter]}`)).toBe(20);
   });
 
-  it('do not count a refused push, and report the longest wait', async () => {
+  it('are not counted if refused, and get the longest wait', async () => {
     const [client, address] = [unique(), unique()];
     const limits = [limit('client', client, 1), limit('address', address, 1)];
     await store.push(request(unique(), 250), [limit('address', address, 1)]);
@@ -84,7 +84,7 @@ describe('a counter of pushed requests', () => {
     ] as const) {
       expect(await redis.pttl(name)).toBeGreaterThan((lifetimes - 1) * LIFETIME * 1000);
       expect(await redis.pttl(name)).toBeLessThanOrEqual(lifetimes * LIFETIME * 1000);
-      // As if they had been pushed more than a lifetime ago.
+      // Makes the entries older than a lifetime.
       for (const id of await redis.zrange(name, '0', '-1'))
         await redis.zadd(name, String(Date.now() - 1_000), id);
     }
@@ -110,7 +110,7 @@ describe('a pushed request', () => {
     return push;
   };
 
-  it('can be read without a login any number of times; the first one adds 5 minutes for the login, and no other', async () => {
+  it('can be read repeatedly without a login; only the first time adds 5 minutes for the login', async () => {
     const { id, clientId } = await pushed();
     await redis.pexpire(`{par}:request:${id}`, 30_000);
     for (let time = 0; time < 3; time += 1)
@@ -124,7 +124,7 @@ describe('a pushed request', () => {
   });
 
   it.each(['with', 'without'])(
-    'lives 15 minutes from its first opening by a logged-in browser, %s a visit before it, and counts for as long',
+    'lives and counts for 15 minutes after a logged-in browser first opens it, %s an earlier visit',
     async (visit) => {
       const { id, clientId } = await pushed();
       if (visit === 'with') await store.open(id, clientId, false);
@@ -139,7 +139,7 @@ describe('a pushed request', () => {
     },
   );
 
-  it('frees its place within a minute of its answer, unless the answer is taken back', async () => {
+  it('frees its place within a minute of its answer, unless the answer is undone', async () => {
     const { id, clientId } = await pushed();
     expect(await store.answer(id, clientId)).toMatchObject({ outcome: 'open' });
     expect(await store.answer(id, clientId)).toEqual({ outcome: 'answered', parameters: '' });
@@ -150,7 +150,7 @@ describe('a pushed request', () => {
     expect(await store.answer(id, clientId)).toMatchObject({ outcome: 'open' });
   });
 
-  it('is not kept longer by its answer when it is about to expire', async () => {
+  it('does not live longer because of an answer just before it expires', async () => {
     const { id, clientId } = await pushed();
     await redis.pexpire(`{par}:request:${id}`, 30_000);
     await store.answer(id, clientId);

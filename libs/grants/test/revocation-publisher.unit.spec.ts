@@ -1,7 +1,7 @@
 import { NatsRevocationPublisher } from '#grants/revocation.publisher.js';
 import type { NatsConnection } from '#messaging/nats.connection.js';
 
-it('broadcasts many revocations in turns, so that other requests do not wait for the last', async () => {
+it('broadcasts many revocations in batches, so that other requests do not wait', async () => {
   const published: string[] = [];
   const connection = {
     trusted: true,

@@ -21,7 +21,7 @@ describe('a revocation that is applied to Redis again', () => {
         return grantId;
       },
     ],
-  ])('changes %s once when many apply it at once, and only that one broadcasts it', async (_, made) => {
+  ])('changes %s once if applied concurrently, and is broadcast only once', async (_, made) => {
     const id = await made();
     const repeat = () => world.revocations.reapply([{ id, isApplied: true }], false);
     const changes = await Promise.all(Array.from({ length: 20 }, repeat));
@@ -58,7 +58,7 @@ describe('the revocation of a token whose grant Redis has and PostgreSQL has los
   const revoke = (token: string, clientId = world.clientId) => world.engine.revokeByToken(token, clientId);
 
   it.each(['accessToken', 'refreshToken'] as const)(
-    'ends the grant given its %s, and broadcasts it',
+    'revokes the grant for its %s, and broadcasts it',
     async (which) => {
       const { pair, grantId } = await world.active();
       await lostInSql(grantId);
@@ -79,7 +79,7 @@ describe('the revocation of a token whose grant Redis has and PostgreSQL has los
     expect(broadcastsOf(grantId)).toBe(2);
   });
 
-  it('leaves the grant of another client alone', async () => {
+  it('does not change the grant of another client', async () => {
     const { pair, grantId } = await world.active();
     await lostInSql(grantId);
     expect((await revoke(pair.refreshToken, world.otherClientId)).outcome).toBe('unknown');
@@ -95,7 +95,7 @@ describe('the revocation of a token whose grant Redis has and PostgreSQL has los
     expect(await world.fixture.redis.exists(keyOf(grantId))).toBe(0);
   });
 
-  it('is atomic: no refresh comes in between', async () => {
+  it('is atomic with respect to refreshes', async () => {
     for (let round = 0; round < 20; round++) {
       const { pair, grantId } = await world.active();
       await lostInSql(grantId);
@@ -110,7 +110,7 @@ describe('the revocation of a token whose grant Redis has and PostgreSQL has los
   });
 });
 
-it('GrantStore revokes a grant only for its own client, whatever its state', async () => {
+it('GrantStore revokes a grant of any state only for its own client', async () => {
   const store = new GrantStore(world.fixture.redis);
   const [{ grantId: pending }, { grantId: active }] = [await world.pending(), await world.active()];
   for (const id of [pending, active]) {

@@ -11,7 +11,7 @@ const codec = new TokenCodec(new KeyRing([first]));
 const base64url = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64url');
 const bytesOf = (text: string): Buffer => Buffer.from(text.slice(4), 'base64url');
 
-/** The text with one bit of its bytes flipped, counted round and round. */
+/** Flips one bit of the token's bytes; `bit` wraps around. */
 function flipped(text: string, bit: number): string {
   const bytes = bytesOf(text);
   const at = bit % (bytes.length * 8);
@@ -27,7 +27,7 @@ const said = {
   expiry: fc.integer({ min: 0, max: 2 ** 40 - 1 }),
   scopeMask: fc.integer({ min: 0, max: 2 ** 24 - 1 }),
 };
-/** Identifiers of APIs, at most 255 characters together. */
+/** API identifiers of at most 255 characters in total. */
 const audiences = fc
   .array(
     fc.string({ unit: fc.constantFrom('a', ':', '/', '.', '-', '7', '~'), minLength: 1, maxLength: 50 }),
@@ -59,7 +59,7 @@ describe('the token format', () => {
     );
   });
 
-  it('has one encoding of each token, and encodes it the same every time', () => {
+  it('encodes a token deterministically, in exactly one way', () => {
     fc.assert(
       fc.property(tokens, (token) => {
         const text = codec.encode(token);
@@ -126,7 +126,7 @@ describe('the audience of an access token (RFC 8707)', () => {
     .filter(([{ kind }]) => kind !== 'code')
     .map(([token, audience]): Token => ({ ...token, kind: 'access', audience }));
 
-  it('is authenticated: an added, removed, exchanged or moved one is refused, whatever the flags say', () => {
+  it('is authenticated: it cannot be added, removed, replaced or moved, whatever the flags say', () => {
     fc.assert(
       fc.property(accessTokens, audiences, fc.nat({ max: 255 }), (token, other, flags) => {
         const bytes = bytesOf(codec.encode(token));
@@ -168,7 +168,7 @@ describe('the audience of an access token (RFC 8707)', () => {
     );
   });
 
-  it('leaves every other token as long as it was', () => {
+  it('does not change the length of other tokens', () => {
     fc.assert(
       fc.property(tokens, (token) => {
         const plain = codec.encode({ ...token, audience: null });
@@ -180,7 +180,7 @@ describe('the audience of an access token (RFC 8707)', () => {
 
 describe('tokens bound to a DPoP key (RFC 9449)', () => {
   // @rfc 9449 6
-  it('are decoded with that key only', () => {
+  it('are decoded only with that key', () => {
     fc.assert(
       fc.property(boundTokens, thumbprint, (token, other) => {
         const text = codec.encode(token);
@@ -220,7 +220,7 @@ describe('tokens bound to a DPoP key (RFC 9449)', () => {
   });
 });
 
-/** What a thief may hold: tokens of a grant and of another, bound to a key, to the thief's own, and to none. */
+/** Tokens of a thief: of two grants, bound to the victim's key, to the thief's own key, and to none. */
 interface Hoard {
   readonly bound: readonly string[];
   readonly bearer: readonly string[];
@@ -243,7 +243,7 @@ const hoards: fc.Arbitrary<Hoard> = fc
     return { bound: written(token.jkt), bearer: [...written(null), code], own: written(ownJkt), ownJkt };
   });
 
-/** Nothing verifies but what was written so: bearer tokens for anybody, and the thief's own with the thief's key. */
+/** Expects that a text is not valid, except bearer tokens and the thief's own tokens as they were issued. */
 function expectWorthless(text: string, { bearer, own, ownJkt }: Hoard): void {
   if (bearer.includes(text)) return;
   expect(codec.decode(text)).toBeNull();
@@ -251,7 +251,7 @@ function expectWorthless(text: string, { bearer, own, ownJkt }: Hoard): void {
 }
 
 describe('a bound token without its key', () => {
-  // From a field's beginning to its end, in this format or in the one before, and from anywhere to anywhere.
+  // From field boundary to field boundary, also of the previous format, and arbitrary spans.
   const spans = fc.oneof(
     { weight: 3, arbitrary: fc.constantFrom([0, 34], [34, 50], [50, 63], [34, 63], [63, 81]) },
     { weight: 1, arbitrary: fc.array(fc.nat({ max: 81 }), { minLength: 2, maxLength: 2 }) },
@@ -275,7 +275,7 @@ describe('a bound token without its key', () => {
         beginning,
         fc.array(piece, { maxLength: 5 }),
         edits,
-        // As long as a token is, where they fit by being cut off or repeated.
+        // The length of a token: pieces are truncated or repeated to fit.
         fc.constantFrom(63, 81, null),
         (hoard, named, first, more, changes, length) => {
           const texts = [...hoard.bound, ...hoard.bearer, ...hoard.own];
@@ -334,7 +334,7 @@ describe('a bound token without its key', () => {
 });
 
 describe('the key ring', () => {
-  it('reads tokens of every key and writes with the first, so that rotation logs nobody out', () => {
+  it('verifies with every key and signs with the first, so that a rotation does not log users out', () => {
     const before = new TokenCodec(new KeyRing([first]));
     const after = new TokenCodec(new KeyRing([second, first]));
     fc.assert(

@@ -37,7 +37,7 @@ async function expectRefused(server: Server, token: string): Promise<void> {
 
 // @rfc 8707 2 @rfc 9700 2.3
 describe('an access token for one API', () => {
-  it('is accepted there, and refused with invalid_token at another, in any order and however often', async () => {
+  it('is accepted there, and always refused with invalid_token at another API', async () => {
     const { access_token } = await pairFor(BOOKINGS);
     for (let round = 0; round < 3; round += 1) {
       await expectRefused(api, access_token);
@@ -48,17 +48,17 @@ describe('an access token for one API', () => {
     await expectRefused(bookings, other);
   });
 
-  it('is refused at the other one too if the grant is for both, and a refresh asked for one', async () => {
+  it('is refused at another API of its grant if a refresh requested only one', async () => {
     const { access_token, refresh_token } = await pairFor(API, BOOKINGS);
     for (const server of [api, bookings]) await at(server, access_token).expect(200);
     const narrow = await app.narrowedTo(client, refresh_token, BOOKINGS);
     await at(bookings, narrow.access_token).expect(200);
     await expectRefused(api, narrow.access_token);
-    // The one before keeps its APIs.
+    // The earlier token keeps its APIs.
     await at(api, access_token).expect(200);
   });
 
-  it('stays one when Redis has lost its grant, also after the grant is restored', async () => {
+  it('keeps its audience when Redis loses the grant, and after the grant is restored', async () => {
     const { access_token, refresh_token } = await pairFor(BOOKINGS);
     await app.redis.flushdb();
     await expectRefused(api, access_token);
@@ -68,7 +68,7 @@ describe('an access token for one API', () => {
     await expectRefused(api, next.access_token);
   });
 
-  it('is no token for every API without its audience or with another one, whatever its bytes say', async () => {
+  it('is invalid if its audience is removed or replaced, whatever the flags say', async () => {
     const { access_token } = await pairFor(BOOKINGS);
     const { access_token: plain } = await pairFor();
     const bytes = Buffer.from(access_token.slice(4), 'base64url');
@@ -102,7 +102,7 @@ describe('an access token for one API', () => {
   });
 });
 
-describe('an access token for no API in particular', () => {
+describe('an access token for no particular API', () => {
   it('is accepted at every API', async () => {
     const { access_token } = await pairFor();
     for (const server of [api, bookings]) await at(server, access_token).expect(200);

@@ -33,22 +33,22 @@ const proofOf = (accessToken: string, settings: ProofSettings = {}) =>
   bench.key.proof('GET', ME, { accessToken, ...settings });
 
 /** Subjects of the NATS requests during `work`. */
-async function asked(work: () => Promise<unknown>, on = bench): Promise<string[]> {
-  const heard: string[] = [];
+async function requestsDuring(work: () => Promise<unknown>, on = bench): Promise<string[]> {
+  const received: string[] = [];
   const stop = on.hear('oauth.>', (message) => {
     const { pattern } = message as { pattern?: string };
-    if (pattern !== undefined && pattern !== 'oauth.user.profile') heard.push(pattern);
+    if (pattern !== undefined && pattern !== 'oauth.user.profile') received.push(pattern);
   });
   await on.settled();
   await work();
   await on.settled();
   stop();
-  return heard;
+  return received;
 }
 
 describe('GET /v2/me with a token that is bound to a key (RFC 9449 7)', () => {
   // @rfc 9449 7
-  it('is answered with a proof of the key, in any letter case of the scheme', async () => {
+  it('is accepted with a proof of the key, with any letter case of the scheme', async () => {
     for (const scheme of ['DPoP', 'dpop']) {
       const answer = await send(`${scheme} ${token}`, await proofOf(token));
       expect([answer.status, answer.body.status]).toEqual([200, 'success']);
@@ -56,7 +56,7 @@ describe('GET /v2/me with a token that is bound to a key (RFC 9449 7)', () => {
   });
 
   // @rfc 9449 11.3
-  it('has no nonce in its answer when none is required (11.3)', async () => {
+  it('gets a response without a nonce if none is required (11.3)', async () => {
     const proof = await proofOf(token, { claims: { nonce: 'x' } });
     for (const status of [200, 401]) {
       const answer = await send(`DPoP ${token}`, proof);
@@ -68,7 +68,7 @@ describe('GET /v2/me with a token that is bound to a key (RFC 9449 7)', () => {
     const fresh = await bench.accessToken();
     const once = async () => {
       const proof = await proofOf(fresh);
-      return asked(async () => expect((await send(`DPoP ${fresh}`, proof)).status).toBe(200));
+      return requestsDuring(async () => expect((await send(`DPoP ${fresh}`, proof)).status).toBe(200));
     };
     expect(await once()).toEqual(['oauth.token.introspect']);
     expect(await once()).toEqual(['oauth.dpop.consume']);
@@ -77,7 +77,7 @@ describe('GET /v2/me with a token that is bound to a key (RFC 9449 7)', () => {
   it('consumes each of many concurrent proofs for one unknown token', async () => {
     const fresh = await bench.accessToken();
     const proofs = await Promise.all(Array.from({ length: 20 }, () => proofOf(fresh)));
-    const heard = await asked(async () => {
+    const heard = await requestsDuring(async () => {
       const answers = await Promise.all(proofs.map((proof) => send(`DPoP ${fresh}`, proof)));
       expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
     });
@@ -95,7 +95,7 @@ describe('GET /v2/me with a token that is bound to a key (RFC 9449 7)', () => {
   });
 
   // @rfc 9449 7.2 @rfc 9700 2.2.1
-  it('refuses the token as Bearer, so that a stolen one is useless', async () => {
+  it('refuses the token as Bearer, so that a stolen token is useless', async () => {
     for (const proof of [undefined, await proofOf(token)]) {
       const answer = await send(`Bearer ${token}`, proof);
       expect(answer.status).toBe(401);
@@ -146,7 +146,7 @@ describe('GET /v2/me with a token that is bound to a key (RFC 9449 7)', () => {
     expect((await send(`DPoP ${fresh}`, proofs[0])).status).toBe(200);
     const [key = ''] = await bench.redis.keys('grant:*');
     await bench.announce('oauth.grant.revoked', { grant_id: key.slice('grant:'.length) });
-    const heard = await asked(async () => send(`DPoP ${fresh}`, proofs[1]));
+    const heard = await requestsDuring(async () => send(`DPoP ${fresh}`, proofs[1]));
     expect(heard).toEqual(['oauth.token.introspect']);
   });
 
@@ -170,7 +170,7 @@ describe('GET /v2/me refuses an invalid proof without I/O (RFC 9449 4.3)', () =>
     '%s',
     async (_rule, invalid) => {
       const proof = await invalid.make({ key: bench.key, method: 'GET', uri: ME, accessToken: token });
-      const heard = await asked(async () => {
+      const heard = await requestsDuring(async () => {
         const answer = await send(`DPoP ${token}`, proof.length === 0 ? undefined : proof);
         expect([answer.status, answer.headers['www-authenticate']]).toEqual([
           401,

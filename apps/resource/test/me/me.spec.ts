@@ -59,33 +59,33 @@ describe('GET /v2/me', () => {
   });
 
   // @deviation D22
-  it('reads the token of the header only, whatever the URL contains (known deviation, RFC 6750 3.1)', async () => {
+  it('reads the token only from the header, whatever the URL contains (known deviation, RFC 6750 3.1)', async () => {
     const sending = request(app.server).get(`/v2/me?access_token=${pair.refresh_token}`);
     expect((await sending.set('Authorization', `Bearer ${pair.access_token}`)).status).toBe(200);
   });
 
   it('answers a cached token without a NATS request', async () => {
     await me(`Bearer ${pair.access_token}`);
-    const asked: unknown[] = [];
-    // The subjects of the audit trail are longer: its events arrive whenever they are written.
-    const stop = app.hear('oauth.*.*', (message) => asked.push(message));
+    const requests: unknown[] = [];
+    // Only three-part subjects: events of the audit trail, which arrive at any time, have longer ones.
+    const stop = app.hear('oauth.*.*', (message) => requests.push(message));
     await app.settled();
     for (let i = 0; i < 20; i++) expect((await me(`Bearer ${pair.access_token}`)).status).toBe(200);
     await app.settled();
     stop();
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
   });
 
   it('sends one NATS request for concurrent requests with one unknown token', async () => {
     const { access_token } = await app.pair(client, userId);
-    const asked: unknown[] = [];
-    const stop = app.hear('oauth.token.introspect', (message) => asked.push(message));
+    const requests: unknown[] = [];
+    const stop = app.hear('oauth.token.introspect', (message) => requests.push(message));
     await app.settled();
     const answers = await Promise.all(Array.from({ length: 50 }, () => me(`Bearer ${access_token}`)));
     await app.settled();
     stop();
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
-    expect(asked).toHaveLength(1);
+    expect(requests).toHaveLength(1);
   });
 
   // @rfc 6750 3.1 @rfc 7662 4
@@ -99,14 +99,14 @@ describe('GET /v2/me', () => {
 
   it('fetches the profile again after a change', async () => {
     await me(`Bearer ${pair.access_token}`);
-    const asked: unknown[] = [];
-    const stop = app.hear('oauth.user.profile', (message) => asked.push(message));
+    const requests: unknown[] = [];
+    const stop = app.hear('oauth.user.profile', (message) => requests.push(message));
     await app.announce('oauth.user.changed', { user_id: userId });
     await app.settled();
     expect((await me(`Bearer ${pair.access_token}`)).status).toBe(200);
     await app.settled();
     stop();
-    expect(asked).toHaveLength(1);
+    expect(requests).toHaveLength(1);
   });
 
   it('refuses a token whose user does not exist, although its grant is active (RFC 6750 3.1)', async () => {
@@ -239,7 +239,7 @@ describe('scope', () => {
     expect((await me(`Bearer ${access_token}`)).status).toBe(200);
   });
 
-  it('refuses a scope that only begins like it', async () => {
+  it('refuses a scope that only has it as a prefix', async () => {
     const { access_token } = await app.pair(client, userId, 'profile:readable');
     expect((await me(`Bearer ${access_token}`)).status).toBe(403);
   });

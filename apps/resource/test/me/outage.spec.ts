@@ -4,7 +4,7 @@ import { PATIENT_MS } from '#test/support/patience.js';
 import { RestartableNats } from '#test/support/restartable-nats.js';
 import { type Answer, type Pair, type Replicas, startReplicas } from '../support/replicas.js';
 
-/** Against hangs, not for measuring. */
+/** Timeout for hangs. */
 const PATIENCE_MS = 60_000;
 
 let nats: RestartableNats;
@@ -25,13 +25,13 @@ afterAll(async () => {
 
 const me = ({ access_token }: Pair): Promise<Answer> => product.me(replica, access_token);
 
-async function known(): Promise<Pair> {
+async function cachedPair(): Promise<Pair> {
   const pair = await product.pair();
   expect((await me(pair)).status).toBe(200);
   return pair;
 }
 
-/** Lookups with this outcome in the replica's cache of tokens, from its metrics. */
+/** Lookups with this outcome in the replica's token cache, from its metrics. */
 async function lookups(result: 'miss' | 'untrusted'): Promise<number> {
   const metrics = await (await fetch(`${replica.internalUrl}/metrics`)).text();
   const [line = ''] = metrics
@@ -44,7 +44,7 @@ async function lookups(result: 'miss' | 'untrusted'): Promise<number> {
   return Number(line.slice(line.lastIndexOf(' ')));
 }
 
-/** Sends requests until one is answered with this status; resolves with all answers. */
+/** Sends requests until a response has this status. @returns all responses */
 async function until(status: number, pair: Pair): Promise<{ answers: Answer[] }> {
   const start = performance.now();
   const answers: Answer[] = [];
@@ -63,35 +63,35 @@ const statuses = (answers: readonly Answer[]): number[] => [...new Set(answers.m
 describe.each([
   ['NATS is killed', () => nats.kill(), () => nats.restart()],
   ['NATS hangs with its connections open', async () => nats.sleep(), async () => nats.wake()],
-])('the resource app, when %s,', (_case, take, give) => {
+])('the resource app, when %s,', (_case, stop, restore) => {
   // @rfc 7662 4
   it('uses its cache for at most 5 s, then answers 503; it recovers, and refuses revoked tokens', async () => {
-    const [kept, revoked] = [await known(), await known()];
+    const [kept, revoked] = [await cachedPair(), await cachedPair()];
     const before = { missed: await lookups('miss'), untrusted: await lookups('untrusted') };
-    await take();
+    await stop();
 
     const { answers } = await until(503, kept);
     expect(statuses(answers.slice(0, -1))).toEqual([200]);
-    // The first refusal may come from the cache of profiles, which is asked after that of tokens.
+    // The first refusal may come from the profile cache, which is read after the token cache.
     const refusal = await me(kept);
     expect(refusal.headers['retry-after']).toMatch(/^\d+$/);
     const message = expect.stringContaining('the token cannot be checked right now') as unknown;
     expect(refusal.body).toMatchObject({ status: 'error', error: { code: 'SERVICE_UNAVAILABLE', message } });
-    // The token is still cached, and is not used.
+    // The token is still cached, but not used.
     expect(await lookups('miss')).toBe(before.missed);
     expect(await lookups('untrusted')).toBeGreaterThan(before.untrusted);
-    // Every token is refused, cached or not, without a timeout.
+    // Every token is refused without a timeout, cached or not.
     const times: number[] = [];
     for (let tries = 0; tries < 5; tries += 1) {
-      const asked = performance.now();
+      const started = performance.now();
       expect((await me(revoked)).status).toBe(503);
-      times.push(performance.now() - asked);
+      times.push(performance.now() - started);
     }
     expect(Math.min(...times)).toBeLessThan(PATIENT_MS);
 
     // The token app works without NATS; the broadcast is lost.
     expect((await product.revoke(revoked.refresh_token)).status).toBe(200);
-    await give();
+    await restore();
 
     const back = await until(200, kept);
     expect(statuses(back.answers.slice(0, -1)).filter((status) => status !== 503)).toEqual([]);
@@ -109,7 +109,7 @@ describe('the resource app, when NATS is down for a moment,', () => {
   });
 
   it('refuses a token revoked in the meantime as soon as NATS is back', async () => {
-    const [kept, revoked] = [await known(), await known()];
+    const [kept, revoked] = [await cachedPair(), await cachedPair()];
     await nats.kill();
     const killed = performance.now();
     // The broadcast is lost. The cache may be used for 5 s, which a slow machine may exceed.
@@ -118,7 +118,7 @@ describe('the resource app, when NATS is down for a moment,', () => {
     expect(use.status === 200 || performance.now() - killed > 2_000).toBe(true);
     const unknown = await product.pair();
     await nats.restart();
-    // A token that is not cached is answered only after the reconnection.
+    // An uncached token is accepted only after the reconnection.
     await until(200, unknown);
     expect((await me(revoked)).status).toBe(401);
     expect((await me(kept)).status).toBe(200);

@@ -4,7 +4,7 @@ import { type Replicas, startReplicas } from '../support/replicas.js';
 
 const REPLICAS = 4;
 const REVOCATIONS = 100;
-/** Share of the tokens that are refused before the replica has requested more than one other token. */
+/** Share of the tokens that a replica refuses before it has requested more than one other token. */
 const PROMPT = 0.9;
 
 let product: Replicas;
@@ -16,12 +16,12 @@ beforeAll(async () => {
 afterAll(() => product.close());
 
 interface Latency {
-  /** Milliseconds of a revocation without effect and of a request with an uncached token at every replica. */
+  /** Milliseconds of a revocation without effect and a request with an uncached token to every replica. */
   readonly plain: number;
-  /** Milliseconds from the revoking request's start and from its answer, until the last replica's refusal arrived. */
+  /** Milliseconds from the start and from the response of the revocation to the last replica's refusal. */
   readonly fromStart: number;
   readonly fromAnswer: number;
-  /** How many other tokens the slowest replica had requested from the token app by then. */
+  /** Other tokens that the slowest replica had requested from the token app by then. */
   readonly questions: number;
 }
 
@@ -56,7 +56,7 @@ function table(latencies: readonly Latency[]): string {
     `revoke → refused at every one of ${REPLICAS} replicas, ${latencies.length} revocations`,
     line('from the revocation', ({ fromStart }) => fromStart),
     line('from its answer', ({ fromAnswer }) => fromAnswer),
-    line('plain requests beside it', ({ plain }) => plain),
+    line('baseline without effect', ({ plain }) => plain),
     '',
   ].join('\n');
 }
@@ -64,7 +64,6 @@ function table(latencies: readonly Latency[]): string {
 describe('a revocation', () => {
   // @rfc 7009 2.1
   it('takes effect at every replica within the time of one request to the token app', async () => {
-    // Warm up.
     for (let i = 0; i < 20; i++) await revokeOne();
     const latencies: Latency[] = [];
     for (let i = 0; i < REVOCATIONS; i++) latencies.push(await revokeOne());
@@ -81,15 +80,15 @@ describe('a revocation', () => {
     const { access_token } = await product.pair();
     const [replica] = product.replicas;
     if (!replica) throw new Error('there is no replica');
-    const asked: unknown[] = [];
-    const stop = product.hear('oauth.token.introspect', (message) => asked.push(message));
+    const requests: unknown[] = [];
+    const stop = product.hear('oauth.token.introspect', (message) => requests.push(message));
     await product.settled();
     const answers = await Promise.all(Array.from({ length: 200 }, () => product.me(replica, access_token)));
     for (let i = 0; i < 20; i++) await product.me(replica, access_token);
     await product.settled();
     stop();
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
-    expect(asked).toHaveLength(1);
+    expect(requests).toHaveLength(1);
   });
 
   // @rfc 7662 4

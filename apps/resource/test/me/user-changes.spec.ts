@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** The minute at which the product made a change. */
+/** Time of a change in the product. */
 const at = (minute: number): string => new Date(BEGIN + minute * 60_000).toISOString();
 const upsert = (message: object) => app.ask<UserUpsertReply>(SUBJECTS.userUpsert, message);
 const disable = (message: object) => app.ask<UserDisableReply>(SUBJECTS.userDisable, message);
@@ -46,7 +46,7 @@ async function me(
     : { status: answer.status };
 }
 
-/** Milliseconds until /v2/me answers so; asks all the time, so that its caches are warm. */
+/** Milliseconds until /v2/me responds as expected; polls continuously, so that its caches are warm. */
 async function untilMe(token: string, expected: object): Promise<number> {
   const began = performance.now();
   for (;;) {
@@ -58,7 +58,7 @@ async function untilMe(token: string, expected: object): Promise<number> {
 }
 
 describe('oauth.user.upsert', () => {
-  it('creates a user, changes them, and is done when it is repeated', async () => {
+  it('creates and changes a user, and ignores repeated messages', async () => {
     const { user, id } = await newUser();
     expect(await upsert(user)).toEqual({ status: 'unchanged', user_id: id, disabled: false });
     const changed = { ...user, name: 'Ada Lovelace', bio: 'x', updated_at: at(2) };
@@ -66,7 +66,7 @@ describe('oauth.user.upsert', () => {
     expect(await upsert(changed)).toEqual({ status: 'unchanged', user_id: id, disabled: false });
   });
 
-  it('shows in /v2/me within a second, although the profile is cached', async () => {
+  it('changes /v2/me within a second, although the profile is cached', async () => {
     const { user, id } = await newUser();
     const { access_token: token } = await app.pair(client, id);
     for (let minute = 2; minute < 7; minute++) {
@@ -77,13 +77,13 @@ describe('oauth.user.upsert', () => {
         upsert({ ...user, name, updated_at: at(minute) }),
       ]);
       expect(took).toBeLessThan(1000);
-      // After the reply no answer is stale.
+      // After the reply, no response is stale.
       await app.settled();
       expect(await me(token)).toMatchObject({ name });
     }
   });
 
-  it('shows an email in /v2/me from the message on that calls it verified, until it changes', async () => {
+  it('shows an email in /v2/me once it is verified, until it changes', async () => {
     const { user, id } = await newUser();
     const { access_token: token } = await app.pair(client, id);
     const hidden = { email: null, username: null };
@@ -100,7 +100,7 @@ describe('oauth.user.upsert', () => {
     expect(await me(token)).toMatchObject(hidden);
   });
 
-  it('shows neither email nor username of another user in /v2/me', async () => {
+  it('does not show the email or username of another user in /v2/me', async () => {
     const other = await app.user();
     const [{ email, username } = { email: '', username: '' }] = (await app.sql(
       'SELECT email, username FROM users WHERE id = $1',
@@ -118,7 +118,7 @@ describe('oauth.user.upsert', () => {
     }
   });
 
-  it('does not apply a change that is older than one that was applied', async () => {
+  it('does not apply a change that is older than the applied one', async () => {
     const { user, id } = await newUser();
     await upsert({ ...user, name: 'New', updated_at: at(9) });
     expect(await upsert({ ...user, name: 'Old', updated_at: at(8) })).toMatchObject({ status: 'stale' });
@@ -126,7 +126,7 @@ describe('oauth.user.upsert', () => {
     expect(await me(token)).toMatchObject({ name: 'New' });
   });
 
-  it('ends with the newest change, in whatever order many arrive at once', async () => {
+  it('keeps the newest of many concurrent changes', async () => {
     const { user, id } = await newUser();
     const minutes = Array.from({ length: 30 }, (_, index) => ((index * 7) % 30) + 2);
     await Promise.all(
@@ -150,7 +150,7 @@ describe('oauth.user.upsert', () => {
     expect(await upsert({ ...message, link_by_email: false })).toMatchObject({ status: 'created' });
   });
 
-  it('names every problem, and changes nothing', async () => {
+  it('lists every problem, and changes nothing', async () => {
     const { user } = await newUser();
     const wrong = {
       ...user,
@@ -200,7 +200,7 @@ describe('oauth.user.disable', () => {
     expect(await app.sql('SELECT 1 FROM grants WHERE user_id = $1 AND revoked_at IS NULL', [id])).toEqual([]);
   });
 
-  it('is undone only by a newer upsert that says so, which revives no session', async () => {
+  it('is undone only by a newer upsert with active: true, which does not restore sessions', async () => {
     const { identity, user, id } = await newUser();
     const generation = () => app.sql('SELECT session_generation FROM users WHERE id = $1', [id]);
     await disable({ ...identity, updated_at: at(3) });
@@ -218,7 +218,7 @@ describe('oauth.user.disable', () => {
     expect(await disable({ ...identity, updated_at: at(4) })).toEqual({ status: 'stale', user_id: id });
   });
 
-  it('leaves a user disabled by the operator, however late the message is', async () => {
+  it('is kept by the operator: an upsert of the product does not enable a user that the operator disabled', async () => {
     const { user, id } = await newUser();
     await app.accounts.disable(id);
     const late = { ...user, active: true, updated_at: at(9) };
@@ -227,7 +227,7 @@ describe('oauth.user.disable', () => {
     expect(await upsert(late)).toEqual({ status: 'unchanged', user_id: id, disabled: false });
   });
 
-  it('is undone by the operator only if the operator overrides the product', async () => {
+  it('is undone by the operator only with an override', async () => {
     const { identity, user, id } = await newUser();
     await disable({ ...identity, updated_at: at(2) });
     await app.accounts.enable(id);
@@ -236,7 +236,7 @@ describe('oauth.user.disable', () => {
     expect(await upsert({ ...user, updated_at: at(3) })).toMatchObject({ disabled: false });
   });
 
-  it('wins over an older upsert that enables the user, whichever comes first', async () => {
+  it('wins over an older upsert that enables the user, in any order', async () => {
     for (let round = 0; round < 20; round++) {
       const { identity, user, id } = await newUser();
       await Promise.all([
@@ -250,7 +250,7 @@ describe('oauth.user.disable', () => {
     }
   });
 
-  it('names what it does not know', async () => {
+  it('reports unknown users and invalid messages', async () => {
     const unknown = { issuer, external_id: 'nobody', updated_at: at(1) };
     expect(await disable(unknown)).toEqual({ status: 'unknown' });
     expect(await disable({ external_id: 7, reason: 'x' })).toMatchObject({ status: 'invalid' });
@@ -274,7 +274,7 @@ describe('oauth.user.delete', () => {
     expect(await app.sql('SELECT 1 FROM grants WHERE user_id = $1 AND revoked_at IS NULL', [id])).toEqual([]);
   });
 
-  it('ends the access before it deletes the user, so that a message that is repeated completes it', async () => {
+  it('ends the access before it deletes the user, so that a repeated message completes it', async () => {
     const { identity, id } = await newUser();
     const { access_token: token } = await app.pair(client, id);
     expect((await me(token)).status).toBe(200);
@@ -285,7 +285,7 @@ describe('oauth.user.delete', () => {
     expect(await deletion(message)).toEqual({ status: 'unchanged' });
   });
 
-  it('is not undone by an older upsert, and is by a newer one, as another user', async () => {
+  it('is not undone by an older upsert; a newer upsert creates another user', async () => {
     const { identity, user, id } = await newUser();
     await deletion({ ...identity, updated_at: at(3) });
     for (const active of [undefined, true])
@@ -296,14 +296,14 @@ describe('oauth.user.delete', () => {
     expect(await deletion({ ...identity, updated_at: at(3) })).toEqual({ status: 'stale', user_id: other });
   });
 
-  it('remembers a user who is unknown, so that requests may arrive in any order', async () => {
+  it('remembers an unknown user, so that messages may arrive in any order', async () => {
     const identity = { issuer, external_id: `unknown${++number}` };
     expect(await deletion({ ...identity, updated_at: at(2) })).toEqual({ status: 'unknown' });
     const user = { ...identity, email: 'unknown@example.com', updated_at: at(1) };
     expect(await upsert(user)).toEqual({ status: 'stale' });
   });
 
-  it('leaves no user and no grant under concurrent messages', async () => {
+  it('leaves no user or grant under concurrent messages', async () => {
     for (let round = 0; round < 10; round++) {
       const { identity, user, id } = await newUser();
       const replies = await Promise.all([
@@ -322,7 +322,7 @@ describe('oauth.user.delete', () => {
     }
   });
 
-  it('names every problem', async () => {
+  it('lists every problem', async () => {
     const { status, problems = [] } = await deletion({ issuer: 7, reason: 'x' });
     expect(status).toBe('invalid');
     for (const problem of ['external_id is missing', 'updated_at is missing', '"reason" is not accepted'])
@@ -331,7 +331,7 @@ describe('oauth.user.delete', () => {
 });
 
 it.each(['upsert', 'disable', 'delete'] as const)(
-  'the JSON schema of oauth.user.%s has the fields that are accepted',
+  'the JSON schema of oauth.user.%s has the accepted fields',
   async (name) => {
     const schema = JSON.parse(await readFile(`docs/schemas/oauth.user.${name}.json`, 'utf8')) as {
       required: string[];
@@ -341,7 +341,7 @@ it.each(['upsert', 'disable', 'delete'] as const)(
     const send = { upsert, disable, delete: deletion }[name];
     const statuses = await Promise.all(schema.examples.map(async (example) => (await send(example)).status));
     expect(statuses).not.toContain('invalid');
-    // Only the fields of the schema are known.
+    // The schema has all accepted fields.
     const empty = Object.fromEntries(Object.keys(schema.properties).map((field) => [field, {}]));
     const { problems = [] } = await send(empty);
     expect(problems.filter((problem) => /unknown field|not accepted/.test(problem))).toEqual([]);

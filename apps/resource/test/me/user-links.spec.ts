@@ -11,7 +11,7 @@ afterAll(() => app.close());
 const upsert = (message: object) => app.ask<UserUpsertReply>(SUBJECTS.userUpsert, message);
 
 describe('oauth.user.upsert with LOGIN_LINK_BY_EMAIL', () => {
-  it('gives a user without an identity one only if the message has link_by_email and email_verified', async () => {
+  it('links a user without an identity only if the message has link_by_email and email_verified', async () => {
     const id = await app.user();
     const [user] = (await app.sql('SELECT email FROM users WHERE id = $1', [id])) as { email: string }[];
     const issuer = 'https://product.example.com';

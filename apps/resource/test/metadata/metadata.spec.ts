@@ -16,7 +16,7 @@ afterAll(() => app.close());
 
 describe('GET /.well-known/oauth-protected-resource (RFC 9728)', () => {
   // @rfc 9728 3.2 @rfc 9728 3.3
-  it('is a JSON object at the URL that challenges name, for the resource that was requested (3.2, 3.3, 5.1)', async () => {
+  it('is a JSON object at the URL in challenges, for the requested resource (3.2, 3.3, 5.1)', async () => {
     const challenge = (await request(app.server).get(ENDPOINTS.me)).headers['www-authenticate'] ?? '';
     const [, address = ''] = /resource_metadata="([^"]+)"/.exec(challenge) ?? [];
     const answer = await request(app.server).get(new URL(address).pathname);
@@ -38,7 +38,7 @@ describe('GET /.well-known/oauth-protected-resource (RFC 9728)', () => {
   });
 
   // @rfc 9728 3.3
-  it('exists for the URL of /v2/me too, and for no other path (3.1, 3.3)', async () => {
+  it('exists for /v2/me, but for no other path (3.1, 3.3)', async () => {
     const path = ENDPOINTS.protectedResourceMetadata;
     const of = async (resource: string) => {
       const { pathname, origin } = new URL(resource);
@@ -51,12 +51,12 @@ describe('GET /.well-known/oauth-protected-resource (RFC 9728)', () => {
     expect(answer.body).toEqual({
       ...whole.body,
       resource: 'https://api.example.com/v2/me',
-      // What this address requires: clients may ask the user for everything that is listed.
+      // Only the scopes of this endpoint, because clients may request every listed scope.
       scopes_supported: ['profile:read'],
     });
     expect(answer.headers['access-control-allow-origin']).toBe('*');
     const unknown = await of('https://api.example.com/v2/you');
-    // Without it a browser reports a network error, and a client does not look further.
+    // Without the CORS header, a browser reports a network error and the client stops the discovery.
     expect([unknown.status, unknown.headers['access-control-allow-origin']]).toEqual([404, '*']);
   });
 

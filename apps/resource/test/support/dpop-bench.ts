@@ -16,10 +16,10 @@ export const API_URL = 'https://api.example.com';
 export const ME = `${API_URL}/v2/me`;
 const TOKEN_PATH = '/api/auth/oauth/token';
 
-/** Two copies of the resource app beside a token app whose way to Redis can be cut. */
+/** Starts two replicas of the resource app, and a token app whose connection to Redis can be cut. */
 export async function startDpopBench(nonces: 'required' | 'optional') {
   const services = await isolate();
-  const redis = await cable(services.redisUrl);
+  const redis = await startProxy(services.redisUrl);
   const keys = randomBytes(32).toString('base64url');
   const token = await startApp('token', {
     AUTH_URL: 'https://auth.example.com',
@@ -48,14 +48,14 @@ export async function startDpopBench(nonces: 'required' | 'optional') {
     servers: [replicas[0].getHttpServer(), replicas[1].getHttpServer()] as const,
     cutRedis: redis.cut,
 
-    /** Resolves when everything published so far has arrived at both copies and here. */
+    /** Resolves when all published messages have arrived at both replicas and at the fixture. */
     async settled(): Promise<void> {
       await fixture.settled();
       await Promise.all(replicas.map((app) => app.get(NatsConnection).ping()));
       await fixture.settled();
     },
 
-    /** An access token: bound to the bench's key, or a bearer token. */
+    /** Issues an access token, bound to `key` or a bearer token. */
     async accessToken(isBound = true): Promise<string> {
       const code = await fixture.code(client.client_id, userId);
       const body = { grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI, ...client };
@@ -84,8 +84,8 @@ export async function startDpopBench(nonces: 'required' | 'optional') {
 
 export type DpopBench = Awaited<ReturnType<typeof startDpopBench>>;
 
-/** A way to a real server that can be cut for good. */
-async function cable(target: string): Promise<{ url: string; cut: () => void; close: () => void }> {
+/** TCP proxy that can be cut permanently. */
+async function startProxy(target: string): Promise<{ url: string; cut: () => void; close: () => void }> {
   const url = new URL(target);
   const [host, port] = [url.hostname, Number(url.port)];
   const open = new Set<Socket>();

@@ -16,7 +16,7 @@ export interface Pair {
   readonly refresh_token: string;
 }
 
-/** A token app and several copies of the resource app, each a process, as they are deployed. */
+/** Starts a token app and several replicas of the resource app, each in a separate process as deployed. */
 export async function startReplicas(count: number, natsUrl?: string) {
   const services = await isolate();
   const nats = natsUrl ?? services.natsUrl;
@@ -49,7 +49,7 @@ export async function startReplicas(count: number, natsUrl?: string) {
       return answer.body as unknown as Pair;
     },
 
-    /** RFC 7009; resolves with the answer. */
+    /** RFC 7009. */
     revoke: (token: string): Promise<Answer> => post('revoke', { token }),
 
     me: (replica: AppProcess, accessToken: string): Promise<Answer> =>
@@ -66,7 +66,7 @@ export async function startReplicas(count: number, natsUrl?: string) {
 
 export type Replicas = Awaited<ReturnType<typeof startReplicas>>;
 
-// Bare HTTP on open connections: what is measured is the services.
+// Bare HTTP over open connections, so that the measurements exclude the client.
 function send(
   agent: Agent,
   url: string,

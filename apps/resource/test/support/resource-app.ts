@@ -17,11 +17,7 @@ export interface Pair {
   readonly refresh_token: string;
 }
 
-/**
- * A resource app beside a real token app, on services of their own.
- *
- * @param tokenSettings environment of the token app, beyond the usual one
- */
+/** Starts a resource app and a real token app on isolated services. @param tokenSettings extra environment of the token app */
 export async function startResourceApp(tokenSettings: Readonly<Record<string, string>> = {}) {
   const services = await isolate();
   const keys = randomBytes(32).toString('base64url');
@@ -49,7 +45,7 @@ export async function startResourceApp(tokenSettings: Readonly<Record<string, st
     server: app.getHttpServer(),
     url: await app.getUrl(),
 
-    /** Starts another API on the same services, in a process of its own, as passport needs it. @returns where it listens */
+    /** Starts another API in a separate process, because passport's strategies are global. @returns its URL */
     async anotherApi(API_URL: string): Promise<string> {
       const { BASE_URL, NATS_URL } = shared;
       const other = await startApp('resource', { BASE_URL, NATS_URL, API_URL });
@@ -57,7 +53,7 @@ export async function startResourceApp(tokenSettings: Readonly<Record<string, st
       return other.url;
     },
 
-    /** @param resources the APIs that the user allowed; every one if undefined */
+    /** @param resources granted APIs; undefined for every API */
     async pair(
       client: TestClient,
       userId: number,
@@ -74,27 +70,27 @@ export async function startResourceApp(tokenSettings: Readonly<Record<string, st
       return { ...(answer.body as Pair), code };
     },
 
-    /** Redeems a code again, upon which its grant is revoked. Resolves when that was broadcast, of which the answer says nothing. */
+    /** Redeems a code again, which revokes its grant, and waits for the broadcast. */
     async replay(client: TestClient, code: string): Promise<void> {
       const { told } = await fixture.revocation();
       await post('token', { grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI, ...client });
       await told;
     },
 
-    /** Resolves when everything published so far has arrived at the app and here. */
+    /** Resolves when all published messages have arrived at the app and at the fixture. */
     async settled(): Promise<void> {
       await fixture.settled();
       await app.get(NatsConnection).ping();
       await fixture.settled();
     },
 
-    /** What a refresh with a narrower scope gives (RFC 6749 6). */
+    /** Refreshes with a narrower scope (RFC 6749 6). */
     async narrowed(client: TestClient, refreshToken: string, scope: string): Promise<Pair> {
       const body = { grant_type: 'refresh_token', refresh_token: refreshToken, scope, ...client };
       return (await post('token', body)).body as Pair;
     },
 
-    /** What a refresh for some APIs only gives (RFC 8707 2.2). */
+    /** Refreshes for some APIs only (RFC 8707 2.2). */
     async narrowedTo(client: TestClient, refreshToken: string, resource: string): Promise<Pair> {
       const body = { grant_type: 'refresh_token', refresh_token: refreshToken, resource, ...client };
       return (await post('token', body)).body as Pair;

@@ -44,7 +44,7 @@ const changed = async ({ client_id }: { client_id: string }) => {
 };
 
 describe('two live secrets of a client', () => {
-  it('both authenticate, until one of them is revoked', async () => {
+  it('both authenticate until one of them is revoked', async () => {
     const client = await app.client();
     const { secret, hash } = generateClientSecret();
     const added = await app.secrets.add(client.client_id, hash);
@@ -61,7 +61,7 @@ describe('two live secrets of a client', () => {
     expect(after.status).toBe(200);
   });
 
-  it('each record the day of their last use; a wrong secret records none', async () => {
+  it('each record the day of their last use, unlike a wrong secret', async () => {
     const client = await app.client();
     await app.secrets.add(client.client_id, generateClientSecret().hash);
     await changed(client);
@@ -75,14 +75,14 @@ describe('two live secrets of a client', () => {
     const before = today();
     const { refresh_token } = await pair(client);
     await refresh(client, refresh_token);
-    // Midnight may have come meanwhile.
+    // The day may have changed at midnight.
     expect([
       [before, null],
       [today(), null],
     ]).toContainEqual(await uses());
   });
 
-  it('record a use that PostgreSQL refused when it is written again', async () => {
+  it('record a use later if PostgreSQL fails', async () => {
     const client = await app.client();
     const before = today();
     await pair(client);
@@ -92,7 +92,7 @@ describe('two live secrets of a client', () => {
     await app.writeUses();
     const listed = await app.secrets.list(client.client_id);
     const days = 'live' in listed ? listed.live.map(({ lastUsedOn }) => lastUsedOn) : [];
-    // Midnight may have come meanwhile.
+    // The day may have changed at midnight.
     expect([[before], [today()]]).toContainEqual(days);
   });
 
@@ -115,7 +115,7 @@ describe('two live secrets of a client', () => {
 
 describe('a public client', () => {
   // @rfc 6749 10.1 @rfc 8252 8.5
-  it('may omit its secret or send an empty one; any other is refused (RFC 6749 2.1)', async () => {
+  it('may omit its secret or send an empty one, but no other (RFC 6749 2.1)', async () => {
     const { client_id } = await app.publicClient('com.example.app:/callback');
     const body = { grant_type: 'refresh_token', refresh_token: 'srt_x' };
     const basic = (secret: string) =>
@@ -133,7 +133,7 @@ describe('a deleted client', () => {
   const applyRevocations = (client_id: string) =>
     app.ask<ApplyRevocationsReply>(SUBJECTS.applyRevocations, { client_id });
 
-  it('loses its tokens: refresh is refused at once, and access tokens become inactive', async () => {
+  it('loses its tokens: refreshes are refused immediately, and access tokens become inactive', async () => {
     const client = await app.client();
     const other = await pair(await app.client());
     const pairs = [await pair(client), await pair(client)];
@@ -153,13 +153,13 @@ describe('a deleted client', () => {
     expect(await applyRevocations(client.client_id)).toEqual({ applied: 3 });
     await app.settled();
     stop();
-    // A pass of the keeper just then may tell of some as well.
+    // The reconciler may broadcast some of them again.
     expect(heard.size).toBe(3);
     for (const { access_token } of pairs) expect(await introspect(access_token)).toEqual({ active: false });
     expect(await introspect(other.access_token)).toMatchObject({ active: true });
   });
 
-  it('stays deleted when Redis has lost everything', async () => {
+  it('stays deleted when Redis has lost its data', async () => {
     const client = await app.client();
     const { access_token } = await pair(client);
     await app.registrations.delete(client.client_id);
@@ -167,7 +167,7 @@ describe('a deleted client', () => {
     expect(await introspect(access_token)).toEqual({ active: false });
   });
 
-  it('leaves live clients alone: applying revocations ends only what PostgreSQL has revoked', async () => {
+  it('does not affect other clients: only grants revoked in PostgreSQL end', async () => {
     const client = await app.client();
     const { access_token } = await pair(client);
     expect(await applyRevocations(client.client_id)).toEqual({ applied: 0 });

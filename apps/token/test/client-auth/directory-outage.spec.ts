@@ -45,15 +45,15 @@ describe('while PostgreSQL is down', () => {
     ['refreshToken', { grant_type: 'refresh_token', refresh_token: 'srt_x' }],
     ['revoke', { token: 'srt_x' }],
     ['introspect', { token: 'sat_x' }],
-  ])('%s answers 503, without the reason, to a client that is not cached', async (path, body) => {
+  ])('%s answers 503 without a reason to a client that is not cached', async (path, body) => {
     stop();
-    const stranger = path === 'introspect' ? 'rs_aaaaaaaaaaaaaaaaaaaaaaaa' : 'sc_stranger';
-    const answer = await post(path, { ...body, client_id: stranger, client_secret: 'scs_x' });
+    const uncached = path === 'introspect' ? 'rs_aaaaaaaaaaaaaaaaaaaaaaaa' : 'sc_stranger';
+    const answer = await post(path, { ...body, client_id: uncached, client_secret: 'scs_x' });
     expect(shown(answer)).toEqual(UNAVAILABLE);
     expect(answer.text).not.toMatch(/ECONN|postgres|terminated/i);
   });
 
-  it('cached clients can still exchange and refresh, and everything works again afterwards', async () => {
+  it('cached clients can exchange and refresh, and lost grants work again afterwards', async () => {
     const code = await app.code(client.client_id, userId);
     const another = await app.code(client.client_id, userId);
     const exchange = { grant_type: 'authorization_code', redirect_uri: REDIRECT_URI, ...client };
@@ -64,7 +64,7 @@ describe('while PostgreSQL is down', () => {
     const renewal = { grant_type: 'refresh_token', refresh_token: body.refresh_token as string };
     const renewed = await post('token', { ...renewal, ...client });
     expect(renewed.status).toBe(200);
-    // What Redis has lost must be looked up: nobody can tell just now.
+    // Grants that Redis has lost cannot be looked up.
     await app.redis.flushdb();
     const next = { ...renewal, refresh_token: renewed.body.refresh_token as string, ...client };
     expect(shown(await post('token', next))).toEqual(UNAVAILABLE);

@@ -13,7 +13,7 @@ import { DisabledClients } from '../../src/introspection/disabled-clients.servic
 import { startTokenApp, type TokenApp } from '../support/token-app.js';
 import type { Pair } from '../support/use-token-app.js';
 
-/** Against a hang, not to measure. */
+/** Timeout for hangs. */
 const PATIENCE_MS = 60_000;
 
 let app: TokenApp;
@@ -55,19 +55,19 @@ async function tokenOf(client: TestClient): Promise<string> {
   return (answer.body as Pair).access_token;
 }
 
-/** What an API hears; undefined when the token app could not tell. */
+/** Reply to an API; undefined for an error. */
 const introspect = (token: string) => app.ask<IntrospectionReply | undefined>(SUBJECTS.introspect, { token });
 
 const announce = ({ client_id }: TestClient) => app.announce(SUBJECTS.clientChanged, { client_id });
 
-/** Disables or enables a client as the operator does, and waits until the token app has heard of it. */
+/** Disables or enables a client like the operator, and waits until the token app has the broadcast. */
 async function set(client: TestClient, disabled: boolean): Promise<void> {
   await app.registrations.setDisabled(client.client_id, disabled);
   await announce(client);
   await app.settled();
 }
 
-/** Resolves when so many broadcasts have named the client. Listens when this returns. */
+/** Subscribes immediately, and resolves after this number of broadcasts about the client. */
 function named({ client_id }: TestClient, times = 1): Promise<void> {
   let left = times;
   return new Promise((resolve) => {
@@ -104,10 +104,10 @@ describe('a client that the operator disables', () => {
     ]);
   });
 
-  it('has no active token when it is deleted, before its tokens have ended', async () => {
+  it('has no active token when it is deleted, before its tokens are revoked', async () => {
     const token = await tokenOf(ours);
     await set(ours, true);
-    // As a command that is killed then: it has revoked the grants in PostgreSQL, and in Redis they are active.
+    // Simulates a command that was killed: the grants are revoked in PostgreSQL but active in Redis.
     await app.registrations.delete(ours.client_id);
     await announce(ours);
     await app.settled();
@@ -115,7 +115,7 @@ describe('a client that the operator disables', () => {
   });
 
   // @rfc 6749 5.2
-  it('gets invalid_client at every endpoint, which says why only to who knows the secret', async () => {
+  it('gets invalid_client at every endpoint, with the reason only after authentication', async () => {
     const code = await app.code(ours.client_id, userId);
     const exchange = { grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI };
     await set(ours, true);
@@ -143,7 +143,7 @@ describe('a client that the operator disables', () => {
     expect((await send('token', { ...exchange, ...ours })).status).toBe(200);
   });
 
-  it('gets nothing as a public client either', async () => {
+  it('is refused as a public client too', async () => {
     const phone = await app.publicClient('com.example.app:/callback');
     await set(phone as TestClient, true);
     const answer = await send('token', { grant_type: 'refresh_token', refresh_token: 'srt_x', ...phone });
@@ -151,8 +151,8 @@ describe('a client that the operator disables', () => {
   });
 });
 
-describe('what a token app knows of disabled clients', () => {
-  it('is asked of PostgreSQL after a broadcast: tokens of that client wait for the answer, others do not', async () => {
+describe("the token app's set of disabled clients", () => {
+  it('is read again after a broadcast: only tokens of that client wait', async () => {
     const [token, another] = [await tokenOf(ours), await tokenOf(other)];
     await app.sql('BEGIN');
     await app.sql('LOCK TABLE clients IN ACCESS EXCLUSIVE MODE');
@@ -167,10 +167,10 @@ describe('what a token app knows of disabled clients', () => {
     expect(order).toEqual(['other: true', 'disabled: false']);
   });
 
-  it('lasts while PostgreSQL is away, except for a client that a broadcast has named since', async () => {
+  it('remains valid while PostgreSQL is unavailable, except for clients of later broadcasts', async () => {
     const [token, another, unsure] = [await tokenOf(ours), await tokenOf(other), await app.client()];
     const changed = await tokenOf(unsure);
-    // The operator's broadcast, and that of the token app when it finds the client disabled.
+    // One broadcast of the operator, and one of the token app when it finds the client disabled.
     const told = named(ours, 2);
     await set(ours, true);
     expect(await introspect(token)).toEqual({ active: false });
@@ -188,14 +188,14 @@ describe('what a token app knows of disabled clients', () => {
     await until('PostgreSQL answers', PATIENCE_MS, async () => (await introspect(changed))?.active === true);
   });
 
-  it('reaches an API that has cached what the token app said before it knew', async () => {
+  it('evicts earlier replies from the cache of an API', async () => {
     const token = await tokenOf(ours);
     const api = new NatsConnection({ natsUrl: app.natsUrl, name: 'api', invalidations: INVALIDATIONS });
     await api.open();
     try {
       const introspector = new Introspector(api, { resourceUrl: 'https://api.example.com' });
-      // The operator's broadcast has come to the API, and not yet to the token app: the API asks, and caches the answer. The app's
-      // own reading, each 5 s, does not see the change before the COMMIT.
+      // The API has the operator's broadcast, but the token app does not have it yet: the API introspects, and caches the reply. The
+      // app's readings, every 5 s, do not see the change before the COMMIT.
       await app.sql('BEGIN');
       await app.sql('UPDATE clients SET disabled_at = now() WHERE client_id = $1', [ours.client_id]);
       expect(await introspector.introspect(token)).toMatchObject({ clientId: ours.client_id });
@@ -203,7 +203,7 @@ describe('what a token app knows of disabled clients', () => {
       const told = named(ours);
       await app.settled();
       await app.sql('COMMIT');
-      // Whatever makes the token app read: it finds ours.
+      // Any broadcast makes the token app read, and find the disabled client.
       await announce(other);
       await told;
       await api.ping();
@@ -219,8 +219,8 @@ describe('without the operator’s broadcast', () => {
   const active = ({ client_id: clientId }: TestClient) =>
     ({ outcome: 'active', grantId: 'a grant', grant: { clientId } }) as ActiveToken;
 
-  /** A process of its own kind: what it knows, and its cable to NATS. */
-  async function knowledge(pass: number) {
+  /** Starts a separate instance with its own proxy to NATS. */
+  async function startInstance(pass: number) {
     const nats = await FaultProxy.start(app.natsUrl);
     const dataSource = await databaseDataSource(databaseUrl).initialize();
     const connection = new NatsConnection({ natsUrl: nats.url, name: 'token', invalidations: INVALIDATIONS });
@@ -242,16 +242,16 @@ describe('without the operator’s broadcast', () => {
 
   const NEVER = 2 ** 31 - 1;
 
-  it('a process that starts reads before it says that a token is active', async () => {
+  it('a starting process reads PostgreSQL before it reports a token as active', async () => {
     await app.registrations.setDisabled(ours.client_id, true);
-    const { clients, isDisabled, close } = await knowledge(NEVER);
+    const { clients, isDisabled, close } = await startInstance(NEVER);
     expect([await isDisabled(ours), await isDisabled(other)]).toEqual([true, false]);
     clients.onApplicationBootstrap();
     await close();
   });
 
-  it('a process reads again after NATS was cut off', async () => {
-    const { nats, clients, isDisabled, close } = await knowledge(NEVER);
+  it('a process reads PostgreSQL again after NATS reconnects', async () => {
+    const { nats, clients, isDisabled, close } = await startInstance(NEVER);
     clients.onApplicationBootstrap();
     expect(await isDisabled(ours)).toBe(false);
     nats.down = true;
@@ -263,8 +263,8 @@ describe('without the operator’s broadcast', () => {
     await close();
   });
 
-  it('a process reads again by itself', async () => {
-    const { clients, isDisabled, close } = await knowledge(50);
+  it('a process reads PostgreSQL again periodically', async () => {
+    const { clients, isDisabled, close } = await startInstance(50);
     clients.onApplicationBootstrap();
     expect(await isDisabled(ours)).toBe(false);
     await app.registrations.setDisabled(ours.client_id, true);

@@ -80,7 +80,7 @@ describe('a token request with a DPoP proof (RFC 9449 5)', () => {
   });
 
   // @rfc 9449 10
-  it('redeems a code only with the key that dpop_jkt named (10)', async () => {
+  it('redeems a code only with the key of dpop_jkt (10)', async () => {
     const body = await redemption({ jkt: key.jkt });
     const other = await DpopKey.generate();
     expect((await post(TOKEN, body)).body.error).toBe('invalid_grant');
@@ -101,7 +101,7 @@ describe('a token request with a DPoP proof (RFC 9449 5)', () => {
 });
 
 describe('a bound refresh token in the hands of a thief without its key', () => {
-  it('cannot be unbound by rearranging its bytes, not even when Redis has lost the grant', async () => {
+  it('cannot be unbound by rearranging its bytes, even when Redis has lost the grant', async () => {
     const { refresh_token } = await bound();
     const other = await DpopKey.generate();
     await app.redis.flushdb();
@@ -155,7 +155,7 @@ describe('a DPoP proof (RFC 9449 4.3)', () => {
   });
 
   // @rfc 9449 11.1
-  it('is remembered under a hash, for as long as it would be accepted', async () => {
+  it('is stored under a hash for as long as it would be accepted', async () => {
     await app.redis.flushdb();
     const proof = await key.proof('POST', TOKEN, { claims: { jti: 'remembered' } });
     await post(TOKEN, await redemption(), proof);
@@ -166,7 +166,7 @@ describe('a DPoP proof (RFC 9449 4.3)', () => {
     expect(ttl).toBeLessThanOrEqual(331_000);
   });
 
-  it('is not remembered for a client that is not authenticated', async () => {
+  it('is not stored for a client that is not authenticated', async () => {
     await app.redis.flushdb();
     const body = { ...(await redemption()), client_secret: 'scs_wrong' };
     expect((await post(TOKEN, body, await key.proof('POST', TOKEN))).status).toBe(401);
@@ -183,7 +183,7 @@ describe('DPoP nonces (RFC 9449 8)', () => {
   }
 
   // @rfc 9449 8 @rfc 9449 8.2 @rfc 9449 11.3
-  it('are demanded with use_dpop_nonce where required, and the answer contains one', async () => {
+  it('are requested with use_dpop_nonce if required, and the response contains one', async () => {
     const first = await redeem(strict, null);
     expect([first.status, first.body.error]).toEqual([400, 'use_dpop_nonce']);
     const second = await redeem(strict, first.headers['dpop-nonce'] ?? '');
@@ -192,14 +192,17 @@ describe('DPoP nonces (RFC 9449 8)', () => {
   });
 
   // @rfc 9449 4.3(10)
-  it.each(['x', 'A'.repeat(32), 'A'.repeat(43)])('that are not ours are refused: %s', async (nonce) => {
-    const answer = await redeem(strict, nonce);
-    expect([answer.status, answer.body.error]).toEqual([400, 'use_dpop_nonce']);
-    expect(answer.headers['dpop-nonce']).toMatch(/^[\w-]{32}$/);
-  });
+  it.each(['x', 'A'.repeat(32), 'A'.repeat(43)])(
+    'are refused if this server did not issue them: %s',
+    async (nonce) => {
+      const answer = await redeem(strict, nonce);
+      expect([answer.status, answer.body.error]).toEqual([400, 'use_dpop_nonce']);
+      expect(answer.headers['dpop-nonce']).toMatch(/^[\w-]{32}$/);
+    },
+  );
 
   // @rfc 9449 11.3
-  it('are not given where none is required, because a client must use one it was given (11.3)', async () => {
+  it('are not issued if none is required, because a client must use a nonce that it gets (11.3)', async () => {
     for (const nonce of [null, 'x', 'A'.repeat(32)]) {
       const answer = await redeem(app, nonce);
       expect([answer.status, answer.headers['dpop-nonce']]).toEqual([200, undefined]);
@@ -230,7 +233,7 @@ describe('a pushed authorization request with a proof (RFC 9449 10.1)', () => {
   });
 
   // @rfc 9449 10.1
-  it('may name the same key in dpop_jkt, and no other', async () => {
+  it('may have only the same key in dpop_jkt', async () => {
     const other = await DpopKey.generate();
     const same = await post(PAR, { ...pushed(), dpop_jkt: key.jkt }, await key.proof('POST', PAR));
     expect(same.status).toBe(201);

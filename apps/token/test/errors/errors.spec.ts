@@ -4,12 +4,12 @@ import { useTokenApp } from '../support/use-token-app.js';
 const app = useTokenApp();
 
 describe('the address of error_uri (RFC 6749 5.2)', () => {
-  it('leads to the page of every error, where the browser keeps the fragment', async () => {
+  it('redirects to the error guide without a fragment, so that the browser keeps its own', async () => {
     const { headers } = await request(app.server).get('/api/auth/oauth/errors').expect(302);
     expect(headers['location']).toBe('https://auth.example.com/auth/errors');
   });
 
-  it('answers no other method', async () => {
+  it('rejects other methods', async () => {
     const answer = await request(app.server).post('/api/auth/oauth/errors').send({}).expect(405);
     expect(answer.body).toMatchObject({
       error: 'method_not_allowed',
@@ -21,10 +21,10 @@ describe('the address of error_uri (RFC 6749 5.2)', () => {
 describe('error_uri', () => {
   // @rfc 6749 5.2
   it.each([
-    ['a code that is none', { code: 'x', redirect_uri: 'https://app.example.com/callback' }, 'not_ours'],
+    ['an invalid code', { code: 'x', redirect_uri: 'https://app.example.com/callback' }, 'not_ours'],
     ['a missing parameter', {}, 'parameters'],
     ['another grant type', { grant_type: 'password' }, 'unsupported_grant_type'],
-  ])('leads to the check that failed: %s', async (_name, parameters, anchor) => {
+  ])('points to the failed check: %s', async (_name, parameters, anchor) => {
     const { body } = await app.post('token', {
       grant_type: 'authorization_code',
       ...app.ours,
@@ -33,7 +33,7 @@ describe('error_uri', () => {
     expect(body.error_uri).toBe(`https://base.example.com/api/auth/oauth/errors#${anchor}`);
   });
 
-  it('leads to the same place for an unknown client and for a wrong secret', async () => {
+  it('is the same for an unknown client and for a wrong secret', async () => {
     const code = { grant_type: 'authorization_code', code: 'x', redirect_uri: 'https://app.example.com/' };
     const [unknown, wrong] = [
       await app.post('token', { ...code, client_id: 'sc_nobody', client_secret: 'x' }),

@@ -40,7 +40,7 @@ describe('oauth.token.introspect over NATS', () => {
       expect(await introspect(token)).toEqual({ active: false });
   });
 
-  it('answers active for a bound token only with its key, and names the key', async () => {
+  it('answers active for a bound token only with its key, and returns the key', async () => {
     const key = await DpopKey.generate();
     const answer = await app
       .post('token', app.redemption(await app.ourCode()))
@@ -50,10 +50,10 @@ describe('oauth.token.introspect over NATS', () => {
     expect(await ask(key.jkt)).toMatchObject({ active: true, cnf: { jkt: key.jkt } });
     for (const jkt of [undefined, 'A'.repeat(43)])
       expect([jkt, await ask(jkt)]).toEqual([jkt, { active: false }]);
-    // Not a thumbprint: the request is malformed, and gets an error.
+    // Not a thumbprint: the request is malformed and gets an error.
     for (const jkt of [null, '', 7, [key.jkt], { jkt: key.jkt }])
       expect([jkt, await ask(jkt)]).toEqual([jkt, undefined]);
-    // Whatever Redis says: a key that is not known is never left out of the answer.
+    // A missing key in Redis must not turn the token into a bearer token.
     await app.redis.hset(`grant:${app.grantIdOf(token)}`, FIELD.jkt, '');
     for (const jkt of [undefined, key.jkt]) expect(await ask(jkt)).toEqual({ active: false });
   });
@@ -76,7 +76,7 @@ describe('oauth.token.introspect over NATS', () => {
     expect(await introspect(expired)).toEqual({ active: false });
     const { access_token } = await app.pair();
     const { grant_id } = (await introspect(access_token)) as { grant_id: string };
-    // The monitor sees commands in their order, on a connection of its own: what came before this one is known then.
+    // The monitor sees commands in order, so it has seen all earlier ones when it sees this one.
     const end = `the end ${randomBytes(8).toString('hex')}`;
     while (!seen.some((command) => command.includes(end))) await app.redis.exists(end);
     endMonitor();
@@ -93,7 +93,7 @@ describe('oauth.token.introspect over NATS', () => {
     const before = (await introspect(access_token)) as { grant_id: string };
     await app.post('token', redemption);
     await app.settled();
-    // A pass of the keeper just then may tell of it as well.
+    // The reconciler may broadcast it again.
     expect(new Set(heard.map((event) => JSON.stringify(event)))).toEqual(
       new Set([JSON.stringify({ grant_id: before.grant_id })]),
     );

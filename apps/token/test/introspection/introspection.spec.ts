@@ -72,7 +72,7 @@ describe('POST /api/auth/oauth/introspect (RFC 7662)', () => {
 
   // @rfc 7662 2.1
   it.each(['access_token', 'refresh_token', 'some_token'])(
-    'finds the token whatever the hint says (2.1): %s',
+    'finds the token with any hint (2.1): %s',
     async (token_type_hint) => {
       const { access_token } = await app.pair();
       expect(
@@ -96,7 +96,7 @@ describe('POST /api/auth/oauth/introspect (RFC 7662)', () => {
       token_type: 'DPoP',
       cnf: { jkt: key.jkt },
     });
-    // A bound token whose key is not known is no bearer token, nor one that is bound to nothing.
+    // A bound token must not pass as a bearer token if Redis has another key or none.
     for (const stored of ['', 'A'.repeat(43)]) {
       await app.redis.hset(`grant:${app.grantIdOf(access_token)}`, FIELD.jkt, stored);
       expect((await introspect(access_token)).body).toEqual({ active: false });
@@ -106,7 +106,7 @@ describe('POST /api/auth/oauth/introspect (RFC 7662)', () => {
   });
 
   // @rfc 7662 2.1 @rfc 7662 2.3
-  it('is for registered resource servers only (2.1)', async () => {
+  it('rejects callers that are not registered resource servers (2.1)', async () => {
     const { access_token } = await app.pair();
     const callers = [
       app.ours,
@@ -124,7 +124,7 @@ describe('POST /api/auth/oauth/introspect (RFC 7662)', () => {
   });
 
   // @rfc 7662 2.1
-  it('gives no tokens to a resource server, which is not a client', async () => {
+  it('does not authenticate resource servers as clients of other endpoints', async () => {
     const { refresh_token } = await app.pair();
     const answer = await app.post('refreshToken', { grant_type: 'refresh_token', refresh_token, ...server });
     expect([answer.status, answer.body.error]).toEqual([401, 'invalid_client']);

@@ -7,12 +7,12 @@ import { type AppProcess, startApp } from '#test/support/app-process.js';
 import { isolate, type Isolated } from '#test/support/isolate.js';
 import { until } from '#test/support/until.js';
 
-/** Loaded before the app: it collects all garbage at a signal, one that Nest does not end by. */
+/** Loaded before the app: collects garbage at a signal that does not make Nest shut down. */
 const COLLECTOR = `
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 setFlagsFromString('--expose-gc');
-// With an argument it would collect young objects only.
+// Without an argument it collects all generations.
 const collect = runInNewContext('gc');
 process.on('SIGWINCH', () => collect());`;
 
@@ -47,17 +47,17 @@ interface Reply {
   readonly id?: unknown;
 }
 
-/** More patient than any caller: a busy machine takes its time. */
+/** With a long timeout, because a machine may be busy. */
 const send = async (subject: string, payload: string): Promise<Reply> =>
   (await nats.request(subject, payload, { timeout: 60_000 })).json();
 
 const packet = (subject: string, data: unknown, id: unknown = '1') =>
   JSON.stringify({ pattern: subject, data, id });
 
-/** Resolves when the responder has seen all that was sent before. */
+/** Resolves when the responder has handled all earlier messages. */
 const seen = () => send(introspect, packet(introspect, { token: 'none' }));
 
-/** Bytes in use after everything that nobody needs was collected. */
+/** Bytes in use after a garbage collection. */
 async function memory(): Promise<number> {
   process.kill(app.pid, 'SIGWINCH');
   const metrics = await (await fetch(`${app.internalUrl}/metrics`)).text();
@@ -71,7 +71,7 @@ const warnings = (): string[] =>
     .split('\n')
     .filter((line) => line.includes('malformed NATS message'));
 
-/** Each is of that size, and none can be answered. */
+/** Messages of the given size that cannot be answered. */
 const USELESS: ((size: number) => string)[] = [
   (size) => JSON.stringify({ pattern: introspect, data: { token: 'x'.repeat(size) } }),
   (size) => 'x'.repeat(size),
@@ -154,14 +154,14 @@ describe('a malformed NATS request', () => {
   });
 });
 
-it('the responder answers to inboxes only: a requester cannot make it publish a broadcast', async () => {
+it('the responder replies only to inboxes, so that a requester cannot make it publish a broadcast', async () => {
   const heard: string[] = [];
   const subscription = nats.subscribe(grantRevoked, {
     callback: (_error, { data }) => void heard.push(Buffer.from(data).toString()),
   });
   nats.publish(introspect, packet(introspect, { token: 'none' }), { reply: grantRevoked });
   nats.publish(introspect, '{', { reply: grantRevoked });
-  // It answers in the order in which it was asked.
+  // Requests are answered in order.
   await seen();
   subscription.unsubscribe();
   expect(heard).toEqual([]);

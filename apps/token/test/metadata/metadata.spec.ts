@@ -16,7 +16,7 @@ const PATH = '/.well-known/oauth-authorization-server';
 
 describe(`GET ${PATH} (RFC 8414)`, () => {
   // @rfc 8414 2 @rfc 8414 3 @rfc 9207 3 @rfc 9700 2.1.1
-  it('names the issuer and the endpoints that exist', async () => {
+  it('lists the issuer and endpoints that exist', async () => {
     const { body } = (await request(app.server).get(PATH)) as { body: Record<string, string> };
     expect(body).toMatchObject({
       issuer: 'https://base.example.com',
@@ -52,13 +52,13 @@ describe(`GET ${PATH} (RFC 8414)`, () => {
   });
 
   // @rfc 9449 5.1
-  it('names the algorithms for signing DPoP proofs (RFC 9449 5.1)', async () => {
+  it('lists the algorithms of DPoP proofs (RFC 9449 5.1)', async () => {
     const { body } = await request(app.server).get(PATH);
     expect(body).toMatchObject({ dpop_signing_alg_values_supported: DPOP_ALGORITHMS });
   });
 
   // @rfc 6749 5.2 @rfc 8414 2 @rfc 9700 2.1.2
-  it('names the grant types of the token endpoint, which accepts no other', async () => {
+  it('lists the grant types that the token endpoint accepts', async () => {
     const { body } = (await request(app.server).get(PATH)) as { body: { grant_types_supported: string[] } };
     for (const grant_type of [...body.grant_types_supported, 'password', 'client_credentials']) {
       const answer = await request(app.server).post('/api/auth/oauth/token').send({ grant_type });
@@ -68,12 +68,12 @@ describe(`GET ${PATH} (RFC 8414)`, () => {
   });
 });
 
-describe('CORS (DESIGN 4)', () => {
+describe('CORS', () => {
   const origin = 'https://spa.example.com';
 
   // @rfc 7009 2.3
   it.each(['/api/auth/oauth/token', '/api/auth/oauth/refreshToken', '/api/auth/oauth/revoke', PATH])(
-    '%s can be called from a browser, preflight included',
+    '%s can be called from a browser, including the preflight',
     async (path) => {
       const preflight = await request(app.server).options(path).set({
         Origin: origin,

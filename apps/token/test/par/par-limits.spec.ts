@@ -15,7 +15,7 @@ const PKCE = {
 
 const publicClient = () => app.publicClient(CALLBACK);
 
-/** A push of a client of either type, through a proxy that saw it come from that address. */
+/** Pushes through a proxy that reports the address `from`. */
 function push(by: TestClient | { readonly client_id: string }, from: string): Promise<Response> {
   const redirect_uri = 'client_secret' in by ? REDIRECT_URI : CALLBACK;
   return request(app.server)
@@ -25,7 +25,7 @@ function push(by: TestClient | { readonly client_id: string }, from: string): Pr
     .then((answer) => answer);
 }
 
-/** At most 50 at a time. */
+/** Sends at most 50 requests concurrently. */
 async function pushAll(pushes: readonly (() => Promise<Response>)[]): Promise<Response[]> {
   const answers: Response[] = [];
   for (let start = 0; start < pushes.length; start += 50)
@@ -40,16 +40,16 @@ const ipv4 = () => `10.${byte()}.${byte()}.${byte()}`;
 const hex = () => randomBytes(2).toString('hex');
 const stored = async () => (await app.redis.keys('{par}:request:*')).length;
 
-function expectTooMany(answer: Response, whose: string): void {
+function expectTooMany(answer: Response, source: string): void {
   expectStandardError(answer, 429, 'temporarily_unavailable');
-  expect(answer.body.error_description).toContain(whose);
+  expect(answer.body.error_description).toContain(source);
   const wait = Number(answer.headers['retry-after']);
   expect(wait).toBeGreaterThan(0);
   expect(wait).toBeLessThanOrEqual(600);
   expect(answer.headers['cache-control']).toBe('no-store');
 }
 
-/** As if that many requests of the client waited; those of before that came to their end are among them. */
+/** Fills the counter of a client with `waiting` live and `over` expired requests. */
 async function fill(clientId: string, waiting: number, over = 0): Promise<void> {
   const members = times(waiting + over, (n) => [
     Date.now() + (n < waiting ? 300_000 : -1_000),
@@ -63,7 +63,7 @@ async function fill(clientId: string, waiting: number, over = 0): Promise<void> 
 
 describe('pushes of public clients from one address', () => {
   // @rfc 9126 2.3
-  it('are limited to 300 in ten minutes, whichever clients they name, even when they are concurrent', async () => {
+  it('are limited to 300 in ten minutes for all clients together, even if concurrent', async () => {
     const [clients, from, before] = [[await publicClient(), await publicClient()], ipv4(), await stored()];
     const answers = await pushAll(
       times(PUSH_LIMITS.address + 40, (n) => () => push(clients[n % 2] ?? { client_id: '' }, from)),
@@ -91,7 +91,7 @@ describe('pushes of public clients from one address', () => {
     expect((await push(client, `2001:${hex()}:${hex()}::1`)).status).toBe(201);
   });
 
-  it('are counted by the address that trusted proxies report, not by what the caller claims', async () => {
+  it('are counted by the address that trusted proxies report, not by the address that the caller claims', async () => {
     const [client, from] = [await publicClient(), ipv4()];
     await pushAll(times(PUSH_LIMITS.address, () => () => push(client, `${ipv4()}, ${from}`)));
     expectTooMany(await push(client, `${ipv4()}, ${from}`), 'from this address');
@@ -107,7 +107,7 @@ describe('pushes of public clients from one address', () => {
 describe('pushes of one client', () => {
   // @rfc 9126 2.3
   it.each(['public', 'confidential'] as const)(
-    'are limited for a %s client, even when they are concurrent',
+    'are limited for a %s client, even if concurrent',
     async (type) => {
       const client = type === 'public' ? await publicClient() : await app.client();
       await fill(client.client_id, PUSH_LIMITS[type] - 5, 100);

@@ -27,7 +27,7 @@ const encoded = (parameters: object) => new URLSearchParams(parameters as Record
 const authorization = () => ({ response_type: 'code', redirect_uri: REDIRECT_URI, state: 's 1&é' });
 const valid = () => ({ ...authorization(), ...client });
 const without = (name: string) => Object.fromEntries(Object.entries(valid()).filter(([key]) => key !== name));
-/** What was kept since, whatever came to its end meanwhile. */
+/** Keys added since, regardless of expired ones. */
 const newSince = async (before: readonly string[]) => (await keys()).filter((key) => !before.includes(key));
 const keys = () => app.redis.keys('{par}:request:*');
 
@@ -87,7 +87,7 @@ describe('POST /api/auth/oauth/par (RFC 9126)', () => {
     const prompt = 'login consent select_account';
     expect((await send().send({ ...valid(), ...longest, ...pkce, prompt })).status).toBe(201);
     const [key = ''] = await newSince(before);
-    // The redirect URI is as long as the operator registered it, and 2000 bytes at most.
+    // A registered redirect URI has up to 2000 bytes.
     expect(await app.redis.hstrlen(key, 'parameters')).toBeLessThan(7_000 - 2_000);
   });
 
@@ -134,7 +134,7 @@ describe('POST /api/auth/oauth/par (RFC 9126)', () => {
   });
 });
 
-it('a push is refused with 503 and Retry-After while Redis does not answer', async () => {
+it('a push gets 503 with Retry-After while Redis is unavailable', async () => {
   const cut = await startTokenApp({ REDIS_URL: 'redis://127.0.0.1:1' });
   try {
     const answer = await request(cut.server)

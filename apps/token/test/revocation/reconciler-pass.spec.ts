@@ -15,7 +15,7 @@ beforeEach(async () => {
 
 afterEach(() => world.close());
 
-/** One pass of a process over what was applied in the last hour. @returns how many revocations Redis did not know */
+/** One pass over revocations applied in the last hour. @returns how many revocations Redis did not have */
 async function pass({
   announceAll = false,
   since = -HOUR,
@@ -25,7 +25,7 @@ async function pass({
   return world.revocations.reconcile({ since: now + since, until: now, announceAll, isObsolete });
 }
 
-/** Revoked in PostgreSQL alone, one each second. @returns their ids, newest first */
+/** Records revocations in PostgreSQL only, one per second. @returns ids, newest first */
 async function recordMany(): Promise<string[]> {
   const id = await world.grant();
   const rows = (await world.sql(
@@ -38,27 +38,27 @@ async function recordMany(): Promise<string[]> {
   return rows.map((row) => row.id);
 }
 
-/** Ids of the grants that were broadcast as revoked while that was done. */
+/** Returns the grants that were broadcast as revoked during `work`. */
 async function heardWhile(work: () => Promise<unknown>): Promise<string[]> {
-  // What the reconciler's connection was given before has arrived before anybody listens.
+  // Waits for earlier messages to the reconciler's connection.
   await world.connection.ping();
-  const told: string[] = [];
+  const received: string[] = [];
   const stop = world.hear(SUBJECTS.grantRevoked, (event) =>
-    told.push((event as { grant_id: string }).grant_id),
+    received.push((event as { grant_id: string }).grant_id),
   );
   await world.settled();
   await work();
-  // What the reconciler's connection published before this arrives before this.
-  const end = world.hear('the.end', () => told.push('the end'));
+  // Messages that the reconciler's connection published before arrive first.
+  const end = world.hear('the.end', () => received.push('the end'));
   await world.settled();
   world.connection.publish('the.end', { grant_id: '' });
-  await until('the end is heard', 60_000, () => told.at(-1) === 'the end');
+  await until('the end is heard', 60_000, () => received.at(-1) === 'the end');
   stop();
   end();
-  return told.slice(0, -1);
+  return received.slice(0, -1);
 }
 
-/** Keys of the grants that Redis was told about while that was done, in their order. */
+/** Returns the Redis keys of the grants that were applied during `work`, in order. */
 async function appliedWhile(work: () => Promise<unknown>): Promise<string[]> {
   const keys: string[] = [];
   const stop = await monitorRedis(world.services.redisUrl, ([name, key = ''], source) => {
@@ -82,7 +82,7 @@ it('a pass broadcasts only revocations that are not marked as applied or that Re
   for (const id of [known, lost]) await world.recordRevocation(id);
   await pass();
   await world.redis.del(`grant:${lost}`);
-  // Another process has told Redis, and died before it broadcast it.
+  // Another process wrote to Redis, and died before its broadcast.
   await world.recordRevocation(outstanding);
   await world.redis.hset(`grant:${outstanding}`, FIELD.status, STATUS.revoked);
   let changed = 0;
@@ -92,24 +92,24 @@ it('a pass broadcasts only revocations that are not marked as applied or that Re
   expect(changed).toBe(1);
 });
 
-it('a pass broadcasts all of them when broadcasts were lost', async () => {
+it('a pass broadcasts all revocations if broadcasts were lost', async () => {
   const known = await world.grant();
   await world.recordRevocation(known);
   await pass();
   expect(await heardWhile(() => pass({ announceAll: true }))).toEqual([known]);
 });
 
-it('a pass marks what it applied, for all processes, so that later passes send no command for it', async () => {
+it('a pass marks applied revocations for all processes, so that later passes skip them', async () => {
   await recordMany();
   const began = await world.records.databaseTime();
   expect(await pass()).toBe(MANY);
   const since = (await world.records.databaseTime()) - began;
-  // Another process applies it once more: it may be connected to another Redis.
+  // Another process applies it again, because it may be connected to another Redis.
   expect(await appliedWhile(() => pass({ since: -since - 1_000 }))).toHaveLength(MANY);
   expect(await appliedWhile(() => pass({ since: 0 }))).toEqual([]);
 });
 
-it('a pass marks again what Redis had lost, so that the next fail-over is covered too', async () => {
+it('a pass marks lost revocations again, so that the next failover is covered too', async () => {
   const id = await world.grant();
   await world.recordRevocation(id);
   await pass();
@@ -119,7 +119,7 @@ it('a pass marks again what Redis had lost, so that the next fail-over is covere
   expect(await appliedWhile(() => pass({ since: -HOUR / 4 }))).toEqual([`grant:${id}`]);
 });
 
-it('concurrent passes apply and mark everything, and do not deadlock', async () => {
+it('concurrent passes apply and mark all revocations without a deadlock', async () => {
   const ids = await recordMany();
   const changed = await Promise.all([pass(), pass(), pass()]);
   expect(changed.reduce((sum, one) => sum + one, 0)).toBe(MANY);
@@ -134,13 +134,13 @@ it('a pass ends when Redis reconnects, and the next one begins with the newest r
 
 it('a pass continues after failures, because only a part of Redis may be down', async () => {
   const ids = await recordMany();
-  const away = ids.slice(0, 700);
-  // No hash: every script on it fails.
-  await world.redis.mset(Object.fromEntries(away.map((id) => [`grant:${id}`, 'no hash'])));
+  const failing = ids.slice(0, 700);
+  // Not a hash, so every script on it fails.
+  await world.redis.mset(Object.fromEntries(failing.map((id) => [`grant:${id}`, 'no hash'])));
   await expect(pass()).rejects.toThrow('WRONGTYPE');
   for (const id of [ids[700], ids.at(-1)]) expect(await world.statusOf(id ?? '')).toBe('revoked');
   expect(await world.isMarked(ids[700] ?? '')).toBe(true);
   expect(await world.isMarked(ids[0] ?? '')).toBe(false);
-  for (const id of away) await world.redis.del(`grant:${id}`);
+  for (const id of failing) await world.redis.del(`grant:${id}`);
   expect(await pass({ since: 0 })).toBe(700);
 });

@@ -15,10 +15,10 @@ import { storedGrant } from '#test/support/stored-grant.js';
 import { until } from '#test/support/until.js';
 import { RevocationReconciler } from '../../src/revocation/revocation-reconciler.service.js';
 
-/** Against a hang, not to measure. */
+/** Timeout for hangs. */
 const PATIENCE_MS = 60_000;
 
-/** A reconciler with short intervals on services of its own, for which time can pass, and a user who allowed a client. */
+/** Opens a reconciler with short intervals and a movable clock on isolated services, with a user and a client. */
 export async function openReconcilerWorld(settings: { readonly redisUrl?: string } = {}) {
   const services = { ...(await isolate()), ...settings };
   const tokenKeys = randomBytes(32).toString('base64url');
@@ -37,7 +37,7 @@ export async function openReconcilerWorld(settings: { readonly redisUrl?: string
   });
   await connection.open();
   let [skipped, passes] = [0, 0];
-  /** Each pass reads the database's clock once. */
+  /** Counts passes: each reads the database's clock once. */
   class Records extends GrantRecordStore {
     override async databaseTime(): Promise<number> {
       passes++;
@@ -70,7 +70,7 @@ export async function openReconcilerWorld(settings: { readonly redisUrl?: string
 
     grant: async (): Promise<string> => fixture.grantIdOf(await fixture.code(clientId, userId)),
 
-    /** What a process does that dies between COMMIT and Redis. */
+    /** Simulates a process that dies between COMMIT and Redis. */
     recordRevocation: (id: string): Promise<unknown> =>
       fixture.sql('UPDATE grants SET revoked_at = now() WHERE id = $1', [id]),
 
@@ -85,7 +85,7 @@ export async function openReconcilerWorld(settings: { readonly redisUrl?: string
       return rows.length === 1;
     },
 
-    /** Time passes: everything that was recorded before is older by that. */
+    /** Moves the clock: makes all recorded revocations older. */
     async pass(milliseconds: number): Promise<void> {
       skipped += milliseconds;
       await fixture.sql(
@@ -96,9 +96,9 @@ export async function openReconcilerWorld(settings: { readonly redisUrl?: string
       );
     },
 
-    /** Resolves when a pass has begun after this and failed. */
+    /** Resolves when a whole pass has begun and failed. */
     async failsAPass(): Promise<void> {
-      // One may be under way and one may be half over; one is whole.
+      // Of three passes, the first two may have begun earlier.
       const before = passes;
       await until('the reconciler tries again', PATIENCE_MS, () => passes >= before + 3);
     },
@@ -106,7 +106,7 @@ export async function openReconcilerWorld(settings: { readonly redisUrl?: string
     async close(): Promise<void> {
       reconciler.onApplicationShutdown();
       await connection.close();
-      // While it connects it has timers that nobody ends.
+      // While connecting, the client has timers that `disconnect` does not stop.
       await until('Redis is connected', PATIENCE_MS, () => client.status === 'ready');
       client.disconnect();
       await dataSource.destroy();

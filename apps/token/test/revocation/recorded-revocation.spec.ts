@@ -6,7 +6,7 @@ import { type Pair, useTokenApp } from '../support/use-token-app.js';
 
 const app = useTokenApp();
 
-/** Against a hang, not to measure. */
+/** Timeout for hangs. */
 const PATIENCE_MS = 60_000;
 
 let connection: NatsConnection;
@@ -24,26 +24,26 @@ beforeAll(async () => {
 
 afterAll(() => connection.close());
 
-/** What is left of a revocation whose process died between COMMIT and Redis, or lost the answer to COMMIT. */
+/** Simulates a revocation whose process died between COMMIT and Redis, or lost the response to COMMIT. */
 const recordRevocation = (...ids: string[]) =>
   app.sql('UPDATE grants SET revoked_at = now() WHERE id = ANY($1)', [ids]);
 
 const refresh = ({ refresh_token }: Pair) =>
   app.post('token', { grant_type: 'refresh_token', refresh_token, ...app.ours });
 
-it('a revocation that was only recorded ends every token without a request, even cached ones', async () => {
+it('a recorded revocation ends all tokens without another request, even cached tokens', async () => {
   const [pair, other] = [await app.pair(), await app.pair()];
   const [id, code] = [app.grantIdOf(pair.access_token), await app.ourCode()];
   expect(await api.introspect(pair.access_token)).not.toBeNull();
-  const told: unknown[] = [];
-  const stop = app.hear(SUBJECTS.grantRevoked, (event) => told.push(event));
+  const received: unknown[] = [];
+  const stop = app.hear(SUBJECTS.grantRevoked, (event) => received.push(event));
   await app.settled();
 
   await recordRevocation(id, app.grantIdOf(code));
-  await until('both are told of', PATIENCE_MS, () => told.length >= 2);
+  await until('both are broadcast', PATIENCE_MS, () => received.length >= 2);
   stop();
-  expect(told).toContainEqual({ grant_id: id });
-  // What was broadcast before this has arrived after it.
+  expect(received).toContainEqual({ grant_id: id });
+  // Earlier broadcasts have arrived after the ping.
   await connection.ping();
   expect(await api.introspect(pair.access_token)).toBeNull();
   expect((await refresh(pair)).body).toMatchObject({ error: 'invalid_grant' });

@@ -27,7 +27,7 @@ afterAll(async () => {
 
 const mayUse = (memory: string) => node.ask((redis) => redis.config('SET', 'maxmemory', memory));
 
-it('a revocation that a full Redis refuses still ends the grant, and is applied when there is room', async () => {
+it('a revocation that a full Redis rejects still ends the grant, and is applied when Redis has room', async () => {
   const id = await world.grant();
   await mayUse('1mb');
   await world.recordRevocation(id);

@@ -10,7 +10,7 @@ let world: ReconcilerWorld;
 beforeAll(async () => {
   world = await openReconcilerWorld();
   world.reconciler.onApplicationBootstrap();
-  // A reconciler that has run for long: its first pass covers a day.
+  // A reconciler that has run for a while: its first pass covers a day.
   for (let round = 0; round < 3; round++) {
     await world.pass(15 * MINUTE);
     const id = await world.grant();
@@ -48,7 +48,7 @@ it.each(['redis', 'postgres'] as const)(
   },
 );
 
-it('a revocation that commits late, as when a standby is away, is applied after newer ones', async () => {
+it('a revocation that commits late, for example without a standby, is applied after newer ones', async () => {
   const [waiting, other] = [await world.grant(), await world.grant()];
   const transaction = new Client({ connectionString: world.services.databaseUrl });
   await transaction.connect();
@@ -57,7 +57,7 @@ it('a revocation that commits late, as when a standby is away, is applied after 
   await world.pass(60 * MINUTE);
   await world.recordRevocation(other);
   await world.becomesRevoked(other);
-  // The time of its beginning, an hour ago.
+  // The transaction began an hour ago.
   await transaction.query("UPDATE grants SET revoked_at = now() - interval '1 hour' WHERE id = $1", [
     waiting,
   ]);
@@ -66,7 +66,7 @@ it('a revocation that commits late, as when a standby is away, is applied after 
   await world.becomesRevoked(waiting);
 });
 
-it('a revocation that was applied late is applied again when a fail-over loses it', async () => {
+it('a revocation that was applied late is applied again if a failover loses it', async () => {
   const id = await world.grant();
   const before = await world.redis.dumpBuffer(`grant:${id}`);
   cut('postgres');
@@ -80,11 +80,11 @@ it('a revocation that was applied late is applied again when a fail-over loses i
   await world.becomesRevoked(id);
 });
 
-it('an outage is logged once, however many passes fail', async () => {
+it('an outage is logged once, even if many passes fail', async () => {
   const lines: unknown[] = [];
   const ignore = () => undefined;
   Logger.overrideLogger({ error: (line: unknown) => lines.push(line), log: ignore, warn: ignore });
-  // What failed before is over when this is carried out.
+  // Completes earlier failed passes first.
   const [before, id] = [await world.grant(), await world.grant()];
   await world.recordRevocation(before);
   await world.becomesRevoked(before);

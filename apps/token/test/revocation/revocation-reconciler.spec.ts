@@ -41,7 +41,7 @@ it('the reconciler applies recent revocations to a Redis that lost them, even if
     .expect(200);
   expect(await status()).toBe('revoked');
 
-  // PostgreSQL is away: whatever the app begins to say to it is cut off.
+  // PostgreSQL is unavailable: every message of the app cuts the connection.
   const tried = new Promise<void>((resolve) => {
     database.alter = (bytes) => {
       database.cut();
@@ -50,7 +50,7 @@ it('the reconciler applies recent revocations to a Redis that lost them, even if
     };
   });
   database.cut();
-  // A fail-over to a replica that had not heard of it.
+  // A failover to a replica without the revocation.
   await app.redis.restore(key, 0, before, 'REPLACE');
   redis.cut();
   await tried;
@@ -62,12 +62,12 @@ it('the reconciler applies recent revocations to a Redis that lost them, even if
 it('the reconciler broadcasts recent revocations again after an outage of NATS, because caches missed them', async () => {
   const client = await app.client();
   const id = app.grantIdOf(await app.code(client.client_id, await app.user()));
-  const told: string[] = [];
-  const stop = app.hear(SUBJECTS.grantRevoked, (event) => told.push((event as GrantRevoked).grant_id));
+  const received: string[] = [];
+  const stop = app.hear(SUBJECTS.grantRevoked, (event) => received.push((event as GrantRevoked).grant_id));
   await app.records.revoke(id);
-  await until('it is broadcast', 60_000, () => told.includes(id));
-  told.length = 0;
+  await until('it is broadcast', 60_000, () => received.includes(id));
+  received.length = 0;
   nats.cut();
-  await until('it is broadcast again', 60_000, () => told.includes(id));
+  await until('it is broadcast again', 60_000, () => received.includes(id));
   stop();
 });

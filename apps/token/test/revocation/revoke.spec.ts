@@ -14,7 +14,7 @@ const active = async (token: string) =>
 
 describe('POST /api/auth/oauth/revoke (RFC 7009)', () => {
   // @rfc 7009 2 @rfc 7009 2.1
-  it.each(['access_token', 'refresh_token'] as const)('ends the whole grant given its %s', async (which) => {
+  it.each(['access_token', 'refresh_token'] as const)('revokes the whole grant for its %s', async (which) => {
     const tokens = await app.pair();
     const answer = await revoke(tokens[which]).type('form');
     expect([answer.status, answer.body, answer.headers['cache-control']]).toEqual([200, {}, 'no-store']);
@@ -25,7 +25,7 @@ describe('POST /api/auth/oauth/revoke (RFC 7009)', () => {
     });
   });
 
-  it('ends the grant given an old or expired token, or when Redis has lost the grant', async () => {
+  it('revokes the grant for an old or expired token, or if Redis has lost the grant', async () => {
     const first = await app.pair();
     await refresh(first.refresh_token);
     await revoke(first.access_token);
@@ -73,7 +73,7 @@ describe('POST /api/auth/oauth/revoke (RFC 7009)', () => {
   });
 
   // @rfc 7009 2.1
-  it('lets a public client revoke by its client_id, and no confidential client without its secret', async () => {
+  it('accepts a public client by its client_id, but not a confidential client without its secret', async () => {
     const open = await app.publicClient('com.example.pocket:/callback');
     const code = await app.code(open.client_id, app.userId, { redirectUri: 'com.example.pocket:/callback' });
     const body = {
@@ -90,7 +90,7 @@ describe('POST /api/auth/oauth/revoke (RFC 7009)', () => {
 
   // @rfc 7009 2.1
   it.each(['access_token', 'refresh_token', 'some_token'])(
-    'ends the grant whatever the hint says (2.1): %s',
+    'revokes the grant with any hint (2.1): %s',
     async (token_type_hint) => {
       const { access_token, refresh_token } = await app.pair();
       expect((await app.post('revoke', { token: refresh_token, token_type_hint, ...app.ours })).status).toBe(
@@ -101,7 +101,7 @@ describe('POST /api/auth/oauth/revoke (RFC 7009)', () => {
   );
 
   // @rfc 7009 2.2.1
-  it('answers 503 with Retry-After while Redis does not answer, so that the client repeats it (2.2.1)', async () => {
+  it('answers 503 with Retry-After while Redis is unavailable, so that the client retries (2.2.1)', async () => {
     const cut = await startTokenApp({ REDIS_URL: 'redis://127.0.0.1:1' });
     try {
       const owner = await cut.client();
@@ -114,7 +114,7 @@ describe('POST /api/auth/oauth/revoke (RFC 7009)', () => {
         .send({ token, ...owner });
       expect([answer.status, answer.body.error]).toEqual([503, 'temporarily_unavailable']);
       expect(answer.headers['retry-after']).toBe('1');
-      // It is durable all the same: Redis hears of it when it is back.
+      // The revocation is durable: it is applied to Redis later.
       expect(await cut.records.find(cut.grantIdOf(token))).toMatchObject({ revokedAt: expect.any(Date) });
     } finally {
       await cut.close();
@@ -129,7 +129,7 @@ describe('POST /api/auth/oauth/revoke (RFC 7009)', () => {
     });
   });
 
-  it('ends the grant despite 20 concurrent revocations and refreshes', async () => {
+  it('revokes the grant under 20 concurrent revocations and refreshes', async () => {
     const { refresh_token, access_token } = await app.pair();
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, i) => (i % 2 ? revoke(refresh_token) : refresh(refresh_token))),

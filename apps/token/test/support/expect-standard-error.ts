@@ -3,7 +3,7 @@ import { ERROR_GUIDE } from '#oauth/error-guide/error-guide.js';
 
 const ANCHORS = ERROR_GUIDE.flatMap(({ entries }) => entries.map(({ anchor }) => anchor));
 
-/** An answer is the standard's error and nothing beside it (RFC 6749 5.2), and nobody keeps or follows it. */
+/** Expects exactly the error of RFC 6749 5.2, without caching and without a redirect. */
 export function expectStandardError(answer: Response, status: number, error: string): void {
   expect(answer.body).toEqual({
     error,
@@ -12,7 +12,7 @@ export function expectStandardError(answer: Response, status: number, error: str
     error_uri: expect.any(String),
     error_reference: expect.stringMatching(/^[\w-]{12}$/),
   });
-  // The page that it leads to explains this check.
+  // The error guide explains this check.
   const [page, anchor] = (answer.body as { error_uri: string }).error_uri.split('#');
   expect(page).toMatch(/^https?:\/\/[^/]+\/api\/auth\/oauth\/errors$/);
   expect(ANCHORS).toContain(anchor);

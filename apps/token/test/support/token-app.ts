@@ -10,7 +10,7 @@ import { tokenApp } from '../../src/app.module.js';
 import { lifetimesOf, TokenConfiguration } from '../../src/token.configuration.js';
 import { UsageRecorder } from '../../src/usage/usage-recorder.service.js';
 
-/** A token app on services of its own, and a fixture over the same. */
+/** Starts a token app with a fixture on isolated services. */
 export async function startTokenApp(
   settings: Partial<TokenConfiguration> | ((services: Isolated) => Promise<Partial<TokenConfiguration>>) = {},
 ) {
@@ -20,7 +20,7 @@ export async function startTokenApp(
     TOKEN_KEYS: randomBytes(32).toString('base64url'),
     LOG_LEVEL: 'silent',
     ...PATIENT,
-    // The longest there is: what is refused is not refused because the machine was slow.
+    // The maximum, so that a slow machine does not let codes expire.
     CODE_LIFETIME: 600,
     ...(typeof settings === 'function' ? await settings(services) : settings),
   });
@@ -36,10 +36,10 @@ export async function startTokenApp(
     server: app.getHttpServer(),
     url: await app.getUrl(),
 
-    /** Writes the days of last use that wait in memory. */
+    /** Writes pending days of last use. */
     writeUses: () => app.get(UsageRecorder).flush(),
 
-    /** Resolves when everything published so far has arrived at the app and here. */
+    /** Resolves when all published messages have arrived at the app and at the fixture. */
     async settled(): Promise<void> {
       await fixture.settled();
       await app.get(NatsConnection).ping();

@@ -2,10 +2,10 @@ import request, { type Test } from 'supertest';
 import { expectStandardError } from './expect-standard-error.js';
 import { type Pair, useTokenApp } from './use-token-app.js';
 
-/** Bad requests by the rule that each of them breaks. */
+/** By the rule that each request breaks. */
 type BadRequests = Readonly<Record<string, () => Test>>;
 
-/** Gives the tests of a file a token app, a code and a pair that are good, and a check on requests that are not. */
+/** Provides a token app, a valid code and pair, and a check of invalid requests. */
 export function useBadInput() {
   const app = useTokenApp();
   const good = {} as Pair & { code: string };
@@ -16,13 +16,13 @@ export function useBadInput() {
     state = await snapshot();
   });
 
-  /** Everything that a request could have changed. */
+  /** All state that a request could change. */
   async function snapshot(): Promise<string> {
     const keys = (await app.redis.keys('*')).sort();
     return JSON.stringify(await Promise.all(keys.map(async (key) => [key, await app.redis.hgetall(key)])));
   }
 
-  /** Each of these gets this error, which tells nothing secret, and changes nothing. */
+  /** Expects the error for each request, without secrets in it, and without a change of state. */
   const refuses = (status: number, error: string, requests: BadRequests): void => {
     it.each(Object.entries(requests))(
       'refuses %s with the standard error, and changes nothing',

@@ -10,20 +10,18 @@ export interface Pair {
 
 type Pending = Parameters<TokenApp['code']>[2];
 
-/** A token app with a client that is ours, and a user who allows it what it asks. */
+/** With one client, and a user who grants it access. */
 export interface ConnectedTokenApp extends TokenApp {
   readonly ours: TestClient;
   readonly userId: number;
   post(endpoint: string, body: object | string): Test;
-  /** A code that the user gave to our client. */
   ourCode(pending?: Pending): Promise<string>;
-  /** What our client sends to redeem a code. */
+  /** Parameters of the code exchange. */
   redemption(code: string): TestClient & { grant_type: string; code: string; redirect_uri: string };
-  /** The tokens that our client gets for a code. */
   pair(pending?: Pending): Promise<Pair>;
 }
 
-/** Gives the tests of a file a token app: it is empty before they run, and closed after them. */
+/** Starts an empty token app before the tests of a file, and closes it afterwards. */
 export function useTokenApp(settings: Partial<TokenConfiguration> = {}): ConnectedTokenApp {
   const app = {} as ConnectedTokenApp;
   beforeAll(async () => {

@@ -12,7 +12,7 @@ const BOTH = [API, BOOKINGS];
 
 const app = useTokenApp(APIS);
 
-/** The audience of an access token, as APIs learn it over NATS. */
+/** Audience of an access token in the NATS reply to APIs. */
 async function audienceOf(token: string, jkt?: string): Promise<readonly string[] | undefined> {
   const reply = await app.ask<IntrospectionReply>(SUBJECTS.introspect, { token, ...(jkt && { jkt }) });
   if (!reply.active) throw new Error('inactive');
@@ -36,7 +36,7 @@ const pairOf = (answer: { readonly status: number; readonly body: unknown }): Pa
 
 // @rfc 8707 2.2
 describe('a code for several APIs (RFC 8707 2.2)', () => {
-  it('gives an access token for all of them if the request names none', async () => {
+  it('returns an access token for all of them if the request names none', async () => {
     expect(await audienceOf(pairOf(await redeem(await restricted())).access_token)).toEqual(BOTH);
   });
 
@@ -45,13 +45,13 @@ describe('a code for several APIs (RFC 8707 2.2)', () => {
     ['an address of one of them', `${API}/v2/me?x=1`, [API]],
     ['both, in any order', [`${BOOKINGS}/`, API], BOTH],
     ['one twice', [API, `${API}/v2`], [API]],
-  ])('gives one for %s', async (_, resource, audience) => {
+  ])('returns an access token for %s', async (_, resource, audience) => {
     expect(await audienceOf(pairOf(await redeem(await restricted(), resource)).access_token)).toEqual(
       audience,
     );
   });
 
-  it('keeps them all for the refresh token: each refresh may name others', async () => {
+  it('keeps all of them for the refresh token: each refresh may name others', async () => {
     let pair = pairOf(await redeem(await restricted(), API));
     for (const [path, resource, audience] of [
       ['token', BOOKINGS, [BOOKINGS]],
@@ -64,7 +64,7 @@ describe('a code for several APIs (RFC 8707 2.2)', () => {
     }
   });
 
-  it('is refused with invalid_target for another API, and stays usable, as do its refresh tokens', async () => {
+  it('is refused with invalid_target for another API, and remains valid like its refresh tokens', async () => {
     const code = await restricted(API);
     for (const resource of [BOOKINGS, BOTH])
       expectStandardError(await redeem(code, resource), 400, 'invalid_target');
@@ -74,7 +74,7 @@ describe('a code for several APIs (RFC 8707 2.2)', () => {
         expectStandardError(await refresh(pair.refresh_token, resource, path), 400, 'invalid_target');
     const next = pairOf(await refresh(pair.refresh_token));
     expect(await audienceOf(next.access_token)).toEqual([API]);
-    // Inside the retry window as well.
+    // Also inside the retry window.
     expectStandardError(await refresh(pair.refresh_token, BOOKINGS), 400, 'invalid_target');
     expect(pairOf(await refresh(next.refresh_token))).toBeDefined();
   });
@@ -100,20 +100,20 @@ describe('a retry of a refresh', () => {
       });
   });
 
-  it('may name other APIs: each access token keeps its own, and all have one refresh token', async () => {
+  it('may name other APIs: each access token keeps its APIs, and all have the same refresh token', async () => {
     const { refresh_token } = pairOf(await redeem(await restricted()));
-    const asked = Array.from({ length: 12 }, (_, n) => [undefined, API, BOOKINGS][n % 3]);
+    const requested = Array.from({ length: 12 }, (_, n) => [undefined, API, BOOKINGS][n % 3]);
     const pairs = await Promise.all(
-      asked.map(async (resource) => pairOf(await refresh(refresh_token, resource))),
+      requested.map(async (resource) => pairOf(await refresh(refresh_token, resource))),
     );
     expect(new Set(pairs.map((pair) => pair.refresh_token)).size).toBe(1);
     for (const [n, pair] of pairs.entries())
-      expect(await audienceOf(pair.access_token)).toEqual(asked[n] ? [asked[n]] : BOTH);
+      expect(await audienceOf(pair.access_token)).toEqual(requested[n] ? [requested[n]] : BOTH);
   });
 });
 
 describe('a grant whose authorization request named no API', () => {
-  it('gives tokens without an audience, in the format and the memory that they always had', async () => {
+  it('returns tokens without an audience, and stores no resources', async () => {
     const pair = await app.pair();
     expect(pair.access_token).toMatch(/^sat_[\w-]{84}$/);
     expect(await audienceOf(pair.access_token)).toBeUndefined();
@@ -128,7 +128,7 @@ describe('a grant whose authorization request named no API', () => {
     ]);
   });
 
-  it('gives an access token for one API to a request that names it, and keeps the grant as it is', async () => {
+  it('returns an access token for one API if the request names it, and does not change the grant', async () => {
     const pair = pairOf(await redeem(await app.ourCode(), API));
     expect(await audienceOf(pair.access_token)).toEqual([API]);
     const narrow = pairOf(await refresh(pair.refresh_token, BOOKINGS));
@@ -151,7 +151,7 @@ describe('a token that is bound to a key (RFC 9449)', () => {
 });
 
 describe('when Redis has lost the grant', () => {
-  it('restores its APIs from PostgreSQL, and the audience of each token is in the token', async () => {
+  it('restores its APIs from PostgreSQL, and reads the audience from the token', async () => {
     const pair = pairOf(await redeem(await restricted(API)));
     await app.redis.flushdb();
     expect(await audienceOf(pair.access_token)).toEqual([API]);
@@ -161,7 +161,7 @@ describe('when Redis has lost the grant', () => {
     expect(await audienceOf(pairOf(await refresh(pair.refresh_token)).access_token)).toEqual([API]);
   });
 
-  it("restores the product's id of the user from PostgreSQL", async () => {
+  it("restores the user's id in the product from PostgreSQL", async () => {
     const userId = await app.user('ada-1815');
     const code = await app.code(app.ours.client_id, userId, { externalId: 'ada-1815' });
     const { access_token } = pairOf(await redeem(code));
@@ -173,7 +173,7 @@ describe('when Redis has lost the grant', () => {
   });
 });
 
-it('takes the audience from the grant if the token has none, as those of the version before', async () => {
+it('the token app uses the audience of the grant for tokens of the previous version, which have none', async () => {
   const { access_token } = pairOf(await redeem(await restricted(API)));
   const token = app.codec.decode(access_token);
   if (!token) throw new Error('not a token');
@@ -181,7 +181,7 @@ it('takes the audience from the grant if the token has none, as those of the ver
 });
 
 // @rfc 7662 2.2
-it('tells a resource server over HTTP the audience, and the id of the user in the product (RFC 7662 2.2)', async () => {
+it('introspection over HTTP returns the audience and the id of the user in the product (RFC 7662 2.2)', async () => {
   const { secret, hash } = generateClientSecret();
   const { id } = await app.resourceServers.create('Bookings API', hash);
   const server = { client_id: id, client_secret: secret };

@@ -7,7 +7,7 @@ const TOKEN = 'https://base.example.com/api/auth/oauth/token';
 const REDIRECT_URI = 'com.example.pocket:/callback';
 
 const app = useTokenApp();
-/** Nothing but its tokens and its key tells a public client from a thief. */
+/** A public client: only its tokens and its key distinguish it from a thief. */
 let client: { readonly client_id: string };
 let key: DpopKey;
 let thief: DpopKey;
@@ -25,7 +25,7 @@ async function send(body: object, prover?: DpopKey): Promise<Response> {
 const refresh = (refresh_token: string, prover?: DpopKey, scope?: string) =>
   send({ grant_type: 'refresh_token', refresh_token, ...(scope && { scope }) }, prover);
 
-/** The tokens of a new grant, bound to the key that redeems it. */
+/** Tokens of a new grant, bound to the key that redeems it. */
 async function grant(prover?: DpopKey): Promise<Pair> {
   const code = await app.code(client.client_id, app.userId, { redirectUri: REDIRECT_URI });
   const answer = await send({ grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI }, prover);
@@ -33,7 +33,7 @@ async function grant(prover?: DpopKey): Promise<Pair> {
   return answer.body as Pair;
 }
 
-/** The refresh tokens of a grant that its client has refreshed so often, the first one first. */
+/** Refresh tokens of a grant after `count` refreshes, the first one first. */
 async function generations(count: number, prover?: DpopKey): Promise<string[]> {
   const tokens = [(await grant(prover)).refresh_token];
   while (tokens.length <= count)
@@ -61,7 +61,7 @@ describe('a bearer refresh token that a thief presents with the thief’s own ke
     expect(await stored(refresh_token)).toEqual(before);
     const next = await refresh(refresh_token);
     granted(next, 'Bearer');
-    // Inside the retry window, too.
+    // Also inside the retry window.
     refused(await refresh(refresh_token, thief));
     granted(await refresh((next.body as Pair).refresh_token), 'Bearer');
     expect(await isRevoked(refresh_token)).toBe(false);
@@ -98,7 +98,7 @@ describe('reuse of an older refresh token (RFC 9700 4.14.2)', () => {
     refused(await refresh(first, thief));
     const second = ((await refresh(first)).body as Pair).refresh_token;
     granted(await refresh(second), 'Bearer');
-    // The thief is the one who has gone on; the client, which comes late, ends it.
+    // The thief has refreshed; the late request of the client revokes the grant.
     refused(await refresh(first));
     expect(await isRevoked(first)).toBe(true);
   });

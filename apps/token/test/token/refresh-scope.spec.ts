@@ -28,17 +28,17 @@ describe.each(['token', 'refreshToken'])('a refresh with a scope at /%s (RFC 674
     ['bookings:write profile:read', 'profile:read bookings:write'],
     ['bookings:write,profile:read', 'profile:read bookings:write'],
     [' profile:read  profile:read,', 'profile:read'],
-  ])('honours a narrower scope: %j', async (asked, given) => {
-    const answer = (await refresh((await granted()).refresh_token, asked)).body as Answer;
-    expect(answer.scope).toBe(given);
-    expect(await scopeOf(answer.access_token)).toBe(given);
+  ])('honours a narrower scope: %j', async (requested, expected) => {
+    const answer = (await refresh((await granted()).refresh_token, requested)).body as Answer;
+    expect(answer.scope).toBe(expected);
+    expect(await scopeOf(answer.access_token)).toBe(expected);
   });
 
   // @rfc 6749 6
   it.each([undefined, '', GRANTED])(
     'returns the whole granted scope for an absent, empty or equal one: %j',
-    async (asked) => {
-      const answer = (await refresh((await granted()).refresh_token, asked)).body as Answer;
+    async (requested) => {
+      const answer = (await refresh((await granted()).refresh_token, requested)).body as Answer;
       expect(answer.scope).toBe(GRANTED);
       expect(await scopeOf(answer.access_token)).toBe(GRANTED);
     },
@@ -55,9 +55,9 @@ describe.each(['token', 'refreshToken'])('a refresh with a scope at /%s (RFC 674
   // @rfc 6749 6
   it.each(['profile:read schedules:read', 'schedules:write', 'profile', 'profile:reading', 'a"b', 'a\\b'])(
     'refuses a wider or malformed scope with invalid_scope, and changes nothing: %j',
-    async (asked) => {
+    async (requested) => {
       const { refresh_token } = await granted();
-      const refused = await refresh(refresh_token, asked);
+      const refused = await refresh(refresh_token, requested);
       expect([refused.status, (refused.body as Answer).error]).toEqual([400, 'invalid_scope']);
       expect((await refresh(refresh_token)).status).toBe(200);
     },
@@ -69,10 +69,10 @@ describe.each(['token', 'refreshToken'])('a refresh with a scope at /%s (RFC 674
     // @rfc 6749 6
     it.each(['schedules:read', 'profile:read admin'])(
       'refuses a scope that was never granted, and changes nothing: %j',
-      async (asked) => {
+      async (requested) => {
         const { refresh_token } = await granted();
         const first = await answered(refresh_token);
-        const refused = await refresh(refresh_token, asked);
+        const refused = await refresh(refresh_token, requested);
         expect([refused.status, (refused.body as Answer).error]).toEqual([400, 'invalid_scope']);
         expect({ ...(await answered(refresh_token)), expires_in: 0 }).toEqual({ ...first, expires_in: 0 });
         expect((await refresh(first.refresh_token)).status).toBe(200);
@@ -91,7 +91,7 @@ describe.each(['token', 'refreshToken'])('a refresh with a scope at /%s (RFC 674
       expect(await scopeOf(narrow.access_token)).toBe('bookings:read');
     });
 
-    it('returns the whole scope after a narrower answer, in another access token', async () => {
+    it('returns the whole scope after a narrower response, in another access token', async () => {
       const { refresh_token } = await granted();
       const narrow = await answered(refresh_token, 'bookings:read');
       const wide = await answered(refresh_token);
@@ -102,25 +102,28 @@ describe.each(['token', 'refreshToken'])('a refresh with a scope at /%s (RFC 674
 
     it('honours another narrower scope, and leaves each earlier access token unchanged', async () => {
       const { refresh_token } = await granted();
-      const given = new Map<string, string>();
-      for (const asked of ['profile:read bookings:read', 'profile:read', 'bookings:write']) {
-        const answer = await answered(refresh_token, asked);
-        expect(answer.scope).toBe(asked);
-        given.set(asked, answer.access_token);
+      const issued = new Map<string, string>();
+      for (const requested of ['profile:read bookings:read', 'profile:read', 'bookings:write']) {
+        const answer = await answered(refresh_token, requested);
+        expect(answer.scope).toBe(requested);
+        issued.set(requested, answer.access_token);
       }
       const reordered = await answered(refresh_token, 'bookings:read profile:read');
-      expect(reordered.access_token).toBe(given.get('profile:read bookings:read'));
-      for (const [asked, token] of given) expect(await scopeOf(token)).toBe(asked);
+      expect(reordered.access_token).toBe(issued.get('profile:read bookings:read'));
+      for (const [scope, token] of issued) expect(await scopeOf(token)).toBe(scope);
       expect((await answered(reordered.refresh_token)).scope).toBe(GRANTED);
     });
 
-    it('gives each of many concurrent requests its own scope, and all of them one refresh token', async () => {
+    it('returns to each of many concurrent requests its scope, and to all the same refresh token', async () => {
       const { refresh_token } = await granted();
-      const asked = Array.from({ length: 20 }, (_, n) => [undefined, 'profile:read', 'bookings:read'][n % 3]);
-      const answers = await Promise.all(asked.map((scope) => answered(refresh_token, scope)));
+      const requested = Array.from(
+        { length: 20 },
+        (_, n) => [undefined, 'profile:read', 'bookings:read'][n % 3],
+      );
+      const answers = await Promise.all(requested.map((scope) => answered(refresh_token, scope)));
       expect(new Set(answers.map((answer) => answer.refresh_token)).size).toBe(1);
       for (const [n, answer] of answers.entries())
-        expect(await scopeOf(answer.access_token)).toBe(asked[n] ?? GRANTED);
+        expect(await scopeOf(answer.access_token)).toBe(requested[n] ?? GRANTED);
     });
   });
 

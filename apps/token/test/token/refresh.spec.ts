@@ -80,7 +80,7 @@ describe('POST /api/auth/oauth/refreshToken', () => {
     expect((await refresh(refresh_token)).status).toBe(200);
   });
 
-  it('restores a grant that Redis has lost from its record (DESIGN 3)', async () => {
+  it('restores a grant that Redis has lost from its record', async () => {
     const { refresh_token } = await app.pair();
     await app.redis.flushdb();
     expect((await refresh(refresh_token)).status).toBe(200);
@@ -93,7 +93,7 @@ describe('POST /api/auth/oauth/refreshToken', () => {
     expect((await refresh(refresh_token)).body.error).toBe('invalid_grant');
   });
 
-  it('accepts a later generation than Redis has after Redis has lost a rotation', async () => {
+  it('accepts a later generation than the stored one after Redis has lost a rotation', async () => {
     const first = await app.pair();
     const key = `grant:${app.grantIdOf(first.refresh_token)}`;
     const before = await app.redis.hgetall(key);
@@ -119,7 +119,7 @@ describe('with a retry window of 0', () => {
   const strict = useTokenApp({ RETRY_WINDOW: 0 });
 
   // @deviation D11
-  it('lets one of many concurrent refreshes win, and treats the others as reuse', async () => {
+  it('accepts one of many concurrent refreshes, and treats the others as reuse', async () => {
     const { refresh_token } = await strict.pair();
     const body = { grant_type: 'refresh_token', refresh_token, ...strict.ours };
     const answers = await Promise.all(Array.from({ length: 10 }, () => strict.post('refreshToken', body)));

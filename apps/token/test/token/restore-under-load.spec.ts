@@ -7,7 +7,7 @@ import { startTokenProcess, type TokenProcess } from '#test/support/token-proces
 
 const CLIENTS = 12;
 const WIPES = 40;
-/** Redis is emptied again after so many refreshes, or after so many answers of any kind when they do not succeed. */
+/** Redis is flushed after this many refreshes, or after this many responses if refreshes fail. */
 const REFRESHES = 3;
 const ANSWERS = 10 * CLIENTS;
 
@@ -17,7 +17,7 @@ interface Pair {
 }
 
 let app: TokenProcess;
-/** Of who revokes, beside the connection that empties. */
+/** For revocations; another connection flushes. */
 let redis: Redis;
 
 beforeAll(async () => {
@@ -40,7 +40,7 @@ const post = (body: object): Promise<Response> =>
 const refresh = (token: string): Promise<Response> =>
   post({ grant_type: 'refresh_token', refresh_token: token });
 
-/** Undefined where it failed, or took longer than anybody waits. */
+/** Undefined after an error or a timeout. */
 const introspect = (token: string) =>
   app.ask<{ active: boolean } | undefined>('oauth.token.introspect', { token }).catch(() => undefined);
 
@@ -51,14 +51,14 @@ async function pair(): Promise<Pair> {
   return (await answer.json()) as Pair;
 }
 
-/** One after the other: how many connections at once a busy machine grants is not the subject. */
+/** Creates pairs sequentially, because concurrent connections are not the subject. */
 async function pairs(count: number): Promise<Pair[]> {
   const made: Pair[] = [];
   while (made.length < count) made.push(await pair());
   return made;
 }
 
-/** Until `over`, a client that does everything right: refreshes, in two places at once, and uses what it got. */
+/** An honest client until `over`: refreshes concurrently in two places, and uses the tokens. */
 async function honest(first: Pair, over: () => boolean, count: Record<string, number>): Promise<Pair> {
   const counted = (what: string) => (count[what] = (count[what] ?? 0) + 1);
   let newest = first;
@@ -66,7 +66,7 @@ async function honest(first: Pair, over: () => boolean, count: Record<string, nu
     const [one, other] = await Promise.all([refresh(newest.refresh_token), refresh(newest.refresh_token)]);
     for (const answer of [one, other]) counted(`refresh ${answer.status}`);
     const answered = one.status === 200 ? one : other;
-    // A 503 is mended by a retry.
+    // The client retries after a 503.
     if (answered.status === 200) newest = (await answered.json()) as Pair;
     const reply = await introspect(newest.access_token);
     counted(reply === undefined ? 'introspection failed' : reply.active ? 'active' : 'inactive');
@@ -74,12 +74,12 @@ async function honest(first: Pair, over: () => boolean, count: Record<string, nu
   return newest;
 }
 
-describe('a Redis that is emptied repeatedly under load', () => {
-  it('logs nobody out, and revoked tokens stay refused', async () => {
+describe('a Redis that is flushed repeatedly under load', () => {
+  it('does not log users out, and does not restore revoked tokens', async () => {
     const grants = new GrantStore(redis);
     const [revoked, doomed] = [await pairs(8), await pairs(8)];
     for (const { refresh_token } of revoked) await app.records.revoke(app.grantIdOf(refresh_token));
-    // Redis has not heard of it; from the first loss on PostgreSQL decides.
+    // Redis does not have the revocations; after the first flush PostgreSQL decides.
     await app.redis.flushdb();
 
     const count: Record<string, number> = {};
@@ -104,7 +104,7 @@ describe('a Redis that is emptied repeatedly under load', () => {
       }
       return live;
     };
-    // Revoked while everything is in flight: durably, then in Redis; refused from the answer on.
+    // Revokes under load, in PostgreSQL, then in Redis; refused from then on.
     const revoking = async () => {
       const live: string[] = [];
       for (const { refresh_token, access_token } of doomed) {
@@ -138,6 +138,6 @@ describe('a Redis that is emptied repeatedly under load', () => {
     for (const { refresh_token } of newest) expect((await refresh(refresh_token)).status).toBe(200);
     for (const { refresh_token } of [...revoked, ...doomed])
       expect((await refresh(refresh_token)).status).toBe(400);
-    // Against a hang, not to measure: 2 s on a quiet machine, and as many requests on a busy one.
+    // Timeout for hangs: takes 2 s on an idle machine, and as many requests on a busy one.
   }, 600_000);
 });

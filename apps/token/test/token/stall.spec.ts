@@ -30,11 +30,11 @@ async function refreshToken(): Promise<string> {
 
 const generation = async (token: string) => (await storedGrant(app.redis, app.grantIdOf(token))).generation;
 
-/** Stops the process, and lets it go on when whoever waits for it has given up. */
-async function standStill(meanwhile: () => void): Promise<void> {
+/** Stops the process until callers have timed out. */
+async function stall(work: () => void): Promise<void> {
   process.kill(app.pid, 'SIGSTOP');
   try {
-    meanwhile();
+    work();
     await sleep(STALL_MS + 1_000);
   } finally {
     process.kill(app.pid, 'SIGCONT');
@@ -47,7 +47,7 @@ async function expectUnavailable(answer: Response): Promise<void> {
   expect(await answer.json()).toMatchObject({ error: 'temporarily_unavailable' });
 }
 
-/** A moment later it serves as ever. */
+/** Repeats a refresh until it is served. */
 async function expectServed(token: string): Promise<void> {
   for (const end = Date.now() + 60_000; Date.now() < end; await sleep(100)) {
     const answer = await refresh(token);
@@ -55,16 +55,16 @@ async function expectServed(token: string): Promise<void> {
     expect(answer.status).toBe(200);
     return;
   }
-  throw new Error('it never serves again');
+  throw new Error('the app does not recover');
 }
 
-// RFC 9700 4.14.2: a refresh token that comes again after its successor was used ends the grant. A client that got no answer
-// from one copy repeats the refresh at another; what waited at the first must not come again by itself.
+// RFC 9700 4.14.2: a refresh token that arrives after its successor was used revokes the grant. A client that got no response from
+// one replica repeats the refresh at another; the first replica must not process the waiting request later.
 it('the token app refuses requests that waited while the event loop was stalled', async () => {
   const tokens = [await refreshToken(), await refreshToken(), await refreshToken()];
-  let asked: Promise<Response>[] = [];
-  await standStill(() => (asked = tokens.map((token) => refresh(token))));
-  for (const answer of await Promise.all(asked)) await expectUnavailable(answer);
+  let responses: Promise<Response>[] = [];
+  await stall(() => (responses = tokens.map((token) => refresh(token))));
+  for (const answer of await Promise.all(responses)) await expectUnavailable(answer);
   for (const token of tokens) {
     expect(await generation(token)).toBe('1');
     await expectServed(token);

@@ -123,7 +123,7 @@ describe('POST /api/auth/oauth/token', () => {
     ]);
   });
 
-  it('accepts a client that was registered after it was first asked for', async () => {
+  it('accepts a client that was registered after a request for it', async () => {
     const late = {
       client_id: `sc_late${randomBytes(6).toString('hex')}`,
       client_secret: app.ours.client_secret,
@@ -144,7 +144,7 @@ describe('POST /api/auth/oauth/token', () => {
   });
 
   // @rfc 6749 4.1.2
-  it('lets one of 500 concurrent redemptions of a code win, and revokes its tokens', async () => {
+  it('accepts one of 500 concurrent redemptions of a code, and revokes its tokens', async () => {
     const code = await app.ourCode();
     const answers = await Promise.all(Array.from({ length: 500 }, () => post(app.redemption(code))));
     const won = answers.filter(({ status }) => status === 200);
@@ -182,7 +182,7 @@ describe('PKCE at the token endpoint (RFC 7636)', () => {
   });
 
   // @rfc 7636 4.6 @rfc 9700 4.5.3
-  it('burns the code on a wrong verifier (4.6)', async () => {
+  it('invalidates the code after a wrong verifier (4.6)', async () => {
     const code = await app.ourCode({ challenge });
     const wrong = await post({
       ...app.redemption(code),
@@ -213,7 +213,7 @@ describe('PKCE at the token endpoint (RFC 7636)', () => {
     },
   );
 
-  it('gives a public client tokens without a secret, and refuses one that sends a secret', async () => {
+  it('issues tokens to a public client without a secret, and refuses a public client with a secret', async () => {
     const open = await app.publicClient('com.example.pocket:/callback');
     const redirect_uri = 'com.example.pocket:/callback';
     const code = await app.code(open.client_id, app.userId, { challenge, redirectUri: redirect_uri });

@@ -9,7 +9,7 @@ const refresh = ({ refresh_token }: Pair) =>
   app.post('token', { grant_type: 'refresh_token', refresh_token, ...app.ours });
 const apply = (request: object) => app.ask<ApplyRevocationsReply>(SUBJECTS.applyRevocations, request);
 
-/** What a user has who let our client in twice and did not come back yet from a third time. */
+/** Creates two active grants and one unredeemed code. */
 async function connected(userId: number) {
   const code = () => app.code(app.ours.client_id, userId);
   const pair = async () => (await app.post('token', app.redemption(await code()))).body as Pair;
@@ -35,11 +35,11 @@ describe.each([
     expect((await app.post('token', app.redemption(code))).body).toMatchObject({ error: 'invalid_grant' });
     expect(await introspect(other.pairs[0])).toMatchObject({ active: true });
     expect((await refresh(other.pairs[0])).status).toBe(200);
-    // Safe to repeat: whoever asked may not have heard the answer.
+    // Safe to repeat if the response was lost.
     expect(await apply({ user_id: userId })).toEqual({ applied: 3 });
   });
 
-  it('stays without access when Redis has lost everything', async () => {
+  it('has no access after Redis has lost its data', async () => {
     const userId = await app.user();
     const { pairs, code } = await connected(userId);
     await end(userId);
@@ -52,7 +52,7 @@ describe.each([
 });
 
 describe('the request to apply revocations', () => {
-  it('ends only grants that PostgreSQL has revoked', async () => {
+  it('ends only grants that are revoked in PostgreSQL', async () => {
     const userId = await app.user();
     const { pairs } = await connected(userId);
     expect(await apply({ user_id: userId })).toEqual({ applied: 0 });

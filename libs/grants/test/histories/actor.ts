@@ -5,33 +5,33 @@ import type { Event } from './history.js';
 import type { Pair } from './witness.js';
 
 const DISTURBING: readonly Event['do'][] = ['replay', 'replay-code', 'revoke', 'wipe', 'fall-back'];
-/** How much sooner than the window's end a client must retry, for two clocks and a fraction of a second. */
+/** A client must retry this much before the window ends, because of two clocks and rounding. */
 const MARGIN_MS = 6_000;
 
-/** The honest client of one grant, which must be refused nothing, and those who are up to something. */
+/** The honest client of one grant, which must never be refused, and its attackers. */
 export class Actor {
   private newest: Pair | undefined;
-  /** When the honest client first tried the refresh of which it has no answer yet. */
+  /** Start of the refresh that the honest client has not completed. */
   private tryingSince: number | undefined;
-  /** Why the honest client may be refused by now. */
-  private excuse: string | undefined;
-  /** With single use, and before it has a refresh token, the client does one thing at a time. */
+  /** Reason for which the honest client may be refused. */
+  private permittedRefusal: string | undefined;
+  /** Limits the client to one request at a time: with single use, and until it has a refresh token. */
   private refreshing = false;
-  /** How many requests more this round may send at once. */
+  /** Requests that this round may still send concurrently. */
   private room = 0;
 
-  /** @param retryWindow in seconds */
+  /** @param retryWindow seconds */
   constructor(
     private readonly grant: GrantRequests,
     private readonly retryWindow: number,
   ) {}
 
-  /** Begins a round. Orders of many requests around a loss or a revocation are too many to follow. */
+  /** Begins a round. Around a loss or a revocation, many requests have too many possible orders to check. */
   begin(events: readonly Event[]): void {
     this.room = events.some((event) => DISTURBING.includes(event.do)) ? 4 : 10;
   }
 
-  /** Ends a round. @throws Error when what was answered in it breaks a promise. */
+  /** Ends a round. @throws Error if a response breaks an invariant */
   rest(): void {
     this.grant.witness.explain();
     this.refreshing = false;
@@ -45,15 +45,15 @@ export class Actor {
     const pair = 'back' in event ? grant.witness.pairs.at(-1 - event.back) : this.newest;
     switch (event.do) {
       case 'refresh':
-        return this.goOn(process, now, event.places, event.lost);
+        return this.advance(process, now, event.places, event.lost);
       case 'use':
         return pair && this.use(pair, process, now);
       case 'replay':
-        // The thief's successor is one that the client does not know of.
-        this.excuse ??= 'a refresh token was replayed';
+        // The client does not know the thief's successor.
+        this.permittedRefusal ??= 'a refresh token was replayed';
         return pair && grant.refresh(pair, process, now);
       case 'replay-code':
-        this.excuse ??= 'the code was replayed';
+        this.permittedRefusal ??= 'the code was replayed';
         return grant.redeem(process, now);
       case 'foreign':
         return pair
@@ -62,7 +62,7 @@ export class Actor {
       case 'introspect':
         return pair && grant.introspect(pair, process, now);
       case 'revoke':
-        this.excuse ??= 'the grant was revoked';
+        this.permittedRefusal ??= 'the grant was revoked';
         return grant.revoke(process, now);
       case 'copy':
         return grant.copy();
@@ -73,8 +73,8 @@ export class Actor {
     }
   }
 
-  /** The honest client: redeems its code once, and then refreshes what it has; a lost answer it retries. */
-  private async goOn(process: number, now: number, places: number, lost: boolean): Promise<void> {
+  /** Redeems the code once, then refreshes the newest pair. Retries when a response is lost. */
+  private async advance(process: number, now: number, places: number, lost: boolean): Promise<void> {
     const pair = this.newest;
     const strict = this.retryWindow === 0;
     if (strict || !pair) {
@@ -84,9 +84,9 @@ export class Actor {
     if (!pair) return this.redeem(process, now);
     this.tryingSince ??= now;
     if (now !== this.tryingSince && now - this.tryingSince > this.retryWindow * 1000 - MARGIN_MS)
-      this.excuse ??= 'the client retried late';
+      this.permittedRefusal ??= 'the client retried late';
     if (now > pair.rotatedAt + DEFAULT_LIFETIMES.refreshToken * 1000 - MARGIN_MS)
-      this.excuse ??= 'the refresh token expired';
+      this.permittedRefusal ??= 'the refresh token expired';
     const parallel = strict ? 1 : Math.min(places, this.room + 1);
     this.room -= parallel - 1;
     const answers = await Promise.all(
@@ -99,18 +99,19 @@ export class Actor {
   }
 
   private async redeem(process: number, now: number): Promise<void> {
-    if (this.excuse) return;
-    if (now > this.grant.codeExpiry - MARGIN_MS) this.excuse ??= 'the code was redeemed late';
+    if (this.permittedRefusal) return;
+    if (now > this.grant.codeExpiry - MARGIN_MS) this.permittedRefusal ??= 'the code was redeemed late';
     const answer = await this.grant.redeem(process, now);
-    // A code is never restored.
-    if (answer.outcome !== 'granted' && this.grant.witness.hasLost) this.excuse ??= 'Redis lost the code';
+    // A lost code cannot be restored.
+    if (answer.outcome !== 'granted' && this.grant.witness.hasLost)
+      this.permittedRefusal ??= 'Redis lost the code';
     this.receive(answer, 'redeems the code');
   }
 
   private receive(answer: EngineAnswer, doing: string): void {
     if (answer.outcome === 'unavailable') return;
     if (answer.outcome !== 'granted') {
-      if (!this.excuse)
+      if (!this.permittedRefusal)
         this.grant.witness.fail(`the honest client ${doing} and is logged out: ${answer.outcome}`);
       return;
     }
@@ -122,7 +123,7 @@ export class Actor {
 
   private async use(pair: Pair, process: number, now: number): Promise<void> {
     const { outcome } = await this.grant.introspect(pair, process, now);
-    if (['expired', 'active', 'unavailable'].includes(outcome) || this.excuse) return;
+    if (['expired', 'active', 'unavailable'].includes(outcome) || this.permittedRefusal) return;
     this.grant.witness.fail(
       `the honest client's access token of generation ${pair.generation} is refused: ${outcome}`,
     );

@@ -3,14 +3,14 @@ import { type History, histories } from './history.js';
 import { playHistory } from './play-history.js';
 import { openTheatre, type Stage, type Theatre } from './stage.js';
 
-// A failure prints its seed: SEED=… plays the same histories again, one after the other, and looks for a shorter one that
-// fails; though processes never interleave twice in quite the same way.
+// A failure prints its seed. SEED=… repeats its histories sequentially and shrinks the failing one; processes may interleave
+// differently.
 const SEED = process.env['SEED'];
 const FIRST_SEED = Number(SEED ?? Math.floor(Math.random() * 2 ** 31));
-/** Histories that are under way at the same time. */
+/** Concurrent histories. */
 const LANES = SEED === undefined ? 12 : 1;
 
-/** Plays histories, several at a time; when one breaks a promise the others end as well. */
+/** Plays several histories concurrently. If one breaks an invariant, the others end too. */
 async function playMany(stage: Stage, count: number): Promise<void> {
   let over = false;
   const play = async (history: History) => {
@@ -28,7 +28,7 @@ async function playMany(stage: Stage, count: number): Promise<void> {
   if (failed) throw failed.reason;
 }
 
-/** Plays `count` random histories on as many engines, each in a process of its own. */
+/** Plays random histories on several engine processes. */
 export function describeHistories(count: number, processes: number): void {
   let theatre: Theatre;
   beforeAll(async () => {
@@ -42,7 +42,7 @@ export function describeHistories(count: number, processes: number): void {
   ])(
     'never leave two live successors, a live token after revocation, or a logged-out honest client (%s)',
     (_, retryWindow, share) => playMany(theatre.stage(retryWindow), count * share),
-    // Against a hang, not to measure: on a busy machine one takes a second.
+    // Timeout for hangs: on a busy machine a history takes a second.
     60_000 + count * 1_000,
   );
 }

@@ -1,23 +1,22 @@
-/** What an engine process is asked to do. `now` is what its clock shows, in milliseconds since the epoch. */
+/** Command for an engine process. `now` is its clock, in milliseconds since the epoch. */
 export type EngineCommand =
   | { readonly do: 'allow'; readonly now: number; readonly clientId: string; readonly userId: number }
   | { readonly do: 'redeem'; readonly now: number; readonly code: string; readonly clientId: string }
   | { readonly do: 'refresh'; readonly now: number; readonly token: string; readonly clientId: string }
   | { readonly do: 'introspect'; readonly now: number; readonly token: string }
   | { readonly do: 'revoke'; readonly now: number; readonly id: string }
-  /** What every token app does when it connects to Redis: applies a recent revocation again. */
+  /** Applies a recent revocation again, as token apps do when they connect to Redis. */
   | { readonly do: 'replay-revocation'; readonly now: number; readonly id: string };
 
-/** A command under the retry window, in seconds, that its grants have. */
+/** The retry window is in seconds. */
 export interface EngineRequest {
   readonly id: number;
   readonly command: EngineCommand;
   readonly retryWindow: number;
 }
 
-/** What came of a command. */
 export interface EngineAnswer {
-  /** A refusal's reason, `granted`, `active`, `done`, or `unavailable` for a store that did not answer. */
+  /** Reason of a refusal, `granted`, `active`, `done`, or `unavailable` if a store did not answer. */
   readonly outcome: string;
   readonly generation?: number;
   readonly rotatedAt?: number;
@@ -28,7 +27,6 @@ export interface EngineAnswer {
   readonly id?: string;
 }
 
-/** What an engine process is started with. */
 export interface EngineSettings {
   readonly databaseUrl: string;
   readonly redisUrl: string;

@@ -6,7 +6,7 @@ import type { EngineAnswer, EngineCommand, EngineRequest, EngineSettings } from 
 const PROGRAM = fileURLToPath(new URL('./engine-process.ts', import.meta.url));
 const LOADER = new URL('../../../../test/jest/register-typescript.mjs', import.meta.url).href;
 
-/** Several processes, each with a grant engine and connections of its own, over the same stores. */
+/** Several engine processes with separate connections to the same stores. */
 export class EngineFleet {
   private readonly waiting = new Map<number, (answer: EngineAnswer) => void>();
   private next = 0;
@@ -29,7 +29,7 @@ export class EngineFleet {
     return this.processes.length;
   }
 
-  /** @param retryWindow in seconds. Sends a command to a process; the answer may come before those to earlier commands. */
+  /** Responses may arrive in another order. @param retryWindow seconds */
   ask(process: number, command: EngineCommand, retryWindow: number): Promise<EngineAnswer> {
     const id = this.next++;
     return new Promise((resolve, reject) => {

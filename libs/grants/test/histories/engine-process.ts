@@ -8,13 +8,13 @@ import { DependencyUnavailableError } from '#platform/dependency-unavailable.err
 import { grantEngine } from '#test/support/grant-engine.js';
 import type { EngineAnswer, EngineCommand, EngineRequest, EngineSettings } from './engine-command.js';
 
-// A process of its own with a grant engine over its own connections, as each copy of the token app has. It carries
-// out what its parent sends, as it comes, many at a time; the clock is the parent's.
+// Process with a grant engine and its own connections, like a replica of the token app. Executes commands of its parent
+// concurrently, with the parent's clock.
 
 const REDIRECT_URI = 'https://app.example.com/callback';
 const settings = JSON.parse(process.env['ENGINE_SETTINGS'] ?? '') as EngineSettings;
 const lifetimes = DEFAULT_LIFETIMES;
-// A busy machine may be late: an answer that was not given is not the subject.
+// Long timeouts, because these tests are not about slow machines.
 const limits = { poolSize: 4, connectTimeoutMs: 60_000, statementTimeoutMs: 60_000 };
 const dataSource = await databaseDataSource(settings.databaseUrl, limits).initialize();
 const records = new GrantRecordStore(dataSource);
@@ -22,7 +22,7 @@ const redis = new Redis(settings.redisUrl);
 const { tokenKeys } = settings;
 const { store, issuer } = grantEngine({ redis, records, tokenKeys });
 
-async function carryOut(command: EngineCommand, retryWindow: number): Promise<EngineAnswer> {
+async function execute(command: EngineCommand, retryWindow: number): Promise<EngineAnswer> {
   const { engine, revocations } = grantEngine({
     redis,
     records,
@@ -85,7 +85,7 @@ function shown(result: Granted | Refusal): EngineAnswer {
 }
 
 process.on('message', ({ id, command, retryWindow }: EngineRequest) => {
-  carryOut(command, retryWindow)
+  execute(command, retryWindow)
     .catch((error: unknown): EngineAnswer => {
       if (error instanceof DependencyUnavailableError) return { outcome: 'unavailable' };
       return { outcome: `threw ${String(error)}` };

@@ -5,10 +5,10 @@ import type { Stage } from './stage.js';
 import type { RedisState } from './state-machine.js';
 import { type Pair, Witness } from './witness.js';
 
-// The clocks of the processes stand apart, by less than the 5 s that are allowed.
+// Clocks differ by less than the permitted 5 s.
 const SKEWS = [0, 1_700, -1_900, 600];
 
-/** All that can be asked of one grant, and all that can befall it; each under the eyes of its witness. */
+/** All requests on one grant, and all failures, each checked by the witness. */
 export class GrantRequests {
   readonly witness: Witness;
   private saved: Record<string, string> = {};
@@ -19,19 +19,19 @@ export class GrantRequests {
     readonly otherClientId: string,
     private readonly id: string,
     private readonly code: string,
-    /** Milliseconds since the epoch, as all times here. */
+    /** Milliseconds since the epoch, like all times here. */
     readonly codeExpiry: number,
     createdAt: number,
   ) {
     this.witness = new Witness(createdAt);
   }
 
-  /** The user allows: a grant begins. */
+  /** Creates a grant. */
   static async allowed(stage: Stage, number: number, now: number): Promise<GrantRequests> {
     const { clientIds, userId, fleet } = stage;
     const [clientId, other] = number % 2 === 0 ? clientIds : ([clientIds[1], clientIds[0]] as const);
     const { code, id } = await fleet.ask(number, { do: 'allow', now, clientId, userId });
-    if (!code || !id) throw new Error('no code was given');
+    if (!code || !id) throw new Error('no code was issued');
     const codeExpiry = (Math.floor(now / 1000) + DEFAULT_LIFETIMES.code) * 1000;
     return new GrantRequests(stage, clientId, other, id, code, codeExpiry, now);
   }
@@ -69,7 +69,7 @@ export class GrantRequests {
     );
   }
 
-  /** Redis is copied, as far as this grant goes. */
+  /** Copies the grant in Redis. */
   async copy(): Promise<void> {
     this.saved = await this.stage.redis.hgetall(this.key);
   }
@@ -78,10 +78,10 @@ export class GrantRequests {
     return this.lose(null, {});
   }
 
-  /** Redis goes back to the copy, and a token app that connects to it applies the revocations again. */
+  /** Restores the copy in Redis; a token app that connects then applies the revocations again. */
   async fallBack(process: number, now: number): Promise<void> {
     const { status, generation, rotatedAt, client } = withFullNames(this.saved);
-    // A copy without the grant is as good as a wipe.
+    // A copy without the grant is a wipe.
     if (status === undefined) return this.wipe();
     const left = {
       status,
@@ -112,7 +112,7 @@ export class GrantRequests {
 
   private async expired(send: () => Promise<EngineAnswer>): Promise<EngineAnswer> {
     const answer = await send();
-    if (answer.outcome !== 'expired') this.witness.fail(`an expired token is answered ${answer.outcome}`);
+    if (answer.outcome !== 'expired') this.witness.fail(`an expired token got ${answer.outcome}`);
     return answer;
   }
 }

@@ -1,5 +1,5 @@
 import { describeHistories } from './describe-histories.js';
 
-describe('concurrent histories of many clients, several processes, and a Redis that forgets', () => {
+describe('concurrent histories of many clients and several processes, while Redis loses data,', () => {
   describeHistories(150, 2);
 });

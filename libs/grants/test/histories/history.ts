@@ -1,40 +1,39 @@
 import fc from 'fast-check';
 
-/** Something that happens to one of a history's grants. `back` counts from the newest pair it ever had. */
+/** Event of a grant. `back` counts from its newest pair. */
 export type Event =
-  /** Its client, honest, refreshes by the newest pair it received, in several places at once; answers may get lost. */
+  /** The honest client refreshes its newest pair, concurrently in several places; responses may be lost. */
   | { readonly do: 'refresh'; readonly places: number; readonly lost: boolean }
-  /** Its client uses its newest access token. */
+  /** The client uses its newest access token. */
   | { readonly do: 'use' }
-  /** Somebody presents a refresh token that is not, or not any more, his to present. */
+  /** An attacker presents a refresh token. */
   | { readonly do: 'replay'; readonly back: number }
   | { readonly do: 'replay-code' }
-  /** Another client presents its tokens. */
+  /** Another client presents the tokens. */
   | { readonly do: 'foreign'; readonly back: number }
   | { readonly do: 'introspect'; readonly back: number }
   | { readonly do: 'revoke' }
-  /** A copy of Redis is taken, as a replica or a backup has it. */
+  /** Redis is copied, as by a replica or a backup. */
   | { readonly do: 'copy' }
-  /** Redis loses everything. */
+  /** Redis loses all data. */
   | { readonly do: 'wipe' }
-  /** Redis goes back to the copy: its last writes are lost. */
+  /** Redis is replaced by the copy, and loses its last writes. */
   | { readonly do: 'fall-back' };
 
-interface Happening {
+interface GrantEvent {
   readonly grant: number;
-  /** Which process serves it. */
   readonly process: number;
   readonly event: Event;
 }
 
-/** What happens at once, and the seconds until the next round. */
+/** Concurrent events, and the pause in seconds until the next round. */
 interface Round {
-  readonly happenings: readonly Happening[];
+  readonly happenings: readonly GrantEvent[];
   readonly pause: number;
 }
 
 export interface History {
-  /** Grants of two clients in turn. */
+  /** Alternately of two clients. */
   readonly grants: number;
   readonly rounds: readonly Round[];
 }
@@ -67,7 +66,7 @@ const round = fc.record({
     minLength: 1,
     maxLength: 5,
   }),
-  // Inside and outside the retry window; past an access token's life; past a refresh token's.
+  // Inside and outside the retry window; after an access token has expired; after a refresh token has expired.
   pause: fc.oneof(
     { weight: 12, arbitrary: fc.constantFrom(0, 0, 1, 9, 20) },
     { weight: 5, arbitrary: fc.constantFrom(30, 40) },
@@ -76,7 +75,7 @@ const round = fc.record({
   ),
 });
 
-/** Random histories: what many hands do to a few grants while Redis forgets. */
+/** Random events of a few grants while Redis loses data. */
 export const histories: fc.Arbitrary<History> = fc.record({
   grants: fc.integer({ min: 1, max: 3 }),
   rounds: fc.array(round, { minLength: 1, maxLength: 12 }),

@@ -1,12 +1,12 @@
 import { begin, type Progress, type Request, type State, step } from './state-machine.js';
 
-/** A request and the answer it got. Equal ones are interchangeable, which keeps the orders to follow few. */
+/** Equal exchanges are interchangeable, which limits the number of orders. */
 interface Exchange {
   readonly request: Request;
   readonly answer: string;
 }
 
-/** How many equal exchanges have come equally far. */
+/** Equal exchanges with equal progress. */
 interface Crowd {
   readonly kind: string;
   readonly progress: Progress;
@@ -19,9 +19,8 @@ interface Possibility {
 }
 
 /**
- * Decides whether what was seen of one grant can be explained: whether the steps of its concurrent requests can be
- * put in an order that respects who had his answer before whom asked, and in which the state machine gives the
- * answers that were given. It follows every such order at once; when none is left, the history is wrong.
+ * Linearizability checker of one grant: searches for orders of the steps of concurrent requests in which a request that began after
+ * another's response comes later, and the state machine gives the observed responses. Without such an order, the history is wrong.
  */
 export class Monitor {
   private readonly requests: Request[] = [];
@@ -34,7 +33,7 @@ export class Monitor {
     this.possible = [{ state: initial, open: new Map() }];
   }
 
-  /** A request is sent; the number names it in `answered`. */
+  /** Records a request. @returns its number, for `answered` */
   asked(request: Request): number {
     const id = this.requests.push(request) - 1;
     this.events.push({ id, asks: true });
@@ -42,17 +41,13 @@ export class Monitor {
     return id;
   }
 
-  /** Its answer has come. */
   answered(id: number, answer: string): void {
     this.answers[id] = answer;
     this.events.push({ id, asks: false });
     this.lines.push(`#${id} gets ${answer}`);
   }
 
-  /**
-   * Explains what was seen so far; every request must have its answer.
-   * @throws Error that tells the grant's history when no order explains it.
-   */
+  /** Call when every request has its response. @throws Error with the history if no order explains it */
   explain(): void {
     const exchanges = new Map<string, Exchange>();
     const kinds = this.requests.map((request, id) => {
@@ -83,7 +78,7 @@ export class Monitor {
     this.events = [];
   }
 
-  /** The grant's history so far, a line an event. */
+  /** History, one event per line. */
   get log(): string {
     return this.lines.join('\n');
   }
@@ -113,25 +108,25 @@ function explore(
 
 function successors({ state, open }: Possibility, exchanges: ReadonlyMap<string, Exchange>): Possibility[] {
   const result: Possibility[] = [];
-  // With nothing that revokes and nothing that loses, missing a grant and putting it back is as good as one step.
+  // Without a revocation or a loss, missing and restoring a grant count as one step.
   const quiet = ![...exchanges.values()].some(disturbs);
   const losing = [...exchanges.values()].some(({ request }) => request.do === 'lose');
   for (const crowd of open.values()) {
     const exchange = exchanges.get(crowd.kind);
     if (!exchange || crowd.progress.phase === 'done') continue;
-    const advance = quiet ? untilPutBack : step;
+    const advance = quiet ? untilRestored : step;
     const [progress, changed] = advance(exchange.request, crowd.progress, state);
     if (progress.answer !== '' && progress.answer !== exchange.answer) continue;
     const moves = moved(moved(open, crowd, -1), { kind: crowd.kind, progress }, 1);
-    // What ends a request and changes nothing else may as well happen first; after a loss it could do more.
+    // A step that only ends a request can come first, unless a loss could change its result.
     if (!losing && progress.phase === 'done' && changed === state) return [{ state, open: moves }];
     result.push({ state: changed, open: moves });
   }
   return result;
 }
 
-/** All steps until the grant is put back, or the request is over. */
-function untilPutBack(...[request, from, before]: Parameters<typeof step>): ReturnType<typeof step> {
+/** Runs all steps until the grant is restored or the request has ended. */
+function untilRestored(...[request, from, before]: Parameters<typeof step>): ReturnType<typeof step> {
   let [progress, state] = step(request, from, before);
   while (!['try', 'done'].includes(progress.phase)) [progress, state] = step(request, progress, state);
   return [progress, state];
@@ -157,7 +152,7 @@ function moved(
   return result;
 }
 
-/** A request may also give up, when Redis loses the grant faster than it is put back. */
+/** `unavailable` also ends a request while Redis loses grants faster than they are restored. */
 function isOver({ kind, progress }: Crowd, exchanges: ReadonlyMap<string, Exchange>): boolean {
   return progress.phase === (exchanges.get(kind)?.answer === 'unavailable' ? 'miss' : 'done');
 }

@@ -3,7 +3,7 @@ import { GrantRequests } from './grant-requests.js';
 import type { History } from './history.js';
 import type { Stage } from './stage.js';
 
-/** Plays a history against real processes and stores; rejects when an answer breaks a promise. */
+/** Plays a history with real processes and stores. Rejects if a response breaks an invariant. */
 export async function playHistory(stage: Stage, { grants, rounds }: History): Promise<void> {
   let now = Date.now();
   const actors = await Promise.all(

@@ -13,7 +13,7 @@ let services: Isolated;
 let fixture: Fixture;
 let client: TestClient;
 let userId: number;
-/** What happens when PostgreSQL has answered and its answer is still on its way. */
+/** Called between the answer of PostgreSQL and its use. */
 let afterFind: (id: string) => Promise<unknown>;
 let engine: GrantEngine;
 let revocations: RevocationService;
@@ -69,7 +69,7 @@ describe('restoring a grant that Redis has lost', () => {
     expect((await engine.introspect(accessToken, null)).outcome).toBe('revoked');
   });
 
-  it('restores again what Redis loses during the restore', async () => {
+  it('restores a grant again that Redis loses during the restore', async () => {
     const { refreshToken } = await pair();
     afterFind = async () => {
       afterFind = () => Promise.resolve();
@@ -78,7 +78,7 @@ describe('restoring a grant that Redis has lost', () => {
     expect((await refresh(refreshToken)).outcome).toBe('granted');
   });
 
-  it('fails retryably, and refuses nobody, when Redis loses grants faster than they are restored', async () => {
+  it('fails with a retryable error while Redis loses grants faster than they are restored', async () => {
     const { refreshToken } = await pair();
     afterFind = () => fixture.redis.flushdb();
     await expect(refresh(refreshToken)).rejects.toBeInstanceOf(DependencyUnavailableError);

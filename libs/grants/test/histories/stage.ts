@@ -5,7 +5,7 @@ import { isolate } from '#test/support/isolate.js';
 import type { EngineAnswer, EngineCommand } from './engine-command.js';
 import { EngineFleet } from './engine-fleet.js';
 
-/** Stores of their own, two clients, and processes with grant engines over them. */
+/** Isolated stores, two clients, and engine processes. */
 export interface Stage {
   readonly fleet: { ask(process: number, command: EngineCommand): Promise<EngineAnswer> };
   readonly redis: Redis;
@@ -15,7 +15,7 @@ export interface Stage {
   readonly retryWindow: number;
 }
 
-/** A stage for any retry window, as starting processes takes long. */
+/** Provides stages with any retry window on the same processes, which start slowly. */
 export interface Theatre {
   stage(retryWindow: number): Stage;
   close(): Promise<void>;

@@ -1,22 +1,21 @@
-/** What Redis holds of a grant; null when it holds nothing. */
+/** Grant in Redis; null if Redis does not have it. */
 export type RedisState = {
   readonly status: 'pending' | 'active' | 'revoked';
   readonly generation: number;
   readonly rotatedAt: number;
-  /** False for the tombstone of a grant that Redis had lost before: it does not know whose it was. */
+  /** False for the tombstone of a grant that Redis had lost: it does not contain the client. */
   readonly client: boolean;
 } | null;
 
-/** Everything that decides about one grant. */
 export interface State {
   readonly redis: RedisState;
-  /** Whether the record in PostgreSQL says revoked. */
+  /** Whether the grant is revoked in PostgreSQL. */
   readonly revoked: boolean;
-  /** How often Redis has lost something. */
+  /** Number of losses in Redis. */
   readonly losses: number;
 }
 
-/** A request on one grant, and what the state machine must know of it. Times in milliseconds. */
+/** Times are in milliseconds. */
 export type Request =
   | { readonly do: 'redeem'; readonly ours: boolean; readonly now: number; readonly expired: boolean }
   | {
@@ -30,15 +29,15 @@ export type Request =
   | { readonly do: 'introspect'; readonly generation: number; readonly issuedAt: number }
   | { readonly do: 'revoke' }
   | { readonly do: 'replay-revocation' }
-  /** Redis has this from now on: it lost its last writes, or everything. */
+  /** Redis loses its last writes or everything; `left` remains. */
   | { readonly do: 'lose'; readonly left: RedisState };
 
-/** How far a request has come. Each phase is one atomic step on Redis or on PostgreSQL; `done` has the answer. */
+/** Each phase is one atomic step on Redis or PostgreSQL; `done` has the response. */
 export interface Progress {
-  readonly phase: 'try' | 'miss' | 'find' | 'put back' | 'record' | 'tombstone' | 'done';
-  /** Empty until it is certain. */
+  readonly phase: 'try' | 'miss' | 'find' | 'restore' | 'record' | 'tombstone' | 'done';
+  /** Empty while unknown. */
   readonly answer: string;
-  /** How often Redis had lost something when this request missed the grant there. */
+  /** Losses in Redis when this request missed the grant. */
   readonly losses?: number;
 }
 
@@ -58,7 +57,7 @@ export function begin(request: Request): Progress {
   return { phase: 'try', answer: '' };
 }
 
-/** A second implementation of the grant's state machine (docs/adr/0003): the next atomic step of a request. */
+/** Second implementation of the state machine (docs/adr/0003): the next atomic step of a request. */
 export function step(request: Request, progress: Progress, state: State): Step {
   const { phase, answer } = progress;
   switch (phase) {
@@ -73,9 +72,9 @@ export function step(request: Request, progress: Progress, state: State): Step {
       if (request.do === 'replay-revocation') {
         return [state.revoked ? { phase: 'tombstone', answer } : done(answer), state];
       }
-      return [state.revoked ? done('revoked') : { ...progress, phase: 'put back' }, state];
-    case 'put back': {
-      // What was lost in between may have been a revocation that the record did not show yet.
+      return [state.revoked ? done('revoked') : { ...progress, phase: 'restore' }, state];
+    case 'restore': {
+      // A revocation may have been lost in between that the record did not show yet.
       if (state.redis || state.losses !== progress.losses) return [{ phase: 'try', answer }, state];
       const { generation, issuedAt } = request as Request & { do: 'introspect' };
       return [
@@ -114,7 +113,7 @@ function transition(request: Request, state: State): Step {
       return request.expired ? unchanged('expired') : granted(1, request.now);
     case 'refresh':
       if (request.generation >= redis.generation) return granted(request.generation + 1, request.now);
-      // Clocks differ: the rotation may lie in the future, which must not open a window that is turned off.
+      // With clock skew the rotation may be in the future, which must not open a disabled retry window.
       if (
         request.generation === redis.generation - 1 &&
         request.window > 0 &&

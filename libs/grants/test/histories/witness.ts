@@ -10,15 +10,15 @@ export interface Pair {
 }
 
 /**
- * Sees every request on a grant and its answer, and holds the service to its promises:
+ * Checks the invariants of a grant on every request:
  *
- * - every answer is explained by the state machine (the monitor);
- * - one generation has one pair, until Redis has lost writes;
- * - what is asked after a revocation was acknowledged is refused, except while Redis has fallen back to an old copy
- *   and the token apps have not yet applied the revocation again.
+ * - the state machine explains every response (the monitor);
+ * - a generation has one pair, until Redis has lost writes;
+ * - requests after an acknowledged revocation are refused, except after Redis has fallen back to an old copy and before the token
+ *   apps have applied the revocation again.
  */
 export class Witness {
-  /** Every pair that anybody was given, the newest last. */
+  /** All issued pairs, the newest last. */
   readonly pairs: Pair[] = [];
   private readonly monitor: Monitor;
   private losses = 0;
@@ -26,18 +26,17 @@ export class Witness {
   private fallenBack = 0;
   private fallBacks = 0;
 
-  /** @param createdAt when the user allowed, in milliseconds */
+  /** @param createdAt milliseconds */
   constructor(createdAt: number) {
     const redis = { status: 'pending', generation: 0, rotatedAt: createdAt, client: true } as const;
     this.monitor = new Monitor({ redis, revoked: false, losses: 0 });
   }
 
-  /** Whether Redis has lost something of this grant. */
   get hasLost(): boolean {
     return this.losses > 0;
   }
 
-  /** Carries out a request under its eyes. @throws Error when the answer breaks a promise. */
+  /** Sends a request. @throws Error if the response breaks an invariant */
   async see(request: Request, send: () => Promise<EngineAnswer>): Promise<EngineAnswer> {
     const mustBeRefused = this.revoked && this.fallenBack === 0;
     const fallBacksBefore = this.fallBacks;
@@ -55,7 +54,7 @@ export class Witness {
     return answer;
   }
 
-  /** What happens from the moment Redis falls back until the token apps have applied the revocations again. */
+  /** Runs `happens`, from the fallback of Redis until the token apps have applied the revocations again. */
   async whileFallenBack(happens: () => Promise<unknown>): Promise<void> {
     this.fallBacks++;
     this.fallenBack++;
@@ -63,7 +62,7 @@ export class Witness {
     this.fallenBack--;
   }
 
-  /** @throws Error when the state machine does not explain what was seen; every request must have its answer. */
+  /** Call when every request has its response. @throws Error if the state machine does not explain them */
   explain(): void {
     this.monitor.explain();
   }
