@@ -18,14 +18,14 @@ Settings, which no command needs while "npm start" runs in this folder:
   DATABASE_URL     all commands but scope list
   DATABASE_SCHEMA  the same, if the tables are in another schema than oauth
   NATS_URL         client create, client handover, client update, client disable, client enable, client delete, client import, client secret rotate, client secret revoke, resource-server create, resource-server revoke, user create, user import, user update, user set-password, user disable, user enable, user delete, grant revoke, audit tail, audit search, audit export, keys list, keys next, explain, doctor
-  AUDIT_NATS_URL,  AUDIT_RETENTION_DAYS, AUDIT_MAX_MEGABYTES, AUDIT_REPLICAS: where the audit trail is, if NATS has a user of its own for it, and its limits, which migrate sets
+  AUDIT_NATS_URL,  AUDIT_RETENTION_DAYS, AUDIT_MAX_MEGABYTES, AUDIT_REPLICAS: the audit trail, if it has its own NATS user, and its limits, which migrate sets
   AUTH_URL         client create, client handover, doctor
   BASE_URL         client create, client handover, resource-server create, doctor
   API_URL          client handover, doctor
   SCOPES_FILE      client create, client handover, client update, client import, scope list, explain, doctor; scopes.yaml in the working directory if not set
   OTHER_API_URLS   scope list, with API_URL: to check the APIs of scopes
   TOKEN_KEYS       keys next, without --stdin
-  OPERATOR_NAME    your name in the audit trail; that of the system's user if not set`;
+  OPERATOR_NAME    your name in the audit trail; the name of the system's user if not set`;
 
 export async function runCommand(): Promise<number> {
   try {

@@ -26,7 +26,7 @@ export function auditCommand(): OperatorCommand {
   const audit = new OperatorCommand('audit').description('the audit trail').examples('audit search --help');
 
   filters(audit.command('tail'))
-    .description('print events as they happen, until Ctrl-C; with --since first those since then')
+    .description('print events as they happen, until Ctrl-C; with --since, earlier events first')
     .jsonOption('print one JSON object per line')
     .examples('audit tail', 'audit tail --client sc_abcdefghijklmnopqrstuvwx --type request.refused')
     .action(tail);
@@ -62,8 +62,8 @@ function filters(command: OperatorCommand): OperatorCommand {
     .option('--user <login>', 'only of this user; id: and the id for a deleted one')
     .option('--grant <id>', 'only of this grant')
     .option('--reference <reference>', 'only of the request with this error_reference')
-    .option('--since <time>', `only from then on: ${MOMENT}`)
-    .option('--until <time>', 'only before then, written in the same way');
+    .option('--since <time>', `start of the period: ${MOMENT}`)
+    .option('--until <time>', 'end of the period, in the same format');
 }
 
 async function tail({ json, ...options }: JsonOption): Promise<void> {
@@ -141,7 +141,7 @@ async function exportEvents({ output, ...options }: { output?: string }): Promis
 }
 
 function problemOf({ code, message }: NodeJS.ErrnoException, file: string): string {
-  return code === 'EEXIST' ? `${file} exists, and is not overwritten: name a new file` : message;
+  return code === 'EEXIST' ? `${file} already exists, and is not overwritten: choose another name` : message;
 }
 
 function lineOf(event: AuditEvent): string {

@@ -50,6 +50,6 @@ function newest(events: readonly AuditEvent[], count: number): AuditEvent[] {
 async function userIdOf(settings: ChangeSettings, login: string): Promise<number> {
   const [, id] = /^id:(\d+)$/.exec(login) ?? [];
   if (id !== undefined) return Number(id);
-  const hint = '; the events of a deleted user are found by the id, like --user id:42';
+  const hint = '; for events of a deleted user, give the id, like --user id:42';
   return withStores(settings, async (stores) => (await findUser(stores, login, hint)).id);
 }

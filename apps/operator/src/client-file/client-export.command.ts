@@ -11,16 +11,13 @@ export function clientExportCommand(): OperatorCommand {
   return new OperatorCommand('export')
     .argument('[ids...]', 'client_ids or unique names (default: every application)')
     .description('print applications as YAML that can be kept in git and imported; secrets as hashes')
-    .option(
-      '--output <file>',
-      'write it into this file: a new one, which only you can read, or an earlier export',
-    )
-    .option('--force', 'replace the file of --output, whatever it is')
+    .option('--output <file>', 'write to this file: a new one, which only you can read, or an earlier export')
+    .option('--force', 'replace any existing file of --output')
     .jsonOption('print JSON, which can be imported as well; with --output, what was written')
     .notes(
       `\
-Sorted, and always the same text for the same applications. Keep it where only operators can read it: nobody can make a \
-secret of its hash, but a file that is changed before it is imported lets its author in.`,
+Sorted, and always the same text for the same applications. Keep it where only operators can read it: a \
+hash does not reveal the secret, but anyone who can change the file before an import can gain access.`,
     )
     .examples(
       'client export > clients.yaml',

@@ -36,9 +36,9 @@ export function clientImportCommand(): OperatorCommand {
     .jsonOption()
     .notes(
       `\
-Safe to repeat: the same file changes nothing more. Lists every problem of the file with its line. Applications that the \
-file does not have are named and left as they are. Secrets are the live ones: one that a list lacks is revoked; without \
-"secrets" they stay.`,
+Safe to repeat: importing the same file again changes nothing. Reports every problem with its line. Lists applications \
+that are not in the file, and does not change them. A secret that is missing from "secrets" is revoked; without "secrets", all \
+are kept.`,
     )
     .examples('client import clients.yaml --dry-run', 'client export | client import - --dry-run')
     .action(importFile);
@@ -71,13 +71,13 @@ async function importFile(file: string, { dryRun = false, json }: Options): Prom
     if (!dryRun) for (const change of changes) printLine(`  ${lineOf(change)}`);
     if (others.length > 0)
       printLine(
-        `Not in the file, and left as they are: ${others.map(({ clientId, name }) => `${clientId} (${printable(name)})`).join(', ')}`,
+        `Not in the file, and unchanged: ${others.map(({ clientId, name }) => `${clientId} (${printable(name)})`).join(', ')}`,
       );
   });
   for (const { after } of created)
     if (after.type === 'confidential' && after.secrets.length === 0)
       warn(
-        `${after.clientId} has no secret. This makes one:${toPaste('client', 'secret', 'rotate', after.clientId)}`,
+        `${after.clientId} has no secret. Create one:${toPaste('client', 'secret', 'rotate', after.clientId)}`,
       );
   if (change === null || changes.length === 0) return;
   await publishClientChanged(change.NATS_URL, ...changes.map(({ after }) => after.clientId));

@@ -39,8 +39,7 @@ export async function importClients(
         return dryRun ? [] : plan.changes.map(({ after }) => after);
       });
       if (decided && plan) return plan;
-      if (Date.now() > deadline)
-        throw new Error('another import is still running: try again when it has ended');
+      if (Date.now() > deadline) throw new Error('another import is still running: try again later');
     }
   });
 }

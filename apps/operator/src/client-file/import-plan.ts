@@ -37,7 +37,7 @@ export function planImport(
     if (known.deleted.has(client.clientId))
       report('was deleted, and its identifier is never assigned again: choose another one', 'client_id');
     if (before && before.type !== client.type)
-      report(`is ${before.type}, and cannot change: register another client`, 'type');
+      report(`is ${before.type}, and cannot be changed: register another client`, 'type');
     checkRegistration({ ...client, report }, before, catalogue);
     checkSecrets({ ...client, secrets, report }, before, known, owners);
     const after = {
@@ -85,7 +85,7 @@ function checkSecrets(
 ): void {
   if (secrets?.length === 0 && type === 'confidential' && (before?.secrets.length ?? 0) > 0)
     report(
-      'none would be left, and the application could not authenticate: leave "secrets" out to keep them',
+      'without any secret, the application could not authenticate: leave "secrets" out to keep them',
       'secrets',
     );
   secrets?.forEach(({ id, hash }, index) => {
@@ -95,7 +95,7 @@ function checkSecrets(
     else if (stored && !stored.hash.equals(hash))
       report(`the secret ${quoted(id)} has another hash: a new secret needs a new id`, 'secrets', index);
     else if (stored?.isRevoked)
-      report(`the secret ${quoted(id)} was revoked, for good: remove it`, 'secrets', index);
+      report(`the secret ${quoted(id)} was revoked, and cannot be used again: remove it`, 'secrets', index);
     owners.set(id, clientId);
   });
 }

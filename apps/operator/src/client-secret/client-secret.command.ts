@@ -19,7 +19,7 @@ export function clientSecretCommand(): OperatorCommand {
   secret
     .command('rotate')
     .argument('<id>', CLIENT)
-    .description('make a second secret, beside the first')
+    .description('create a second secret, in addition to the first')
     .jsonOption()
     .notes(
       'Two secrets may be live at once, so that the application can move from one to the other without a gap.',
@@ -41,7 +41,7 @@ export function clientSecretCommand(): OperatorCommand {
     .argument('<id>', CLIENT)
     .argument('<secret-id>', 'the identifier that client secret list shows')
     .description('revoke a secret for good')
-    .option('--force', 'revoke it even if it is the last: the application is cut off')
+    .option('--force', 'revoke it even if it is the last one, which locks the application out')
     .jsonOption()
     .examples('client secret revoke sc_abcdefghijklmnopqrstuvwx 6f1c8a52-0d3b-4f6e-9a41-7b2d5c9e8f10')
     .action(revoke);
@@ -80,7 +80,7 @@ async function list(idOrName: string, options: JsonOption): Promise<void> {
   printResult(options, live, () => {
     if (live.length === 0)
       return printLine(
-        `No secret is live. This makes one:${toPaste('client', 'secret', 'rotate', clientId)}`,
+        `There is no live secret. Create one:${toPaste('client', 'secret', 'rotate', clientId)}`,
       );
     printTable(
       ['id', 'created_at', 'last_used_on'],
@@ -101,7 +101,7 @@ async function revoke(
   const result = { client_id: clientId, revoked: secretId, secrets: live.map(describe) };
   printResult(options, result, () => {
     const rest =
-      live.length === 0 ? 'No secret is live any more' : `Still live: ${live.map(({ id }) => id).join(' ')}`;
+      live.length === 0 ? 'No live secret is left' : `Still live: ${live.map(({ id }) => id).join(' ')}`;
     printLine(`Revoked ${secretId}. ${rest}.`);
   });
   await publishClientChanged(settings.NATS_URL, clientId);
@@ -120,10 +120,10 @@ function liveSecrets(outcome: SecretOutcome, clientId: string, secretId = ''): r
     case 'unknown_client':
       throw unknownClient(clientId);
     case 'public_client':
-      throw new InputError([`${clientId} is a public client: it has no secret, it proves itself by PKCE`]);
+      throw new InputError([`${clientId} is a public client: it uses PKCE instead of a secret`]);
     case 'two_live':
       throw new InputError([
-        'two secrets are live, and there can be no third: revoke the one that is no longer in use',
+        'the client already has two live secrets: revoke the one that is no longer used',
         ...outcome.live.map(
           (secret) =>
             `secret ${secret.id} (${usageOf(secret)}):${toPaste('client', 'secret', 'revoke', clientId, secret.id)}`,
@@ -131,11 +131,11 @@ function liveSecrets(outcome: SecretOutcome, clientId: string, secretId = ''): r
       ]);
     case 'unknown_secret':
       throw new InputError([
-        `no live secret of the client is ${quoted(secretId)}. See:${toPaste('client', 'secret', 'list', clientId)}`,
+        `the client has no live secret ${quoted(secretId)}. See:${toPaste('client', 'secret', 'list', clientId)}`,
       ]);
     default:
       throw new InputError([
-        'it is the last live secret: the application could not authenticate any more. Give --force, or make another one ' +
+        'this is the last live secret: without it, the application cannot authenticate. Give --force, or create another one ' +
           `first:${toPaste('client', 'secret', 'rotate', clientId)}`,
       ]);
   }

@@ -59,7 +59,7 @@ export function handoverCommand(): OperatorCommand {
 export function showCommand(): OperatorCommand {
   return new OperatorCommand('show')
     .argument('<id>', CLIENT)
-    .description('show a registered application; never its secret, which nobody can read back')
+    .description('show a registered application; never its secret, which is not stored')
     .jsonOption()
     .examples('client show sc_abcdefghijklmnopqrstuvwx')
     .action(show);

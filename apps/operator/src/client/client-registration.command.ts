@@ -14,9 +14,9 @@ import { readLogo } from './read-logo.js';
 
 export function registerCommand(): OperatorCommand {
   return new OperatorCommand('create')
-    .description('register an application and print the five things it needs')
-    .option('--name <name>', 'what users see when they are asked to allow access')
-    .option('--redirect-uri <uri>', 'where users return to; repeat it for more than one', collect)
+    .description('register an application and print its credentials and endpoints')
+    .option('--name <name>', 'name that users see on the consent page')
+    .option('--redirect-uri <uri>', 'callback address; repeat it for more than one', collect)
     .option(
       '--scope <scopes>',
       'what it may request, separated by spaces (default: the default scopes)',
@@ -44,7 +44,7 @@ export function registerCommand(): OperatorCommand {
       '--state <required|optional>',
       'optional: authorization requests may lack state, and need PKCE (default: required)',
     )
-    .option('--first-party', "an application of the product's own: users are not asked for consent")
+    .option('--first-party', 'a first-party application: users are not asked for consent')
     .jsonOption()
     .notes(
       `\
@@ -66,7 +66,7 @@ export function updateCommand(): OperatorCommand {
   return new OperatorCommand('update')
     .argument('<id>', CLIENT)
     .description('change the registration of an application')
-    .option('--name <name>', 'what users see when they are asked to allow access')
+    .option('--name <name>', 'name that users see on the consent page')
     .option(
       '--scope <scopes>',
       'everything it may request from now on, separated by spaces; replaces its scopes',
@@ -87,7 +87,10 @@ export function updateCommand(): OperatorCommand {
       '--state <required|optional>',
       'optional: authorization requests may lack state, and need PKCE (RFC 9700 2.1)',
     )
-    .option('--first-party <true|false>', "whether it is the product's own: users are not asked for consent")
+    .option(
+      '--first-party <true|false>',
+      'whether it is a first-party application: users are not asked for consent',
+    )
     .option('--client-uri <url>', 'its home page, which users see; none removes it')
     .option('--policy-uri <url>', 'its privacy policy, which users see; none removes it')
     .option(
@@ -149,7 +152,7 @@ async function create({
     printLine(`Registered ${JSON.stringify(input.name)}. Hand these to the owner of the application:\n`);
     printFields({
       ...registered,
-      client_secret: secret ?? 'none: a public client proves itself by PKCE (S256)',
+      client_secret: secret ?? 'none: a public client uses PKCE (S256)',
     });
     if (secret) printLine('\nThe client secret is shown only once: the service stores its hash.');
   });
@@ -179,7 +182,7 @@ async function update(
   const { before, updated } = await updateClient(settings, clientId, changes, removeLogo ? null : logo);
   const described = describe(updated);
   printResult({ json }, described, () => {
-    printLine('Changed; it is now:\n');
+    printLine('Changed the registration:\n');
     printFields(asText(described));
     const lost = before.scopes.filter((name) => !updated.scopes.includes(name));
     const required = before.optionalScopes.filter(

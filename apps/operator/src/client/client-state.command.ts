@@ -13,8 +13,8 @@ export function disableCommand(): OperatorCommand {
     .jsonOption()
     .notes(
       `\
-Within a second none of its tokens works, it gets no new ones, and users who come from it see an error page. Nothing is \
-lost: what users allowed works again once the application is enabled. Safe to repeat.`,
+Within a second none of its tokens works, it gets no new ones, and users who come from it see an error page. Grants \
+are kept, and work again once the application is enabled. Safe to repeat.`,
     )
     .examples('client disable sc_abcdefghijklmnopqrstuvwx')
     .action(disable);
@@ -23,7 +23,7 @@ lost: what users allowed works again once the application is enabled. Safe to re
 export function enableCommand(): OperatorCommand {
   return new OperatorCommand('enable')
     .argument('<id>', CLIENT)
-    .description('let a disabled application work again')
+    .description('enable a disabled application')
     .jsonOption()
     .notes('Its tokens work again, except those that were revoked or have expired meanwhile. Safe to repeat.')
     .examples('client enable sc_abcdefghijklmnopqrstuvwx')
@@ -33,8 +33,8 @@ export function enableCommand(): OperatorCommand {
 export function deleteCommand(): OperatorCommand {
   return new OperatorCommand('delete')
     .argument('<id>', CLIENT)
-    .description('delete an application and end every access that users gave to it')
-    .option('--yes', 'yes, delete it')
+    .description('delete an application and revoke all its grants')
+    .option('--yes', 'delete without a confirmation')
     .jsonOption()
     .notes('Safe to repeat: if a service did not answer, run it again, and it continues.')
     .examples('client delete sc_abcdefghijklmnopqrstuvwx --yes')
@@ -72,7 +72,7 @@ async function remove(idOrName: string, { yes, ...options }: JsonOption & { yes?
     // Shows the name as well, because ids look alike. A deleted client has no name.
     const name = await nameOf(settings, clientId);
     const named = name === null ? quoted(clientId) : `${quoted(name)} (${clientId})`;
-    const question = `Delete ${named} and every access that users gave to it? This cannot be undone.`;
+    const question = `Delete ${named} and revoke all its grants? This cannot be undone.`;
     if (!(await confirmed(false, question))) throw new InputError(['nothing was deleted']);
   }
   const { first, revokedGrants } = await deleteClient(settings, clientId);

@@ -9,7 +9,7 @@ const SCRIPTS = { bash: bashScript, zsh: zshScript } as const;
 export function completionCommand(): OperatorCommand {
   return new OperatorCommand('completion')
     .addArgument(new Argument('<shell>', 'your shell').choices(Object.keys(SCRIPTS)))
-    .description('print a script by which a shell completes commands and options')
+    .description('print a completion script for commands and options')
     .notes(
       'The script completes the name operator. Where the command is started differently, define a function of that name:\n' +
         '  operator() { kubectl -n scheduling-oauth exec -it deployment/operator -- operator "$@"; }',

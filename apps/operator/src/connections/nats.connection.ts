@@ -22,11 +22,11 @@ export async function withNats<T>(
   const once = { timeout: TIMEOUT_MS, waitOnFirstConnect: false, reconnect: false };
   const nats = await connect({ ...natsOptions(natsUrl, 'operator'), ...once });
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
+  const timedOut = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error('no answer')), limitMs);
   });
   try {
-    return await Promise.race([work(nats), late]);
+    return await Promise.race([work(nats), timedOut]);
   } finally {
     clearTimeout(timer);
     await nats.close();
@@ -54,11 +54,11 @@ export async function publishClientChanged(natsUrl: string, ...clientIds: readon
  */
 export async function applyRevocations(
   natsUrl: string,
-  whose: ApplyRevocationsRequest,
+  owner: ApplyRevocationsRequest,
   done: string,
 ): Promise<void> {
   try {
-    await withNats(natsUrl, (nats) => requestRevocations(nats, whose), REVOCATION_TIMEOUT_MS);
+    await withNats(natsUrl, (nats) => requestRevocations(nats, owner), REVOCATION_TIMEOUT_MS);
   } catch (cause) {
     throw new Error(
       `${done}, but the token service did not answer over NATS (NATS_URL): ` +
@@ -68,10 +68,10 @@ export async function applyRevocations(
   }
 }
 
-async function requestRevocations(nats: NatsConnection, whose: ApplyRevocationsRequest): Promise<void> {
+async function requestRevocations(nats: NatsConnection, owner: ApplyRevocationsRequest): Promise<void> {
   // Published first, so that caches are evicted even if no token app answers.
-  if ('user_id' in whose) nats.publish(SUBJECTS.userChanged, JSON.stringify(whose));
-  const packet = JSON.stringify({ pattern: SUBJECTS.applyRevocations, data: whose, id: randomUUID() });
+  if ('user_id' in owner) nats.publish(SUBJECTS.userChanged, JSON.stringify(owner));
+  const packet = JSON.stringify({ pattern: SUBJECTS.applyRevocations, data: owner, id: randomUUID() });
   const timeout = REVOCATION_TIMEOUT_MS;
   const message = await nats.request(SUBJECTS.applyRevocations, packet, { timeout });
   const reply = message.json<{ response?: ApplyRevocationsReply; err?: unknown }>();

@@ -65,7 +65,7 @@ export async function askServices(natsUrl: string): Promise<AnsweredStatus[]> {
       LIMIT_MS,
     );
   } catch (cause) {
-    throw new Error('NATS (NATS_URL) does not answer: the running services cannot be asked', { cause });
+    throw new Error('NATS (NATS_URL) does not answer: the status of the services is unknown', { cause });
   }
   const nameOf = ({ status: { service, instance } }: AnsweredStatus) => `${service} ${instance}`;
   const byName = new Map(answers.map((answer) => [nameOf(answer), answer]));

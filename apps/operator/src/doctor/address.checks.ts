@@ -12,7 +12,7 @@ export const ADDRESS_CHECKS = {
     'ASVS 5.0 12.2.1',
   ),
   'address-loopback': check('info', 'the addresses can be reached from other machines'),
-  'address-shared': check('info', 'each application has a host name of its own', 'ASVS 5.0 3.5.4'),
+  'address-shared': check('info', 'each application has its own host name', 'ASVS 5.0 3.5.4'),
   'address-unreachable': check('error', 'AUTH_URL, BASE_URL and API_URL answer'),
   'address-http': check('warning', 'plain http redirects to https or is refused', 'ASVS 5.0 12.2.1'),
   'metadata-wrong': check(
@@ -75,7 +75,7 @@ export function examineAddresses(addresses: Addresses): Finding[] {
       'address-unencrypted',
       subject,
       'codes, tokens and secrets cross the network unencrypted',
-      `serve it by TLS, and set ${name} to its https address in every app: docs/deploy.md`,
+      `serve it over TLS, and set ${name} to its https address in every app: docs/deploy.md`,
     );
   });
   for (const [index, [name, address]] of named.entries()) {
@@ -87,7 +87,7 @@ export function examineAddresses(addresses: Addresses): Finding[] {
           'address-shared',
           `${name} ${address}`,
           `${other[0]} has the same host name: the browser sends the cookies of one to the other`,
-          'give each a host name of its own, such as auth.example.com and api.example.com',
+          'give each its own host name, such as auth.example.com and api.example.com',
         ),
       );
   }
@@ -146,7 +146,7 @@ export function examineMetadata({ AUTH_URL, BASE_URL }: Addresses, answer: Answe
         'metadata-weak',
         subject,
         problem,
-        'another server, or a proxy that changes answers, is at this address: the token app never says this',
+        'another server, or a proxy that changes responses, is at this address: the token app never sends this',
       ),
     ),
   ];
@@ -176,7 +176,7 @@ export function examineApi({ API_URL }: Addresses, answer: Answer): Finding[] {
     'api-open',
     subject,
     'its 401 lacks WWW-Authenticate: Bearer with resource_metadata',
-    'let the proxy pass WWW-Authenticate on',
+    'configure the proxy to forward WWW-Authenticate',
   );
 }
 
@@ -185,8 +185,8 @@ export function examineMetrics(address: string, answer: Answer): Finding[] {
   return found(
     'internal-port-public',
     `${address}/metrics`,
-    'it shows the metrics of the service to everybody',
-    'route the public address to PORT, and INTERNAL_PORT nowhere',
+    'it exposes the metrics of the service',
+    'route the public address to PORT, and do not expose INTERNAL_PORT',
   );
 }
 

@@ -3,12 +3,12 @@ import { check, type Checks, type Finding, noneChecked, type NotChecked } from '
 import { nameOf } from './process.checks.js';
 
 export const AUDIT_CHECKS = {
-  'audit-dropped': check('warning', 'no process has lost an event of the audit trail', 'ASVS 5.0 16.3.3'),
-  'audit-waiting': check('warning', 'events reach the audit trail at once', 'ASVS 5.0 16.3.3'),
+  'audit-dropped': check('warning', 'no process has lost audit events', 'ASVS 5.0 16.3.3'),
+  'audit-waiting': check('warning', 'events reach the audit trail without delay', 'ASVS 5.0 16.3.3'),
 } satisfies Checks;
 
 /** Under load, one or two batches are always waiting. */
-const MANY = 1_000;
+const WAITING_LIMIT = 1_000;
 
 export function examineBuffers(statuses: readonly ServiceStatus[]): (Finding | NotChecked)[] {
   const reporting = statuses.filter((status) => status.audit !== undefined);
@@ -23,14 +23,14 @@ export function examineBuffers(statuses: readonly ServiceStatus[]): (Finding | N
         subject,
         problem: `it lost ${dropped} events since ${status.started_at}: its buffer was full`,
         remedy:
-          'see why NATS did not take them: the log of the process names the error once a minute; the log lines of the requests remain',
+          'find out why NATS rejected them: the process logs the error once a minute; its log still has the requests',
       });
-    if (waiting > MANY)
+    if (waiting > WAITING_LIMIT)
       findings.push({
         check: 'audit-waiting',
         subject,
         problem: `${waiting} events wait for NATS`,
-        remedy: 'bring JetStream back: the events are lost when the buffer is full or the process ends',
+        remedy: 'restore JetStream: events are lost when the buffer is full or the process ends',
       });
     return findings;
   });

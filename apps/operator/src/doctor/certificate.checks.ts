@@ -24,8 +24,8 @@ export interface Certificate {
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** Automatic renewal happens much earlier: with so little time left, it has failed. */
-const LEFT_MS = 21 * DAY_MS;
-const LEFT_SHARE = 0.25;
+const MIN_REMAINING_MS = 21 * DAY_MS;
+const MIN_REMAINING_SHARE = 0.25;
 
 export function examineCertificate(certificate: Certificate, now: number): Finding[] {
   const { place: subject, validFrom, validTo, untrusted, outdated } = certificate;
@@ -39,11 +39,11 @@ export function examineCertificate(certificate: Certificate, now: number): Findi
       remedy: 'renew it now, and find out why its renewal failed',
     });
   else {
-    if (left < Math.min(LEFT_MS, LEFT_SHARE * (validTo.getTime() - validFrom.getTime())))
+    if (left < Math.min(MIN_REMAINING_MS, MIN_REMAINING_SHARE * (validTo.getTime() - validFrom.getTime())))
       findings.push({
         check: 'certificate-expires',
         subject,
-        problem: `its certificate ends on ${day(validTo)}`,
+        problem: `its certificate expires on ${day(validTo)}`,
         remedy: 'renew it, and find out why its renewal failed',
       });
     if (untrusted !== null)
@@ -51,14 +51,14 @@ export function examineCertificate(certificate: Certificate, now: number): Findi
         check: 'certificate-untrusted',
         subject,
         problem: `its certificate is not trusted: ${untrusted}`,
-        remedy: 'use a certificate of a public authority, with its intermediate certificates',
+        remedy: 'use a certificate from a public authority, with its intermediate certificates',
       });
   }
   if (outdated)
     findings.push({
       check: 'tls-outdated',
       subject,
-      problem: 'it speaks TLS 1.0 or 1.1',
+      problem: 'it accepts TLS 1.0 or 1.1',
       remedy: 'allow TLS 1.2 and 1.3 only',
     });
   return findings;

@@ -6,7 +6,7 @@ import { CLIENT_CHECKS, examineClient, hostsToResolve } from './client.checks.js
 import type { Area, Finding, NotChecked } from './finding.js';
 import { clientsWithoutPkce } from './pkce.js';
 
-const LOOKUPS_AT_ONCE = 4;
+const CONCURRENT_LOOKUPS = 4;
 const LOOKUPS_TIMEOUT_MS = 20_000;
 
 export function clientArea(settings: DoctorSettings): Area {
@@ -59,7 +59,7 @@ async function resolveHosts(
         });
     }
   };
-  await Promise.all(Array.from({ length: LOOKUPS_AT_ONCE }, resolveNext));
+  await Promise.all(Array.from({ length: CONCURRENT_LOOKUPS }, resolveNext));
   if (unanswered.length === 0) return { unresolvable, notChecked: [] };
   const reason = `DNS did not answer for ${unanswered.sort().slice(0, 5).join(', ')}${unanswered.length > 5 ? ', …' : ''}`;
   return { unresolvable, notChecked: [{ check: 'redirect-uri-unresolvable', reason }] };

@@ -21,7 +21,7 @@ export const CLIENT_CHECKS = {
   ),
   'redirect-uri-unresolvable': check(
     'warning',
-    'the hosts of redirect URIs exist: whoever registers a free name gets the codes',
+    'the hosts of redirect URIs exist: anyone who registers a free name receives the codes',
     'RFC 9700 4.1',
     'ASVS 5.0 10.4.1',
   ),
@@ -63,7 +63,7 @@ export const CLIENT_CHECKS = {
   ),
   'client-public': check(
     'info',
-    'clients that can keep a secret are confidential; a public one proves itself by PKCE alone',
+    'clients that can keep a secret are confidential; a public client relies on PKCE alone',
     'RFC 9700 2.5',
     'ASVS 5.0 10.4.5',
   ),
@@ -150,8 +150,8 @@ function redirectUri(client: ExaminedClient, uri: string, unresolvable: Readonly
       {
         check: 'redirect-uri-unresolvable',
         subject,
-        problem: `${quoted(uri)}: there is no host ${host} in DNS`,
-        remedy: `ask the application's owner; if it is gone:${remove}`,
+        problem: `${quoted(uri)}: the host ${host} does not exist in DNS`,
+        remedy: `ask the application's owner; if the address is no longer used:${remove}`,
       },
     ];
   if (url?.protocol !== 'http:') return [];
@@ -160,7 +160,7 @@ function redirectUri(client: ExaminedClient, uri: string, unresolvable: Readonly
       {
         check: 'redirect-uri-loopback',
         subject,
-        problem: `${quoted(uri)} is on the machine of whoever clicks Allow: it is for trying out`,
+        problem: `${quoted(uri)} points to the user’s own machine: it is for development`,
         remedy: `register a second application for development, and remove it here:${remove}`,
       },
     ];
@@ -169,7 +169,7 @@ function redirectUri(client: ExaminedClient, uri: string, unresolvable: Readonly
     {
       check: 'redirect-uri-localhost',
       subject,
-      problem: `${quoted(uri)}: each machine decides what localhost is`,
+      problem: `${quoted(uri)}: each machine resolves localhost itself`,
       remedy: 'ask the developer to use 127.0.0.1, and register that',
     },
   ];
@@ -187,7 +187,7 @@ function secrets(client: ExaminedClient, now: number): Finding[] {
       {
         check: 'client-without-secret',
         subject,
-        problem: 'no secret of it is live: it cannot get tokens',
+        problem: 'it has no live secret, and cannot get tokens',
         remedy: `if it is still in use:${rotate}\notherwise:${remove}`,
       },
     ];
@@ -201,7 +201,7 @@ function secrets(client: ExaminedClient, now: number): Finding[] {
       findings.push({
         check: 'secret-rotation-open',
         subject,
-        problem: `secret ${secret.id} is live ${Math.floor((now - newest.createdAt.getTime()) / DAY_MS)} days after its successor was made (${usage(secret)})`,
+        problem: `secret ${secret.id} is live ${Math.floor((now - newest.createdAt.getTime()) / DAY_MS)} days after its successor was created (${usage(secret)})`,
         remedy: `when the application uses the new one:${revoke}`,
       });
     else if (secret.lastUsedOn === null && age > UNUSED_DAYS)
@@ -209,14 +209,14 @@ function secrets(client: ExaminedClient, now: number): Finding[] {
         check: 'secret-never-used',
         subject,
         problem: `secret ${secret.id} is ${age} days old, and was never used`,
-        remedy: `ask where it is; if nobody needs it:${revoke}\nif nobody needs the application:${remove}`,
+        remedy: `find out where it is; if it is not needed:${revoke}\nif the application is not needed:${remove}`,
       });
     else if (age > OLD_DAYS)
       findings.push({
         check: 'secret-old',
         subject,
         problem: `secret ${secret.id} is ${age} days old (${usage(secret)})`,
-        remedy: `make a new one, hand it over, then revoke the old one:${rotate}`,
+        remedy: `create a new one, hand it over, then revoke the old one:${rotate}`,
       });
   }
   return findings;
@@ -262,7 +262,7 @@ function publicClient(client: ExaminedClient): Finding[] {
     {
       check: 'client-public',
       subject: subjectOf(client),
-      problem: 'it is a public client: anybody can send requests in its name',
+      problem: 'it is a public client: anyone can send requests in its name',
       remedy:
         'nothing, if it runs on its users’ devices; a server-side application is registered without --public',
     },

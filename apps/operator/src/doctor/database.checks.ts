@@ -11,7 +11,7 @@ export const DATABASE_CHECKS = {
     'ASVS 5.0 10.4.9',
   ),
   'database-unencrypted': check('warning', 'the connection to PostgreSQL is encrypted', 'ASVS 5.0 12.3.1'),
-  'database-superuser': check('warning', 'the role of DATABASE_URL is no superuser', 'ASVS 5.0 13.2.2'),
+  'database-superuser': check('warning', 'the role of DATABASE_URL is not a superuser', 'ASVS 5.0 13.2.2'),
   'database-connections': check('warning', 'PostgreSQL has free connections', 'ASVS 5.0 13.2.6'),
 } satisfies Checks;
 
@@ -23,7 +23,7 @@ export function examineDatabase(facts: DatabaseFacts): Finding[] {
     ...durability(facts),
     ...connection(facts),
     ...privileges(facts),
-    ...room(facts),
+    ...freeConnections(facts),
   ];
 }
 
@@ -47,12 +47,12 @@ function durability({ place, settings, overrides, hasStandbys }: DatabaseFacts):
   // An override for a role or a database is reported below.
   if (commit === 'off' && overrides.length === 0)
     add(
-      'synchronous_commit is off: a crash loses what was confirmed in the last moments, a revocation too',
+      'synchronous_commit is off: a crash loses the last confirmed changes, including revocations',
       'ALTER SYSTEM SET synchronous_commit = on, then SELECT pg_reload_conf()',
     );
   if (commit === 'local' && hasStandbys)
     add(
-      'synchronous_commit is local: a fail-over to the synchronous standby loses what was confirmed',
+      'synchronous_commit is local: a fail-over to the synchronous standby loses confirmed changes',
       'ALTER SYSTEM SET synchronous_commit = on, then SELECT pg_reload_conf()',
     );
   for (const { role, database, value } of overrides)
@@ -93,12 +93,12 @@ function privileges({ place, role, superuser }: DatabaseFacts): Finding[] {
       check: 'database-superuser',
       subject: place,
       problem: `${role} is a superuser: it can read files and other databases of the server`,
-      remedy: 'make a role that owns the schema and nothing else, and set it in DATABASE_URL',
+      remedy: 'create a role that only owns the schema, and set it in DATABASE_URL',
     },
   ];
 }
 
-function room({ place, connections, maxConnections }: DatabaseFacts): Finding[] {
+function freeConnections({ place, connections, maxConnections }: DatabaseFacts): Finding[] {
   if (connections < NEARLY_FULL * maxConnections) return [];
   return [
     {

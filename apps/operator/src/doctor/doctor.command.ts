@@ -17,13 +17,13 @@ import { asJson, printReport } from './report.js';
 
 export function doctorCommand(): OperatorCommand {
   return new OperatorCommand('doctor')
-    .description('examine the whole installation against RFC 9700 and OWASP ASVS 5.0, and say what to fix')
+    .description('check the whole installation against RFC 9700 and OWASP ASVS 5.0, and say what to fix')
     .addOption(
-      new Option('--fail-on <severity>', 'the least severity that makes it fail')
+      new Option('--fail-on <severity>', 'lowest severity that makes the command fail')
         .choices(['error', 'warning'])
         .default('error'),
     )
-    .addOption(new Option('--skip <parts...>', 'leave parts out').choices(AREAS).default([], 'none'))
+    .addOption(new Option('--skip <parts...>', 'parts to skip').choices(AREAS).default([], 'none'))
     .jsonOption()
     .notes(
       'Changes nothing. Exits with 4 if there are findings of that severity or a higher one, so that a deployment can wait for it.\n' +

@@ -22,11 +22,11 @@ export const HEADER_CHECKS = {
   'header-nosniff': check('warning', 'browsers do not guess content types', 'ASVS 5.0 3.4.4'),
   'header-referrer': check(
     'warning',
-    'codes and states do not leak by Referer',
+    'codes and states do not leak through Referer',
     'RFC 9700 4.2.4',
     'ASVS 5.0 3.4.5',
   ),
-  'header-cache': check('warning', 'no cache stores answers', 'RFC 6749 5.1', 'ASVS 5.0 14.3.2'),
+  'header-cache': check('warning', 'responses are not cached', 'RFC 6749 5.1', 'ASVS 5.0 14.3.2'),
   'authorize-cors': check(
     'error',
     'scripts of other sites cannot call the authorization endpoint',
@@ -35,7 +35,7 @@ export const HEADER_CHECKS = {
   ),
 } satisfies Checks;
 
-const PASS_ON = 'let the proxy pass the app’s headers on unchanged';
+const FORWARD_HEADERS = 'configure the proxy to forward the app’s headers unchanged';
 
 /** The login page sets cookies, and has the headers of every page. */
 export function examineLoginPage({ AUTH_URL }: Addresses, answer: Answer): Finding[] {
@@ -52,11 +52,13 @@ export function examineLoginPage({ AUTH_URL }: Addresses, answer: Answer): Findi
         'header-framing',
         subject,
         policy === '' ? 'there is no Content-Security-Policy' : `Content-Security-Policy is ${policy}`,
-        'let the proxy pass the app’s Content-Security-Policy on unchanged',
+        'configure the proxy to forward the app’s Content-Security-Policy unchanged',
       ),
     );
   if (!/^no-referrer$|same-origin$/.test(answer.headers.get('referrer-policy') ?? ''))
-    findings.push(...found('header-referrer', subject, 'Referrer-Policy is missing or weak', PASS_ON));
+    findings.push(
+      ...found('header-referrer', subject, 'Referrer-Policy is missing or weak', FORWARD_HEADERS),
+    );
   if (answer.headers.has('access-control-allow-origin'))
     findings.push(
       ...found(
@@ -82,18 +84,20 @@ export function examineHeaders(address: string, subject: string, { headers }: An
         'header-hsts',
         subject,
         `Strict-Transport-Security is ${hsts === '' ? 'missing' : hsts}`,
-        PASS_ON,
+        FORWARD_HEADERS,
       ),
     );
   if (headers.get('x-content-type-options')?.toLowerCase() !== 'nosniff')
-    findings.push(...found('header-nosniff', subject, 'X-Content-Type-Options is not nosniff', PASS_ON));
+    findings.push(
+      ...found('header-nosniff', subject, 'X-Content-Type-Options is not nosniff', FORWARD_HEADERS),
+    );
   if (!/no-store/i.test(headers.get('cache-control') ?? ''))
     findings.push(
       ...found(
         'header-cache',
         subject,
         `Cache-Control is ${headers.get('cache-control') ?? 'missing'}`,
-        PASS_ON,
+        FORWARD_HEADERS,
       ),
     );
   return findings;

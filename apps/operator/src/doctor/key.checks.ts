@@ -5,7 +5,7 @@ import { isNeeded, type KeyProblem, keyReport } from '../key/key-report.js';
 import { check, type Checks, type Finding, noneChecked, type NotChecked } from './finding.js';
 
 export const KEY_CHECKS = {
-  'key-unknown': check('error', 'every process knows the keys that others sign with'),
+  'key-unknown': check('error', 'every process can verify the keys that others sign with'),
   'keys-differ': check('warning', 'all processes have the same TOKEN_KEYS, and sign with the same key'),
   'key-missing': check('error', 'no process lacks a key that others have and live tokens need'),
   'key-removed-early': check('warning', 'no key is removed while live tokens need it, unless it leaked'),

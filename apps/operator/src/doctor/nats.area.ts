@@ -18,8 +18,8 @@ const LIMIT_MS = 10_000;
  */
 const SUBSCRIPTIONS: Probes = {
   'oauth.token.doctor': 'read the tokens that APIs introspect (subscribe to oauth.token.>)',
-  'oauth.user.doctor': 'read what the product says about users (subscribe to oauth.user.>)',
-  '_INBOX.doctor.probe': 'read the answers to others (subscribe to _INBOX.>)',
+  'oauth.user.doctor': 'read user updates of the product (subscribe to oauth.user.>)',
+  '_INBOX.doctor.probe': 'read responses to other clients (subscribe to _INBOX.>)',
 };
 const PUBLICATIONS: Probes = {
   'oauth.user.doctor': 'change users (publish to oauth.user.>)',

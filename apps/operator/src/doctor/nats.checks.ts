@@ -5,7 +5,7 @@ export const NATS_CHECKS = {
   'nats-anonymous': check('error', 'NATS refuses clients without a password', 'ASVS 5.0 13.2.1'),
   'nats-permissions': check(
     'warning',
-    'the operator’s NATS user may do what its commands need, and no more',
+    'the operator’s NATS user has only the permissions that its commands need',
     'ASVS 5.0 13.2.2',
   ),
   'nats-unencrypted': check(
@@ -15,11 +15,7 @@ export const NATS_CHECKS = {
     'ASVS 5.0 12.3.1',
   ),
   'audit-stream-missing': check('error', 'the audit trail is stored', 'ASVS 5.0 16.3.3'),
-  'audit-shared-account': check(
-    'warning',
-    'the audit trail is in a NATS account of its own',
-    'ASVS 5.0 16.4.2',
-  ),
+  'audit-shared-account': check('warning', 'the audit trail has its own NATS account', 'ASVS 5.0 16.4.2'),
   'audit-deletable': check(
     'warning',
     'the operator’s NATS user cannot delete or shorten the audit trail',
@@ -27,7 +23,7 @@ export const NATS_CHECKS = {
   ),
   'audit-stream-differs': check(
     'warning',
-    'the streams of the audit trail are as migrate sets them, and refuse to delete events',
+    'the streams of the audit trail have the settings of migrate, and refuse to delete events',
     'ASVS 5.0 16.4.2',
   ),
   'audit-stream-full': check(
@@ -80,7 +76,7 @@ export function examineNats(facts: NatsFacts, wanted: readonly string[]): Findin
       found(
         'nats-anonymous',
         place,
-        'anybody who reaches it can read the tokens that APIs introspect, and change users',
+        'anyone who can reach it can read the tokens that APIs introspect, and change users',
         'give each app a user with a password and the permissions of k8s/overlays/local/nats/nats.conf',
       ),
     );
@@ -108,7 +104,7 @@ export function examineNats(facts: NatsFacts, wanted: readonly string[]): Findin
         'audit-deletable',
         place,
         `the user of the audit trail may ${trailChanges.join(' and ')}`,
-        'let it publish the $JS.API subjects of k8s/overlays/local/nats/nats.conf only',
+        'permit it only the $JS.API subjects of k8s/overlays/local/nats/nats.conf',
       ),
     );
   if (!encrypted && !local)
@@ -117,7 +113,7 @@ export function examineNats(facts: NatsFacts, wanted: readonly string[]): Findin
         'nats-unencrypted',
         place,
         'tokens cross the network unencrypted when an API introspects them',
-        'turn on TLS in NATS, and write tls:// in NATS_URL of every app',
+        'turn on TLS in NATS, and use tls:// in NATS_URL of every app',
       ),
     );
   return [...findings, ...wanted.flatMap((name) => stream(name, facts))];

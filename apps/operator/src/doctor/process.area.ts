@@ -19,8 +19,8 @@ const DEFAULT_SKEW_S = 5;
 
 /** Areas that share one request for the status of all processes. */
 export function processAreas(settings: DoctorSettings): Area[] {
-  let asked: Promise<AnsweredStatus[]> | undefined;
-  const ask = () => (asked ??= askServices(settings.NATS_URL));
+  let pending: Promise<AnsweredStatus[]> | undefined;
+  const ask = () => (pending ??= askServices(settings.NATS_URL));
   return [
     { name: 'processes', checks: PROCESS_CHECKS, examine: async () => examineAll(settings, await ask()) },
     {

@@ -63,7 +63,7 @@ function presence(statuses: readonly ServiceStatus[]): Finding[] {
         {
           check: 'process-missing',
           subject: service,
-          problem: 'no process of it answers',
+          problem: 'no process answers',
           remedy: `start it; if it runs, its NATS user must subscribe to oauth.service.status.${service}, and publish to _INBOX.operator.status.${service}.*`,
         },
       ];
@@ -72,7 +72,7 @@ function presence(statuses: readonly ServiceStatus[]): Finding[] {
       {
         check: 'process-single',
         subject: service,
-        problem: 'one process of it answers: its restart is an outage',
+        problem: 'only one process answers: restarting it is an outage',
         remedy: 'run two replicas or more: docs/reliability.md',
       },
     ];
@@ -90,7 +90,7 @@ function versions(statuses: readonly ServiceStatus[], own: string | undefined): 
       check: 'versions-differ',
       subject: 'versions',
       problem: listed(groups),
-      remedy: 'finish the rollout, or roll back: two versions in a row work together, others may not',
+      remedy: 'finish the rollout, or roll back: consecutive versions work together, others may not',
     },
   ];
 }
@@ -115,7 +115,7 @@ function settings(statuses: readonly ServiceStatus[], own: OwnSettings): Finding
         check: 'settings-differ',
         subject: variable,
         problem: listed(groups),
-        remedy: 'set the right value everywhere, and restart the processes that have another one',
+        remedy: 'set the right value everywhere, and restart the processes that have another value',
       },
     ];
   });
@@ -158,7 +158,7 @@ export function examineClocks(readings: readonly ClockReading[], skewS: number):
     const ahead = time > answeredAt ? time - answeredAt : Math.min(0, time - askedAt);
     if (Math.abs(ahead) < SECOND_MS) return [];
     const problem = `its clock is ${(Math.abs(ahead) / 1000).toFixed(1)} s ${ahead > 0 ? 'ahead of' : 'behind'} this machine's`;
-    const remedy = 'synchronize both by NTP';
+    const remedy = 'synchronize both with NTP';
     return [
       {
         check: Math.abs(ahead) >= skewS * 1000 ? 'clock-wrong' : 'clock-drifts',

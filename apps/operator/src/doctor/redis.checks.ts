@@ -4,7 +4,7 @@ import { check, type Checks, type Finding } from './finding.js';
 export const REDIS_CHECKS = {
   'redis-evicts': check(
     'error',
-    'Redis evicts nothing: sessions, used codes and used proofs stay known',
+    'Redis evicts nothing, and remembers sessions, used codes and used proofs',
     'RFC 6749 4.1.2',
     'RFC 9449 11.1',
     'ASVS 5.0 10.4.2',
@@ -13,7 +13,7 @@ export const REDIS_CHECKS = {
   'redis-no-primary': check('error', 'the apps write to a primary'),
   'redis-not-persistent': check(
     'warning',
-    'Redis keeps an append-only file: a restart ends no login, and loses no used code',
+    'Redis writes an append-only file: a restart does not log users out or forget used codes',
   ),
   'redis-no-replica': check('info', 'Redis has a replica that can take over'),
 } satisfies Checks;

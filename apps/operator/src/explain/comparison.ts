@@ -67,10 +67,10 @@ function differences(check: string, detail: Detail): Difference[] {
 }
 
 /** Compares each rejected scope with its closest match. */
-function differentScopes(asked: readonly string[], allowed: readonly string[]): Difference[] {
-  return asked
-    .filter((scope) => !allowed.includes(scope))
-    .map((scope) => closestDifference(scope, allowed))
+function differentScopes(requested: readonly string[], permitted: readonly string[]): Difference[] {
+  return requested
+    .filter((scope) => !permitted.includes(scope))
+    .map((scope) => closestDifference(scope, permitted))
     .filter((one) => one !== null);
 }
 

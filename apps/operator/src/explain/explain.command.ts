@@ -23,13 +23,10 @@ export function explainCommand(): OperatorCommand {
   const explain = new OperatorCommand('explain')
     .argument('[reference]', 'error_reference of an answer, or the reference on an error page')
     .description(
-      'say why a request was refused and who can fix it, or group everything refused to an application',
+      'explain why a request was refused and who can fix it, or group all refused requests of an application',
     )
-    .option(
-      '--client <id>',
-      'instead of one request: everything refused to this application, grouped by cause',
-    )
-    .option('--since <time>', 'with --client: only from then on (default: 1h)')
+    .option('--client <id>', 'all refused requests of this application, grouped by cause')
+    .option('--since <time>', 'with --client: start of the period (default: 1h)')
     .jsonOption()
     .notes(
       `A time is ${MOMENT}.\n` +
@@ -46,12 +43,12 @@ async function run(text: string | undefined, { json, client, since }: Options): 
     throw new InputError(['give a reference, or --client with the client_id of an application']);
   if (text === undefined && client !== undefined) return explainClient(client, since, { json });
   if (since !== undefined)
-    throw new InputError(['--since is for --client: a reference is searched everywhere']);
+    throw new InputError(['--since needs --client: a reference is searched in the whole audit trail']);
   const reference = referenceIn(text ?? '');
   await withTrail(async ({ reader, owners, progress, end }) => {
     const found = await explainReference(reader, owners, reference, progress);
     end();
-    if (found.explanation === null) throw unknown(reference, found.similar, await reader.streams());
+    if (found.explanation === null) throw unknownReference(reference, found.similar, await reader.streams());
     const { explanation, around, uses } = found;
     printResult({ json }, asJson(explanation, around, uses), () =>
       printExplanation(explanation, around, uses),
@@ -97,7 +94,7 @@ async function withTrail(
   }
 }
 
-function unknown(
+function unknownReference(
   reference: string,
   similar: readonly string[],
   streams: readonly AuditStreamState[],
@@ -107,11 +104,11 @@ function unknown(
     .map(({ stream, first }) => `${stream} since ${first?.toISOString()}`);
   return new InputError([
     `no event has the reference ${quoted(reference)}`,
-    ...(similar.length > 0 ? [`similar references, if it was copied by eye: ${similar.join(', ')}`] : []),
+    ...(similar.length > 0 ? [`similar references, in case of a typo: ${similar.join(', ')}`] : []),
     kept.length > 0
-      ? `the request may be older than the trail: it holds ${kept.join(', ')}`
+      ? `the request may be older than the audit trail, which has ${kept.join(', ')}`
       : 'the audit trail is empty: do the services run with this NATS_URL, and does NATS have JetStream?',
-    'it may be of another installation, or younger than a second: then run this again',
+    'it may be from another installation, or less than a second old: then run this again',
     'requests that succeed without an event, and those refused under overload, are only in the log of the service',
   ]);
 }

@@ -26,9 +26,9 @@ export function printExplanation(
   const { error, check } = event;
   // The API records request and response, the token app the exact check.
   const [request, status, description] = [
-    one(explanation, (from) => from.request),
-    one(explanation, (from) => from.status),
-    one(explanation, (from) => from.description),
+    fieldOf(explanation, (from) => from.request),
+    fieldOf(explanation, (from) => from.status),
+    fieldOf(explanation, (from) => from.description),
   ];
   fields({
     Reference: reference,
@@ -42,8 +42,8 @@ export function printExplanation(
     Client: clientId,
     User: userId === null ? null : String(userId),
     Grant: grantId,
-    Address: one(explanation, (from) => from.address) ?? null,
-    'User agent': one(explanation, (from) => from.user_agent) ?? null,
+    Address: fieldOf(explanation, (from) => from.address) ?? null,
+    'User agent': fieldOf(explanation, (from) => from.user_agent) ?? null,
     Operator: event.operator ?? null,
   });
   if (title === null) printLine('\nThis request was not refused.');
@@ -58,7 +58,7 @@ export function printExplanation(
 }
 
 /** Returns a field of the main event, or else of another event of the request. */
-function one<Value>(
+function fieldOf<Value>(
   { event, others }: Explanation,
   field: (from: AuditEvent) => Value | undefined,
 ): Value | undefined {
@@ -75,7 +75,7 @@ function printComparison({ values, differences }: Comparison): void {
   if (differences.length === 0) return;
   heading('Difference, character by character');
   for (const difference of differences) printLine(`  ${coloured(difference)}`);
-  printLine('  {+…+} is only in what was sent, [-…-] only in what it was compared with.');
+  printLine('  {+…+} was only sent, [-…-] was only expected.');
 }
 
 /** The marks remain, so that the difference is readable without colour. */
@@ -90,7 +90,7 @@ function coloured({ parts }: Difference): string {
 
 function printRemedies(remedies: readonly Remedy[]): void {
   if (remedies.length === 0) return;
-  heading('Who can fix it, the likeliest first');
+  heading('Who can fix it, most likely first');
   for (const { party, action, commands } of remedies) {
     printLine(`  ${styled('bold', PARTIES[party])}: ${printable(unquoted(action))}`);
     // A command stands alone on its line, so that nothing else is pasted with it.

@@ -44,7 +44,7 @@ export class GrantOwners {
     } catch (error) {
       if (!(error instanceof DependencyUnavailableError)) throw error;
       warn(
-        'PostgreSQL (DATABASE_URL) does not answer: registrations, and the applications of calls of APIs, are not known',
+        'PostgreSQL (DATABASE_URL) does not answer: registrations, and the applications of API requests, are unknown',
       );
       this.isUnavailable = true;
       return unknown;

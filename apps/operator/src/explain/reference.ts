@@ -2,16 +2,16 @@ import { InputError, quoted } from '../command-line/input.js';
 
 const REFERENCE = /^[\w-]{12}$/;
 /** Format of nginx's $request_id. */
-const OF_A_PROXY = /^[0-9a-f]{32}$/;
+const NGINX_REQUEST_ID = /^[0-9a-f]{32}$/;
 
 /** Extracts a reference from pasted text: with quotes, spaces, or the name of its field. @throws InputError */
 export function referenceIn(text: string): string {
   const named = text.replace(/^.*(?:error_reference|reference)\W+/i, '');
   const [, found = named] = /^["'\s]*([\w-]+)["'\s.,]*$/.exec(named) ?? [];
   if (REFERENCE.test(found)) return found;
-  if (OF_A_PROXY.test(found))
+  if (NGINX_REQUEST_ID.test(found))
     throw new InputError([
-      `${quoted(found)} is a reference of the proxy (nginx): the request did not reach the service, as it was too large, one of too many, or no process answered. Search the log of the proxy for it`,
+      `${quoted(found)} is a reference of the proxy (nginx): the request did not reach the service, because it was too large, exceeded a rate limit, or no process answered. Search the log of the proxy for it`,
     ]);
   throw new InputError([
     `${quoted(found)} is not a reference: one has 12 letters, digits, - and _, like dhdpfs_iGBYa`,

@@ -46,8 +46,8 @@ function reviewOf(
   scopes: readonly string[] | null,
 ): Values | string {
   if (client === undefined)
-    return 'The registration of the application is not known here, so that nothing can be proposed.';
-  if (client === null) return 'The application is not registered (any more): nothing of it can be changed.';
+    return 'The registration of the application is unknown here, so that no change can be suggested.';
+  if (client === null) return 'The application is not registered (any longer), and cannot be changed.';
   return REVIEWS.get(event.check)?.(client, event.detail ?? {}, scopes) ?? {};
 }
 
@@ -63,7 +63,7 @@ const REVIEWS: ReadonlyMap<string | undefined, Review> = new Map<string, Review>
   ['token scope', (client, { expected }, scopes) => scope(client, textsOf(expected), scopes)],
   [
     'pushed',
-    ({ requirePar }) => (requirePar ? {} : 'The service requires it of every application: `REQUIRE_PAR`.'),
+    ({ requirePar }) => (requirePar ? {} : 'The service requires this of every application: `REQUIRE_PAR`.'),
   ],
   [
     'state',

@@ -18,7 +18,7 @@ import { findGrant, listGrants, revokeGrant, revokeGrants } from './grant.servic
 
 export function grantCommand(): OperatorCommand {
   const grant = new OperatorCommand('grant')
-    .description('what users have allowed to applications')
+    .description('access that users have granted to applications')
     .examples('grant list --help');
 
   grant
@@ -35,8 +35,8 @@ export function grantCommand(): OperatorCommand {
 
   grant
     .command('show')
-    .argument('<id>', 'its id')
-    .description('show a grant, also a revoked or expired one')
+    .argument('<id>', 'the id of a grant')
+    .description('show a grant, even a revoked or expired one')
     .jsonOption()
     .examples('grant show GbWvlLZo4bRhl8YlZ3RoUh4Nm4dX1QyS0m0O8m3pKcA')
     .action(show);
@@ -44,14 +44,14 @@ export function grantCommand(): OperatorCommand {
   grant
     .command('revoke')
     .argument('[id]', 'the id of one grant')
-    .description('end access: one grant, those of a user, those to an application, or all')
+    .description('revoke one grant, the grants of a user or of an application, or all')
     .option(
       '--user <login>',
       'every grant of this user: email address, user name, external_id, or id: and the id',
     )
     .option('--client <id>', 'every grant to this application: its client_id')
     .option('--all', 'every grant of every user')
-    .option('--yes', 'yes, revoke them')
+    .option('--yes', 'revoke without a confirmation')
     .jsonOption()
     .notes(
       'None of their tokens works any more when the command ends. Safe to repeat: if a service did not answer, run it again, and it continues.',
@@ -108,7 +108,7 @@ async function revoke(id: string | undefined, { json, ...options }: JsonOption):
       printLine(
         revoked
           ? `Revoked ${input.id}: none of its tokens works any more.`
-          : `${input.id} was revoked before; none of its tokens works any more.`,
+          : `${input.id} was already revoked; none of its tokens works any more.`,
       ),
     );
   }

@@ -72,8 +72,9 @@ export async function revokeGrants(
           revoked += count;
           dialog.progress(revoked, live);
         });
-        const whose = owner.userId === undefined ? { client_id: clientId ?? '' } : { user_id: owner.userId };
-        await applyRevocations(settings.NATS_URL, whose, 'the grants are revoked');
+        const request =
+          owner.userId === undefined ? { client_id: clientId ?? '' } : { user_id: owner.userId };
+        await applyRevocations(settings.NATS_URL, request, 'the grants are revoked');
       }
     } finally {
       await recordCommand(settings, revocationOf(owner, revoked));

@@ -90,7 +90,7 @@ function problemsOf(
     ...silent.map((app): KeyProblem => ({
       id: 'no_process',
       severity: 'error',
-      what: `no process of ${app} answers, so that its keys are unknown`,
+      what: `no process of ${app} answers: its keys are unknown`,
       remedy: `start ${app}; if it runs, its NATS user must be allowed to subscribe to oauth.service.status.${app}`,
     })),
     ...(signing.length > 1

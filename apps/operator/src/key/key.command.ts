@@ -31,7 +31,7 @@ export function keyCommand(): OperatorCommand {
   keys
     .command('next')
     .description('print the next value of TOKEN_KEYS, which contains the keys: keep it secret')
-    .option('--stdin', 'read the present value from a line of stdin, instead of TOKEN_KEYS')
+    .option('--stdin', 'read the current value from a line of stdin, not from TOKEN_KEYS')
     .option('--begin', 'begin a rotation although live tokens still need a key of the last one')
     .jsonOption()
     .notes(
@@ -39,7 +39,7 @@ export function keyCommand(): OperatorCommand {
         'no live token needs it. Run this for each, set the value for authorize and token, and restart all their processes. It refuses a ' +
         'step that would log users out. The value goes to stdout, the explanation to stderr. It changes nothing by itself.',
     )
-    .examples('keys next', 'keys next --stdin < present-keys > next-keys')
+    .examples('keys next', 'keys next --stdin < current-keys > next-keys')
     .action(next);
 
   return keys;
@@ -87,8 +87,8 @@ async function presentKeys(): Promise<string> {
   } catch {
     throw new InputError([
       text === ''
-        ? '--stdin: there is nothing on stdin: give the present value of TOKEN_KEYS'
-        : '--stdin: this is no value of TOKEN_KEYS: different keys of 32 random bytes in base64url, comma-separated',
+        ? '--stdin: stdin is empty: give the current value of TOKEN_KEYS'
+        : '--stdin: this is not a value of TOKEN_KEYS: give different keys of 32 random bytes in base64url, comma-separated',
     ]);
   }
   return text;
@@ -98,8 +98,8 @@ function explain({ step, action, keys }: RotationStep): string {
   const named = keys.join(', ');
   const what = {
     add: `adds the new key ${named}, which signs nothing yet`,
-    sign: `lets ${named} sign: every running process can verify it`,
-    remove: `removes ${named}: no live token needs it any more`,
+    sign: `signs with ${named}, which every running process can verify`,
+    remove: `removes ${named}: live tokens no longer need it`,
   }[action];
   const then = toPaste('keys', step === STEPS ? 'list' : 'next');
   return (

@@ -70,8 +70,8 @@ export function nextStep({ tokenKeys, begin, statuses, records, now, newKey }: R
     };
   const waits = older.map(({ id, neededUntil }) => `${id} until ${neededUntil?.toISOString()}`);
   throw new UnsafeStepError(
-    `live tokens may need ${waits.join(', ')}: without the key they would be refused. Repeat this then; ` +
-      'to begin another rotation before that, add --begin',
+    `live tokens may need ${waits.join(', ')}: without the key they would be refused. Run this again then; ` +
+      'to begin another rotation earlier, add --begin',
   );
 }
 
@@ -84,12 +84,12 @@ function requireEverywhere(ids: readonly string[], { processes, problems }: KeyR
   const others = processes.filter((process) => !hasRing(process));
   if (others.length === processes.length)
     throw new UnsafeStepError(
-      'no running process has this value of TOKEN_KEYS: give the present value, or restart authorize and token with it first',
+      'no running process has this value of TOKEN_KEYS: give the current value, or restart authorize and token with this one first',
     );
   if (others.length > 0)
     throw new UnsafeStepError(
       `${others.map(({ service, instance }) => `${service} ${instance}`).join(', ')} still has another value of TOKEN_KEYS: ` +
-        'wait until every process is restarted with the present one, then repeat this',
+        'wait until every process has restarted with the current one, then run this again',
     );
 }
 

@@ -12,7 +12,9 @@ import { readSettings } from '../settings/read-settings.js';
 import { ChangeSettings, DatabaseSettings, ResourceServerSettings } from '../settings/settings.js';
 
 class NewResourceServerDto {
-  @Rule(({ name }: NewResourceServerDto) => nameProblems('--name', name, 'operators know the account by it'))
+  @Rule(({ name }: NewResourceServerDto) =>
+    nameProblems('--name', name, 'operators identify the account by it'),
+  )
   name: string;
 }
 
@@ -24,10 +26,10 @@ export function resourceServerCommand(): OperatorCommand {
 
   server
     .command('create')
-    .description('make an account for introspection (RFC 7662)')
-    .option('--name <name>', 'which API it is')
+    .description('create an account for introspection (RFC 7662)')
+    .option('--name <name>', 'name of the API')
     .jsonOption()
-    .notes('To change the secret, make a second account, and revoke the first when it is no longer in use.')
+    .notes('To change the secret, create a second account, and revoke the first when it is no longer used.')
     .examples('resource-server create --name "Bookings API"')
     .action(create);
 

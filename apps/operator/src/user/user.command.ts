@@ -102,7 +102,7 @@ export function userCommand(): OperatorCommand {
   user
     .command('disable')
     .argument(...LOGIN)
-    .description('end every session of a user and every access they gave, and refuse their logins')
+    .description('end all sessions and grants of a user, and refuse their logins')
     .jsonOption()
     .notes(
       'Safe to repeat: if a service did not answer, run it again, and it continues. "user enable" lets the user log in again.',
@@ -113,8 +113,8 @@ export function userCommand(): OperatorCommand {
   user
     .command('enable')
     .argument(...LOGIN)
-    .description('let a user whom the operator disabled log in again; they have to allow applications again')
-    .option('--override-product', 'also if the product has disabled the user')
+    .description('allow a disabled user to log in again; they must grant access to applications again')
+    .option('--override-product', 'even if the product has disabled the user')
     .jsonOption()
     .notes('A user whom the product has disabled stays disabled: it enables them by oauth.user.upsert.')
     .examples('user enable ada@example.com')
@@ -123,8 +123,8 @@ export function userCommand(): OperatorCommand {
   user
     .command('delete')
     .argument(...LOGIN)
-    .description('delete a user, end their sessions and revoke every access they granted')
-    .option('--yes', 'yes, delete them')
+    .description('delete a user, and end all their sessions and grants')
+    .option('--yes', 'delete without a confirmation')
     .jsonOption()
     .notes(
       'Safe to repeat: if a service did not answer, the user is disabled and not deleted yet; run it again, and it continues.',

@@ -149,7 +149,7 @@ export async function findUser({ accounts }: Stores, login: string, hint = ''): 
     ({ id, email, issuer, externalId }) =>
       `id:${id} (${printable(issuer === null ? email : `${email}, ${externalId} of ${issuer}`)})`,
   );
-  throw new InputError([`${quoted(login)} fits several users: name one of ${names.join(', ')}`]);
+  throw new InputError([`${quoted(login)} matches several users: give one of ${names.join(', ')}`]);
 }
 
 function unknownUser(login: string, hint = ''): InputError {

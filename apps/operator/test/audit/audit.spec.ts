@@ -30,7 +30,7 @@ async function store(record: AuditRecord, time?: Date): Promise<AuditEvent> {
 }
 
 describe('the commands of the operator', () => {
-  it('are in the audit trail with the name of the operator, and never with a secret or a password', async () => {
+  it('are recorded with the name of the operator, and without secrets or passwords', async () => {
     const created = await run(
       'client',
       'create',
@@ -64,7 +64,7 @@ describe('the commands of the operator', () => {
       expect(JSON.stringify(events)).not.toContain(hidden);
   });
 
-  it('has the users that were created, changed and enabled, by their ids', async () => {
+  it('records created, changed and enabled users by id', async () => {
     const given = ['--email', 'eve@example.com', '--username', 'eve', '--name', 'Eve', '--json'];
     const { id, password } = jsonOf(await run('user', 'create', ...given)) as {
       id: number;
@@ -79,7 +79,7 @@ describe('the commands of the operator', () => {
     for (const personal of [password, 'eve']) expect(JSON.stringify(events)).not.toContain(personal);
   });
 
-  it('change what they should, and print the event, where NATS does not store it', async () => {
+  it('complete, and print the event, if NATS does not store it', async () => {
     const env = { ...bench.env, NATS_URL: 'nats://127.0.0.1:1' };
     const given = ['--email', 'b@example.com', '--username', 'b', '--name', 'B'];
     const { code, stderr } = await bench.run(['user', 'create', ...given], env);
@@ -91,7 +91,7 @@ describe('the commands of the operator', () => {
 
 describe('operator audit search', () => {
   it('prints the newest events that match, oldest first, as a table or as a JSON object per line', async () => {
-    // Events of one millisecond have no order.
+    // Events of the same millisecond have no order.
     const [one, two, three] = [1, 2, 3].map((later) => new Date(Date.now() + later));
     const first = await store({ type: 'token.issued', client_id: 'searched', user_id: 7 }, one);
     const second = await store({ type: 'request.refused', client_id: 'searched', check: 'expired' }, two);
@@ -122,11 +122,11 @@ describe('operator audit search', () => {
     expect(await of('--since', recent.time)).toEqual([recent]);
   });
 
-  it('finds a deleted user by the id, and says so where the name is not found', async () => {
+  it('finds a deleted user by id, and suggests it for an unknown name', async () => {
     const event = await store({ type: 'user.deleted', user_id: 4242 });
     const search = (user: string) => runOperator(['audit', 'search', '--json', '--user', user], bench.env);
     const byName = await search('gone@example.com');
-    expectRefused(byName, /there is no user .*deleted user are found by the id, like --user id:42/);
+    expectRefused(byName, /there is no user .*for events of a deleted user, give the id, like --user id:42/);
     expect(linesOf((await search('id:4242')).stdout)).toEqual([event]);
   });
 
@@ -139,7 +139,7 @@ describe('operator audit search', () => {
 });
 
 describe('operator audit export', () => {
-  it('writes every event that matches to a new file that only this user can read', async () => {
+  it('writes all matching events to a new file that only this user can read', async () => {
     const events: AuditEvent[] = [];
     for (let n = 0; n < 700; n++)
       events.push(await store({ type: 'token.issued', client_id: 'exported', user_id: n }));
@@ -150,7 +150,7 @@ describe('operator audit export', () => {
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     expectRefused(
       await audit('export', '--output', file),
-      /--output: .* exists, and is not overwritten: name a new file/,
+      /--output: .* already exists, and is not overwritten: choose another name/,
     );
     const piped = await audit('export', '--client', 'exported');
     expect(linesOf(piped.stdout)).toEqual(events);
@@ -173,7 +173,7 @@ describe('operator audit tail', () => {
   });
 });
 
-it('every event above has only details that docs/audit.md describes', async () => {
+it('docs/audit.md describes the details of every event above', async () => {
   const events = await auditEvents(bench.natsUrl, {}, 5);
   expect(await undocumentedDetails(events)).toEqual([]);
 });

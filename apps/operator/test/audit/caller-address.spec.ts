@@ -11,7 +11,6 @@ import { jsonOf } from '../support/outcome.js';
 
 const TOKEN_KEYS = randomBytes(32).toString('base64url');
 const API_URL = 'https://api.example.com';
-/** Two callers, as the proxy of the tests names them. */
 const OURS = { 'X-Forwarded-For': '203.0.113.7', 'User-Agent': 'calendar/2.1' };
 const THIEF = { 'X-Forwarded-For': '2001:DB8:0:0::1', 'User-Agent': 'curl/8.5.0' };
 
@@ -59,7 +58,6 @@ const refused = async (test: Test): Promise<AuditEvent | undefined> => {
   return (await auditEvents(services.natsUrl, { reference }))[0];
 };
 
-/** A request that the token app refuses. */
 const unknownToken = (headers: Readonly<Record<string, string>>) =>
   refused(request(urlOf(TOKEN)).post('/api/auth/oauth/token').set(headers).type('form').send('grant_type=x'));
 
@@ -70,7 +68,6 @@ const refresh = (refresh_token: string, headers: Readonly<Record<string, string>
     .type('form')
     .send({ ...client, grant_type: 'refresh_token', refresh_token });
 
-/** @returns the refresh token of a new grant */
 async function issued(): Promise<string> {
   const code = await fixture.code(client.client_id, userId);
   const { body } = await request(urlOf(TOKEN))
@@ -112,7 +109,7 @@ describe('AUDIT_CLIENT_ADDRESS=true', () => {
   });
 });
 
-describe('explain, of a refresh token that was used again', () => {
+describe('explain for a reused refresh token', () => {
   it('shows when and from where the tokens of the grant were used, and both causes', async () => {
     const token = await issued();
     await refresh(token, THIEF);
@@ -134,7 +131,7 @@ describe('explain, of a refresh token that was used again', () => {
     expect(json).toMatchObject({ uses: [{}, { address: '2001:db8::1' }, {}] });
   });
 
-  it('shows them in the audit commands as well', async () => {
+  it('shows address and user agent in the audit commands', async () => {
     const { stdout } = await host.run(['audit', 'search', '--client', client.client_id], env);
     expect(stdout).toMatch(/^time .* address +user_agent +summary$/m);
     expect(stdout).toMatch(/ 2001:db8::1 +curl\/8\.5\.0 /);

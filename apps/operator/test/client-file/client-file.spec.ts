@@ -25,7 +25,6 @@ import { runOperator } from '../support/run-operator.js';
 
 const CALLBACK = 'https://app.example.com/callback';
 
-/** Two installations. */
 const bench = useOperatorBench();
 const other = useOperatorBench();
 let folder: string;
@@ -51,7 +50,6 @@ async function create(...args: string[]): Promise<Registered> {
   return jsonOf(await client('create', ...given, ...args)) as Registered;
 }
 
-/** A file with one client. */
 const fileOf = (fields: string): string =>
   `version: 1\nclients:\n  - ${fields.trim().replaceAll('\n', '\n    ')}\n`;
 
@@ -91,7 +89,7 @@ async function withEverything(): Promise<Registered> {
 }
 
 describe('operator client export', () => {
-  it('prints everything of a client as YAML, sorted and always the same, and no secret', async () => {
+  it('prints all fields of a client as sorted, reproducible YAML, without secrets', async () => {
     const { client_id: id, client_secret: secret } = await withEverything();
     await create('--public');
     const text = await exported();
@@ -161,7 +159,7 @@ describe('operator client export --output', () => {
   it.each([
     ['of a program', '#!/bin/sh\necho hello\n'],
     ['of other YAML', 'version: 1\nclients: []\n'],
-  ])('refuses a file %s, which stays as it is, and replaces it with --force', async (_, text) => {
+  ])('refuses to replace a file %s, unless --force is given', async (_, text) => {
     const file = target();
     await writeFile(file, text, { mode: 0o640 });
     expectRefused(await write(file), /is not an earlier export, and is not overwritten: .* or give --force/);
@@ -186,7 +184,7 @@ describe('operator client export --output', () => {
     }
   });
 
-  it('replaces the file that a symbolic link leads to', async () => {
+  it('replaces the target of a symbolic link', async () => {
     const [file, alias] = [target(), target()];
     await write(file);
     await symlink(file, alias);
@@ -195,13 +193,13 @@ describe('operator client export --output', () => {
     expect(await readFile(file, 'utf8')).toBe(await exported());
   });
 
-  it.each(['/dev/null', '/'])('refuses %s, which is not a file, also with --force', async (file) => {
+  it.each(['/dev/null', '/'])('refuses %s, which is not a file, even with --force', async (file) => {
     expectRefused(await write(file, '--force'), /is not a file: name a file/);
   });
 });
 
 describe('operator client import', () => {
-  it('into an empty installation gives the same clients, whose secrets work', async () => {
+  it('creates the same clients in an empty installation, with working secrets', async () => {
     const { client_id: id, client_secret: secret } = await withEverything();
     const text = await exported();
     expect(await other.rows('SELECT 1 FROM clients')).toEqual([]);
@@ -215,7 +213,7 @@ describe('operator client import', () => {
     expect(matchClientSecret(secret, found?.secrets ?? [])).not.toBeNull();
   });
 
-  it('is idempotent: an export changes nothing where it comes from, as YAML and as JSON', async () => {
+  it('changes nothing for an export of the same installation, as YAML and as JSON', async () => {
     await withEverything();
     const before = await stored();
     for (const text of [await exported(), (await client('export', '--json')).stdout]) {
@@ -225,7 +223,7 @@ describe('operator client import', () => {
     expect(await stored()).toEqual(before);
   });
 
-  it('changes what the file changes and nothing else, and notifies running services', async () => {
+  it('applies only the changes of the file, and notifies running services', async () => {
     const { client_id: id } = await create('--require-par');
     const { client_id: kept } = await create();
     const edited = (await exported(id))
@@ -270,7 +268,7 @@ describe('operator client import', () => {
     expect(await stored()).toEqual(before);
   });
 
-  it('--dry-run needs no NATS, which the import itself does', async () => {
+  it('--dry-run does not need NATS, but the import does', async () => {
     const env = { DATABASE_URL: bench.databaseUrl };
     const dry = await runOperator(['client', 'import', '-', '--dry-run'], env, minimal('sc_dry'));
     expect(dry).toMatchObject({ code: 0, stdout: expect.stringContaining('Would create 1 application') });
@@ -283,7 +281,7 @@ describe('operator client import', () => {
     expect(await bench.rows("SELECT 1 FROM clients WHERE client_id = 'sc_dry'")).toEqual([]);
   });
 
-  it('takes the list of secrets for the live ones; without it they stay', async () => {
+  it('revokes secrets that are missing from the list, and keeps all without a list', async () => {
     const { client_id: id } = await create();
     const one = await exported(id);
     await client('secret', 'rotate', id);
@@ -298,7 +296,7 @@ describe('operator client import', () => {
     expectRefused(await importText(none), /the application could not authenticate: leave "secrets" out/);
   });
 
-  it('is in the audit trail as the commands for each of its changes would be', async () => {
+  it('records the same events as separate commands', async () => {
     const { client_id: id } = await create();
     const one = await exported(id);
     await client('secret', 'rotate', id);
@@ -319,12 +317,12 @@ describe('operator client import', () => {
     expect(JSON.stringify(imported)).not.toContain('abab');
   });
 
-  it('creates a client from what a person writes, and says how it gets a secret', async () => {
+  it('creates a client from a handwritten file, and prints the command for a secret', async () => {
     const id = generateClientId();
     const { code, stderr } = await importText(minimal(id));
     expect({ code, stderr }).toEqual({
       code: 0,
-      stderr: expect.stringContaining(`This makes one:\n  operator client secret rotate ${id}\n`),
+      stderr: expect.stringContaining(`Create one:\n  operator client secret rotate ${id}\n`),
     });
     expect(jsonOf(await client('show', id, '--json'))).toMatchObject({
       name: 'Notes',
@@ -427,7 +425,7 @@ clients:
     expectRefused(await importText(changed), /has another hash/);
   });
 
-  it('two at once happen one after the other, each wholly', async () => {
+  it('runs concurrent imports one after the other', async () => {
     const ids = Array.from({ length: 20 }, () => generateClientId());
     const named = (name: string) =>
       `version: 1\nclients:\n${ids.map((id) => `  - { client_id: ${id}, name: ${name}, type: public, redirect_uris: [${CALLBACK}], scopes: [profile:read] }`).join('\n')}\n`;
@@ -436,7 +434,7 @@ clients:
       return join(folder, name);
     };
     const [one, two] = [await file('one'), await file('two')];
-    // The bench runs one command at a time; the other one has a process of its own.
+    // The bench runs commands sequentially; the other import needs its own process.
     const outcomes = await Promise.all([
       bench.run(['client', 'import', one, '--json']),
       other.run(['client', 'import', two, '--json'], bench.env),

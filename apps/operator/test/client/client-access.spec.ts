@@ -68,7 +68,7 @@ const grantOf = async ({ access_token }: Pair) => fixture.records.find(fixture.g
 describe('operator client disable and enable', () => {
   const set = (state: 'disable' | 'enable', ...args: string[]) => host.run(['client', state, ...args], env);
 
-  it('disable refuses every token of the client at once, even cached ones, and enable lets them work again', async () => {
+  it('disable invalidates every token of the client immediately, even cached ones, and enable restores them', async () => {
     const [client, other] = [await fixture.client(), await fixture.client()];
     const [got, revoked, kept] = [await pair(client), await pair(client), await pair(other)];
     for (const each of [got, revoked, kept]) expect(await me(each)).toBe(200);
@@ -104,7 +104,7 @@ describe('operator client disable and enable', () => {
     expect((await refresh(client, revoked)).body['error']).toBe('invalid_grant');
   });
 
-  it('are safe to repeat, and say what they found', async () => {
+  it('are safe to repeat, and report the previous state', async () => {
     const { client_id: id } = await fixture.client();
     expect((await set('enable', id)).stdout).toBe(`${id} was not disabled.\n`);
     expect((await set('disable', id)).stdout).toContain(`Disabled ${id}: none of its tokens works`);
@@ -114,7 +114,7 @@ describe('operator client disable and enable', () => {
     expect((await set('enable', id)).stdout).toContain(`Enabled ${id}: its tokens work again`);
   });
 
-  it('list, show and search tell the state of a client', async () => {
+  it('list, show and search print the state of a client', async () => {
     const { client_id: id } = await fixture.client();
     await set('disable', id);
     const line = new RegExp(`^${id} +confidential +disabled `, 'm');
@@ -123,7 +123,7 @@ describe('operator client disable and enable', () => {
     expect((await host.run(['client', 'show', id], env)).stdout).toMatch(/^disabled_at +\d{4}-/m);
   });
 
-  it('exit with 2 for an unknown or deleted client, and with 0 and a warning when NATS is away', async () => {
+  it('exit with 2 for an unknown or deleted client, and with 0 and a warning when NATS is unavailable', async () => {
     const { client_id: id } = await fixture.client();
     const deaf = { ...env, NATS_URL: 'nats://user:natspassword@127.0.0.1:1' };
     const warned = await host.run(['client', 'disable', id], deaf);
@@ -140,14 +140,14 @@ describe('operator client disable and enable', () => {
 });
 
 describe('operator client import', () => {
-  it('of another installation’s export: its secrets and redirect URIs work here at once', async () => {
+  it('makes the secrets and redirect URIs of another installation work immediately', async () => {
     const elsewhere = await isolate();
     const there = appSettings(elsewhere);
     const named = ['--name', 'Calendar', '--redirect-uri', REDIRECT_URI, '--json'];
     const created = await host.run(['client', 'create', ...named], there);
     const { client_id, client_secret } = JSON.parse(created.stdout) as TestClient;
     const client = { client_id, client_secret };
-    // The token app remembers that it does not know this client.
+    // The token app now caches that this client is unknown.
     const unknown = await send({ grant_type: 'refresh_token', refresh_token: 'srt_x', ...client });
     expect(unknown.body['error']).toBe('invalid_client');
 
@@ -165,7 +165,7 @@ describe('operator client import', () => {
 });
 
 describe('operator client delete', () => {
-  it('ends every token of the client at once, even cached ones, and no other client’s', async () => {
+  it('invalidates every token of the client immediately, even cached ones, and of no other client', async () => {
     const [client, other] = [await fixture.client(), await fixture.client()];
     const [first, second, kept] = [await pair(client), await pair(client), await pair(other)];
     for (const each of [first, second, kept]) expect(await me(each)).toBe(200);

@@ -32,7 +32,7 @@ async function create(...args: string[]): Promise<string> {
 
 const show = async (id: string) => jsonOf(await client('show', id, '--json')) as Record<string, unknown>;
 
-/** The clients that the commands of `work` broadcast as changed. */
+/** Returns the clients that `work` broadcasts as changed. */
 async function broadcastsOf(work: () => Promise<unknown>): Promise<unknown[]> {
   const nats = await connect(natsOptions(bench.natsUrl, 'test'));
   const heard: unknown[] = [];
@@ -45,7 +45,7 @@ async function broadcastsOf(work: () => Promise<unknown>): Promise<unknown[]> {
 }
 
 describe('operator client create --scope', () => {
-  it('registers scopes that are repeated or separated by spaces, each once, in the order given', async () => {
+  it('accepts repeated and space-separated scopes, without duplicates and in order', async () => {
     const one = await create('--scope', 'bookings:read profile:read');
     const two = await create('--scope', 'bookings:read', '--scope', 'profile:read bookings:read');
     const none = await create();
@@ -83,7 +83,7 @@ describe('operator client update', () => {
     expect(await show(id)).toMatchObject({ scopes: ['profile:read', 'bookings:write'], optional_scopes: [] });
   });
 
-  it('loses no scope when two operators change different ones at the same time', async () => {
+  it('keeps both changes when two operators change scopes concurrently', async () => {
     const id = await create('--scope', 'profile:read bookings:read');
     await Promise.all([
       update(id, '--add-scope', 'bookings:write'),
@@ -92,7 +92,7 @@ describe('operator client update', () => {
     expect(await scopesOf(id)).toEqual(['profile:read', 'bookings:write']);
   });
 
-  it('says what --scope replaces and what is no longer optional', async () => {
+  it('prints the scopes that --scope removes or makes required', async () => {
     const id = await create('--scope', 'profile:read bookings:read', '--optional-scope', 'profile:read');
     const { stdout } = await update(id, '--scope', 'profile:read bookings:write', '--optional-scope', 'none');
     expect(stdout).toContain('\nIt may no longer request bookings:read: what users granted stays.\n');
@@ -101,7 +101,7 @@ describe('operator client update', () => {
     expect(added.stdout).not.toMatch(/no longer/);
   });
 
-  it('refuses what changes nothing, is unknown or contradicts itself', async () => {
+  it('refuses options that change nothing, are unknown or contradict each other', async () => {
     const id = await create();
     const before = await show(id);
     const wrong: [string[], RegExp][] = [
@@ -129,7 +129,7 @@ describe('operator scope list', () => {
     );
   });
 
-  it('checks the file that SCOPES_FILE names, and client create follows it', async () => {
+  it('checks SCOPES_FILE, which client create uses as well', async () => {
     const file = join(bench.localDir, 'notes.yaml');
     const env = { ...bench.env, SCOPES_FILE: file };
     await writeFile(file, 'scopes: [{ name: notes, default: true, text: { en: Read notes } }]');
@@ -151,7 +151,7 @@ describe('operator scope list', () => {
     ]);
   });
 
-  it('refuses the API of a scope that the services refuse, once it knows their APIs', async () => {
+  it('refuses an API that the services would refuse, if OTHER_API_URLS is set', async () => {
     const file = join(bench.localDir, 'other.yaml');
     const other = 'https://notes.example.com';
     const env = { ...bench.env, SCOPES_FILE: file, API_URL: 'https://api.example.com' };
@@ -324,13 +324,13 @@ describe('operator client secret', () => {
     expect(jsonOf(forced)).toMatchObject({ secrets: [] });
   });
 
-  it('lists the secrets that are live after a revocation, or says that none is', async () => {
+  it('lists the live secrets after a revocation, even if there are none', async () => {
     const id = await create();
     const { secrets } = jsonOf(await client('secret', 'rotate', id, '--json')) as Rotated;
     const [first = '', second = ''] = secrets.map((secret) => secret.id);
     const stdout = async (...args: string[]) => (await client('secret', 'revoke', id, ...args)).stdout;
     expect(await stdout(first)).toBe(`Revoked ${first}. Still live: ${second}.\n`);
-    expect(await stdout(second, '--force')).toBe(`Revoked ${second}. No secret is live any more.\n`);
+    expect(await stdout(second, '--force')).toBe(`Revoked ${second}. No live secret is left.\n`);
   });
 
   it('refuses public clients, which have no secrets, and unknown clients and secrets', async () => {

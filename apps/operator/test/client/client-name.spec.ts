@@ -12,7 +12,7 @@ async function register(name: string): Promise<string> {
   return (created as { client_id: string }).client_id;
 }
 
-/** Registers a client by an import, which takes any identifier. */
+/** Uses an import, which accepts any identifier. */
 async function importClient(id: string, name: string): Promise<void> {
   const text = JSON.stringify({
     version: 1,
@@ -29,11 +29,11 @@ async function importClient(id: string, name: string): Promise<void> {
   expect(await bench.run(['client', 'import', '-'], undefined, text)).toMatchObject({ code: 0 });
 }
 
-/** Runs every command that takes one client. @returns the client_id that each acted on */
+/** Runs every command that takes one client. @returns the client_ids in the output */
 async function actedOn(...given: string[]): Promise<unknown[]> {
   const ids: unknown[] = [];
   const run = async (...args: string[]) => {
-    // A warning is on stderr: no token app runs here.
+    // Ignores the warning on stderr: no token app is running.
     const { code, stdout } = await client(...args, '--json', ...given);
     expect(code).toBe(0);
     const result: unknown = JSON.parse(stdout);
@@ -59,7 +59,7 @@ async function actedOn(...given: string[]): Promise<unknown[]> {
     clients: { client_id: string }[];
   };
   ids.push(...clients.map(({ client_id: id }) => id));
-  // No token service runs here to confirm the revocations.
+  // Fails because no token app confirms the revocations.
   expect(await client('delete', '--yes', ...given)).toMatchObject({ code: 1 });
   const [deleted] = await bench.rows<{ client_id: string }>(
     'SELECT client_id FROM clients WHERE deleted_at IS NOT NULL ORDER BY deleted_at DESC LIMIT 1',
@@ -71,12 +71,12 @@ async function actedOn(...given: string[]): Promise<unknown[]> {
 const COMMANDS = 9;
 
 describe('a client command', () => {
-  it('takes the name of a client that no other one has', async () => {
+  it('accepts the unique name of a client', async () => {
     const name = `Calendar ${randomUUID()}`;
     const id = await register(name);
     expect(await actedOn(name)).toEqual(Array.from({ length: COMMANDS }, () => id));
     expectRefused(await client('show', name), /there is no client "Calendar /);
-    // By its id, a deletion can be repeated.
+    // A deletion can be repeated by id.
     const again = await client('delete', id, '--yes');
     expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('run this command again') });
   });
@@ -95,7 +95,7 @@ describe('a client command', () => {
     });
   });
 
-  it('takes an identifier before a name', async () => {
+  it('prefers an identifier to a name', async () => {
     const id = await register('By its id');
     await register(id);
     expect(jsonOf(await client('show', id, '--json'))).toMatchObject({ name: 'By its id' });
@@ -104,7 +104,7 @@ describe('a client command', () => {
   it.each([
     ['an id that begins with a hyphen', '-1f', ['-1f']],
     ['an id that begins with two', '--json', ['--', '--json']],
-  ])('takes %s', async (_, id, given) => {
+  ])('accepts %s', async (_, id, given) => {
     await importClient(id, `Imported ${randomUUID()}`);
     expect(await actedOn(...given)).toEqual(Array.from({ length: COMMANDS }, () => id));
   });

@@ -35,7 +35,7 @@ async function file(name: string, content: Buffer | string): Promise<string> {
   return join(folder, name);
 }
 
-/** A PNG, whole as it is; the parts that say what it is can be made wrong. */
+/** A valid PNG, unless a part is overridden. */
 function png(
   width: number,
   height: number,
@@ -57,7 +57,7 @@ function png(
   return Buffer.concat([signature, ...chunks, Buffer.alloc(padding)]);
 }
 
-/** Noise, which no format makes small. */
+/** Noise, which does not compress. */
 const NOISE = sharp(
   Uint8Array.from({ length: 32 * 32 * 3 }, (_, index) => (index * 2_654_435_761) >>> 24),
   { raw: { width: 32, height: 32, channels: 3 } },
@@ -97,7 +97,7 @@ describe('the client settings of the consent page', () => {
     expect(await show(id)).toEqual({ ...before, name: 'Renamed' });
   });
 
-  it('drop an optional scope that the client loses', async () => {
+  it('drop a removed scope from the optional scopes', async () => {
     const id = await create(...SCOPES, '--optional-scope', 'bookings:read bookings:write');
     const updated = await update(id, '--scope', 'profile:read bookings:read');
     expect(updated['optional_scopes']).toEqual(['bookings:read']);
@@ -131,7 +131,7 @@ describe('the name of a client', () => {
     ['a grapheme joiner', '\u034f'],
     ['such characters with spaces among them', '\u3164 \u00a0 \u3164'],
     ['zero-width spaces', '\u200b\u200b'],
-  ])('is refused when nothing in it is visible: %s', async (_, name) => {
+  ])('is refused without a visible character: %s', async (_, name) => {
     const id = await create();
     const problem = /--name must be .* at least one of them visible/;
     expectRefused(await client('create', '--name', name, '--redirect-uri', CALLBACK), problem);
@@ -155,7 +155,7 @@ describe('a redirect URI of localhost', () => {
   const given = ['create', '--name', 'Desktop', '--redirect-uri', CALLBACK, '--json'];
 
   // @rfc 8252 8.3
-  it('of a public client is registered, with a warning that proposes 127.0.0.1', async () => {
+  it('is registered for a public client, with a warning that suggests 127.0.0.1', async () => {
     const created = await client(...given, '--public', '--redirect-uri', LOCAL);
     expect(created).toMatchObject({ code: 0, stderr: expect.stringMatching(HINT) });
     const { client_id: id } = JSON.parse(created.stdout) as { client_id: string };
@@ -192,7 +192,7 @@ describe('--logo', () => {
     expect(await bench.rows(stored, [id])).toEqual([{ media_type: mediaType, image }]);
   });
 
-  it('replaces the logo, leaves it when something else changes, and removes it with none', async () => {
+  it('replaces the logo, keeps it in other updates, and removes it with none', async () => {
     const id = await create('--logo', await file('one.png', png(8, 8)));
     const { logo } = await show(id);
     await update(id, '--name', 'Renamed');
@@ -206,7 +206,7 @@ describe('--logo', () => {
     expect((await show(id))['logo']).toBeNull();
   });
 
-  it('refuses files that browsers should not show, with the reason and all other problems', async () => {
+  it('refuses unsuitable files, with the reason and all other problems', async () => {
     const id = await create();
     const before = await bench.counts();
     const svg = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>';
@@ -260,12 +260,12 @@ describe('a damaged logo', () => {
   });
 });
 
-describe('an option that is given twice', () => {
+describe('a repeated option', () => {
   it.each([
     ['--name', ['create', '--name', 'A', '--name', 'B', '--redirect-uri', CALLBACK]],
     ['--logo', ['create', '--name', 'A', '--redirect-uri', CALLBACK, '--logo', 'a.png', '--logo=b.png']],
     ['--first-party', ['update', 'sc_x', '--first-party', 'true', '--first-party', 'false']],
-  ])('is refused, and the last value does not win: %s', async (option, args) => {
+  ])('is refused, instead of using the last value: %s', async (option, args) => {
     const before = await bench.counts();
     expectRefused(await client(...args), new RegExp(`${option} is given twice: give it once`));
     expect(await bench.counts()).toEqual(before);

@@ -50,7 +50,7 @@ describe('operator client', () => {
     expect(row?.hash).toEqual(createHash('sha256').update(registered.client_secret!).digest());
   });
 
-  it('create prints them in readable form without colours, and says that the secret is shown once', async () => {
+  it('create prints them as text without colours, and says that the secret is shown once', async () => {
     const { code, stdout } = await client(['create', '--name', 'Calendar', '--redirect-uri', CALLBACK]);
     expect(code).toBe(0);
     for (const name of ['client_id', 'client_secret', 'authorization_url', 'token_url', 'refresh_url']) {
@@ -72,7 +72,7 @@ describe('operator client', () => {
     expect(shown.stdout).toMatch(/^client_secret +none: a public client/m);
   });
 
-  it('create --require-par prints where to push requests, and show prints the requirement', async () => {
+  it('create --require-par prints the PAR endpoint, and show prints the requirement', async () => {
     const { registered } = await create('--require-par');
     expect(registered).toMatchObject({
       par_url: expect.stringMatching(/\/api\/auth\/oauth\/par$/) as string,

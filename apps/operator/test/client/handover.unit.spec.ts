@@ -9,7 +9,7 @@ const ORIGINS = {
   API_URL: 'https://api.example.com',
 };
 
-/** Visible ASCII, as an imported identifier may have; a generated one has none of it. */
+/** Visible ASCII of an imported identifier, none of which a generated one has. */
 const IMPORTED = 'a`b`|c$(echo pwned)&d=1"\'+!e';
 
 const scope = (name: string, resource: string) => ({
@@ -53,7 +53,7 @@ function textOf(client: Partial<ClientWithSecrets>, options: Partial<HandoverOpt
   });
 }
 
-/** What curl and echo get when somebody pastes the commands. */
+/** Runs the commands in a shell. @returns the arguments of curl and echo */
 function argumentsOf(markdown: string): string[] {
   const commands = [...markdown.matchAll(/```sh\n(.*?)```/gs)].map(([, block]) => block);
   const script = `curl() { printf '%s\\n' "$@" >&2; }; node() { :; }; echo() { printf '%s\\n' "$1" >&2; }\n`;
@@ -64,7 +64,7 @@ function argumentsOf(markdown: string): string[] {
 }
 
 describe('client handover', () => {
-  it.each([true, false])('has commands that send an imported client_id as it is (PAR: %s)', (requirePar) => {
+  it.each([true, false])('has commands that send an imported client_id unchanged (PAR: %s)', (requirePar) => {
     const sent = argumentsOf(textOf({ clientId: IMPORTED, requirePar }));
     expect(sent.filter((argument) => argument === `client_id=${IMPORTED}`)).toHaveLength(3);
     expect(sent.join('\n')).toContain(`${new URLSearchParams({ client_id: IMPORTED })}&`);
@@ -76,31 +76,31 @@ describe('client handover', () => {
     expect(text).toContain('character by character: ``` https://a.example/cb?x=``y` ```\n');
   });
 
-  it('says what to compare in the answer, and how to revoke the access', () => {
+  it('explains what to verify in the response, and how to revoke the access', () => {
     const text = textOf({});
     expect(text).toContain('`iss` is\n`https://oauth.example.com` (RFC 9207)');
     expect(text).toContain('https://oauth.example.com/api/auth/oauth/revoke -d "token=$REFRESH_TOKEN"');
   });
 
-  it('has the times of the running services', () => {
+  it('has the time limits of the running services', () => {
     const text = textOf({}, { times: { codeLifetime: 1, retryWindow: 12 } });
     expect(text).toContain('Exchange the code within 1 second.');
     expect(text).toContain('repeat the same request within 12 seconds.');
     expect(text).not.toMatch(/\b(30|60) s/);
   });
 
-  it('says that a lost answer ends the access where no retry is possible', () => {
+  it('says that a lost response ends the access if retries are disabled', () => {
     const text = textOf({}, { times: { codeLifetime: 60, retryWindow: 0 } });
     expect(text).toContain('after a lost answer, send the user through step 1 again');
   });
 
-  it('says no times that are not known', () => {
+  it('omits unknown time limits', () => {
     const text = textOf({}, { times: {} });
     expect(text).toContain('Exchange the code immediately.');
     expect(text).not.toMatch(/\d+ seconds?/);
   });
 
-  it('asks the API of each scope, and for the profile only with its scope', () => {
+  it('has a request to the API of each scope, and to the profile only with its scope', () => {
     expect(textOf({})).toContain('curl -sS https://api.example.com/v2/me ');
     const text = textOf({ scopes: ['bookings:read'] });
     expect(text).not.toContain('/v2/me');
@@ -108,7 +108,7 @@ describe('client handover', () => {
     expect(text).toContain('curl -sS "https://bookings.example.com$API_PATH" ');
   });
 
-  it('requests no scope that does not exist any more', () => {
+  it('omits scopes that are no longer declared', () => {
     const text = textOf({ scopes: ['profile:read', 'gone:read'], optionalScopes: ['gone:read'] });
     expect(text).not.toContain('gone');
   });

@@ -46,7 +46,7 @@ function next(
 }
 
 describe('the next step of a rotation', () => {
-  it('adds a new key last to a ring that has one key', () => {
+  it('appends a new key to a ring with one key', () => {
     expect(next(CURRENT, [recorded(CURRENT, FUTURE)])).toEqual({
       step: 1,
       action: 'add',
@@ -55,7 +55,7 @@ describe('the next step of a rotation', () => {
     });
   });
 
-  it('lets a key sign that has signed nothing yet, wherever in the ring it stands', () => {
+  it('signs with an unused key, wherever it is in the ring', () => {
     const ring = ringOf(CURRENT, NEW, OLD);
     const records = [recorded(CURRENT, FUTURE), recorded(NEW, null), recorded(OLD, FUTURE)];
     expect(next(ring, records)).toEqual({
@@ -66,7 +66,7 @@ describe('the next step of a rotation', () => {
     });
   });
 
-  it('removes each older key that no live token needs, and no other', () => {
+  it('removes only the older keys that no live token needs', () => {
     const ring = ringOf(NEW, CURRENT, OLD);
     const records = [recorded(NEW, FUTURE), recorded(CURRENT, FUTURE), recorded(OLD, PAST)];
     expect(next(ring, records)).toEqual({
@@ -77,14 +77,14 @@ describe('the next step of a rotation', () => {
     });
   });
 
-  it('is refused, with the time to wait for, while a live token may need the older key', () => {
+  it('is refused, with the time to wait for, while live tokens may need the older key', () => {
     const records = [recorded(NEW, FUTURE), recorded(CURRENT, FUTURE)];
     expect(() => next(ringOf(NEW, CURRENT), records)).toThrow(
       new RegExp(`${idOf(CURRENT)} until 2027-02-20T12:00:00.000Z`),
     );
   });
 
-  it('begins another rotation before that only if asked to', () => {
+  it('begins another rotation earlier only with `begin`', () => {
     const records = [recorded(CURRENT, FUTURE), recorded(OLD, FUTURE)];
     const step = next(ringOf(CURRENT, OLD), records, { begin: true });
     expect(step).toMatchObject({ step: 1, tokenKeys: ringOf(CURRENT, OLD, NEW) });
@@ -121,7 +121,7 @@ describe('the report of the keys', () => {
   const problems = (statuses: ServiceStatus[], ...known: RecordedKey[]) =>
     keyReport(statuses, known, NOW).problems.map(({ id, severity }) => [id, severity]);
 
-  it('has no problem to tell when every process has the same ring with every key that is needed', () => {
+  it('has no problems if every process has the same ring with every needed key', () => {
     const known = [recorded(CURRENT, FUTURE), recorded(OLD, FUTURE), recorded(NEW, PAST)];
     expect(problems(everywhere(ringOf(CURRENT, OLD)), ...known)).toEqual([]);
   });
@@ -156,7 +156,7 @@ describe('the report of the keys', () => {
       [CURRENT, CURRENT],
       [['key_removed_early', 'warning']],
     ],
-  ])('tells %s', (_, [authorize = '', token = ''], expected) => {
+  ])('reports %s', (_, [authorize = '', token = ''], expected) => {
     const isRemoved = expected.some(([id]) => id === 'key_removed_early');
     const statuses = [processOf('authorize', authorize), processOf('token', token)];
     const told = problems(statuses, ...(isRemoved ? [recorded(OLD, FUTURE)] : []));
@@ -164,7 +164,7 @@ describe('the report of the keys', () => {
     expect(told).toEqual(expect.arrayContaining(expected));
   });
 
-  it('tells of an app of which no process answers', () => {
+  it('reports an app without a process that answers', () => {
     expect(problems([processOf('authorize', CURRENT)])).toEqual([['no_process', 'error']]);
   });
 });

@@ -6,7 +6,6 @@ import { PAGE_CHECKS } from '#oauth/error-guide/page-checks.js';
 import type { OperatorCommand } from '../../src/command-line/operator-command.js';
 import { program } from '../../src/program.js';
 
-/** A command, and the words by which it is called. */
 type Named = readonly [path: string, command: OperatorCommand];
 
 const below = (command: OperatorCommand, path = ''): Named[] =>
@@ -18,10 +17,9 @@ const below = (command: OperatorCommand, path = ''): Named[] =>
 const root = program();
 const ALL = below(root);
 const ACTIONS = ALL.filter(([, { commands }]) => commands.length === 0);
-/** They print what a shell reads, or help. */
 const WITHOUT_JSON = ['completion', 'help'];
 const DOCUMENT = readFileSync('docs/operator.md', 'utf8');
-/** What it sets as code. */
+/** Code spans. */
 const DOCUMENTED = [...DOCUMENT.matchAll(/`([^`]+)`/g)].map(([, code]) => code);
 
 describe('every command', () => {
@@ -30,7 +28,7 @@ describe('every command', () => {
     expect(command.exampleLines).not.toEqual([]);
   });
 
-  it.each(ACTIONS)('%s takes --json, unless it prints a script or help', (path, command) => {
+  it.each(ACTIONS)('%s has --json, unless it prints a script or help', (path, command) => {
     const json = command.options.some(({ long }) => long === '--json');
     expect(json).toBe(!WITHOUT_JSON.includes(path));
   });
@@ -44,7 +42,7 @@ describe('every command', () => {
     '%s has examples of commands and options that exist',
     (path, command) => {
       for (const line of command.exampleLines) {
-        // Without the values in quotation marks. A pipe may join several commands.
+        // Without quoted values. A pipe may join several commands.
         const parts = line.replaceAll(/"[^"]*"|\\\n/g, ' ').split('|');
         const named = parts.map((part) => {
           const words = part
@@ -86,7 +84,7 @@ describe('a command of the error guide', () => {
     expect(unknown).toEqual([]);
   });
 
-  it('stands outside of sentences, which would be copied with it', () => {
+  it('is not part of a sentence, which would be copied with it', () => {
     expect(remedies.filter(([, action]) => /`(operator|npm run) /.test(action))).toEqual([]);
   });
 });
@@ -100,7 +98,7 @@ it.each(ALL.filter(([, { commands }]) => commands.length > 0))(
   },
 );
 
-it('the exit codes of the help are those of docs/operator.md', () => {
+it('docs/operator.md has the exit codes of the help', () => {
   let help = '';
   root.configureOutput({ writeOut: (text) => (help += text) }).outputHelp();
   const codes = [...help.matchAll(/^ {2}(\d) {2}/gm)].map(([, code]) => code);

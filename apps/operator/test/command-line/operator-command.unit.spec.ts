@@ -3,7 +3,7 @@ import { OperatorCommand } from '../../src/command-line/operator-command.js';
 
 const ID = '-jlDsWFqr873P58sP6Q633t_q5ELKzOrCgrSoaVhVBw';
 
-/** @returns the id and the options that `operator grant revoke` gets */
+/** @returns id and options as parsed by `operator grant revoke` */
 function parsed(...args: string[]): unknown[] {
   const got: unknown[] = [];
   const program = new OperatorCommand('operator').configureOutput({ writeErr: () => undefined });
@@ -19,7 +19,7 @@ function parsed(...args: string[]): unknown[] {
 }
 
 describe('an argument outside its choices', () => {
-  it('is refused with its name and what is allowed', () => {
+  it('is refused with its name and the choices', () => {
     let error = '';
     const program = new OperatorCommand('operator').configureOutput({ writeErr: (text) => (error += text) });
     program

@@ -42,7 +42,7 @@ describe('operator', () => {
       expect(failed.stderr).not.toContain('dbpassword');
     });
 
-    it('of several problems has a line for each', async () => {
+    it('has a line for each problem', async () => {
       const wrong = ['client', 'create', '--name', '', '--redirect-uri', 'ftp://a.example', '--json'];
       const { code, stderr } = await runOperator(wrong, bench.env);
       expect(code).toBe(2);
@@ -53,13 +53,13 @@ describe('operator', () => {
       ]);
     });
 
-    it('has no control characters of what it quotes', async () => {
+    it('contains no control characters of quoted input', async () => {
       const { stderr } = await runOperator(['client', 'show', 'no\u009bbody', '--json'], bench.env);
       expect(stderr).not.toContain('\u009b');
       expect(JSON.parse(stderr)).toMatchObject({ exit_code: 2 });
     });
 
-    it('is text where --json is a value, after --', async () => {
+    it('is text if --json follows --', async () => {
       const { code, stderr } = await runOperator(['client', 'show', '--', '--json'], bench.env);
       expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(/^error: .*"--json"/) });
     });
@@ -67,8 +67,8 @@ describe('operator', () => {
 
   const register = ['client', 'create', '--name', 'A', '--redirect-uri', 'https://a.example/cb', '--json'];
 
-  /** Runs with a `.local` folder in which `npm start` wrote this run.json. */
-  async function besideRunning(run: unknown, args: string[], env: NodeJS.ProcessEnv = {}) {
+  /** Runs a command with this run.json of `npm start` in `.local`. */
+  async function runWithRunFile(run: unknown, args: string[], env: NodeJS.ProcessEnv = {}) {
     const folder = await mkdtemp(join(tmpdir(), 'operator-run-'));
     await writeFile(join(folder, 'run.json'), typeof run === 'string' ? run : JSON.stringify(run), {
       mode: 0o600,
@@ -84,14 +84,14 @@ describe('operator', () => {
     nats_url: bench.natsUrl,
   });
 
-  it('uses the product that npm start runs, without settings', async () => {
-    const { code, stdout, stderr } = await besideRunning(running(), register);
+  it('uses the product of a running npm start, without settings', async () => {
+    const { code, stdout, stderr } = await runWithRunFile(running(), register);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(JSON.parse(stdout)).toMatchObject({ token_url: 'http://localhost:3002/api/auth/oauth/token' });
   });
 
   it('never mixes DATABASE_URL of the environment with the addresses of a running product', async () => {
-    const { code, stderr } = await besideRunning(running(), register, { DATABASE_URL: bench.databaseUrl });
+    const { code, stderr } = await runWithRunFile(running(), register, { DATABASE_URL: bench.databaseUrl });
     expect(code).toBe(1);
     for (const name of ['AUTH_URL', 'BASE_URL', 'NATS_URL']) expect(stderr).toContain(name);
   });
@@ -99,7 +99,7 @@ describe('operator', () => {
   it('names both ways to set a database when there is none, and only one in production', async () => {
     const [none, production] = await Promise.all([
       bench.run(['client', 'list'], { LOCAL_DIR: bench.localDir }),
-      besideRunning(running(), ['client', 'list'], { NODE_ENV: 'production' }),
+      runWithRunFile(running(), ['client', 'list'], { NODE_ENV: 'production' }),
     ]);
     expect(none).toMatchObject({
       code: 1,
@@ -118,13 +118,13 @@ describe('operator', () => {
   });
 
   it('explains how to fix a broken run.json', async () => {
-    const { code, stderr } = await besideRunning('{"database_url": ', ['client', 'list']);
+    const { code, stderr } = await runWithRunFile('{"database_url": ', ['client', 'list']);
     expect(code).toBe(1);
     expect(stderr).toMatch(/run\.json is not valid JSON: restart "npm start", or set DATABASE_URL/);
   });
 
-  it('says who may read run.json when it cannot', async () => {
-    // A folder: the tests may run as root, who can read every file.
+  it('explains how to read run.json when access is denied', async () => {
+    // A directory, because root can read any file.
     await mkdir(join(bench.localDir, 'run.json'));
     const { code, stderr } = await bench.run(['client', 'list'], { LOCAL_DIR: bench.localDir });
     await rm(join(bench.localDir, 'run.json'), { recursive: true });
@@ -141,7 +141,7 @@ describe('operator', () => {
       'dbpassword',
     ];
     const outcomes = await Promise.all(
-      // The first as a process of its own, which ends by itself and in the same words.
+      // The first runs as a separate process, which must exit by itself with the same message.
       urls.map((DATABASE_URL, index) =>
         index === 0
           ? runOperator(['client', 'list'], { DATABASE_URL })
@@ -155,7 +155,7 @@ describe('operator', () => {
     }
   });
 
-  it('proposes to create the database when its server does not have it', async () => {
+  it('suggests creating the database if it does not exist', async () => {
     const url = new URL(bench.databaseUrl);
     url.pathname = '/not_there';
     const { code, stderr } = await bench.run(['client', 'list'], { DATABASE_URL: url.href });
@@ -215,13 +215,13 @@ describe('operator', () => {
     }
   });
 
-  it('migrate that fails prints nothing on stdout, and why on stderr', async () => {
+  it('migrate prints only an error on stderr if it fails', async () => {
     const services = await isolate();
     try {
       await withDatabase(services.databaseUrl, async (database) => {
         await database.query('DROP SCHEMA oauth CASCADE');
         await database.query('CREATE SCHEMA oauth');
-        // The name of an index of ours.
+        // Occupies the name of an index.
         await database.query('CREATE TABLE grants_user ()');
       });
       const failed = await bench.run(['migrate'], { DATABASE_URL: services.databaseUrl });
@@ -235,7 +235,7 @@ describe('operator', () => {
   it.each([
     ['a table', 'client_logos', 'DROP TABLE client_logos'],
     ['a column', 'optional_scopes', 'ALTER TABLE clients DROP COLUMN optional_scopes'],
-  ])('reports a database that lacks %s as not at this version', async (_, name, drop) => {
+  ])('reports the wrong database version if %s is missing', async (_, name, drop) => {
     const services = await isolate();
     try {
       await withDatabase(services.databaseUrl, (admin) => admin.query(drop));
@@ -287,7 +287,7 @@ describe('operator', () => {
     ['by npx', 'npx operator', { npm_lifecycle_script: "'operator' 'client' 'show'" }],
     ['by its own name', 'operator', {}],
     ['by another script of npm’s', 'operator', { npm_lifecycle_script: 'node dist/local/demo-operator.js' }],
-  ])('prints hints in the form in which it was started: %s', async (_, name, env) => {
+  ])('prints hints with the name by which it was started: %s', async (_, name, env) => {
     const help = await bench.run(['client', 'show', '--help'], env);
     expect(help.stdout).toContain(`\n  $ ${name} client show sc_`);
     const wrong = await bench.run(['client', 'show'], env);
@@ -314,7 +314,7 @@ describe('operator', () => {
     [['client', 'list', '--no\u001b[2Jbody']],
     [['no\u001b[2Jbody']],
     [['help', 'no\u001b[2Jbody']],
-  ])('strips control characters from what it quotes: %j', async (args) => {
+  ])('strips control characters from quoted input: %j', async (args) => {
     const { code, stderr } = await bench.run(args, {});
     expect(code).toBe(2);
     expect(stderr).toContain('body');

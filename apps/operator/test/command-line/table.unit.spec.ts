@@ -13,13 +13,13 @@ describe('a table', () => {
     ['needed_until', '2026-11-22 19:00Z'],
     ['first', '2026-11-22T19:00:00.000Z'],
     ['last', '18:43:58.871'],
-  ])('shortens no time, whatever its column is called: %s', (name, time) => {
+  ])('never shortens a time, whatever its column is called: %s', (name, time) => {
     const rows = [[time, 'Calendar Connect for Teams']];
     for (const columns of [22, 28, 36, 42])
       expect(tableLines([name, 'name'], rows, columns).join('\n')).toContain(time);
   });
 
-  it('wraps values beside their names where each row is a block of lines', () => {
+  it('wraps values next to their names if each row is a block of lines', () => {
     const lines = tableLines(
       ['client_id', 'name'],
       [[ID, 'Calendar Connect for Teams and their assistants']],
@@ -33,7 +33,7 @@ describe('a table', () => {
     ]);
   });
 
-  it('is as wide as its longest cells where the output is no terminal', () => {
+  it('is as wide as its longest cells if the output is not a terminal', () => {
     expect(tableLines(HEADING, ROWS, Infinity)).toEqual([
       'client_id                    created_at  name                        scope',
       `${ID}  2026-11-22  Calendar Connect for Teams  profile:read bookings:read`,
@@ -50,7 +50,7 @@ describe('a table', () => {
     }
   });
 
-  it('becomes a block of lines per row where ids and days alone are too wide', () => {
+  it('prints a block of lines per row if ids and dates alone are too wide', () => {
     const lines = tableLines(HEADING, ROWS, 50);
     expect(lines).toEqual([
       `client_id   ${ID}`,
@@ -65,7 +65,7 @@ describe('a table', () => {
     ]);
   });
 
-  it('leaves out the empty cells of such a block', () => {
+  it('omits empty cells in a block', () => {
     expect(tableLines(['client_id', 'user_id', 'name'], [[ID, '', 'A']], 20)).toEqual([
       `client_id  ${ID}`,
       'name       A',

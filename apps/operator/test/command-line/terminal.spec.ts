@@ -5,7 +5,7 @@ import { useOperatorBench } from '../support/operator-bench.js';
 
 const bench = useOperatorBench();
 
-/** Runs a built command at a terminal of that many columns; `script` of util-linux makes the terminal. */
+/** Runs a command at a terminal of this width, made by `script` of util-linux. */
 async function atTerminal(args: string, columns: number, env: NodeJS.ProcessEnv = {}): Promise<string[]> {
   const line = `stty cols ${columns}; exec '${process.execPath}' dist/apps/operator.cjs ${args}`;
   const child = spawn('script', ['--quiet', '--return', '--command', line, '/dev/null'], {
@@ -44,7 +44,7 @@ describe('a command at a terminal', () => {
     expect(piped.stdout).toContain(NAME);
   });
 
-  it('colours tables, errors and help, and nothing with NO_COLOR or TERM=dumb', async () => {
+  it('colours tables, errors and help, but not with NO_COLOR or TERM=dumb', async () => {
     const escape = '\u001b[';
     for (const args of ['client list', 'client show sc_unknown', 'client nothing', 'client --help']) {
       const [coloured, plain, dumb] = await Promise.all([
@@ -68,7 +68,7 @@ describe('a command at a terminal', () => {
     expect(settings).toMatch(/^ {2}NATS_URL {9}client create, .*\n {19}\w/m);
   });
 
-  it('wraps prose and values at its width, beside their names, and leaves commands whole', async () => {
+  it('wraps prose, and values next to their names, but not commands', async () => {
     const { client_id: id } = await created();
     const plain = (args: string, columns: number) => atTerminal(args, columns, { NO_COLOR: '1' });
     const refused = await plain('client show sc_unknown', 40);
@@ -85,7 +85,7 @@ describe('a command at a terminal', () => {
     expect(Math.max(...prose.map((line) => line.length))).toBeLessThanOrEqual(60);
   });
 
-  it('does not wrap what is for a program', async () => {
+  it('does not wrap output for programs', async () => {
     const piped = await bench.run(['client', 'export']);
     expect(await atTerminal('client export', 40)).toEqual(piped.stdout.trimEnd().split('\n'));
   });

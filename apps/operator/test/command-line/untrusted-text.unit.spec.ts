@@ -3,11 +3,10 @@ import { reportFailure } from '../../src/command-line/failure.js';
 import { warn } from '../../src/command-line/output.js';
 import { readClientFile } from '../../src/client-file/read-client-file.js';
 
-/** Each begins an escape sequence, or reverses the direction of text. U+009B is one that JSON leaves as it is. */
+/** Escape sequences, and a character that reverses the direction of text. JSON does not escape U+009B. */
 const COMMANDS = '\u001b]0;title\u0007\u009b31m\u202e';
 const RAW = /[^\P{C}\n]/u;
 
-/** What is written to stderr. */
 function stderrOf(write: () => void): string {
   const { stderr } = process;
   const original = stderr.write.bind(stderr);
@@ -24,12 +23,12 @@ function stderrOf(write: () => void): string {
   return written;
 }
 
-describe('text of others that commands print on stderr', () => {
+describe('untrusted text on stderr', () => {
   it.each([
     `a: |${COMMANDS}\n x`,
     `"${COMMANDS}": 1\nversion: 1\nclients: []`,
     `version: 1\nclients:\n- client_id: a\n  "${COMMANDS}": 1`,
-  ])('commands no terminal, from the file of an import: %j', async (text) => {
+  ])('cannot control the terminal from an imported file: %j', async (text) => {
     const problems: string[] = [];
     await readClientFile(text, problems);
     expect(problems.join()).toContain('title');
@@ -38,7 +37,7 @@ describe('text of others that commands print on stderr', () => {
     expect(written).not.toMatch(RAW);
   });
 
-  it('commands no terminal, from an error or in a warning, and keeps its lines', () => {
+  it('cannot control the terminal from an error or a warning, and keeps its lines', () => {
     for (const write of [() => reportFailure(new Error(`a\n${COMMANDS}`)), () => warn(`a\n${COMMANDS}`)]) {
       const written = stderrOf(write);
       expect(written).toMatch(/a\n.*title/);
@@ -46,7 +45,7 @@ describe('text of others that commands print on stderr', () => {
     }
   });
 
-  it('is escaped where it is quoted', () => {
+  it('is escaped when quoted', () => {
     expect(JSON.parse(quoted(COMMANDS))).toBe(COMMANDS);
     expect(quoted(COMMANDS)).not.toMatch(RAW);
   });

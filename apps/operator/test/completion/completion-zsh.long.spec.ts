@@ -10,9 +10,8 @@ const [zsh] = await findLibraries([
 ]);
 if (!zsh || 'missing' in zsh) throw new Error(zsh?.missing);
 
-/** Where the modules of an unpacked zsh are; an installed one knows. */
+/** Module path of an unpacked zsh; an installed zsh needs none. */
 const MODULES = '[[ -z $ZSH_MODULES ]] || module_path=(${(s.:.)ZSH_MODULES})\n';
-/** An interactive shell, as a user has set it up. */
 const ZSHRC = `
 PS1=''
 LISTMAX=1000
@@ -44,7 +43,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** The lines that zsh shows after Tab: the completed line, or what it proposes and the line. */
+/** Returns what zsh shows after Tab: the completed line, or the suggestions and the line. */
 async function shown(line: string): Promise<string[]> {
   const { command, env } = zsh as { command: string; env: NodeJS.ProcessEnv };
   const { code, stdout, stderr } = await runCommand(command, ['-fc', TYPE], {
@@ -62,7 +61,7 @@ async function shown(line: string): Promise<string[]> {
   });
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   const lines = stdout.slice(stdout.lastIndexOf('\u001b[?2004h') + 8).split(/\r*\n/);
-  // Backspace and bell are the editor's.
+  // Removes backspace and bell of the editor.
   return lines
     .map((text) =>
       text
@@ -85,11 +84,11 @@ describe('the completion of zsh', () => {
     expect(await shown(line)).toEqual(completed);
   });
 
-  it('describes what may follow', async () => {
+  it('describes the possible completions', async () => {
     expect(await shown('operator client secret r')).toEqual([
       'operator client secret r',
       'revoke  -- revoke a secret for good',
-      'rotate  -- make a second secret, beside the first',
+      'rotate  -- create a second secret, in addition to the first',
       'operator client secret r',
     ]);
   });

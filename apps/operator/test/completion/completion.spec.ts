@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { runOperator } from '../support/run-operator.js';
 
-/** What bash proposes at the end of a line, as it calls a function of `complete -F`. */
+/** Calls a function of `complete -F` as bash does, and prints its suggestions. */
 const PROPOSE = `
 eval "$SCRIPT"
 read -ra COMP_WORDS <<< "$LINE"
@@ -34,7 +34,6 @@ describe('the completion of bash', () => {
     ['operator cl', ['client']],
     ['operator client secret ', ['rotate', 'list', 'revoke']],
     ['operator client create --red', ['--redirect-uri']],
-    // After an option with its value, and after an argument.
     ['operator client create --name A --pub', ['--public']],
     ['operator client update sc_a --require-par ', ['true', 'false']],
     ['operator client update sc_a --require-', ['--require-par']],
@@ -51,7 +50,7 @@ describe('the completion of bash', () => {
   });
 });
 
-it('refuses an unknown shell, and names those it knows', async () => {
+it('refuses an unknown shell, and lists the supported ones', async () => {
   const { code, stdout, stderr } = await runOperator(['completion', 'fish'], {});
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(stderr).toMatch(/bash, zsh/);

@@ -6,7 +6,7 @@ import {
   type Surroundings,
 } from '../../src/doctor/client.checks.js';
 
-// Commands begin as this process was started: `npx jest` sets it.
+// Set by `npx jest`, and changes the name in printed commands.
 delete process.env.npm_lifecycle_event;
 
 const DAY = 24 * 60 * 60 * 1000;
@@ -39,7 +39,7 @@ const checks = (...args: Parameters<typeof found>) => found(...args).map(({ chec
 const PUBLIC = { type: 'public', secrets: [] } as const;
 
 describe('doctor: clients', () => {
-  it('has nothing to say about a client in order', () => {
+  it('finds nothing wrong with a valid client', () => {
     expect(found({})).toEqual([]);
   });
 
@@ -76,7 +76,7 @@ describe('doctor: clients', () => {
     expect(checks({}, { unresolvable: new Set(['app.example.com']) })).toEqual(['redirect-uri-unresolvable']);
   });
 
-  it('asks DNS for names alone, each once', () => {
+  it('resolves only names, each once', () => {
     const redirectUris = [
       'https://app.example.com/a',
       'https://app.example.com/b',
@@ -104,7 +104,7 @@ describe('doctor: clients', () => {
     expect(checks({ secrets })).toEqual(expected);
   });
 
-  it('finds scopes that do not exist, unless it does not know which exist', () => {
+  it('finds undeclared scopes, unless the scopes are unknown', () => {
     const client = { scopes: ['profile:read', 'gone:read'] };
     const [finding] = found(client);
     expect(finding).toMatchObject({
@@ -115,7 +115,7 @@ describe('doctor: clients', () => {
     expect(found(client, { scopes: null })).toEqual([]);
   });
 
-  it('finds a client that was seen without PKCE', () => {
+  it('finds a client that has not used PKCE', () => {
     expect(found({}, { withoutPkce: new Map([['sc_a', 2]]) })).toMatchObject([
       { check: 'client-without-pkce', problem: expect.stringContaining('2 codes') },
     ]);
@@ -124,20 +124,20 @@ describe('doctor: clients', () => {
   it('names commands that are safe to paste, whatever was registered', () => {
     const redirectUris = ["http://a.example.com/$(reboot)'", 'https://a.example.com/cb'];
     const [finding] = found({ clientId: '$(reboot)', redirectUris });
-    // Alone on its line: what follows a command would be pasted with it.
+    // The command stands alone on its line: anything after it would be pasted, too.
     expect(finding?.remedy).toMatch(/:\n {2}operator client update .*$/);
     expect(finding?.remedy).toContain(`client update '$(reboot)' --remove-redirect-uri`);
     expect(finding?.remedy).toContain(`--remove-redirect-uri 'http://a.example.com/$(reboot)'\\'''`);
   });
 
-  it('proposes no command that would be refused: a client keeps a redirect URI and a scope', () => {
+  it('suggests no command that would be refused: a client must keep a redirect URI and a scope', () => {
     const [unencrypted] = found({ redirectUris: ['http://a.example.com/cb'] });
     expect(unencrypted?.remedy).toMatch(/--remove-redirect-uri needs --add-redirect-uri/);
     const [unknown] = found({ scopes: ['gone:read'] });
     expect(unknown?.remedy).toMatch(/--remove-scope needs --add-scope/);
   });
 
-  it('finds nothing that is not in the table of checks', () => {
+  it('only finds problems that have a check', () => {
     const all = found(
       {
         redirectUris: ['http://x.example/', 'https://*.x/', 'http://127.0.0.1/'],

@@ -164,7 +164,7 @@ describe('doctor: addresses', () => {
     expect(JSON.stringify(findings)).not.toContain('=x');
   });
 
-  it('expects no HSTS and no Secure cookies on a developer’s machine', () => {
+  it('does not expect HSTS and Secure cookies on a developer’s machine', () => {
     const local = { ...ADDRESSES, AUTH_URL: 'http://localhost:3001' };
     const headers = {
       ...HEADERS,
@@ -254,7 +254,7 @@ describe('doctor: a diagnosis', () => {
   });
   const finding = (id: string) => ({ check: id, subject: 's', problem: 'p', remedy: 'r' });
 
-  it('has the most severe findings first, and says what holds and what was not checked', async () => {
+  it('lists the most severe findings first, then passed and skipped checks', async () => {
     const results = [
       finding('redis-a'),
       finding('redis-b'),
@@ -271,7 +271,7 @@ describe('doctor: a diagnosis', () => {
     expect(diagnosis.notChecked).toEqual([{ check: 'redis-c', reason: 'nothing there' }]);
   });
 
-  it('goes on when an area fails or hangs, and repeats no credential', async () => {
+  it('continues when an area fails or hangs, and prints no credentials', async () => {
     const failing = area('redis', async () =>
       Promise.reject(new Error('no way to postgres://me:secret@db/oauth')),
     );

@@ -22,11 +22,11 @@ const ALL = ['authorize', 'token', 'resource'].flatMap((name) => [status(name, '
 const OWN = { version: '1.0.0', settings: { BASE_URL: SETTINGS.BASE_URL } };
 
 describe('doctor: processes', () => {
-  it('has nothing to say about two of each app that agree', () => {
+  it('finds nothing wrong with two consistent processes of each app', () => {
     expect(examineProcesses(ALL, OWN)).toEqual([]);
   });
 
-  it('finds an app that does not answer, and one that runs once', () => {
+  it('finds an app that does not answer, and an app with a single process', () => {
     expect(ids(examineProcesses(ALL.slice(1), OWN))).toEqual(['process-single']);
     expect(ids(examineProcesses(ALL.slice(2), OWN))).toEqual(['process-missing']);
   });
@@ -58,7 +58,7 @@ describe('doctor: processes', () => {
     expect(ids(examineProcesses(withOne(changes), OWN))).toEqual(expected);
   });
 
-  it('compares with this command line too, and says who has what', () => {
+  it('compares with this command line, and lists the processes by value', () => {
     const own = { version: '0.9.0', settings: { BASE_URL: 'http://localhost:3002' } };
     expect(examineProcesses(ALL, own)).toMatchObject([
       {
@@ -111,7 +111,7 @@ describe('doctor: Redis', () => {
     ['that cannot write', { aof_last_write_status: 'err' }, ['redis-write-failed']],
     ['that is a replica', { role: 'slave' }, ['redis-no-primary']],
     ['without a replica', { connected_replicas: 0 }, ['redis-no-replica']],
-  ])('judges one %s', (_, changes, expected) => {
+  ])('judges an instance %s', (_, changes, expected) => {
     const findings = examineRedis([{ status: { ...REDIS, ...changes }, seenBy: ['token a:1'] }]);
     expect(ids(findings)).toEqual(expected);
     for (const { subject } of findings) expect(subject).toBe('Redis of token a:1');
@@ -124,11 +124,11 @@ describe('doctor: audit buffers', () => {
     ['with a batch', { waiting: 500, dropped: 0 }, []],
     ['with many events', { waiting: 5_000, dropped: 0 }, ['audit-waiting']],
     ['that overflowed', { waiting: 0, dropped: 3 }, ['audit-dropped']],
-  ])('judges one %s', (_, audit, expected) => {
+  ])('judges an instance %s', (_, audit, expected) => {
     expect(ids(examineBuffers([status('token', 'a:1', audit && { audit })]))).toEqual(expected);
   });
 
-  it('says that it knows none', () => {
+  it('reports that no process has a buffer', () => {
     expect(examineBuffers(ALL)).toMatchObject([
       { reason: expect.any(String) },
       { reason: expect.any(String) },
@@ -179,7 +179,7 @@ describe('doctor: NATS', () => {
       ['audit-stream-differs'],
     ],
     ['with one copy', { streams: [stream('A'), { ...stream('B'), replicas: 1 }] }, ['audit-single-copy']],
-  ])('judges one %s', (_, changes, expected) => {
+  ])('judges an instance %s', (_, changes, expected) => {
     expect(ids(examineNats({ ...NATS, ...changes }, ['A', 'B']))).toEqual(expected);
   });
 });
@@ -215,7 +215,7 @@ describe('doctor: certificates', () => {
     ],
     ['that is not trusted', { untrusted: 'self-signed certificate' }, ['certificate-untrusted']],
     ['of a server that speaks TLS 1.0', { outdated: true }, ['tls-outdated']],
-  ])('judges one %s', (_, changes, expected) => {
+  ])('judges an instance %s', (_, changes, expected) => {
     expect(ids(examineCertificate({ ...CERTIFICATE, ...changes }, NOW))).toEqual(expected);
   });
 });

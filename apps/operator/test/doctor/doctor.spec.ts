@@ -29,7 +29,7 @@ let services: Isolated;
 let fixture: Fixture;
 let apps: AppProcess[];
 let env: Record<string, string>;
-/** Of the installation as it is started here. */
+/** Report on the unmodified installation. */
 let first: Report;
 
 beforeAll(async () => {
@@ -113,14 +113,14 @@ describe('operator doctor', () => {
     expect(findings.filter(({ check }) => check === 'address-loopback')).toHaveLength(3);
   });
 
-  it('finds what the database of the tests lacks: durability, and a role of its own', () => {
+  it('finds that the test database lacks durability and a dedicated role', () => {
     expect(problemsOf(first, 'database-not-durable').join('\n')).toMatch(
       /synchronous_commit is off.*fsync is off/s,
     );
     expect(problemsOf(first, 'database-superuser')).toHaveLength(1);
   });
 
-  it('finds what the Redis and the NATS of the tests lack: persistence, and permissions', () => {
+  it('finds that Redis and NATS of the tests lack persistence and permissions', () => {
     expect(problemsOf(first, 'redis-not-persistent')).toEqual([
       expect.stringMatching(/^Redis of authorize .*, token /),
     ]);
@@ -134,14 +134,14 @@ describe('operator doctor', () => {
       ]),
     );
     expect(problemsOf(first, 'nats-permissions').join()).toMatch(
-      /read the tokens .*read the answers .*change users/,
+      /read the tokens .*read responses to other clients .*change users/,
     );
     expect(problemsOf(first, 'audit-deletable').join()).toMatch(/delete its streams and shorten its streams/);
     expect(problemsOf(first, 'audit-shared-account')).toHaveLength(1);
     expect(first.holding).toEqual(expect.arrayContaining(['audit-stream-missing', 'audit-stream-differs']));
   });
 
-  it('warns of streams of the audit trail that are missing, can be emptied, or keep less than they should', async () => {
+  it('finds audit streams that are missing, can be emptied, or keep too little', async () => {
     const other = await isolate();
     const nats = await connect(natsOptions(other.natsUrl, 'planted'));
     const { streams } = await jetstreamManager(nats);
@@ -180,7 +180,7 @@ describe('operator doctor', () => {
     }
   });
 
-  /** What a process answers that is not in order; unlisted fields are. */
+  /** Runs with a process that reports this status, with good values for all other fields. */
   async function withProcess(status: Partial<ServiceStatus>, work: () => Promise<void>): Promise<void> {
     const nats = await connect(natsOptions(services.natsUrl, 'planted'));
     nats.subscribe(statusSubject(status.service ?? 'token'), {
@@ -280,7 +280,7 @@ describe('operator doctor', () => {
       return JSON.parse(stdout) as Report;
     };
 
-    it('finds one that nobody trusts, and a server that speaks outdated TLS', async () => {
+    it('finds an untrusted certificate, and a server that accepts outdated TLS', async () => {
       const server = createServer({ ...identity, ...OUTDATED }, (_, response) => response.end());
       const port = await listening(server);
       const found = await examine({ API_URL: `https://localhost:${port}` });
@@ -293,8 +293,8 @@ describe('operator doctor', () => {
       expect(found.holding).toContain('certificate-expires');
     });
 
-    it('reads those of PostgreSQL and of NATS, which begin TLS in their own ways', async () => {
-      // What the doctor finds shows that it got so far.
+    it('reads the certificates of PostgreSQL and NATS, which start TLS differently', async () => {
+      // The findings show that the handshake got this far.
       const secureContext = createSecureContext({ ...identity, ...OUTDATED });
       const upgrade = (socket: Socket) =>
         new TLSSocket(socket, { isServer: true, secureContext }).on('error', () => undefined);
@@ -318,7 +318,7 @@ describe('operator doctor', () => {
         expect.stringMatching(/^DATABASE_URL localhost:/),
         expect.stringMatching(/^NATS_URL localhost:/),
       ]);
-      // Their clients have an authority of their own.
+      // Their clients use a private authority.
       expect(found.holding).toContain('certificate-untrusted');
     });
   });
@@ -354,7 +354,7 @@ describe('operator doctor', () => {
     await fixture.registrations.delete(withPkce.client_id);
   });
 
-  it('finds clients with redirect URIs, secrets and scopes that are not in order', async () => {
+  it('finds clients with bad redirect URIs, secrets and scopes', async () => {
     const { client_id: id } = await fixture.client();
     const uris = ['http://app.example.com/cb', 'https://client.invalid/cb', 'http://127.0.0.1/cb'];
     await fixture.sql('UPDATE clients SET redirect_uris = $2, scopes = $3 WHERE client_id = $1', [
@@ -398,7 +398,7 @@ describe('operator doctor', () => {
     await fixture.sql(`UPDATE oauth.migrations SET name = $2 WHERE name = $1`, [`x${row?.name}`, row?.name]);
   });
 
-  it('finds addresses that differ from those of the apps, and those where nothing answers', async () => {
+  it('finds addresses that differ from the apps, or do not answer', async () => {
     const wrong = await report({ AUTH_URL: 'http://localhost:1' });
     expect(problemsOf(wrong, 'address-unreachable')).toEqual([expect.stringContaining('http://localhost:1')]);
     expect(problemsOf(wrong, 'metadata-wrong')).toEqual([
@@ -406,7 +406,7 @@ describe('operator doctor', () => {
     ]);
   });
 
-  it('reports what it cannot examine as a finding, and examines the rest', async () => {
+  it('reports an area that it cannot examine as a finding, and examines the rest', async () => {
     const databaseUrl = 'postgres://me:dbpassword@127.0.0.1:1/oauth';
     const { stdout, code } = await doctor(['--json'], { DATABASE_URL: databaseUrl });
     const found = JSON.parse(stdout) as Report;
@@ -440,7 +440,7 @@ describe('operator doctor', () => {
       expect(stdout).not.toContain(secret);
   });
 
-  it('leaves out the parts that are not to be examined', async () => {
+  it('skips the parts of --skip', async () => {
     const { stdout } = await doctor(['--json', '--skip', 'postgresql', 'addresses'], {
       AUTH_URL: 'http://localhost:1',
     });

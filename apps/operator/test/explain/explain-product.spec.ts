@@ -62,7 +62,7 @@ function authorize(parameters: Record<string, string>): Promise<Response> {
   return fetch(`${urls.authorize}/auth/oauth2/authorize?${query}`, { redirect: 'manual' });
 }
 
-/** The explanation of a reference, once its events are stored; as JSON and as text, which must hold none of these values. */
+/** Explains a reference once its events are stored, as JSON and as text, neither of which may contain `secrets`. */
 async function explain(
   reference: string,
   secrets: readonly string[] = [],
@@ -77,8 +77,8 @@ async function explain(
   return JSON.parse(json.stdout) as Record<string, unknown>;
 }
 
-describe('explain, of requests to the running product', () => {
-  it('finds the registered redirect URI that the one of an error page resembles', async () => {
+describe('explain for requests to the running product', () => {
+  it('finds the registered redirect URI that is closest to the rejected one', async () => {
     const page = await (await authorize({ redirect_uri: `${REDIRECT_URI}/` })).text();
     const [, reference = ''] = /Reference: <code>([\w-]{12})<\/code>/.exec(page) ?? [];
     expect(await explain(reference)).toMatchObject({
@@ -96,7 +96,7 @@ describe('explain, of requests to the running product', () => {
     });
   });
 
-  it('finds why a code was refused, and what the client did before', async () => {
+  it('finds the reason for a rejected code, and earlier events of the client', async () => {
     const { access_token = '' } = await redeem(await fixture.code(client.client_id, userId));
     const code = await fixture.code(client.client_id, userId);
     const { error_reference: reference = '' } = await redeem(code, 'https://app.example.com/callback');
@@ -108,7 +108,7 @@ describe('explain, of requests to the running product', () => {
     });
   });
 
-  it('finds the exact check of a token that an API refused', async () => {
+  it('finds the failed check of a token that an API rejected', async () => {
     const pair = await redeem(await fixture.code(client.client_id, userId));
     const { access_token: token = '' } = pair;
     await post('revoke', { token });
@@ -118,7 +118,7 @@ describe('explain, of requests to the running product', () => {
     const explanation = await explain(reference, [token], 2);
     expect(explanation).toMatchObject({
       check: 'revoked',
-      // Only the grant's record names them.
+      // Only the record of the grant has them.
       client_id: client.client_id,
       user_id: userId,
       around: expect.arrayContaining([expect.objectContaining({ type: 'grant.revoked' })]),
@@ -134,7 +134,7 @@ describe('explain, of requests to the running product', () => {
     );
   });
 
-  it('groups everything that was refused to a client', async () => {
+  it('groups all refused requests of a client', async () => {
     const { headers } = await authorize({ scope: 'profile:reed' });
     const callback = new URL(headers.get('location') ?? '');
     expect(callback.searchParams.get('error')).toBe('invalid_scope');

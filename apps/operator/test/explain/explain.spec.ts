@@ -11,7 +11,6 @@ const NOW = Date.now();
 const bench = useOperatorBench();
 let nats: NatsConnection;
 
-/** Stores an event of some seconds ago. */
 async function store(record: Partial<AuditRecord>, secondsAgo = 60, service: 'token' | 'resource' = 'token') {
   const time = new Date(NOW - secondsAgo * 1000);
   await storeEvent(nats, auditEvent(service, { type: 'request.refused', ...record }, time));
@@ -45,10 +44,10 @@ beforeAll(async () => {
 afterAll(() => nats.close());
 
 describe('a forged event', () => {
-  // U+009B begins an escape sequence, and JSON leaves it as it is.
+  // U+009B begins an escape sequence, and JSON does not escape it.
   const COMMANDS = '\u001b]0;title\u0007\u009b31m';
 
-  it('commands no terminal, by the name of a detail, by a value or by any other text', async () => {
+  it('cannot control the terminal by the name of a detail, a value or any other text', async () => {
     const detail = { [COMMANDS]: COMMANDS, sent: COMMANDS, expected: 'x' };
     const texts = {
       client_id: COMMANDS,
@@ -64,7 +63,7 @@ describe('a forged event', () => {
     const { code, stdout, stderr } = await bench.run(['explain', 'forged_keys_']);
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toContain('title');
-    // Without a terminal nothing is coloured.
+    // Without a terminal there are no colours.
     expect(stdout).not.toMatch(/[^\P{C}\n]/u);
   });
 
@@ -82,7 +81,7 @@ describe('a forged event', () => {
 });
 
 describe('explain REFERENCE', () => {
-  it('names the request, the failed check, the values compared, who can fix it, and what the client did around it', async () => {
+  it('prints the request, the failed check, the compared values, the remedies, and other events of the client', async () => {
     const { code, stdout, stderr } = await bench.run(['explain', REFERENCE]);
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(/^Reference +dhdpfs_iGBYa$/m);
@@ -96,7 +95,7 @@ describe('explain REFERENCE', () => {
     expect(stdout).not.toContain('hours_ago___');
   });
 
-  it('gives the same as JSON', async () => {
+  it('prints the same as JSON', async () => {
     const { stdout } = await bench.run(['explain', REFERENCE, '--json']);
     expect(JSON.parse(stdout)).toMatchObject({
       reference: REFERENCE,
@@ -114,7 +113,7 @@ describe('explain REFERENCE', () => {
     });
   });
 
-  it('takes the exact check of the token app for a request that an API refused', async () => {
+  it('prints the failed check of the token app for a request that an API refused', async () => {
     const { stdout } = await bench.run(['explain', 'at_an_api___', '--json']);
     expect(JSON.parse(stdout)).toMatchObject({
       check: 'revoked',
@@ -133,11 +132,11 @@ describe('explain REFERENCE', () => {
     expect([code, (JSON.parse(stdout) as { check: string }).check]).toEqual([0, 'expired']);
   });
 
-  it('says why a reference may be unknown, and shows similar ones', async () => {
+  it('lists reasons for an unknown reference, and similar references', async () => {
     const { code, stdout, stderr } = await bench.run(['explain', 'dhdpfs_iGBya']);
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toContain('no event has the reference "dhdpfs_iGBya"');
-    expect(stderr).toContain('similar references, if it was copied by eye: dhdpfs_iGBYa');
+    expect(stderr).toContain('similar references, in case of a typo: dhdpfs_iGBYa');
     expect(stderr).toMatch(
       /may be older than the trail: it holds OAUTH_ACTIVITY_TOKEN since 20\S+, OAUTH_REFUSALS_TOKEN since/,
     );
@@ -145,7 +144,7 @@ describe('explain REFERENCE', () => {
 });
 
 describe('without PostgreSQL', () => {
-  it('explain answers from the trail alone, and warns', async () => {
+  it('explain uses only the audit trail, and warns', async () => {
     const env = { ...bench.env, DATABASE_URL: 'postgres://x:y@127.0.0.1:1/x' };
     await store({ reference: 'grant_only__', error: 'invalid_token', check: 'revoked', grant_id: 'g2' }, 20);
     const { code, stdout, stderr } = await bench.run(['explain', 'grant_only__'], env);
@@ -155,7 +154,7 @@ describe('without PostgreSQL', () => {
 });
 
 describe('explain --client', () => {
-  it('groups everything refused since a moment by cause', async () => {
+  it('groups refused requests since a time by cause', async () => {
     const { stdout } = await bench.run(['explain', '--client', CLIENT, '--json']);
     const { groups, refused, succeeded } = JSON.parse(stdout);
     expect([refused, succeeded]).toEqual([4, 1]);
@@ -173,14 +172,14 @@ describe('explain --client', () => {
     expect(JSON.parse(longer).refused).toBe(5);
   });
 
-  it('prints the groups with a remedy each', async () => {
+  it('prints each group with a remedy', async () => {
     const { stdout } = await bench.run(['explain', '--client', CLIENT]);
     expect(stdout).toMatch(/^Since \S+, 4 requests of sc_abc.* refused; 1 other event\.$/m);
     expect(stdout).toContain('2 × The code or token has expired');
     expect(stdout).toMatch(/^developer of the application: Redeem a code at once/m);
   });
 
-  it('of a client without refusals says so', async () => {
+  it('reports that a client has no refusals', async () => {
     const create = [
       'client',
       'create',
@@ -195,26 +194,26 @@ describe('explain --client', () => {
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^Since \S+, 0 requests of sc_\w+ refused/)]);
   });
 
-  it('refuses a client that neither the trail nor the database knows', async () => {
+  it('refuses a client that is unknown to audit trail and database', async () => {
     const { code, stderr } = await bench.run(['explain', '--client', 'sc_nobody']);
     expect([code, stderr]).toEqual([2, expect.stringContaining('there is no client "sc_nobody"')]);
   });
 });
 
-describe('wrong input', () => {
+describe('explain with wrong input', () => {
   it.each([
     [[], 'give a reference, or --client'],
     [[REFERENCE, '--client', CLIENT], 'give a reference, or --client'],
     [['x'], 'is not a reference'],
     [['--client', CLIENT, '--since', 'yesterday'], 'is not a time'],
-    [[REFERENCE, '--since', '1h'], '--since is for --client'],
+    [[REFERENCE, '--since', '1h'], '--since needs --client'],
     [['0123456789abcdef0123456789abcdef'], 'is a reference of the proxy'],
-  ])('%j is refused', async (args, says) => {
+  ])('refuses %j', async (args, says) => {
     const { code, stderr } = await bench.run(['explain', ...args]);
     expect([code, stderr]).toEqual([2, expect.stringContaining(says)]);
   });
 
-  it('a NATS that does not answer is named', async () => {
+  it('names NATS if it does not answer', async () => {
     const env = { ...bench.env, NATS_URL: 'nats://127.0.0.1:1' };
     const { code, stderr } = await bench.run(['explain', REFERENCE], env);
     expect([code, stderr]).toEqual([1, expect.stringContaining('NATS (NATS_URL) does not answer')]);

@@ -8,7 +8,7 @@ import { explanationOf } from '../../src/explain/explanation.js';
 import { isSimilar, referenceIn } from '../../src/explain/reference.js';
 import { SummaryBuilder } from '../../src/explain/refusal-summary.js';
 
-// Commands begin as this process was started: `npx jest` sets it.
+// Set by `npx jest`, and changes the name in printed commands.
 delete process.env.npm_lifecycle_event;
 
 const CLIENT = 'sc_abcdefghijklmnopqrstuvwx';
@@ -31,12 +31,12 @@ describe('a difference', () => {
     expect(markedText(difference)).toBe(marked);
   });
 
-  it('is taken from the value that resembles the sent one most', () => {
+  it('is computed from the closest match', () => {
     const registered = ['https://other.example/x', 'https://a.example/cb', 'com.example:/cb'];
     expect(closestDifference('https://a.example/CB', registered)).toMatchObject({ expected: registered[1] });
   });
 
-  it('of two texts that differ almost everywhere shows both whole, and is found at once', () => {
+  it('shows two very different texts as a whole, in constant time', () => {
     // The sender of a request chooses one text. A full comparison of these takes minutes.
     const [sent = '', ...registered] = Array.from({ length: 21 }, (_, seed) => {
       const parts = Array.from({ length: 30 }, (_each, part) => hash('sha256', `${seed} ${part}`));
@@ -52,13 +52,13 @@ describe('a difference', () => {
     });
   });
 
-  it('is none where nothing is registered', () => {
+  it('is empty without a registered value', () => {
     expect(closestDifference('https://a.example', [])).toBeNull();
   });
 });
 
-describe('what a check compared', () => {
-  it('is the redirect URI beside every registered one, and its difference from the closest', () => {
+describe('the values that a check compared', () => {
+  it('are the redirect URI and every registered one, with the difference from the closest', () => {
     const detail = {
       redirect_uri: 'https://a.example/cb/',
       registered: ['https://a.example/cb', 'https://b.example'],
@@ -72,7 +72,7 @@ describe('what a check compared', () => {
     expect(differences.map(markedText)).toEqual(['https://a.example/cb{+/+}']);
   });
 
-  it('is each scope that was asked for in vain, beside the one that it resembles', () => {
+  it('are each rejected scope with its closest match', () => {
     const detail = {
       requested: ['profile:read', 'bookings:reed'],
       registered: ['profile:read', 'bookings:read'],
@@ -81,7 +81,7 @@ describe('what a check compared', () => {
     expect(differences.map(markedText)).toEqual(['bookings:re[-a-]{+e+}d']);
   });
 
-  it('is the scopes of a refresh and those that the user granted', () => {
+  it('are the requested and the granted scopes of a refresh', () => {
     const detail = { sent: 'profile:read x', expected: 'profile:read' };
     expect(comparisonOf(event({ check: 'scope_exceeds', detail }))).toMatchObject({
       values: [
@@ -92,7 +92,7 @@ describe('what a check compared', () => {
     });
   });
 
-  it('is the expiry, the clock of the service, and the time between them', () => {
+  it('are the expiry, the clock of the service, and the time between them', () => {
     const detail = { expired_at: '2026-11-22T17:56:40.000Z' };
     expect(comparisonOf(event({ check: 'expired', detail })).values).toEqual([
       { name: 'expired', value: '2026-11-22T17:56:40.000Z' },
@@ -100,7 +100,7 @@ describe('what a check compared', () => {
     ]);
   });
 
-  it('is every other value of the event under its own name', () => {
+  it('are all other values of the event by name', () => {
     const detail = { code_challenge_method: 'plain', counter: 3 };
     expect(comparisonOf(event({ check: 'pkce', detail })).values).toEqual([
       { name: 'code_challenge_method', value: 'plain' },
@@ -109,7 +109,6 @@ describe('what a check compared', () => {
   });
 });
 
-/** The client of the events, as it is registered. */
 const REGISTERED: ClientWithSecrets = {
   clientId: CLIENT,
   name: 'Calendar Connect',
@@ -136,7 +135,6 @@ const explained = (
   scopes: readonly string[] | null = SCOPES,
 ) => explanationOf('r', events, null, { client, scopes });
 
-/** The operator's remedy for a refused request. */
 function operatorRemedy(
   record: Partial<AuditRecord>,
   client?: Partial<ClientWithSecrets> | null,
@@ -149,7 +147,7 @@ function operatorRemedy(
 }
 
 describe('an explanation', () => {
-  it('is that of the token app where an API knows only that a token is not valid', () => {
+  it('uses the event of the token app if the API only records that a token is not valid', () => {
     const atApi = event({ check: 'access token is active', error: 'invalid_token' }, 'resource');
     const atToken = event({ check: 'revoked', error: 'invalid_token', grant_id: 'g1', client_id: CLIENT });
     const explanation = explained([atApi, atToken]);
@@ -166,7 +164,7 @@ describe('an explanation', () => {
     ]);
   });
 
-  it('names the owner of the grant where no event names the client', () => {
+  it('names the owner of the grant if no event names the client', () => {
     const events = [event({ check: 'revoked', error: 'invalid_token', grant_id: 'g1' })] as const;
     const owner = { clientId: CLIENT, userId: 7 };
     expect(explanationOf('r', events, owner, { client: REGISTERED, scopes: SCOPES })).toMatchObject({
@@ -187,7 +185,7 @@ describe('an explanation', () => {
     ]);
   });
 
-  it('leaves out whether the exchange used PKCE, where that is not what failed', () => {
+  it('omits PKCE if another check failed', () => {
     const detail = { sent: 'a', expected: 'b', pkce: false };
     expect(comparisonOf(event({ check: 'other_client', detail })).values).toHaveLength(2);
   });
@@ -199,12 +197,12 @@ describe('an explanation', () => {
     ]);
   });
 
-  it('leaves out a command with a value that the request does not have', () => {
+  it('omits a command with a missing value', () => {
     const { remedies } = explained([event({ check: 'revoked', error: 'invalid_grant' })]);
     expect(remedies.flatMap(({ commands }) => commands)).toEqual([]);
   });
 
-  it('has commands that begin as the operator started this one', () => {
+  it('has commands that begin like the running one', () => {
     const started = process.env.npm_lifecycle_script;
     process.env.npm_lifecycle_script = 'operator';
     try {
@@ -222,7 +220,7 @@ describe('an explanation', () => {
     ['https://a.example/;id', CLIENT],
     ["https://a.example/'&id", CLIENT],
     ["https://a.example/';id;'", 'x{redirect_uri}--client{client_id}'],
-  ])('of %s has commands that a shell takes without running what the sender wrote', (uri, clientId) => {
+  ])('quotes %s in commands, so that a shell does not run it', (uri, clientId) => {
     const detail = { redirect_uri: uri, registered: [] };
     const { commands } = operatorRemedy({ check: 'redirect_uri', client_id: clientId, detail });
     const command = commands?.[0]?.replace('operator', '');
@@ -231,12 +229,12 @@ describe('an explanation', () => {
     );
   });
 
-  it('of a request that succeeded names no check', () => {
+  it('names no check for a successful request', () => {
     const { title, remedies } = explained([event({ type: 'token.issued', status: 200 })]);
     expect([title, remedies]).toEqual([null, []]);
   });
 
-  it('of a reused refresh token names theft and mistakes of the application as causes', () => {
+  it('names theft and mistakes of the application as causes of a reused refresh token', () => {
     const { meaning } = explained([event({ check: 'refresh_token_reused', error: 'invalid_grant' })]);
     expect(meaning).toMatch(
       /stolen.*application sent an old one.*lost an answer.*two of its workers.*backup/,
@@ -257,23 +255,23 @@ describe('a redirect URI that was not registered', () => {
     ['https://user@a.example/', /it has a user name/],
     ['https://a.example/\u001b[2J', /it has spaces, control or non-ASCII characters/],
     [undefined, /no redirect_uri that could be registered/],
-  ])('is not proposed where the registration would refuse it: %j', (uri, action) => {
+  ])('is not suggested if the registration would refuse it: %j', (uri, action) => {
     for (const type of ['public', 'confidential'] as const)
       expect(remedy(uri, { type })).toEqual({ action: expect.stringMatching(action), commands: [] });
   });
 
-  it('is proposed by the rules for the type of the client', () => {
+  it('is suggested by the rules for the type of the client', () => {
     expect(remedy('com.example.app:/cb', { type: 'public' }).commands).toHaveLength(1);
     expect(remedy('com.example.app:/cb', { type: 'confidential' }).commands).toEqual([]);
   });
 
-  it('is not proposed once it is registered', () => {
+  it('is not suggested once it is registered', () => {
     const redirectUris = ['https://a.example/cb', 'http://127.0.0.1/cb'];
     expect(remedy('https://a.example/cb', { redirectUris }).action).toMatch(/It is registered now/);
     expect(remedy('http://127.0.0.1:5000/cb', { redirectUris, type: 'public' }).commands).toEqual([]);
   });
 
-  it('is not proposed for a client that has the most redirect URIs', () => {
+  it('is not suggested for a client with the maximum number of redirect URIs', () => {
     const redirectUris = Array.from({ length: 20 }, (_, n) => `https://a.example/${n}`);
     expect(remedy('https://a.example/cb', { redirectUris })).toEqual({
       action: expect.stringMatching(/has 20 redirect URIs, which is the limit/),
@@ -281,7 +279,7 @@ describe('a redirect URI that was not registered', () => {
     });
   });
 
-  it('is not proposed for a client that is not registered, or is not known', () => {
+  it('is not suggested for an unregistered or unknown client', () => {
     expect(remedy('https://a.example/cb', null)).toEqual({
       action: expect.stringMatching(/is not registered/),
       commands: [],
@@ -296,7 +294,7 @@ describe('a redirect URI that was not registered', () => {
 });
 
 describe('a remedy for the operator', () => {
-  it('adds the scopes that exist and that the client does not have', () => {
+  it('adds declared scopes that the client does not have', () => {
     const detail = { requested: ['profile:read', 'bookings:read', 'nope', 'bookings:write'] };
     expect(operatorRemedy({ check: 'scope', detail }).commands).toEqual([
       `operator client update ${CLIENT} --add-scope 'bookings:read bookings:write'`,
@@ -306,7 +304,7 @@ describe('a remedy for the operator', () => {
   it.each([
     [['profile:read'], SCOPES, /registered for all of them now/],
     [['nope'], SCOPES, /nope is not declared in `SCOPES_FILE`/],
-  ])('adds no scope where %j was requested', (requested, scopes, action) => {
+  ])('adds no scope for a request of %j', (requested, scopes, action) => {
     expect(operatorRemedy({ check: 'scope', detail: { requested } }, {}, scopes)).toEqual({
       action: expect.stringMatching(action),
       commands: [],
@@ -319,7 +317,7 @@ describe('a remedy for the operator', () => {
     expect(operatorRemedy({ check: 'token scope', detail }, { scopes: SCOPES }).commands).toEqual([]);
   });
 
-  it('changes nothing that was changed since', () => {
+  it('skips changes that have been made since', () => {
     expect(operatorRemedy({ check: 'pushed' }).commands).toEqual([
       `operator client update ${CLIENT} --require-par false`,
     ]);
@@ -339,7 +337,7 @@ describe('a remedy for the operator', () => {
 });
 
 describe('a summary', () => {
-  it('takes events in any order', () => {
+  it('accepts events in any order', () => {
     const summary = new SummaryBuilder();
     for (const [minute, reference] of [
       [2, 'b'],
@@ -392,7 +390,7 @@ describe('a reference', () => {
     expect(referenceIn('-hdpfs_iGBY-')).toBe('-hdpfs_iGBY-');
   });
 
-  it('of the proxy is told from one of the service', () => {
+  it('is distinguished from a request id of the proxy', () => {
     expect(() => referenceIn('0123456789abcdef0123456789abcdef')).toThrow(/the proxy/);
   });
 

@@ -40,7 +40,7 @@ interface Granted {
   readonly accessToken: string;
 }
 
-/** A grant in use, whose access token the API has in its cache. */
+/** A live grant whose access token is in the cache of the API. */
 async function granted(client: TestClient, userId: number): Promise<Granted> {
   const code = await fixture.code(client.client_id, userId);
   const answer = await fetch(`${token.url}/api/auth/oauth/token`, {
@@ -73,7 +73,7 @@ const isOver = async ({ accessToken }: Granted) => {
 };
 
 describe('operator grant list', () => {
-  it('lists the live grants of a user, to a client or of both, newest first, a page at a time', async () => {
+  it('lists the live grants by user, client or both, newest first, page by page', async () => {
     const [ada, bob] = [await person(), await person()];
     const [calendar, other] = [await fixture.client(), await fixture.client()];
     const first = await granted(calendar, ada.id);
@@ -88,7 +88,7 @@ describe('operator grant list', () => {
     expect(stdout).toMatch(new RegExp(`^For the next page, add --before ${third.id}$`, 'm'));
   });
 
-  it('lists ended grants only if asked', async () => {
+  it('lists ended grants only with --ended', async () => {
     const { id: userId, username } = await person();
     const ended = await granted(await fixture.client(), userId);
     await fixture.records.revoke(ended.id);
@@ -108,7 +108,7 @@ describe('operator grant list', () => {
 });
 
 describe('operator grant show', () => {
-  it('shows a grant in each state, also that of a deleted user, and never a token', async () => {
+  it('shows a grant in each state, even of a deleted user, and never a token', async () => {
     const { id: userId, username } = await person();
     const client = await fixture.client();
     const { id, accessToken } = await granted(client, userId);
@@ -143,7 +143,7 @@ describe('operator grant show', () => {
 });
 
 describe('operator grant revoke', () => {
-  it('ends one grant at once, even where its token is cached, and no other', async () => {
+  it('revokes only this grant, immediately, even if its token is cached', async () => {
     const { id: userId } = await person();
     const client = await fixture.client();
     const [revoked, kept] = [await granted(client, userId), await granted(client, userId)];
@@ -154,14 +154,14 @@ describe('operator grant revoke', () => {
     });
     await isOver(revoked);
     expect(await works(kept)).toBe(200);
-    expect((await grant('revoke', revoked.id)).stdout).toContain('was revoked before');
+    expect((await grant('revoke', revoked.id)).stdout).toContain('was already revoked');
   });
 
   it.each([
     ['a user', (user: string) => ['--user', user], [true, true, false]],
     ['a client', (_: string, client: string) => ['--client', client], [true, false, true]],
     ['both', (user: string, client: string) => ['--user', user, '--client', client], [true, false, false]],
-  ])('ends the grants of %s', async (_whose, options, ended) => {
+  ])('revokes the grants of %s', async (_whose, options, ended) => {
     const [ada, bob] = [await person(), await person()];
     const [calendar, other] = [await fixture.client(), await fixture.client()];
     const grants = [
@@ -178,15 +178,15 @@ describe('operator grant revoke', () => {
     expect(jsonOf(await grant('revoke', ...args))).toEqual({ revoked_grants: 0 });
   });
 
-  it('revokes nothing without --yes, where there is no terminal to ask at', async () => {
+  it('revokes nothing without --yes or a terminal', async () => {
     const { id: userId, username } = await person();
     const one = await granted(await fixture.client(), userId);
     expectRefused(await grant('revoke', '--user', username), /--yes is missing\. Revoke 1 live grant\?/);
     expect(await works(one)).toBe(200);
   });
 
-  // The last test: it ends what the others made.
-  it('ends every grant of every user with --all', async () => {
+  // Must be the last test: it revokes the grants of all others.
+  it('revokes all grants of all users with --all', async () => {
     const grants = [
       await granted(await fixture.client(), await fixture.user()),
       await granted(await fixture.client(), await fixture.user()),

@@ -46,7 +46,7 @@ afterAll(async () => {
   await services.close();
 });
 
-/** The answers of all four processes: a busy one may miss a round. */
+/** Waits for all four processes: a busy one may miss a round. */
 async function answers(): Promise<ServiceStatus[]> {
   let all: ServiceStatus[] = [];
   await until('every process answers', 60_000, async () => {
@@ -69,7 +69,7 @@ describe('the status of the running processes', () => {
     }
   });
 
-  it('has the keys by id and role, settings that must agree, and the state of Redis, each where the process has it', async () => {
+  it('has key ids and roles, settings that must agree, and the state of Redis', async () => {
     const all = await answers();
     const keys = KeyRing.parse(TOKEN_KEYS).keys;
     expect(keys.map(({ role }) => role)).toEqual(['signing', 'verifying']);
@@ -92,7 +92,7 @@ describe('the status of the running processes', () => {
     }
   });
 
-  it('holds no key, password or other secret', async () => {
+  it('contains no key, password or other secret', async () => {
     const said = JSON.stringify(await answers());
     for (const key of TOKEN_KEYS.split(',')) expect(said).not.toContain(key);
     for (const url of [services.databaseUrl, services.redisUrl, services.natsUrl]) {
@@ -102,11 +102,11 @@ describe('the status of the running processes', () => {
     }
   });
 
-  it('goes to inboxes only, whatever reply subject a request names', async () => {
+  it('is only sent to inboxes, regardless of the reply subject', async () => {
     const nats = await connect(natsOptions(services.natsUrl, 'test'));
     try {
       const heard: string[] = [];
-      // The subjects of the audit trail are longer: its events arrive whenever they are written.
+      // Events of the audit trail have longer subjects.
       nats.subscribe('oauth.*.*', { callback: (_error, { subject }) => void heard.push(subject) });
       nats.publish(statusSubject('token'), '{}', { reply: SUBJECTS.clientChanged });
       await answers();
@@ -117,7 +117,7 @@ describe('the status of the running processes', () => {
     }
   });
 
-  it('is not taken from an answer for another service, which could hold up a rotation', async () => {
+  it('is ignored if it is for another service, because it could block a rotation', async () => {
     const nats = await connect(natsOptions(services.natsUrl, 'test'));
     try {
       nats.subscribe(statusSubject('resource'), {
@@ -145,7 +145,7 @@ interface Listed {
   readonly problems: { id: string; severity: string }[];
 }
 
-/** What `keys list` prints once every process has answered, and recorded its keys. */
+/** Waits until every process has answered and recorded its keys. */
 async function listed(): Promise<Listed> {
   let list: Listed | undefined;
   await until('every process is listed, and every key recorded', 60_000, async () => {
@@ -159,7 +159,7 @@ async function listed(): Promise<Listed> {
   return list as Listed;
 }
 
-/** Sets until when live tokens may need a key: null for a key that has signed nothing. */
+/** @param until null for a key that has not signed */
 const setNeeded = (key: string, until: string | null) =>
   database.query(
     'UPDATE token_keys SET needed_until = $2::timestamptz, last_signed_at = NULL WHERE id = $1',
@@ -178,7 +178,7 @@ async function keyChanges(): Promise<AuditEvent[]> {
 }
 
 describe('operator keys list', () => {
-  it('tells of each key what it does in every process, when it signed last, and until when live tokens may need it', async () => {
+  it('lists the role of each key in every process, its last use, and the time until which live tokens may need it', async () => {
     const { processes, keys: known, problems } = await listed();
     expect(processes.map((name) => name.split(' ')[0])).toEqual(['authorize', 'token', 'token']);
     expect(known).toMatchObject([
@@ -186,14 +186,14 @@ describe('operator keys list', () => {
       { id: idOf(VERIFYING), signs_in: [], verifies_in: processes, missing_in: [], last_signed_at: null },
     ]);
     const [signing] = known;
-    // The lifetime of a refresh token, the clock skew, and the hour until the next record.
+    // Lifetime of a refresh token, clock skew, and the hour until the next record.
     const seconds =
       (Date.parse(signing?.needed_until ?? '') - Date.parse(signing?.last_signed_at ?? '')) / 1000;
     expect(seconds).toBeCloseTo(90 * 86_400 + 5 + 3_600, 0);
     expect(problems).toEqual([]);
   });
 
-  it('prints a table of them, and no key', async () => {
+  it('prints them as a table, without the keys', async () => {
     await listed();
     const { code, stdout } = await keys('list');
     expect(code).toBe(0);
@@ -201,7 +201,7 @@ describe('operator keys list', () => {
     for (const key of TOKEN_KEYS.split(',')) expect(stdout).not.toContain(key);
   });
 
-  it('warns of a process with another signing key, which the others do not know; the audit trail has its start', async () => {
+  it('warns about a process with an unknown signing key, and records its start', async () => {
     await listed();
     apps.push(await startApp('token', { ...env, LOG_LEVEL: 'warn', TOKEN_KEYS: OTHER }));
     try {
@@ -223,15 +223,15 @@ describe('operator keys list', () => {
 
 describe('operator keys next', () => {
   it.each([
-    ['', 'there is nothing on stdin'],
-    ['secret-value-that-is-no-key', 'this is no value of TOKEN_KEYS'],
-  ])('refuses the input %j, and never takes TOKEN_KEYS in its place', async (present, says) => {
+    ['', 'stdin is empty'],
+    ['secret-value-that-is-no-key', 'this is not a value of TOKEN_KEYS'],
+  ])('refuses the input %j, without falling back to TOKEN_KEYS', async (present, says) => {
     const result = await host.run(['keys', 'next', '--stdin'], { ...env, TOKEN_KEYS }, present);
     expect(result).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(says) });
     expect(result.stderr).not.toContain('secret-value');
   });
 
-  it('waits while live tokens may need the older key, and begins another rotation only if asked to', async () => {
+  it('refuses a step while live tokens may need the older key, unless --begin is given', async () => {
     await listed();
     const waits = await next(TOKEN_KEYS);
     expect(waits).toMatchObject({
@@ -249,7 +249,7 @@ describe('operator keys next', () => {
     expect(added.slice(2).map(idOf)).toEqual(step.keys);
   });
 
-  it('moves a key to the front that has signed nothing yet, once every process has it', async () => {
+  it('moves an unused key to the front once every process has it', async () => {
     await listed();
     await setNeeded(VERIFYING, null);
     const { code, stdout, stderr } = await next(TOKEN_KEYS);
@@ -269,16 +269,16 @@ describe('operator keys next', () => {
     });
   });
 
-  it('reads the present value from TOKEN_KEYS too, and refuses one that no process has', async () => {
+  it('reads the current value from TOKEN_KEYS, and refuses one that no process has', async () => {
     const { code, stderr } = await host.run(['keys', 'next'], { ...env, TOKEN_KEYS: OTHER });
     expect([code, stderr]).toEqual([1, expect.stringMatching('no running process has this value')]);
     const missing = await host.run(['keys', 'next'], env);
     expect([missing.code, missing.stderr]).toEqual([1, expect.stringMatching('TOKEN_KEYS is missing')]);
   });
 
-  it('tells no key in a refusal', async () => {
+  it('prints no key in an error', async () => {
     const { code, stderr } = await next(`${SIGNING},short`);
-    expect([code, stderr]).toEqual([2, expect.stringContaining('this is no value of TOKEN_KEYS')]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('this is not a value of TOKEN_KEYS')]);
     expect(stderr).not.toContain(SIGNING);
   });
 });

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { useOperatorBench } from '../support/operator-bench.js';
 
 const CLIENT = 'sc_abcdefghijklmnopqrstuvwx';
-/** Every command that works on stored data, with input that is right, and what it needs beside DATABASE_URL. */
+/** Every command that uses stored data, with valid input, and the variables that it needs in addition to DATABASE_URL. */
 const COMMANDS: [command: string, rest: string[], needs: string[]][] = [
   [
     'client create',
@@ -51,7 +51,7 @@ const COMMANDS: [command: string, rest: string[], needs: string[]][] = [
 describe('the settings of the commands', () => {
   const bench = useOperatorBench();
 
-  it.each(COMMANDS)('that %s needs are required, and no others', async (command, rest, needs) => {
+  it.each(COMMANDS)('are required for %s only if it needs them', async (command, rest, needs) => {
     const env = { DATABASE_URL: bench.databaseUrl };
     const { stderr } = await bench.run([...command.split(' '), ...rest], env);
     const missing = [...stderr.matchAll(/(\w+_URL) is missing/g)].map(([, name]) => name ?? '');
@@ -76,7 +76,7 @@ describe('the settings of the commands', () => {
   });
 });
 
-/** Commands by variable, of rows that hold a variable and its commands. */
+/** Groups the commands in rows of a variable and its commands. */
 const listed = (rows: Iterable<RegExpMatchArray>): Map<string, Set<string>> =>
   new Map(
     [...rows].map(([, name = '', commands = '']) => [

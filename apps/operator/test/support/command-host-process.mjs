@@ -1,4 +1,4 @@
-// Runs built commands one after the other inside one process, as its parent asks: see command-host.ts.
+// Runs built commands in one process: see command-host.ts.
 import 'reflect-metadata';
 import { Readable } from 'node:stream';
 import { runCommand } from '../../../dist/apps/operator/src/program.js';

@@ -6,22 +6,19 @@ import { isolate } from '#test/support/isolate.js';
 import { CommandHost } from './command-host.js';
 import type { Outcome } from './run-operator.js';
 
-/** Services and settings of one suite, a process that runs commands, and a way to look at what they wrote. */
+/** Services, settings and a command runner for one suite. */
 export interface OperatorBench {
   env: NodeJS.ProcessEnv;
   natsUrl: string;
   databaseUrl: string;
-  /** An empty folder that stands for `.local`. */
+  /** Empty folder in place of `.local`. */
   localDir: string;
-  /** Runs a command in the settings of the bench, or in others. */
   run(args: readonly string[], env?: NodeJS.ProcessEnv, stdin?: string): Promise<Outcome>;
   rows<T>(sql: string, parameters?: unknown[]): Promise<T[]>;
-  /** How many clients, secrets, users and grants there are. */
   counts(): Promise<unknown>;
   close(): Promise<void>;
 }
 
-/** Gives the tests of a file a bench: it is empty before they run, and closed after them. */
 export function useOperatorBench(): OperatorBench {
   const bench = {} as OperatorBench;
   beforeAll(async () => {

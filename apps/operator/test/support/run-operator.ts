@@ -10,18 +10,14 @@ export interface Outcome {
   stderr: string;
 }
 
-/**
- * Runs the built command (`npm run build`, which `npm test` does first) as a process of its own.
- *
- * @param env the whole environment besides PATH
- */
+/** Runs the built command as a separate process. @param env complete environment except PATH */
 export async function runOperator(
   args: readonly string[],
   env: NodeJS.ProcessEnv,
   stdin: string | Buffer = '',
 ): Promise<Outcome> {
   const child = spawn(process.execPath, [MAIN, ...args], { env: { PATH: process.env.PATH, ...env } });
-  // A command that needs no input may end before it is written.
+  // The command may exit before it reads its input.
   child.stdin.on('error', () => undefined).end(stdin);
   const ended = new Promise<number | null>((done) => child.on('close', done));
   const [stdout, stderr, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);

@@ -4,7 +4,7 @@ import { UserStore } from '#database/user/user.store.js';
 import { useOperatorBench } from '../support/operator-bench.js';
 import { expectRefused, jsonOf } from '../support/outcome.js';
 
-// What ends access is tried with the whole product, in test/end-to-end/gone-user.long.spec.ts.
+// test/end-to-end/gone-user.long.spec.ts tests the end of access with the whole product.
 const bench = useOperatorBench();
 
 const user = (...args: string[]) => bench.run(['user', ...args]);
@@ -150,7 +150,7 @@ describe('operator user set-password', () => {
     (await bench.rows<{ of: number }>('SELECT session_generation AS of FROM users WHERE id = $1', [id]))[0]
       ?.of ?? -1;
 
-  it('generates a password, prints it once, and ends sessions only if asked', async () => {
+  it('generates a password, prints it once, and ends sessions only with --end-sessions', async () => {
     const id = await made('new-one');
     const before = await generation(id);
     const set = (await user('set-password', 'NEW-ONE@example.com')).stdout;
@@ -231,7 +231,7 @@ describe('a user command', () => {
     });
   });
 
-  it('enable keeps what the product has disabled, and says who can enable it', async () => {
+  it('enable does not enable a user whom the product disabled, and says how', async () => {
     const id = await made('closed');
     await bench.rows(
       'UPDATE users SET operator_disabled_at = now(), product_disabled_at = now() WHERE id = $1',

@@ -39,7 +39,7 @@ const none = {
   bad_lines: [],
 };
 
-it('creates users with the hashes of the product, and updates them when it is repeated', async () => {
+it('creates users with existing password hashes, and updates them when repeated', async () => {
   const ada = { email: 'ada@example.com', username: 'ada', name: 'Ada', password_hash: passwordHash };
   const grace = { email: 'grace@example.com', name: 'Grace', issuer, external_id: '7', disabled: true };
   const linus = { email: 'linus@example.com' };
@@ -74,7 +74,7 @@ it('creates users with the hashes of the product, and updates them when it is re
   });
 });
 
-it('takes an email for verified only if the file says so', async () => {
+it('treats an email address as verified only if the file says so', async () => {
   const lines = [
     { email: 'a@example.com', email_verified: true },
     { email: 'b@example.com', email_verified: false },
@@ -150,14 +150,14 @@ it('reports each bad line with its number and every reason, imports the others, 
   expect(code).toBe(3);
   const bad = counts['bad_lines'] as { line: number; problems: string[] }[];
   expect(Object.fromEntries(bad.map((one) => [one.line, one.problems]))).toEqual(problems);
-  // Line 12 has the email of line 1: the same user, whose username changes.
+  // Line 12 has the email of line 1: the same user with another username.
   expect(counts).toMatchObject({ created: 2, updated: 1, failed: 10 });
   expect(stderr.trim().split('\n')).toHaveLength(10);
   expect(stderr).toContain('line 6: another user has the same username\n');
   expect(await users()).toHaveLength(3);
 });
 
-it('changes nothing with --dry-run, and says what it would do', async () => {
+it('changes nothing with --dry-run, and prints the result', async () => {
   const path = await file('users.jsonl', { email: 'a@example.com', password_hash: passwordHash }, 'nonsense');
   const { code, counts } = await importFile(path, '--dry-run');
   expect({ code, counts }).toEqual({
@@ -173,7 +173,7 @@ it('changes nothing with --dry-run, and says what it would do', async () => {
   expect(await users()).toEqual([]);
 });
 
-it('keeps a password that a user has here, unless it is told to replace it', async () => {
+it('keeps existing passwords without --replace-passwords', async () => {
   const user = { email: 'a@example.com', username: 'a', password_hash: passwordHash };
   await importFile(await file('users.jsonl', user));
   const newer = await bcrypt('another', { cost: 4 });
@@ -185,7 +185,7 @@ it('keeps a password that a user has here, unless it is told to replace it', asy
   expect(await users()).toMatchObject([{ password_hash: passwordHash }]);
 });
 
-it('does not apply a line that is older than the stored change', async () => {
+it('ignores a line that is older than the stored user', async () => {
   const user = { email: 'a@example.com', issuer, external_id: '1' };
   await importFile(
     await file('users.jsonl', { ...user, name: 'New', updated_at: '2026-01-02T00:00:00.000002Z' }),
@@ -254,7 +254,7 @@ it('reads stdin as a process of its own, and imports thousands of users with few
   const lines = Array.from({ length: 2500 }, (_, index) =>
     JSON.stringify({ external_id: `u${index}`, issuer, email: `u${index}@example.com` }),
   );
-  // One that the tables refuse must not cost the others of its batch.
+  // An invalid row must not affect the rest of its batch.
   lines[1234] = JSON.stringify({ email: 'u1@example.com', username: 'bad\u0000name' });
   const { code, stdout, stderr } = await runOperator(['user', 'import', '-'], bench.env, lines.join('\n'));
   expect({ code, stderr }).toEqual({
@@ -268,7 +268,7 @@ it('reads stdin as a process of its own, and imports thousands of users with few
 });
 
 describe('a user without a password', () => {
-  it('is found by the other commands by email, external id or id, and by nothing that fits two', async () => {
+  it('is found by email, external id or id, unless several users match', async () => {
     const two = ['x1', 'x2'].map((id) => ({
       email: 'same@example.com',
       username: id,
@@ -280,7 +280,7 @@ describe('a user without a password', () => {
     const { code, stderr } = await bench.run(['user', 'enable', 'same@example.com'], bench.env);
     expect(code).toBe(2);
     expect(stderr).toMatch(
-      /fits several users: name one of id:\d+ \(same@example.com, ext-x1 of https:\/\/product.example.com\), id:\d+/,
+      /matches several users: give one of id:\d+ \(same@example.com, ext-x1 of https:\/\/product.example.com\), id:\d+/,
     );
     expect((await bench.run(['user', 'enable', 'ext-x2'], bench.env)).stdout).toBe('x2 was not disabled.\n');
     const [, id = ''] = /(id:\d+) \(same@example.com, ext-x1/.exec(stderr) ?? [];

@@ -21,7 +21,7 @@ interface Options extends JsonOption {
 }
 
 /** Limit of `bad_lines` with --json; stderr has all of them. */
-const LISTED = 1000;
+const MAX_BAD_LINES = 1000;
 const FORMATS: Readonly<Record<string, Format>> = { '.csv': 'csv', '.jsonl': 'jsonl', '.ndjson': 'jsonl' };
 
 export function userImportCommand(): OperatorCommand {
@@ -51,7 +51,7 @@ async function importUsers(file: string, { json, ...options }: Options): Promise
   const bar = bytes === null ? null : progressBar('KiB');
   const bad: BadLine[] = [];
   const report = (line: BadLine): void => {
-    if (bad.length < LISTED) bad.push(line);
+    if (bad.length < MAX_BAD_LINES) bad.push(line);
     process.stderr.write(`line ${line.line}: ${printable(line.problems.join('; '))}\n`);
   };
   const { issuer = null, replacePasswords = false, dryRun = false } = options;
