@@ -289,7 +289,7 @@ describe('operator client import', () => {
     expect(jsonOf(await importText(one, '--json'))).toMatchObject({ updated: [{ fields: ['secrets'] }] });
     expect(await exported(id)).toBe(one);
     const revived = await importText(both);
-    expectRefused(revived, /line \d+: secrets: the secret "[0-9a-f-]+" was revoked, for good/);
+    expectRefused(revived, /line \d+: secrets: the secret "[0-9a-f-]+" was revoked, and cannot be used again/);
     const without = one.replace(/ {4}secrets:\n(?: {6}.*\n)+/, '');
     expect(jsonOf(await importText(without, '--json'))).toMatchObject({ updated: [], unchanged: 1 });
     const none = one.replace(/ {4}secrets:\n(?: {6}.*\n)+/, '    secrets: []\n');
@@ -378,7 +378,7 @@ clients:
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     for (const [line, problem] of [
       [4, /name: it must be 1 to 100/],
-      [5, /type: is confidential, and cannot change/],
+      [5, /type: is confidential, and cannot be changed/],
       [8, /redirect_uris: "http:\/\/app.example.com\/" is not encrypted/],
       [9, /scopes: "admin" is unknown: the scopes are/],
       [10, /optional_scopes: "bookings:read" is not among/],

@@ -337,14 +337,14 @@ describe('operator client secret', () => {
     const phone = await create('--public');
     const id = await create();
     const wrong: [string[], RegExp][] = [
-      [['rotate', phone], /is a public client: it has no secret/],
+      [['rotate', phone], /is a public client: it uses PKCE instead of a secret/],
       [['list', phone], /is a public client/],
       [['revoke', phone, 'x', '--force'], /is a public client/],
       [['rotate', 'sc_unknown'], /no client "sc_unknown"/],
       [['list', 'sc_unknown'], /no client/],
       [
         ['revoke', id, 'nothing'],
-        /no live secret of the client is "nothing". See:\n {2}operator client secret list/,
+        /the client has no live secret "nothing"\. See:\n {2}operator client secret list/,
       ],
       [['revoke', id], /secret-id/],
       [['rotate'], /--help/],

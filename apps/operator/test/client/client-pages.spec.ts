@@ -103,7 +103,7 @@ describe('the client settings of the consent page', () => {
     expect(updated['optional_scopes']).toEqual(['bookings:read']);
   });
 
-  it('are refused if neither true nor false, or if an optional scope is not among the scopes', async () => {
+  it('are refused unless true or false, or if an optional scope is not among the scopes', async () => {
     const id = await create();
     const before = await show(id);
     const wrong: [string[], RegExp][] = [

@@ -138,7 +138,7 @@ describe('explain REFERENCE', () => {
     expect(stderr).toContain('no event has the reference "dhdpfs_iGBya"');
     expect(stderr).toContain('similar references, in case of a typo: dhdpfs_iGBYa');
     expect(stderr).toMatch(
-      /may be older than the trail: it holds OAUTH_ACTIVITY_TOKEN since 20\S+, OAUTH_REFUSALS_TOKEN since/,
+      /may be older than the audit trail, which has OAUTH_ACTIVITY_TOKEN since 20\S+, OAUTH_REFUSALS_TOKEN since/,
     );
   });
 });

@@ -250,7 +250,7 @@ it.each([
   expect(stderr).toContain(problem);
 });
 
-it('reads stdin as a process of its own, and imports thousands of users with few statements', async () => {
+it('reads stdin as a separate process, and imports thousands of users with few statements', async () => {
   const lines = Array.from({ length: 2500 }, (_, index) =>
     JSON.stringify({ external_id: `u${index}`, issuer, email: `u${index}@example.com` }),
   );
