@@ -289,7 +289,10 @@ describe('operator client import', () => {
     expect(jsonOf(await importText(one, '--json'))).toMatchObject({ updated: [{ fields: ['secrets'] }] });
     expect(await exported(id)).toBe(one);
     const revived = await importText(both);
-    expectRefused(revived, /line \d+: secrets: the secret "[0-9a-f-]+" was revoked, and cannot be used again/);
+    expectRefused(
+      revived,
+      /line \d+: secrets: the secret "[0-9a-f-]+" was revoked, and cannot be used again/,
+    );
     const without = one.replace(/ {4}secrets:\n(?: {6}.*\n)+/, '');
     expect(jsonOf(await importText(without, '--json'))).toMatchObject({ updated: [], unchanged: 1 });
     const none = one.replace(/ {4}secrets:\n(?: {6}.*\n)+/, '    secrets: []\n');
