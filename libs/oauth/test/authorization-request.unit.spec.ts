@@ -50,7 +50,7 @@ describe('dpop_jkt (RFC 9449 10)', () => {
     `${'A'.repeat(42)}B`,
     `${'A'.repeat(42)}%2B`,
     'A'.repeat(300),
-  ])('is refused in any other form: %s', (jkt) => {
+  ])('is rejected in any other form: %s', (jkt) => {
     expect(() => check(`dpop_jkt=${jkt}`)).toThrow(
       expect.objectContaining({ code: 'invalid_request', status: 400 }),
     );
@@ -67,13 +67,12 @@ describe('prompt (OpenID Connect Core 3.1.2.1)', () => {
     ['prompt=select_account', ['select_account']],
   ])('%j means %j', (query, prompts) => expect([...check(query).prompt]).toEqual(prompts));
 
-  it.each(['prompt=none%20login', 'prompt=consent+none'])(
-    'refuses none together with another value: %j',
-    (query) => expect(() => check(query)).toThrow('prompt=none cannot be combined with other values'),
+  it.each(['prompt=none%20login', 'prompt=consent+none'])('rejects none with another value: %j', (query) =>
+    expect(() => check(query)).toThrow('prompt=none cannot be combined with other values'),
   );
 
   it.each(['prompt=Login', 'prompt=create', 'prompt=login,consent', 'prompt=__proto__'])(
-    'refuses a value that the standard does not define: %j',
+    'rejects a value that the standard does not define: %j',
     (query) => expect(() => check(query)).toThrow('the values of prompt are: none login consent'),
   );
 });
@@ -92,16 +91,16 @@ describe('a client whose state is optional', () => {
     );
   }
 
-  it.each(['', '&state='])('needs none with PKCE: %j', (state) => {
+  it.each(['', '&state='])('may omit it with PKCE: %j', (state) => {
     expect(checked(S256 + state)).toMatchObject({ state: null, challenge: expect.any(String) });
   });
 
-  it('gets the state back that it sends', () => {
+  it('gets its state back', () => {
     expect(checked(`${S256}&state=s`).state).toBe('s');
   });
 
   it.each(['confidential', 'public'] as const)(
-    'is refused without PKCE, with or without a state: %s',
+    'is rejected without PKCE, with or without a state: %s',
     (type) => {
       for (const query of ['', 'state=s'])
         expect(() => checked(query, type)).toThrow(
@@ -114,14 +113,14 @@ describe('a client whose state is optional', () => {
     },
   );
 
-  it('gets no malformed state back', () => {
+  it('does not get a malformed state back', () => {
     expect(() => checked(`${S256}&state=a%00`)).toThrow(
       expect.objectContaining({ returnTo: expect.objectContaining({ state: null }) }),
     );
   });
 });
 
-it('a missing state names what the operator can do, and what the developer can', () => {
+it('a missing state is reported with remedies for the developer and the operator', () => {
   const redirectUri = encodeURIComponent('https://app.example.com/callback');
   expect(() =>
     checkAuthorizationRequest(parseQuery(`redirect_uri=${redirectUri}`), client, { scopes: SCOPES }),

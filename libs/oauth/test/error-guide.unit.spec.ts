@@ -3,10 +3,9 @@ import { type Check, ERROR_GUIDE, errorUri, guideEntry } from '#oauth/error-guid
 
 const BASE_URL = 'https://base.example.com';
 
-/** `check: '…'` where an error, a log line or a refusal names the check that failed; the operator’s commands have other checks. */
+/** Names of checks in errors, log lines and refusals. The operator's commands have other checks. */
 const NAMED = /\bcheck: '([^']+)'/g;
 
-/** What a file names, with its place. */
 function checksIn(file: string): [check: string, file: string][] {
   return [...readFileSync(file, 'utf8').matchAll(NAMED)].map(([, check = '']) => [check, file]);
 }
@@ -24,23 +23,23 @@ describe('the error guide', () => {
     expect(named.filter(([check]) => guideEntry(check, undefined) === null)).toEqual([]);
   });
 
-  it('names for each error somebody who can fix it, and how', () => {
+  it('has a meaning and a remedy for each error', () => {
     const entries = ERROR_GUIDE.flatMap((section) => section.entries);
     expect(entries.filter(({ meaning, remedies }) => meaning === '' || remedies.length === 0)).toEqual([]);
   });
 
-  it('has no command inside a sentence, because commands are pasted as a whole line', () => {
+  it('has no command inside a sentence, because commands are pasted as whole lines', () => {
     const entries = ERROR_GUIDE.flatMap((section) => section.entries);
     const actions = entries.flatMap(({ remedies }) => remedies.map(([, action]) => action));
     expect(actions.filter((action) => action.includes('`operator '))).toEqual([]);
   });
 
-  it('has stable addresses, each once, that need no encoding in a fragment', () => {
+  it('has unique anchors that need no encoding', () => {
     expect(new Set(anchors).size).toBe(anchors.length);
     expect(anchors.filter((anchor) => !/^[a-z_A-Z-]+$/.test(anchor))).toEqual([]);
   });
 
-  it('publishes nothing that another entry is published instead of', () => {
+  it('does not publish entries that another entry replaces', () => {
     for (const check of ['client is registered', 'client secret matches', 'user', 'password'])
       expect(anchors).not.toContain(check.replaceAll(' ', '_'));
   });
@@ -54,12 +53,12 @@ describe('error_uri (RFC 6749 5.2)', () => {
     ['prompt', 'invalid_request', 'prompt'],
     ['prompt', 'login_required', 'login_required'],
     ['decision', 'access_denied', 'access_denied'],
-  ])('of the check %s with %s leads to #%s', (check, error, anchor) => {
+  ])('for the check %s with %s links to #%s', (check, error, anchor) => {
     expect(errorUri(BASE_URL, check, error)).toBe(`${BASE_URL}/api/auth/oauth/errors#${anchor}`);
     expect(anchors).toContain(anchor);
   });
 
-  it('does not tell an unknown client from a wrong secret', () => {
+  it('does not distinguish an unknown client from a wrong secret', () => {
     const [unknown, wrong] = (['client is registered', 'client secret matches'] as const).map((check) =>
       errorUri(BASE_URL, check, 'invalid_client'),
     );
@@ -67,7 +66,7 @@ describe('error_uri (RFC 6749 5.2)', () => {
     expect(anchors).toContain(unknown?.split('#')[1]);
   });
 
-  it('of a check that the guide does not know leads to the error', () => {
+  it('for an unknown check links to the error code', () => {
     expect(errorUri(BASE_URL, 'made up', 'invalid_request')).toMatch(/#invalid_request$/);
   });
 });

@@ -12,7 +12,7 @@ interface Parts {
   readonly fragment: string;
 }
 
-/** For each part: what a registration may have, then what only a request can have. */
+/** Parts of registered URIs; SENT adds parts that occur only in requests. */
 const REGISTERED = {
   scheme: ['http'],
   userinfo: [''],
@@ -64,7 +64,7 @@ describe('a loopback redirect URI', () => {
   const pairs = fc.record({ registered: partsOf(REGISTERED) }).chain(({ registered }) =>
     fc.record({
       registered: fc.constant(registered),
-      // Most parts are the registered ones, because otherwise hardly any two URIs would be alike.
+      // Most parts equal the registered ones: otherwise hardly any two URIs would match.
       sent: fc.record(
         Object.fromEntries(
           (Object.keys(SENT) as (keyof Parts)[]).map((part) => [
@@ -78,7 +78,7 @@ describe('a loopback redirect URI', () => {
   const RUNS = { numRuns: 5_000 };
 
   // @rfc 8252 8.4
-  it('of a public client may differ in its port only; an empty path equals / (RFC 3986 6.2.3)', () => {
+  it('of a public client may differ only in its port; an empty path equals / (RFC 3986 6.2.3)', () => {
     fc.assert(
       fc.property(pairs, ({ registered, sent }) => {
         const alike =

@@ -14,7 +14,7 @@ const pipe = new ParametersPipe();
 const read = (form: string) => pipe.transform(parseForm(form), { type: 'body', metatype: Dto });
 
 describe('@Body(ParametersPipe) dto', () => {
-  it('has the declared parameters, inherited ones included, and no others', () => {
+  it('contains only the declared parameters, including inherited ones', () => {
     const dto = read('grant_type=code&code=c&client_id=i&resource=r&resource=s&other=x');
     expect(dto).toBeInstanceOf(Dto);
     expect({ ...dto }).toEqual({ grant_type: 'code', code: 'c', client_id: 'i', resource: ['r', 's'] });
@@ -27,7 +27,7 @@ describe('@Body(ParametersPipe) dto', () => {
     });
   });
 
-  it('is refused with every problem at once, in the order of declaration', () => {
+  it('reports every problem in the order of declaration', () => {
     expect(() => read('grant_type=code&client_id=i&client_id=j')).toThrow(
       "invalid_request: the parameter 'code' is missing; the parameter 'client_id' must be a single string, and not be repeated",
     );

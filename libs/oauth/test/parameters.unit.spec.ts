@@ -16,7 +16,7 @@ describe('a form', () => {
     expect(entriesOf(parseForm(text))).toEqual(entriesOf(parameters));
   });
 
-  it.each(['a=%', '%ff=1', 'a=%ff'])('is refused when it cannot be decoded: %j', (text) => {
+  it.each(['a=%', '%ff=1', 'a=%ff'])('is rejected if it cannot be decoded: %j', (text) => {
     expect(() => parseForm(text)).toThrow('not valid percent-encoded UTF-8');
   });
 });
@@ -29,23 +29,21 @@ describe('a JSON body', () => {
     expect(entriesOf(parseJson(text))).toEqual(entriesOf(parameters));
   });
 
-  it.each(['{"a":1,"a":2}', '{"a":{"b":1,"b":2}}', '[]', '"x"', 'null', '{'])('is refused: %j', (text) => {
+  it.each(['{"a":1,"a":2}', '{"a":{"b":1,"b":2}}', '[]', '"x"', 'null', '{'])('is rejected: %j', (text) => {
     expect(() => parseJson(text)).toThrow('invalid_request');
   });
 });
 
 describe('a query', () => {
-  it('may have up to 200 parameters, unknown ones included', () => {
+  it('may have up to 200 parameters, including unknown ones', () => {
     const query = `${'x&'.repeat(199)}state=s`;
     expect(readParameter(parseQuery(query), 'state')).toBe('s');
   });
 
-  it.each(['x', '', '%', '%ff', 'x[y'])(
-    'is refused as a whole when it has more than 200 parameters: %j',
-    (pair) =>
-      expect(() => parseQuery(`state=s&${`${pair}&`.repeat(199)}`)).toThrow(
-        'there are more than 200 parameters',
-      ),
+  it.each(['x', '', '%', '%ff', 'x[y'])('is rejected if it has more than 200 parameters: %j', (pair) =>
+    expect(() => parseQuery(`state=s&${`${pair}&`.repeat(199)}`)).toThrow(
+      'there are more than 200 parameters',
+    ),
   );
 
   it.each([
@@ -54,13 +52,13 @@ describe('a query', () => {
     ['state[a]=b', 'must be a single string'],
     ['state=%00', 'contains a control character'],
     [`state=${'x'.repeat(1_025)}`, 'is longer than 1024 characters'],
-  ])('fails only when its bad parameter is read: %j', (query, problem) => {
+  ])('fails only when its invalid parameter is read: %j', (query, problem) => {
     const parameters = parseQuery(`${query}&scope=s&%ff=x`);
     expect(readParameter(parameters, 'scope')).toBe('s');
     expect(() => readParameter(parameters, 'state')).toThrow(`the parameter 'state' ${problem}`);
   });
 
-  it('refuses a parameter that came from JSON and is not valid Unicode', () => {
+  it('rejects a JSON parameter that is not valid Unicode', () => {
     expect(() => readParameter(parseJson('{"state":"\\ud800"}'), 'state')).toThrow('is not valid Unicode');
   });
 });

@@ -50,7 +50,7 @@ const checked = (parameters: Parameters): AuthorizationRequest =>
   checkAuthorizationRequest(parameters, client, { scopes: SCOPES });
 
 describe('pushed parameters', () => {
-  it('are read back with the same meaning, and stored without credentials or unknown parameters', () => {
+  it('keep their meaning, and are stored without credentials or unknown parameters', () => {
     fc.assert(
       fc.property(
         body.filter(

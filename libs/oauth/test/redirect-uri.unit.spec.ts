@@ -97,7 +97,7 @@ describe('registrationProblem', () => {
     ['https://bücher.example/', /non-ASCII/],
     ['https://app.example.com/%zz', /hexadecimal/],
     [`https://app.example.com/${'x'.repeat(1_977)}`, /longer than 2000/],
-  ])('refuses %j even for a public client, and gives the reason', (uri, problem) => {
+  ])('rejects %j even for a public client, with the reason', (uri, problem) => {
     expect(registrationProblem(uri, 'public')).toMatch(problem);
     expect(registrationProblem(uri, 'confidential')).not.toBeNull();
   });

@@ -15,13 +15,13 @@ describe('a request URI (RFC 9126 2.2)', () => {
     expect(uri).toBe(PREFIX + Buffer.alloc(32, 0xff).toString('base64url'));
   });
 
-  it('is identified in stores by the SHA-256 of its reference', () => {
+  it('has the SHA-256 of its reference as id', () => {
     const uri = generateRequestUri();
     const reference = uri.slice(PREFIX.length);
     expect(pushedRequestId(uri)).toBe(createHash('sha256').update(reference).digest('base64url'));
   });
 
-  it('has another id or none when anything in it is changed', () => {
+  it('has another id or none after any change', () => {
     const uri = generateRequestUri();
     const id = pushedRequestId(uri);
     fc.assert(

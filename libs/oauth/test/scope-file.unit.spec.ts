@@ -6,7 +6,6 @@ const apis = [apiUrl, 'https://files.example.com'];
 const parse = (file: string, known: Parameters<typeof parseScopes>[1] = { apiUrl, apis }) =>
   parseScopes(Buffer.from(file), known);
 
-/** Everything that is wrong with a file. */
 function problemsOf(file: string): readonly string[] {
   try {
     parse(file);
@@ -18,7 +17,7 @@ function problemsOf(file: string): readonly string[] {
 }
 
 describe('a file of scopes', () => {
-  it('gives each scope its texts, its API, a description, its access (write if absent), and says which are the default', () => {
+  it('defines the texts, API, description, access (write by default) and default flag of each scope', () => {
     const { scopes } = parse(`
       scopes:
         - name: notes:read
@@ -50,7 +49,7 @@ describe('a file of scopes', () => {
     ]);
   });
 
-  it('may lack texts in other languages than English, which are reported', () => {
+  it('may lack translations, which are reported', () => {
     const catalogue = parse(`
       scopes:
         - { name: a, default: true, text: { en: A, de: A, fr: A, es: A, pt: A, ja: A, ar: A } }
@@ -59,7 +58,7 @@ describe('a file of scopes', () => {
     expect(untranslated(catalogue)).toEqual(['b (fr, es, pt, ar)']);
   });
 
-  it('is refused with every problem at once', () => {
+  it('is rejected with every problem', () => {
     expect(
       problemsOf(`
         scopes:
@@ -102,22 +101,22 @@ describe('a file of scopes', () => {
   });
 
   // @rfc 6749 3.3
-  it('needs a default, which a request without scope gets', () => {
+  it('requires a default scope for requests without scope', () => {
     expect(problemsOf('scopes: [{ name: a, text: { en: A } }]')).toEqual([
       expect.stringMatching(/^no scope is the default/),
     ]);
   });
 
   it.each(['', 'scopes: []', 'scopes: text', '- name: a', 'scopes: [{ name: a }]\nother: 1'])(
-    'is refused if it holds no list of scopes, or anything else: %j',
+    'is rejected if it is not a list of scopes: %j',
     (file) => expect(problemsOf(file)).toHaveLength(1),
   );
 
-  it('is refused if it is not YAML, with the line', () => {
+  it('is rejected with a line number if it is not YAML', () => {
     expect(problemsOf('scopes:\n  - name: a\n   text: {')[0]).toMatch(/line [23]/);
   });
 
-  it('may name any API where the process does not know them', () => {
+  it('may name any API if another process validates the APIs', () => {
     const file = 'scopes: [{ name: a, default: true, resource: https://else.example.com, text: { en: A } }]';
     expect(parse(file, { apiUrl, apis: null }).ofResource('https://else.example.com')).toEqual(['a']);
   });

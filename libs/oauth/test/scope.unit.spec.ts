@@ -29,19 +29,19 @@ describe('the catalogue', () => {
     scope('c'),
   ]);
 
-  it('lists its scopes in their order, those that are not declared last', () => {
+  it('sorts scopes in its order, undeclared ones last', () => {
     expect(catalogue.inOrder(['gone', 'c', 'a', 'b'])).toEqual(['b', 'a', 'c', 'gone']);
     expect(catalogue.inOrder(['a', 'b'])).toEqual(['b', 'a']);
   });
 
-  it('knows which API understands a scope, and which are the default', () => {
+  it('returns the scopes of an API and the default scopes', () => {
     expect(catalogue.ofResource('https://api.example.com')).toEqual(['b', 'c']);
     expect(catalogue.ofResource('https://files.example.com')).toEqual(['a']);
     expect(catalogue.ofResource('https://other.example.com')).toEqual([]);
     expect(catalogue.defaults).toEqual(['b']);
   });
 
-  it('does not take a property of every object for a scope', () => {
+  it('does not mistake a property of Object for a scope', () => {
     for (const name of ['constructor', '__proto__', 'toString']) {
       expect(catalogue.has(name)).toBe(false);
       expect(catalogue.find(name)).toBeNull();
@@ -58,7 +58,7 @@ describe('a list of scopes', () => {
     ['', []],
     [' , ', []],
     ['a\tb', ['a\tb']],
-  ])('is read from %j in order, each once: %j', (list, tokens) => {
+  ])('is split from %j into unique tokens in order: %j', (list, tokens) => {
     expect(scopeTokens(list)).toEqual(tokens);
   });
 });

@@ -11,18 +11,18 @@ describe('AuthorizationContextStore', () => {
   let database: OpenDatabase;
   let contexts: AuthorizationContextStore;
   let grants: GrantRecordStore;
-  let world: ReturnType<typeof people>;
+  let fixture: ReturnType<typeof people>;
 
   beforeAll(async () => {
     database = await openDatabase();
     contexts = new AuthorizationContextStore(database.dataSource);
     grants = new GrantRecordStore(database.dataSource);
-    world = people(database.dataSource);
+    fixture = people(database.dataSource);
   });
   afterAll(() => database.close());
 
   it('finds the same client and user as their own stores, without secrets', async () => {
-    const clientId = await world.client({
+    const clientId = await fixture.client({
       type: 'confidential',
       secretHash: randomBytes(32),
       scopes: ['profile:read', 'bookings:read'],
@@ -32,7 +32,7 @@ describe('AuthorizationContextStore', () => {
       firstParty: true,
       logo: { mediaType: 'image/png', image: randomBytes(20) },
     });
-    const userId = await world.user();
+    const userId = await fixture.user();
     await new UserStore(database.dataSource).setLocale(userId, 'ja');
     const { client, user, decisions } = await contexts.find(clientId, userId);
     const { secrets, ...registered } = (await new ClientStore(database.dataSource).find(clientId))!;
@@ -43,18 +43,18 @@ describe('AuthorizationContextStore', () => {
     expect(decisions).toEqual([]);
   });
 
-  it('needs one statement, with or without a user', async () => {
-    const [clientId, userId] = [await world.client(), await world.user()];
-    await world.grant(userId, clientId);
+  it('uses one statement, with or without a user', async () => {
+    const [clientId, userId] = [await fixture.client(), await fixture.user()];
+    await fixture.grant(userId, clientId);
     expect(await database.statementsOf(() => contexts.find(clientId, userId))).toHaveLength(1);
     expect(await database.statementsOf(() => contexts.find(clientId, null))).toHaveLength(1);
   });
 
-  it('counts the client’s grants of the last 24 hours, revoked ones too, and no others', async () => {
-    const [clientId, userId] = [await world.client(), await world.user()];
-    const ids = [await world.grant(userId, clientId), await world.grant(userId, clientId)];
-    await world.grant(userId, await world.client());
-    await world.grant(await world.user(), clientId);
+  it('counts only the client’s grants of the last 24 hours, including revoked ones', async () => {
+    const [clientId, userId] = [await fixture.client(), await fixture.user()];
+    const ids = [await fixture.grant(userId, clientId), await fixture.grant(userId, clientId)];
+    await fixture.grant(userId, await fixture.client());
+    await fixture.grant(await fixture.user(), clientId);
     await grants.revokeOf(userId, clientId);
     expect((await contexts.find(clientId, userId)).grantsOfDay).toBe(2);
     const sql = `UPDATE grants SET created_at = now() - interval '25 hours' WHERE id = $1`;
@@ -64,12 +64,12 @@ describe('AuthorizationContextStore', () => {
   });
 
   it('returns each different decision once, with its latest date, newest first', async () => {
-    const [clientId, userId] = [await world.client(), await world.user()];
+    const [clientId, userId] = [await fixture.client(), await fixture.user()];
     const all = 'profile:read bookings:read';
-    await world.grant(userId, clientId, { scope: all });
-    await world.grant(userId, clientId, { scope: 'profile:read', askedScope: all });
-    await world.grant(userId, clientId, { scope: all, resources: 'https://api.example.com' });
-    const newest = await world.grant(userId, clientId, { scope: all });
+    await fixture.grant(userId, clientId, { scope: all });
+    await fixture.grant(userId, clientId, { scope: 'profile:read', askedScope: all });
+    await fixture.grant(userId, clientId, { scope: all, resources: 'https://api.example.com' });
+    const newest = await fixture.grant(userId, clientId, { scope: all });
     const { decisions } = await contexts.find(clientId, userId);
     expect(decisions).toEqual([
       { asked: all, allowed: all, resources: null, at: (await grants.find(newest))!.createdAt },
@@ -79,18 +79,18 @@ describe('AuthorizationContextStore', () => {
     expect(decisions[0]!.at.getTime()).toBeGreaterThanOrEqual(decisions[1]!.at.getTime());
   });
 
-  it('leaves out decisions that were revoked, have expired, or belong to another user or client', async () => {
-    const [clientId, userId] = [await world.client(), await world.user()];
-    await grants.revoke(await world.grant(userId, clientId));
-    await world.grant(await world.user(), clientId);
-    await world.grant(userId, await world.client());
-    await world.grant(userId, clientId, { days: -1 });
+  it('excludes decisions that are revoked, expired, or of another user or client', async () => {
+    const [clientId, userId] = [await fixture.client(), await fixture.user()];
+    await grants.revoke(await fixture.grant(userId, clientId));
+    await fixture.grant(await fixture.user(), clientId);
+    await fixture.grant(userId, await fixture.client());
+    await fixture.grant(userId, clientId, { days: -1 });
     expect((await contexts.find(clientId, userId)).decisions).toEqual([]);
   });
 
   it('finds neither a deleted client nor the decisions about it', async () => {
-    const [clientId, userId] = [await world.client(), await world.user()];
-    await world.grant(userId, clientId);
+    const [clientId, userId] = [await fixture.client(), await fixture.user()];
+    await fixture.grant(userId, clientId);
     await new ClientRegistrationStore(database.dataSource).delete(clientId);
     expect(await contexts.find(clientId, userId)).toMatchObject({ client: null, decisions: [] });
   });
@@ -98,13 +98,13 @@ describe('AuthorizationContextStore', () => {
   it.each(['sc_unknown', '', 'a\0b', 'with space', 'ünknown', 'x'.repeat(256), "' OR 1=1 --"])(
     'finds no client %j, but still finds the user',
     async (clientId) => {
-      const userId = await world.user();
+      const userId = await fixture.user();
       expect(await contexts.find(clientId, userId)).toMatchObject({ client: null, user: { id: userId } });
     },
   );
 
-  it('finds the client when nobody is logged in, or the user is gone', async () => {
-    const clientId = await world.client();
+  it('finds the client without a session, or if the user was deleted', async () => {
+    const clientId = await fixture.client();
     for (const userId of [null, 2_000_000_000])
       expect(await contexts.find(clientId, userId)).toMatchObject({
         client: { clientId },
@@ -113,9 +113,9 @@ describe('AuthorizationContextStore', () => {
       });
   });
 
-  it('reads through indexes only, however many grants there are', async () => {
-    const [clientId, userId] = [await world.client(), await world.user()];
-    const others = await Promise.all(Array.from({ length: 5 }, () => world.user()));
+  it('uses only indexes', async () => {
+    const [clientId, userId] = [await fixture.client(), await fixture.user()];
+    const others = await Promise.all(Array.from({ length: 5 }, () => fixture.user()));
     await database.dataSource.query(
       `INSERT INTO grants (id, user_id, client_id, scope, asked_scope, expires_at, lifetime)
        SELECT left(encode(sha256((u || '-' || n)::bytea), 'hex'), 43), u, $2, 'profile:read', 'profile:read',

@@ -12,20 +12,20 @@ describe('ClientLogoStore', () => {
   let database: OpenDatabase;
   let logos: ClientLogoStore;
   let clients: ClientStore;
-  let world: ReturnType<typeof people>;
+  let fixture: ReturnType<typeof people>;
 
   beforeAll(async () => {
     database = await openDatabase();
     logos = new ClientLogoStore(database.dataSource);
     clients = new ClientStore(database.dataSource);
-    world = people(database.dataSource);
+    fixture = people(database.dataSource);
   });
   afterAll(() => database.close());
 
   const find = async (digest: string | null) => (await logos.find([digest ?? ''])).get(digest ?? '');
 
-  it('finds a logo by the SHA-256 of its image, which the client carries', async () => {
-    const clientId = await world.client();
+  it('finds a logo by the SHA-256 of its image, as stored in the client', async () => {
+    const clientId = await fixture.client();
     const image = logo();
     const digest = await logos.set(clientId, image);
     expect(digest).toBe(createHash('sha256').update(image.image).digest('hex'));
@@ -34,7 +34,7 @@ describe('ClientLogoStore', () => {
   });
 
   it('does not find a logo that was replaced or removed', async () => {
-    const clientId = await world.client();
+    const clientId = await fixture.client();
     const first = await logos.set(clientId, logo());
     const second = await logos.set(clientId, { ...logo(), mediaType: 'image/webp' });
     expect(await find(first)).toBeUndefined();
@@ -46,7 +46,7 @@ describe('ClientLogoStore', () => {
   });
 
   it('keeps an image that two clients share until both have removed it', async () => {
-    const [one, two] = [await world.client(), await world.client()];
+    const [one, two] = [await fixture.client(), await fixture.client()];
     const image = logo();
     const digest = await logos.set(one, image);
     expect(await logos.set(two, image)).toBe(digest);
@@ -54,18 +54,18 @@ describe('ClientLogoStore', () => {
     expect(await find(digest)).toEqual(image);
   });
 
-  it('finds several logos at once, each under its digest, and skips unknown digests', async () => {
+  it('finds several logos by digest, and skips unknown digests', async () => {
     const [one, other, shared] = [logo(), logo(), logo()];
     const digests: string[] = [];
     for (const image of [one, other, shared, shared])
-      digests.push((await logos.set(await world.client(), image)) ?? '');
+      digests.push((await logos.set(await fixture.client(), image)) ?? '');
     const found = await logos.find([...digests, '0'.repeat(64), 'x', '']);
     expect(found.size).toBe(3);
     expect(digests.map((digest) => found.get(digest))).toEqual([one, other, shared, shared]);
   });
 
-  it('sets no logo for an unknown or deleted client, and deletes the logo with the client', async () => {
-    const clientId = await world.client();
+  it('rejects a logo of an unknown or deleted client, and deletes the logo with the client', async () => {
+    const clientId = await fixture.client();
     const digest = await logos.set(clientId, logo());
     await new ClientRegistrationStore(database.dataSource).delete(clientId);
     expect(await find(digest)).toBeUndefined();
@@ -80,8 +80,8 @@ describe('ClientLogoStore', () => {
     },
   );
 
-  it('stores at most 12 KiB, and no image whose digest does not match', async () => {
-    const clientId = await world.client();
+  it('rejects an image above 12 KiB or with another digest', async () => {
+    const clientId = await fixture.client();
     expect(await logos.set(clientId, logo(12_288))).toEqual(expect.any(String));
     await expect(logos.set(clientId, logo(12_289))).rejects.toThrow('client_logos_image_check');
     await expect(logos.set(clientId, logo(0))).rejects.toThrow('client_logos_image_check');
@@ -89,8 +89,8 @@ describe('ClientLogoStore', () => {
     await expect(database.dataSource.query(forged, [clientId])).rejects.toThrow('client_logos_digest_check');
   });
 
-  it('keeps one of two logos that are set at once', async () => {
-    const clientId = await world.client();
+  it('keeps one of two logos that are set concurrently', async () => {
+    const clientId = await fixture.client();
     const digests = await Promise.all([logos.set(clientId, logo()), logos.set(clientId, logo())]);
     const stays = (await clients.find(clientId))?.logo;
     expect(digests).toContain(stays);

@@ -60,7 +60,7 @@ describe('ClientRegistrationStore', () => {
     };
   };
 
-  it('gives a client the scope profile:read unless others are given', async () => {
+  it('defaults the scopes to profile:read', async () => {
     expect((await clients.find(await registered()))?.scopes).toEqual(['profile:read']);
     const scopes = ['bookings:read', 'profile:read'];
     const { clientId } = await clients.create({
@@ -72,7 +72,7 @@ describe('ClientRegistrationStore', () => {
     expect((await clients.find(clientId))?.scopes).toEqual(scopes);
   });
 
-  it('changes the given fields and nothing else', async () => {
+  it('changes only the given fields', async () => {
     const clientId = await registered();
     const before = await clients.find(clientId);
     const changed = await registrations.update(clientId, (current) => ({ ...current, name: 'Renamed' }));
@@ -103,7 +103,7 @@ describe('ClientRegistrationStore', () => {
     expect(await clients.find(clientId)).toMatchObject({ ...wanted, logo: null });
   });
 
-  it('loses none of several changes made at once', async () => {
+  it('loses none of several concurrent changes', async () => {
     const clientId = await registered();
     const uris = Array.from({ length: 8 }, (_, index) => `${CALLBACK}/${index}`);
     await Promise.all(
@@ -117,19 +117,19 @@ describe('ClientRegistrationStore', () => {
     expect((await clients.find(clientId))?.redirectUris.toSorted()).toEqual([CALLBACK, ...uris]);
   });
 
-  it('writes nothing when the change is refused, and returns null for an unknown client', async () => {
+  it('writes nothing if the change throws, and returns null for an unknown client', async () => {
     const clientId = await registered();
     const before = await clients.find(clientId);
     const refuse = () => {
-      throw new Error('not so');
+      throw new Error('invalid change');
     };
-    await expect(registrations.update(clientId, refuse)).rejects.toThrow('not so');
+    await expect(registrations.update(clientId, refuse)).rejects.toThrow('invalid change');
     expect(await clients.find(clientId)).toEqual(before);
     expect(await registrations.update('sc_unknown', refuse)).toBeNull();
     expect(await registrations.delete('sc_unknown')).toBeNull();
   });
 
-  it('deletes a client for good: secrets and grants end, and its identifier stays taken', async () => {
+  it('deletes a client with its secrets and grants, and never reuses its identifier', async () => {
     const clientId = await registered();
     const other = await registered();
     const [one, two, kept] = [await granted(clientId), await granted(clientId), await granted(other)];

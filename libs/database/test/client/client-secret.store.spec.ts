@@ -35,7 +35,7 @@ describe('ClientSecretStore', () => {
     return 'live' in listed ? listed.live.map(({ lastUsedOn }) => lastUsedOn) : [];
   };
 
-  it('adds a second secret, and refuses a third', async () => {
+  it('adds a second secret, and rejects a third', async () => {
     const clientId = await confidential();
     const [first] = idsOf(await secrets.list(clientId));
     const added = await secrets.add(clientId, newHash());
@@ -47,7 +47,7 @@ describe('ClientSecretStore', () => {
     expect((await clients.find(clientId))?.secrets).toHaveLength(2);
   });
 
-  it('never has three live secrets, however many are added at once', async () => {
+  it('never has three live secrets after concurrent calls', async () => {
     const clientId = await confidential();
     const results = await Promise.all(Array.from({ length: 8 }, () => secrets.add(clientId, newHash())));
     expect(outcomes(results)).toEqual(['done', ...Array.from({ length: 7 }, () => 'two_live')]);
@@ -65,7 +65,7 @@ describe('ClientSecretStore', () => {
     expect((await clients.find(clientId))?.secrets).toEqual([]);
   });
 
-  it('leaves one secret live when both are revoked at once', async () => {
+  it('keeps one secret live if both are revoked concurrently', async () => {
     const clientId = await confidential();
     const ids = idsOf(await secrets.add(clientId, newHash()));
     const results = await Promise.all(ids.map((id) => secrets.revoke(clientId, id)));
@@ -73,7 +73,7 @@ describe('ClientSecretStore', () => {
     expect((await clients.find(clientId))?.secrets).toHaveLength(1);
   });
 
-  it('finds secrets of the named client only, and none that are revoked', async () => {
+  it('finds only live secrets of the named client', async () => {
     const [clientId, other] = [await confidential(), await confidential()];
     const [own = ''] = idsOf(await secrets.list(clientId));
     expect(await secrets.revoke(other, own)).toMatchObject({ outcome: 'unknown_secret' });
@@ -83,7 +83,7 @@ describe('ClientSecretStore', () => {
     expect(await secrets.revoke(clientId, own)).toMatchObject({ outcome: 'unknown_secret' });
   });
 
-  it('refuses unknown clients, and public clients, which have no secrets', async () => {
+  it('rejects unknown clients and public clients', async () => {
     const { clientId } = await clients.create({
       name: 'Phone',
       type: 'public',

@@ -34,7 +34,7 @@ describe('ClientStore', () => {
     expect(await clients.find(created.clientId)).toEqual(created);
   });
 
-  it('requires pushed authorization requests only of clients registered with that requirement', async () => {
+  it('requires pushed authorization requests only if registered so', async () => {
     const plain = await clients.create({
       name: 'Plain',
       type: 'public',
@@ -53,12 +53,12 @@ describe('ClientStore', () => {
     expect(await clients.find(strict.clientId)).toMatchObject({ requirePar: true, requireState: false });
   });
 
-  it('finds a client and its secrets by one query', async () => {
+  it('finds a client and its secrets with one query', async () => {
     const { clientId } = await confidential();
     expect(await database.statementsOf(() => clients.find(clientId))).toHaveLength(1);
   });
 
-  it('leaves out revoked secrets', async () => {
+  it('excludes revoked secrets', async () => {
     const { clientId, secrets } = await confidential();
     const second = generateClientSecret().hash;
     const { dataSource } = database;
@@ -90,14 +90,14 @@ describe('ClientStore', () => {
     ).rejects.toThrow('a public client has no secret');
   });
 
-  it('writes nothing when the secret cannot be written', async () => {
+  it('writes nothing if the secret cannot be written', async () => {
     const before = await count('clients');
     await expect(confidential(Buffer.from('too short'))).rejects.toThrow('client_secrets_hash_check');
     expect(await count('clients')).toBe(before);
   });
 
   // @rfc 6749 2.2
-  it('refuses an identifier that is taken', async () => {
+  it('rejects an identifier that is taken', async () => {
     const { clientId } = await confidential();
     const again = clients.create({
       name: 'B',

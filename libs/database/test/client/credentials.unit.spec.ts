@@ -5,7 +5,7 @@ import { cpuTime } from '#test/support/cpu-time.js';
 
 describe('client secrets', () => {
   // @rfc 6749 2.3.1 @rfc 6749 10.10
-  it('are scs_ and 256 random bits, stored as SHA-256', () => {
+  it('consist of scs_ and 256 random bits, stored as SHA-256', () => {
     const { secret, hash } = generateClientSecret();
     expect(secret).toMatch(/^scs_[A-Za-z0-9_-]{43}$/);
     expect(hash).toEqual(createHash('sha256').update(secret).digest());
@@ -24,7 +24,7 @@ describe('client secrets', () => {
   });
 
   it.each(['', 'scs_', '\0', '\ud800', 'x'.repeat(100_000)])(
-    'refuses a secret that the client does not have (%#)',
+    'rejects a secret that the client does not have (%#)',
     (presented) => {
       expect(matchClientSecret(presented, [{ id: 'one', hash: generateClientSecret().hash }])).toBeNull();
       expect(matchClientSecret(presented, [])).toBeNull();
@@ -46,7 +46,7 @@ describe('passwords', () => {
     expect(await verifyPassword('', hash)).toBe(false);
   });
 
-  it('never match by another hash that is verified as well', async () => {
+  it('never match one of the additional hashes', async () => {
     const hash = await hashPassword('correct horse');
     expect(await verifyPassword('correct horse', null, [hash])).toBe(false);
     expect(await verifyPassword('correct horse', await hashPassword('another'), [hash])).toBe(false);
@@ -56,7 +56,7 @@ describe('passwords', () => {
     expect(await verifyPassword('cafe\u0301', await hashPassword('caf\u00e9'))).toBe(true);
   });
 
-  it('take as long to refuse when the user does not exist and another hash is verified', async () => {
+  it('take as long to reject if the user does not exist and another hash is verified', async () => {
     const hash = await hashPassword(randomBytes(8).toString('hex'));
     const time = async (...hashes: [passwordHash: string | null, others: string[]]) => {
       const start = cpuTime();
@@ -64,7 +64,7 @@ describe('passwords', () => {
       return cpuTime() - start;
     };
     let [known, unknown] = [Infinity, Infinity];
-    // In turn, so that what else this process does is beside both.
+    // Alternating, so that other work of this process affects both.
     for (let round = 0; round < 8; round++) {
       known = Math.min(known, await time(hash, []));
       unknown = Math.min(unknown, await time(null, [hash]));

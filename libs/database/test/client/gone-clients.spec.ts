@@ -1,42 +1,42 @@
 import { blocked, refusalOf } from '../connection/open-database.js';
 import { useGrants } from '../grant/use-grants.js';
 
-const world = useGrants();
+const fixture = useGrants();
 
 const sql = <Row>(text: string, values: unknown[] = []): Promise<Row[]> =>
-  world.database.dataSource.query<Row[]>(text, values);
+  fixture.database.dataSource.query<Row[]>(text, values);
 
-const isThere = async (clientId: string): Promise<boolean> =>
+const exists = async (clientId: string): Promise<boolean> =>
   (await sql('SELECT 1 FROM clients WHERE client_id = $1', [clientId])).length === 1;
 
 describe('deleting a client by plain SQL', () => {
   const DELETE = 'DELETE FROM clients WHERE client_id = $1';
 
-  it('is refused while a grant to it is recorded, live or revoked', async () => {
-    const { mine, one, two, grants } = world;
-    const id = await world.grant(mine, one);
+  it('is rejected while a live or revoked grant to it is recorded', async () => {
+    const { mine, one, two, grants } = fixture;
+    const id = await fixture.grant(mine, one);
     for (const revoke of [false, true]) {
       if (revoke) await grants.revoke(id);
       const { message, hint } = await refusalOf(sql(DELETE, [one]));
       expect(message).toBe(`client ${one} has grants on record, which are what revokes their tokens`);
       expect(hint).toBe('Run "operator client delete" instead: it ends the grants, and keeps the row.');
     }
-    expect(await isThere(one)).toBe(true);
+    expect(await exists(one)).toBe(true);
     expect(await grants.find(id)).toMatchObject({ clientId: one });
     await sql(DELETE, [two]);
-    expect(await isThere(two)).toBe(false);
+    expect(await exists(two)).toBe(false);
   });
 
-  it('is refused for TRUNCATE CASCADE, which would take the grants too', async () => {
-    const { mine, one, grants } = world;
-    const id = await world.grant(mine, one);
+  it('is rejected for TRUNCATE CASCADE, which would delete the grants too', async () => {
+    const { mine, one, grants } = fixture;
+    const id = await fixture.grant(mine, one);
     const { hint } = await refusalOf(sql('TRUNCATE clients CASCADE'));
     expect(hint).toContain('operator client delete');
     expect(await grants.find(id)).not.toBeNull();
   });
 
-  it('is refused when a grant is being recorded at the same time', async () => {
-    const { mine, one, grants, database } = world;
+  it('is rejected if a grant is recorded concurrently', async () => {
+    const { mine, one, grants, database } = fixture;
     const runner = database.dataSource.createQueryRunner();
     await runner.startTransaction();
     const id = 'g'.repeat(43);
@@ -50,14 +50,14 @@ describe('deleting a client by plain SQL', () => {
     await runner.commitTransaction();
     await runner.release();
     expect((await deleting).code).toMatch(/^23/);
-    expect(await isThere(one)).toBe(true);
+    expect(await exists(one)).toBe(true);
     expect(await grants.find(id)).toMatchObject({ clientId: one, revokedAt: null });
   });
 });
 
 describe('a client that is being disabled', () => {
-  it('gets no grant that is recorded at the same time, or later, until it is enabled', async () => {
-    const { mine, one, grants, database } = world;
+  it('gets no concurrent or later grant until it is enabled', async () => {
+    const { mine, one, grants, database } = fixture;
     const runner = database.dataSource.createQueryRunner();
     await runner.startTransaction();
     await runner.query('UPDATE clients SET disabled_at = now() WHERE client_id = $1', [one]);

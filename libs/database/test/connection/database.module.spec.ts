@@ -32,9 +32,9 @@ describe('DatabaseModule', () => {
     return app;
   };
 
-  /** Stands between the database and PostgreSQL, so that a test can cut the connection. */
+  /** Proxy in front of PostgreSQL, so that a test can cut connections. */
   const relay = async (given?: number) => {
-    // None that the system gives to others: it is closed and opened again, and must be nobody else's meanwhile.
+    // Outside the ephemeral range, because the port is closed and reopened.
     const port = given ?? (await freePort());
     const sockets = new Set<Socket>();
     const upstream = new URL(isolated.databaseUrl);
@@ -75,7 +75,7 @@ describe('DatabaseModule', () => {
     await expect((await app).get(DatabaseHealth).ping()).resolves.toBeUndefined();
   });
 
-  it('gives up after the time limit, and names the server and not the password', async () => {
+  it('fails after the time limit, naming the server but not the password', async () => {
     const { url, port, close } = await relay();
     await close();
     const error = await start({ databaseUrl: url, retryForMs: 300 }).catch((error: unknown) => error);
@@ -84,14 +84,14 @@ describe('DatabaseModule', () => {
     expect(String(error)).not.toContain(new URL(url).password);
   });
 
-  it('does not retry a permanent error: a database that does not exist', async () => {
+  it('does not retry if the database does not exist', async () => {
     const url = new URL(isolated.databaseUrl);
     url.pathname = '/no_such_database';
-    // Longer than any test may take.
+    // Longer than the test timeout.
     await expect(start({ databaseUrl: url.href, retryForMs: 3_600_000 })).rejects.toThrow('no_such_database');
   });
 
-  it('survives cut connections: the next query opens a new one', async () => {
+  it('opens a new connection after one is cut', async () => {
     const { url, cut } = await relay();
     const app = await start({ databaseUrl: url });
     const health = app.get(DatabaseHealth);

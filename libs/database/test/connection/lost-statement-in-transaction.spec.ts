@@ -4,15 +4,15 @@ import { OAuthError } from '#oauth/oauth-error.js';
 import { isolate } from '#test/support/isolate.js';
 import { PATIENT_MS } from '#test/support/patience.js';
 
-// In a file of its own: it ends preparing for the process.
+// In a separate file, because it disables prepared statements for the process.
 describe('a prepared statement that a connection pooler has lost', () => {
-  it('is a lost connection in a transaction, where nothing can be repeated: the caller begins it again', async () => {
+  it('is reported as a lost connection in a transaction, which the caller can restart', async () => {
     const services = await isolate();
     const limits = { ...requestLimits(PATIENT_MS), poolSize: 1 };
     const source = await databaseDataSource(services.databaseUrl, limits).initialize();
-    const sum = (loses: boolean) =>
+    const sum = (deallocates: boolean) =>
       source.transaction(async (manager) => {
-        if (loses) await manager.query('DEALLOCATE ALL');
+        if (deallocates) await manager.query('DEALLOCATE ALL');
         return manager.query<unknown>('SELECT $1::int + 1 AS sum', [1]);
       });
     expect(await sum(false)).toEqual([{ sum: 2 }]);

@@ -22,7 +22,7 @@ describe('migrate', () => {
       )
     ).map(({ name }) => name);
 
-  it('applies every migration once, however many processes run it at once', async () => {
+  it('applies every migration once when run concurrently', async () => {
     const applied = await Promise.all(Array.from({ length: 8 }, () => migrate(database.databaseUrl)));
     expect(applied.flat()).toEqual(dataSource.migrations.map((migration) => migration.constructor.name));
     expect(await tables()).toEqual([
@@ -65,15 +65,16 @@ describe('migrate', () => {
   });
 
   it('leaves no trace of a migration that failed', async () => {
-    // That index comes late: four tables have been made by then.
+    // Collides with an index that is created after four tables.
     await dataSource.query('CREATE TABLE grants_user (id integer)');
     await expect(migrate(database.databaseUrl)).rejects.toThrow('relation "grants_user" already exists');
     expect(await tables()).toEqual(['grants_user', 'migrations']);
   });
 
-  it('makes the columns that the entities read and write', async () => {
+  it('creates the columns of the entities', async () => {
     await migrate(database.databaseUrl);
-    // TypeORM looks up generated columns here. No entity declares them: TypeORM would create this table in every installation.
+    // TypeORM looks up generated columns in this table. No entity declares them, because TypeORM would then create it in every
+    // installation.
     await dataSource.query(
       'CREATE TABLE typeorm_metadata (type text, database text, schema text, "table" text, name text, value text)',
     );
@@ -87,7 +88,7 @@ describe('migrate', () => {
     expect(ofColumns).toEqual([generated]);
   });
 
-  it('names the server and not the password when the database cannot be used', async () => {
+  it('names the server but not the password if the database is unavailable', async () => {
     const url = new URL(database.databaseUrl);
     url.password = `wrong-${randomUUID()}`;
     url.pathname = '/no_such_database';

@@ -7,13 +7,13 @@ import { PATIENT_MS } from '#test/support/patience.js';
 export interface OpenDatabase {
   databaseUrl: string;
   dataSource: DataSource;
-  /** The statements that `work` sends, transaction control included. */
+  /** Statements sent by `work`, including transaction control. */
   statementsOf(work: () => Promise<unknown>): Promise<string[]>;
   statementsWithValuesOf(work: () => Promise<unknown>): Promise<{ text: string; values: unknown[] }[]>;
   close(): Promise<void>;
 }
 
-/** A migrated database of its own, connected to as the services do. */
+/** Creates a migrated database and connects with the limits of the services. */
 export async function openDatabase(): Promise<OpenDatabase> {
   const isolated = await isolate();
   const dataSource = await databaseDataSource(isolated.databaseUrl, requestLimits(PATIENT_MS)).initialize();
@@ -44,18 +44,18 @@ export async function openDatabase(): Promise<OpenDatabase> {
   };
 }
 
-/** Resolves when so many statements of this database wait for a lock. @throws when they do not within a minute */
+/** Resolves when `count` statements wait for a lock. @throws after a minute */
 export async function blocked({ dataSource }: OpenDatabase, count = 1): Promise<void> {
   const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
   for (const end = Date.now() + 60_000; Date.now() < end; await sleep(5))
     if ((await dataSource.query<unknown[]>(waiting)).length >= count) return;
-  throw new Error(`in vain waited for ${count} statements that wait for a lock`);
+  throw new Error(`no ${count} statements waited for a lock within a minute`);
 }
 
-/** The error with which PostgreSQL refuses a statement. */
+/** Returns the error of a statement that PostgreSQL rejects. */
 export async function refusalOf(work: Promise<unknown>): Promise<Error & { hint?: string; code?: string }> {
   const error = await work.then(
-    () => new Error('it was not refused'),
+    () => new Error('it was not rejected'),
     (reason: unknown) => reason,
   );
   expect(error).toBeInstanceOf(QueryFailedError);

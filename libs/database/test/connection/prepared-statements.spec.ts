@@ -38,7 +38,7 @@ describe('a statement with values', () => {
     expect(await prepared()).toEqual([{ statement: 'SELECT $1::int + 1 AS sum', runs: 2 }]);
   });
 
-  it('is measured each time it runs, also while it runs on another connection, with its own outcome', async () => {
+  it('is measured with its own outcome for each run, even concurrent runs on two connections', async () => {
     const outcomes: string[] = [];
     const [, channel] = OUTGOING;
     if (!channel) throw new Error('statements have no channel');
@@ -55,16 +55,16 @@ describe('a statement with values', () => {
     expect(outcomes).toEqual(['ok', 'ok', 'failed', 'ok']);
   });
 
-  it('is prepared for 200 different texts at most', async () => {
+  it('is not prepared after 200 different texts', async () => {
     for (let n = 0; n < 300; n++) await source.query(`SELECT $1::int + ${n}`, [n]);
     const { length } = await prepared();
-    // The rest are other statements of this process.
+    // Other statements of this process use up the rest.
     expect(length).toBeGreaterThan(150);
     expect(length).toBeLessThanOrEqual(200);
   });
 
-  // Last: it ends preparing for the process.
-  it('is repeated unprepared when a connection pooler has lost it, and so are all later ones', async () => {
+  // Runs last: it disables prepared statements for the process.
+  it('is retried unprepared after a connection pooler loses it, as are all later statements', async () => {
     await source.query('DEALLOCATE ALL');
     expect(await sum(3)).toEqual([{ sum: 4 }]);
     expect(await sum(4)).toEqual([{ sum: 5 }]);

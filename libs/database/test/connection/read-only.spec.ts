@@ -10,15 +10,15 @@ beforeAll(async () => {
 
 afterAll(() => services.close());
 
-it('a connection whose server has become read-only is not used again', async () => {
+it('a connection is not reused after its server becomes read-only', async () => {
   const limits = { ...requestLimits(PATIENT_MS), poolSize: 1 };
   const source = await databaseDataSource(services.databaseUrl, limits).initialize();
   try {
-    await source.query('CREATE TABLE said (what text)');
-    // As after its server was made a standby.
+    await source.query('CREATE TABLE notes (text text)');
+    // Like a primary that was demoted to a standby.
     await source.query('SET default_transaction_read_only = on');
-    await expect(source.query("INSERT INTO said VALUES ('x')")).rejects.toMatchObject({ code: '25006' });
-    await expect(source.query("INSERT INTO said VALUES ('x')")).resolves.toEqual([]);
+    await expect(source.query("INSERT INTO notes VALUES ('x')")).rejects.toMatchObject({ code: '25006' });
+    await expect(source.query("INSERT INTO notes VALUES ('x')")).resolves.toEqual([]);
   } finally {
     await source.destroy();
   }

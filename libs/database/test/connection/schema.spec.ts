@@ -6,7 +6,7 @@ import { isSchemaName } from '#platform/configuration/variables.js';
 import { emptyDatabase } from '#test/support/own-database.js';
 import { testServices } from '#test/support/test-services.js';
 
-it('a schema name needs no quotes and is not one of PostgreSQL’s own', () => {
+it('a schema name cannot need quotes or be reserved by PostgreSQL', () => {
   const good = ['oauth', '_a1', 'a'.repeat(63)];
   const bad = [
     '',
@@ -64,7 +64,7 @@ describe('a database with tables of another application', () => {
     expect(await tablesOf('public')).toEqual(names.split(', '));
   });
 
-  it('is left unchanged by migrations, however many processes run them at once', async () => {
+  it('is left unchanged by concurrent migrations', async () => {
     await admin.query('CREATE TABLE users (id serial PRIMARY KEY, login text)');
     await admin.query(`INSERT INTO users (login) VALUES ('ada')`);
     const all = await pendingMigrations(url);
@@ -80,12 +80,12 @@ describe('a database with tables of another application', () => {
     );
   });
 
-  it('is refused when the schema has tables of another application', async () => {
+  it('is rejected if the schema has tables of another application', async () => {
     await admin.query('CREATE SCHEMA oauth; CREATE TABLE oauth.clients (id int)');
     await expect(migrate(url)).rejects.toThrow('the schema oauth of this database has tables');
   });
 
-  it('accepts migrations by a role that may not create schemas, if the schema exists', async () => {
+  it('accepts migrations by a role without the right to create schemas, if the schema exists', async () => {
     const role = `owner_${randomUUID().replaceAll('-', '')}`;
     await admin.query(`CREATE ROLE ${role} LOGIN PASSWORD 'owns'; CREATE SCHEMA oauth AUTHORIZATION ${role}`);
     const owner = new URL(url);
@@ -98,8 +98,8 @@ describe('a database with tables of another application', () => {
     }
   });
 
-  it('is refused when a pooler drops the search_path that connections ask for', async () => {
-    // As a pooler that ignores startup parameters does.
+  it('is rejected if a pooler drops the requested search_path', async () => {
+    // Like a pooler that ignores startup parameters.
     const overridden = `${url}?options=-c%20search_path%3Dpublic`;
     const open = connect(databaseDataSource(overridden, REQUEST_LIMITS), overridden, 5_000);
     await expect(open).rejects.toThrow('the search_path is public, not DATABASE_SCHEMA');
@@ -107,18 +107,18 @@ describe('a database with tables of another application', () => {
     expect(await tablesOf('public')).toEqual([]);
   });
 
-  it('is not migrated beside tables of this service in the schema that an earlier version chose', async () => {
+  it('is not migrated if another schema has the tables of an earlier version of this service', async () => {
     await migrate(url, { schema: 'public' });
     const found =
       'the tables of this service are in the schema public of this database: set DATABASE_SCHEMA=public';
     await expect(migrate(url)).rejects.toThrow(found);
     expect(await tablesOf('oauth')).toEqual([]);
     expect(await migrate(url, { schema: 'public' })).toEqual([]);
-    // Two installations in one database, each with a name, are nobody's accident.
+    // Two installations with explicit schema names are intentional.
     expect(await migrate(url, { schema: 'second' })).not.toEqual([]);
   });
 
-  it('does not take the migrations of another application for ours', async () => {
+  it('does not mistake the migrations of another application for ours', async () => {
     await admin.query(`CREATE TABLE migrations AS SELECT 1 AS id, 'CreateUsers1' AS name`);
     expect(await migrate(url)).not.toEqual([]);
     expect(await migrate(url)).toEqual([]);

@@ -13,13 +13,13 @@ beforeAll(async () => {
 
 afterAll(() => servers.stop());
 
-/** Servers that are asked have half of the time for a connection: a busy machine is given the longest. */
+/** The probe gets half of this time; a busy machine needs the maximum. */
 const { connectTimeoutMs } = requestLimits(PATIENT_MS);
 const LIMITS = { poolSize: 3, connectTimeoutMs, statementTimeoutMs: 3_000 };
 const open = (url: string) => connect(databaseDataSource(url, LIMITS), url, 0);
 
 describe('a database with several servers', () => {
-  it('refuses a wrong password at once, and names the servers and not the password', async () => {
+  it('rejects a wrong password immediately, naming the servers but not the password', async () => {
     const url = servers.url.replace(/:[^:@/]+@/, ':not-it@');
     const error = await open(url).catch((failure: unknown) => failure);
     expect(error).toBeInstanceOf(DependencyUnavailableError);
@@ -34,28 +34,28 @@ describe('a database with several servers', () => {
     await expect(open(standbys)).rejects.toThrow(/no server accepts writes: .* is a standby/);
   });
 
-  it('is written at its primary, then at the promoted standby, even if the primary is silent', async () => {
+  it('is written on the primary, then on the promoted standby, even if the primary is silent', async () => {
     await withDatabase(servers.primaryUrl, (primary) =>
-      primary.query('CREATE SCHEMA oauth CREATE TABLE said (what text)'),
+      primary.query('CREATE SCHEMA oauth CREATE TABLE notes (text text)'),
     );
     const source = await open(servers.url);
-    const say = (what: string) => source.query('INSERT INTO said VALUES ($1)', [what]);
+    const insert = (text: string) => source.query('INSERT INTO notes VALUES ($1)', [text]);
     try {
-      // Three connections. What is late on a busy machine is said again.
+      // Opens three connections. Retried, because a busy machine may exceed the timeout.
       await until('the primary is written to', 60_000, async () => {
-        await Promise.all([1, 2, 3].map((n) => say(`before ${n}`)));
+        await Promise.all([1, 2, 3].map((n) => insert(`before ${n}`)));
         return true;
       });
       await servers.silencePrimary();
       await servers.promote();
-      // Connections that nobody closes end with the time-out of their query.
+      // Silent connections end with the timeout of their query.
       await Promise.allSettled([1, 2, 3].map(() => source.query('SELECT 1')));
       await until('the new primary is found', 60_000, async () => {
-        await say('after');
+        await insert('after');
         return true;
       });
-      // One that was late to be answered was said again.
-      const count = 'SELECT count(DISTINCT what)::int AS count FROM oauth.said';
+      // DISTINCT, because an insert that timed out was retried.
+      const count = 'SELECT count(DISTINCT text)::int AS count FROM oauth.notes';
       const { rows } = await withDatabase(servers.standbyUrl, (primary) => primary.query(count));
       expect(rows).toEqual([{ count: 4 }]);
     } finally {

@@ -2,18 +2,18 @@ import { blocked } from '../connection/open-database.js';
 import { useGrants } from './use-grants.js';
 
 describe('a decision that declines a scope', () => {
-  const world = useGrants();
-  const wide = () => world.grant(world.mine, world.one, { scope: 'profile:read bookings:read' });
-  const decline = () => world.decline(world.mine, world.one, ['bookings:read']);
+  const fixture = useGrants();
+  const wide = () => fixture.grant(fixture.mine, fixture.one, { scope: 'profile:read bookings:read' });
+  const decline = () => fixture.decline(fixture.mine, fixture.one, ['bookings:read']);
 
-  it('ends this client’s grants that hold the scope, and no others', async () => {
-    const { mine, one, two, isRevoked } = world;
+  it('ends only grants to this client that include the scope', async () => {
+    const { mine, one, two, isRevoked } = fixture;
     const held = [await wide(), await wide()];
     const scope = 'profile:read bookings:read';
     const kept = [
-      await world.grant(mine, one),
-      await world.grant(mine, two, { scope }),
-      await world.grant(await world.user(), one, { scope }),
+      await fixture.grant(mine, one),
+      await fixture.grant(mine, two, { scope }),
+      await fixture.grant(await fixture.user(), one, { scope }),
     ];
     const { id, ended } = await decline();
     expect(ended?.toSorted()).toEqual(held.toSorted());
@@ -21,22 +21,22 @@ describe('a decision that declines a scope', () => {
     for (const grant of [...kept, id]) expect(await isRevoked(grant)).toBe(false);
   });
 
-  it('returns the same ended grants when it is repeated', async () => {
+  it('returns the same ended grants again', async () => {
     const held = await wide();
     expect((await decline()).ended).toEqual([held]);
     expect((await decline()).ended).toEqual([held]);
   });
 
   it('keeps an ended grant even if it has expired, because its revocation may not be applied yet', async () => {
-    const { mine, one, isRevoked } = world;
-    const held = await world.grant(mine, one, { scope: 'profile:read bookings:read', days: -1 });
+    const { mine, one, isRevoked } = fixture;
+    const held = await fixture.grant(mine, one, { scope: 'profile:read bookings:read', days: -1 });
     expect((await decline()).ended).toEqual([held]);
     expect((await decline()).ended).toEqual([held]);
     expect(await isRevoked(held)).toBe(true);
   });
 
-  it('is not recorded, and ends no grant, when the client was deleted', async () => {
-    const { one, database, grants, isRevoked } = world;
+  it('is not recorded, and ends no grant, if the client was deleted', async () => {
+    const { one, database, grants, isRevoked } = fixture;
     const held = await wide();
     await database.dataSource.query('UPDATE clients SET deleted_at = now() WHERE client_id = $1', [one]);
     const { id, ended } = await decline();
@@ -45,8 +45,8 @@ describe('a decision that declines a scope', () => {
     expect(await grants.find(id)).toBeNull();
   });
 
-  it('ends no grant when it cannot be recorded', async () => {
-    const { mine, one, grants, isRevoked } = world;
+  it('ends no grant if it cannot be recorded', async () => {
+    const { mine, one, grants, isRevoked } = fixture;
     const held = await wide();
     const again = {
       id: held,
@@ -62,7 +62,7 @@ describe('a decision that declines a scope', () => {
   });
 
   it('waits for a grant that is being recorded, and ends it', async () => {
-    const { database, mine, one, isRevoked } = world;
+    const { database, mine, one, isRevoked } = fixture;
     const held = await wide();
     const runner = database.dataSource.createQueryRunner();
     await runner.startTransaction();

@@ -58,7 +58,7 @@ describe('GrantRecordStore', () => {
     return rows[0];
   }
 
-  it('finds a grant as it was allowed', async () => {
+  it('finds a grant as it was recorded', async () => {
     const id = await granted();
     const found = await grants.find(id);
     expect(found).toEqual({
@@ -74,7 +74,7 @@ describe('GrantRecordStore', () => {
     expect(await grants.find(newId())).toBeNull();
   });
 
-  it('deletes the user’s expired grants when a new one is recorded, in one statement', async () => {
+  it('deletes the user’s expired grants with the statement that records a new one', async () => {
     const expired = await granted(fromNow(-1));
     const ofAnother = await granted(fromNow(-1), otherUserId);
     const live = await granted();
@@ -94,7 +94,7 @@ describe('GrantRecordStore', () => {
     expect(await grants.find(live)).not.toBeNull();
   });
 
-  it('deletes expired grants of deleted users whenever a grant is recorded', async () => {
+  it('deletes expired grants of deleted users when a grant is recorded', async () => {
     const accounts = new UserAccountStore(database.dataSource);
     const username = 'gone';
     const { id: gone } = await users.create({
@@ -115,27 +115,27 @@ describe('GrantRecordStore', () => {
         [left, days, expired, applied],
       );
     const remain = async () => (await Promise.all(left.map((id) => grants.find(id)))).filter(Boolean).length;
-    const allows = async (times: number) => {
+    const recordGrants = async (times: number) => {
       for (let time = 0; time < times; time++) await granted();
     };
     await age(100, false);
-    await allows(5);
+    await recordGrants(5);
     expect(await remain()).toBe(30);
-    // The record is what applies the revocation.
+    // The record is needed until the revocation is applied.
     await age(100, true, false);
-    await allows(5);
+    await recordGrants(5);
     expect(await remain()).toBe(30);
     await age(0.9, true);
-    await allows(5);
+    await recordGrants(5);
     expect(await remain()).toBe(30);
     await age(1.1, true);
-    await allows(1);
+    await recordGrants(1);
     expect(await remain()).toBe(20);
-    await allows(2);
+    await recordGrants(2);
     expect(await remain()).toBe(0);
   });
 
-  it('revokes a grant once and for good', async () => {
+  it('revokes a grant once and permanently', async () => {
     const id = await granted();
     const outcomes = await Promise.all(Array.from({ length: 5 }, () => grants.revoke(id)));
     expect(outcomes.filter(Boolean)).toHaveLength(1);
@@ -160,21 +160,21 @@ describe('GrantRecordStore', () => {
     expect((await row(two))?.used).toBe('2030-01-02');
   });
 
-  it('keeps a used grant for its whole lifetime after the day of its last use', async () => {
+  it('keeps a grant for its whole lifetime after its last use', async () => {
     const id = await granted(fromNow(90));
     await grants.touch([{ id, day: '2030-01-01' }]);
     const endOfDay = Date.parse('2030-01-02T00:00:00Z');
     expect(Math.abs(Number((await row(id))?.expires) - (endOfDay + 90 * DAY_MS))).toBeLessThan(60_000);
   });
 
-  it('never shortens a grant when a use is recorded', async () => {
+  it('never shortens the lifetime of a grant', async () => {
     const id = await granted(fromNow(90));
     const before = (await row(id))?.expires;
     await grants.touch([{ id, day: '2001-01-01' }]);
     expect((await row(id))?.expires).toEqual(before);
   });
 
-  it('records no use of a revoked grant, and sends no statement for no uses', async () => {
+  it('ignores uses of a revoked grant, and sends no statement without uses', async () => {
     const id = await granted();
     await grants.revoke(id);
     await grants.touch([{ id, day: '2030-01-01' }]);
@@ -182,7 +182,7 @@ describe('GrantRecordStore', () => {
     expect(await database.statementsOf(() => grants.touch([]))).toEqual([]);
   });
 
-  it('records overlapping batches at once without a deadlock', async () => {
+  it('records overlapping batches concurrently without a deadlock', async () => {
     const ids = await Promise.all(Array.from({ length: 50 }, () => granted()));
     const batch = (day: number) => ids.map((id) => ({ id, day: `2031-01-${String(day).padStart(2, '0')}` }));
     const days = Array.from({ length: 20 }, (_, index) => index + 1);
@@ -190,14 +190,14 @@ describe('GrantRecordStore', () => {
     expect((await row(ids[0]!))?.used).toBe('2031-01-20');
   });
 
-  it('withdraws a record as if it had never existed', async () => {
+  it('deletes a withdrawn record', async () => {
     const id = await granted();
     await grants.withdraw(id);
     expect(await grants.find(id)).toBeNull();
     await grants.withdraw(id);
   });
 
-  it('stores no handle: an id must have the form of a SHA-256 digest', async () => {
+  it('rejects an id that is not a SHA-256 digest, such as a handle', async () => {
     const handle = randomBytes(16).toString('base64url');
     const create = grants.create({
       id: handle,

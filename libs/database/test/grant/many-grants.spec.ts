@@ -5,8 +5,8 @@ import { UserAccountStore } from '#database/user/user-account.store.js';
 import { useGrants } from './use-grants.js';
 
 const MANY = 20_000;
-/** Rows, and blocks of 8 KiB, that a page's statements may read for a user with one application. */
-const FEW = 2_000;
+/** Maximum rows and 8 KiB blocks read by a statement for a user with one application. */
+const MAX_READ = 2_000;
 
 interface Plan {
   readonly 'Relation Name'?: string;
@@ -20,7 +20,7 @@ interface Plan {
   readonly Plans?: readonly Plan[];
 }
 
-/** Rows of `grants` that a plan has read. Blocks tell of index entries that it has read and skipped. */
+/** Rows of `grants` read by a plan. Blocks also include skipped index entries. */
 function rowsRead(plan: Plan): number {
   const isOfGrants = (plan['Relation Name'] ?? plan['Index Name'] ?? '').startsWith('grants');
   const removed = (plan['Rows Removed by Filter'] ?? 0) + (plan['Rows Removed by Index Recheck'] ?? 0);
@@ -29,12 +29,12 @@ function rowsRead(plan: Plan): number {
 }
 
 describe('a user with many grants', () => {
-  const world = useGrants();
-  const query = <T>(sql: string, values: unknown[] = []) => world.database.dataSource.query<T>(sql, values);
+  const fixture = useGrants();
+  const query = <T>(sql: string, values: unknown[] = []) => fixture.database.dataSource.query<T>(sql, values);
 
-  const accounts = () => new UserAccountStore(world.database.dataSource);
+  const accounts = () => new UserAccountStore(fixture.database.dataSource);
 
-  /** Records many grants of today at once. */
+  /** Inserts many grants of today. */
   async function fill(kind: { readonly revoked?: boolean; readonly expired?: boolean }): Promise<void> {
     const id = "translate(encode(sha256(gen_random_uuid()::text::bytea), 'base64'), '+/=', '-_')";
     await query(
@@ -43,14 +43,14 @@ describe('a user with many grants', () => {
        SELECT ${id}, $1, $2, 'profile:read', 'profile:read bookings:read', now() - n * interval '1 second',
               interval '90 days', now() + $4 * interval '1 day', revoked_at, revoked_at
        FROM generate_series(1, $3::integer) n, (SELECT CASE WHEN $5 THEN now() - interval '2 days' END AS revoked_at) revoked`,
-      [world.mine, world.one, MANY, kind.expired ? -1 : 90, kind.revoked ?? false],
+      [fixture.mine, fixture.one, MANY, kind.expired ? -1 : 90, kind.revoked ?? false],
     );
     await query('ANALYZE grants');
   }
 
-  /** Rows or blocks that a statement of `work` reads, of the one that reads most; they are repeated after `undo`. */
+  /** Returns the rows or blocks read by the most expensive statement of `work`. Repeats its statements after `undo`. */
   async function mostReadBy(work: () => Promise<unknown>, undo?: () => Promise<unknown>): Promise<number> {
-    const statements = await world.database.statementsWithValuesOf(work);
+    const statements = await fixture.database.statementsWithValuesOf(work);
     await undo?.();
     let most = 0;
     for (const { text, values } of statements) {
@@ -69,8 +69,8 @@ describe('a user with many grants', () => {
 
   const newRecord = () => ({
     id: createHash('sha256').update(randomBytes(16)).digest('base64url'),
-    userId: world.mine,
-    clientId: world.one,
+    userId: fixture.mine,
+    clientId: fixture.one,
     scope: 'profile:read',
     askedScope: 'profile:read',
     resources: null,
@@ -80,33 +80,33 @@ describe('a user with many grants', () => {
   it.each([
     ['live', false],
     ['revoked', true],
-  ])('causes few reads for a page or an answer when the grants are %s', async (_, revoked) => {
+  ])('causes few reads for a page or a response if the grants are %s', async (_, revoked) => {
     await fill({ revoked });
-    await world.grant(world.mine, world.one);
-    const { mine, one, grants, database } = world;
+    await fixture.grant(fixture.mine, fixture.one);
+    const { mine, one, grants, database } = fixture;
     const contexts = new AuthorizationContextStore(database.dataSource);
     const apps = new ConnectedAppStore(database.dataSource);
-    expect(await mostReadBy(() => contexts.find(one, mine))).toBeLessThan(FEW);
-    expect(await mostReadBy(() => apps.list(mine))).toBeLessThan(FEW);
-    expect(await mostReadBy(() => apps.find(mine, one))).toBeLessThan(FEW);
+    expect(await mostReadBy(() => contexts.find(one, mine))).toBeLessThan(MAX_READ);
+    expect(await mostReadBy(() => apps.list(mine))).toBeLessThan(MAX_READ);
+    expect(await mostReadBy(() => apps.find(mine, one))).toBeLessThan(MAX_READ);
     for (const continuesConsent of [false, true]) {
       const record = { ...newRecord(), continuesConsent };
       const create = async () => expect(await grants.create(record)).toBe(true);
-      expect(await mostReadBy(create, () => grants.withdraw(record.id))).toBeLessThan(FEW);
+      expect(await mostReadBy(create, () => grants.withdraw(record.id))).toBeLessThan(MAX_READ);
     }
     const declining = newRecord();
     const decline = () => grants.createDeclining(declining, ['bookings:read']);
-    expect(await mostReadBy(decline, () => grants.withdraw(declining.id))).toBeLessThan(FEW);
+    expect(await mostReadBy(decline, () => grants.withdraw(declining.id))).toBeLessThan(MAX_READ);
   });
 
   it.each([
     ['live', false],
     ['revoked', true],
-  ])('sees the decisions and applications of all grants when they are %s', async (_, revoked) => {
+  ])('sees the decisions and applications of all grants if they are %s', async (_, revoked) => {
     await fill({ revoked });
-    const { mine, one, two, grants, database } = world;
-    const last = await world.grant(mine, one, { scope: 'bookings:read' });
-    await world.grant(mine, two);
+    const { mine, one, two, grants, database } = fixture;
+    const last = await fixture.grant(mine, one, { scope: 'bookings:read' });
+    await fixture.grant(mine, two);
     await grants.touch([{ id: last, day: '2030-01-02' }]);
     const [{ oldest }] = await query<[{ oldest: Date }]>(
       'SELECT min(created_at) AS oldest FROM grants WHERE user_id = $1 AND client_id = $2 AND revoked_at IS NULL',
@@ -125,24 +125,24 @@ describe('a user with many grants', () => {
     const apps = new ConnectedAppStore(database.dataSource);
     const found = await apps.find(mine, one);
     expect(found).toMatchObject({ clientId: one, since: oldest, lastUsedOn: '2030-01-02' });
-    // In no order: that of the pages is the order of the scope file.
+    // Unordered: pages sort scopes by the scope file.
     expect(new Set(found?.scopes)).toEqual(new Set(['bookings:read', ...(revoked ? [] : ['profile:read'])]));
     expect((await apps.list(mine)).map(({ clientId }) => clientId).toSorted()).toEqual([one, two].toSorted());
-    expect(await apps.find(mine, await world.client())).toBeNull();
+    expect(await apps.find(mine, await fixture.client())).toBeNull();
   });
 
   it.each<[by: string, revoke: () => Promise<number | undefined>]>([
-    ['the user', async () => new Set(await world.grants.revokeOf(world.mine, world.one)).size],
-    ['"user disable"', async () => (await accounts().disable(world.mine))?.revokedGrants],
-    ['"user delete"', async () => (await accounts().delete(world.mine))?.revokedGrants],
-  ])('loses all of them, in batches that end in time, by %s', async (_, revoke) => {
+    ['the user', async () => new Set(await fixture.grants.revokeOf(fixture.mine, fixture.one)).size],
+    ['"user disable"', async () => (await accounts().disable(fixture.mine))?.revokedGrants],
+    ['"user delete"', async () => (await accounts().delete(fixture.mine))?.revokedGrants],
+  ])('loses all of them in batches by %s', async (_, revoke) => {
     await fill({});
     let revoked: number | undefined;
-    const statements = await world.database.statementsOf(async () => (revoked = await revoke()));
+    const statements = await fixture.database.statementsOf(async () => (revoked = await revoke()));
     expect(revoked).toBe(MANY);
     expect(statements.filter((text) => text.includes('UPDATE grants'))).toHaveLength(MANY / 5_000 + 1);
     const live = 'SELECT 1 FROM grants WHERE user_id = $1 AND revoked_at IS NULL';
-    expect(await query(live, [world.mine])).toEqual([]);
+    expect(await query(live, [fixture.mine])).toEqual([]);
   });
 
   it('loses 1000 expired grants with each new grant', async () => {
@@ -150,13 +150,13 @@ describe('a user with many grants', () => {
     const left = async () => {
       const [row] = await query<{ count: string }[]>(
         'SELECT count(*) FROM grants WHERE user_id = $1 AND expires_at < now()',
-        [world.mine],
+        [fixture.mine],
       );
       return Number(row?.count);
     };
-    await world.grants.create(newRecord());
+    await fixture.grants.create(newRecord());
     expect(await left()).toBe(MANY - 1000);
-    await world.grants.create(newRecord());
+    await fixture.grants.create(newRecord());
     expect(await left()).toBe(MANY - 2000);
   });
 });

@@ -1,33 +1,33 @@
 import { useGrants } from './use-grants.js';
 
-/** More than any query may return. */
+/** More than one page. */
 const MANY = 12_000;
 
 const HOUR = 3_600_000;
 
 describe('revocations to apply', () => {
-  const world = useGrants();
+  const fixture = useGrants();
   const revokedAgo = (id: string, milliseconds: number, appliedAgo: number | null = null) =>
-    world.database.dataSource.query(
+    fixture.database.dataSource.query(
       `UPDATE grants SET revoked_at = now() - $2::float8 * interval '1 millisecond',
          revocation_applied_at = now() - $3::float8 * interval '1 millisecond' WHERE id = $1`,
       [id, milliseconds, appliedAgo],
     );
-  /** So many revoked grants, one each millisecond, or all at once. @returns their ids, newest first */
+  /** Creates revoked grants, `apartMs` apart. @returns their ids, newest first */
   const revoked = async (count: number, apartMs: number): Promise<string[]> => {
-    const rows = await world.database.dataSource.query<{ id: string }[]>(
+    const rows = await fixture.database.dataSource.query<{ id: string }[]>(
       `INSERT INTO grants (id, user_id, client_id, scope, asked_scope, expires_at, lifetime, revoked_at)
        SELECT rpad(md5($1 || i), 43, 'x'), $2, $1, '', '', now() + interval '1 day', interval '1 day',
               now() - i * $3::float8 * interval '1 millisecond'
        FROM generate_series(1, $4::integer) i RETURNING id`,
-      [world.one, world.mine, apartMs, count],
+      [fixture.one, fixture.mine, apartMs, count],
     );
     return rows.map(({ id }) => id);
   };
   const pages = async (age = HOUR, onPage?: (ids: string[]) => Promise<unknown>) => {
-    const now = await world.grants.databaseTime();
+    const now = await fixture.grants.databaseTime();
     const found: { id: string; isApplied: boolean }[][] = [];
-    for await (const page of world.grants.revocationsToApply(now - age, now)) {
+    for await (const page of fixture.grants.revocationsToApply(now - age, now)) {
       found.push(page);
       await onPage?.(page.map(({ id }) => id));
     }
@@ -35,11 +35,11 @@ describe('revocations to apply', () => {
   };
   const within = async (age: number) => (await pages(age)).flat().map(({ id }) => id);
 
-  beforeEach(() => world.database.dataSource.query('DELETE FROM grants'));
+  beforeEach(() => fixture.database.dataSource.query('DELETE FROM grants'));
 
-  it('are all unapplied ones, however old, then those applied recently, each part newest first', async () => {
-    const { mine, one } = world;
-    const grant = () => world.grant(mine, one);
+  it('lists all unapplied ones, then recently applied ones, each newest first', async () => {
+    const { mine, one } = fixture;
+    const grant = () => fixture.grant(mine, one);
     const [oldest, live, recent, appliedOld, appliedLate, applied] = [
       await grant(),
       await grant(),
@@ -59,7 +59,7 @@ describe('revocations to apply', () => {
     expect(await within(4 * HOUR)).not.toContain(live);
   });
 
-  it('are paged, each once and in order', async () => {
+  it('lists each once and in order across pages', async () => {
     expect(await within(HOUR)).toEqual([]);
     const ids = await revoked(MANY, 1);
     const found = await pages();
@@ -67,21 +67,21 @@ describe('revocations to apply', () => {
     expect(found.flat().map(({ id }) => id)).toEqual(ids);
   });
 
-  it('are paged, each once, even when one statement revoked them all at the same time', async () => {
+  it('lists each once across pages if one statement revoked all of them', async () => {
     const ids = await revoked(MANY, 0);
     expect((await within(HOUR)).toSorted()).toEqual(ids.toSorted());
   });
 
-  it('are paged once though they are marked meanwhile, and another process’s next pass finds them', async () => {
+  it('lists each once while they are marked as applied, and again for another process', async () => {
     const ids = await revoked(MANY, 1);
-    const found = await pages(HOUR, (page) => world.grants.markApplied(page));
+    const found = await pages(HOUR, (page) => fixture.grants.markApplied(page));
     expect(found.flat().map(({ id }) => id)).toEqual(ids);
     expect((await within(HOUR)).toSorted()).toEqual(ids.toSorted());
   });
 
-  it('include one that is committed late, whatever its timestamp', async () => {
-    const { database, mine, one } = world;
-    const id = await world.grant(mine, one);
+  it('lists one with an old timestamp that is committed late', async () => {
+    const { database, mine, one } = fixture;
+    const id = await fixture.grant(mine, one);
     const runner = database.dataSource.createQueryRunner();
     await runner.startTransaction();
     await runner.query("UPDATE grants SET revoked_at = now() - interval '2 hours' WHERE id = $1", [id]);
@@ -91,8 +91,8 @@ describe('revocations to apply', () => {
     expect(await within(0)).toEqual([id]);
   });
 
-  it('are found through indexes, without a scan of all grants', async () => {
-    const { database, grants } = world;
+  it('uses indexes instead of scanning all grants', async () => {
+    const { database, grants } = fixture;
     const ids = await revoked(MANY, 1000);
     await database.dataSource.query(
       'UPDATE grants SET revocation_applied_at = revoked_at WHERE id = ANY($1)',
@@ -102,7 +102,7 @@ describe('revocations to apply', () => {
       `INSERT INTO grants (id, user_id, client_id, scope, asked_scope, expires_at, lifetime)
        SELECT rpad(md5('live' || i), 43, 'x'), $1, $2, '', '', now() + interval '1 day', interval '1 day'
        FROM generate_series(1, $3::integer) i`,
-      [world.mine, world.one, MANY],
+      [fixture.mine, fixture.one, MANY],
     );
     await database.dataSource.query('ANALYZE grants');
     const now = await grants.databaseTime();
@@ -120,10 +120,10 @@ describe('revocations to apply', () => {
     expect(plans.at(-1)).toMatch(/Scan.* using grants_revocation_applied on grants/);
   });
 
-  it('are marked only if their grants are recorded', async () => {
-    const id = await world.grant(world.mine, world.one);
-    await world.grants.markApplied([id, 'x'.repeat(43)]);
-    expect(await world.isRevoked(id)).toBe(false);
+  it('does not mark grants that are not revoked or not recorded', async () => {
+    const id = await fixture.grant(fixture.mine, fixture.one);
+    await fixture.grants.markApplied([id, 'x'.repeat(43)]);
+    expect(await fixture.isRevoked(id)).toBe(false);
     expect(await within(HOUR)).toEqual([]);
   });
 });

@@ -5,39 +5,39 @@ import { blocked } from '../connection/open-database.js';
 import { useGrants } from './use-grants.js';
 
 describe('revoking a user’s grants', () => {
-  const world = useGrants();
+  const fixture = useGrants();
   const revokedAgo = (id: string, minutes: number, isApplied = true) =>
-    world.database.dataSource.query(
+    fixture.database.dataSource.query(
       `UPDATE grants SET revoked_at = now() - $2 * interval '1 minute',
          revocation_applied_at = CASE WHEN $3 THEN now() - $2 * interval '1 minute' END WHERE id = $1`,
       [id, minutes, isApplied],
     );
 
-  it('revokes every grant of one client, and no other client’s', async () => {
-    const { mine, one, two, grants, isRevoked } = world;
-    const ids = [await world.grant(mine, one), await world.grant(mine, one)];
-    const kept = [await world.grant(mine, two), await world.grant(await world.user(), one)];
+  it('revokes every grant to one client only', async () => {
+    const { mine, one, two, grants, isRevoked } = fixture;
+    const ids = [await fixture.grant(mine, one), await fixture.grant(mine, one)];
+    const kept = [await fixture.grant(mine, two), await fixture.grant(await fixture.user(), one)];
     expect((await grants.revokeOf(mine, one)).toSorted()).toEqual(ids.toSorted());
     for (const id of ids) expect(await isRevoked(id)).toBe(true);
     for (const id of kept) expect(await isRevoked(id)).toBe(false);
   });
 
-  it('revokes every grant of the user, and no other user’s', async () => {
-    const { mine, one, two, grants, isRevoked } = world;
-    const ids = [await world.grant(mine, one), await world.grant(mine, two)];
-    const kept = await world.grant(await world.user(), one);
+  it('revokes every grant of one user only', async () => {
+    const { mine, one, two, grants, isRevoked } = fixture;
+    const ids = [await fixture.grant(mine, one), await fixture.grant(mine, two)];
+    const kept = await fixture.grant(await fixture.user(), one);
     expect((await grants.revokeAllOf(mine)).toSorted()).toEqual(ids.toSorted());
     expect(await isRevoked(kept)).toBe(false);
-    expect(await grants.revokeAllOf(await world.user())).toEqual([]);
+    expect(await grants.revokeAllOf(await fixture.user())).toEqual([]);
   });
 
-  it('returns recent and unapplied revocations again, and keeps the time of each', async () => {
-    const { mine, one, grants } = world;
+  it('returns recent and unapplied revocations again, with their original times', async () => {
+    const { mine, one, grants } = fixture;
     const [recent, old, outstanding, live] = [
-      await world.grant(mine, one),
-      await world.grant(mine, one),
-      await world.grant(mine, one),
-      await world.grant(mine, one),
+      await fixture.grant(mine, one),
+      await fixture.grant(mine, one),
+      await fixture.grant(mine, one),
+      await fixture.grant(mine, one),
     ];
     await revokedAgo(recent, 9);
     await revokedAgo(old, 11);
@@ -48,9 +48,9 @@ describe('revoking a user’s grants', () => {
     expect((await grants.find(recent))?.revokedAt).toEqual(before);
   });
 
-  it('returns every grant to each of several concurrent calls, because any of them may fail', async () => {
-    const { mine, one, grants } = world;
-    const ids = await Promise.all(Array.from({ length: 20 }, () => world.grant(mine, one)));
+  it('returns every grant to each concurrent call, because any of them may fail', async () => {
+    const { mine, one, grants } = fixture;
+    const ids = await Promise.all(Array.from({ length: 20 }, () => fixture.grant(mine, one)));
     const outcomes = await Promise.all([
       grants.revokeOf(mine, one),
       grants.revokeAllOf(mine),
@@ -61,9 +61,9 @@ describe('revoking a user’s grants', () => {
     expect(new Set(times).size).toBe(1);
   });
 
-  it('does not deadlock with uses that are recorded at the same time', async () => {
-    const { mine, one, grants, isRevoked } = world;
-    const ids = await Promise.all(Array.from({ length: 50 }, () => world.grant(mine, one)));
+  it('does not deadlock with uses that are recorded concurrently', async () => {
+    const { mine, one, grants, isRevoked } = fixture;
+    const ids = await Promise.all(Array.from({ length: 50 }, () => fixture.grant(mine, one)));
     const uses = (day: number) => ids.toReversed().map((id) => ({ id, day: `2031-01-1${day}` }));
     await Promise.all([
       ...Array.from({ length: 8 }, (_, day) => grants.touch(uses(day))),
@@ -73,9 +73,9 @@ describe('revoking a user’s grants', () => {
     for (const id of ids) expect(await isRevoked(id)).toBe(true);
   });
 
-  it('waits for a revocation in progress, and then returns it too', async () => {
-    const { mine, one, grants, database } = world;
-    const id = await world.grant(mine, one);
+  it('waits for a revocation in progress, and returns it too', async () => {
+    const { mine, one, grants, database } = fixture;
+    const id = await fixture.grant(mine, one);
     const runner = database.dataSource.createQueryRunner();
     await runner.startTransaction();
     await runner.query('UPDATE grants SET revoked_at = now() WHERE id = $1', [id]);
@@ -87,15 +87,15 @@ describe('revoking a user’s grants', () => {
   });
 
   it.each([
-    ['revoked', (grants: GrantRecordStore) => grants.revokeAllOf(world.mine)],
+    ['revoked', (grants: GrantRecordStore) => grants.revokeAllOf(fixture.mine)],
     [
       'declined',
       (grants: GrantRecordStore, held: string) => {
         const id = `newer${held.slice(5)}`;
         const scope = 'bookings:read';
         const record = {
-          userId: world.mine,
-          clientId: world.one,
+          userId: fixture.mine,
+          clientId: fixture.one,
           scope,
           askedScope: `profile:read ${scope}`,
           resources: null,
@@ -105,14 +105,14 @@ describe('revoking a user’s grants', () => {
         ]);
       },
     ],
-  ])('sees a grant that is being recorded, whatever the default isolation level: %s', async (_, end) => {
-    const { mine, one, database, isRevoked } = world;
+  ])('sees a grant that is being recorded under any default isolation level: %s', async (_, end) => {
+    const { mine, one, database, isRevoked } = fixture;
     const source = await databaseDataSource(database.databaseUrl, {
       ...requestLimits(PATIENT_MS),
       poolSize: 1,
     }).initialize();
     await source.query('SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL REPEATABLE READ');
-    const held = await world.grant(mine, one);
+    const held = await fixture.grant(mine, one);
     const runner = database.dataSource.createQueryRunner();
     await runner.startTransaction();
     await runner.query('SELECT id FROM users WHERE id = $1 FOR SHARE', [mine]);

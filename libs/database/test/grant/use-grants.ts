@@ -2,7 +2,7 @@ import { GrantRecordStore } from '#database/grant/grant-record.store.js';
 import { openDatabase, type OpenDatabase } from '../connection/open-database.js';
 import { people } from '../user/people.js';
 
-/** A user and two clients, new for each test, and who records and revokes what the one allows to the others. */
+/** A new user and two new clients for each test, with the store of their grants. */
 interface Grants extends ReturnType<typeof people> {
   readonly database: OpenDatabase;
   readonly grants: GrantRecordStore;
@@ -12,19 +12,19 @@ interface Grants extends ReturnType<typeof people> {
   readonly isRevoked: (id: string) => Promise<boolean>;
 }
 
-/** Gives the tests of a block their grants: it is empty before they run, and closed after them. */
+/** Sets up the fixture for a `describe` block. Its fields are set by hooks, so use them inside tests only. */
 export function useGrants(): Grants {
-  const world = {} as Grants;
+  const fixture = {} as Grants;
   beforeAll(async () => {
     const database = await openDatabase();
     const grants = new GrantRecordStore(database.dataSource);
     const isRevoked = async (id: string) => (await grants.find(id))?.revokedAt !== null;
-    Object.assign(world, people(database.dataSource), { database, grants, isRevoked });
+    Object.assign(fixture, people(database.dataSource), { database, grants, isRevoked });
   });
-  afterAll(() => world.database.close());
+  afterAll(() => fixture.database.close());
   beforeEach(async () => {
-    const [mine, one, two] = [await world.user(), await world.client(), await world.client()];
-    Object.assign(world, { mine, one, two });
+    const [mine, one, two] = [await fixture.user(), await fixture.client(), await fixture.client()];
+    Object.assign(fixture, { mine, one, two });
   });
-  return world;
+  return fixture;
 }

@@ -4,7 +4,7 @@ import { openDatabase, type OpenDatabase } from '../connection/open-database.js'
 const [OLD, CURRENT, NEXT] = ['0a0a0a0a', '0b0b0b0b', '0c0c0c0c'] as const;
 const DAY_S = 86_400;
 
-describe('the record of the token keys', () => {
+describe('TokenKeyStore', () => {
   let database: OpenDatabase;
   let store: TokenKeyStore;
 
@@ -17,7 +17,7 @@ describe('the record of the token keys', () => {
 
   const keys = async () => new Map((await store.list()).map((key) => [key.id, key]));
 
-  /** Days for which a key is needed, from its record on; null if it has signed nothing. */
+  /** Remaining days for which a key is needed; null if it has signed nothing. */
   const neededDays = async (id: string): Promise<number | null> => {
     const [{ days } = { days: null }] = await database.dataSource.query<{ days: number | null }[]>(
       `SELECT round(extract(epoch FROM needed_until - now()) / 86400)::integer AS days FROM token_keys WHERE id = $1`,
@@ -26,7 +26,7 @@ describe('the record of the token keys', () => {
     return days;
   };
 
-  it('assumes of the ring that is recorded first that every key has signed', async () => {
+  it('assumes that every key of the first recorded ring has signed', async () => {
     expect(await store.recordRing([CURRENT, OLD], 90 * DAY_S)).toBeNull();
     expect([await neededDays(CURRENT), await neededDays(OLD)]).toEqual([90, 90]);
     const known = await keys();
@@ -34,7 +34,7 @@ describe('the record of the token keys', () => {
     expect(known.get(OLD)?.lastSignedAt).toBeNull();
   });
 
-  it('knows of a key that joins the ring later that it has signed nothing, until it does', async () => {
+  it('assumes that a key added later has not signed until it becomes the first key', async () => {
     await store.recordRing([CURRENT], 90 * DAY_S);
     await store.recordRing([CURRENT, NEXT], 90 * DAY_S);
     expect(await neededDays(NEXT)).toBeNull();
@@ -43,7 +43,7 @@ describe('the record of the token keys', () => {
     expect(await store.recordRing([NEXT, CURRENT], 90 * DAY_S)).toBe(NEXT);
   });
 
-  it('moves the end of a key later while it signs, and never earlier, nor by verifying', async () => {
+  it('extends the need for a key only while it signs, and never shortens it', async () => {
     await store.recordRing([CURRENT], 30 * DAY_S);
     await store.recordRing([CURRENT], 90 * DAY_S);
     expect(await neededDays(CURRENT)).toBe(90);
@@ -53,7 +53,7 @@ describe('the record of the token keys', () => {
     expect((await keys()).get(CURRENT)?.neededUntil).toEqual(neededUntil);
   });
 
-  it('is the same whichever of many processes records first', async () => {
+  it('records concurrent rings consistently', async () => {
     await Promise.all(
       Array.from({ length: 12 }, (_, index) =>
         store.recordRing(index % 2 === 0 ? [CURRENT, OLD] : [OLD, CURRENT], 90 * DAY_S),
@@ -65,11 +65,11 @@ describe('the record of the token keys', () => {
       expect([lastSignedAt, neededUntil]).toEqual([expect.any(Date), expect.any(Date)]);
   });
 
-  it('holds ids only, which PostgreSQL enforces', async () => {
+  it('stores only ids, enforced by a constraint', async () => {
     await expect(store.recordRing(['A'.repeat(43)], 1)).rejects.toThrow('token_keys_id_check');
   });
 
-  it('is compared with the clock of the database', async () => {
+  it('returns the time of the database', async () => {
     const clock = async () => {
       const [row] = await database.dataSource.query<{ now: Date }[]>('SELECT clock_timestamp() AS now');
       return Number(row?.now);

@@ -22,8 +22,8 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-/** Another user of the issuer at each call. */
-function somebody(of: Partial<KnownUser> = {}): KnownUser {
+/** Returns a different user of the issuer at each call. */
+function newIdentity(of: Partial<KnownUser> = {}): KnownUser {
   const externalId = `ext-${++number}`;
   return {
     identity: { issuer, externalId },
@@ -36,7 +36,7 @@ const local = (username: string) =>
   users.create({ email: `${username}@example.com`, username, name: 'Local', passwordHash });
 
 it('creates a user with defaults, who cannot log in with a password', async () => {
-  const known = somebody();
+  const known = newIdentity();
   const user = await external.bringUpToDate(known);
   expect(user).toEqual({
     id: expect.any(Number),
@@ -60,8 +60,8 @@ it('creates a user with defaults, who cannot log in with a password', async () =
   expect(await users.findByLogin(known.profile.email)).toBeNull();
 });
 
-it('updates the fields that are given, removes those that are null, and keeps the others', async () => {
-  const known = somebody();
+it('updates the given fields, removes null fields, and keeps the others', async () => {
+  const known = newIdentity();
   const full = {
     email: known.profile.email,
     username: 'Ada L.',
@@ -82,7 +82,7 @@ it('updates the fields that are given, removes those that are null, and keeps th
 });
 
 it('writes nothing if nothing has changed', async () => {
-  const known = somebody();
+  const known = newIdentity();
   const { id } = await external.bringUpToDate(known);
   const version = () => database.dataSource.query('SELECT xmin FROM users WHERE id = $1', [id]);
   const before = await version();
@@ -91,7 +91,7 @@ it('writes nothing if nothing has changed', async () => {
 });
 
 it('does not apply a change that is older than the stored one', async () => {
-  const known = somebody({ updatedAt: new Date('2026-01-02') });
+  const known = newIdentity({ updatedAt: new Date('2026-01-02') });
   const renamed = (name: string, updatedAt: string | null) =>
     external.bringUpToDate({
       ...known,
@@ -105,56 +105,56 @@ it('does not apply a change that is older than the stored one', async () => {
   expect((await renamed('Old', '2026-01-01')).name).toBe('Of unknown time');
 });
 
-it('creates one user for an identity, however many requests create it at once', async () => {
+it('creates one user for an identity under concurrent requests', async () => {
   for (let round = 0; round < 10; round++) {
-    const known = somebody();
+    const known = newIdentity();
     const ids = await Promise.all(Array.from({ length: 8 }, () => external.bringUpToDate(known)));
     expect(new Set(ids.map(({ id }) => id)).size).toBe(1);
   }
 });
 
-it('keeps users of two issuers apart, also with the same id, email and username', async () => {
-  const known = somebody();
+it('keeps users of two issuers separate, even with the same id, email and username', async () => {
+  const known = newIdentity();
   const one = await external.bringUpToDate(known);
   const other = { issuer: 'https://other.example.com', externalId: known.identity.externalId };
   expect((await external.bringUpToDate({ ...known, identity: other })).id).not.toBe(one.id);
-  expect((await external.bringUpToDate({ ...known, identity: somebody().identity })).id).not.toBe(one.id);
+  expect((await external.bringUpToDate({ ...known, identity: newIdentity().identity })).id).not.toBe(one.id);
 });
 
 describe('a user without an identity who has the same email', () => {
   it('gets the identity only if linking is allowed', async () => {
     const { id, email } = await local('linked');
-    const known = somebody({ profile: { email: email.toUpperCase(), name: 'Linked' } });
-    const stranger = await external.bringUpToDate(known);
-    expect(stranger.id).not.toBe(id);
-    const another = { ...known, identity: somebody().identity, linkByEmail: true };
+    const known = newIdentity({ profile: { email: email.toUpperCase(), name: 'Linked' } });
+    const unlinked = await external.bringUpToDate(known);
+    expect(unlinked.id).not.toBe(id);
+    const another = { ...known, identity: newIdentity().identity, linkByEmail: true };
     expect(await external.bringUpToDate(another)).toMatchObject({ id, ...another.identity, name: 'Linked' });
-    // They keep their password.
+    // The user keeps the password.
     expect((await users.findByLogin('linked'))?.passwordHash).toBe(passwordHash);
   });
 
-  it('does not get it with an email that is not verified: a stranger may have opened the account', async () => {
-    const { email } = somebody().profile;
-    const opened = { ...somebody({ profile: { email } }), identity: null, passwordHash };
+  it('does not get it with an unverified email, because an attacker may have opened the account', async () => {
+    const { email } = newIdentity().profile;
+    const opened = { ...newIdentity({ profile: { email } }), identity: null, passwordHash };
     const rest = { replacePassword: false, disabled: false, enable: false };
     const { id } = await external.bring({ ...opened, ...rest });
-    const owner = somebody({ profile: { email }, emailVerified: true, linkByEmail: true });
+    const owner = newIdentity({ profile: { email }, emailVerified: true, linkByEmail: true });
     expect((await external.bringUpToDate(owner)).id).not.toBe(id);
     await external.bring({ ...opened, ...rest, emailVerified: true });
-    const another = { ...owner, identity: somebody().identity };
+    const another = { ...owner, identity: newIdentity().identity };
     expect((await external.bringUpToDate(another)).id).toBe(id);
   });
 
   it('gets one identity, and keeps it', async () => {
     const { id, email } = await local('taken');
-    const claims = Array.from({ length: 8 }, () => somebody({ profile: { email }, linkByEmail: true }));
+    const claims = Array.from({ length: 8 }, () => newIdentity({ profile: { email }, linkByEmail: true }));
     const found = await Promise.all(claims.map((claim) => external.bringUpToDate(claim)));
     expect(found.filter((user) => user.id === id)).toHaveLength(1);
     expect(new Set(found.map((user) => user.id)).size).toBe(8);
   });
 
-  it('is not mixed up with the user who has the identity already', async () => {
-    const known = somebody({ linkByEmail: true });
+  it('is not confused with the user who already has the identity', async () => {
+    const known = newIdentity({ linkByEmail: true });
     const { id } = await external.bringUpToDate(known);
     const { email } = await local('separate');
     const moved = { ...known, profile: { email } };
@@ -162,19 +162,22 @@ describe('a user without an identity who has the same email', () => {
     expect((await users.findByLogin('separate'))?.user.issuer).toBeNull();
   });
 
-  it('can log in there, although a password needs a username of another form', async () => {
+  it('can log in with it, although a user with a password needs a username of another form', async () => {
     const { id, email } = await local('formed');
-    const known = somebody({ profile: { email, username: 'Ada Lovelace', name: 'Ada' }, linkByEmail: true });
+    const known = newIdentity({
+      profile: { email, username: 'Ada Lovelace', name: 'Ada' },
+      linkByEmail: true,
+    });
     for (const again of ['Ada', 'Ada L.'])
       expect(
         await external.bringUpToDate({ ...known, profile: { ...known.profile, name: again } }),
       ).toMatchObject({ id, ...known.identity, name: again, username: 'formed' });
   });
 
-  it('gets the identity once, though a request that does not link runs at the same time', async () => {
+  it('gets the identity once, even if a request without linking runs concurrently', async () => {
     for (let round = 0; round < 20; round++) {
       const { email } = await local(`race${round}`);
-      const known = somebody({ profile: { email } });
+      const known = newIdentity({ profile: { email } });
       const both = [known, { ...known, linkByEmail: true }].map((one) => external.bringUpToDate(one));
       const [one, other] = await Promise.all(both);
       expect(one?.id).toBe(other?.id);
@@ -183,7 +186,7 @@ describe('a user without an identity who has the same email', () => {
 });
 
 it('does not enable a disabled user', async () => {
-  const known = somebody();
+  const known = newIdentity();
   const { id } = await external.bringUpToDate(known);
   await new UserAccountStore(database.dataSource).disable(id);
   expect(
@@ -198,8 +201,8 @@ describe('a user whom the product has disabled', () => {
   const accounts = () => new UserAccountStore(database.dataSource);
   const change = { replacePassword: false, disabled: false, enable: true };
 
-  it('is enabled by a newer change only, so that a repeated one undoes nothing', async () => {
-    const known = { ...change, ...somebody({ updatedAt: '2026-01-02T00:00:00Z' }) };
+  it('is enabled only by a newer change, not by a repeated one', async () => {
+    const known = { ...change, ...newIdentity({ updatedAt: '2026-01-02T00:00:00Z' }) };
     await external.bring(known);
     await accounts().disableIdentity(known.identity, '2026-01-02T00:00:00Z');
     expect(await external.bring(known)).toMatchObject({ outcome: 'kept', disabled: true });
@@ -207,9 +210,9 @@ describe('a user whom the product has disabled', () => {
     expect(await external.bring(newer)).toMatchObject({ outcome: 'updated', disabled: false });
   });
 
-  it('stays disabled by the operator, whatever the product says and in whichever order both act', async () => {
+  it('stays disabled by the operator, regardless of changes by the product and their order', async () => {
     for (let round = 0; round < 20; round++) {
-      const known = { ...change, ...somebody({ updatedAt: '2026-01-02T00:00:00Z' }) };
+      const known = { ...change, ...newIdentity({ updatedAt: '2026-01-02T00:00:00Z' }) };
       const { id } = await external.bringUpToDate(known);
       await accounts().disableIdentity(known.identity, '2026-01-03T00:00:00Z');
       await Promise.all([
@@ -217,14 +220,14 @@ describe('a user whom the product has disabled', () => {
         accounts().disable(id),
       ]);
       expect(await accounts().details(id)).toMatchObject({ disabledBy: ['operator'] });
-      // A message that was sent before the operator acted, and arrives after.
+      // A message sent before the operator's change, received after it.
       const late = { ...known, updatedAt: '2026-01-05T00:00:00Z' };
       expect(await external.bring(late)).toMatchObject({ outcome: 'updated', disabled: true });
     }
   });
 
-  it('is enabled by the operator only if the operator overrides the product', async () => {
-    const known = { ...change, ...somebody({ updatedAt: '2026-01-02T00:00:00Z' }) };
+  it('is enabled by the operator only with an override', async () => {
+    const known = { ...change, ...newIdentity({ updatedAt: '2026-01-02T00:00:00Z' }) };
     const { id } = await external.bringUpToDate(known);
     await accounts().disableIdentity(known.identity, '2026-01-03T00:00:00Z');
     await accounts().disable(id);
@@ -234,9 +237,9 @@ describe('a user whom the product has disabled', () => {
     expect((await users.find(id))?.disabled).toBe(false);
   });
 
-  it('is disabled by an import if they are new: by the product, or by the operator without an identity', async () => {
+  it('is created disabled by an import: by the product, or by the operator without an identity', async () => {
     const imported = { ...change, enable: false, disabled: true };
-    const [theirs, ours] = [somebody(), somebody()].map((known) => ({ ...imported, ...known }));
+    const [theirs, ours] = [newIdentity(), newIdentity()].map((known) => ({ ...imported, ...known }));
     const results = [await external.bring(theirs!), await external.bring({ ...ours!, identity: null })];
     const details = await Promise.all(results.map(({ id }) => accounts().details(id ?? 0)));
     expect(details.map((found) => found?.disabledBy)).toEqual([['product'], ['operator']]);
@@ -247,13 +250,13 @@ describe('the email', () => {
   const stored = async (known: KnownUser) => (await external.bringUpToDate(known)).emailVerified;
 
   it('is verified only if the issuer says so', async () => {
-    expect(await stored(somebody())).toBe(false);
-    expect(await stored(somebody({ emailVerified: false }))).toBe(false);
-    expect(await stored(somebody({ emailVerified: true }))).toBe(true);
+    expect(await stored(newIdentity())).toBe(false);
+    expect(await stored(newIdentity({ emailVerified: false }))).toBe(false);
+    expect(await stored(newIdentity({ emailVerified: true }))).toBe(true);
   });
 
-  it('stays verified until it changes, or the issuer takes it back', async () => {
-    const known = somebody({ emailVerified: true });
+  it('stays verified until it changes, or the issuer denies it', async () => {
+    const known = newIdentity({ emailVerified: true });
     await external.bringUpToDate(known);
     const silent = { ...known, emailVerified: undefined };
     expect(await stored(silent)).toBe(true);
@@ -265,7 +268,7 @@ describe('the email', () => {
   });
 
   it('is shown to applications only if it is verified', async () => {
-    const known = somebody({ profile: { email: 'shown@example.com', username: 'Shown' } });
+    const known = newIdentity({ profile: { email: 'shown@example.com', username: 'Shown' } });
     const { id } = await external.bringUpToDate(known);
     expect(await users.profile(id)).toMatchObject({ email: null, username: 'Shown' });
     await external.bringUpToDate({ ...known, emailVerified: true });
@@ -279,9 +282,9 @@ describe('the username', () => {
     return async () => (await users.profile(id))?.username;
   };
 
-  it('is shown to applications as long as no email is in it that is not verified', async () => {
+  it('is shown to applications unless it looks like an unverified email', async () => {
     const email = 'named@example.com';
-    const none = somebody({ profile: { email } });
+    const none = newIdentity({ profile: { email } });
     expect(await (await shown(none))()).toBeNull();
     expect(await (await shown({ ...none, emailVerified: true }))()).toBe(email);
     const other = { ...none, emailVerified: true, profile: { email, username: 'victim@example.com' } };
@@ -289,10 +292,10 @@ describe('the username', () => {
     expect(await (await shown({ ...other, profile: { email, username: '@named' } }))()).toBe('@named');
   });
 
-  it('is shown for the user who logs in with it, else for the oldest who has it', async () => {
+  it('is shown for the user who logs in with it, else for the oldest user', async () => {
     const [one, two] = await Promise.all(
       ['Owned', 'OWNED'].map((username) =>
-        shown(somebody({ profile: { email: `${username}@example.com`, username } })),
+        shown(newIdentity({ profile: { email: `${username}@example.com`, username } })),
       ),
     );
     const named = [await one?.(), await two?.()];
@@ -319,8 +322,8 @@ describe('a deleted identity', () => {
   const isKnown = async ({ identity }: KnownUser) =>
     (await accounts().matching(identity.externalId)).length === 1;
 
-  it('is not brought back by a change or a login from before, and is by one from after', async () => {
-    const known = somebody();
+  it('is recreated by a later change or login, but not by an earlier one', async () => {
+    const known = newIdentity();
     const { id } = await change(known, 1);
     expect(await accounts().deleteIdentity(known.identity, at(3))).toMatchObject({ outcome: 'deleted', id });
     for (const day of [2, 3])
@@ -333,34 +336,34 @@ describe('a deleted identity', () => {
     expect(await change(known, 6)).toMatchObject({ outcome: 'created' });
   });
 
-  it('is remembered also if no user had it, and if the operator deleted the user', async () => {
-    const known = somebody();
+  it('is recorded even if no user had it, or if the operator deleted the user', async () => {
+    const known = newIdentity();
     expect(await accounts().deleteIdentity(known.identity, at(2))).toEqual({ outcome: 'unknown' });
     expect(await accounts().deleteIdentity(known.identity, at(2))).toEqual({ outcome: 'deleted_before' });
     expect(await change(known, 1)).toMatchObject({ outcome: 'deleted' });
-    const other = somebody();
+    const other = newIdentity();
     await accounts().delete((await change(other, 1)).id ?? 0);
     expect(await change(other, 2)).toMatchObject({ outcome: 'deleted' });
   });
 
-  it('is not given to the user without one who has the same email', async () => {
+  it('is not linked to a user with the same email', async () => {
     const { email } = await local('linked-late');
-    const known = somebody({ profile: { email }, linkByEmail: true });
+    const known = newIdentity({ profile: { email }, linkByEmail: true });
     await accounts().deleteIdentity(known.identity, at(2));
     expect(await change(known, 1)).toMatchObject({ outcome: 'deleted' });
     expect((await users.findByLogin('linked-late'))?.user.issuer).toBeNull();
   });
 
   it('keeps the user if a newer change was applied', async () => {
-    const known = somebody();
+    const known = newIdentity();
     const { id } = await change(known, 3);
     expect(await accounts().deleteIdentity(known.identity, at(2))).toMatchObject({ outcome: 'stale', id });
     expect(await isKnown(known)).toBe(true);
   });
 
-  it('has no user in the end, in whichever order the deletion and older changes arrive', async () => {
+  it('has no user after a deletion and older changes in any order', async () => {
     for (let round = 0; round < 60; round++) {
-      const known = somebody();
+      const known = newIdentity();
       if (round % 2 === 0) await change(known, 1);
       await Promise.all([
         change(known, 1),
@@ -372,9 +375,9 @@ describe('a deleted identity', () => {
     }
   });
 
-  it('has a user in the end if a newer change arrives, in whichever order', async () => {
+  it('has a user after a deletion and a newer change in any order', async () => {
     for (let round = 0; round < 60; round++) {
-      const known = somebody();
+      const known = newIdentity();
       await change(known, 1);
       await Promise.all([accounts().deleteIdentity(known.identity, at(2)), change(known, 3)]);
       expect(await isKnown(known)).toBe(true);
@@ -382,7 +385,7 @@ describe('a deleted identity', () => {
   });
 
   it('waits for a statement that creates the user, and deletes them', async () => {
-    const known = somebody();
+    const known = newIdentity();
     const runner = database.dataSource.createQueryRunner();
     await runner.startTransaction();
     const line = { issuer: known.identity.issuer, external_id: known.identity.externalId, updated_at: at(1) };
@@ -396,29 +399,29 @@ describe('a deleted identity', () => {
   });
 
   it('is recorded as a hash, for 90 days', async () => {
-    const known = somebody();
+    const known = newIdentity();
     await accounts().deleteIdentity(known.identity, at(2));
     const rows = () => database.dataSource.query<object[]>('SELECT * FROM deleted_identities');
     expect(JSON.stringify(await rows())).not.toContain(known.identity.externalId);
     await database.dataSource.query(
       `UPDATE deleted_identities SET expires_at = expires_at - interval '90 days'`,
     );
-    await accounts().deleteIdentity(somebody().identity, at(2));
+    await accounts().deleteIdentity(newIdentity().identity, at(2));
     expect(await rows()).toHaveLength(1);
   });
 });
 
-it('refuses a user with a password the email of another one', async () => {
+it('rejects the email of another user for a user with a password', async () => {
   await local('owner');
   const { email } = await local('mover');
-  const known = somebody({ profile: { email }, linkByEmail: true });
+  const known = newIdentity({ profile: { email }, linkByEmail: true });
   await external.bringUpToDate(known);
   const taken = { ...known, profile: { email: 'OWNER@example.com' } };
   await expect(external.bringUpToDate(taken)).rejects.toThrow(DuplicateUserError);
 });
 
-it('leaves out what it cannot store, and needs an email', async () => {
-  const known = somebody();
+it('drops invalid fields, and requires an email', async () => {
+  const known = newIdentity();
   const profile = {
     email: known.profile.email,
     username: 'a\0b',
@@ -446,8 +449,9 @@ it('leaves out what it cannot store, and needs an email', async () => {
     await expect(external.bringUpToDate({ ...known, profile: { email } })).rejects.toThrow(InvalidEmailError);
 });
 
-it('gives nobody an account whose email differs by more than the case of ASCII letters', async () => {
-  // Most languages of PostgreSQL take the Kelvin sign for a K, and a mail server need not. The tests' server knows ASCII only.
+it('does not link an account whose email differs by more than the case of ASCII letters', async () => {
+  // Most collations of PostgreSQL equate the Kelvin sign and K, which a mail server may distinguish. The test server's
+  // collation knows only ASCII.
   const collate = (name: string) =>
     database.dataSource.query(`ALTER TABLE users ALTER COLUMN email TYPE text COLLATE "${name}"`);
   await collate('und-x-icu');
@@ -458,7 +462,7 @@ it('gives nobody an account whose email differs by more than the case of ASCII l
       name: 'Kay',
       passwordHash,
     });
-    const known = somebody({ profile: { email: 'kay@example.com' }, linkByEmail: true });
+    const known = newIdentity({ profile: { email: 'kay@example.com' }, linkByEmail: true });
     expect((await external.bringUpToDate(known)).id).not.toBe(id);
   } finally {
     await collate('default');

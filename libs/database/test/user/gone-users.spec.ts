@@ -4,27 +4,27 @@ import { withDatabase } from '#test/support/admin-client.js';
 import { blocked, refusalOf } from '../connection/open-database.js';
 import { useGrants } from '../grant/use-grants.js';
 
-/** So many times two things are done at once, in whichever order they come. */
+/** Repetitions of a race. */
 const ROUNDS = 60;
 
-const world = useGrants();
+const fixture = useGrants();
 
 const sql = <Row>(text: string, values: unknown[] = []): Promise<Row[]> =>
-  world.database.dataSource.query<Row[]>(text, values);
+  fixture.database.dataSource.query<Row[]>(text, values);
 
-/** Statements that make a user go, past our stores. */
-const WAYS: [way: string, statement: string, command: string][] = [
+/** Statements that delete or disable a user without our stores. */
+const REMOVALS: [way: string, statement: string, command: string][] = [
   ['deleted', 'DELETE FROM users WHERE id = $1', 'delete'],
   ['disabled', 'UPDATE users SET operator_disabled_at = now() WHERE id = $1', 'disable'],
   ['disabled for the product', 'UPDATE users SET product_disabled_at = now() WHERE id = $1', 'disable'],
   ['given another id', 'UPDATE users SET id = 1000000 + id WHERE id = $1', 'delete'],
 ];
 
-const isThere = async (id: number): Promise<boolean> =>
+const isActive = async (id: number): Promise<boolean> =>
   (await sql('SELECT 1 FROM users WHERE id = $1 AND disabled_at IS NULL', [id])).length === 1;
 
 async function inTransaction<T>(work: (runner: QueryRunner) => Promise<T>): Promise<T> {
-  const runner = world.database.dataSource.createQueryRunner();
+  const runner = fixture.database.dataSource.createQueryRunner();
   await runner.startTransaction();
   try {
     const result = await work(runner);
@@ -40,8 +40,8 @@ async function inTransaction<T>(work: (runner: QueryRunner) => Promise<T>): Prom
 
 const newRecord = () => ({
   id: randomBytes(32).toString('base64url'),
-  userId: world.mine,
-  clientId: world.one,
+  userId: fixture.mine,
+  clientId: fixture.one,
   scope: 'profile:read',
   askedScope: 'profile:read',
   resources: null,
@@ -49,73 +49,73 @@ const newRecord = () => ({
 });
 
 describe('a user', () => {
-  it.each(WAYS)(
-    'cannot be %s by plain SQL while a grant is live, and can once all have ended',
+  it.each(REMOVALS)(
+    'cannot be %s by plain SQL until all grants have ended',
     async (_way, statement, command) => {
-      const { mine, one, two, grants } = world;
-      const live = await world.grant(mine, one);
-      const expired = await world.grant(mine, two, { days: -1 });
-      const other = await world.grant(await world.user(), one);
+      const { mine, one, two, grants } = fixture;
+      const live = await fixture.grant(mine, one);
+      const expired = await fixture.grant(mine, two, { days: -1 });
+      const other = await fixture.grant(await fixture.user(), one);
       const { message, hint } = await refusalOf(sql(statement, [mine]));
       expect(message).toBe(`user ${mine} has grants that have not ended: their tokens would go on`);
       expect(hint).toBe(`Run "operator user ${command}" instead: it ends them first.`);
-      expect(await isThere(mine)).toBe(true);
+      expect(await isActive(mine)).toBe(true);
       expect((await grants.find(expired))?.revokedAt).toBeNull();
 
       await grants.revoke(live);
       await sql(statement, [mine]);
-      expect(await isThere(mine)).toBe(false);
-      // The record outlives the user, until nobody has to be told of it any more.
+      expect(await isActive(mine)).toBe(false);
+      // The record outlives the user, because caches still need the revocation.
       expect(await grants.find(live)).toMatchObject({ userId: mine, revokedAt: expect.any(Date) });
-      // A use just before may not be noted yet: then Redis thinks that this one is alive.
+      // A recent use may not be recorded yet: Redis may still consider this grant live.
       expect((await grants.find(expired))?.revokedAt).toBeInstanceOf(Date);
       expect((await grants.find(other))?.revokedAt).toBeNull();
     },
   );
 
-  it.each(WAYS)(
-    'cannot be %s by a transaction that may not see the newest grants',
+  it.each(REMOVALS)(
+    'cannot be %s by a transaction whose snapshot may miss the newest grants',
     async (_way, statement) => {
-      const { mine, one } = world;
+      const { mine, one } = fixture;
       for (const isolation of ['REPEATABLE READ', 'SERIALIZABLE']) {
         const deletion = inTransaction(async (runner) => {
           await runner.query(`SET TRANSACTION ISOLATION LEVEL ${isolation}`);
           await runner.query('SELECT 1 FROM grants');
-          await world.grant(mine, one);
+          await fixture.grant(mine, one);
           await runner.query(statement, [mine]);
         });
         expect((await refusalOf(deletion)).message).toContain('READ COMMITTED only');
       }
-      expect(await isThere(mine)).toBe(true);
+      expect(await isActive(mine)).toBe(true);
     },
   );
 
-  it('cannot be removed by TRUNCATE while a grant is live, and can once all have ended', async () => {
-    const { mine, one, two, grants } = world;
-    await grants.revoke(await world.grant(mine, two));
+  it('cannot be removed by TRUNCATE until all grants have ended', async () => {
+    const { mine, one, two, grants } = fixture;
+    await grants.revoke(await fixture.grant(mine, two));
     await sql('UPDATE grants SET revoked_at = now() WHERE revoked_at IS NULL');
-    const live = await world.grant(mine, one);
+    const live = await fixture.grant(mine, one);
     for (const statement of ['TRUNCATE users', 'TRUNCATE users, grants', 'TRUNCATE users CASCADE']) {
       const { message, hint } = await refusalOf(sql(statement));
       expect(message).toBe('users have grants that have not ended: their tokens would go on');
       expect(hint).toContain('operator user delete');
     }
-    expect(await isThere(mine)).toBe(true);
+    expect(await isActive(mine)).toBe(true);
     await grants.revoke(live);
     await sql('TRUNCATE users');
     expect(await sql('SELECT 1 FROM users')).toEqual([]);
     expect((await grants.find(live))?.revokedAt).toBeInstanceOf(Date);
   });
 
-  it('can be changed in other fields, and enabled, whatever grants exist', async () => {
-    const { mine, one } = world;
-    await world.grant(mine, one);
+  it('can be enabled and changed in other fields while grants exist', async () => {
+    const { mine, one } = fixture;
+    await fixture.grant(mine, one);
     await sql(`UPDATE users SET id = id, name = 'New', operator_disabled_at = NULL WHERE id = $1`, [mine]);
-    expect(await isThere(mine)).toBe(true);
+    expect(await isActive(mine)).toBe(true);
   });
 
-  it('can be deleted and created under the same rules by a role without rights on grants', async () => {
-    const { mine, one, grants, database } = world;
+  it('can be deleted and created under the same rules by a role without privileges on grants', async () => {
+    const { mine, one, grants, database } = fixture;
     const role = `provisions_${randomUUID().replaceAll('-', '')}`;
     await sql(`CREATE ROLE ${role} LOGIN PASSWORD 'provisions'`);
     try {
@@ -123,10 +123,10 @@ describe('a user', () => {
       await sql(`GRANT SELECT, INSERT, UPDATE, DELETE ON users TO ${role}`);
       const url = new URL(database.databaseUrl);
       [url.username, url.password] = [role, 'provisions'];
-      const live = await world.grant(mine, one);
+      const live = await fixture.grant(mine, one);
       await withDatabase(url.href, async (client) => {
         await expect(client.query('DELETE FROM users WHERE id = $1', [mine])).rejects.toThrow('not ended');
-        // Nor does a table of the same name that only this role sees speak for it.
+        // A temporary table of the same name does not hide the grants either.
         await client.query(
           'CREATE TEMPORARY TABLE grants (user_id integer, revoked_at timestamptz, expires_at timestamptz)',
         );
@@ -145,11 +145,11 @@ describe('a user', () => {
 });
 
 describe('a user id', () => {
-  it('has no new grants when its user is gone or disabled', async () => {
-    const { mine, one, two, grants } = world;
-    await grants.revoke(await world.grant(mine, one));
-    for (const [, statement] of WAYS.toReversed()) {
-      const userId = await world.user();
+  it('gets no new grants after its user is deleted or disabled', async () => {
+    const { mine, one, two, grants } = fixture;
+    await grants.revoke(await fixture.grant(mine, one));
+    for (const [, statement] of REMOVALS.toReversed()) {
+      const userId = await fixture.user();
       await sql(statement, [userId]);
       for (const continuesConsent of [false, true])
         expect(await grants.create({ ...newRecord(), userId, continuesConsent })).toBe(false);
@@ -163,16 +163,16 @@ describe('a user id', () => {
     }
   });
 
-  it('is not given to another user while grants with it are recorded', async () => {
-    const { mine, one, grants } = world;
+  it('is not reused while grants with it are recorded', async () => {
+    const { mine, one, grants } = fixture;
     const insert = `INSERT INTO users (id, username, email, name, password_hash) VALUES ($1, $2, $2 || '@b', 'A', '$argon2id$')`;
-    const id = await world.grant(mine, one);
+    const id = await fixture.grant(mine, one);
     await grants.revoke(id);
     await sql('DELETE FROM users WHERE id = $1', [mine]);
     const { message, hint } = await refusalOf(sql(insert, [mine, 'next']));
     expect(message).toBe(`the id ${mine} was another user's, whose grants are still recorded`);
     expect(hint).toContain('leave it out');
-    const other = await world.user();
+    const other = await fixture.user();
     expect((await refusalOf(sql('UPDATE users SET id = $1 WHERE id = $2', [mine, other]))).code).toBe(
       '23505',
     );
@@ -181,9 +181,9 @@ describe('a user id', () => {
     await sql('UPDATE users SET id = -id WHERE id = $1', [other]);
   });
 
-  it('is not given to another user even while its user is being deleted', async () => {
-    const { mine, one, grants, database } = world;
-    const id = await world.grant(mine, one);
+  it('is not reused while its user is being deleted', async () => {
+    const { mine, one, grants, database } = fixture;
+    const id = await fixture.grant(mine, one);
     const insert = `INSERT INTO users (id, username, email, name, password_hash) VALUES ($1, 'heir', 'heir@b', 'A', '$argon2id$')`;
     const runner = database.dataSource.createQueryRunner();
     await runner.startTransaction();
@@ -197,7 +197,7 @@ describe('a user id', () => {
     expect(await grants.find(id)).toMatchObject({ userId: mine });
   });
 
-  it('gets another session generation each time it is reused', async () => {
+  it('gets a new session generation each time it is reused', async () => {
     const insert = `INSERT INTO users (id, username, email, name, password_hash)
       VALUES ($1, 'same', 'same@b', 'A', '$argon2id$') RETURNING session_generation AS generation`;
     const generations = new Set<number>();
@@ -211,25 +211,28 @@ describe('a user id', () => {
 });
 
 describe('recording a grant', () => {
-  it.each(WAYS)('prevents the user from being %s when the grant comes first', async (_way, statement) => {
-    const { mine, grants, database } = world;
-    const record = newRecord();
-    const { rejected } = await inTransaction(async (runner) => {
-      await runner.query(
-        `INSERT INTO grants (id, user_id, client_id, scope, asked_scope, expires_at, lifetime) VALUES ($1, $2, $3, '', '', $4, interval '1 day')`,
-        [record.id, mine, record.clientId, record.expiresAt],
-      );
-      const going = refusalOf(sql(statement, [mine]));
-      await blocked(database);
-      return { rejected: going };
-    });
-    expect((await rejected).message).toContain('not ended');
-    expect(await isThere(mine)).toBe(true);
-    expect((await grants.find(record.id))?.revokedAt).toBeNull();
-  });
+  it.each(REMOVALS)(
+    'prevents the user from being %s if the grant is recorded first',
+    async (_way, statement) => {
+      const { mine, grants, database } = fixture;
+      const record = newRecord();
+      const { rejected } = await inTransaction(async (runner) => {
+        await runner.query(
+          `INSERT INTO grants (id, user_id, client_id, scope, asked_scope, expires_at, lifetime) VALUES ($1, $2, $3, '', '', $4, interval '1 day')`,
+          [record.id, mine, record.clientId, record.expiresAt],
+        );
+        const going = refusalOf(sql(statement, [mine]));
+        await blocked(database);
+        return { rejected: going };
+      });
+      expect((await rejected).message).toContain('not ended');
+      expect(await isActive(mine)).toBe(true);
+      expect((await grants.find(record.id))?.revokedAt).toBeNull();
+    },
+  );
 
-  it.each(WAYS)('is refused when the user was %s first', async (_way, statement) => {
-    const { mine, grants, database } = world;
+  it.each(REMOVALS)('is rejected if the user was %s first', async (_way, statement) => {
+    const { mine, grants, database } = fixture;
     const record = newRecord();
     const { recording } = await inTransaction(async (runner) => {
       await runner.query(statement, [mine]);
@@ -244,10 +247,10 @@ describe('recording a grant', () => {
     expect(await sql('SELECT 1 FROM grants WHERE user_id = $1', [mine])).toEqual([]);
   });
 
-  it.each(WAYS)('succeeds exactly when the user is not %s, in any order', async (_way, statement) => {
-    const { grants } = world;
+  it.each(REMOVALS)('succeeds if and only if the user is not %s, in any order', async (_way, statement) => {
+    const { grants } = fixture;
     for (let round = 0; round < ROUNDS; round++) {
-      const userId = await world.user();
+      const userId = await fixture.user();
       const record = { ...newRecord(), userId };
       const gone = sql(statement, [userId]).then(
         () => true,
@@ -259,10 +262,10 @@ describe('recording a grant', () => {
           : grants.createDeclining(record, ['x']).then((ids) => ids !== null),
         gone,
       ]);
-      expect({ round, recorded, isThere: await isThere(userId) }).toEqual({
+      expect({ round, recorded, isActive: await isActive(userId) }).toEqual({
         round,
         recorded: !isGone,
-        isThere: !isGone,
+        isActive: !isGone,
       });
     }
   });

@@ -6,7 +6,7 @@ import { UserStore } from '#database/user/user.store.js';
 
 const DAY_MS = 86_400_000;
 
-/** Users, clients and what the ones allowed to the others. */
+/** Creates users, clients and grants. */
 export function people(dataSource: DataSource) {
   const [users, clients, grants] = [
     new UserStore(dataSource),
@@ -51,7 +51,7 @@ export function people(dataSource: DataSource) {
       return id;
     },
 
-    /** Allows what every client has, and declines these scopes. @returns the new grant, and what ended with it */
+    /** Grants profile:read and declines the given scopes. @returns the new grant, and the ids it ended */
     async decline(userId: number, clientId: string, declined: readonly string[]) {
       const id = createHash('sha256').update(randomBytes(16)).digest('base64url');
       const expiresAt = new Date(Date.now() + 90 * DAY_MS);

@@ -6,40 +6,40 @@ import { useGrants } from '../grant/use-grants.js';
 
 const ROUNDS = 40;
 
-const world = useGrants();
+const fixture = useGrants();
 let accounts: UserAccountStore;
 let users: UserStore;
 
 beforeAll(() => {
-  accounts = new UserAccountStore(world.database.dataSource);
-  users = new UserStore(world.database.dataSource);
+  accounts = new UserAccountStore(fixture.database.dataSource);
+  users = new UserStore(fixture.database.dataSource);
 });
 
-/** Two live grants, one that has expired, one that was revoked before, and another user's. */
+/** Creates two live grants, an expired one, one revoked before, and one of another user. */
 async function granted() {
-  const { mine, one, two, grants } = world;
-  const live = [await world.grant(mine, one), await world.grant(mine, two)];
-  const expired = await world.grant(mine, one, { days: -1 });
-  // Recording it deletes what has expired.
-  await world.database.dataSource.query(
+  const { mine, one, two, grants } = fixture;
+  const live = [await fixture.grant(mine, one), await fixture.grant(mine, two)];
+  const expired = await fixture.grant(mine, one, { days: -1 });
+  // Set later, because recording a grant deletes expired ones.
+  await fixture.database.dataSource.query(
     `UPDATE grants SET expires_at = now() - interval '1 hour' WHERE id = $1`,
     [live[1]],
   );
-  const before = await world.grant(await world.user(), one);
-  const other = await world.grant(await world.user(), one);
+  const before = await fixture.grant(await fixture.user(), one);
+  const other = await fixture.grant(await fixture.user(), one);
   await grants.revoke(before);
   return { live, expired, other };
 }
 
 const liveOf = (userId: number) =>
-  world.database.dataSource.query<unknown[]>(
+  fixture.database.dataSource.query<unknown[]>(
     'SELECT 1 FROM grants WHERE user_id = $1 AND revoked_at IS NULL',
     [userId],
   );
 
 describe('disabling a user', () => {
-  it('ends every session and grant of the user, expired ones included, and no other user’s', async () => {
-    const { mine, grants } = world;
+  it('ends every session and grant, including expired ones, of that user only', async () => {
+    const { mine, grants } = fixture;
     const { live, expired, other } = await granted();
     const before = await users.find(mine);
     expect(before?.disabled).toBe(false);
@@ -56,8 +56,8 @@ describe('disabling a user', () => {
     expect((await grants.revokedOf({ userId: mine })).toSorted()).toEqual([...live, expired].toSorted());
   });
 
-  it('can be repeated, also concurrently', async () => {
-    const { mine } = world;
+  it('is idempotent, even concurrently', async () => {
+    const { mine } = fixture;
     await granted();
     const outcomes = await Promise.all(Array.from({ length: 5 }, () => accounts.disable(mine)));
     expect(outcomes.filter((outcome) => outcome?.first)).toEqual([{ first: true, revokedGrants: 3 }]);
@@ -65,37 +65,37 @@ describe('disabling a user', () => {
     expect(await accounts.disable(2_000_000_000)).toBeNull();
   });
 
-  it('is undone by enabling: revoked grants stay revoked, and new ones can be recorded', async () => {
-    const { mine, one } = world;
+  it('is undone by enabling, but revoked grants stay revoked', async () => {
+    const { mine, one } = fixture;
     await granted();
     await accounts.disable(mine);
     expect(await accounts.enable(mine)).toEqual({ wasDisabled: true, disabledBy: [] });
     expect((await users.find(mine))?.disabled).toBe(false);
     expect(await liveOf(mine)).toEqual([]);
-    await world.grant(mine, one);
+    await fixture.grant(mine, one);
     expect(await liveOf(mine)).toHaveLength(1);
     expect(await accounts.enable(mine)).toEqual({ wasDisabled: false, disabledBy: [] });
     expect(await liveOf(mine)).toHaveLength(1);
     expect(await accounts.enable(2_000_000_000)).toBeNull();
   });
 
-  it('by plain SQL ends sessions too: none is valid again once the user is enabled', async () => {
-    const { mine, database } = world;
+  it('ends sessions permanently even if done by plain SQL', async () => {
+    const { mine, database } = fixture;
     const generation = async () => (await users.find(mine))?.sessionGeneration;
     const before = await generation();
     await database.dataSource.query('UPDATE users SET operator_disabled_at = now() WHERE id = $1', [mine]);
     await accounts.enable(mine);
     const after = await generation();
     expect(after).not.toBe(before);
-    // Who was not disabled stays logged in.
+    // A user who was not disabled stays logged in.
     await accounts.enable(mine);
     expect(await generation()).toBe(after);
   });
 });
 
 describe('deleting a user', () => {
-  it('removes all personal data; the grant records stay, revoked', async () => {
-    const { mine, grants, database } = world;
+  it('removes all personal data and keeps the revoked grant records', async () => {
+    const { mine, grants, database } = fixture;
     const { live, expired, other } = await granted();
     expect(await accounts.delete(mine)).toEqual({ revokedGrants: 3 });
     expect(await users.find(mine)).toBeNull();
@@ -114,15 +114,15 @@ describe('deleting a user', () => {
     ]);
   });
 
-  it('happens once, however many callers do it at once', async () => {
-    const { mine } = world;
+  it('succeeds for one of several concurrent callers', async () => {
+    const { mine } = fixture;
     await granted();
     const outcomes = await Promise.all(Array.from({ length: 8 }, () => accounts.delete(mine)));
     expect(outcomes.filter((outcome) => outcome !== null)).toEqual([{ revokedGrants: 3 }]);
   });
 
   it('waits for a grant that is being recorded, and revokes it', async () => {
-    const { mine, one, database, isRevoked } = world;
+    const { mine, one, database, isRevoked } = fixture;
     const runner = database.dataSource.createQueryRunner();
     await runner.startTransaction();
     const id = 'x'.repeat(43);
@@ -139,22 +139,22 @@ describe('deleting a user', () => {
     expect(await isRevoked(id)).toBe(true);
   });
 
-  it('leaves no live grant and no deadlock, whatever runs at once', async () => {
-    const { one, two, grants } = world;
+  it('leaves no live grant and does not deadlock with concurrent changes', async () => {
+    const { one, two, grants } = fixture;
     for (let round = 0; round < ROUNDS; round++) {
-      const user = await world.user();
-      const ids = [await world.grant(user, one), await world.grant(user, two)];
+      const user = await fixture.user();
+      const ids = [await fixture.grant(user, one), await fixture.grant(user, two)];
       const end = () => (round % 2 === 0 ? accounts.delete(user) : accounts.disable(user));
       await Promise.all([
-        world.grant(user, one),
-        world.decline(user, one, ['bookings:read']),
+        fixture.grant(user, one),
+        fixture.decline(user, one, ['bookings:read']),
         grants.touch(ids.toReversed().map((id) => ({ id, day: '2031-01-11' }))),
         end(),
-        world.grant(user, two),
+        fixture.grant(user, two),
         grants.revokeAllOf(user),
         users.setLocale(user, 'de'),
         end(),
-        world.decline(user, two, ['bookings:read']),
+        fixture.decline(user, two, ['bookings:read']),
       ]);
       expect(await liveOf(user)).toEqual([]);
     }
@@ -162,8 +162,8 @@ describe('deleting a user', () => {
 });
 
 describe('a new password', () => {
-  it('replaces the old one, and ends sessions only if asked', async () => {
-    const { mine } = world;
+  it('replaces the old one, and ends sessions only on request', async () => {
+    const { mine } = fixture;
     const before = await users.find(mine);
     const stored = async () => (await users.findByLogin(before?.username ?? ''))?.passwordHash ?? null;
     expect(await accounts.setPassword(mine, await hashPassword('correct horse'), false)).toBe(true);
@@ -181,7 +181,7 @@ describe('the list of users', () => {
     (await users.create({ email: `${username}@list.example`, username, name, passwordHash: '$argon2id$x' }))
       .id;
 
-  it('shows what the operator needs, and no password', async () => {
+  it('shows the account without its password', async () => {
     const id = await make('listed', 'Listed % Person');
     const [found] = await accounts.list({ search: 'LISTED@', limit: 10 });
     expect(found).toEqual({
@@ -198,7 +198,7 @@ describe('the list of users', () => {
     expect(disabled).toEqual({ ...found, disabledAt: expect.any(Date), disabledBy: ['operator'] });
   });
 
-  it('is searched for literal text, not a pattern, and is paged', async () => {
+  it('is searched for literal text, and is paged', async () => {
     const ids = [];
     for (const name of ['one', 'two', 'three']) ids.push(await make(`paged_${name}`));
     await make('pagedXfour');
@@ -210,7 +210,7 @@ describe('the list of users', () => {
       expect(await accounts.list({ search, limit: 10 })).toEqual([]);
     expect(await accounts.list({ limit: 1000 })).toHaveLength(
       Number(
-        (await world.database.dataSource.query<{ n: string }[]>('SELECT count(*) AS n FROM users'))[0]?.n,
+        (await fixture.database.dataSource.query<{ n: string }[]>('SELECT count(*) AS n FROM users'))[0]?.n,
       ),
     );
   });

@@ -17,7 +17,7 @@ describe('UserStore', () => {
   });
   afterAll(() => database.close());
 
-  it('creates a user with what /v2/me and the pages need', async () => {
+  it('creates a user with the fields of /v2/me and the pages', async () => {
     const email = 'grace@example.com';
     const created = await users.create({
       email,
@@ -53,7 +53,7 @@ describe('UserStore', () => {
   });
 
   it.each(['Ada@Example.com', 'ADA@EXAMPLE.COM', 'ada@example.com', 'Ada', 'aDA'])(
-    'finds a user by %s, with the password hash apart from the user',
+    'finds a user by %s, and returns the password hash separately',
     async (login) => {
       const found = await users.findByLogin(login);
       expect(found).toMatchObject({ user: { username: 'Ada' }, passwordHash });
@@ -61,7 +61,7 @@ describe('UserStore', () => {
     },
   );
 
-  it('finds a user by one query', async () => {
+  it('finds a user with one query', async () => {
     expect(await database.statementsOf(() => users.findByLogin('ada'))).toHaveLength(1);
   });
 
@@ -80,21 +80,21 @@ describe('UserStore', () => {
     [{ email: 'ADA@example.com', username: 'other' }, ['email']],
     [{ email: 'other@example.com', username: 'ADA' }, ['username']],
     [{ email: 'ada@EXAMPLE.com', username: 'ada' }, ['email', 'username']],
-  ])('refuses %j, which another user has, and names %j', async (taken, fields) => {
+  ])('rejects %j of another user, and names the fields %j', async (taken, fields) => {
     const error = await users.create({ ...taken, name: 'X', passwordHash }).catch((error: unknown) => error);
     expect(error).toBeInstanceOf(DuplicateUserError);
     expect(error).toMatchObject({ fields });
   });
 
   it.each(['ada@home', 'with space', '', '-x', 'x'.repeat(65)])(
-    'refuses the username %j',
+    'rejects the username %j',
     async (username) => {
       const create = users.create({ email: 'new@example.com', username, name: 'X', passwordHash });
       await expect(create).rejects.toThrow('users_username_check');
     },
   );
 
-  it('replaces a hash only if it is still the one that was verified', async () => {
+  it('replaces a hash only if it is still the verified one', async () => {
     const email = 'rehashed@example.com';
     const { id } = await users.create({ email, username: 'rehashed', name: 'X', passwordHash });
     const [one, two] = [await hashPassword('one'), await hashPassword('two')];
@@ -113,7 +113,6 @@ describe('UserStore', () => {
       bcrypt10OfPhp: '$2y$10$abcdefghijklmnopqrstuugI0TpnfjLM21wj3AgqJIKItpWVQFXU2',
       bcrypt12: '$2a$12$abcdefghijklmnopqrstuugI0TpnfjLM21wj3AgqJIKItpWVQFXU2',
     };
-    /** Algorithm and cost. */
     const costOf = (hash: string) => hash.replace(/^\$2.(\$\d\d)\$.*/, '$1').replace(/(,p=\d+)\$.*/, '$1');
     const workFor = async (login: string) => {
       const { passwordHash: own, others } = await users.credentialsOf(login);
@@ -124,7 +123,7 @@ describe('UserStore', () => {
 
     beforeEach(() => database.dataSource.query('TRUNCATE users CASCADE'));
 
-    it('make every login verify one hash of each kind, of a known user the own one', async () => {
+    it('contain one hash of each kind, including the user’s own', async () => {
       for (const [username, hash] of Object.entries(KINDS)) await insert(username, hash);
       const unknown = await workFor('nobody');
       expect(unknown).toEqual([...new Set(Object.values(KINDS).map(costOf))].toSorted());
@@ -138,14 +137,14 @@ describe('UserStore', () => {
         expect(await users.credentialsOf(login)).toEqual(await users.credentialsOf('nobody'));
     });
 
-    it('are the own hash alone where all are of one kind', async () => {
+    it('contain only the user’s own hash if all are of one kind', async () => {
       await insert('one', OWN);
       await insert('two', OWN.replace(/.$/, OWN.endsWith('a') ? 'b' : 'a'));
       expect(await users.credentialsOf('two')).toMatchObject({ user: { username: 'two' }, others: [] });
       expect(await users.credentialsOf('nobody')).toMatchObject({ user: null, others: [OWN] });
     });
 
-    it('are bounded, and as many for a known user as for an unknown one', async () => {
+    it('contain the same limited number of hashes for known and unknown users', async () => {
       const kinds = Array.from({ length: MAX_PASSWORD_KINDS + 3 }, (_, n) =>
         KINDS.cheap.replace('1024', `${2048 + n}`),
       );
@@ -154,7 +153,7 @@ describe('UserStore', () => {
         expect(await workFor(login)).toHaveLength(MAX_PASSWORD_KINDS);
     });
 
-    it('are read by one statement, through indexes only, however many users there are', async () => {
+    it('are read with one statement that uses only indexes', async () => {
       await database.dataSource.query(
         `INSERT INTO users (email, username, name, password_hash)
          SELECT 'u' || n || '@example.com', 'u' || n, 'X', CASE WHEN n % 1000 = 0 THEN $1 ELSE $2 END
@@ -195,7 +194,7 @@ describe('UserStore', () => {
       expect(chosen.locale).toBe('ja');
     });
 
-    it('increments the session generation once per request to end sessions, even concurrently', async () => {
+    it('increments the session generation for each concurrent call of endSessions', async () => {
       const id = await newUser('everywhere');
       const other = await newUser('elsewhere');
       const generationOf = async (user: number) => (await users.find(user))?.sessionGeneration ?? -1;
@@ -209,7 +208,7 @@ describe('UserStore', () => {
     });
   });
 
-  it('refuses a password that is not hashed', async () => {
+  it('rejects a password that is not hashed', async () => {
     const create = users.create({
       email: 'new@example.com',
       username: 'new',

@@ -34,9 +34,9 @@ describe('a DPoP proof', () => {
 
   it.each([
     ['accepted when it is as old as allowed', -60, true],
-    ['refused when it is older', -61, false],
+    ['rejected when it is older', -61, false],
     ['accepted when it is as far in the future as the clock skew', 10, true],
-    ['refused when it is farther in the future', 11, false],
+    ['rejected when it is farther in the future', 11, false],
   ])('is %s', async (_rule, seconds, good) => {
     const result = verify({ iat: NOW / 1000 + seconds });
     await (good
@@ -46,7 +46,7 @@ describe('a DPoP proof', () => {
 
   // @rfc 9449 4.3(2)
   it.each([['null'], ['7'], ['"x"'], ['[]'], ['{'], ['\xff']])(
-    'is refused when what it signs is not a JSON object: %j',
+    'is rejected if its payload is not a JSON object: %j',
     async (payload) => {
       const proof = await new CompactSign(Buffer.from(payload, 'latin1'))
         .setProtectedHeader({ typ: 'dpop+jwt', alg: 'ES256', jwk: key.jwk })
@@ -61,7 +61,7 @@ describe('a DPoP proof', () => {
     expect((await verify({ jti: 'x'.repeat(256) })).jti).toHaveLength(256);
   });
 
-  it('may have an RSA key of 4096 bits and no larger one', async () => {
+  it('may have an RSA key of at most 4096 bits', async () => {
     expect((await verify({}, await DpopKey.generate('PS256', 4096))).jkt).toMatch(/^[\w-]{43}$/);
     const signer = await DpopKey.generate('PS256');
     const jwk = { ...signer.jwk, n: 'x'.repeat(684) };
@@ -70,10 +70,10 @@ describe('a DPoP proof', () => {
   });
 
   // @rfc 9449 4.3(6)
-  it('is refused when any character of it is changed', async () => {
+  it('is rejected if any character of it is changed', async () => {
     const proof = await key.proof('GET', URI, { claims: { iat: NOW / 1000 } });
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.';
-    // The last character of a part may carry bits that no one reads.
+    // The last character of a part may carry unused bits.
     const places = proof.split('.').flatMap((part, i, parts) => {
       const start = parts.slice(0, i).join('.').length + (i > 0 ? 1 : 0);
       return Array.from({ length: part.length - 1 }, (_, at) => start + at);
@@ -91,7 +91,7 @@ describe('a DPoP proof', () => {
   });
 
   // @rfc 9449 4.3(2)
-  it('is refused with a plain error whatever its header contains', async () => {
+  it('is rejected with an InvalidProofError for any header field', async () => {
     const field = fc.oneof(
       fc.string(),
       fc.string({ unit: 'binary' }),
@@ -139,7 +139,7 @@ describe('the URI of a request (RFC 3986 6.2.2, 6.2.3)', () => {
     ['http://evil.example.org/v2/me', 'https://api.example.com/http://evil.example.org/v2/me'],
     ['*', 'https://api.example.com/*'],
     ['.evil.org/', 'https://api.example.com/.evil.org/'],
-  ])('begins with the public address, whatever path was requested: %s', (path, uri) =>
+  ])('begins with the public address for any requested path: %s', (path, uri) =>
     expect(publicUri('https://api.example.com', path)).toBe(uri),
   );
 });
