@@ -1,4 +1,4 @@
-"""Whether an access token is valid, and for what: RFC 7662 introspection with a cache."""
+"""RFC 7662 introspection of access tokens, with a cache."""
 
 import time
 from collections import OrderedDict
@@ -23,7 +23,7 @@ class Token:
 
 
 class Introspector:
-    """`http` sends the credentials of the resource server and has a timeout. `api_url` is where clients reach this API."""
+    """`http` sends the credentials of the resource server and has a timeout. `api_url` is the public URL of this API."""
 
     def __init__(self, http: httpx.AsyncClient, url: str, api_url: str, cache: "TokenCache"):
         self._http = http
@@ -37,7 +37,7 @@ class Introspector:
             return cached
         evictions = self._cache.evictions
         found = await self._ask(token)
-        # What was evicted since the question was sent may be this very token.
+        # If anything was evicted since the request was sent, it may have been this token.
         if found and evictions == self._cache.evictions:
             self._cache.put(token, found)
         return found
@@ -51,7 +51,7 @@ class Introspector:
             raise Unavailable(f"introspection failed: {error!r}") from error
 
     def _read(self, fields: dict) -> Token | None:
-        # RFC 9449 6: a token that is bound to a key is no bearer token, and this API checks no proof of the key.
+        # RFC 9449 6: a bound token is not a bearer token, and this API does not check proofs.
         if fields["active"] is not True or "cnf" in fields:
             return None
         # RFC 9700 2.3: a token for other APIs is not for this one. Without `aud` it is for all.
@@ -92,7 +92,7 @@ class TokenCache:
             self._entries.popitem(last=False)
 
     def evict(self, field: str, value: str) -> None:
-        """Forgets the tokens of a grant, a client or a user."""
+        """Removes the tokens of a grant, a client or a user."""
         self.evictions += 1
         for token in [t for t, (found, _) in self._entries.items() if getattr(found, field) == value]:
             del self._entries[token]

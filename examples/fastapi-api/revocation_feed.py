@@ -1,4 +1,4 @@
-"""Evicts revoked tokens from the cache at once: the broadcasts of the authorization service over NATS.
+"""Evicts revoked tokens from the cache immediately: the broadcasts of the authorization service over NATS.
 
 These few lines of the NATS protocol (https://docs.nats.io/reference/reference-protocols/nats-protocol) need no package.
 For TLS or several servers use nats-py, and keep the rule of `_trusted`.
@@ -15,7 +15,7 @@ from introspection import TokenCache
 ECHO_EVERY_SECONDS = 1
 TRUST_SECONDS = 5
 
-# What each broadcast makes stale: the field of its JSON, and that of a token.
+# For each broadcast: the field of its JSON, and the field of the tokens to evict.
 EVICTIONS = {
     "oauth.grant.revoked": ("grant_id", "grant_id"),
     "oauth.client.changed": ("client_id", "client_id"),
@@ -36,11 +36,11 @@ class RevocationFeed:
 
     def _trusted(self) -> bool:
         """NATS does not repeat a broadcast that could not be delivered. So cached answers are used only while
-        broadcasts can arrive: for 5 s after sending the last ping that was answered."""
+        broadcasts can arrive: for 5 s after sending the last answered ping."""
         return 0 <= time.time() - self._echoed_at <= TRUST_SECONDS
 
     async def run(self) -> None:
-        """Connects for ever."""
+        """Connects, and reconnects forever."""
         while True:
             try:
                 await self._listen()
@@ -62,7 +62,7 @@ class RevocationFeed:
         pings = asyncio.create_task(self._ping(writer))
         try:
             while True:
-                # Without an answer for so long the connection is dead.
+                # Without a PONG for this long, the connection is dead.
                 await asyncio.wait_for(self._read(reader, writer), TRUST_SECONDS)
         finally:
             pings.cancel()
@@ -86,7 +86,7 @@ class RevocationFeed:
             writer.write(b"PONG\r\n")
         elif verb == "PONG":
             if self._echoed_at == 0 or self._unreadable:
-                # What was cached before this connection subscribed may have been revoked unheard. Unreadable
+                # Tokens cached before the subscriptions may have been revoked in the meantime. Unreadable
                 # broadcasts empty the cache once per echo, so that a flood of them cannot keep it empty.
                 self._cache.clear()
             self._unreadable = False
@@ -100,5 +100,5 @@ class RevocationFeed:
         try:
             self._cache.evict(field, str(json.loads(payload)[source]))
         except (ValueError, KeyError, TypeError):
-            # Anything may be stale.
+            # Any entry may be stale.
             self._unreadable = True

@@ -14,7 +14,7 @@ import (
 
 const maxEntries = 10_000
 
-// Token is what a valid access token permits: the fields of RFC 7662 that this API uses.
+// Token has the fields of an RFC 7662 response that this API uses.
 type Token struct {
 	Active   bool            `json:"active"`
 	UserID   string          `json:"sub"`
@@ -49,7 +49,7 @@ func contains(all []string, wanted string) bool {
 type Introspector struct {
 	Client     *http.Client // has a timeout
 	URL        string
-	APIURL     string // where clients reach this API
+	APIURL     string // public URL of this API
 	ID, Secret string // credentials of the resource server
 	Cache      *TokenCache
 }
@@ -65,7 +65,7 @@ func (i *Introspector) Introspect(ctx context.Context, token string) (*Token, er
 	if err != nil {
 		return nil, fmt.Errorf("introspection failed: %w", err)
 	}
-	// RFC 9449 6: a token that is bound to a key is no bearer token, and this API checks no proof of the key.
+	// RFC 9449 6: a bound token is not a bearer token, and this API does not check proofs.
 	if !found.Active || found.Key != nil || !found.isFor(i.APIURL) {
 		return nil, nil
 	}
@@ -130,14 +130,14 @@ func (c *TokenCache) Get(token string) *Token {
 	return found.token
 }
 
-// Evictions is what Put needs to know of the time before the question was sent.
+// Evictions returns the number of evictions; read it before the request, for Put.
 func (c *TokenCache) Evictions() int {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	return c.evictions
 }
 
-// Put stores nothing if anything was evicted since the question was sent: it may have been this very token.
+// Put stores nothing if anything was evicted since the request was sent: it may have been this token.
 func (c *TokenCache) Put(token string, found *Token, evictions int) {
 	goodUntil := time.Now().Add(c.Lifetime)
 	if expiry := time.Unix(found.Expiry, 0); expiry.Before(goodUntil) {
@@ -148,14 +148,14 @@ func (c *TokenCache) Put(token string, found *Token, evictions int) {
 	if evictions != c.evictions {
 		return
 	}
-	// Full: starting anew costs some questions, and needs no order of use.
+	// When the cache is full, emptying it costs some requests, but needs no order of use.
 	if c.entries == nil || len(c.entries) >= maxEntries {
 		c.entries = make(map[string]entry)
 	}
 	c.entries[token] = entry{found, goodUntil}
 }
 
-// Evict forgets the tokens that match.
+// Evict removes the tokens that match.
 func (c *TokenCache) Evict(isStale func(*Token) bool) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -167,7 +167,7 @@ func (c *TokenCache) Evict(isStale func(*Token) bool) {
 	}
 }
 
-// Clear forgets every token.
+// Clear removes every token.
 func (c *TokenCache) Clear() {
 	c.Evict(func(*Token) bool { return true })
 }

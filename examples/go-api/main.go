@@ -1,4 +1,4 @@
-// A protected API: two endpoints, each with a scope of its own.
+// A protected API with two endpoints and two scopes.
 package main
 
 import (

@@ -25,7 +25,7 @@ type stale struct {
 	UserID   json.Number `json:"user_id"`
 }
 
-// RevocationFeed evicts revoked tokens from a cache at once.
+// RevocationFeed evicts revoked tokens from a cache immediately.
 type RevocationFeed struct {
 	cache *TokenCache
 
@@ -36,7 +36,7 @@ type RevocationFeed struct {
 	failed     bool
 }
 
-// Follow connects for ever. From now on the cache uses its entries only while broadcasts can arrive.
+// Follow connects, and reconnects forever. The cache then uses its entries only while broadcasts can arrive.
 func Follow(natsURL string, cache *TokenCache) error {
 	feed := &RevocationFeed{cache: cache}
 	cache.Trusted = feed.trusted
@@ -72,7 +72,7 @@ func Follow(natsURL string, cache *TokenCache) error {
 }
 
 // NATS does not repeat a broadcast that could not be delivered. So cached answers are used only while broadcasts can
-// arrive: for 5 s after sending the last ping that was answered.
+// arrive: for 5 s after sending the last answered ping.
 func (f *RevocationFeed) trusted() bool {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
@@ -84,7 +84,7 @@ func (f *RevocationFeed) echoed(sentAt time.Time, reconnects uint64) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
 	if f.echoedAt.IsZero() || reconnects != f.reconnects || f.unreadable {
-		// What was cached before this connection subscribed may have been revoked unheard. Unreadable broadcasts empty
+		// Tokens cached before the subscriptions may have been revoked in the meantime. Unreadable broadcasts empty
 		// the cache once per echo, so that a flood of them cannot keep it empty.
 		f.cache.Clear()
 	}
@@ -94,7 +94,7 @@ func (f *RevocationFeed) echoed(sentAt time.Time, reconnects uint64) {
 func (f *RevocationFeed) evict(message *nats.Msg) {
 	var what stale
 	if err := json.Unmarshal(message.Data, &what); err != nil || what == (stale{}) {
-		// Anything may be stale.
+		// Any entry may be stale.
 		f.mutex.Lock()
 		f.unreadable = true
 		f.mutex.Unlock()

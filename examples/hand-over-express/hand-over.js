@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createRemoteJWKSet, jwtVerify, SignJWT } from 'jose';
 
 /**
- * The product's side of the login by hand-over: the handler of LOGIN_URL. docs/login.md explains each step.
+ * Handles LOGIN_URL, the product's side of the login by hand-over (docs/login.md).
  *
  * @param options authUrl: AUTH_URL; productUrl: the origin of LOGIN_URL; key: private key of LOGIN_PUBLIC_KEY;
  * showLogin: the product's own login page, which leads back to this address
@@ -18,7 +18,7 @@ export function handOver({ authUrl, productUrl, key, showLogin }) {
       return res.status(400).send('This login has expired. Go back to the application and start again.');
     const { prompt, max_age: maxAge = Infinity, client_name, login_hint } = verified.payload;
 
-    // An earlier login is enough, unless the challenge asks for a new one: then only a login for this challenge.
+    // An earlier login suffices, unless the challenge requires a new login for this challenge.
     const { user, sid, loggedInAt, loggedInFor } = req.session;
     const cancel = `${callback}?${new URLSearchParams({ error: 'access_denied', challenge })}`;
     if (!user || (prompt && loggedInFor !== challenge) || loggedInAt < Date.now() / 1000 - maxAge)
@@ -29,7 +29,7 @@ export function handOver({ authUrl, productUrl, key, showLogin }) {
     const jwt = new SignJWT({ ...login, ...profile }).setProtectedHeader({ alg: 'EdDSA', typ: 'login+jwt' });
     const assertion = await jwt.setIssuedAt().sign(key);
 
-    // By a form: an assertion in an address would stay in histories and logs.
+    // A form, because an assertion in a URL would be stored in histories and logs.
     return res.set('Cache-Control', 'no-store').send(`<!doctype html><html lang="en"><title>Logging in</title>
       <form method="post" action="${callback}"><input type="hidden" name="assertion" value="${assertion}">
       <button>Continue</button></form><script>document.forms[0].submit()</script></html>`);
@@ -37,8 +37,8 @@ export function handOver({ authUrl, productUrl, key, showLogin }) {
 }
 
 /**
- * Ends the session at the authorization service that this session of the product began; without `sid` all of the user's.
- * Throws if the service does not answer or refuses: call it again later.
+ * Ends the session of the authorization service that belongs to the session `sid`; without `sid` all sessions of the user.
+ * Throws if the service is unavailable or refuses: retry later.
  *
  * @param options authUrl, productUrl and key, as above
  */

@@ -1,4 +1,4 @@
-// A product with a session cookie and a login page of its own. hand-over.js is what it adds for the login by hand-over.
+// A product with its own session cookie and login page. For the login by hand-over it adds hand-over.js.
 import { createPrivateKey, randomUUID } from 'node:crypto';
 import express from 'express';
 import session from 'express-session';
@@ -48,11 +48,11 @@ app.post(['/login', '/oauth-login'], express.urlencoded(), (req, res, next) => {
   const { email, password } = req.body;
   const user = users.find((one) => one.email === email && one.password === password);
   if (!user) return showLogin(req, res, { login_hint: email, problem: 'Incorrect email or password.' });
-  // A new session id: nobody can have planted it before the login.
+  // A new session id prevents session fixation.
   return req.session.regenerate((error) => {
     if (error) return next(error);
     const loggedInFor = req.query.challenge;
-    // A public id of the session: the one in the cookie is a secret.
+    // A public id of the session: the id in the cookie is secret.
     const sid = randomUUID();
     Object.assign(req.session, { user, sid, loggedInAt: Math.floor(Date.now() / 1000), loggedInFor });
     return res.redirect(303, req.path === '/oauth-login' ? req.originalUrl : '/');

@@ -1,5 +1,5 @@
 // A third-party application, as short as it can be: node application.js FILE URL…
-// It sends its user to log in and allow, then calls each URL with the token. The file is what `client create --json` printed.
+// Sends the user to log in and allow, then calls each URL with the token. FILE is the output of `client create --json`.
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// Prints the users for `operator user import`: JSON lines, without the password hashes, which stay here.
+// Prints the users for `operator user import` as JSON lines, without the password hashes.
 import { users } from './users.js';
 
 for (const { id, email, username, name, timeZone } of users)

@@ -1,4 +1,4 @@
-// What the product adds: it tells the authorization service who its user is. docs/login.md explains each step.
+// The product's side of the login by hand-over: identifies the user to the authorization service (docs/login.md).
 import express from 'express';
 import {
   calculateJwkThumbprint,
@@ -13,7 +13,7 @@ import { logIn, loginForm, page, text } from './site.js';
 /** Routes of the login by hand-over. `authUrl` is the authorization service, `siteUrl` the product. */
 export async function oauthLogin({ authUrl, siteUrl }) {
   const router = express.Router();
-  // A new key for each start, which the service fetches from below. In production it comes from a secret store (docs/login.md#set-it-up).
+  // A new key at each start, published below. In production the key comes from a secret store (docs/login.md#set-it-up).
   const { privateKey, publicKey } = await generateKeyPair('Ed25519');
   const jwk = await exportJWK(publicKey);
   const kid = await calculateJwkThumbprint(jwk);
@@ -21,7 +21,7 @@ export async function oauthLogin({ authUrl, siteUrl }) {
     res.json({ keys: [{ ...jwk, kid, alg: 'EdDSA', use: 'sig' }] }),
   );
 
-  // The service signs what it asks for, so that nobody else can send our users here with a made-up application name.
+  // The service signs the challenge, so that an attacker cannot send users here with a forged application name.
   const serviceKeys = createRemoteJWKSet(new URL('/auth/login/jwks.json', authUrl));
   router.use('/oauth-login', async (req, res, next) => {
     const expected = { issuer: authUrl, audience: siteUrl, typ: 'login-challenge+jwt' };
@@ -53,7 +53,7 @@ export async function oauthLogin({ authUrl, siteUrl }) {
       .setIssuedAt()
       .setExpirationTime('1m')
       .sign(privateKey);
-    // A form, not a link: what is in an address gets into histories and logs.
+    // A form, because an assertion in a URL would be stored in histories and logs.
     return res.set('Cache-Control', 'no-store').send(
       page(
         'One moment',
@@ -75,7 +75,7 @@ export async function oauthLogin({ authUrl, siteUrl }) {
   return router;
 }
 
-/** Whether the login is as recent as the application demands: made for this challenge (`prompt`), or since `max_age`. */
+/** Returns true if the login satisfies the challenge: made for this challenge (`prompt`), or within `max_age`. */
 function isLoginRecent({ asked, query, session }) {
   const { prompt, max_age: maxAge } = asked;
   if (prompt && session.loggedInFor !== query.challenge) return false;

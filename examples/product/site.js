@@ -1,4 +1,4 @@
-// The product's site as it was before: a home page, and a login with a session of its own. Nothing here knows OAuth.
+// The existing site of the product: a home page, and its own login and session, without any OAuth code.
 import { randomBytes } from 'node:crypto';
 import express from 'express';
 import session from 'express-session';
@@ -20,12 +20,12 @@ export const loginForm = ({ email, error }) => `${error ? `<p role="alert">${tex
 <form method="post"><label>Email <input name="email" type="email" value="${text(email)}" required autofocus></label>
 <label>Password <input name="password" type="password" required></label><button>Log in</button></form>`;
 
-/** Logs in who posted the login form. Resolves with null, or with what is wrong. */
+/** Logs in the user with the posted email and password. Resolves with null, or with an error message. */
 export async function logIn(req) {
   const { email, password } = req.body ?? {};
   const user = await checkPassword(email, password);
   if (!user) return 'Incorrect email or password.';
-  // A new session id, so that nobody can know it from before the login.
+  // A new session id prevents session fixation.
   await new Promise((resolve, reject) =>
     req.session.regenerate((error) => (error ? reject(error) : resolve())),
   );
@@ -34,7 +34,7 @@ export async function logIn(req) {
   return null;
 }
 
-/** The product's site; `connectedApps` is where users see the applications that they have allowed. */
+/** The product's site; `connectedApps` is the URL of the page of connected applications. */
 export function createSite({ connectedApps }) {
   const site = express();
   const cookie = { httpOnly: true, sameSite: 'lax' };

@@ -1,4 +1,4 @@
-// Starts the product: its site and its two APIs. The addresses are those of service.env.
+// Starts the product: its site and its two APIs, at the URLs in service.env.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

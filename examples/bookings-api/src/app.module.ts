@@ -7,7 +7,7 @@ import { ReadinessController } from './readiness.controller.js';
   imports: [
     IntrospectionModule.forRoot({
       natsUrl: process.env['NATS_URL'] ?? 'nats://127.0.0.1:4222',
-      // Where clients reach this API, such as https://bookings.example.com. Without it tokens are accepted as Bearer only.
+      // Public URL of this API, such as https://bookings.example.com. Without it, only Bearer tokens are accepted.
       resourceUrl: process.env['API_URL'],
     }),
   ],

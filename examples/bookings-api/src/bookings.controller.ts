@@ -4,7 +4,7 @@ import { CurrentToken, RequireScope, TokenGuard, type TokenInfo } from '@schedul
 interface Booking {
   readonly id: number;
   readonly title: string;
-  /** The application that made it. */
+  /** Client id of the application that created the booking. */
   readonly by: string;
 }
 

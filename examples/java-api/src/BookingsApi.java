@@ -14,7 +14,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executors;
 
-/** A protected API: two endpoints, each with a scope of its own. */
+/** A protected API with two endpoints and two scopes. */
 public final class BookingsApi {
     private static final String REALM = "Bearer realm=\"bookings\"";
 
@@ -79,7 +79,7 @@ public final class BookingsApi {
         answer(exchange, 201, Map.of("title", title));
     }
 
-    /** The guard: the access token if it has the scope. Otherwise the request is refused already (RFC 6750 3.1). */
+    /** Guard: returns the access token if it has the scope, otherwise refuses the request (RFC 6750 3.1). */
     private Optional<Token> tokenWith(String scope, HttpExchange exchange) throws IOException {
         String authorization = Optional.ofNullable(exchange.getRequestHeaders().getFirst("Authorization")).orElse("");
         if (!authorization.regionMatches(true, 0, "Bearer ", 0, 7)) return refuse(exchange, 401, REALM);

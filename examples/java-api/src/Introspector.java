@@ -22,7 +22,7 @@ final class Introspector {
     private final TokenCache cache;
 
     /**
-     * @param apiUrl where clients reach this API
+     * @param apiUrl public URL of this API
      * @param id with the secret: the credentials of the resource server
      */
     Introspector(URI url, String apiUrl, String id, String secret, TokenCache cache) {

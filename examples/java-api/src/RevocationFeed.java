@@ -20,7 +20,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
 /**
- * Evicts revoked tokens from the cache at once: the broadcasts of the authorization service over NATS.
+ * Evicts revoked tokens from the cache immediately: the broadcasts of the authorization service over NATS.
  *
  * <p>These few lines of the NATS protocol (https://docs.nats.io/reference/reference-protocols/nats-protocol) need no
  * library. For TLS or several servers use io.nats:jnats, and keep the rule of {@link #isTrusted}.
@@ -36,7 +36,7 @@ final class RevocationFeed implements Runnable {
     private final ObjectMapper json = new ObjectMapper();
     private volatile Instant pingedAt = Instant.EPOCH;
     private volatile Instant echoedAt = Instant.EPOCH;
-    /** Since the last echo. Then anything may be stale. */
+    /** An unreadable broadcast arrived since the last echo, so any entry may be stale. */
     private boolean unreadable;
 
     RevocationFeed(URI url, TokenCache cache) {
@@ -47,14 +47,14 @@ final class RevocationFeed implements Runnable {
 
     /**
      * NATS does not repeat a broadcast that could not be delivered. So cached answers are used only while broadcasts can
-     * arrive: for 5 s after sending the last ping that was answered.
+     * arrive: for 5 s after sending the last answered ping.
      */
     private boolean isTrusted() {
         Duration age = Duration.between(echoedAt, Instant.now());
         return !age.isNegative() && age.compareTo(TRUST) <= 0;
     }
 
-    /** Connects for ever. */
+    /** Connects, and reconnects forever. */
     @Override
     public void run() {
         while (true) {
@@ -75,7 +75,7 @@ final class RevocationFeed implements Runnable {
     private void listen(Socket socket) throws IOException {
         int port = url.getPort() == -1 ? 4222 : url.getPort();
         socket.connect(new InetSocketAddress(url.getHost(), port), (int) TRUST.toMillis());
-        // Pings are answered every second, so a connection that is silent for so long is dead.
+        // The server answers pings every second, so a connection that is silent for this long is dead.
         socket.setSoTimeout((int) TRUST.toMillis());
         InputStream in = new BufferedInputStream(socket.getInputStream());
         OutputStream out = socket.getOutputStream();
@@ -124,7 +124,7 @@ final class RevocationFeed implements Runnable {
             }
             case "PING" -> send(out, "PONG");
             case "PONG" -> {
-                // What was cached before this connection subscribed may have been revoked unheard. Unreadable broadcasts
+                // Tokens cached before the subscriptions may have been revoked in the meantime. Unreadable broadcasts
                 // empty the cache once per echo, so that a flood of them cannot keep it empty.
                 if (echoedAt.equals(Instant.EPOCH) || unreadable) cache.clear();
                 unreadable = false;

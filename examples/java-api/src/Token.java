@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.stream.Stream;
 
-/** An introspection answer: the fields of RFC 7662 that this API uses. */
+/** The fields of an RFC 7662 response that this API uses. */
 @JsonIgnoreProperties(ignoreUnknown = true)
 record Token(
         boolean active,
@@ -23,7 +23,7 @@ record Token(
             Stream.of(userId, clientId, grantId, scope).forEach(Objects::requireNonNull);
     }
 
-    /** RFC 9449 6: a token that is bound to a key is no bearer token, and this API checks no proof of the key. */
+    /** RFC 9449 6: a bound token is not a bearer token, and this API does not check proofs. */
     boolean isValidBearerToken() {
         return active && cnf == null;
     }

@@ -40,12 +40,12 @@ final class TokenCache {
         return Optional.empty();
     }
 
-    /** What {@link #put} needs to know of the time before the question was sent. */
+    /** Returns the number of evictions; read it before the request, for {@link #put}. */
     synchronized long evictions() {
         return evictions;
     }
 
-    /** Stores nothing if anything was evicted since the question was sent: it may have been this very token. */
+    /** Stores nothing if anything was evicted since the request was sent: it may have been this token. */
     synchronized void put(String token, Token found, long evictionsBefore) {
         if (evictions != evictionsBefore) return;
         Instant goodUntil = Instant.now().plus(lifetime);
