@@ -17,7 +17,7 @@ const POD = {
 };
 const CLAIM = { spec: { volumeMode: 'Filesystem' }, status: { phase: 'Pending' } };
 
-/** What an API server fills in where there is a field of this name: in its value, or in each item of it. */
+/** Defaults of an API server by field name, for the field's value or each of its items. */
 const OF_FIELD: Fields = {
   ports: { protocol: 'TCP' },
   startupProbe: PROBE,
@@ -34,7 +34,7 @@ const OF_FIELD: Fields = {
   scaleDown: { selectPolicy: 'Max', policies: [{ type: 'Percent', value: 100, periodSeconds: 15 }] },
 };
 
-/** What it fills in by the kind of an object. */
+/** Defaults of an API server by the kind of an object. */
 const OF_KIND: Fields = {
   Namespace: { spec: { finalizers: ['kubernetes'] }, status: { phase: 'Active' } },
   Secret: { type: 'Opaque' },
@@ -86,7 +86,7 @@ const OF_KIND: Fields = {
 
 const METADATA = { uid: 'a', resourceVersion: '1', generation: 1, creationTimestamp: '2026-01-01T00:00:00Z' };
 
-/** The object as an API server (1.30) keeps it and gives it back: with its defaults, and with base64 in one line. */
+/** Returns the object as an API server (1.30) stores it: with defaults, and with base64 in one line. */
 export function asKept(manifest: Manifest): Manifest {
   const filled = defaulted(manifest, { ...(OF_KIND[manifest.kind] as Fields), metadata: METADATA });
   const { data } = filled as { data?: Record<string, string> };
@@ -111,7 +111,7 @@ function defaulted(given: object, defaults: Fields): Fields {
   return { ...defaults, ...(Object.fromEntries(fields) as Fields) };
 }
 
-/** Of the same quantities the one that the API writes: `1Gi`, not `1024Mi`, and `200m`, not `0.2`. */
+/** Returns the canonical form of a quantity: `1Gi`, not `1024Mi`, and `200m`, not `0.2`. */
 function canonical(quantity: unknown): unknown {
   const [, number = '', unit = ''] = /^([\d.]+)(m|Mi|)$/.exec(String(quantity)) ?? [];
   const value = Number(number);

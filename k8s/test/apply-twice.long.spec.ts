@@ -5,16 +5,16 @@ import { findKubectl } from './kubectl.js';
 import { OVERLAYS, withCopy } from './render.js';
 import { StubApi } from './stub-api.js';
 
-// kubectl compares a manifest with what the API keeps of it. What the API adds to an object is no change. But a list whose items have
-// no key of their own is compared as a whole, such as the rules and ports of a NetworkPolicy, and so is a text. Hence the
-// rule: items of such lists state every default, base64 is in one line, and quantities are written as the API writes them.
+// kubectl compares a manifest with the stored object. Fields that the API adds to an object are not changes. But kubectl compares texts, and lists whose
+// items have no key, as a whole, such as the rules and ports of a NetworkPolicy. So items of such lists must
+// state every default, base64 must be in one line, and quantities must be in canonical form.
 describe.each(OVERLAYS)('the %s overlay, applied twice', (overlay) => {
   let api: StubApi;
 
   beforeEach(async () => (api = await StubApi.start()));
   afterEach(() => api.stop());
 
-  /** What kubectl says of each object: its kind and name, and "created", "configured" or "unchanged". */
+  /** Output of kubectl per object: kind, name, and "created", "configured" or "unchanged". */
   async function apply(folder: string): Promise<[object: string, outcome: string][]> {
     const to = ['--server', api.url, '--cache-dir', join(folder, 'cache')];
     const args = [...to, 'apply', '--validate=false', '-k', join(folder, 'overlays', overlay)];
@@ -33,7 +33,7 @@ describe.each(OVERLAYS)('the %s overlay, applied twice', (overlay) => {
       const first = await apply(folder);
       expect(first.length).toBeGreaterThan(30);
       expect(but(first, 'created')).toEqual([]);
-      // It replaces their selectors as a whole, as the API's patch strategy says, whatever they are.
+      // The API's patch strategy replaces their selectors as a whole.
       const budgets = ['authorize', 'resource', 'token'].map((app) => `poddisruptionbudget.policy/${app}`);
       expect(but(await apply(folder), 'unchanged')).toEqual(budgets);
       expect(api.changes).toHaveLength(3);

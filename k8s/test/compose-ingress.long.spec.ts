@@ -8,7 +8,7 @@ const URLS = [
   'https://base.localhost/api/auth/oauth/token',
   'https://api.localhost/v2/me',
 ];
-/** The third ones bring line ends among the bytes of an address, the last ones IPv4 addresses written as IPv6. */
+/** The bytes of the third group contain line feeds; the last group has IPv4-mapped IPv6 addresses. */
 const ADDRESSES = [
   '2001:db8:1:2::1 2001:db8:1:2::2 2001:db8:1:2:a:b:c:d 2001:db8:1:2:ffff:: 2001:db8:1:3::1 2001:db8:1:3:a:b:c:d',
   '2001:db8::1 2001:db8:0:0:1:: 2001:db8::1:2:3:4 2001:db8:0:a::1 ::1',

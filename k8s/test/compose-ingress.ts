@@ -13,8 +13,8 @@ export const FROM = 'x-from';
 type Change = readonly [from: string | RegExp, to: string];
 
 /**
- * Starts nginx as docker-compose.yml configures it, with its files and ports moved, no app behind it, and of each limit two
- * requests that are let through.
+ * Starts nginx with the configuration of docker-compose.yml, but with other files and ports, no app behind it, and limits that admit
+ * two requests.
  */
 export async function tightComposeIngress(): Promise<Ingress> {
   const text = await readFile(join(ROOT, 'deploy/nginx.conf'), 'utf8');

@@ -27,7 +27,7 @@ const SECRETS: Readonly<Record<string, string>> = {
   TOKEN_KEYS: 'A'.repeat(43),
 };
 
-/** By the name of the container. What is no configuration class is read by Node itself. */
+/** Configuration classes by container name, and variables that Node itself reads. */
 const SHAPES: Readonly<Record<string, readonly (new () => object)[]>> = {
   authorize: [AuthorizeConfiguration],
   token: [TokenConfiguration],
@@ -65,7 +65,7 @@ describe.each(OVERLAYS)('the variables of the %s overlay', (overlay) => {
       .filter(({ image }) => image?.includes('scheduling-oauth'));
   });
 
-  /** As the kubelet makes it: from values, the ConfigMap and the Secrets, each of which must have what is asked for. */
+  /** Environment as the kubelet builds it: from values, the ConfigMap and the Secrets. Throws for a missing key. */
   function environmentOf({ env = [] }: V1Container): Record<string, string> {
     return Object.fromEntries(
       env.map(({ name, value, valueFrom }) => {
@@ -102,7 +102,7 @@ describe.each(OVERLAYS)('the variables of the %s overlay', (overlay) => {
   });
 
   it.each(['authorize', 'token', 'resource'])('let %s trust only proxies in private networks', (app) => {
-    // Without it every user has the proxy's address: one attacker who guesses passwords would lock out all users.
+    // Otherwise every user would have the proxy's address, and one attacker who guesses passwords would lock out all users.
     const ranges = environmentOf(ours.find(({ name }) => name === app) ?? { name: app })['TRUSTED_PROXIES'];
     expect(ranges).toEqual(expect.any(String));
     for (const range of ranges?.split(',') ?? [])
@@ -153,7 +153,7 @@ describe.each(OVERLAYS)('the %s overlay with the component for a product', (over
       const map = volumes.find(({ name }) => name === mount?.name)?.configMap?.name ?? '';
       return one(manifests, 'ConfigMap', map).data?.[variable.slice((mount?.mountPath.length ?? 0) + 1)];
     });
-    // The repository's own, until somebody edits the copy.
+    // The copy equals the repository's default file.
     expect(new Set(files)).toEqual(new Set([await readFile('scopes.yaml', 'utf8')]));
   });
 });

@@ -31,8 +31,8 @@ export function podsOf(manifests: readonly Manifest[]): Peer[] {
 }
 
 /**
- * Whether a connection passes, as a cluster decides: one end's policies allow it to leave, the other's to enter; a pod
- * that no policy selects, and whatever is not ours, is open.
+ * Returns true if the policies allow the connection: the source's policies its egress, the destination's its ingress. A pod
+ * that no policy selects, and any other peer, allows everything.
  */
 export function passes(
   manifests: readonly Manifest[],

@@ -180,7 +180,7 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
     const { periodSeconds = 10, failureThreshold = 3, timeoutSeconds = 1 } = container?.startupProbe ?? {};
     expect(periodSeconds * failureThreshold).toBeGreaterThanOrEqual(120);
     expect(timeoutSeconds).toBeGreaterThanOrEqual(2);
-    // A busy node is no reason for a restart, either.
+    // A busy node must not cause a restart either.
     expect(container?.livenessProbe?.timeoutSeconds).toBeGreaterThanOrEqual(2);
   });
 

@@ -12,7 +12,7 @@ import { ROOT } from './settings.js';
 
 const HOSTS = { auth: '/auth/login', base: '/api/auth/oauth/token', api: '/v2/me' };
 
-/** What docs/deploy.md says that the ConfigMap of the controller must have. */
+/** Data of the controller's ConfigMap in docs/deploy.md. */
 async function documentedSettings(): Promise<ControllerSettings> {
   const page = await readFile(join(ROOT, 'docs/deploy.md'), 'utf8');
   const part = page.split('\n### The ingress controller\n')[1]?.split('\n## ')[0] ?? '';
@@ -20,7 +20,7 @@ async function documentedSettings(): Promise<ControllerSettings> {
   return (parse(block) as { data: ControllerSettings }).data;
 }
 
-/** The overlay with the component that counts by networks, and with limits that the third request reaches. */
+/** The overlay with the component for client networks, and with limits that the third request exceeds. */
 async function withNetworks(overlay: string): Promise<Manifest[]> {
   const path = `overlays/${overlay}`;
   return render(path, async (folder) => {

@@ -40,7 +40,7 @@ describe('the ingress', () => {
         AUTH_URL,
         BASE_URL,
         API_URL,
-        // As in the cluster: the proxy, and nobody else.
+        // Only the proxy, as in the cluster.
         TRUSTED_PROXIES: '127.0.0.1',
         DATABASE_URL: services.databaseUrl,
         REDIS_URL: services.redisUrl,

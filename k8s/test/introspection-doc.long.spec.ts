@@ -17,7 +17,6 @@ import { type Isolated, isolate } from '#test/support/isolate.js';
 import { until } from '#test/support/until.js';
 import { ROOT } from './settings.js';
 
-/** What docs/introspection.md says of a service on Kubernetes and compose, beside what it refers to. */
 const text = (path: string): Promise<string> => readFile(join(ROOT, path), 'utf8');
 const USERS = ['authorize', 'token', 'resource', 'operator', 'product', 'migrate', 'bookings'];
 
@@ -102,7 +101,7 @@ describe('the NATS user for a service in docs/introspection.md', () => {
     const introspector = new Introspector(connection, {});
     expect(await introspector.introspect(access_token)).toMatchObject({ clientId: client.client_id });
     expect((await send('revoke', { token: access_token })).status).toBe(200);
-    // Unheard, it would be believed for 30 s. Each other question takes as long as the broadcast.
+    // Without the broadcast the token would be accepted for 30 s.
     for (let questions = 0; await introspector.introspect(access_token); questions += 1) {
       expect(questions).toBeLessThan(100);
       await introspector.introspect(`sat_${randomBytes(63).toString('base64url')}`);

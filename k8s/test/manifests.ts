@@ -70,7 +70,7 @@ export function containersOf({ template }: Workload): V1Container[] {
   return [...(template.spec?.initContainers ?? []), ...(template.spec?.containers ?? [])];
 }
 
-/** Whether a selector selects what has these labels; an empty one selects everything. */
+/** Returns true if the selector matches the labels; an empty selector matches everything. */
 export function selects(selector: V1LabelSelector | undefined, labels: Record<string, string> = {}): boolean {
   const { matchLabels = {}, matchExpressions = [] } = selector ?? {};
   return (

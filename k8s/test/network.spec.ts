@@ -15,7 +15,7 @@ const STRANGERS: Peer[] = [
   { name: 'another pod of kube-system', namespace: 'kube-system', labels: { 'k8s-app': 'metrics-server' } },
   { name: 'an address outside', address: '0.0.0.0/0' },
 ];
-/** In which place of each overlay the servers are. */
+/** Location of the servers per overlay. */
 const SERVERS: Record<(typeof OVERLAYS)[number], (pods: Peer[]) => Record<string, Peer | undefined>> = {
   local: (pods) => ({
     postgres: pods.find(({ name }) => name === 'postgres'),
@@ -31,7 +31,7 @@ const SERVERS: Record<(typeof OVERLAYS)[number], (pods: Peer[]) => Record<string
 const SERVER_PORTS = { postgres: 5432, redis: 6379, nats: 4222 } as const;
 const APPS = { authorize: [3001, 9001], token: [3002, 9002], resource: [3003, 9003] } as const;
 
-/** ARCHITECTURE.md's picture. */
+/** The connections in the diagram of ARCHITECTURE.md. */
 const ARROWS = [
   'authorize → nats',
   'authorize → postgres',
@@ -59,7 +59,7 @@ const COMMON = [
   ]),
   'dns to namespace kube-system, k8s-app=kube-dns: UDP 53, TCP 53',
 ];
-/** Every rule that there is: what the other tests do not think of to try. */
+/** Every rule, so that a rule for an unexpected peer or port fails the test. */
 const RULES: Record<(typeof OVERLAYS)[number], string[]> = {
   local: [
     ...COMMON,

@@ -16,8 +16,8 @@ const LOG_FORMAT =
   '$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent" "$http_x_forwarded_for"';
 
 /**
- * What the NGINX Ingress Controller of nginx.org makes of these Ingresses, as far as they use it: a server a host, a location
- * a path, the limits of the annotations, and the headers that it always sets. An annotation that is not known here is an error.
+ * Returns the configuration that the NGINX Ingress Controller of nginx.org generates from these Ingresses: a server per host, a location
+ * per path, the limits of the annotations, and the headers that it always sets. Throws for an unknown annotation.
  */
 export function nginxConfiguration(
   ingresses: readonly V1Ingress[],
@@ -84,7 +84,7 @@ function serverOf({ metadata, spec }: V1Ingress, place: Place): string {
         const to = place.backends[backend.service?.name ?? ''];
         if (!['Prefix', 'Exact'].includes(pathType) || !to || backend.service?.port?.name !== 'http')
           throw new Error(`Ingress ${name}: ${path} leads nowhere`);
-        // Kubernetes' prefixes end where an element of the path does.
+        // Kubernetes matches prefixes by path elements.
         const within = pathType === 'Prefix' ? [`location ${path}/`] : [];
         return [`location = ${path}`, ...within].map(
           (location) =>

@@ -48,7 +48,7 @@ describe('a development installation', () => {
     return runCommand(process.execPath, [OPERATOR, ...args], { cwd: process.cwd(), env });
   }
 
-  /** As the product connects; `refusals` tells what the server has refused by now. */
+  /** Connects like the product; `refusals` contains the subjects that the server has refused. */
   async function connected(
     user: Process,
     variable: 'NATS_URL' | 'AUDIT_NATS_URL' = 'NATS_URL',
@@ -67,7 +67,7 @@ describe('a development installation', () => {
       }
     })();
     const refusals = async (): Promise<string[]> => {
-      // Nobody may publish this, and the server refuses in order: all earlier refusals have then arrived.
+      // No user may publish this subject, and the server refuses in order, so all earlier refusals have arrived.
       const last = once(heard, 'nobody.says.this');
       nats.publish('nobody.says.this');
       await last;
@@ -213,7 +213,7 @@ describe('a development installation', () => {
       });
       await answerer.nats.flush();
       for (const reply of wanted) asker.nats.publish(introspect, '{}', { reply });
-      // Requests arrive in order: once this one is answered, those before are.
+      // Requests arrive in order: once this request is answered, all earlier requests are.
       const last = await asker.nats.request(introspect, '{}', { timeout: 30_000 });
       expect([last.string(), last.subject]).toEqual(['yes', expect.stringMatching(/^_INBOX\.resource\./)]);
       expect(await answerer.refusals()).toEqual(wanted.map((reply) => `publish ${reply}`));

@@ -27,9 +27,9 @@ export async function withCopy<T>(work: (folder: string) => Promise<T>): Promise
 }
 
 /**
- * What `kubectl apply -k` would send.
+ * Returns the manifests that `kubectl apply -k` would send.
  *
- * @param change is given the copy of k8s/ before it is rendered
+ * @param change modifies the copy of k8s/ before it is rendered
  */
 export function render(
   path: string,

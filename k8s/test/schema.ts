@@ -13,8 +13,8 @@ interface Model {
 const byName = models as unknown as Readonly<Record<string, Model | undefined>>;
 
 /**
- * What the API server would refuse with strict field validation: unknown fields and wrong types by the official client's
- * models, missing fields and values out of range by `kubernetes-models`, which does not mind unknown ones.
+ * Returns the problems that an API server would report with strict field validation. The official client's models find unknown fields and
+ * wrong types; `kubernetes-models`, which accepts unknown fields, finds missing fields and values out of range.
  */
 export async function problemsOf(manifests: readonly Manifest[]): Promise<string[]> {
   const found: string[] = [];

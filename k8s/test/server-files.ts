@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { ROOT } from './settings.js';
 
 /**
- * A configuration file of the local overlay as a server of a test reads it: in a folder with its settings beside it as the
- * pods have it, with what is a path in the container moved into that folder.
+ * Copies a configuration file of the local overlay for a server of a test: into a folder that contains its settings, as in the
+ * pods, with the container's paths replaced by that folder.
  */
 export async function serverFile(
   server: 'nats' | 'redis',

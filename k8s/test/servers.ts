@@ -18,9 +18,9 @@ export type Process = 'authorize' | 'token' | 'resource' | 'operator' | 'product
 
 /** The servers of a development installation, with its users and what they may do. */
 export interface Servers {
-  /** What a process of ours has in its environment to reach them, and its keys. */
+  /** Environment of a process of the product: URLs of the servers, and keys. */
   environmentOf(name: Process): Promise<Record<string, string>>;
-  /** PostgreSQL's superuser in the product's database, for looks past the product. */
+  /** Connection of PostgreSQL's superuser to the product's database. */
   readonly superuserUrl: string;
   stop(): Promise<void>;
 }
@@ -84,7 +84,7 @@ const find: ServiceOptions['find'] = async (server: BackingServer, folder) => {
   return [await debianServer(server, folder, { user, env: process.env, progress: () => undefined })];
 };
 
-/** What psql does with the file when the database is made. */
+/** Executes the initial script as psql does when the database is created. */
 async function makeRoles(url: string, file: string): Promise<void> {
   const [before = '', after = ''] = (await readFile(file, 'utf8')).split('\\connect oauth\n');
   const inOauth = new URL(url);

@@ -105,7 +105,7 @@ describe('a process in its container environment', () => {
     for (let attempt = 1; !(await keepsItsWord()); attempt++) expect(attempt).toBeLessThan(5);
   });
 
-  /** Whether it answered every request during the shutdown, each with Connection: close. */
+  /** Resolves with true if the process answered every request during the shutdown with Connection: close. */
   async function keepsItsWord(): Promise<boolean> {
     const { child, ended, internal, port } = await start('token');
     await answered(`${internal}/readyz`);

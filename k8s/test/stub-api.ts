@@ -23,11 +23,11 @@ const RESOURCES = [
 ] as const;
 
 /**
- * As much of an API server as `kubectl apply` needs: it keeps what it is given, with the fields that a real one fills in.
- * A change is not carried out: that one was sent is what kubectl says.
+ * Stub of an API server for `kubectl apply`: stores created objects with the defaults of a real API server.
+ * It records changes without applying them.
  */
 export class StubApi {
-  /** What was sent to change an object, and the object. */
+  /** Patches with their objects. */
   readonly changes: { readonly change: unknown; readonly object: Manifest }[] = [];
   private readonly objects = new Map<string, Manifest>();
   private readonly server: Server;

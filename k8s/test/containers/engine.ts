@@ -10,18 +10,18 @@ const STARTS_WITHIN_MS = 30_000;
 
 /** A container engine that answers. */
 export interface Engine {
-  /** Started here, from Debian's packages: it can pull nothing, and knows no name outside of the machine. */
+  /** True if started here from Debian's packages: it cannot pull images or resolve external names. */
   readonly own: boolean;
   docker(args: readonly string[], options?: { timeout?: number; cwd?: string }): Promise<CommandResult>;
   compose(args: readonly string[]): Promise<CommandResult>;
-  /** Where Debian's tools are, if they were unpacked. */
+  /** Folder of Debian's tools, if they were unpacked. */
   readonly tree: string | undefined;
   stop(): Promise<void>;
 }
 
 /**
- * The engine of this machine; else, as root on Debian, one of our own on a socket of its own, which touches neither the
- * machine's firewall nor another engine's data.
+ * Returns the engine of this machine or else, as root on Debian, starts an engine with a separate socket, which does not modify the
+ * machine's firewall or another engine's data.
  */
 export async function startEngine(): Promise<Engine> {
   if ((await runCommand('docker', ['info'])).code === 0) {
@@ -90,7 +90,7 @@ async function ownEngine(tree: string): Promise<Engine> {
       }),
     async stop() {
       await daemon.stop();
-      // What is left of its networks is a mount, which keeps the folder.
+      // A remaining mount of its networks prevents the removal of the folder.
       await runCommand('umount', [join(run, 'exec/netns/default')]);
       await rm(run, { recursive: true, force: true });
     },

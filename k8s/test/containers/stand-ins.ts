@@ -9,7 +9,7 @@ import type { Engine } from './engine.js';
 const BASE = 'scheduling-oauth-test-base:1.0';
 const PACKAGES = 'ca-certificates,openssl,postgresql,redis-server,nats-server,nginx-light,wget,util-linux';
 
-// What the image of that name does, as far as docker-compose.yml relies on it.
+// The behaviour of the image of that name on which docker-compose.yml relies.
 const POSTGRES = `#!/bin/sh
 set -e
 export PGDATA=/var/lib/postgresql/data PATH=$(echo /usr/lib/postgresql/*/bin):$PATH
@@ -98,7 +98,7 @@ async function makeBase(engine: Engine): Promise<void> {
   }
 }
 
-/** Node of that version from the npm package that ships it, this machine's npm, and what npm needs to know here. */
+/** Node of that version from its npm package, this machine's npm, and npm's configuration. */
 async function unpackNode(version: string, context: string): Promise<void> {
   const cached = join(ROOT, `.local/packages/node-${version}`);
   if (
