@@ -2,8 +2,8 @@ import { AUTHORIZATION_PARAMETERS } from '#oauth/authorization-request.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 
 /**
- * Returns the raw query of a request, without the '?'. Node's HTTP parser rejects control characters, spaces and non-ASCII
- * bytes but accepts '#'. It is encoded, because it would start a fragment in a Location header or a page.
+ * Without the '?'. Encodes '#', which Node's HTTP parser accepts, but which would start a fragment in a Location header or a
+ * page.
  */
 export function rawQuery(url: string): string {
   const mark = url.indexOf('?');
@@ -14,17 +14,13 @@ export function withQuery(path: string, query: string): string {
   return query === '' ? path : `${path}?${query}`;
 }
 
-/** Pages that a login can return to, by the value of the `to` parameter. */
 const RETURN_PAGES = { apps: ENDPOINTS.connectedApps } as const;
 
 export function loginReturningTo(page: keyof typeof RETURN_PAGES): string {
   return withQuery(ENDPOINTS.login, `to=${page}`);
 }
 
-/**
- * Returns the path to continue with after a login: the authorization request in the query, or one of our pages. No parameter
- * holds a URL, so this cannot become an open redirect.
- */
+/** Path to continue with after a login. No parameter holds a URL, so this cannot become an open redirect. */
 export function afterLogin(query: string): string {
   const parameters = new URLSearchParams(query);
   if (parameters.has('client_id')) return withQuery(ENDPOINTS.authorize, query);
@@ -32,12 +28,7 @@ export function afterLogin(query: string): string {
   return page ?? ENDPOINTS.account;
 }
 
-/**
- * Keeps the parameters that are needed after the login: those defined for a valid authorization request, or `to`. The result is
- * stored before anyone has logged in, so it must not hold arbitrary data.
- *
- * @param request null if the query does not contain a valid authorization request
- */
+/** Keeps only what a login needs, because the result is stored before anyone has logged in. */
 export function continuedQuery(query: string, request: { readonly pushedId: string | null } | null): string {
   const parameters = new URLSearchParams(query);
   if (request === null) {
@@ -51,7 +42,6 @@ export function continuedQuery(query: string, request: { readonly pushedId: stri
   return new URLSearchParams(kept).toString();
 }
 
-/** Confirmation page for revoking one application. Its form posts to the same path, so that the back button shows it again. */
 export function revokeAddress(clientId: string): string {
   return withQuery(ENDPOINTS.revokeApp, new URLSearchParams({ client_id: clientId }).toString());
 }

@@ -40,7 +40,6 @@ export class AppModule {
   }
 }
 
-/** Selects the login method: an OpenID provider, the product's login page (signed JWT), or passwords. */
 function loginModule({ LOGIN_ISSUER, LOGIN_URL }: AuthorizeConfiguration): Type {
   if (LOGIN_ISSUER !== '') return OidcLoginModule;
   return LOGIN_URL === '' ? LoginModule : HandOverLoginModule;

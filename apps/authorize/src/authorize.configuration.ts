@@ -40,7 +40,7 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
   LOGO_FILE = '';
   LOGO_DARK_FILE = '';
 
-  /** Colour of buttons, links and the focus ring: `#rrggbb`. */
+  /** `#rrggbb`. */
   ACCENT_COLOR = '';
   /** Derived from ACCENT_COLOR if empty. */
   ACCENT_COLOR_DARK = '';
@@ -108,7 +108,6 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
   @NumberVariable(0, 300)
   CLOCK_SKEW = DEFAULT_LIFETIMES.clockSkew;
 
-  /** Idle timeout of a session. */
   @NumberVariable(60, 30 * 24 * 60 * 60)
   SESSION_IDLE_LIFETIME = 12 * 60 * 60;
 
@@ -126,7 +125,6 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
   @TogetherWith('LOGIN_ISSUER')
   LOGIN_CLIENT_SECRET = '';
 
-  /** Scopes requested from the provider (OpenID Connect Core 5.4). */
   @ScopeVariable('openid')
   LOGIN_SCOPE = 'openid profile email';
 
@@ -145,7 +143,6 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
   @OnlyWith('LOGIN_URL')
   LOGIN_PUBLIC_KEY = '';
 
-  /** URL of these keys as a JWK Set. */
   @AddressVariable()
   @OnlyWith('LOGIN_URL')
   LOGIN_JWKS_URL = '';
@@ -162,7 +159,6 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
     return this.AUTH_URL;
   }
 
-  /** Settings that must have the same value in every process. */
   get sharedSettings(): Settings {
     return settingsOf(this, [
       'NODE_ENV',
@@ -186,7 +182,6 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
     return [this.API_URL, ...listOf(this.OTHER_API_URLS)].filter((origin) => origin !== '');
   }
 
-  /** URL of the external login; null if users log in here. */
   get loginSite(): string | null {
     return this.LOGIN_ISSUER || this.LOGIN_URL || null;
   }

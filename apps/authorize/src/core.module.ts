@@ -18,7 +18,6 @@ import { formTargets } from './ui/page-headers.js';
 import type { Brand } from './ui/brand/brand.js';
 import { UiOptions } from './ui/page.responder.js';
 
-/** Global providers: configuration, clock, PostgreSQL, Redis and grants. */
 @Module({})
 export class CoreModule {
   constructor(keys: KeyRingRecorder, audit: AuditPublisher) {

@@ -72,7 +72,6 @@ export class ErrorFilter implements ExceptionFilter {
     this.pages.page(reply, error.status, page);
   }
 
-  /** Returns the same page, or the account page if the path does not accept GET. */
   private retryAddress({ server, url }: FastifyRequest, query: string): string {
     const [path = ''] = url.split('?', 1);
     return hasRoute(server, 'GET', path) ? withQuery(path, query) : ENDPOINTS.account;

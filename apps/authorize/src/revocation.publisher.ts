@@ -9,12 +9,11 @@ import { statusSubject } from '#messaging/service-status.js';
 import type { StatusReport } from '#platform/status/status-report.js';
 
 const RETRY_MS = 1_000;
-/** Broadcasts per flush. */
 const BATCH_SIZE = 1_000;
 
 /**
- * Broadcasts revocations, waits for NATS to confirm them, and responds to requests for this process's status. It makes no
- * requests over NATS, so this app's NATS user needs few permissions (docs/adr/0008). The app starts and works without NATS.
+ * Broadcasts revocations and responds to status requests. Makes no requests, so its NATS user needs few permissions
+ * (docs/adr/0008). The app starts and works without NATS.
  */
 export class ConfirmingRevocationPublisher
   extends RevocationPublisher

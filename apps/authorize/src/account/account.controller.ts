@@ -27,7 +27,6 @@ export class AccountController {
     private readonly configuration: AuthorizeConfiguration,
   ) {}
 
-  /** For users who type the origin only. */
   @Get()
   @ApiOperation(ROOT_OPERATION)
   redirectToAccount(@Res() reply: FastifyReply): void {
@@ -66,7 +65,6 @@ export class AccountController {
   }
 }
 
-/** @returns null for the language of the browser */
 function localeOf(value: unknown): string | null {
   if (value === BROWSER_LANGUAGE) return null;
   if (typeof value === 'string' && isLocale(value)) return value;

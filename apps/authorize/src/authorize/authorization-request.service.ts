@@ -16,7 +16,6 @@ import type { Session } from '../session/session.store.js';
 import { KnownClientError } from './known-client.error.js';
 import { PushedRequestService } from './pushed-request.service.js';
 
-/** Validates authorization requests. GET and POST run the same checks. */
 @Injectable()
 export class AuthorizationRequestService {
   private readonly apis: readonly string[];
@@ -34,8 +33,6 @@ export class AuthorizationRequestService {
   /**
    * Runs one query for client, user and earlier consent together, and one Redis script for a pushed request.
    *
-   * @param query from `rawQuery`
-   * @param session of the browser that sent the request
    * @throws OAuthError, which is a RedirectableError once the redirect URI is verified
    */
   async validate(query: string, session: Session | null): Promise<ValidatedRequest> {
@@ -55,7 +52,7 @@ export class AuthorizationRequestService {
     return { ...request, client, pushedId, user, loginTooOld, scopes, grantsOfDay: context.grantsOfDay };
   }
 
-  /** Returns null for an invalid request. The authorization endpoint shows its error after the login. */
+  /** Returns null for an invalid request, whose error the authorization endpoint shows. */
   async validateOrNull(query: string, session: Session | null): Promise<ValidatedRequest | null> {
     try {
       return await this.validate(query, session);
@@ -110,7 +107,7 @@ function clientIdOf(parameters: Parameters): string {
  */
 function enabledClient(client: Client | null, clientId: string): Client {
   if (client?.disabledAt === null) return client;
-  // A disabled application is not trusted: nothing is redirected to it, not even an error.
+  // Nothing is redirected to a disabled application, not even an error.
   if (client) {
     const error = new OAuthError('unauthorized_client', 403, 'the operator has disabled this application', {
       detail: { check: 'client_disabled', client_id: clientId, disabled_at: client.disabledAt },

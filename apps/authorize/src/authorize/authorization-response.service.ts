@@ -23,10 +23,7 @@ export class AuthorizationResponse {
     private readonly consent: ConsentService,
   ) {}
 
-  /**
-   * @returns the redirect with the code, and the grant id for the log
-   * @throws ConsentEndedError if the consent has ended since the request was validated
-   */
+  /** @throws ConsentEndedError if the consent has ended since the request was validated */
   async approve(
     request: ValidatedRequest,
     user: User,
@@ -51,10 +48,7 @@ export class AuthorizationResponse {
     return new RedirectableError(denied, request, request.client.clientId);
   }
 
-  /**
-   * Builds the redirect with an error. RFC 6749 4.1.2: "The client MUST ignore unrecognized response parameters", such as
-   * error_reference.
-   */
+  /** RFC 6749 4.1.2: "The client MUST ignore unrecognized response parameters", such as error_reference. */
   error(
     returnTo: ReturnAddress,
     { code, description, detail }: Pick<OAuthError, 'code' | 'description' | 'detail'>,
@@ -69,8 +63,8 @@ export class AuthorizationResponse {
   }
 
   /**
-   * Appends the parameters as text. URL classes would rewrite custom schemes and re-encode the registered query, which "MUST be
-   * retained" (RFC 6749 3.1.2). `iss` identifies this server (RFC 9207 2).
+   * Builds the URL as text: URL classes would rewrite custom schemes and re-encode the registered query, which "MUST be
+   * retained" (RFC 6749 3.1.2). `iss` is from RFC 9207 2.
    */
   private location(
     { redirectUri, state }: ReturnAddress,

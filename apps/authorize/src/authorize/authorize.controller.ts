@@ -122,7 +122,7 @@ export class AuthorizeController {
     return consentPage({ ...form, translator, product, apis, avatarOrigins: this.avatarOrigins });
   }
 
-  /** Deletes an invalid session first. Otherwise the login page would redirect back here in a loop. */
+  /** Deletes an invalid session: with it, the login page would redirect back here in a loop. */
   private async redirectToLogin(
     reply: FastifyReply,
     { user }: ValidatedRequest,

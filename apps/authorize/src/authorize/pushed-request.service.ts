@@ -17,10 +17,8 @@ export class PushedRequestService {
   constructor(private readonly store: PushedRequestStore) {}
 
   /**
-   * Returns the parameters of a pushed request, with one Redis script.
-   *
-   * @param loggedIn extends the request's validity, so that a logged-in user has time to decide
-   * @throws OAuthError that is not redirected: the redirect URI is part of the request that cannot be opened
+   * @param loggedIn extends the validity, so that a logged-in user has time to decide
+   * @throws OAuthError that is not redirected, because the redirect URI is part of the request
    */
   async open(
     requestUri: string,
@@ -43,7 +41,7 @@ export class PushedRequestService {
     if (id !== null) openParameters(await this.store.answer(id, client.clientId), id, client);
   }
 
-  /** Reopens a consumed request whose answer failed, for example because PostgreSQL is down, so that the user can retry. */
+  /** Reopens a request whose answer failed, for example because PostgreSQL is down, so that the user can retry. */
   async reopen({ pushedId: id, client }: ValidatedRequest): Promise<void> {
     if (id === null) return;
     await this.store

@@ -124,11 +124,7 @@ export class ConnectedAppsController {
     await this.redirectToList(reply, account, { id, values: { seconds: CACHED_SECONDS } });
   }
 
-  /**
-   * Sends the page of an incomplete revocation, and then returns null.
-   *
-   * @param clientId null for all applications
-   */
+  /** @returns null after it has sent the page of an incomplete revocation */
   private async revokeOrExplain(
     { raw, headers, url }: FastifyRequest,
     reply: FastifyReply,

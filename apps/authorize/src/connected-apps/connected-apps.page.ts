@@ -46,7 +46,6 @@ export function connectedAppsPage(view: ConnectedAppsView): Page {
 }
 
 function emptyList({ translator, flash }: ConnectedAppsView): Html {
-  // The flash message already says so.
   const announced = flash?.id === 'flash.all_revoked';
   return html`
     ${!announced && html`<p>${translator.text('apps.empty')}</p>`}

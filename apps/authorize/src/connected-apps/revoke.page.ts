@@ -60,9 +60,7 @@ function choice(translator: Translator, revoke: string): Html {
 export interface IncompleteRevocation {
   readonly translator: Translator;
   readonly cookie: string;
-  /** Null for all applications. */
   readonly clientId: string | null;
-  /** Request id of the log line. */
   readonly reference: string;
 }
 

@@ -22,16 +22,14 @@ export interface ConsentForm {
   readonly request: ValidatedRequest;
   readonly user: User;
   readonly cookie: string;
-  /** Query of the authorization request, to which the form posts. */
   readonly query: string;
   readonly product: string;
-  /** Empty if the page does not name the APIs. */
   readonly apis: readonly string[];
   readonly avatarOrigins: readonly string[];
   readonly nothingChosen?: boolean;
 }
 
-/** Cancel comes decided Allow, so that Enter in a checkbox presses Cancel. */
+/** Cancel comes before Allow, so that Enter in a checkbox presses Cancel. */
 export function consentPage(form: ConsentForm): Page {
   const { translator, request, user, cookie, query, avatarOrigins, nothingChosen = false } = form;
   const { client, redirectUri, scopes } = request;
@@ -118,7 +116,7 @@ function requiredList(
   `;
 }
 
-/** Optional scopes are preselected only if the user granted them decided: leaving a tick in place is not consent. */
+/** Selects only scopes that the user granted before: leaving a tick in place is not consent. */
 function checkboxes(
   { translator, request: { client } }: ConsentForm,
   legend: MessageId,
@@ -162,7 +160,6 @@ function hosts(apis: readonly string[]): string {
   return apis.map((api) => new URL(api).host).join(', ');
 }
 
-/** Returns the kind of the destination, which selects the message, and its display name. */
 function destinationOf(redirectUri: string): { kind: 'site' | 'device'; place: string } {
   const { protocol, host, hostname } = new URL(redirectUri);
   if (protocol !== 'https:' && protocol !== 'http:') return { kind: 'device', place: protocol.slice(0, -1) };

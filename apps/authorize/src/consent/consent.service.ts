@@ -7,10 +7,7 @@ import { TokenIssuer } from '#grants/token-issuer.js';
 import { AuthorizeConfiguration, CLOCK, type Clock } from '../authorize.configuration.js';
 import { declinedScopes, type ValidatedRequest } from './interaction.js';
 
-/**
- * The consent ended while the request was being answered: it was revoked, or the user or application was deleted or disabled.
- * Loading the request again shows the reason.
- */
+/** The consent was revoked, or its user or client deleted or disabled. Reloading the request shows the reason. */
 export class ConsentEndedError extends Error {
   constructor() {
     super('the consent ended while the request was being answered');
@@ -32,16 +29,13 @@ export class ConsentService {
   ) {}
 
   /**
-   * Creates a grant, and its code. PostgreSQL comes first: no code may exist without a durable grant. Each call creates a new
-   * grant, so a double click does no harm.
-   *
-   * Declining a scope ends the older grants that include it, even if no decision that granted it is known: an earlier attempt
-   * may have been stored although its response was lost.
+   * PostgreSQL comes first: no code may exist without a durable grant. Each call creates a new grant, so a double click does no
+   * harm. Declining a scope ends the older grants that include it, even without a recorded decision that granted it: the
+   * response to an earlier attempt may have been lost.
    *
    * @param continuesConsent the user granted the scope before and was not asked now
    * @throws UnfinishedRevocationError if Redis did not apply the ended grants; then nothing is granted
    * @throws ConsentEndedError
-   * @returns the code for the client, and the grant id for the log
    */
   async allow(
     request: ValidatedRequest,
@@ -79,8 +73,8 @@ export class ConsentService {
   }
 
   /**
-   * Deletes the record of a grant whose code was not delivered. A failed step may still have taken effect, because its response
-   * can be lost. A remaining record is harmless: the grants that it ended have ended anyway.
+   * Deletes the record of a grant without a code. The failed step may have taken effect, because its response can be lost. A
+   * remaining record is harmless: the grants that it ended have ended anyway.
    */
   private async withdrawOnError<T>(grantId: string, step: () => Promise<T>): Promise<T> {
     try {

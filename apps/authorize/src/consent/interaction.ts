@@ -5,10 +5,8 @@ import type { AuthorizationRequest } from '#oauth/authorization-request.js';
 import { scopeTokens } from '#oauth/scope.js';
 import type { FormFields } from '../session/csrf.guard.js';
 
-/** A valid authorization request, with its user. */
 export interface ValidatedRequest extends AuthorizationRequest {
   readonly client: Client;
-  /** RFC 9126; null if the parameters came in the query. */
   readonly pushedId: string | null;
   /** Null if no user is logged in, or the session is no longer valid. */
   readonly user: User | null;
@@ -19,7 +17,6 @@ export interface ValidatedRequest extends AuthorizationRequest {
   readonly grantsOfDay: number;
 }
 
-/** The page that the user must answer first. */
 export type Interaction =
   | { readonly page: 'login' }
   | { readonly page: 'consent' }
@@ -27,16 +24,15 @@ export type Interaction =
   | { readonly page: null; readonly scope: string };
 
 /**
- * Above this number of grants per day, the user is asked for consent again. Every answer without a page stores a row for the
- * lifetime of a refresh token, and any site can send a browser here as often as it likes. Concurrent requests may exceed the
- * limit slightly: it only bounds storage. At most 100, because AuthorizationContext may not count further.
+ * Above this number of grants per day, the user is asked for consent again. It bounds storage: each answer without a page
+ * stores a row for the lifetime of a refresh token, and any site can send a browser here as often as it likes. Concurrent
+ * requests may exceed it. AuthorizationContext counts to 100 only.
  */
 const MAX_GRANTS_A_DAY = 100;
 
 const LOGIN = { page: 'login' } as const;
 const CONSENT = { page: 'consent' } as const;
 
-/** @param loggedInForIt the user logged in for this request */
 export function requiredInteraction(request: ValidatedRequest, loggedInForIt: boolean): Interaction {
   const { user, client, prompt, loginTooOld, scopes, grantsOfDay } = request;
   if (!user || ((prompt.has('login') || loginTooOld) && !loggedInForIt)) return LOGIN;
@@ -49,8 +45,8 @@ export function requiredInteraction(request: ValidatedRequest, loggedInForIt: bo
 
 /**
  * RFC 8252 8.6: requests are not processed "automatically without user consent or interaction, except when the identity of the
- * client can be assured". Any application on a device can use the client_id of a public client with its loopback or private-use
- * redirect URI, even of a first-party client, but not its https redirect URI or its secret.
+ * client can be assured". Any application on a device can use the client_id of a public client, even a first-party client, with
+ * its loopback or private-use redirect URI, but not its https redirect URI or its secret.
  */
 function isClientAssured({ client, redirectUri }: ValidatedRequest): boolean {
   if (client.type === 'confidential') return true;
@@ -64,15 +60,14 @@ export function isLoopback(hostname: string): boolean {
 
 export interface RequestedScope {
   readonly scope: string;
-  /** The user may decline a scope that is not required. */
   readonly required: boolean;
   /** The latest decision; null if the scope was never requested. */
   readonly decision: 'allowed' | 'declined' | null;
 }
 
 /**
- * Combines the scopes of a request with the earlier decisions. For each scope, the newest decision counts in which it was
- * requested. A granted scope counts only if the grant was for every API of the request; a declined scope counts for any API.
+ * For each scope, the newest decision counts in which it was requested. A granted scope counts only if the grant was for every
+ * API of the request; a declined scope counts for any API.
  *
  * @param decisions newest first
  */
@@ -107,11 +102,7 @@ export function isUndecided({ required, decision }: RequestedScope): boolean {
   return decision === null || (required && decision === 'declined');
 }
 
-/**
- * Returns the scope for an answer without a consent page (RFC 6749 3.3).
- *
- * @returns null if a scope is undecided or none was granted
- */
+/** @returns null if a scope is undecided or none was granted */
 export function allowedEarlier(scopes: readonly RequestedScope[]): string | null {
   if (scopes.some(isUndecided)) return null;
   const allowed = scopes.filter(({ decision }) => decision === 'allowed');
@@ -128,7 +119,6 @@ export function declinedScopes(allowed: string, requested: string): string[] {
   return scopeTokens(requested).filter((token) => !given.has(token));
 }
 
-/** Hidden field with the scopes that the page listed as required. */
 export const REQUIRED_FIELD = 'stated';
 
 /** One field per scope, because forms must not repeat fields. */
@@ -145,7 +135,6 @@ export function listedSameRequired(scopes: readonly RequestedScope[], fields: Fo
   return (fields[REQUIRED_FIELD] ?? '') === requiredScopes(scopes);
 }
 
-/** The required and the selected scopes; may be empty. */
 export function allowedByForm(scopes: readonly RequestedScope[], fields: FormFields): string {
   return joined(scopes.filter(({ scope, required }) => required || fields[checkboxOf(scope)] === 'yes'));
 }

@@ -56,7 +56,6 @@ function article({ anchor, title, meaning, remedies }: Entry): Html {
   </article>`;
 }
 
-/** Renders text in backticks as code. */
 function marked(text: string): Fragment[] {
   return text.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part));
 }

@@ -26,8 +26,8 @@ export class BackChannelLogoutService {
   ) {}
 
   /**
-   * A token with only a `sid` ends that session, and a token with only a `sub` ends every session of the user. A token with
-   * both also ends every session if some logins of the user had no `sid`, because the `sid` cannot match them.
+   * A `sid` ends one session, a `sub` every session of the user. A token with both ends every session if some logins of the
+   * user had no `sid`, which the token cannot match.
    *
    * @returns fields for the log
    * @throws OAuthError invalid_request for a token that is invalid or was used before
@@ -36,8 +36,7 @@ export class BackChannelLogoutService {
     const logout = await this.verify(token);
     if (await this.tokens.isKnown(logout.jti)) throw invalidToken(new InvalidLogoutTokenError('jti'));
     const outcome = await this.end(logout);
-    // Remembered last: if this process crashes before that, the provider's retry ends the sessions. A concurrent
-    // replay only ends sessions that are ending anyway.
+    // Last, so that the provider's retry ends the sessions if this process crashes. A concurrent replay is harmless.
     await this.tokens.remember(logout.jti, MAX_AGE + 2 * this.configuration.CLOCK_SKEW);
     return outcome;
   }

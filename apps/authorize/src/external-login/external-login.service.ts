@@ -14,29 +14,23 @@ import { LoginCookie } from './login-cookie.js';
 import { type LoginStart, LoginProvider } from './login-provider.js';
 import { type ConsumedTransaction, LoginTransactionStore } from './login-transaction.store.js';
 
-/** The browser that starts a login. */
 export interface LoginVisitor {
-  /** The Cookie header. */
   readonly cookies: string | undefined;
   readonly address: string | undefined;
 }
 
-/** A redirect and its cookies. */
 export interface Onward {
   readonly location: string;
-  /** Set-Cookie headers. */
   readonly cookies: readonly string[];
 }
 
 /** Redirect after the login callback; `userId` is null if the callback was handled before. */
 export type FinishedLogin = Onward & { readonly userId: number | null };
 
-/** Result of an external login. */
 export interface AuthenticatedUser {
   /** The provider's id of the user (`sub`). */
   readonly subject: string;
   readonly profile: UserProfile;
-  /** Undefined if the provider does not say. */
   readonly emailVerified: boolean | undefined;
   /** Time of the assertion, in milliseconds since the epoch. */
   readonly assertedAt: number;
@@ -65,12 +59,9 @@ export class ExternalLoginService {
   ) {}
 
   /**
-   * Starts a login: one Redis script, plus the requests of the login provider. Redirects an invalid authorization request to
-   * the authorization endpoint, which shows the error.
+   * Redirects an invalid authorization request to the authorization endpoint, which shows the error.
    *
-   * @param visitor the browser to which the login is bound
-   * @param rawQuery from `rawQuery`: the authorization request, or the page to return to
-   * @param request the validated request, if the query contains one
+   * @param rawQuery the authorization request, or the page to return to
    * @throws ExternalLoginError if the provider is unavailable or the address starts too many logins
    */
   async start(
@@ -103,9 +94,8 @@ export class ExternalLoginService {
   }
 
   /**
-   * Consumes the login transaction of a returning browser: once, and only in the browser that started it.
+   * Consumes the login transaction once, and only in the browser that started it. A `used` one needs `resume`.
    *
-   * @returns the open transaction, or one that was used before (back button, double click), which needs `resume`
    * @throws ExternalLoginError if the transaction has expired or belongs to another browser
    */
   async consume(
@@ -129,12 +119,7 @@ export class ExternalLoginService {
     return { location: afterLogin(query), cookies: [], userId: null };
   }
 
-  /**
-   * Starts the session of an authenticated user, with a few Redis commands.
-   *
-   * @param query of the transaction
-   * @throws ExternalLoginError if the user cannot be stored, is disabled, or has already logged out at the provider
-   */
+  /** @throws ExternalLoginError if the user cannot be stored, is disabled, or has already logged out at the provider */
   async finish(
     cookieHeader: string | undefined,
     query: string,

@@ -22,7 +22,6 @@ import {
   LOGOUT_OPERATION,
 } from '../login/login.openapi.js';
 
-/** Logs out here, then at the login provider. */
 @Controller()
 export class ExternalLogoutController {
   constructor(
@@ -37,10 +36,7 @@ export class ExternalLogoutController {
     private readonly pages: PageResponder,
   ) {}
 
-  /**
-   * Landing page after a log-out. A redirect to the login would lead to the provider, which may log the user in again
-   * immediately.
-   */
+  /** A redirect to the login would lead to the provider, which may log the user in again immediately. */
   @Get(ENDPOINTS.logout)
   @ApiOperation(LOGGED_OUT_OPERATION)
   async show(@Req() { headers }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
@@ -70,7 +66,6 @@ export class ExternalLogoutController {
     this.pages.seeOther(reply, location);
   }
 
-  /** Ends every session of the user here. Applications keep their grants. */
   @Post(ENDPOINTS.logoutEverywhere)
   @ApiOperation(LOGOUT_EVERYWHERE_OPERATION)
   @ProtectForm('logout_everywhere')
@@ -83,7 +78,6 @@ export class ExternalLogoutController {
     await this.leave(raw, reply, { id: 'flash.logged_out_everywhere' });
   }
 
-  /** Ends the session, stores the message under a new cookie, and redirects to the log-out of the provider. */
   private async leave(raw: FastifyRequest['raw'], reply: FastifyReply, message: FlashMessage): Promise<void> {
     const { cookie, session } = await this.sessions.findVisitor(raw.headers.cookie);
     await this.end(raw, cookie);

@@ -3,8 +3,8 @@ import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import { RandomCookie } from '../session/session.service.js';
 
 /**
- * Binds a login to the browser that started it, so that an attacker cannot make a victim finish the attacker's login (login
- * CSRF, RFC 6749 10.12). The session cookie changes with each login, but the logins of several tabs must all finish.
+ * Binds a login to the browser that started it (login CSRF, RFC 6749 10.12). The session cookie changes with each login, but
+ * the logins of several tabs must all finish.
  */
 @Injectable()
 export class LoginCookie extends RandomCookie {

@@ -13,7 +13,6 @@ export interface LoginStart {
   /** Maximum age of the user's authentication in seconds; null for any. */
   readonly maxAge: number | null;
   readonly loginHint: string | null;
-  /** Languages, space-separated. */
   readonly uiLocales: string | null;
 }
 
@@ -34,13 +33,11 @@ export interface LogoutTokenRules {
 
 /** The external login to which this service sends its users, implemented per login method. */
 export abstract class LoginProvider {
-  /** @throws ExternalLoginError if the provider is unavailable */
   abstract start(login: LoginStart): Promise<StartedLogin>;
 
   /**
-   * Returns the URL that logs the browser out at the provider too. Never throws, because the log-out here is done.
+   * Never throws, because the log-out here is done.
    *
-   * @param cookie of the ended session
    * @returns null if the provider has no such URL or is unavailable
    */
   abstract logoutAddress(cookie: string, session: Session): Promise<string | null>;

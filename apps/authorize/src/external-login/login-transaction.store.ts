@@ -6,9 +6,7 @@ import type { RedisClient } from '#platform/redis/redis-client.js';
 import { defineScripts, type RunScript } from '#platform/redis/redis-commands.js';
 import { REDIS } from '#platform/redis/redis.connection.js';
 
-/** A login in progress. */
 export interface LoginTransaction {
-  /** Query of the authorization request or page to continue; may be empty. */
   readonly query: string;
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
@@ -18,7 +16,6 @@ export interface LoginTransaction {
 
 export type ConsumedTransaction =
   | ({ readonly outcome: 'open' } & LoginTransaction)
-  /** The browser has already returned with this state. */
   | { readonly outcome: 'used'; readonly query: string }
   /** Another browser started the login, or this browser has lost its cookie. Nothing changes. */
   | { readonly outcome: 'other_browser'; readonly query: string }
@@ -28,9 +25,8 @@ export type ConsumedTransaction =
 const LIFETIME = 60 * 60;
 
 /**
- * Logins that one address (IPv6: /64) and one site (IPv6: /48) may start in ten minutes. A login counts once per KiB that Redis
- * keeps for it. Anyone can start one, so without this limit a single machine could fill Redis. An office starts about one per
- * second.
+ * Limits per address (IPv6: /64) and site (IPv6: /48) in ten minutes. A login counts once per KiB that Redis keeps for it,
+ * because anyone could fill Redis with logins. An office starts about one per second.
  */
 export const LOGIN_STARTS = { address: 600, site: 2_000 } as const;
 const UNIT_BYTES = 1_024;
@@ -40,10 +36,8 @@ const OVERHEAD_BYTES = 300;
 const STARTS_WINDOW = 10 * 60;
 
 /**
- * KEYS transaction counter… · ARGV browser query login ttl window cost, then one limit per counter. Stores nothing if a counter
- * would exceed its limit.
- *
- * @returns 0, or the seconds until the login fits the limits
+ * KEYS transaction counter… · ARGV browser query login ttl window cost, then one limit per counter. Returns 0, or, without
+ * storing anything, the seconds until the login fits the limits.
  */
 const BEGIN = `
 local cost = tonumber(ARGV[6])
@@ -59,10 +53,8 @@ return 0
 `;
 
 /**
- * KEYS transaction · ARGV browser. Reads and consumes in one step, so that only one of several concurrent callbacks gets the
- * login. Keeps the query for the other callbacks.
- *
- * @returns `{query, 1, login}`; `{query, 1, null}` if consumed before, `{query, 0}` for another browser, `{}` if unknown
+ * KEYS transaction · ARGV browser. Consumes atomically, and keeps the query for concurrent callbacks. Returns `{query, 1,
+ * login}`; `{query, 1, null}` if consumed before, `{query, 0}` for another browser, `{}` if unknown.
  */
 const CONSUME = `
 local found = redis.call('HMGET', KEYS[1], 'browser', 'query', 'login')
@@ -73,9 +65,8 @@ return {found[2], 1, found[3]}
 `;
 
 /**
- * Login transactions in Redis, under the SHA-256 of `state`. The login cookie is stored as its SHA-256 too, so that the
- * contents of Redis or its backup cannot continue a login. Every method throws DependencyUnavailableError if Redis does not
- * respond.
+ * Keyed by the SHA-256 of `state`, and with the SHA-256 of the login cookie: the contents of Redis or its backup cannot
+ * continue a login. Every method throws DependencyUnavailableError if Redis does not respond.
  */
 @Injectable()
 export class LoginTransactionStore {
@@ -88,11 +79,7 @@ export class LoginTransactionStore {
     this.run = defineScripts(redis, { loginBegin: BEGIN, loginConsume: CONSUME });
   }
 
-  /**
-   * @param browser value of the login cookie
-   * @param address of the browser
-   * @returns 0, or the seconds until this address may start another login
-   */
+  /** @returns 0, or the seconds until this address may start another login */
   async begin(
     state: string,
     browser: string,
@@ -116,7 +103,6 @@ export class LoginTransactionStore {
     )) as number;
   }
 
-  /** @param browser value of the login cookie; null if absent */
   async consume(state: string, browser: string | null): Promise<ConsumedTransaction> {
     const [query, own, login] = (await this.run(
       'loginConsume',

@@ -11,7 +11,6 @@ export interface Logout {
   readonly sub: string | null;
 }
 
-/** A logout token that fails a check of OpenID Connect Back-Channel Logout 1.0 2.6. */
 export class InvalidLogoutTokenError extends Error {
   constructor(readonly failed: string) {
     super(`the logout token is not valid: ${failed}`);
@@ -19,11 +18,7 @@ export class InvalidLogoutTokenError extends Error {
   }
 }
 
-/**
- * Performs steps 4 to 7 of 2.6. The signature, `iss`, `aud`, `exp` and `iat` must already be verified.
- *
- * @throws InvalidLogoutTokenError
- */
+/** Steps 4 to 7 of 2.6, after those for the signature, `iss`, `aud`, `exp` and `iat`. @throws InvalidLogoutTokenError */
 export function checkLogoutToken(header: JWTHeaderParameters, claims: JWTPayload): Logout {
   const { sub, sid, jti, events, nonce } = claims as Readonly<Record<string, unknown>>;
   // 2.4 recommends the type logout+jwt; any other explicit type is another kind of token (RFC 8725 3.11).

@@ -30,10 +30,7 @@ export function isProfileField(name: string): name is keyof UserProfile {
   return Object.hasOwn(TYPES, name);
 }
 
-/**
- * Reads a profile from claims. Null removes a value. A claim of the wrong type counts as absent, and the store drops values
- * that it does not accept.
- */
+/** Null removes a value. A claim of the wrong type counts as absent; the store drops values that it does not accept. */
 export function profileOf(claims: Readonly<Record<string, unknown>>, mapping: ClaimMapping): UserProfile {
   const fields = Object.entries(TYPES).flatMap(([field, type]) => {
     const claim = mapping[field as keyof UserProfile];

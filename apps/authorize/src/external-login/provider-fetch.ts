@@ -15,7 +15,7 @@ interface ProviderRequest {
 }
 
 /**
- * `fetch` with a timeout and a size limit for the whole response. Every request to the login provider uses it.
+ * `fetch` with a timeout and a size limit for the whole response.
  *
  * @throws DependencyUnavailableError also for status 429 and 5xx, because a retry may succeed
  */
@@ -60,10 +60,7 @@ async function readBounded(response: Response): Promise<Uint8Array<ArrayBuffer>>
   return new Uint8Array(Buffer.concat(parts));
 }
 
-/**
- * Keeps only the message, because the causes of fetch errors may contain URLs with parameters. "fetch failed" has its reason in
- * the cause.
- */
+/** Drops the causes of fetch errors, which may contain URLs with parameters. "fetch failed" has its reason in the cause. */
 export function unavailable(error: unknown): DependencyUnavailableError {
   if (error instanceof DependencyUnavailableError) return error;
   if (!(error instanceof Error)) return new DependencyUnavailableError('login_provider', error);

@@ -10,7 +10,7 @@ import {
 import { PROVIDER_TIMEOUT_MS, providerFetch, unavailable } from './provider-fetch.js';
 
 /**
- * Keys of a remote JWK Set: cached for ten minutes, and refetched for an unknown `kid` at most every 30 seconds. Throws
+ * Caches the keys for ten minutes and refetches for an unknown `kid`, at most every 30 seconds. Throws
  * DependencyUnavailableError if the keys cannot be fetched.
  */
 export function fetchedKeys(url: string, timeoutMs = PROVIDER_TIMEOUT_MS): JWTVerifyGetKey {

@@ -9,7 +9,6 @@ const ASSERTION_TYPE = 'login+jwt';
 /** Seconds. */
 const MAX_AGE = 60;
 
-/** The claims of a verified assertion. */
 export interface LoginAssertion {
   readonly subject: string;
   /** `sid` (OpenID Connect Back-Channel Logout 1.0 2.1); null if absent. */
@@ -22,9 +21,7 @@ export interface LoginAssertion {
 }
 
 export interface AssertionOptions {
-  /** The origin of LOGIN_URL. */
   readonly issuer: string;
-  /** AUTH_URL. */
   readonly audience: string;
   /** Seconds. */
   readonly clockSkew: number;
@@ -32,10 +29,7 @@ export interface AssertionOptions {
   readonly clock: () => number;
 }
 
-/**
- * Reads the challenge without verifying the assertion; empty if absent. The challenge identifies the login transaction, so that
- * the error page of a rejected assertion can start the same login again.
- */
+/** Unverified; empty if absent. With it, the error page of a rejected assertion can restart the login. */
 export function challengeOf(assertion: string): string {
   try {
     const { challenge } = decodeJwt<{ challenge?: unknown }>(assertion);
@@ -45,13 +39,9 @@ export function challengeOf(assertion: string): string {
   }
 }
 
-/**
- * A rejected assertion. The message addresses the product's developer. It has no cause, because jose's errors contain the
- * claims, which must not be logged.
- */
+/** Has no cause, because jose's errors contain the claims, which must not be logged. */
 export class InvalidAssertionError extends Error {
   constructor(
-    /** The invalid claim, header parameter or property. */
     readonly failed: string,
     rule: string,
   ) {

@@ -22,7 +22,6 @@ import { HAND_OVER_OPERATION, LOGIN_KEYS_OPERATION, LOGIN_RETURN_OPERATION } fro
 /** Maximum length in characters; a profile needs about a thousand. */
 const MAX_ASSERTION = 16_000;
 
-/** Callback of the product's login page. */
 @Controller()
 export class HandOverLoginController {
   constructor(
@@ -43,8 +42,8 @@ export class HandOverLoginController {
   }
 
   /**
-   * Receives the login as a form (OAuth 2.0 Form Post Response Mode 2): an assertion in a URL would end up in histories, logs
-   * and referrers. It needs no CSRF token, because the challenge in the assertion is bound to this browser.
+   * OAuth 2.0 Form Post Response Mode 2: an assertion in a URL would end up in histories, logs and referrers. Needs no CSRF
+   * token, because the challenge is bound to this browser.
    */
   @Post(ENDPOINTS.loginCallback)
   @ApiOperation(HAND_OVER_OPERATION)
@@ -79,7 +78,6 @@ export class HandOverLoginController {
   @ApiOperation(LOGIN_RETURN_OPERATION)
   async cancel(@Req() { url, headers }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const parameters = new URLSearchParams(rawQuery(url));
-    // The error page links to this URL.
     if (parameters.size === 0) return this.pages.seeOther(reply, ENDPOINTS.account);
     if (parameters.get('error') !== 'access_denied')
       throw new ExternalLoginError(

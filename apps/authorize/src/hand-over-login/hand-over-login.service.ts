@@ -37,8 +37,8 @@ export class HandOverLoginService {
   ) {}
 
   /**
-   * Logs in the user of an assertion. Consumes the challenge first, atomically: of concurrent callbacks one starts a session,
-   * and a rejected assertion cannot be retried with other claims.
+   * Consumes the challenge first, atomically: of concurrent callbacks one starts a session, and a rejected assertion cannot be
+   * retried with other claims.
    *
    * @throws ExternalLoginError, whose page restarts the same authorization request
    */
@@ -93,10 +93,7 @@ export class HandOverLoginService {
     }
   }
 
-  /**
-   * OpenID Connect Core 3.1.2.1: with prompt=login, and beyond max_age, the user must authenticate again. Both are in the
-   * challenge, which only this service can sign.
-   */
+  /** OpenID Connect Core 3.1.2.1: prompt=login and max_age. Both are in the challenge, which only this service can sign. */
   private checkAuthTime(
     { authTime, issuedAt }: LoginAssertion,
     { prompt = '', max_age: maxAge = Infinity, iat }: IssuedChallenge,

@@ -7,7 +7,7 @@ export const REPEATED_FIELD = 'repeated';
 
 /**
  * Resubmits the product's form from this site, so that the browser adds its SameSite=Lax cookies. Needed only if the product is
- * on another site. The script submits it immediately; without JavaScript, the user does.
+ * on another site.
  */
 export function handOverPage(translator: Translator, assertion: string): Page {
   return {

@@ -11,14 +11,11 @@ const MAX_CHALLENGE = 4_000;
 export interface ChallengeClaims {
   /** Id of the login transaction; single use. */
   readonly jti: string;
-  /** Name of the requesting application. */
   readonly client_name?: string | undefined;
   /** `login` or `select_account` or both (OpenID Connect Core 3.1.2.1). */
   readonly prompt?: string | undefined;
-  /** Maximum age of the user's authentication, in seconds. */
   readonly max_age?: number | undefined;
   readonly login_hint?: string | undefined;
-  /** Space-separated. */
   readonly ui_locales?: string | undefined;
 }
 
@@ -28,9 +25,7 @@ export interface IssuedChallenge extends ChallengeClaims {
 }
 
 export interface ChallengeOptions {
-  /** AUTH_URL. */
   readonly issuer: string;
-  /** The origin of LOGIN_URL. */
   readonly audience: string;
   /** In seconds. */
   readonly lifetime: number;
@@ -45,8 +40,8 @@ interface SigningKey {
 }
 
 /**
- * Challenges for the product's login page: JWTs signed with Ed25519. The product can verify them with `jwks`, and so trust the
- * names that it shows. They are verified on return, so that a forged challenge costs no I/O.
+ * JWTs signed with Ed25519. The product can verify them with `jwks` before it shows their names. They are verified on return,
+ * so that a forged challenge costs no I/O.
  */
 export class LoginChallenges {
   private readonly keys: readonly [SigningKey, ...SigningKey[]];
@@ -75,10 +70,9 @@ export class LoginChallenges {
   }
 
   /**
-   * Returns the claims of a challenge that this service issued; the keys sign nothing else. Its transaction determines whether
-   * it has expired or was used, and how to start again.
+   * Expiry and reuse are checked by the login transaction, which also knows how to start again.
    *
-   * @returns null if this service did not issue it
+   * @returns null if this service did not issue the challenge
    */
   async verify(challenge: unknown): Promise<IssuedChallenge | null> {
     if (typeof challenge !== 'string' || challenge.length > MAX_CHALLENGE) return null;

@@ -13,8 +13,8 @@ export const PRODUCT_ALGORITHMS = ['EdDSA', 'Ed25519', 'ES256'];
 const PEM_BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----[\s\S]*?-----END \1-----/g;
 
 /**
- * Reads LOGIN_PUBLIC_KEY: PEM blocks (SPKI), a JWK, or a JWK Set. PEM line ends may be written as `\n`, because many
- * environment files do not support multi-line values.
+ * Accepts PEM blocks (SPKI), a JWK, or a JWK Set. PEM line ends may be written as `\n`, because many environment files do not
+ * support multi-line values.
  *
  * @throws Error that does not repeat the text, which may be a secret
  */
@@ -24,7 +24,6 @@ export function readPublicKeys(text: string): JWK[] {
   return keys.map(publicJwk);
 }
 
-/** Validates LOGIN_PUBLIC_KEY, which may be empty. */
 export function PublicKeysVariable(): PropertyDecorator {
   const problem = (value: unknown): string | null => {
     try {

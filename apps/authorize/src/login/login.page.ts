@@ -13,14 +13,12 @@ import { LOGIN_LIMITS, type LoginProblem } from './login.service.js';
 export interface LoginForm {
   readonly translator: Translator;
   readonly cookie: string;
-  /** Query of the authorization request to continue; may be empty. */
   readonly query: string;
   /** Null if the query contains no valid request. If it has a user, that user must confirm the password. */
   readonly request: ValidatedRequest | null;
   /** The submitted user name, or the login_hint. The password is never shown again. */
   readonly username?: string;
   readonly problem?: LoginProblem;
-  /** Takes the focus. */
   readonly flash?: FlashMessage | null;
 }
 

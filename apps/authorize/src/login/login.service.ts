@@ -29,15 +29,12 @@ export interface LoginRefusal {
 
 export interface LoginSuccess {
   readonly user: User;
-  /** Set-Cookie headers. */
   readonly cookies: readonly string[];
 }
 
 export interface LoginContext {
   readonly address: string | undefined;
-  /** The Cookie header. */
   readonly cookies: string | undefined;
-  /** Query of the authorization request to continue. */
   readonly query: string;
 }
 
@@ -58,16 +55,12 @@ export class LoginService {
     private readonly language: LanguageService,
   ) {}
 
-  /**
-   * Costs one Redis round trip before the password is verified, and one after a successful login. A throttled attempt costs a
-   * single script.
-   */
+  /** One Redis round trip before the password is verified, and one after a successful login. */
   async logIn(fields: FormFields, context: LoginContext): Promise<LoginSuccess | LoginRefusal> {
     const result = await this.verify(fields, context);
     if (!('user' in result)) return result;
     const { user, attempt } = result;
     const { cookies, query } = context;
-    // Pipelined: one round trip.
     const [session] = await Promise.all([
       this.sessions.begin(cookies, user, query),
       this.throttle.succeeded(attempt),
@@ -83,8 +76,8 @@ export class LoginService {
   }
 
   /**
-   * Responds the same way, after the same time, to an unknown user, a wrong password, and a wrong password of a disabled user.
-   * Only the correct password reveals that an account is disabled.
+   * An unknown user, a wrong password, and a wrong password of a disabled user get the same response after the same time. Only
+   * the correct password reveals that an account is disabled.
    */
   private async verify(
     { username, password }: FormFields,

@@ -37,7 +37,6 @@ export class LogoutController {
     this.pages.seeOther(reply, withQuery(ENDPOINTS.login, query));
   }
 
-  /** Ends every session of the user. Applications keep their grants. */
   @Post(ENDPOINTS.logoutEverywhere)
   @ApiOperation(LOGOUT_EVERYWHERE_OPERATION)
   @ProtectForm('logout_everywhere')
@@ -52,7 +51,6 @@ export class LogoutController {
     await this.redirectToLogin(reply, { id: 'flash.logged_out_everywhere' });
   }
 
-  /** Stores the message under a new cookie, like the one the login page would set. */
   private async redirectToLogin(reply: FastifyReply, message: FlashMessage): Promise<void> {
     const cookie = this.cookies.generate();
     await this.flashMessages.save(cookie, message);

@@ -1,9 +1,9 @@
 import { OAuthError } from '#oauth/oauth-error.js';
 
 /**
- * Limits the concurrent password verifications of one process. Each takes 19 MiB and a thread of the libuv pool, so a flood of
- * logins would exhaust both. Further logins wait in a bounded queue or get 503. Part of the queue is reserved for known
- * devices, so that password guessing does not lock out account owners.
+ * Limits concurrent password verifications, each of which takes 19 MiB and a thread of the libuv pool. Further logins wait in a
+ * bounded queue or get 503. Part of the queue is reserved for known devices, so that password guessing does not lock out
+ * account owners.
  */
 export class PasswordGate {
   private running = 0;
@@ -15,10 +15,7 @@ export class PasswordGate {
     private readonly reserved = 16,
   ) {}
 
-  /**
-   * @param known the account logged in on this device before
-   * @throws OAuthError temporarily_unavailable (503) if the queue is full
-   */
+  /** @throws OAuthError temporarily_unavailable (503) if the queue is full */
   async run<T>(verify: () => Promise<T>, known = false): Promise<T> {
     if (this.running >= this.concurrency) {
       if (this.waiting.length >= (known ? this.queue : this.queue - this.reserved))

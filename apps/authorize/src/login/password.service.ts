@@ -3,7 +3,6 @@ import { hashPassword, needsRehash, verifyPassword } from '#database/user/passwo
 import { type Credentials, UserStore } from '#database/user/user.store.js';
 import { PasswordGate } from './password-gate.js';
 
-/** Verifies passwords, and rehashes those imported from the product. */
 @Injectable()
 export class PasswordService {
   private readonly logger = new Logger(PasswordService.name);
@@ -13,10 +12,7 @@ export class PasswordService {
     private readonly gate: PasswordGate,
   ) {}
 
-  /**
-   * @param known the account logged in on this device before
-   * @throws OAuthError temporarily_unavailable (503) if too many passwords are being verified
-   */
+  /** @throws OAuthError temporarily_unavailable (503) if too many passwords are being verified */
   async verify(
     password: string,
     { user, passwordHash, others }: Credentials,
@@ -29,10 +25,7 @@ export class PasswordService {
     return true;
   }
 
-  /**
-   * A single statement, which changes nothing if the password was changed concurrently. After a failure, the next login
-   * retries.
-   */
+  /** Changes nothing if the password was changed concurrently. After a failure, the next login retries. */
   private async rehash(userId: number, password: string, verified: string): Promise<void> {
     try {
       const replacement = await this.gate.run(() => hashPassword(password), true);

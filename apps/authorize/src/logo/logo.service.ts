@@ -9,15 +9,14 @@ const CACHED_LOGOS = 200;
 const CACHED_MS = 10 * 60_000;
 
 /**
- * Finds logos by digest. Runs one query at a time, and the next query includes every digest requested in the meantime: a flood
- * of guessed digests occupies one database connection and leaves the others to logins.
+ * One query at a time, for all digests requested in the meantime: a flood of guessed digests occupies one database connection
+ * only.
  */
 @Injectable()
 export class LogoService {
   /** Only existing logos are cached, so guessed digests evict nothing. */
   private readonly cache = new LRUCache<string, ClientLogo>({ max: CACHED_LOGOS, ttl: CACHED_MS });
   private running: Promise<unknown> = Promise.resolve();
-  /** The queued query; `requested` holds its digests. */
   private next: Promise<ReadonlyMap<string, ClientLogo>> | null = null;
   private requested = new Set<string>();
 

@@ -1,7 +1,6 @@
 import { ExternalLoginError, type LoginCheck } from '../external-login/external-login.error.js';
 import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
 
-/** A response of the provider that fails one of our own checks. */
 export class InvalidAnswerError extends Error {
   constructor(
     readonly failed: string,
@@ -26,10 +25,7 @@ export function externalLoginError(error: unknown, query: string): unknown {
   return failure ? new ExternalLoginError(failure.check, failure.description, query, failure) : error;
 }
 
-/**
- * Reads only codes and claim names from openid-client errors: their messages and causes may contain tokens and claims, which
- * must not be logged.
- */
+/** Reads only codes and claim names: messages and causes may contain tokens and claims, which must not be logged. */
 function loginFailure(error: unknown): LoginFailure | null {
   const chain = chainOf(error);
   if (chain.some((one) => one instanceof DependencyUnavailableError)) return unavailable('no response');

@@ -22,12 +22,7 @@ export class OidcLoginService {
     this.mapping = readClaimMapping(LOGIN_CLAIMS) ?? {};
   }
 
-  /**
-   * Consumes the transaction first, so that every callback counts once.
-   *
-   * @param query of the callback
-   * @throws ExternalLoginError
-   */
+  /** Consumes the transaction first, so that every callback counts once. @throws ExternalLoginError */
   async finish(cookieHeader: string | undefined, query: string): Promise<FinishedLogin> {
     const states = new URLSearchParams(query).getAll('state');
     const [state = ''] = states.length === 1 ? states : [];

@@ -27,11 +27,7 @@ export function ClaimsVariable(): PropertyDecorator {
   });
 }
 
-/**
- * Reads `field=claim,field=claim` as overrides of the standard claims. An empty claim, `name=`, disables the field.
- *
- * @returns null if malformed
- */
+/** `field=claim,field=claim`; an empty claim disables the field. @returns null if malformed */
 export function readClaimMapping(text: string): ClaimMapping | null {
   const mapping: { -readonly [Field in keyof ClaimMapping]: string | undefined } = { ...STANDARD_CLAIMS };
   for (const part of text.split(',').filter((one) => one.trim() !== '')) {

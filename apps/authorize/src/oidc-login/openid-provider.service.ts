@@ -18,7 +18,6 @@ import { unseal } from '../session/sealed.js';
 import type { Session } from '../session/session.store.js';
 import { externalLoginError, InvalidAnswerError } from './login-failure.js';
 
-/** Verified response of the provider. */
 export interface Authenticated {
   readonly claims: IDToken;
   /** Null if the provider has no userinfo endpoint. */
@@ -26,10 +25,7 @@ export interface Authenticated {
   readonly idToken: string;
 }
 
-/**
- * Maximum age of the metadata in milliseconds before a browser is redirected. Short, so that users see our error page instead
- * of the browser's if the provider is down.
- */
+/** Milliseconds. Short, so that users get our error page instead of the browser's if the provider is down. */
 const FRESH_MS = 15_000;
 
 /** Asymmetric only: neither a shared secret nor `none` proves that the provider signed. */
@@ -90,8 +86,7 @@ export class OpenIdProvider implements LoginProvider {
   }
 
   /**
-   * Validates the authorization response, exchanges the code, and verifies the ID token (OpenID Connect Core 3.1.2.7, 3.1.3.7;
-   * RFC 9207 2.4). Then reads userinfo, whose `sub` must equal the ID token's (5.3.2).
+   * OpenID Connect Core 3.1.2.7, 3.1.3.7 and 5.3.2, RFC 9207 2.4.
    *
    * @param query of the callback
    * @throws ExternalLoginError
@@ -134,8 +129,8 @@ export class OpenIdProvider implements LoginProvider {
   }
 
   /**
-   * With prompt=login, "the Authorization Server SHOULD prompt the End-User for reauthentication" (3.1.2.1). Checked only if
-   * `auth_time` is present.
+   * 3.1.2.1: with prompt=login the provider "SHOULD prompt the End-User for reauthentication". Checked if `auth_time` is
+   * present.
    */
   private checkReauthentication({ auth_time: authTime }: IDToken, startedAt: number): void {
     if (authTime === undefined) return;
@@ -173,12 +168,11 @@ export class OpenIdProvider implements LoginProvider {
     return { keys: this.logoutKeys.get, audience: LOGIN_CLIENT_ID, algorithms: LOGOUT_ALGORITHMS };
   }
 
-  /** Metadata of any age. */
   private async anyMetadata(): Promise<Configuration> {
     return this.current?.config ?? this.discover();
   }
 
-  /** Metadata of at most FRESH_MS. @throws DependencyUnavailableError if the provider is unavailable */
+  /** @throws DependencyUnavailableError if the provider is unavailable */
   private async freshMetadata(): Promise<Configuration> {
     const fresh = this.current && Date.now() - this.current.checkedAt < FRESH_MS;
     return fresh && this.current ? this.current.config : this.discover();

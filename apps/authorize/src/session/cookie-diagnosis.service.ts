@@ -8,20 +8,17 @@ import type { ErrorKind } from '../ui/errors/error-kind.js';
 import type { Hint } from '../ui/errors/error.page.js';
 import { SessionService } from './session.service.js';
 
-/** Cause of a rejected form, as far as its request shows. */
 export interface Diagnosis {
   readonly kind: ErrorKind;
   readonly values?: Readonly<Record<string, string>>;
-  /** URL to start again. */
   readonly next: string | null;
   readonly hints: readonly Hint[];
-  /** Log fields. */
   readonly facts: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Diagnoses why a form arrived without its cookie or with a different one. The form is already rejected: the result only
- * changes the error page and its link, which always leads to AUTH_URL.
+ * Explains why a form arrived without its cookie or with another one. The form is already rejected: the result only changes the
+ * error page and its link, which always leads to AUTH_URL.
  */
 @Injectable()
 export class CookieDiagnosis {
@@ -30,7 +27,6 @@ export class CookieDiagnosis {
     private readonly sessions: SessionService,
   ) {}
 
-  /** @returns null for errors that cookies do not cause */
   async diagnose(kind: ErrorKind, error: OAuthError, request: FastifyRequest): Promise<Diagnosis | null> {
     switch (kind) {
       case 'cookie_missing':
@@ -99,7 +95,6 @@ export class CookieDiagnosis {
 const MAX_ORIGIN = 200;
 
 export interface OriginComparison {
-  /** Origin that the browser seems to have opened, truncated. */
   readonly opened: string;
   readonly otherHost: boolean;
   readonly otherScheme: boolean;
@@ -108,8 +103,8 @@ export interface OriginComparison {
 }
 
 /**
- * Compares a request's origin with AUTH_URL. Fastify honours X-Forwarded-… of trusted proxies only. The headers of untrusted
- * proxies count here only as an excuse for a difference: no diagnosis is better than a wrong one.
+ * Fastify honours X-Forwarded-… of trusted proxies only. Headers of untrusted proxies count here as an excuse for a difference:
+ * no diagnosis is better than a wrong one.
  */
 export function compareOrigin(
   { protocol, host, headers }: Pick<FastifyRequest, 'protocol' | 'host' | 'headers'>,
@@ -128,7 +123,6 @@ export function compareOrigin(
   return { opened, otherHost, otherScheme, untrustedProxy };
 }
 
-/** Ignores case and the default port. */
 function isHostOf(name: string | undefined, { protocol, host }: URL): boolean {
   return (
     name !== undefined &&

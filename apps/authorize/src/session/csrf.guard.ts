@@ -31,8 +31,8 @@ export function ProtectForm(purpose: FormPurpose): MethodDecorator {
 }
 
 /**
- * Rejects cross-site forms: checks Sec-Fetch-Site and Origin, then the CSRF token, which is bound to the session cookie. Throws
- * an OAuthError with status 403, or 400 for repeated fields, which none of our pages sends.
+ * Checks Sec-Fetch-Site and Origin, then the CSRF token, which is bound to the session cookie. Throws an OAuthError with status
+ * 403, or 400 for repeated fields, which none of our pages sends.
  */
 @Injectable()
 class CsrfGuard implements CanActivate {
@@ -73,10 +73,7 @@ class CsrfGuard implements CanActivate {
   }
 }
 
-/**
- * HMAC-SHA-256 keyed with the session cookie. The cookie is 256 random bits that other sites cannot read, so the server needs
- * neither storage nor a secret.
- */
+/** Keyed with the session cookie: 256 random bits that other sites cannot read. The server needs neither storage nor a secret. */
 export function csrfToken(cookie: string, purpose: FormPurpose): string {
   return mac(cookie, purpose).toString('base64url');
 }

@@ -8,15 +8,12 @@ import { CATALOGUE } from '../ui/i18n/translator.js';
 /** In seconds. The browser requests the next page immediately. */
 const LIFETIME = 60;
 
-/**
- * Query parameter of a page that shows a flash message; without it Redis is not queried. It carries no text, so that links
- * cannot inject messages.
- */
+/** Without this parameter Redis is not queried. It carries no text, so that links cannot inject messages. */
 export const FLASH_QUERY = 'done';
 
 /**
- * Messages that a form leaves for the next page, which shows them once. Stored in Redis under the SHA-256 of the cookie, like
- * sessions. An outage of Redis loses only the message, because the action is already done.
+ * Messages that a form leaves for the next page, under the SHA-256 of the cookie. An outage of Redis loses only the message,
+ * because the action is already done.
  */
 @Injectable()
 export class FlashMessageStore {
@@ -28,10 +25,7 @@ export class FlashMessageStore {
     await this.optional(this.redis.set(keyOf(cookie), JSON.stringify(message), 'EX', LIFETIME));
   }
 
-  /**
-   * @param query of the page
-   * @returns null if there is no message, or its id is unknown to this version of the app
-   */
+  /** @returns null if there is no message, or its id is unknown to this version of the app */
   async consume(cookie: string, query: string): Promise<FlashMessage | null> {
     if (!new URLSearchParams(query).has(FLASH_QUERY)) return null;
     const text = await this.optional(this.redis.getdel(keyOf(cookie)));

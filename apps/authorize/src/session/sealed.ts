@@ -5,7 +5,7 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * Encrypts a text with the session cookie. Redis only has the SHA-256 of the cookie, so its contents cannot decrypt the text.
+ * Redis only has the SHA-256 of the cookie, so its contents cannot decrypt the text.
  *
  * @returns base64url(iv ‖ tag ‖ ciphertext)
  */

@@ -9,9 +9,7 @@ import { seal } from './sealed.js';
 import { type ExternalSession, type Session, SessionStore } from './session.store.js';
 
 export interface Visitor {
-  /** Null if absent or malformed. */
   readonly cookie: string | null;
-  /** Null if no user is logged in. */
   readonly session: Session | null;
 }
 
@@ -27,7 +25,7 @@ const FRESH_LOGIN_MS = 10 * 60_000;
 /** Maximum length of an ID token in a session, in characters. */
 const MAX_ID_TOKEN = 4_096;
 
-/** A cookie of 256 random bits, kept until the browser is closed. */
+/** Kept until the browser is closed. */
 export abstract class RandomCookie {
   private readonly name: string;
   private readonly attributes: string;
@@ -41,7 +39,6 @@ export abstract class RandomCookie {
     this.attributes = `Path=/; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
   }
 
-  /** @returns null if the cookie is missing or malformed */
   read(header: string | undefined): string | null {
     return this.inHeader.exec(header ?? '')?.[1] ?? null;
   }
@@ -50,21 +47,16 @@ export abstract class RandomCookie {
     return random(32).toString('base64url');
   }
 
-  /** @returns a Set-Cookie header */
   set(value: string): string {
     return `${this.name}=${value}; ${this.attributes}`;
   }
 
-  /** @returns a Set-Cookie header */
   clear(): string {
     return `${this.name}=; ${this.attributes}; Max-Age=0`;
   }
 }
 
-/**
- * The session cookie. Before the login it only keys the CSRF tokens, and nothing is stored for it. The login replaces it with a
- * new value, which identifies the session.
- */
+/** Before the login it only keys the CSRF tokens. The login replaces it with a new value, which identifies the session. */
 @Injectable()
 export class SessionCookie extends RandomCookie {
   constructor(configuration: AuthorizeConfiguration) {
@@ -95,8 +87,8 @@ export class SessionService {
   }
 
   /**
-   * Finds the logged-in user, with one Redis command and one query. Deletes the session of a user who was deleted or disabled,
-   * or has logged out everywhere: otherwise the login page would redirect back in a loop.
+   * Deletes the session of a user who was deleted or disabled, or has logged out everywhere: otherwise the login page would
+   * redirect back in a loop.
    *
    * @returns null if no user is logged in
    */
@@ -110,8 +102,7 @@ export class SessionService {
   }
 
   /**
-   * Starts a session under a new cookie and deletes the session of the old cookie, so that a cookie planted by an attacker
-   * never becomes a login (session fixation).
+   * Never keeps the old cookie, which an attacker may have planted (session fixation).
    *
    * @param query of the authorization request of the login
    * @returns the new cookie
@@ -149,10 +140,7 @@ export class SessionService {
     return this.sessions.replace(cookie, session, { ...session, loginFor: null });
   }
 
-  /**
-   * Ends the session with this `sid`, and rejects the `sid` for as long as a session can live, because a login may be in
-   * progress.
-   */
+  /** Rejects the `sid` for as long as a session can live, because a login may be in progress. */
   async endExternal(sid: string): Promise<void> {
     await this.sessions.endExternal(sid, this.configuration.SESSION_LIFETIME);
   }
@@ -170,7 +158,6 @@ export class SessionService {
     return sid !== undefined && this.sessions.isEnded(sid);
   }
 
-  /** @returns the user of the session; null if there was none */
   async end(cookie: string | null): Promise<{ userId: number } | null> {
     return cookie === null ? null : this.sessions.delete(cookie);
   }

@@ -13,11 +13,9 @@ export interface Session {
   readonly authTime: number;
   /** Digest of the authorization request of the login, until that request is answered. */
   readonly loginFor: string | null;
-  /** Only after an external login. */
   readonly external?: ExternalSession;
 }
 
-/** Data of an external login. */
 export interface ExternalSession {
   /** Time of the authentication at the provider, in milliseconds since the epoch; absent if unknown. */
   readonly authTime?: number;
@@ -35,9 +33,9 @@ return 1
 `;
 
 /**
- * Sessions in Redis, under the SHA-256 of the cookie: the contents of Redis or its backup cannot be used to take over a
- * session. A session lives SESSION_IDLE_LIFETIME seconds after its last use. Every method throws DependencyUnavailableError if
- * Redis does not respond.
+ * Keyed by the SHA-256 of the cookie: the contents of Redis or its backup cannot be used to take over a session. A session
+ * lives SESSION_IDLE_LIFETIME seconds after its last use. Every method throws DependencyUnavailableError if Redis does not
+ * respond.
  */
 @Injectable()
 export class SessionStore {
@@ -86,7 +84,6 @@ export class SessionStore {
     return (await replyTo(this.redis.exists(endedKeyOf(sid)))) === 1;
   }
 
-  /** @returns the deleted session */
   async delete(cookie: string): Promise<Session | null> {
     const text = await replyTo(this.redis.getdel(keyOf(cookie)));
     return text === null ? null : (JSON.parse(text) as Session);

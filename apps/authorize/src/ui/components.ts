@@ -4,10 +4,7 @@ import type { User } from '#database/user/user.js';
 import { html, type Html } from './html.js';
 import type { MessageId, ShownScope, Translator } from './i18n/translator.js';
 
-/**
- * Shows the logo of an application, or the initial of its name. The logo comes from this origin, so that no third party sees
- * the user. Screen readers skip it, because the name follows.
- */
+/** Served from this origin, so that no third party sees the user. Screen readers skip it, because the name follows. */
 export function clientAvatar({ name, logo }: Pick<Client, 'name' | 'logo'>): Html {
   return logo === null
     ? html`<span class="face" aria-hidden="true">${initial(name)}</span>`
@@ -46,10 +43,7 @@ function contactText(contact: string): string {
   return URL.canParse(contact) ? new URL(contact).host : contact;
 }
 
-/**
- * Shows the picture of a user, or the initial of the name. Only pictures from AVATAR_ORIGINS, because that site learns who
- * visits the page. The page must allow the origin with `pictureOrigins`.
- */
+/** Only pictures from AVATAR_ORIGINS, because that site learns who visits the page. Needs `pictureOrigins` of the page. */
 export function userAvatar(
   { name, avatarUrl }: Pick<User, 'name' | 'avatarUrl'>,
   avatarOrigins: readonly string[],
@@ -94,7 +88,6 @@ function initial(name: string): string {
   return first?.segment.toUpperCase() ?? '';
 }
 
-/** Result of a form, shown on the next page. */
 export interface FlashMessage {
   readonly id: Extract<MessageId, `flash.${string}`>;
   readonly values?: Readonly<Record<string, string | number>>;

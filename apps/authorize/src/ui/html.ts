@@ -18,8 +18,8 @@ const ENTITIES: Readonly<Record<string, string>> = {
 const BIDI_CONTROLS = /\u2068[^\u202a-\u202e\u2066-\u2069]*\u2069|[\u202a-\u202e\u2066-\u2069]/g;
 
 /**
- * Replaces bidi controls, so that a value cannot reorder the surrounding text: an unterminated control reaches beyond its
- * element, and a stray terminator closes the enclosing isolate. Keeps complete isolates.
+ * A value must not reorder the surrounding text: an unterminated control reaches beyond its element, and a stray terminator
+ * closes the enclosing isolate. Keeps complete isolates.
  */
 function neutralizeBidi(text: string): string {
   return text.replaceAll(BIDI_CONTROLS, (found) => (found.length > 1 ? found : '\ufffd'));
@@ -31,8 +31,8 @@ export function isolated(text: string): string {
 }
 
 /**
- * Renders markup. Escapes every value for element content and quoted attributes, and replaces its bidi controls, unless `html`
- * created it. Raw text cannot be inserted. Always quote attribute values.
+ * Escapes every value for element content and quoted attributes, and replaces its bidi controls, unless `html` created it.
+ * Always quote attribute values.
  */
 export function html(strings: TemplateStringsArray, ...values: readonly Fragment[]): Html {
   return new Html(strings.map((text, index) => text + render(values[index])).join(''));

@@ -1,7 +1,6 @@
 /**
- * Headers of every response of this app, explained in `docs/security.md`. They extend and override the headers of all services
- * (libs/platform/src/http/request-hooks.ts), and repeat some of them, because the response to an unparsable request has only
- * these. Pages add their Content-Security-Policy.
+ * Explained in `docs/security.md`. Some repeat the headers of all services (libs/platform/src/http/request-hooks.ts), because
+ * the response to an unparsable request has only these.
  */
 export const PAGE_HEADERS = {
   'Cache-Control': 'no-store',
@@ -19,11 +18,8 @@ export const PAGE_HEADERS = {
 
 /** What a page needs besides its own style and this origin. */
 export interface PageSources {
-  /** form-action sources. */
   readonly formTargets?: readonly string[];
-  /** img-src origins. */
   readonly imageOrigins?: readonly string[];
-  /** Allows our script. */
   readonly script?: boolean;
 }
 
@@ -46,9 +42,8 @@ export function contentSecurityPolicy(
 const LOOPBACK_SOURCES = ['http://localhost:*', 'http://127.0.0.1:*'];
 
 /**
- * Returns the form-action sources for a form that redirects to a redirect URI. Chromium applies form-action to every further
- * redirect and stops silently: a callback at api.example.com that redirects to www.example.com would never arrive. So any https
- * origin is allowed, and for local callbacks the local machine.
+ * Chromium applies form-action to every further redirect and stops silently: a callback at api.example.com that redirects to
+ * www.example.com would never arrive. So any https origin is allowed, and for local callbacks the local machine.
  */
 export function formTargets(redirectUri: string): string[] {
   const { protocol, hostname, host } = new URL(redirectUri);

@@ -63,11 +63,9 @@ export function errorPages(...statuses: readonly ErrorStatus[]): Record<number, 
   );
 }
 
-/** Errors of an endpoint for a form of our own pages. */
 export const formErrors = (...statuses: readonly ErrorStatus[]): Record<number, ResponseDescription> =>
   errorPages(400, 403, 413, 415, ...statuses);
 
-/** @param fields with their descriptions */
 export const formOf = (
   fields: Readonly<Record<string, string>>,
   required: readonly string[] = Object.keys(fields),

@@ -11,14 +11,10 @@ export abstract class UiOptions {
   abstract readonly brand: Brand;
   /** Browsers use https, so cookies are Secure. */
   abstract readonly secure: boolean;
-  /**
-   * form-action sources of every page: the external login, where a form ends if the session has expired, and every log-out.
-   * Empty if users log in here.
-   */
+  /** form-action sources: a form ends there if the session has expired, and so does every log-out. Empty if users log in here. */
   abstract readonly loginTargets: readonly string[];
 }
 
-/** A page, and the sources that its Content-Security-Policy must allow. */
 export interface Page extends PageSources {
   readonly translator: Translator;
   readonly title: string;

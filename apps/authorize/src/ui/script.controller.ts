@@ -7,9 +7,8 @@ import { SCRIPT_OPERATION } from './page.openapi.js';
 const ONCE_MS = 3_000;
 
 /**
- * Milliseconds for which a button that grants access stays disabled after its page becomes visible. This stops
- * double-clickjacking: another site asks for a double click and closes its window after the first click, so that the second
- * click hits the page below. The button keeps the keyboard focus.
+ * Milliseconds for which a button that grants access stays disabled on a visible page. Stops double-clickjacking: another site
+ * asks for a double click and closes its window after the first click, so that the second click hits this page.
  */
 const WAIT_MS = 500;
 

@@ -6,7 +6,7 @@ function accentTokens({ accent, onAccent, tint, onTint }: AccentColours): string
   return `--accent: ${accent}; --on-accent: ${onAccent}; --accent-page: ${tint}; --on-accent-page: ${onTint};`;
 }
 
-/** Text has a contrast of at least 4.5:1 with its background, and the border of a field 3:1 (WCAG 2.2, 1.4.3 and 1.4.11). */
+/** Contrast of at least 4.5:1 for text, and 3:1 for the border of a field (WCAG 2.2, 1.4.3 and 1.4.11). */
 const designTokens = ({ light, dark }: Accents): string => `
 :root {
   color-scheme: light dark;
@@ -27,8 +27,8 @@ const designTokens = ({ light, dark }: Accents): string => `
 }`;
 
 /**
- * Inlined in every page and allowed by hash in the Content-Security-Policy: the first paint needs no second request, and during
- * a deployment no page gets the style of another version. Uses logical sides (inline-start) for both writing directions.
+ * Inlined and allowed by hash in the Content-Security-Policy: the first paint needs no second request, and no page gets the
+ * style of another version. Logical sides (inline-start) serve both writing directions.
  */
 export const stylesheetOf = (accents: Accents): string => `${designTokens(accents)}
 * { box-sizing: border-box; }

@@ -39,11 +39,11 @@ describe('the list of connected applications', () => {
     expect(namesIn(page)).toEqual(['Calendar &lt;b&gt;Connect&lt;/b&gt;', 'Notes']);
     const text = page.text.replaceAll(/<\/?bdi>/g, '');
     expect(text).toContain('View your bookings: times, attendees and subjects');
-    expect(text).toContain('Access allowed on February 1, 2026.');
+    expect(text).toContain('Access granted on February 1, 2026.');
     expect(text).toContain('Last used on February 3, 2026.');
     expect(text).toContain('Not used yet.');
     const british = (await browser.get('/auth/apps', { 'Accept-Language': 'en-GB,en;q=0.8' })).text;
-    expect(british.replaceAll(/<\/?bdi>/g, '')).toContain('Access allowed on 1 February 2026.');
+    expect(british.replaceAll(/<\/?bdi>/g, '')).toContain('Access granted on 1 February 2026.');
     expect(text).toContain('aria-label="Remove access: Notes"');
   });
 

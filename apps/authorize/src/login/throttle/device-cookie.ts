@@ -16,8 +16,8 @@ export interface KnownDevice {
 }
 
 /**
- * Exempts a browser from the counters of unknown devices. Contains proofs of the accounts that logged in with it, newest first.
- * It grants no access, so it survives a log-out.
+ * Exempts a browser from the counters of unknown devices. Proofs of accounts, newest first. It grants no access, so it survives
+ * a log-out.
  */
 @Injectable()
 export class DeviceCookie {
@@ -49,7 +49,6 @@ export class DeviceCookie {
     return this.proofs.isOf(proof, user.id);
   }
 
-  /** @returns the Set-Cookie header with a new proof for the user, then the proofs of other users */
   set(header: string | undefined, user: User): string {
     const others = this.read(header).filter(
       (proof) => this.proofs.isCurrent(proof) && !this.proofs.isOf(proof, user.id),
@@ -70,29 +69,24 @@ const BODY_BYTES = ID_BYTES + DAY_BYTES;
 const MAC_BYTES = 16;
 const DAY = 24 * 60 * 60 * 1000;
 
-/** In the order of the MACs. */
 const CLAIMS = ['email', 'username', 'user'] as const;
 const PROOF_BYTES = BODY_BYTES + CLAIMS.length * MAC_BYTES;
 const PROOF = new RegExp(`^[\\w-]{${(PROOF_BYTES * 4) / 3}}$`);
 
 /**
- * Proofs that an account logged in on a device: `base64url(device id ‖ last day ‖ mac(e-mail) ‖ mac(username) ‖ mac(user id))`.
- *
- * They reveal nothing without the key. The MACs of the names let an attempt be counted before the account lookup, whose time
- * would reveal whether the account exists. The MAC of the user id is needed because a name can pass to another user.
+ * `base64url(device id ‖ last day ‖ mac(e-mail) ‖ mac(username) ‖ mac(user id))`, which reveals nothing without the key. The
+ * MACs of the names let an attempt be counted before the account lookup, whose time would reveal whether the account exists.
+ * The MAC of the user id is needed because a name can pass to another user.
  */
 export class DeviceProofs {
-  /**
-   * @param keys MAC keys; the first one issues new proofs
-   * @param clock milliseconds since the epoch
-   */
+  /** @param keys MAC keys; the first one issues new proofs */
   constructor(
     private readonly keys: readonly Buffer[],
     private readonly clock: () => number,
     private readonly random: (size: number) => Buffer = randomBytes,
   ) {}
 
-  /** Uses a new device id, so that an older stolen proof does not share its counter. */
+  /** The device id is new, so that an older stolen proof does not share its counter. */
   issue({ id, email, username }: Pick<User, 'id' | 'email' | 'username'>): string {
     const [key] = this.keys;
     if (!key) throw new RangeError('device proofs need a key');
@@ -103,7 +97,6 @@ export class DeviceProofs {
     return Buffer.concat([body, ...macs, mac(key, body, 'user', String(id))]).toString('base64url');
   }
 
-  /** @returns the device id, or null if the proof is not for the account of this login */
   deviceOf(proof: string, login: string): Buffer | null {
     const bytes = this.current(proof);
     if (!bytes) return null;

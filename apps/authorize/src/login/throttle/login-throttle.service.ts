@@ -20,9 +20,8 @@ export interface Throttled {
 }
 
 /**
- * Slows down password guessing without locking accounts (OWASP, "Slow Down Online Guessing Attacks with Device Cookies"):
- * failures count per address and account, but separately for known devices of the account. Unknown accounts count too, so the
- * throttle does not reveal which accounts exist.
+ * Slows down password guessing without locking accounts (OWASP, "Slow Down Online Guessing Attacks with Device Cookies").
+ * Failures on known devices count separately. Unknown accounts count too, so the throttle does not reveal which accounts exist.
  */
 @Injectable()
 export class LoginThrottle {
@@ -53,7 +52,6 @@ export class LoginThrottle {
     return { outcome: 'refused', counter: verdict.counter, seconds: Math.ceil(verdict.wait / 1000) };
   }
 
-  /** Removes the attempt, and the earlier failures of this address for this account. */
   async succeeded({ outcome, id, counters }: Attempt): Promise<void> {
     const { addressAndLogin, address, login, siteAndLogin } = counters;
     // Failures of a known device are kept: a thief of its cookie must not profit from the logins of the owner.
@@ -69,10 +67,7 @@ export class LoginThrottle {
     await this.store.remove(taken, id);
   }
 
-  /**
-   * Removes an attempt that Redis may have counted without responding, so that retries during an outage do not lead to a
-   * throttled user. Runs on the same connection, and nothing waits for it.
-   */
+  /** Redis may have counted the attempt without responding: retries during an outage must not throttle the user. */
   private removeLater({ addressAndLogin, address, login, siteAndLogin, device }: Counters, id: string): void {
     const names = [addressAndLogin, address, login, siteAndLogin, ...(device === null ? [] : [device])];
     this.store.remove(names, id).catch(() => undefined);
@@ -97,9 +92,8 @@ export class LoginThrottle {
 }
 
 /**
- * Maps every spelling of a login to the same string. PostgreSQL finds accounts by `lower()` in its own locale, where `İ` may
- * equal `i`; a distinction here would double the guesses for every `i`. So accents, compatibility forms and case are ignored,
- * more than in any locale. Names that differ only by accents share a counter for unknown devices, which hardly matters.
+ * Maps every spelling of a login to one string. PostgreSQL compares by `lower()` in its own locale, where `İ` may equal `i`; a
+ * distinction here would double the guesses. So this ignores more than any locale: accents, compatibility forms and case.
  */
 export function normalizeLogin(login: string): string {
   // Lower case first: ẞ has no upper case, but ß has. Upper case last: σ and ς become equal.

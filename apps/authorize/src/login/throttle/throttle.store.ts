@@ -19,10 +19,7 @@ export const THROTTLE_LIMITS = {
   address: { failures: 50, window: 15 * MINUTE },
   /** All unknown devices of one account. No owner fails this often: the account is being guessed at from many addresses. */
   login: { failures: 100, window: 60 * MINUTE },
-  /**
-   * One address (IPv6: one site, 65 536 networks of 64 bits) and account while `login` is exceeded. Not 0, because the owner
-   * must be able to log in from a new place.
-   */
+  /** The same (IPv6: per site) while `login` is exceeded. Not 0, because the owner must be able to log in from a new place. */
   addressAndLoginUnderAttack: { failures: 1, window: 15 * MINUTE },
   /** One known device and its account. The device may be stolen. */
   device: { failures: 20, window: 15 * MINUTE },
@@ -42,17 +39,14 @@ export interface Counters {
 /** `login`: the account is being guessed at from many addresses, and this address has used its attempt. */
 export type RefusingCounter = 'address_and_login' | 'address' | 'login';
 
-/** Counted for a known or unknown device, or refused; `wait` is in milliseconds. */
 export type Verdict =
   | { readonly outcome: 'device' | 'unknown' }
   | { readonly outcome: 'refused'; readonly counter: RefusingCounter; readonly wait: number };
 
 /**
  * KEYS addressAndLogin address login siteAndLogin [device] · ARGV now(ms) attempt, then failures and window(ms) of
- * addressAndLogin, of siteAndLogin under attack, of address, login and device.
- *
- * Adds an attempt to every counter that must allow it, or to none. A counter is a sorted set of the attempts in its window by
- * time: the limit bounds its size, and removing an attempt removes exactly that attempt, however late.
+ * addressAndLogin, of siteAndLogin under attack, of address, login and device. Adds an attempt to every counter that must allow
+ * it, or to none. A counter is a sorted set by time, so a single attempt can be removed, however late.
  */
 const COUNT_ATTEMPT = `
 local now, attempt = tonumber(ARGV[1]), ARGV[2]
@@ -107,9 +101,8 @@ const LIMITS = [
 ].flatMap(({ failures, window }) => [failures, window]);
 
 /**
- * Failed logins in Redis, one sorted set per counter. `rate-limiter-flexible` counts one counter after the other, so an attempt
- * refused by one counter still counts in others, and a point returned after its window reduces the next window. Every method
- * throws DependencyUnavailableError if Redis does not respond.
+ * One sorted set per counter. `rate-limiter-flexible` would count an attempt in some counters although another one refuses it.
+ * Every method throws DependencyUnavailableError if Redis does not respond.
  */
 @Injectable()
 export class ThrottleStore {
@@ -131,7 +124,6 @@ export class ThrottleStore {
     return outcome === 'refused' ? { outcome, counter, wait } : { outcome: outcome as 'device' | 'unknown' };
   }
 
-  /** Removes an attempt where it still exists, in one round trip. */
   async remove(counters: readonly string[], attempt: string): Promise<void> {
     await replyTo(Promise.all([...new Set(counters)].map((name) => this.redis.zrem(keyOf(name), attempt))));
   }

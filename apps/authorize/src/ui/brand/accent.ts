@@ -71,7 +71,6 @@ function mix(colour: string, other: string, share: number): string {
   return `#${mixed.map((channel) => channel.toString(16).padStart(2, '0')).join('')}`;
 }
 
-/** Uses of an accent colour, with their actual and required contrast. */
 function uses(accent: string, { page, card }: Scheme, text = TEXT) {
   const onAccent = onAccentOf(accent);
   const behind = contrast(accent, page) < contrast(accent, card) ? page : card;
@@ -123,7 +122,6 @@ export function accentProblem(accent: string, scheme: keyof typeof SCHEMES): str
   return `${accent} has too little contrast in the ${scheme} scheme: ${reasons.join('; ')}. The nearest colour that has enough is ${nearestAccent(accent, SCHEMES[scheme])}`;
 }
 
-/** @param accent with enough contrast */
 export function accentColours(accent: string, { card, text }: Scheme): AccentColours {
   const tint = mix(card, accent, TINT);
   const onTint = contrast(accent, tint) >= TEXT ? accent : text;

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 
-/** An image served by this app, at a URL that changes with its content. */
 export interface BrandImage {
   /** File name: the start of its SHA-256, and its type. */
   readonly name: string;
@@ -15,8 +14,8 @@ const MAX_RATIO = 12;
 const RULE = `it must be an SVG with a viewBox, or a PNG, of at most ${MAX_KIB} KiB, at least as wide as high and at most ${MAX_RATIO} times as wide`;
 
 /**
- * Detects the type of an image by its content. An SVG needs no further check: in an image, browsers neither run scripts nor
- * load anything, and the Content-Security-Policy of the response enforces the same for a document.
+ * An SVG needs no further check: in an image, browsers neither run scripts nor load anything, and the Content-Security-Policy
+ * of the response enforces the same for a document.
  *
  * @throws Error that states the requirements
  */

@@ -28,21 +28,15 @@ export interface BrandSettings {
   readonly HELP_URL: string;
 }
 
-/** Look of the pages, created once at startup. */
 export interface Brand {
   readonly productName: string;
-  /** The `<style>` element. */
   readonly style: Html;
-  /** Source expression of the style for the Content-Security-Policy. */
   readonly styleSource: string;
   /** Null shows the name as text. */
   readonly logo: { readonly light: BrandImage; readonly dark: BrandImage } | null;
   readonly icon: BrandImage;
-  /** The `<link>` element. */
   readonly iconLink: Html;
-  /** The `<header>` element, with the logo or the name. */
   readonly header: Html;
-  /** URLs of the product; null if not configured. */
   readonly links: Readonly<Record<'product' | 'privacy' | 'terms' | 'help', string | null>>;
 }
 
@@ -83,7 +77,6 @@ function headerOf(name: Html | string, productUrl: string): Html {
   </header>`;
 }
 
-/** By file name. */
 export function imagesOf({ logo, icon }: Brand): ReadonlyMap<string, BrandImage> {
   const images = logo ? [logo.light, logo.dark, icon] : [icon];
   return new Map(images.map((image) => [image.name, image]));
@@ -144,7 +137,6 @@ function readLogo(variable: string, path: string, problems: string[]): BrandImag
 
 const graphemes = new Intl.Segmenter();
 
-/** The initial of the product name on the accent colour. */
 function initialIcon(name: string, { accent, onAccent }: AccentColours): BrandImage {
   const [first] = graphemes.segment(name);
   const svg = html`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">

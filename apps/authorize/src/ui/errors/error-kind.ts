@@ -1,6 +1,5 @@
 import type { OAuthError } from '#oauth/oauth-error.js';
 
-/** The party that can fix an error; `nobody` for an error that passes by itself. */
 type Party = 'you' | 'application' | 'us' | 'nobody';
 
 /** Advice to the user, with the text error.advice.<name> in i18n/error.messages.ts. */
@@ -101,7 +100,6 @@ const KIND_BY_PUSHED_REQUEST = new Map<unknown, ErrorKind>([
   ['other_client', 'request_expired'],
 ]);
 
-/** By status, for errors without a check. */
 const KIND_BY_STATUS = new Map<number, ErrorKind>([
   [400, 'request_unreadable'],
   [403, 'form_foreign'],

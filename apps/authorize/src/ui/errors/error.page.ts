@@ -11,7 +11,6 @@ import { contentSecurityPolicy, PAGE_HEADERS } from '../page-headers.js';
 import { documentOf, type Page } from '../page.responder.js';
 import { ERROR_KINDS, type ErrorKind } from './error-kind.js';
 
-/** A hint for developers and operators. */
 export interface Hint {
   readonly id: Extract<MessageId, `error.hint.${string}`>;
   readonly values?: Readonly<Record<string, string>>;
@@ -21,11 +20,9 @@ export interface ErrorReport {
   readonly translator: Translator;
   readonly error: OAuthError;
   readonly kind: ErrorKind;
-  /** Values of the message of the kind. */
   readonly values?: Readonly<Record<string, string>>;
   /** Request id of the log line; null if nothing was logged. */
   readonly reference: string | null;
-  /** Null if the request did not identify an application. */
   readonly client: Client | null;
   readonly query: string;
   /** URL of the button; null if no page can help. */
@@ -33,7 +30,6 @@ export interface ErrorReport {
   readonly hints?: readonly Hint[];
 }
 
-/** Shows what happened, who can fix it, what to do, and the reference for support. */
 export function errorPage(report: ErrorReport): Page {
   const { translator, error, kind, values, reference, client, query, next, hints = [] } = report;
   const { party, advice } = ERROR_KINDS[kind];
@@ -86,10 +82,7 @@ function buttonOf(kind: ErrorKind): 'error.button.go_on' | 'error.button.start_a
     : 'error.button.again';
 }
 
-/**
- * Error details that the page may show: they came with this request and are not secret. All others are only logged, above all
- * the registered redirect URIs.
- */
+/** They came with this request and are not secret. All other details are only logged, above all the registered redirect URIs. */
 const PUBLIC_DETAILS = ['client_id', 'redirect_uri', 'parameter'] as const;
 
 /** Tokens, codes and secrets of this service in unexpected places. */
@@ -99,11 +92,7 @@ const CREDENTIALS = /(s(?:ac|at|rt|cs)_)[\w-]{16,}/g;
 const PARAMETER_NAME = /^[a-z_]{1,30}$/;
 const MAX_NAMES = 20;
 
-/**
- * Collapsed details for developers and operators. The description is the protocol's error_description, which stays in English.
- *
- * @param query of the request; only its parameter names are shown
- */
+/** The description is the error_description, which stays in English. Of the query, only parameter names are shown. */
 function developerDetails(
   translator: Translator,
   { code, description, detail }: OAuthError,
@@ -144,7 +133,6 @@ function hintList(translator: Translator, hints: readonly Hint[]): Html | false 
   </ul>`;
 }
 
-/** Most frequent causes first. */
 const MISMATCH_CAUSES: readonly Hint[] = [
   { id: 'error.hint.slash' },
   { id: 'error.hint.scheme' },

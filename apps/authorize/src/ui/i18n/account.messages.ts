@@ -239,7 +239,7 @@ export const LOGIN_MESSAGES = {
     ar: 'هذا الحساب معطّل. تواصل مع فريق الدعم لإعادة تفعيله.',
   },
   'login.problem.throttled': {
-    en: 'Too many attempts. Try again in {minutes, plural, one {# minute} other {# minutes}}, or use a browser in which you have logged in to this account before.',
+    en: 'Too many attempts. Try again in {minutes, plural, one {# minute} other {# minutes}}, or use a browser where you have logged in to this account before.',
     de: 'Zu viele Versuche. Versuchen Sie es in {minutes, plural, one {# Minute} other {# Minuten}} noch einmal, oder verwenden Sie einen Browser, in dem Sie schon einmal bei diesem Konto angemeldet waren.',
     fr: 'Trop de tentatives. Réessayez dans {minutes, plural, one {# minute} other {# minutes}}, ou utilisez un navigateur dans lequel vous vous êtes déjà connecté à ce compte.',
     es: 'Demasiados intentos. Vuelve a intentarlo en {minutes, plural, one {# minuto} other {# minutos}} o usa un navegador en el que ya hayas iniciado sesión con esta cuenta.',

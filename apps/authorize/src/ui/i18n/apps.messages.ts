@@ -47,7 +47,7 @@ export const APPS_MESSAGES = {
     ar: 'أُوقف هذا التطبيق ولا يمكنه الوصول إلى حسابك.',
   },
   'apps.since': {
-    en: 'Access allowed on {date}.',
+    en: 'Access granted on {date}.',
     de: 'Zugriff erlaubt am {date}.',
     fr: 'Accès autorisé le {date}.',
     es: 'Acceso permitido el {date}.',
@@ -166,7 +166,7 @@ export const APPS_MESSAGES = {
   'revoke.what': {
     en: '{client} will immediately lose access to your account on all devices. It may keep data that it has already received. You can allow access again at any time.',
     de: '{client} verliert sofort und auf allen Geräten den Zugriff auf Ihr Konto. Bereits abgerufene Daten können dort gespeichert bleiben. Sie können den Zugriff jederzeit wieder erlauben.',
-    fr: '{client} perdra immédiatement l’accès à votre compte, sur tous vos appareils. Les données déjà reçues peuvent y être conservées. Vous pourrez à nouveau autoriser l’accès à tout moment.',
+    fr: '{client} perdra immédiatement l’accès à votre compte, sur tous vos appareils. Cette application peut conserver les données déjà reçues. Vous pourrez à nouveau autoriser l’accès à tout moment.',
     es: '{client} perderá de inmediato el acceso a tu cuenta en todos los dispositivos. Puede que conserve los datos que ya haya recibido. Podrás volver a permitir el acceso en cualquier momento.',
     pt: '{client} perderá imediatamente o acesso à sua conta em todos os dispositivos. Pode conservar os dados que já recebeu. Poderá voltar a permitir o acesso a qualquer momento.',
     ja: '{client} は、すべてのデバイスで直ちにアカウントにアクセスできなくなります。すでに取得された情報は先方に残る場合があります。アクセスはいつでも改めて許可できます。',
@@ -184,7 +184,7 @@ export const APPS_MESSAGES = {
   'revoke_all.what': {
     en: '{count, plural, one {# application} other {# applications}} will immediately lose access to your account on all devices. {count, plural, one {It may keep data that it has} other {They may keep data that they have}} already received.',
     de: '{count, plural, one {# Anwendung verliert} other {# Anwendungen verlieren}} sofort und auf allen Geräten den Zugriff auf Ihr Konto. Bereits abgerufene Daten können dort gespeichert bleiben.',
-    fr: '{count, plural, one {# application perdra} other {# applications perdront}} immédiatement l’accès à votre compte, sur tous vos appareils. Les données déjà reçues peuvent y être conservées.',
+    fr: '{count, plural, one {# application perdra} other {# applications perdront}} immédiatement l’accès à votre compte, sur tous vos appareils. {count, plural, one {Elle peut} other {Elles peuvent}} conserver les données déjà reçues.',
     es: '{count, plural, one {# aplicación perderá} other {# aplicaciones perderán}} de inmediato el acceso a tu cuenta en todos los dispositivos. Puede que {count, plural, one {conserve los datos que ya haya recibido} other {conserven los datos que ya hayan recibido}}.',
     pt: '{count, plural, one {# aplicação perderá} other {# aplicações perderão}} imediatamente o acesso à sua conta em todos os dispositivos. {count, plural, one {Pode conservar os dados que já recebeu} other {Podem conservar os dados que já receberam}}.',
     ja: '{count, plural, other {# 件のアプリケーション}}が、すべてのデバイスで直ちにアカウントにアクセスできなくなります。すでに取得された情報は先方に残る場合があります。',
@@ -218,7 +218,7 @@ export const APPS_MESSAGES = {
     ar: 'لم يُزَل إذن الوصول في كل مكان بعد',
   },
   'revoke.incomplete_what': {
-    en: 'Your decision has been saved, but part of our service is not responding. The access may still work for a while.',
+    en: 'Your decision has been saved, but part of our service is not responding. Access may still work for a while.',
     de: 'Ihre Entscheidung ist gespeichert, aber ein Teil unseres Dienstes antwortet nicht. Der Zugriff kann daher noch eine Weile möglich sein.',
     fr: 'Votre décision est enregistrée, mais une partie de notre service ne répond pas. L’accès peut donc encore fonctionner un moment.',
     es: 'Tu decisión se ha guardado, pero una parte de nuestro servicio no responde. El acceso puede seguir funcionando un tiempo.',

@@ -66,7 +66,7 @@ export const ERROR_KIND_MESSAGES = {
     ar: 'عنوان العودة غير موجود',
   },
   'error.redirect_missing.what': {
-    en: 'The link must include one of the application’s registered addresses (redirect_uri), but it has none.',
+    en: 'The link must include one of the application’s registered addresses (redirect_uri), but it does not include any.',
     de: 'Der Link muss eine der registrierten Adressen der Anwendung (redirect_uri) enthalten, aber sie fehlt.',
     fr: 'Le lien doit contenir une des adresses enregistrées de l’application (redirect_uri), mais il n’en contient aucune.',
     es: 'El enlace debe incluir una de las direcciones registradas de la aplicación (redirect_uri), pero no incluye ninguna.',

@@ -309,7 +309,7 @@ export const ERROR_MESSAGES = {
     ar: 'المضيف أو المنفذ مختلف: localhost ليس 127.0.0.1، ووجود www. يُحدث فرقًا.',
   },
   'error.hint.encoding': {
-    en: 'One is percent-encoded twice or not at all, has an extra parameter, or differs in upper and lower case.',
+    en: 'One is percent-encoded twice or not at all, has an extra parameter, or differs in letter case.',
     de: 'Eine ist doppelt oder gar nicht prozentkodiert, hat einen zusätzlichen Parameter oder unterscheidet sich in der Groß- und Kleinschreibung.',
     fr: 'L’une est encodée deux fois ou pas du tout (encodage-pourcent), contient un paramètre de plus, ou diffère par les majuscules et minuscules.',
     es: 'Una tiene la codificación porcentual duplicada o ninguna, un parámetro de más o diferencias entre mayúsculas y minúsculas.',

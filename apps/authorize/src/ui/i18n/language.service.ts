@@ -12,11 +12,9 @@ import { Translator } from './translator.js';
 
 export interface LanguageContext {
   readonly headers: IncomingHttpHeaders;
-  /** Raw query, whose `ui_locales` counts. */
   readonly query?: string;
   /** `ui_locales` of a pushed request, which the query does not contain. */
   readonly uiLocales?: string | null;
-  /** Null if no user is logged in. */
   readonly user?: { readonly locale: string | null } | null;
 }
 
@@ -56,10 +54,7 @@ export class LanguageService {
 
 const COOKIE_LIFETIME = 365 * 24 * 60 * 60;
 
-/**
- * Remembers the language setting of the last user of the browser for pages without a user: errors, and the login after a
- * log-out. It needs no protection, and survives a log-out.
- */
+/** For pages without a user: errors, and the login after a log-out. It needs no protection, and survives a log-out. */
 export class LanguageCookie {
   private readonly name: string;
   private readonly attributes: string;
@@ -71,13 +66,11 @@ export class LanguageCookie {
     this.attributes = `Path=/; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
   }
 
-  /** Null if absent or unsupported. */
   read(header: string | undefined): Locale | null {
     const value = this.inHeader.exec(header ?? '')?.[1] ?? null;
     return isLocale(value) ? value : null;
   }
 
-  /** @returns Set-Cookie headers that store the setting, or delete an existing cookie if there is no setting */
   keep(header: string | undefined, setting: string | null): string[] {
     if (isLocale(setting)) return [`${this.name}=${setting}; ${this.attributes}; Max-Age=${COOKIE_LIFETIME}`];
     const has = header?.includes(`${this.name}=`) ?? false;
@@ -90,7 +83,6 @@ export interface LanguagePreferences {
   readonly uiLocales?: string | null | undefined;
   readonly setting?: string | null | undefined;
   readonly remembered?: Locale | null | undefined;
-  /** RFC 9110 12.5.4. */
   readonly acceptLanguage?: string | undefined;
 }
 
@@ -140,7 +132,6 @@ function lookup(tag: string): string | null {
   }
 }
 
-/** Best first. */
 function acceptedTags(header = ''): string[] {
   return new Negotiator({ headers: { 'accept-language': header.slice(0, MAX_HEADER) } }).languages();
 }
@@ -148,10 +139,7 @@ function acceptedTags(header = ''): string[] {
 /** Language and region, with an optional script in between (RFC 5646 2.1). */
 const REGIONAL = /^([a-z]{2,3})(?:-[a-z]{4})?-([a-z]{2}|\d{3})(?![a-z\d])/i;
 
-/**
- * Locale for dates: the language of the page with the region that the browser prefers for it (RFC 9110 12.5.4), such as
- * `en-GB`; without a region if the browser sends none.
- */
+/** The region is the one that the browser prefers for the language (RFC 9110 12.5.4), such as `en-GB`. */
 export function dateLocale(locale: Locale, acceptLanguage?: string): string {
   for (const tag of acceptedTags(acceptLanguage).slice(0, MAX_TAGS)) {
     const [, language = '', region = ''] = REGIONAL.exec(tag) ?? [];

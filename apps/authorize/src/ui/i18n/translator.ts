@@ -66,10 +66,7 @@ export class Translator {
     return String(this.format(id).format(Object.fromEntries(shown)));
   }
 
-  /**
-   * Markup. Escapes and isolates strings: an Arabic name must not change the direction of the English sentence around it, or
-   * vice versa.
-   */
+  /** Isolates strings: an Arabic name must not change the direction of the English sentence around it, or vice versa. */
   rich(id: MessageId, values: Readonly<Record<string, string | number | Html | Tag>> = {}): Html {
     const isolated = Object.entries(values).map(([name, value]) => [
       name,
@@ -86,15 +83,11 @@ export class Translator {
     return format.format(date);
   }
 
-  /** In the order of the catalogue. */
   scopes(names: readonly string[]): ShownScope[] {
     return this.catalogue.inOrder(names).map((name) => this.scope(name));
   }
 
-  /**
-   * A scope without a text in this language is shown in English, marked for screen readers (WCAG 2.2, 3.1.2). An undeclared
-   * scope is shown by its name.
-   */
+  /** Falls back to English, marked for screen readers (WCAG 2.2, 3.1.2). An undeclared scope is shown by its name. */
   scope(name: string): ShownScope {
     const scope = this.catalogue.find(name);
     if (!scope) return { text: html`<code>${name}</code>`, access: null };
@@ -120,7 +113,6 @@ function dayFormat(locale: string, timeZone: string): Intl.DateTimeFormat {
   }
 }
 
-/** Renders the text between the tags of a message. */
 export type Tag = (chunks: Fragment[]) => Html;
 
 /** @param address on this site, or validated */
