@@ -1,24 +1,24 @@
 import type { Msg } from '@nats-io/transport-node';
 import { Logger } from '@nestjs/common';
 
-/** Request header with the id under which the caller logs its own request, so that both logs can be read together. */
+/** Request header with the request id of the caller's log, to correlate both logs. */
 export const REFERENCE_HEADER = 'reference';
 
-/** Largest payload that is parsed. Valid messages have at most 4 KB. */
+/** Limit of a payload. Valid messages have at most 4 KB. */
 const MAX_BYTES = 16 * 1024;
 const MAX_ID = 128;
 const LOG_INTERVAL_MS = 10_000;
 
-/** A JSON object of which nothing is known yet. */
+/** Unvalidated JSON object. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** A request in Nest's packet format. */
+/** Request in Nest's packet format. */
 export interface NatsRequest {
   readonly id: string;
   readonly data: unknown;
 }
 
-/** A message that violates its contract. The error text never quotes the message. */
+/** Thrown for a message that violates its contract. The error text never quotes the message. */
 export class MalformedMessageError extends Error {
   /** @param id of the request, if it has one */
   constructor(
@@ -30,7 +30,7 @@ export class MalformedMessageError extends Error {
   }
 }
 
-/** @throws MalformedMessageError for anything but a JSON object of at most 16 KiB */
+/** @throws MalformedMessageError unless the payload is a JSON object of at most 16 KiB */
 export function readObject(message: Msg): Fields {
   if (message.data.length > MAX_BYTES)
     throw new MalformedMessageError(`it is larger than ${MAX_BYTES} bytes`);
@@ -45,7 +45,7 @@ export function readObject(message: Msg): Fields {
 }
 
 /**
- * @param isValid whether the data match the contract of the subject
+ * @param isValid validates the data against the subject's contract
  * @throws MalformedMessageError, also for a request whose reply subject is not an inbox
  */
 export function readRequest(message: Msg, isValid: (data: unknown) => boolean): NatsRequest {
@@ -58,8 +58,8 @@ export function readRequest(message: Msg, isValid: (data: unknown) => boolean): 
 }
 
 /**
- * Whether the reply subject is an inbox. A requester could name any other subject, and the reply would pass for a broadcast of
- * this service: one to `oauth.grant.revoked` would empty every cache.
+ * Returns true if the reply subject is an inbox. With any other subject a requester could make this service publish a reply
+ * that passes for its broadcast: one to `oauth.grant.revoked` would empty every cache.
  */
 export function expectsReply({ reply = '' }: Msg): boolean {
   return reply.startsWith('_INBOX.');
@@ -69,12 +69,12 @@ export function isObject(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null;
 }
 
-/** Logs refused messages: at most one line per subject every 10 s, so that a flood does not fill the log. */
+/** Logs malformed messages, at most one line per subject every 10 s. */
 export class MalformedMessageLog {
   private readonly logger = new Logger('NATS');
   private readonly subjects = new Map<string, { readonly writtenAt: number; readonly refused: number }>();
 
-  /** @param subject a subject this process subscribed to, so that the map stays small */
+  /** @param subject one of this process's subscriptions, so that the map stays small */
   warn(subject: string, message: Msg, { message: problem }: MalformedMessageError): void {
     const now = performance.now();
     const { writtenAt, refused } = this.subjects.get(subject) ?? { writtenAt: -Infinity, refused: 0 };
@@ -84,7 +84,7 @@ export class MalformedMessageLog {
     }
     this.subjects.set(subject, { writtenAt: now, refused: 0 });
     const { length: bytes } = message.data;
-    const msg = 'malformed NATS message refused';
+    const msg = 'rejected a malformed NATS message';
     this.logger.warn({ subject, problem, bytes, refused_since_last_line: refused + 1, msg });
   }
 }

@@ -16,47 +16,46 @@ import { respond } from './respond.js';
 import { Throttled } from './throttled.js';
 
 const HEARTBEAT_MS = 1_000;
-/** How long caches are trusted after the last echo from NATS, which delivers the broadcasts that evict from them. */
+/** Caches may be used for this time after the last pong from NATS, which delivers the broadcasts that invalidate them. */
 const TRUST_MS = 5_000;
 const REQUEST_TIMEOUT_MS = 2_000;
 const RECONNECT_MS = 250;
 const RECONNECT_JITTER_MS = 100;
 
-/** Requests while they run, for metrics and traces: subject and headers, never the payload. */
+/** Publishes requests to metrics and traces: subject and headers, never the payload. */
 const REQUESTS = tracingChannel<unknown, { readonly subject: string; readonly headers: MsgHdrs }>(
   'scheduling-oauth:nats-request',
 );
 
 /**
- * By subject, the broadcasts that make cached values stale: each function returns the tag of the stale values, and throws
- * MalformedMessageError for a payload that it cannot read.
+ * Maps a broadcast's subject to a function that returns the tag of the stale values, or throws MalformedMessageError for an
+ * unreadable payload.
  */
 export type Invalidations = Readonly<Record<string, (payload: unknown) => string>>;
 
 export interface NatsOptions {
   /** `nats://[user:password@]host:port[,nats://…]`. */
   readonly natsUrl: string;
-  /** The connection's name in the monitoring of the NATS server. */
+  /** Connection name shown by NATS's monitoring. */
   readonly name: string;
-  /** Timeout of a request, the wait for the connection included, in milliseconds; 2000 when absent. */
+  /** Timeout of a request in milliseconds, including the wait for the connection; 2000 by default. */
   readonly timeoutMs?: number | undefined;
-  /** Broadcasts to subscribe to, for the caches of this process. */
   readonly invalidations: Invalidations;
 }
 
 export interface RequestOptions {
-  /** Id under which the caller logs its request. */
+  /** Request id of the caller's log. */
   readonly reference?: string;
-  /** A responder may process the request twice: it is sent again when its reply was lost with the connection. */
+  /** Sent again if the connection is lost before the reply, so a responder may process it twice. */
   readonly isRepeatable?: boolean;
 }
 
 type Listener = (tag: string | null) => void;
 
-/** A connection to NATS: requests, broadcasts, and whether every recent broadcast must have arrived. */
+/** Connection to NATS for requests and broadcasts, which also tracks whether broadcasts may have been missed. */
 export class NatsConnection {
   private nats: NatsClient | undefined;
-  /** When the last ping that was answered was sent, in milliseconds since the epoch. */
+  /** Send time of the latest answered ping, in milliseconds since the epoch. */
   private echoedAt = 0;
   private isClosed = false;
   private heartbeat: NodeJS.Timeout | undefined;
@@ -64,7 +63,7 @@ export class NatsConnection {
   private readonly responders = new Map<string, () => Promise<object>>();
   private readonly malformed = new MalformedMessageLog();
   private readonly requests: RequestSender;
-  /** Unreadable broadcasts may come from an attacker, who must not be able to keep the caches empty. */
+  /** Throttled because unreadable broadcasts may come from an attacker, who must not be able to keep the caches empty. */
   private readonly invalidateAll = new Throttled(TRUST_MS, () => this.invalidate(null));
 
   private readonly connectOptions: NodeConnectionOptions;
@@ -75,10 +74,7 @@ export class NatsConnection {
     this.requests = new RequestSender(options.timeoutMs ?? REQUEST_TIMEOUT_MS);
   }
 
-  /**
-   * Connects; retries until NATS answers, after a refused login too, which an operator may repair while this process runs.
-   * Reconnects by itself.
-   */
+  /** Connects, retrying forever, even after a rejected login, which an operator may repair. Reconnects automatically. */
   async open(): Promise<void> {
     const nats = await this.connect();
     if (!nats) return;
@@ -103,9 +99,9 @@ export class NatsConnection {
     await this.nats?.close();
   }
 
-  /** The client, once NATS has answered; null if this connection was closed before. */
+  /** Returns the connected client, or null if this connection was closed first. */
   private async connect(): Promise<NatsClient | null> {
-    // The client has no other way to end its first attempts, which would keep the process alive.
+    // The client has no other way to cancel its first attempts, which would keep the process alive.
     const reconnectDelayHandler = () => {
       if (this.isClosed) throw new DependencyUnavailableError('nats', 'the connection is closed');
       return RECONNECT_MS + Math.random() * RECONNECT_JITTER_MS;
@@ -120,25 +116,25 @@ export class NatsConnection {
     return null;
   }
 
-  /** Whether every broadcast sent more than 5 s ago must have arrived. While it is false no cache may be used. */
+  /** True if every broadcast older than 5 s must have arrived. While false, no cache may be used. */
   get trusted(): boolean {
     const age = Date.now() - this.echoedAt;
-    // Negative after the clock was set back.
+    // Negative if the clock was set back.
     return age >= 0 && age <= TRUST_MS;
   }
 
-  /** Calls back with the tag of the values that a broadcast made stale; with null when any may be stale. */
+  /** Calls back with the tag of stale values, or null if any value may be stale. */
   onStale(listener: Listener): void {
     this.listeners.add(listener);
   }
 
-  /** Answers every request of a subject, as every other process does that responds to it. */
+  /** Answers every request of a subject. There is no queue group: every responding process answers. */
   respond(subject: string, answer: () => Promise<object>): void {
     this.responders.set(subject, answer);
     if (this.nats) respond(this.nats, subject, answer);
   }
 
-  /** Rejects while NATS does not answer. */
+  /** Rejects while NATS is unavailable. */
   async ping(): Promise<void> {
     const sentAt = Date.now();
     if (!this.nats) throw new DependencyUnavailableError('nats', 'not connected yet');
@@ -149,8 +145,8 @@ export class NatsConnection {
   /**
    * Sends a request to one of the responders of a subject.
    *
-   * @param parse returns the reply as its type, and throws when it does not match the contract
-   * @throws DependencyUnavailableError when no valid reply arrives in time
+   * @param parse returns the typed reply, or throws if it violates the contract
+   * @throws DependencyUnavailableError if no valid reply arrives in time
    */
   async request<Reply>(
     subject: string,
@@ -176,7 +172,7 @@ export class NatsConnection {
     this.nats?.publish(subject, JSON.stringify(event));
   }
 
-  /** In the packet format of Nest's microservices, which answer these requests. */
+  /** Uses the packet format of Nest's microservices, which respond. */
   private async send(
     subject: string,
     data: object,
@@ -198,7 +194,7 @@ export class NatsConnection {
     return reply.response;
   }
 
-  /** Makes stale what a broadcast names; for a broadcast that cannot be read, everything. */
+  /** Invalidates the values named by a broadcast, or all values if the broadcast is unreadable. */
   private onBroadcast(subject: string, message: Msg, tagOf: (payload: unknown) => string): void {
     let tag: string;
     try {
@@ -216,19 +212,19 @@ export class NatsConnection {
     for await (const { type } of nats.status()) {
       if (type === 'disconnect') this.requests.down();
       if (type !== 'reconnect') continue;
-      // NATS does not repeat broadcasts to a subscriber that was disconnected: anything may be stale.
+      // NATS does not redeliver broadcasts missed during the disconnection.
       this.invalidate(null);
       void this.onConnected(nats);
     }
   }
 
-  /** Requests are sent once an echo has proved that the subscriptions are back. */
+  /** Enables requests after a pong, which proves that the subscriptions are restored. */
   private async onConnected(nats: NatsClient): Promise<void> {
     const isAnswered = await this.ping().then(
       () => true,
       () => false,
     );
-    // Otherwise the connection was lost again, and another one will follow.
+    // Otherwise the connection was lost again, and a reconnection will follow.
     if (isAnswered) this.requests.up(nats);
   }
 
@@ -238,8 +234,8 @@ export class NatsConnection {
 }
 
 /**
- * Connection options for `nats://[user:password@]host:port[,nats://…]` (a lone user name is a token): keep trying for ever,
- * from the first connection on, and notice a dead peer within seconds.
+ * Returns options for `nats://[user:password@]host:port[,nats://…]` (a user without a password is a token): retry forever,
+ * including the first connection, and detect a dead peer within seconds.
  */
 export function natsOptions(url: string, name: string): NodeConnectionOptions {
   const servers = url.split(',').map((server) => new URL(server.trim()));
@@ -249,12 +245,12 @@ export function natsOptions(url: string, name: string): NodeConnectionOptions {
     name,
     servers: servers.map(({ host }) => host),
     ...(user !== '' && (pass === '' ? { token: user } : { user, pass })),
-    // The server's permissions let a user subscribe to its own inbox only (k8s/overlays/local/nats/nats.conf).
+    // The server's permissions restrict each user to its own inbox (k8s/overlays/local/nats/nats.conf).
     ...(pass !== '' && /^[\w-]+$/.test(user) && { inboxPrefix: `_INBOX.${user}` }),
     ...(servers.some(({ protocol }) => protocol === 'tls:') && { tls: {} }),
     waitOnFirstConnect: true,
     maxReconnectAttempts: -1,
-    // Two refused logins would end the client for good; passwords are replaced on both sides, one after the other.
+    // Password rotation reaches client and server at different times, and by default two rejected logins close the client.
     ignoreAuthErrorAbort: true,
     reconnectTimeWait: RECONNECT_MS,
     reconnectJitter: RECONNECT_JITTER_MS,

@@ -11,16 +11,15 @@ import { statusSubject } from './service-status.js';
 import { StatusReport } from '#platform/status/status-report.js';
 import { NatsConnection, type NatsOptions } from './nats.connection.js';
 
-/** Options that need other providers. */
 type NatsOptionsFactory = Pick<ModuleMetadata, 'imports'> &
   Pick<FactoryProvider<NatsOptions>, 'inject' | 'useFactory'>;
 
-/** Provides the process's connection to NATS. A process starts without NATS and is not ready until NATS answers. */
+/** Provides the process's NATS connection. The process starts without NATS, but is not ready until NATS answers. */
 @Module({})
 export class NatsModule implements OnApplicationShutdown {
   constructor(
     private readonly connection: NatsConnection,
-    // Both are absent in services of other teams, which have checks of their own.
+    // Absent in other teams' services, which have their own health checks.
     @Optional() readiness?: Readiness,
     @Optional() status?: StatusReport,
   ) {

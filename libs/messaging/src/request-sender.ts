@@ -10,32 +10,32 @@ export interface OutgoingRequest {
   readonly subject: string;
   readonly payload: string;
   readonly headers: MsgHdrs;
-  /** A responder may get the request twice, because the first reply was lost. */
+  /** Allows sending the request again after its reply was lost. */
   readonly isRepeatable: boolean;
 }
 
-/** Bounds the memory of the requests that wait for the connection or for a responder. */
+/** Limit of requests that wait for the connection or a responder, to bound memory. */
 const MAX_WAITING = 2_000;
 const RESPONDERS_RETRY_MS = 100;
 
 class ConnectionLostError extends Error {}
 
 /**
- * Sends requests over a connection that may break. While it is down, requests wait for it: as long as the outage has not
- * lasted longer than a request's timeout. Later ones are refused immediately. The client itself discards what it is given
- * while it is disconnected, and the request then waits for its whole timeout.
+ * Sends requests over an unreliable connection. During an outage requests are held until the outage has lasted longer than the
+ * request timeout; later requests fail immediately. The NATS client itself drops requests made while it is disconnected, and
+ * they would fail only at their timeout.
  */
 export class RequestSender {
   private client: NatsClient | undefined;
-  /** Start of the outage (`performance.now()`), while there is no client. */
+  /** Start of the current outage (`performance.now()`). */
   private downSince = -Infinity;
-  /** When the latest reply arrived, or the connection was made. */
+  /** Time of the latest reply or connection. */
   private respondedAt = -Infinity;
   private readonly held = new Set<(lost?: Error) => void>();
   private readonly inFlight = new Set<(lost: Error) => void>();
   private waiting = 0;
 
-  /** @param timeoutMs how long a request may take in all, however often it is sent */
+  /** @param timeoutMs total time of a request, including retries */
   constructor(private readonly timeoutMs: number) {}
 
   get isUp(): boolean {
@@ -48,7 +48,7 @@ export class RequestSender {
     for (const proceed of this.held) proceed();
   }
 
-  /** The replies to what is in flight are lost. */
+  /** Fails the requests in flight: their replies are lost. */
   down(): void {
     if (!this.client) return;
     this.client = undefined;
@@ -57,14 +57,14 @@ export class RequestSender {
     for (const fail of this.inFlight) fail(lost);
   }
 
-  /** Refuses what waits, and every later request. */
+  /** Rejects held and later requests. */
   close(): void {
     this.down();
     this.downSince = -Infinity;
     for (const proceed of this.held) proceed(new Error('the connection is closed'));
   }
 
-  /** @throws Error when no reply arrives within the timeout */
+  /** @throws Error if no reply arrives within the timeout */
   async send(request: OutgoingRequest): Promise<Msg> {
     const deadline = performance.now() + this.timeoutMs;
     for (;;) {
@@ -80,7 +80,6 @@ export class RequestSender {
     }
   }
 
-  /** Resolves when the connection is back. */
   private connected(deadline: number): Promise<NatsClient> {
     const patience = Math.min(deadline, this.downSince + this.timeoutMs) - performance.now();
     if (patience <= 0) throw new Error('the connection is down');
@@ -114,7 +113,7 @@ export class RequestSender {
     }
   }
 
-  /** Whether the request reached nobody, and a responder may be back in time. */
+  /** Returns true if the request had no responder, and one may return within the timeout. */
   private lacksResponders(error: unknown, deadline: number): boolean {
     const now = performance.now();
     return (

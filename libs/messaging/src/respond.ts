@@ -5,8 +5,8 @@ import { expectsReply } from './nats-message.js';
 const logger = new Logger('NATS');
 
 /**
- * Answers the requests of a subject in plain JSON. Without a queue group: every process that responds to the subject gets
- * every request. A request whose answer fails gets none.
+ * Replies to the requests of a subject in plain JSON. There is no queue group: every responding process gets every request. If
+ * `answer` fails, no reply is sent.
  */
 export function respond(nats: NatsClient, subject: string, answer: () => Promise<object>): void {
   nats.subscribe(subject, {

@@ -1,23 +1,22 @@
 import type { ServiceStatus } from '#platform/status/status-report.js';
 import { isObject, MalformedMessageError } from './nats-message.js';
 
-/** The apps that answer. */
 export const STATUS_SERVICES = ['authorize', 'token', 'resource'] as const;
 
 /**
- * Subject of a request without a payload. Every running process of the service answers with its {@link ServiceStatus}: there is no
- * queue group. Each service has a separate subject, so that NATS's permissions prevent an answer for another service.
+ * Returns the subject of the status request, which has no payload. Every running process of the service replies with its {@link
+ * ServiceStatus}. Each service has a separate subject, so that NATS's permissions prevent a reply for another service.
  */
 export function statusSubject(service: string): string {
   return `oauth.service.status.${service}`;
 }
 
-/** The inbox, without its random end, to which the processes of a service may send their answers. */
+/** Returns the inbox, without its random suffix, to which a service's processes may reply. */
 export function statusInbox(inboxPrefix: string, service: string): string {
   return `${inboxPrefix}.status.${service}`;
 }
 
-/** Reads an answer, which may come from a later version: unknown fields are kept. @throws MalformedMessageError */
+/** Validates a reply; unknown fields of later versions are kept. @throws MalformedMessageError */
 export function parseServiceStatus(answer: unknown): ServiceStatus {
   if (isObject(answer) && isServiceStatus(answer)) return answer;
   throw new MalformedMessageError('it does not match the contract');
@@ -30,7 +29,6 @@ const isText: Check = (value) => typeof value === 'string';
 const isCount: Check = (value) => Number.isInteger(value);
 const isTime: Check = (value) => isText(value) && !Number.isNaN(Date.parse(value as string));
 
-/** Whether an object has these fields. */
 const has =
   (fields: Readonly<Record<string, Check>>): Check =>
   (value) =>

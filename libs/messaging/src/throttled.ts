@@ -1,4 +1,4 @@
-/** Runs an action immediately, and at most once per interval: a call within the interval takes effect at its end. */
+/** Runs an action immediately, and at most once per interval; a call within the interval is deferred to its end. */
 export class Throttled {
   private timer: NodeJS.Timeout | undefined;
   private isDue = false;
@@ -13,7 +13,7 @@ export class Throttled {
     else this.act();
   }
 
-  /** Drops what is due. */
+  /** Cancels a deferred run. */
   cancel(): void {
     clearTimeout(this.timer);
     this.isDue = false;

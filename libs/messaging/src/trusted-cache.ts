@@ -8,44 +8,43 @@ interface Entry<V> {
 
 interface Options<V> {
   readonly max: number;
-  /** Fetches a value that is not cached. */
   readonly fetch: (key: string, reference: string) => Promise<V>;
-  /** The tags under which a broadcast makes the value stale. */
+  /** Returns the tags by which broadcasts invalidate the value. */
   readonly tags: (value: V, key: string) => readonly string[];
-  /** How long a value may be cached, in milliseconds; 0 not at all. */
+  /** Returns the time to live in milliseconds; 0 to not cache the value. */
   readonly ttl: (value: V) => number;
 }
 
 /**
- * Outcome of a lookup: `hit`; `miss`, a fetch begins; `shared`, a fetch is already in flight; `untrusted`, cached values
- * may not be used.
+ * Outcome of a lookup: `hit`; `miss` starts a fetch; `shared` joins a fetch in flight; `untrusted` means that cached values may
+ * not be used.
  */
 export type Lookup = 'hit' | 'miss' | 'shared' | 'untrusted';
 
-/** Bounds the memory. More than come while a fetch is in flight, unless a user with many grants revokes them. */
+/** Bounds memory. Normally fewer evictions arrive during a fetch, unless a user with many grants revokes them. */
 const REMEMBERED_EVICTIONS = 100_000;
 
 interface Fetch<V> {
   readonly value: Promise<V>;
-  /** The number of the latest change before it began. */
+  /** Number of the latest change before the fetch began. */
   readonly since: number;
 }
 
 /**
- * A bounded cache. Broadcasts evict from it at once, and while broadcasts cannot arrive it is not used. Concurrent misses
- * of one key share one fetch. No lookup returns a value that a broadcast before this lookup made stale.
+ * Bounded cache that broadcasts invalidate immediately, and that is bypassed while broadcasts cannot arrive. Concurrent misses
+ * of a key share one fetch. A lookup never returns a value that an earlier broadcast made stale.
  */
 export class TrustedCache<V> {
   private readonly entries: LRUCache<string, Entry<V>>;
   private readonly keysByTag = new Map<string, Set<string>>();
   private readonly pending = new Map<string, Fetch<V>>();
   /**
-   * The number of the latest change by tag: a fetch must not store what a broadcast has made stale since it began. A Map,
-   * because an LRUCache of this size takes 4 MB before its first entry.
+   * Number of the latest change by tag: a fetch must not store a value that became stale after the fetch began. A Map, because
+   * an LRUCache of this size takes 4 MB when empty.
    */
   private readonly evicted = new Map<string, number>();
   private changes = 0;
-  /** The number of the latest change that may have made any value stale. */
+  /** Number of the latest change that may have made any value stale. */
   private cleared = 0;
   private observer: (lookup: Lookup) => void = () => undefined;
 
@@ -60,7 +59,7 @@ export class TrustedCache<V> {
     connection.onStale((tag) => (tag === null ? this.clear() : this.evict(tag)));
   }
 
-  /** The value of a key if it is cached and may be used, else undefined: synchronous, for hot paths. */
+  /** Returns the cached value or undefined, synchronously for hot paths. */
   cached(key: string): V | undefined {
     const entry = this.connection.trusted ? this.entries.get(key) : undefined;
     if (entry) this.observer('hit');
@@ -68,10 +67,10 @@ export class TrustedCache<V> {
   }
 
   /**
-   * The value of a key, cached or fetched. Rejects as the fetch does.
+   * Returns the cached or fetched value.
    *
-   * @param reference id of the request in logs
-   * @param fetch for this key, when fetching takes more than the key
+   * @param reference request id in logs
+   * @param fetch replaces `options.fetch` if it needs more than the key
    */
   async get(key: string, reference = '', fetch = this.options.fetch): Promise<V> {
     const { trusted } = this.connection;
@@ -88,7 +87,7 @@ export class TrustedCache<V> {
     return value;
   }
 
-  /** Reports the outcome of each lookup from now on. */
+  /** Reports the outcome of each later lookup. */
   observe(observer: (lookup: Lookup) => void): void {
     this.observer = observer;
   }
@@ -97,13 +96,13 @@ export class TrustedCache<V> {
     return { entries: this.entries.size, tags: this.keysByTag.size };
   }
 
-  /** The fetch in flight, unless its value may be older than a broadcast that has arrived since it began. */
+  /** Returns the fetch in flight, unless a broadcast has arrived since it began. */
   private shareable(key: string): Fetch<V> | undefined {
     const pending = this.pending.get(key);
     return pending?.since === this.changes ? pending : undefined;
   }
 
-  /** The value is as new as the lookup that fetches it, even if it is stale for later ones: then it is not stored. */
+  /** A value that became stale during the fetch is still correct for this lookup, but is not stored for later lookups. */
   private async fetch(key: string, reference: string, fetch: Options<V>['fetch']): Promise<V> {
     const since = this.changes;
     const value = await fetch(key, reference);
@@ -125,7 +124,7 @@ export class TrustedCache<V> {
 
   private evict(tag: string): void {
     if (this.evicted.size >= REMEMBERED_EVICTIONS) {
-      // Cleared at once: a Map takes tens of microseconds to find its oldest entry after many deletions.
+      // Cleared as a whole: after many deletions, a Map takes tens of microseconds to find its oldest entry.
       this.evicted.clear();
       this.cleared = ++this.changes;
     }

@@ -6,7 +6,7 @@ import { FaultProxy } from '#test/support/fault-proxy.js';
 import { type Isolated, isolate } from '#test/support/isolate.js';
 import { until } from '#test/support/until.js';
 
-/** Longer than any pause of the test: a request that the client has discarded would be noticed only then. */
+/** Longer than any pause of the test, so that a request dropped by the client fails the test. */
 const LONG_MS = 60_000;
 const MAX_WAITING = 2_000;
 
@@ -63,12 +63,12 @@ function reconnect(): void {
   network.down = false;
 }
 
-/** 'held' if the request is not settled before the next turn of the event loop. */
+/** Resolves to 'held' if the request is still pending at the next turn of the event loop. */
 const stateOf = (request: Promise<unknown>): Promise<unknown> =>
   Promise.race([request.catch((error: unknown) => error), turn('held')]);
 
 describe('a request over a connection to NATS that is lost', () => {
-  it('is sent when the connection is back', async () => {
+  it('is sent after the reconnection', async () => {
     await disconnect();
     const request = ask();
     expect(await stateOf(request)).toBe('held');
@@ -87,7 +87,7 @@ describe('a request over a connection to NATS that is lost', () => {
     expect(await request).toEqual({ n: 2 });
   });
 
-  it('is refused and not sent again if it is not repeatable and its reply was lost', async () => {
+  it('fails and is not sent again if it is not repeatable and its reply was lost', async () => {
     answered = false;
     const request = ask();
     const refused = expect(request).rejects.toThrow('the connection was lost');
@@ -99,31 +99,31 @@ describe('a request over a connection to NATS that is lost', () => {
     expect(await ask()).toEqual({ n: 2 });
   });
 
-  it('is refused at its timeout, and immediately when the outage has lasted as long', async () => {
-    const hasty = newConnection(300);
-    await hasty.open();
+  it('fails at its timeout, or immediately when the outage has already lasted longer', async () => {
+    const impatient = newConnection(300);
+    await impatient.open();
     try {
-      await disconnect(hasty);
-      await expect(ask(hasty)).rejects.toBeInstanceOf(DependencyUnavailableError);
+      await disconnect(impatient);
+      await expect(ask(impatient)).rejects.toBeInstanceOf(DependencyUnavailableError);
       await until(
         'the outage is longer than the timeout',
         LONG_MS,
-        async () => (await stateOf(ask(hasty))) !== 'held',
+        async () => (await stateOf(ask(impatient))) !== 'held',
       );
-      expect(await stateOf(ask(hasty))).toBeInstanceOf(DependencyUnavailableError);
+      expect(await stateOf(ask(impatient))).toBeInstanceOf(DependencyUnavailableError);
       reconnect();
       await until('requests are sent again', LONG_MS, () =>
-        ask(hasty).then(
+        ask(impatient).then(
           () => true,
           () => false,
         ),
       );
     } finally {
-      await hasty.close();
+      await impatient.close();
     }
   });
 
-  it('is refused immediately when 2,000 others wait', async () => {
+  it('fails immediately when 2,000 other requests are held', async () => {
     await disconnect();
     const requests = Array.from({ length: MAX_WAITING }, () => ask());
     expect(await stateOf(ask())).toBeInstanceOf(DependencyUnavailableError);
@@ -133,7 +133,7 @@ describe('a request over a connection to NATS that is lost', () => {
     expect(await ask()).toEqual({ n: MAX_WAITING + 1 });
   });
 
-  it('is refused when the connection is closed', async () => {
+  it('fails when the connection is closed', async () => {
     await disconnect();
     const refused = expect(ask()).rejects.toThrow('the connection is closed');
     await turn();
@@ -144,24 +144,24 @@ describe('a request over a connection to NATS that is lost', () => {
 });
 
 describe('a request over NATS that finds no responder', () => {
-  it('waits for one that may still be reconnecting', async () => {
+  it('waits for a responder that may be reconnecting', async () => {
     await ask();
     const request = connection.request('test.late', {}, (answer) => answer);
-    // NATS has reported by now that nothing responds.
+    // After this, NATS has reported that the subject has no responders.
     await connection.ping();
     responder.subscribe('test.late', { callback: (_, message) => void reply(message) });
     expect(await request).toEqual({ n: 1 });
   });
 
-  it('is refused when no reply has arrived for as long as its timeout', async () => {
-    const hasty = newConnection(300);
-    await hasty.open();
+  it('fails when no reply has arrived for the length of its timeout', async () => {
+    const impatient = newConnection(300);
+    await impatient.open();
     try {
       await sleep(300);
-      const refused = hasty.request('test.nobody', {}, (answer) => answer);
-      await expect(refused).rejects.toThrow('nothing responds to test.nobody');
+      const refused = impatient.request('test.unanswered', {}, (answer) => answer);
+      await expect(refused).rejects.toThrow('nothing responds to test.unanswered');
     } finally {
-      await hasty.close();
+      await impatient.close();
     }
   });
 });

@@ -8,7 +8,6 @@ import { FaultProxy } from '#test/support/fault-proxy.js';
 import { type Isolated, isolate } from '#test/support/isolate.js';
 import { until } from '#test/support/until.js';
 
-/** A broadcast's payload holds its tag. */
 const invalidations = {
   'test.changed': (payload: unknown): string => {
     const { tag } = payload as { tag?: string };
@@ -35,7 +34,7 @@ describe('the connection to NATS', () => {
     await services.close();
   });
 
-  /** Resolves when NATS answers. An echo that was lost with its connection never comes: another one is asked for. */
+  /** Resolves when NATS answers. A pong lost with its connection never arrives, so the ping is repeated. */
   const answers = () =>
     until('NATS answers', 60_000, () =>
       Promise.race([connection.ping().then(() => true), sleep(2_000, false, { ref: false })]),
@@ -50,7 +49,7 @@ describe('the connection to NATS', () => {
     await connection.ping();
   }
 
-  it('reconnects by itself after NATS has refused its login for a while', async () => {
+  it('reconnects automatically after NATS has temporarily rejected its login', async () => {
     await answers();
     const { password } = new URL(services.natsUrl);
     const wrong = Buffer.from(password.replaceAll(/./g, '-'));
@@ -71,7 +70,7 @@ describe('the connection to NATS', () => {
       () => undefined,
     );
     if (password !== '') {
-      // A client that takes a refusal for final gives up at the second.
+      // By default the client gives up after the second rejection.
       await refusedThrice;
       expect(isAnswered).toBe(false);
     }
@@ -79,7 +78,7 @@ describe('the connection to NATS', () => {
     await answers();
   });
 
-  it('connects by itself once NATS accepts the login that it refused at start', async () => {
+  it('connects once NATS accepts the login that it rejected at startup', async () => {
     const lines = await FaultProxy.start(services.natsUrl);
     const { password } = new URL(services.natsUrl);
     let logins = 0;
@@ -103,31 +102,31 @@ describe('the connection to NATS', () => {
     }
   });
 
-  it('cannot be made with what is not a URL', () => {
+  it('throws for an invalid URL', () => {
     expect(() => new NatsConnection({ natsUrl: '', name: 'test', invalidations })).toThrow('Invalid URL');
   });
 
   it('rejects a request that is not answered within its timeout', async () => {
-    const [hasty, silent] = [
-      new NatsConnection({ natsUrl: services.natsUrl, name: 'hasty', timeoutMs: 200, invalidations }),
+    const [impatient, silent] = [
+      new NatsConnection({ natsUrl: services.natsUrl, name: 'impatient', timeoutMs: 200, invalidations }),
       await connect(natsOptions(services.natsUrl, 'silent')),
     ];
     try {
-      await hasty.open();
+      await impatient.open();
       const asked: unknown[] = [];
       silent.subscribe('test.ask', { callback: (_, message) => void asked.push(message.json()) });
       await silent.flush();
-      await expect(hasty.request('test.ask', {}, (reply) => reply)).rejects.toBeInstanceOf(
+      await expect(impatient.request('test.ask', {}, (reply) => reply)).rejects.toBeInstanceOf(
         DependencyUnavailableError,
       );
       await silent.flush();
       expect(asked).toHaveLength(1);
     } finally {
-      await Promise.all([hasty.close(), silent.close()]);
+      await Promise.all([impatient.close(), silent.close()]);
     }
   });
 
-  it('ends its attempts to connect when it is closed before NATS has answered', async () => {
+  it('stops connecting when it is closed before NATS answers', async () => {
     const unanswered = new NatsConnection({
       natsUrl: `nats://127.0.0.1:${await freePort()}`,
       name: 'early',
@@ -140,7 +139,7 @@ describe('the connection to NATS', () => {
     await expect(unanswered.ping()).rejects.toBeInstanceOf(DependencyUnavailableError);
   });
 
-  it('is trusted for 5 s after the last answered ping, and no longer', async () => {
+  it('is trusted for exactly 5 s after the last answered ping', async () => {
     const now = Date.now();
     const clock = Date.now;
     try {
@@ -188,7 +187,7 @@ describe('the connection to NATS', () => {
     ['that is not an object', 'null'],
     ['that is not JSON', '{'],
     ['that is too large', JSON.stringify({ tag: 'user:8', more: 'x'.repeat(20_000) })],
-  ])('reports that anything may be stale for a broadcast %s', async (_what, payload) => {
+  ])('invalidates everything after a broadcast %s', async (_what, payload) => {
     const fresh = new NatsConnection({ natsUrl: services.natsUrl, name: 'fresh', invalidations });
     const stale: (string | null)[] = [];
     fresh.onStale((tag) => stale.push(tag));
@@ -202,7 +201,7 @@ describe('the connection to NATS', () => {
     expect(stale).toEqual([null]);
   });
 
-  it('reports it once per 5 s however many arrive, and again for those that arrived in between', async () => {
+  it('invalidates everything at most once per 5 s, and again for broadcasts that arrived within the interval', async () => {
     const flooded = new NatsConnection({ natsUrl: services.natsUrl, name: 'flooded', invalidations });
     const stale: (string | null)[] = [];
     flooded.onStale((tag) => stale.push(tag));
@@ -215,7 +214,7 @@ describe('the connection to NATS', () => {
       expect(stale.length).toBeGreaterThanOrEqual(1);
       expect(stale.length).toBeLessThanOrEqual(1 + intervals);
       const { length: before } = stale;
-      await until('the messages of the interval take effect', 60_000, () => stale.length > before);
+      await until('the deferred invalidation has run', 60_000, () => stale.length > before);
       await broadcast({ tag: 'user:9' });
       await flooded.ping();
       expect(stale.slice(before)).toEqual([null, 'user:9']);

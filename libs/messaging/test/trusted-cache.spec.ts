@@ -31,7 +31,7 @@ afterAll(async () => {
   await nats.stop();
 });
 
-/** A cache whose fetches are answered by the test. The tag of a value is the grant before its colon. */
+/** Opens a cache whose fetches the test resolves. A value's tag is the grant before its colon. */
 function open(max = 100) {
   const fetches: Fetch[] = [];
   const cache = new TrustedCache<string>(connection, {
@@ -41,20 +41,20 @@ function open(max = 100) {
     ttl: (value) => (value.endsWith('inactive') ? 0 : 30_000),
   });
   const nth = async (n: number): Promise<Fetch> => {
-    await until(`there is a fetch number ${n}`, 60_000, () => fetches.length > n);
+    await until(`fetch ${n} has begun`, 60_000, () => fetches.length > n);
     return fetches[n] as Fetch;
   };
   return { cache, fetches, nth };
 }
 
-/** Broadcasts a revocation; resolves when it has arrived at the cache's connection. */
+/** Broadcasts a revocation and waits until the cache's connection has received it. */
 async function revoked(grant: string): Promise<void> {
   others.publish('test.revoked', { grant });
   await others.ping();
   await connection.ping();
 }
 
-describe('a cache with eviction by broadcasts', () => {
+describe('a cache with invalidation by broadcasts', () => {
   it('reports the outcome of each lookup', async () => {
     const { cache, nth } = open();
     const lookups: string[] = [];
@@ -68,7 +68,7 @@ describe('a cache with eviction by broadcasts', () => {
     expect(lookups).toEqual(['miss', 'shared', 'hit', 'hit']);
   });
 
-  it('is not used while broadcasts cannot arrive, and reports that', async () => {
+  it('is bypassed while broadcasts cannot arrive, and reports it', async () => {
     const unconnected = connectionOf('never opened');
     const options = { max: 1, fetch: async () => 'fetched', tags: () => [], ttl: () => 30_000 };
     const cache = new TrustedCache<string>(unconnected, options);
@@ -80,7 +80,7 @@ describe('a cache with eviction by broadcasts', () => {
     expect(lookups).toEqual(['untrusted', 'untrusted']);
   });
 
-  it('shares one fetch between concurrent lookups of one key', async () => {
+  it('shares one fetch between concurrent lookups of a key', async () => {
     const { cache, fetches, nth } = open();
     const asking = Array.from({ length: 50 }, () => cache.get('token'));
     (await nth(0)).answer('g1:active');
@@ -89,7 +89,7 @@ describe('a cache with eviction by broadcasts', () => {
     expect(fetches).toHaveLength(1);
   });
 
-  it('does not store an answer that a revocation overtook', async () => {
+  it('does not store a value that was revoked during its fetch', async () => {
     const { cache, nth } = open();
     const asking = cache.get('token');
     const first = await nth(0);
@@ -102,7 +102,7 @@ describe('a cache with eviction by broadcasts', () => {
     expect(await again).toBe('g2:inactive');
   });
 
-  it('does not store an answer when more revocations arrived before it than it remembers', async () => {
+  it('does not store a value when more revocations arrived during its fetch than it remembers', async () => {
     const { cache, nth } = open();
     const asking = cache.get('token');
     const first = await nth(0);
@@ -115,7 +115,7 @@ describe('a cache with eviction by broadcasts', () => {
     expect(cache.cached('token')).toBeUndefined();
   });
 
-  it('gives no lookup an answer that was requested before a revocation which preceded the lookup', async () => {
+  it('does not share a fetch that began before a revocation with lookups after the revocation', async () => {
     const { cache, nth } = open();
     const early = cache.get('token');
     const first = await nth(0);
@@ -137,7 +137,7 @@ describe('a cache with eviction by broadcasts', () => {
     expect(fetches).toHaveLength(1);
   });
 
-  it('answers each lookup with one fetch, however many revocations overtake it', async () => {
+  it('makes one fetch per lookup, however many revocations arrive during it', async () => {
     const { cache, fetches, nth } = open();
     for (let n = 0; n < 4; n++) {
       const asking = cache.get('token');
@@ -149,7 +149,7 @@ describe('a cache with eviction by broadcasts', () => {
     expect(fetches).toHaveLength(4);
   });
 
-  it('drops what it fetched before a reconnection, because broadcasts may have been missed', async () => {
+  it('drops values fetched before a reconnection, because broadcasts may have been missed', async () => {
     const { cache, nth } = open();
     const kept = cache.get('kept');
     (await nth(0)).answer('g6:active');
@@ -158,7 +158,7 @@ describe('a cache with eviction by broadcasts', () => {
     const first = await nth(1);
     await nats.kill();
     await nats.restart();
-    await until('the connections are back', 60_000, async () => {
+    await until('both connections have reconnected', 60_000, async () => {
       await Promise.all([connection.ping(), others.ping()]);
       return true;
     });
@@ -174,7 +174,7 @@ describe('a cache with eviction by broadcasts', () => {
     }
   });
 
-  it('evicts every token of a grant, even after one of them was displaced', async () => {
+  it('evicts every token of a grant, even after one of them was evicted by size', async () => {
     const { cache, fetches, nth } = open(3);
     const keep = async (key: string, value: string) => {
       const asking = cache.get(key);
@@ -182,7 +182,7 @@ describe('a cache with eviction by broadcasts', () => {
       await asking;
     };
     for (const key of ['a', 'b', 'c']) await keep(key, 'g7:active');
-    // `a` falls out and comes back; its old entry's end must not take the new one out of the index.
+    // `a` is evicted and stored again; the removal of its old entry must not remove the new one from the index.
     await keep('d', 'g8:active');
     await keep('a', 'g7:active');
     await revoked('g7');
@@ -196,7 +196,7 @@ describe('a cache with eviction by broadcasts', () => {
     expect(await cache.get('d')).toBe('g8:active');
   });
 
-  it('indexes no more tags than it has entries', async () => {
+  it('removes the tags of evicted entries from the index', async () => {
     const { cache, fetches, nth } = open(10);
     for (let n = 0; n < 1_000; n++) {
       const asking = cache.get(`token ${n}`);

@@ -1,10 +1,10 @@
 /**
- * A backing service did not answer, or failed. The outcome is unknown, so the request fails closed: 503, and the client may
- * repeat it.
+ * A backing service failed or did not answer. The outcome is unknown, so the request fails closed with 503, and the
+ * client may retry.
  */
 export class DependencyUnavailableError extends Error {
   /**
-   * @param dependency its name as /readyz lists it: `redis`, `postgres`, `nats`
+   * @param dependency name as in /readyz: `redis`, `postgres`, `nats`
    * @param cause the driver's error, or a reason
    */
   constructor(

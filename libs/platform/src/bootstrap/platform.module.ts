@@ -3,13 +3,12 @@ import { Readiness } from '../health/readiness.js';
 import { StatusReport } from '../status/status-report.js';
 import { Metrics } from '../telemetry/metrics.js';
 
-/** The internal port serves these before the app's modules exist. */
+/** Created before the app's modules, because the internal port serves them while the app starts. */
 export interface Instruments {
   readonly readiness: Readiness;
   readonly metrics: Metrics;
 }
 
-/** Provides readiness, metrics and status to every module of a process. */
 @Module({})
 export class PlatformModule {
   static forRoot({

@@ -40,32 +40,29 @@ import { startTracing } from '../telemetry/start-tracing.js';
 import type { Tracing } from '../telemetry/tracing.js';
 import { type Instruments, PlatformModule } from './platform.module.js';
 
-/** An app as a process runs it. */
 export interface Service<Configuration = ServiceConfiguration> {
   readonly name: string;
   readonly module: DynamicModule;
   readonly configuration: Configuration;
-  /** Settings that must be the same in every app; the status tells them, so none is secret. */
+  /** Settings that must be equal in every app. The status report contains them, so they must not be secret. */
   readonly sharedSettings?: Settings;
-  /** Bodies of any other media type are refused. */
   readonly bodyParsers: BodyParsers;
-  /** Response headers besides those of every service. */
+  /** Added to the default response headers. */
   readonly headers?: ResponseHeaders;
-  /** Paths that scripts of any origin may call. */
+  /** CORS: scripts of any origin may call these paths. */
   readonly crossOriginPaths?: readonly string[];
-  /** The answer to what is not HTTP; by default JSON in the shape of RFC 6749 5.2. */
+  /** Response to bytes that are not HTTP; by default JSON in the shape of RFC 6749 5.2. */
   readonly malformedRequest?: (status: MalformedRequestStatus) => MalformedRequestAnswer;
-  /** The JSON of 503 under overload, for an app that scripts of any origin may call; by default its error filter answers. */
+  /** JSON body of the 503 under overload. Without it the app's error filter renders the response. */
   readonly overloadBody?: OverloadBody;
-  /** Adds what only this app has, such as another transport. */
+  /** Additional setup for this app, such as another transport. */
   readonly configure?: (app: NestFastifyApplication) => Promise<void> | void;
 }
 
-/** The part of the configuration that an app needs before it listens. */
 type HttpConfiguration = ProxySettings & { readonly LOG_LEVEL: string; readonly publicUrl: string };
 
 const BODY_LIMIT = 64 * 1024;
-/** Within which a request must arrive, head and body. */
+/** Time for a request's head and body to arrive. */
 const REQUEST_TIMEOUT_MS = 10_000;
 
 @Module({})
@@ -85,19 +82,19 @@ export async function runService(
   const tracing = await startTracing(name, process.env);
   const readiness = new Readiness(requiredDependencies);
   const metrics = new Metrics();
-  // The app handles signals once it exists. As a container's first process it would ignore them until then.
+  // PID 1 of a container ignores signals that it does not handle, and Nest handles them only after the app is created.
   const exit = (): void => process.exit(0);
   process.on('SIGTERM', exit).on('SIGINT', exit);
   metrics.registry.setDefaultLabels({ service: name });
   collectDefaultMetrics({ register: metrics.registry });
   measureDependencies(metrics, readiness);
   measureCalls(metrics);
-  // Before the app: a process that waits for its dependencies is alive, and /readyz says what it waits for.
+  // Before the app, so that a process that waits for its dependencies is live and /readyz lists them.
   const health = await serveHealth(readiness, metrics.registry, HOST, INTERNAL_PORT);
-  // The event loop is the process's: beside other apps, as in tests, its delay says nothing about this one.
+  // Only here: tests run several apps in one process, and its event loop delay would say nothing about one of them.
   const delay = new EventLoopDelay();
   const app = await createService(service, { readiness, metrics, delay, ...(tracing && { tracing }) });
-  // A container's first process does not end by a signal that it sends itself, as Nest does by default.
+  // PID 1 of a container cannot terminate itself by a signal, which is Nest's default.
   app.enableShutdownHooks(undefined, { useProcessExit: true });
   process.off('SIGTERM', exit).off('SIGINT', exit);
   fastifyOf(app).addHook('onClose', async () => {
@@ -112,7 +109,7 @@ export async function runService(
 }
 
 /**
- * Creates an app with everything that our services share: bounded requests, security headers, one log line and one measurement
+ * Creates an app with the defaults of every service: request limits, security headers, one log line and one measurement
  * per request, graceful shutdown. It does not listen yet.
  */
 export async function createService(
@@ -134,59 +131,61 @@ export async function createService(
     abortOnError: false,
   });
   const fastify = fastifyOf(app);
-  // Before the preflights' scope, which gets a copy.
+  // Before allowCrossOrigin, whose encapsulated scope copies the parsers.
   addBodyParsers(fastify, service.bodyParsers);
-  // Hooks run in the order in which they are added.
+  // Hooks run in this order.
   instruments.tracing?.traceRequests(fastify);
   logRequests(fastify, logger);
   measureRequests(fastify, instruments.metrics);
-  // /readyz reports the shutdown before the app waits for its last requests.
+  // /readyz reports the shutdown before the app waits for requests in flight.
   fastify.addHook('preClose', async () => instruments.readiness.stop());
   const isClosing = closeConnectionsGracefully(fastify, REQUEST_TIMEOUT_MS);
   readBodyBeforeClose(fastify);
-  // Before everything that may refuse a request, so that each answer has them.
+  // Before any hook that may refuse a request, so that every response has them.
   const headers = responseHeaders(configuration.publicUrl, service.headers);
   setResponseHeaders(fastify, headers);
   requireHost(fastify);
   if (service.crossOriginPaths) await allowCrossOrigin(fastify, service.crossOriginPaths);
   refuseAfterStall(fastify);
   answerMalformedRequests(fastify, service.malformedRequest);
-  // RFC 9110 10.1.1: a server MAY answer an unknown expectation with 417. Node would, without a body and our headers.
+  // RFC 9110 10.1.1: a server MAY answer an unknown expectation with 417. Node does by default, without a body or our
+  // headers.
   fastify.server.on('checkExpectation', (...exchange) => fastify.server.emit('request', ...exchange));
   const { overloadBody: body } = service;
   const answer = body && { headers, body, isClosing };
   if (instruments.delay)
     refuseOverload(fastify, { ...instruments, delay: instruments.delay, logger, answer });
-  // Last, so that it is before everything else.
+  // Last: it replaces the server's request listener, so it runs first.
   limitPipelining(fastify, logger);
   await configure?.(app);
   return app;
 }
 
 function fastifyAdapter(configuration: HttpConfiguration): FastifyAdapter {
-  // Fastify gets no logger: its own messages quote URLs, whose queries carry codes. It makes no child logger per request either.
+  // No Fastify logger: its messages quote URLs, whose queries contain codes. It would also create a child logger per
+  // request.
   return new FastifyAdapter({
     genReqId: assignReference,
     bodyLimit: BODY_LIMIT,
     trustProxy: trustedProxies(configuration),
     forceCloseConnections: 'idle',
-    // Requests that arrive while the app closes are answered as ever, and their connections end with the answer.
+    // Requests that arrive while the app closes are still served, each with Connection: close.
     return503OnClosing: false,
     requestTimeout: REQUEST_TIMEOUT_MS,
     http: {
-      // Node allows the longer of the two timeouts for a body, and checks every 30 s by default.
+      // Node applies the longer of the two timeouts to a body, and checks every 30 s by default.
       headersTimeout: REQUEST_TIMEOUT_MS,
       connectionsCheckingInterval: 1_000,
-      // `requireHost` refuses requests without Host: Node's own response has no body and is not logged.
+      // `requireHost` does this check: Node's response has no body and is not logged.
       requireHostHeader: false,
     },
     rewriteUrl: requestTarget,
     routerOptions: {
       querystringParser: unparsedQuery,
-      // No path is longer: Fastify's own answer to a long parameter would quote the path, and have none of our headers.
+      // Effectively unlimited: Fastify's response to a long parameter would quote the path and lack our headers.
       maxParamLength: maxHeaderSize,
     },
-    // No middleware is used. Its engine would run for each request.
+    // Nothing uses Express-style middleware, and its engine would run for each request.
     skipMiddie: true,
   });
 }
@@ -195,7 +194,7 @@ function fastifyOf(app: NestFastifyApplication): FastifyInstance {
   return app.getHttpAdapter().getInstance();
 }
 
-/** Runs the main function of a process. An error that stops its start becomes one message for the operator, and exit code 1. */
+/** Runs the main function of a process. An error at startup is written to stderr and sets exit code 1. */
 export function main(run: () => Promise<unknown>): void {
   run().catch((error: unknown) => {
     const text =

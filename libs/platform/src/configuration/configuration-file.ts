@@ -3,24 +3,23 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { ConfigurationError } from './load-configuration.js';
 
-/** A file that a variable names, as the process read it at its start. */
+/** A file named by a variable, as read at startup. */
 export interface ConfigurationFile<T> {
   readonly variable: string;
   readonly path: string;
-  /** SHA-256 of its bytes, in hexadecimal. */
+  /** SHA-256 of the content, in hexadecimal. */
   readonly digest: string;
   readonly value: T;
 }
 
-/** More than any of them needs. */
 const MAX_BYTES = 256 * 1024;
 
 /**
- * Reads a file once, at start.
+ * Reads a file once, at startup.
  *
  * @param path relative to the working directory
- * @param parse may throw an error whose `problems` lists everything that is wrong
- * @throws ConfigurationError that lists every problem
+ * @param parse may throw an error whose `problems` lists every mistake in the file
+ * @throws ConfigurationError listing every problem
  */
 export function readConfigurationFile<T>(
   variable: string,

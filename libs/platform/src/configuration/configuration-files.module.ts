@@ -7,14 +7,14 @@ abstract class Files {
   abstract readonly files: readonly ConfigurationFile<unknown>[];
 }
 
-/** Shows by a log line, a metric and the status which version of each file a process has read: all processes must have the same. */
+/** Reports the digest of each file in the log, a metric and the status: it must be equal in all processes. */
 @Injectable()
 class ConfigurationFileReport {
   constructor({ files }: Files, metrics: Metrics, status: StatusReport) {
     const logger = new Logger('Configuration');
     const gauge = metrics.gauge(
       'oauth_configuration_file_info',
-      'The SHA-256 of each file that the process read at its start; always 1',
+      'SHA-256 of each file that the process read at startup; always 1',
       ['variable', 'sha256'],
     );
     for (const { variable, path, digest } of files) {
@@ -25,7 +25,6 @@ class ConfigurationFileReport {
   }
 }
 
-/** Reports the files of a process's configuration. */
 @Module({})
 export class ConfigurationFilesModule {
   static forRoot(files: readonly ConfigurationFile<unknown>[]): DynamicModule {

@@ -1,6 +1,6 @@
 import { validateSync } from 'class-validator';
 
-/** The environment does not describe a process that can run. Each problem names its variable and never its value. */
+/** Invalid environment variables. Each problem names its variable and never its value. */
 export class ConfigurationError extends Error {
   constructor(readonly problems: readonly string[]) {
     super(`the configuration is not complete:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
@@ -9,11 +9,11 @@ export class ConfigurationError extends Error {
 }
 
 /**
- * Reads a process's configuration from its environment, once, at start. The fields of the class are the variables, its
- * decorators their rules, its initial values their defaults. An empty variable counts as absent.
+ * Reads the configuration from the environment at startup. The class's fields are the variables, its decorators
+ * their rules, its initial values their defaults. An empty variable counts as absent.
  *
  * @param readers read what the variables name, such as files; each may throw a ConfigurationError
- * @throws ConfigurationError that lists every problem of the variables and of the readers
+ * @throws ConfigurationError listing every problem of the variables and of the readers
  */
 export function loadConfiguration<T extends object>(
   shape: new () => T,
@@ -22,7 +22,7 @@ export function loadConfiguration<T extends object>(
 ): T {
   const configuration = new shape();
   const defaults = { ...configuration } as Readonly<Record<string, unknown>>;
-  // NODE_ENV always, because the rules of other variables depend on it.
+  // NODE_ENV always: rules of other variables depend on it.
   const given = ['NODE_ENV', ...Object.keys(defaults)].filter((name) => env[name]);
   for (const name of given) {
     const text = env[name] as string;
@@ -32,14 +32,14 @@ export function loadConfiguration<T extends object>(
     ({ property, constraints = {} }) =>
       Object.values(constraints).map((rule) => (given.includes(property) ? rule : missing(property, rule))),
   );
-  // A rule of several decorators, such as a number within bounds, is one problem.
+  // A number within bounds has several decorators with the same message.
   const all = [...new Set(problems)].sort();
   for (const read of readers) all.push(...problemsOf(() => read(configuration), all.length === 0));
   if (all.length > 0) throw new ConfigurationError(all);
   return configuration;
 }
 
-/** @param valid whether the variables are: only then is any other error unexpected */
+/** @param valid whether the variables are valid; otherwise errors other than ConfigurationError are expected */
 function problemsOf(read: () => unknown, valid: boolean): readonly string[] {
   try {
     read();
@@ -51,12 +51,12 @@ function problemsOf(read: () => unknown, valid: boolean): readonly string[] {
   }
 }
 
-/** Text that is no number stays text, which the variable's rule refuses. */
+/** Returns other text unchanged; the variable's rule then rejects it. */
 function toNumber(text: string): number | string {
   return /^\d{1,15}$/.test(text) ? Number(text) : text;
 }
 
-/** Words "X must be …" for a variable that was not given at all. */
+/** Rewords "X must be …" for an absent variable. */
 function missing(variable: string, rule: string): string {
   const begin = `${variable} must be `;
   return rule.startsWith(begin) ? `${variable} is missing: it must be ${rule.slice(begin.length)}` : rule;

@@ -1,6 +1,6 @@
 /**
- * Splits a URL that names several servers, as libpq's may, into one URL for each: `scheme://user:password@a:1,b:2/path?query`.
- * Empty when it is not valid.
+ * Splits a URL with several hosts, as in libpq (`scheme://user:password@a:1,b:2/path?query`), into one URL per host.
+ * Returns an empty array if it is invalid.
  */
 export function serverUrls(url: string): string[] {
   // The part before the last @ may contain commas.

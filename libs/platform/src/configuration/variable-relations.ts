@@ -5,7 +5,7 @@ const isSet = (configuration: object | undefined, variable: string): boolean => 
   return value !== undefined && value !== '';
 };
 
-/** If it is set, exactly one of the others must be set too. */
+/** Requires exactly one of the other variables to be set if this variable is set. */
 export function WithOneOf(...others: readonly string[]): PropertyDecorator {
   return ValidateBy({
     name: 'withOneOf',
@@ -17,7 +17,6 @@ export function WithOneOf(...others: readonly string[]): PropertyDecorator {
   });
 }
 
-/** It may be set only if the other one is. */
 export function OnlyWith(other: string): PropertyDecorator {
   return ValidateBy({
     name: 'onlyWith',
@@ -28,18 +27,18 @@ export function OnlyWith(other: string): PropertyDecorator {
   });
 }
 
-/** It may be set only if the other one is not. */
 export function NotWith(other: string): PropertyDecorator {
   return ValidateBy({
     name: 'notWith',
     validator: {
       validate: (value, argument) => value === '' || !isSet(argument?.object, other),
-      defaultMessage: (argument) => `${argument?.property} and ${other} exclude each other: set one of them`,
+      defaultMessage: (argument) =>
+        `${argument?.property} and ${other} are mutually exclusive: set only one of them`,
     },
   });
 }
 
-/** Set if another variable is set, and only then. */
+/** Requires both variables to be set, or neither. */
 export function TogetherWith(other: string): PropertyDecorator {
   return ValidateBy({
     name: 'togetherWith',

@@ -3,7 +3,7 @@ import { applyDecorators } from '@nestjs/common';
 import { IsIn, IsInt, Max, Min, ValidateBy, ValidateIf } from 'class-validator';
 import { serverUrls } from './server-urls.js';
 
-/** One or more URLs of one of the protocols, comma-separated: the servers of a cluster. */
+/** One or more comma-separated URLs, such as the servers of a cluster. */
 export function UrlsVariable(...protocols: string[]): PropertyDecorator {
   const wanted = protocols.map((protocol) => `${protocol}://…`).join(' or ');
   return ValidateBy({
@@ -17,7 +17,7 @@ export function UrlsVariable(...protocols: string[]): PropertyDecorator {
   });
 }
 
-/** NATS with a user of the audit trail (docs/audit.md); empty for NATS_URL. */
+/** URL of NATS for the audit trail's user (docs/audit.md); empty to use NATS_URL. */
 export function AuditUrlVariable(): PropertyDecorator {
   return applyDecorators(
     ValidateIf((_, value) => value !== ''),
@@ -30,10 +30,8 @@ function isUrl(value: string, protocols: readonly string[]): boolean {
 }
 
 /**
- * The public address of one of the services: an origin, to which paths are appended. With NODE_ENV=production it must be
- * https: codes, tokens and secrets go there (RFC 6749 3.1, 3.2), and an issuer is https (RFC 8414 2).
- *
- * @param options optional: whether it may be empty
+ * Public origin of a service. With NODE_ENV=production it must be https: codes, tokens and secrets are sent to it (RFC
+ * 6749 3.1, 3.2), and an issuer is https (RFC 8414 2).
  */
 export function OriginVariable({ optional = false } = {}): PropertyDecorator {
   return ValidateBy({
@@ -49,13 +47,13 @@ export function OriginVariable({ optional = false } = {}): PropertyDecorator {
         const when = isInProduction(argument?.object) ? ' (NODE_ENV is production)' : '';
         const name = argument?.property ?? '';
         const host = name.replace(/_URL$/, '').toLowerCase();
-        return `${name} must be an ${scheme} origin with no path and no slash at its end, such as https://${host}.example.com${when}`;
+        return `${name} must be an ${scheme} origin with no path and no trailing slash, such as https://${host}.example.com${when}`;
       },
     },
   });
 }
 
-/** An OpenID provider's issuer; empty for none. OpenID Connect Core 2: https, without query and fragment. */
+/** Issuer of an OpenID provider; empty for none. OpenID Connect Core 2: https, without query and fragment. */
 export function IssuerVariable(): PropertyDecorator {
   return ValidateBy({
     name: 'issuer',
@@ -72,7 +70,7 @@ export function IssuerVariable(): PropertyDecorator {
   });
 }
 
-/** An address; with NODE_ENV=production https. Empty for none. */
+/** URL, empty for none; https with NODE_ENV=production. */
 export function AddressVariable(): PropertyDecorator {
   return ValidateBy({
     name: 'address',
@@ -86,7 +84,7 @@ export function AddressVariable(): PropertyDecorator {
   });
 }
 
-/** Any number of origins, comma-separated; their hosts are plain enough to stand in a Content-Security-Policy. */
+/** Any number of comma-separated origins without characters that are special in a Content-Security-Policy. */
 export function OriginsVariable(): PropertyDecorator {
   const isOrigin = (value: string, schemes: readonly string[]) =>
     isUrl(value, schemes) && new URL(value).origin === value && /^[a-z]+:\/\/[a-z0-9.-]+(:\d+)?$/.test(value);
@@ -97,12 +95,12 @@ export function OriginsVariable(): PropertyDecorator {
         typeof value === 'string' &&
         listOf(value).every((origin) => isOrigin(origin, webSchemes(argument?.object))),
       defaultMessage: (argument) =>
-        `${argument?.property} must be https origins with no path and no slash at their end, comma-separated, such as https://pictures.example.com`,
+        `${argument?.property} must be https origins with no path and no trailing slash, comma-separated, such as https://pictures.example.com`,
     },
   });
 }
 
-/** A page that others link to, or empty. In production it must be https. */
+/** URL of a page that other pages link to; empty for none; https with NODE_ENV=production. */
 export function LinkVariable(): PropertyDecorator {
   return ValidateBy({
     name: 'link',
@@ -115,7 +113,7 @@ export function LinkVariable(): PropertyDecorator {
   });
 }
 
-/** A name that pages show. */
+/** Name shown on pages. */
 export function NameVariable(): PropertyDecorator {
   return ValidateBy({
     name: 'name',
@@ -127,7 +125,7 @@ export function NameVariable(): PropertyDecorator {
   });
 }
 
-/** What a variable lists, separated by commas. */
+/** Splits a comma-separated list; empty items are dropped. */
 export function listOf(value: string): string[] {
   return value
     .split(',')
@@ -135,7 +133,6 @@ export function listOf(value: string): string[] {
     .filter((one) => one !== '');
 }
 
-/** Of an address: http only outside production. */
 function webSchemes(configuration: object | undefined): string[] {
   return isInProduction(configuration) ? ['https'] : ['https', 'http'];
 }
@@ -146,13 +143,12 @@ function isInProduction(configuration: object | undefined): boolean {
   );
 }
 
-/** A whole number within bounds. Its default must be a number: `loadConfiguration` then reads a number from the text. */
+/** Whole number within bounds. The field's default must be a number, so that `loadConfiguration` converts the text. */
 export function NumberVariable(least: number, most: number): PropertyDecorator {
   const message = `$property must be a whole number from ${least} to ${most}`;
   return applyDecorators(IsInt({ message }), Min(least, { message }), Max(most, { message }));
 }
 
-/** One of a few words. */
 export function ChoiceVariable(...choices: string[]): PropertyDecorator {
   return IsIn(choices, { message: `$property must be one of ${choices.join(', ')}` });
 }
@@ -174,7 +170,7 @@ export function KeysVariable(): PropertyDecorator {
   });
 }
 
-/** Addresses or ranges of proxies, comma-separated; `loopback`, `linklocal` and `uniquelocal` are ranges as well. */
+/** Comma-separated IP addresses, CIDR ranges, `loopback`, `linklocal` or `uniquelocal`. */
 export function ProxiesVariable(): PropertyDecorator {
   return ValidateBy({
     name: 'proxies',
@@ -197,14 +193,14 @@ function areRanges(values: string[]): boolean {
 
 const TARGETS = [null, 'read-write', 'primary'];
 
-/** PostgreSQL: one server, or several, comma-separated, of which the one that takes writes is used. */
+/** PostgreSQL URL with one or several comma-separated hosts; the host that accepts writes is used. */
 export function DatabaseUrlVariable(): PropertyDecorator {
   return ValidateBy({
     name: 'databaseUrl',
     validator: {
       validate: (value) => typeof value === 'string' && isDatabase(value),
       defaultMessage: (argument) =>
-        `${argument?.property} must be a URL, postgres://… or postgresql://…, of one server or several (a:5432,b:5432); ` +
+        `${argument?.property} must be a URL, postgres://… or postgresql://…, with one host or several (a:5432,b:5432); ` +
         'target_session_attrs, if given, must be read-write or primary',
     },
   });
@@ -221,10 +217,10 @@ function isDatabase(value: string): boolean {
   );
 }
 
-/** The schema of the tables unless DATABASE_SCHEMA names another: not `public`, where a product may have its own `users`. */
+/** Default of DATABASE_SCHEMA: not `public`, where a product may have its own `users` table. */
 export const DEFAULT_SCHEMA = 'oauth';
 
-/** A PostgreSQL schema whose name needs no quotes. */
+/** Name of a PostgreSQL schema that needs no quotes. */
 export function SchemaVariable(): PropertyDecorator {
   return ValidateBy({
     name: 'schema',
@@ -235,7 +231,7 @@ export function SchemaVariable(): PropertyDecorator {
   });
 }
 
-/** The rule of `isSchemaName`, for error messages. */
+/** Describes `isSchemaName` in error messages. */
 export const SCHEMA_RULE =
   'a schema name: 1 to 63 characters of a-z, 0-9 and _, no digit first, not pg_… or information_schema';
 

@@ -2,12 +2,12 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { Registry } from 'prom-client';
 import type { Readiness } from './readiness.js';
 
-/** As on the public port: a request must arrive within 10 s. Node's default is five minutes. */
+/** Same limits as on the public port. Node's default is five minutes. */
 const LIMITS = { requestTimeout: 10_000, headersTimeout: 10_000, connectionsCheckingInterval: 1_000 };
 
 /**
- * Serves the internal port: `/healthz` is 200 as long as the process runs, `/readyz` 200 or 503 with the names of
- * the missing dependencies, `/metrics` what Prometheus reads.
+ * Serves the internal port: `/healthz` is 200 while the process runs, `/readyz` is 200, or 503 with the names of the
+ * missing dependencies, `/metrics` is for Prometheus.
  */
 export async function serveHealth(
   readiness: Readiness,

@@ -3,41 +3,40 @@ type Check = () => Promise<unknown>;
 const CHECK_TIMEOUT_MS = 2_000;
 
 /**
- * Readiness of the process for `/readyz` and the metrics. `RedisModule` and `NatsModule` register `redis` and `nats`, `DatabaseModule` registers
- * `postgres` and `migrations`.
+ * Readiness of the process, for /readyz and the metrics. RedisModule and NatsModule register `redis` and `nats`,
+ * DatabaseModule registers `postgres` and `migrations`.
  */
 export class Readiness {
   private readonly checks = new Map<string, Check | null>();
   private phase: 'start' | 'stop' | null = 'start';
 
-  /** @param requiredDependencies count as missing until their checks are registered, which may be after they connect */
+  /** @param requiredDependencies missing until their checks are registered, which may be after they connect */
   constructor(requiredDependencies: readonly string[] = []) {
     for (const dependency of requiredDependencies) this.checks.set(dependency, null);
   }
 
-  /** @param check rejects, or takes longer than two seconds, while the dependency cannot be used */
+  /** @param check rejects, or takes longer than two seconds, while the dependency is unavailable */
   register(dependency: string, check: Check): void {
     this.checks.set(dependency, check);
   }
 
-  /** Call when the process listens. */
+  /** Call when the process has started to listen. */
   start(): void {
     this.phase = null;
   }
 
-  /** Call when the process shuts down: it finishes its requests and should get no new ones. */
+  /** Call when the shutdown begins, so that no new requests are routed to this process. */
   stop(): void {
     this.phase = 'stop';
   }
 
-  /** The dependencies known so far. */
   get names(): readonly string[] {
     return [...this.checks.keys()];
   }
 
   /**
-   * The dependencies that cannot be used now; empty means ready. `start` or `stop` says that nothing is missing but the
-   * process is starting or shutting down.
+   * Returns the unavailable dependencies; empty means ready. `start` or `stop` alone means that the process is starting
+   * or shutting down.
    */
   async missing(): Promise<string[]> {
     const results = await Promise.all(

@@ -1,12 +1,12 @@
 import type { FastifyInstance } from 'fastify';
 import { RefusedRequestError } from './refused-request.js';
 
-/** Parsers of request bodies by media type. Bodies are UTF-8; a parser's error becomes the answer. */
+/** Parsers of UTF-8 request bodies by media type. A parser's error determines the response. */
 export type BodyParsers = Readonly<Record<string, (text: string) => unknown>>;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Reads bodies of these media types and no other: the rest is 415. */
+/** Accepts bodies of these media types; responds 415 to any other. */
 export function addBodyParsers(fastify: FastifyInstance, parsers: BodyParsers): void {
   fastify.removeAllContentTypeParsers();
   for (const [type, parse] of Object.entries(parsers)) {

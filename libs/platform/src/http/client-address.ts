@@ -3,16 +3,17 @@ import ipaddr from 'ipaddr.js';
 import { listOf } from '../configuration/variables.js';
 
 export interface ProxySettings {
-  /** Addresses or ranges, comma-separated; empty trusts nobody. */
+  /** Comma-separated addresses or ranges; empty for no trusted proxy. */
   readonly TRUSTED_PROXIES: string;
-  /** How many of them stand in a row before the app. */
+  /** Number of proxies between a client and the app. */
   readonly TRUSTED_PROXY_HOPS?: number;
 }
 
 /**
- * Fastify's `trustProxy` function: whether the X-Forwarded-* headers of an address are believed. Hop 0 is the peer of the
- * connection. Every proxy appends the address it sees, so behind a client whose own address is in the range (SNAT, or inside
- * the cluster) the header goes on with what that client made up. Hence the number of proxies counts too.
+ * Returns Fastify's `trustProxy` function, which decides whether the X-Forwarded-* headers of an address are trusted.
+ * Hop 0 is the peer of the connection. Every proxy appends the address of its peer. If the client's own address is in a
+ * trusted range (SNAT, or inside the cluster), the preceding addresses are made up by the client, so the hops are
+ * limited too.
  */
 export function trustedProxies({
   TRUSTED_PROXIES,
@@ -23,7 +24,10 @@ export function trustedProxies({
   return (address, hop) => hop < TRUSTED_PROXY_HOPS && covers(address, hop);
 }
 
-/** The usual form of an address, at most 39 characters; undefined for any other text, which a client can send through a proxy. */
+/**
+ * Returns the canonical form of an address (at most 39 characters), or undefined for other text, which a client can
+ * send through a proxy.
+ */
 export function canonicalAddress(address: string | undefined): string | undefined {
   if (address === undefined || !ipaddr.isValid(address)) return undefined;
   const [withoutZone] = ipaddr.process(address).toString().split('%');
@@ -31,15 +35,15 @@ export function canonicalAddress(address: string | undefined): string | undefine
 }
 
 /**
- * The network that rate limits count as one caller: an IPv4 address or an IPv6 /64, the smallest network a customer gets
- * (RFC 6177 2) and can choose any address from. Invalid addresses all share one counter: otherwise a caller could invent a
- * new counter for each request.
+ * Returns the network that rate limits count as one caller: an IPv4 address, or an IPv6 /64, which is the smallest
+ * network a customer gets (RFC 6177 2). Invalid addresses share one counter: otherwise a caller could invent a new
+ * counter for each request.
  */
 export function addressNetwork(address: string | undefined): string {
   return networkOf(address, 64);
 }
 
-/** The site of that network: an IPv6 /48, which customers get on request (RFC 6177 2). */
+/** Like `addressNetwork`, with an IPv6 /48, which customers get on request (RFC 6177 2). */
 export function addressSite(address: string | undefined): string {
   return networkOf(address, 48);
 }

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { UNREAD_BODY_MS } from './request-hooks.js';
 
-/** Not HTTP; not complete in time (RFC 9110 15.5.9); or the header section is too long (RFC 6585 5). */
+/** Not HTTP; incomplete after the timeout (RFC 9110 15.5.9); header section too long (RFC 6585 5). */
 export type MalformedRequestStatus = 400 | 408 | 431;
 
 export interface MalformedRequestAnswer {
@@ -23,9 +23,9 @@ const DESCRIPTION: Readonly<Record<MalformedRequestStatus, string>> = {
 };
 
 /**
- * Answers what Node could not parse as a request. No hook, controller or filter sees it, so it is not logged and its error has
- * no reference. The connection closes after the answer, but only when the client has stopped sending or a second later,
- * because a reset could lose the answer (RFC 9112 9.6).
+ * Responds to bytes that Node could not parse as a request. Hooks, controllers and filters never see them, so they are
+ * not logged and the response has no reference. The connection closes when the client stops sending or after a second,
+ * because an immediate reset could lose the response (RFC 9112 9.6).
  */
 export function answerMalformedRequests(
   { server }: FastifyInstance,
@@ -44,13 +44,12 @@ export function answerMalformedRequests(
       'Content-Length': Buffer.byteLength(body),
       Connection: 'close',
     }).map(([name, value]) => `${name}: ${value}`);
-    // Node no longer watches a connection that timed out: a client that keeps its side open would keep it for ever.
+    // After a timeout Node no longer limits the connection: a client that keeps its side open would keep it forever.
     setTimeout(() => socket.destroy(), UNREAD_BODY_MS).unref();
     socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
   });
 }
 
-/** In the shape of RFC 6749 5.2. */
 function jsonAnswer(status: MalformedRequestStatus): MalformedRequestAnswer {
   return {
     headers: {

@@ -7,19 +7,18 @@ import type { Metrics } from '../telemetry/metrics.js';
 import { RefusedRequestError } from './refused-request.js';
 import { ANY_ORIGIN, isHostClear, readRest, requestTarget, type ResponseHeaders } from './request-hooks.js';
 
-/** A request waits for two or three turns of the event loop. Shorter turns refuse more, and serve a tenth less at twice the load. */
+/** A request waits for two or three turns of the event loop. A lower limit serves a tenth less at twice the load. */
 const MAX_DELAY_MS = 200;
 const CHECK_MS = 50;
-/** A burst that is answered within this time is not refused. */
+/** Bursts shorter than this are not refused. */
 const PERSISTENCE_MS = 500;
-/** The part of its time that a process waits for events, if it has time to wait. */
-const WAITING = 0.1;
+/** Minimum share of idle time of a process that is not overloaded. */
+const MIN_IDLE_SHARE = 0.1;
 
-/** Both in milliseconds, from any start. */
 export interface EventLoopClock {
-  /** Monotonic. */
+  /** Monotonic milliseconds. */
   now(): number;
-  /** How long the event loop has waited for events, in total. */
+  /** Total time that the event loop has waited for events, in milliseconds. */
   idle(): number;
 }
 
@@ -29,8 +28,8 @@ const CLOCK: EventLoopClock = {
 };
 
 /**
- * Measures the event loop's delay by a timer, and says when there is more work than the process can do: when the loop has been
- * late for half a second and has hardly waited for events. On a busy machine an unloaded process is late too, but it waits.
+ * Detects overload by a timer: the event loop has been late for half a second and has hardly waited for events. On a
+ * busy machine the timer of an idle process is late too, but that process waits.
  */
 export class EventLoopDelay {
   private lastCheck: number;
@@ -43,10 +42,10 @@ export class EventLoopDelay {
     this.lastIdle = clock.idle();
   }
 
-  /** Runs every `CHECK_MS`. While the event loop is late, that is once per turn. */
+  /** Runs every `CHECK_MS`, or once per turn while the event loop is late. */
   check(): void {
     const [now, idle] = [this.clock.now(), this.clock.idle()];
-    const hasWaited = (idle - this.lastIdle) / (now - this.lastCheck) > WAITING;
+    const hasWaited = (idle - this.lastIdle) / (now - this.lastCheck) > MIN_IDLE_SHARE;
     const isBehind = this.isLate(now) && !hasWaited;
     if (!isBehind) this.lateSince = Infinity;
     else if (this.lateSince === Infinity) this.lateSince = now;
@@ -56,8 +55,8 @@ export class EventLoopDelay {
   }
 
   /**
-   * Whether to refuse the request that has just been read. Each turn accepts what it can do in time and refuses the rest, so the
-   * process always has work. A turn in time ends the overload.
+   * Returns true if the current request should be refused. Each turn accepts what fits into the limit and refuses the
+   * rest, so the process always has work. A turn in time ends the overload.
    */
   isTooLong(): boolean {
     return this.isOverloaded && this.isLate(this.clock.now());
@@ -72,13 +71,11 @@ export const OVERLOAD_CHECK = 'event loop delay';
 const STATUS = 503;
 const RETRY = { 'Retry-After': '1' };
 
-/** The 503 of an app, in JSON. */
 interface OverloadAnswer {
-  /** Those of every answer of the app. */
+  /** Headers of every response of the app. */
   readonly headers: ResponseHeaders;
-  /** In the shape of the app's errors. */
   readonly body: OverloadBody;
-  /** Whether to leave the answer to the framework, which ends each connection while the app closes. */
+  /** While the app closes, the framework answers, because it also ends the connection. */
   readonly isClosing: () => boolean;
 }
 
@@ -88,18 +85,18 @@ export interface OverloadOptions {
   readonly delay: Pick<EventLoopDelay, 'check' | 'isTooLong'>;
   readonly metrics: Metrics;
   readonly logger: Logger;
-  /** Sent in place of the framework's; without it the error filter answers, which costs as much as a request. */
+  /** Bypasses the framework. Without it the error filter answers, which costs as much as a request. */
   readonly answer?: OverloadAnswer | undefined;
 }
 
-/** Answers 503 when the process cannot answer in bounded time, before anything else is done for the request. */
+/** Responds 503 before any other work while the process is overloaded. */
 export function refuseOverload(
   fastify: FastifyInstance,
   { delay, metrics, logger, answer }: OverloadOptions,
 ): void {
   const refusals = metrics.counter(
     'oauth_overload_refusals_total',
-    'Requests refused because the event loop was late for too long',
+    'Requests refused because of event loop delay',
     [],
   );
   const timer = setInterval(() => delay.check(), CHECK_MS).unref();
@@ -117,14 +114,14 @@ export function refuseOverload(
     });
 }
 
-/** The framework's part of a refusal costs as much as the rest: at twice its load, a token app serves a sixth more without it. */
+/** Half of a refusal's cost is the framework's: bypassing it lets a token app at twice its load serve a sixth more. */
 function answerBeforeFramework(
   fastify: FastifyInstance,
   isRefused: () => boolean,
   logger: Logger,
   { headers, body, isClosing }: OverloadAnswer,
 ): void {
-  // Names and values in turn, which Node writes as they are.
+  // Flat array of names and values, which Node writes without processing.
   const sent = Object.entries({
     ...headers,
     ...RETRY,
@@ -133,7 +130,7 @@ function answerBeforeFramework(
   const forScripts = [...sent, ...Object.entries(ANY_ORIGIN).flat()];
   const { server } = fastify;
   const [framework] = server.listeners('request') as [RequestListener];
-  // The framework ends the connection of a request without a clear host, too. And if a preflight fails, the script cannot read
+  // The framework also closes the connection after an ambiguous Host. If a preflight failed, the script could not read
   // the 503 of its request.
   const isExempt = (request: IncomingMessage): boolean =>
     isClosing() || request.method === 'OPTIONS' || !isHostClear(request);

@@ -3,27 +3,28 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 
-/** Requests that may wait behind an unfinished answer of their connection. Client libraries and proxies send none. */
+/** Limit of pipelined requests per connection. Client libraries and proxies do not pipeline. */
 export const MAX_PIPELINED = 32;
 
 /**
- * Closes a connection on which more requests wait for the answer to an earlier one. Node parses everything that it has read and
- * hands over each request before any other connection gets its turn: tens of thousands of small requests fit into one burst, and
- * `maxRequestsPerSocket` would end busy connections too. "A client that pipelines requests SHOULD retry unanswered requests if
- * the connection closes" (RFC 9112 9.3.2).
+ * Closes a connection with too many pipelined requests. Node parses all bytes that it has read and dispatches every
+ * request before it serves another connection; a single burst can contain tens of thousands of small requests.
+ * `maxRequestsPerSocket` would also end busy connections. "A client that pipelines requests SHOULD retry unanswered
+ * requests if the connection closes" (RFC 9112 9.3.2).
  */
 export function limitPipelining({ server }: FastifyInstance, logger: Logger): void {
   const waiting = new WeakMap<Socket, number>();
   const [framework] = server.listeners('request') as [RequestListener];
   server.removeAllListeners('request').on('request', (request, response) => {
-    // A response has its socket as soon as no other is before it: a client that waits for each answer costs this comparison.
+    // A response has a socket unless an earlier response is pending: without pipelining this comparison is the only
+    // cost.
     if (response.socket !== null) return framework(request, response);
     const { socket } = request;
     if (socket.destroyed) return;
     const count = (waiting.get(socket) ?? 0) + 1;
     if (count > MAX_PIPELINED) {
       socket.destroy();
-      logger.warn(`closed a connection with more than ${MAX_PIPELINED} requests waiting for an answer`);
+      logger.warn(`closed a connection with more than ${MAX_PIPELINED} requests waiting for a response`);
       return;
     }
     waiting.set(socket, count);

@@ -2,19 +2,19 @@ import { NotFoundException } from '@nestjs/common';
 import type { FastifyInstance, FastifyRequest, HTTPMethods } from 'fastify';
 
 interface Options {
-  /** Answer headers. */
+  /** Response headers. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** For the operator's log only. */
+  /** Logged, never sent to the client. */
   readonly detail?: Readonly<Record<string, unknown>>;
   readonly cause?: unknown;
 }
 
-/** A request that the platform refuses before it reaches a controller. An app's filter gives the answer its shape. */
+/** Refusal of a request before it reaches a controller. The app's exception filter renders it. */
 export class RefusedRequestError extends Error {
   readonly headers: Readonly<Record<string, string>>;
   readonly detail: Readonly<Record<string, unknown>>;
 
-  /** @param description goes to the client; it never quotes the request */
+  /** @param description sent to the client; it must not quote the request */
   constructor(
     readonly status: 400 | 405 | 415 | 503,
     readonly description: string,
@@ -30,8 +30,8 @@ export class RefusedRequestError extends Error {
 const METHODS: readonly HTTPMethods[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 /**
- * Replaces the router's 404 by 405 with Allow where the path answers another method (RFC 9110 15.5.6), as the router knows no
- * 405. Any other error is returned as it is.
+ * Replaces a 404 by 405 with Allow if the path supports another method (RFC 9110 15.5.6), because the router never
+ * returns 405. Returns other errors unchanged.
  */
 export function refineNotFound(thrown: unknown, { server, url }: FastifyRequest): unknown {
   if (!(thrown instanceof NotFoundException)) return thrown;
@@ -45,8 +45,8 @@ export function refineNotFound(thrown: unknown, { server, url }: FastifyRequest)
 }
 
 /**
- * Whether a path without parameters answers a method. Fastify's `hasRoute` expects a route pattern and throws on a malformed
- * one. None of our paths contains characters of that syntax.
+ * Returns true if a path without parameters supports a method. Fastify's `hasRoute` expects a route pattern and throws
+ * on malformed ones; none of our paths contains pattern characters.
  */
 export function hasRoute(server: FastifyInstance, method: HTTPMethods, path: string): boolean {
   return !/[:*()]/.test(path) && server.hasRoute({ method, url: path });

@@ -5,14 +5,14 @@ import cors from '@fastify/cors';
 import type { FastifyInstance } from 'fastify';
 import { RefusedRequestError } from './refused-request.js';
 
-// What every request passes before its handler, and every response after it, in the order in which the bootstrap adds the hooks.
+// Hooks of every request and response, in the order in which service.ts adds them.
 
-/** A path that does not exist. */
+/** Matches no route. */
 const NO_PATH = '/%25';
 
 /**
- * The path and query of a request target, which may be in absolute form (RFC 9112 3.2.2). For a target that is no path, or that
- * cannot be decoded, the router's own answer would quote it; these get a path that does not exist: 404.
+ * Returns the path and query of a request target, which may be in absolute form (RFC 9112 3.2.2). Targets that are not
+ * a path or cannot be decoded are mapped to a 404, because the router's error response would quote them.
  */
 export function requestTarget({ url = '/' }: { readonly url?: string | undefined }): string {
   const target = url.startsWith('/')
@@ -29,14 +29,16 @@ export function requestTarget({ url = '/' }: { readonly url?: string | undefined
   }
 }
 
-/** Fastify's own parser would run for every request, and refuse none: handlers that take a query read the raw one. */
+/**
+ * Disables Fastify's query parser, which would run for every request: handlers parse the raw query where they need it.
+ */
 export function unparsedQuery(): Record<string, never> {
   return {};
 }
 
 export type ResponseHeaders = Readonly<Record<string, string>>;
 
-/** `docs/security.md` says what each is for. Nothing may be stored, framed, sniffed or executed. */
+/** `docs/security.md` explains each. */
 const SECURITY_HEADERS: ResponseHeaders = {
   'Cache-Control': 'no-store',
   'Content-Security-Policy': "default-src 'none';frame-ancestors 'none'",
@@ -54,18 +56,14 @@ const SECURITY_HEADERS: ResponseHeaders = {
 /** RFC 6797 7.2: "MUST NOT include the STS header field in HTTP responses conveyed over non-secure transport" */
 const HTTPS_HEADERS: ResponseHeaders = { 'Strict-Transport-Security': 'max-age=31536000; includeSubDomains' };
 
-/**
- * The headers of every response of an app.
- *
- * @param own the app's, which replace those of the same name (authorize: page-headers.ts)
- */
+/** @param own headers of the app, which override the defaults (authorize: page-headers.ts) */
 export function responseHeaders(publicUrl: string, own: ResponseHeaders = {}): ResponseHeaders {
   return { ...SECURITY_HEADERS, ...(publicUrl.startsWith('https:') && HTTPS_HEADERS), ...own };
 }
 
 /**
- * Sets the same headers on every response: @fastify/helmet computes them anew for each request, which costs more than the rest of
- * a small one. A handler may replace each.
+ * Sets the headers on every response; a handler may override each. @fastify/helmet would recompute them for each
+ * request, at a higher cost than the rest of a small request.
  */
 export function setResponseHeaders(fastify: FastifyInstance, headers: ResponseHeaders): void {
   fastify.addHook('onRequest', (_request, reply, done) => {
@@ -80,25 +78,25 @@ export const ANY_ORIGIN: ResponseHeaders = {
   'Access-Control-Expose-Headers': EXPOSED_HEADERS,
 };
 
-/** Clients look for metadata under several well-known URLs (RFC 8414 3.1, RFC 9728 3.1), and must see which do not exist. */
+/** Clients try several well-known URLs for metadata (RFC 8414 3.1, RFC 9728 3.1) and must be able to read the 404s. */
 const WELL_KNOWN = '/.well-known/';
 
 /**
- * Lets scripts of any origin call these paths, and all under `/.well-known/`, and read the answers (CORS). The paths take no
- * cookies, so a script gains nothing but what its own credentials give.
+ * Allows scripts of any origin (CORS) to call these paths and everything under `/.well-known/`. The paths ignore
+ * cookies, so a script can use only credentials that it has itself.
  */
 export async function allowCrossOrigin(fastify: FastifyInstance, paths: readonly string[]): Promise<void> {
   const open = new Set(paths);
   const isOpen = (url: string) => open.has(url.split('?', 1)[0] ?? '') || url.startsWith(WELL_KNOWN);
   fastify.addHook('onRequest', ({ method, headers, url }, reply, done) => {
-    // Only browsers send Origin; the servers that make nearly all requests pay nothing.
+    // Only browsers send Origin, and nearly all requests come from servers.
     if (headers.origin !== undefined && method !== 'OPTIONS' && isOpen(url)) reply.headers(ANY_ORIGIN);
     done();
   });
-  // In a scope of its own, so that the plugin's hook runs for preflights only.
+  // In an encapsulated scope, so that the plugin's hook runs for preflights only.
   await fastify.register(async (preflights) => {
     preflights.addHook('onRoute', (route) => {
-      // The plugin adds its route before Nest sets the error handler, and would keep Fastify's.
+      // The plugin adds its route before Nest sets the error handler and would keep Fastify's default.
       route.errorHandler = (error, request, reply) => fastify.errorHandler(error, request, reply);
     });
     await preflights.register(cors, {
@@ -122,7 +120,7 @@ export async function allowCrossOrigin(fastify: FastifyInstance, paths: readonly
  * disagree about where the request ends (request smuggling).
  */
 export function requireHost(fastify: FastifyInstance): void {
-  // Node hides what follows the thousandth header, a second Host too. Headers are limited to 16 KiB in total.
+  // Node drops headers after the thousandth, which could hide a second Host. The 16 KiB limit bounds them instead.
   fastify.server.maxHeadersCount = 0;
   fastify.addHook('onRequest', ({ raw }, reply, done) => {
     if (isHostClear(raw)) {
@@ -139,13 +137,13 @@ export function requireHost(fastify: FastifyInstance): void {
   });
 }
 
-/** Whether a request has one Host header, or none in HTTP/1.0. */
+/** Returns true for one Host header, or none in HTTP/1.0. */
 export function isHostClear({ rawHeaders, httpVersion }: IncomingMessage): boolean {
   const hosts = countHosts(rawHeaders);
   return hosts === 1 || (hosts === 0 && httpVersion === '1.0');
 }
 
-/** @param headers names and values in turn, as they were sent */
+/** @param headers `rawHeaders`: alternating names and values */
 function countHosts(headers: readonly string[]): number {
   let count = 0;
   for (let at = 0; at < headers.length; at += 2) {
@@ -155,21 +153,21 @@ function countHosts(headers: readonly string[]): number {
   return count;
 }
 
-/** Longer than a busy machine keeps a process waiting for its turn; shorter than the retry window of a refresh token. */
+/** Longer than scheduling delays on a busy machine; shorter than the retry window of a refresh token. */
 export const STALL_MS = 5_000;
 const CHECK_MS = 500;
-/** Until the requests that arrived during the stall have been read. */
+/** Time to read the requests that arrived during the stall. */
 const CATCH_UP_MS = 1_000;
 const STALLED = { headers: { 'Retry-After': '1' }, detail: { check: 'event loop stall' } };
 
 /**
  * Refuses requests that waited while the event loop was stalled: the process was stopped by a signal, frozen with its
- * container, or starved of CPU. Their clients have given up and repeated them at another instance. A refresh carried out this
- * late looks like reuse of its token if the repetition was answered (RFC 9700 4.14.2), and would revoke the grant.
+ * container, or starved of CPU. Their clients have timed out and retried at another instance. After a successful
+ * retry, executing the late refresh would look like token reuse (RFC 9700 4.14.2) and revoke the grant.
  *
- * Only the timer sets the clock: requests may run one after another for seconds without a turn of the event loop.
+ * Only the timer updates the clock: requests may run for seconds within one turn of the event loop.
  *
- * @param now milliseconds of a monotonic clock
+ * @param now monotonic milliseconds
  */
 export function refuseAfterStall(
   fastify: Pick<FastifyInstance, 'addHook'>,
@@ -185,24 +183,24 @@ export function refuseAfterStall(
   fastify.addHook('onClose', async () => clearInterval(timer));
   fastify.addHook('onRequest', (_request, _reply, done) => {
     const time = now();
-    // After a stall either the timer or a request runs first.
+    // After a stall, either the timer or a request runs first.
     const stalled = time < refuseUntil || time - lastTurn > STALL_MS;
     done(stalled ? new RefusedRequestError(503, 'the event loop was stalled', STALLED) : undefined);
   });
 }
 
-/** Grace period for requests already in flight on keep-alive connections. */
+/** Grace period for requests in flight on keep-alive connections. */
 const GRACE_MS = 250;
-/** How long the rest of an unread body may take before its connection is closed. */
+/** Time for the rest of an unread body to arrive before the connection is closed. */
 export const UNREAD_BODY_MS = 1_000;
 
 /**
- * Ends each connection with the answer to its last request once the app is closing; a connection that stayed open for a next
- * request would keep the process alive until it is killed. Idle connections stay open for a grace period first, as closing
- * them would lose a request on its way. Requests that do not end are cut off: closing ends the server's own time limits.
+ * Once the app is closing, ends each connection with its next response; a keep-alive connection would keep the process
+ * running until it is killed. Idle connections stay open for a grace period, because closing them would lose a request
+ * in flight. Closing disables the server's own time limits, so remaining requests are cut off after theirs.
  *
- * @param requestMs within which a request must arrive, in milliseconds
- * @returns whether the app is closing
+ * @param requestMs time limit of a request, in milliseconds
+ * @returns tells whether the app is closing
  */
 export function closeConnectionsGracefully(fastify: FastifyInstance, requestMs: number): () => boolean {
   let closing = false;
@@ -223,9 +221,8 @@ function countConnections({ server }: FastifyInstance): Promise<number> {
 }
 
 /**
- * Reads the rest of a request before an answer that closes its connection: the answer to a body that is too large, or to a
- * client that asked for the close and whose body nobody waits for. A connection that closes with unread bytes is reset, and the
- * client, or a proxy before it, may lose the answer (RFC 9112 9.6).
+ * Reads the rest of a request before a response that closes the connection (body too large, or `Connection: close`). A
+ * connection that closes with unread bytes is reset, and the client or a proxy may lose the response (RFC 9112 9.6).
  */
 export function readBodyBeforeClose(fastify: FastifyInstance): void {
   fastify.addHook('onSend', ({ raw }, reply, payload, done) => {
@@ -235,7 +232,7 @@ export function readBodyBeforeClose(fastify: FastifyInstance): void {
   });
 }
 
-/** Reads the rest of a request, as far as it arrives in time. */
+/** Discards the rest of a request, for at most `UNREAD_BODY_MS`. */
 export async function readRest(request: IncomingMessage): Promise<void> {
   request.resume();
   const signal = AbortSignal.timeout(UNREAD_BODY_MS);

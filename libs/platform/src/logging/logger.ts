@@ -1,35 +1,34 @@
 import type { LoggerService } from '@nestjs/common';
 import { destination, type Level, type Logger, pino } from 'pino';
 
-/** Of one write, below the most that SonicBoom writes at once (16 KiB): with 4 KiB a small request costs a quarter more. */
+/** Buffered bytes per write, below SonicBoom's maximum of 16 KiB. With 4 KiB a small request costs a quarter more. */
 const WRITE_BYTES = 12 * 1024;
-/** How long a line waits for others to be written with. What a killed process logged within it is lost. */
+/** Flush interval. A killed process loses the lines of the last interval. */
 const LOG_DELAY_MS = 50;
 
-/** The JSON logger of a process, for the requests' lines and for Nest's. */
 export function createLogger(service: string, level: string): Logger {
   return pino(
     { level, base: { service }, hooks: { streamWrite: redactCredentials } },
-    // A write for each line costs as much as the line. pino writes what is left when the process exits.
+    // Unbuffered writes double the cost of a line. pino flushes the buffer when the process exits.
     destination({ fd: 1, sync: false, minLength: WRITE_BYTES, periodicFlush: LOG_DELAY_MS }),
   );
 }
 
 const CREDENTIAL = /(s(?:ac|at|rt|cs)_)[\w-]{16,}/g;
 
-/** Shortens credentials that a user put where none belongs, such as in a path or a client id, to their prefix. */
+/** Truncates credentials that a caller put in the wrong place, such as a path or a client id, to their prefix. */
 export function redactCredentials(line: string): string {
   return line.replaceAll(CREDENTIAL, '$1…');
 }
 
-/** Nest announces each of its parts under these: forty lines at every start. */
+/** Nest writes forty lines with these contexts at every start. */
 const START_UP_CONTEXTS: ReadonlySet<unknown> = new Set([
   'InstanceLoader',
   'RoutesResolver',
   'RouterExplorer',
 ]);
 
-/** Nest's log on the process's logger. What Nest says about its own start is at level debug. */
+/** Writes Nest's log to the process's logger; Nest's startup messages have level debug. */
 export class NestLogger implements LoggerService {
   constructor(private readonly logger: Pick<Logger, Level>) {}
 
@@ -57,7 +56,7 @@ export class NestLogger implements LoggerService {
     this.write('trace', message, rest);
   }
 
-  /** @param rest what Nest passes besides the message: the context last, before it the stack of an error */
+  /** @param rest Nest's further arguments: the stack of an error, if any, and last the context */
   private write(level: Level, message: unknown, rest: readonly unknown[]): void {
     const context = rest.at(-1);
     const stack = rest.length > 1 ? rest[0] : undefined;
@@ -66,7 +65,7 @@ export class NestLogger implements LoggerService {
       ...(typeof stack === 'string' && { stack }),
     };
     if (message instanceof Error) this.logger[level]({ ...fields, err: message });
-    // An object is the fields of the line; its `msg` is the message.
+    // An object has the fields of the line; its `msg` is the message.
     else if (typeof message === 'object') this.logger[level]({ ...fields, ...message });
     else this.logger[level](fields, message as string);
   }

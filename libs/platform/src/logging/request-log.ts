@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 
-// On the request itself: a WeakMap costs a hash look-up each time, and a spread for each addition.
+// Properties of the request: a WeakMap would cost a hash lookup each time.
 const LOG_CONTEXT = Symbol('log context');
 const REFERENCE = Symbol('reference');
 
@@ -17,12 +17,11 @@ export function addLogContext(request: LoggedRequest, fields: Readonly<Record<st
   Object.assign((request[LOG_CONTEXT] ??= {}), fields);
 }
 
-/** The fields that have been added so far. */
 export function logContext(request: LoggedRequest): Readonly<Record<string, unknown>> {
   return request[LOG_CONTEXT] ?? {};
 }
 
-/** An error that is answered, such as OAuthError. */
+/** Error with a response, such as OAuthError. */
 export interface AnsweredError {
   readonly code: string;
   readonly status: number;
@@ -31,7 +30,7 @@ export interface AnsweredError {
   readonly cause?: unknown;
 }
 
-/** Adds an error to the request's log line: the failed check and its values, and for an error of our own where it happened. */
+/** Adds an error to the request's log line: the failed check and its values; for a 5xx also cause and stack. */
 export function addErrorToLog(request: IncomingMessage, error: AnsweredError): void {
   const { code, status, description, detail, cause } = error;
   addLogContext(request, {
@@ -42,17 +41,17 @@ export function addErrorToLog(request: IncomingMessage, error: AnsweredError): v
   });
 }
 
-/** The id under which the request is logged; error answers carry it as `error_reference`. */
+/** Id of the request in the log; error responses contain it as `error_reference`. */
 export function referenceOf(request: LoggedRequest): string {
   return request[REFERENCE] ?? 'none';
 }
 
 const REFERENCE_BYTES = 9;
-/** For 512 references: one call of the system's generator costs as much as all the rest of a reference. */
+/** Randomness for 512 references: a system call for each would double the cost of a reference. */
 const pool = Buffer.allocUnsafe(512 * REFERENCE_BYTES);
 let used = pool.length;
 
-/** Gives a request its reference. It is made here and never taken from the request, as it goes to the client. */
+/** Generates the reference of a request. It is never taken from the request, because responses contain it. */
 export function assignReference(request: LoggedRequest): string {
   if (used === pool.length) {
     randomFillSync(pool);
@@ -64,11 +63,11 @@ export function assignReference(request: LoggedRequest): string {
 }
 
 /**
- * Writes one line for each request: method, path without its query, status, duration and log context. Headers carry
- * credentials and queries carry codes: neither is ever logged.
+ * Writes one line per request: method, path without its query, status, duration and log context. Headers and queries
+ * are never logged, because they contain credentials and codes.
  *
- * An aborted request has two: one when its connection closes, and one when its handler is done, which says what became of it.
- * The client does not know whether its refresh was carried out, and gave up perhaps because a dependency was slow.
+ * An aborted request has two lines: one when the client disconnects, and one with the outcome of the handler, because
+ * the client does not know whether its refresh succeeded.
  */
 export function logRequests(fastify: FastifyInstance, logger: Logger): void {
   const aborted = new WeakSet<IncomingMessage>();
@@ -86,7 +85,7 @@ export function logRequests(fastify: FastifyInstance, logger: Logger): void {
     logger.info(describe(request.raw), 'aborted');
     done();
   });
-  // Fastify calls no onResponse for an answer that cannot be sent.
+  // Fastify does not call onResponse if the response cannot be sent.
   fastify.addHook('onSend', (request, { raw, statusCode }, payload, done) => {
     if (raw.destroyed && aborted.has(request.raw)) {
       const level = statusCode >= 500 ? 'error' : 'info';
@@ -96,7 +95,7 @@ export function logRequests(fastify: FastifyInstance, logger: Logger): void {
   });
 }
 
-/** The line of a request that failed before the framework got it. */
+/** Logs a request that failed before it reached the framework. */
 export function logFailure(logger: Logger, request: IncomingMessage, statusCode: number): void {
   if (logger.isLevelEnabled('error')) logger.error(describe(request, { res: { statusCode } }), 'failed');
 }
@@ -107,13 +106,13 @@ function describe(request: IncomingMessage, outcome?: object): Record<string, un
   return { reference: referenceOf(request), req, ...logContext(request), ...outcome };
 }
 
-/** Paths of ours are shorter; a request may have one of 16 KiB. */
+/** Longer than any route; a request's path may have up to 16 KiB. */
 const MAX_PATH = 200;
 
 /**
- * The path, decoded, because a credential with an encoded character would not be recognized. Every path that is routed can be
- * decoded (`requestTarget`). A request target has no fragment (RFC 9112 3.2.1), but a client may send one, and it may hold what
- * a query holds.
+ * Returns the decoded path, so that credentials with encoded characters are redacted. Every routed path can be decoded
+ * (`requestTarget`). A fragment is cut off like a query: RFC 9112 3.2.1 forbids it in a request target, but clients may
+ * send it.
  */
 export function pathOf(url: string): string {
   const end = url.search(/[?#]/);

@@ -1,17 +1,17 @@
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
 import { parseRedisUrl } from './redis-url.js';
 
-/** The client that stores use. Each of their commands names one key, or keys of one slot. */
+/** Client of the stores. Every command must use keys of a single slot. */
 export type RedisClient = Redis | Cluster;
 
-/** Never executes a command twice: a script may change state. */
+/** Disables retries: a script may change state, so no command may be executed twice. */
 const connection = (timeoutMs: number) =>
   ({
-    // A command whose answer was lost may have been executed: the OAuth client repeats its request, the driver must not.
+    // A command whose reply was lost may have been executed: the OAuth client may retry, the driver must not.
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     commandTimeout: timeoutMs,
-    // A machine that died closes no connection: the kernel would go on sending to it for a quarter of an hour.
+    // A crashed machine does not close its connections, and the kernel would retransmit for a quarter of an hour.
     socketTimeout: timeoutMs + 1_000,
   }) satisfies RedisOptions;
 
@@ -20,14 +20,14 @@ const reconnecting = (timeoutMs: number) =>
     ...connection(timeoutMs),
     connectTimeout: timeoutMs,
     retryStrategy: (attempt) => Math.min(attempt * 50, 1_000),
-    // The server is a replica now: reconnect to reach the master.
+    // The server became a replica: reconnect to reach the master.
     reconnectOnError: ({ message }) => message.startsWith('READONLY'),
   }) satisfies RedisOptions;
 
 /**
- * Connects to the servers of REDIS_URL, and reconnects for ever.
+ * Connects to the servers of REDIS_URL; reconnects forever.
  *
- * @param timeoutMs timeout of a command, in milliseconds
+ * @param timeoutMs timeout of a command
  * @throws Error for an invalid REDIS_URL
  */
 export function redisClient(text: string, timeoutMs = 2_000): RedisClient {
@@ -54,14 +54,14 @@ export function redisClient(text: string, timeoutMs = 2_000): RedisClient {
     ...(tls && { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true }),
     sentinelCommandTimeout: timeoutMs,
     sentinelRetryStrategy: (attempt) => Math.min(attempt * 50, 1_000),
-    // Leaves a replaced master as soon as the Sentinels announce the failover, even if it closes no connection.
+    // Leaves a demoted master when the Sentinels announce the failover, even if it does not close the connection.
     failoverDetector: true,
   });
 }
 
 /**
- * Sends the commands of one turn of the event loop in one write: they are those of all requests that have just been read. With
- * a write for each, the system calls are a fifth of what a refresh costs.
+ * Sends the commands of one turn of the event loop, which may belong to many requests, in one write. Separate writes would add
+ * a fifth to the cost of a refresh.
  */
 class BatchingRedis extends Redis {
   private isCorked = false;
@@ -70,7 +70,8 @@ class BatchingRedis extends Redis {
     const { stream } = this;
     if (!this.isCorked && stream) {
       this.isCorked = true;
-      // This connection, whichever is the client's by then: ending it writes what it holds, and breaking it fails the commands.
+      // The captured stream, even if the client has reconnected: ending it flushes the buffer, destroying it fails the
+      // commands.
       stream.cork();
       setImmediate(() => {
         this.isCorked = false;
@@ -81,39 +82,38 @@ class BatchingRedis extends Redis {
   }
 }
 
-/** Retries while some slots have no master: nothing was executed. The sum is well below the timeout of a command. */
+/** CLUSTERDOWN means that nothing was executed, so it may be retried. The total delay is well below a command's timeout. */
 const CLUSTER_DOWN = { retryDelayOnClusterDown: 100, maxRedirections: 8 };
 
 /**
- * A fail-fast client of a Redis Cluster: a command succeeds or fails within its timeout, whatever the nodes do. It is sent again
- * only when a node says that it did not execute it (MOVED, ASK, TRYAGAIN, CLUSTERDOWN).
+ * Redis Cluster client in which a command succeeds or fails within its timeout. A command is sent again only if the node
+ * reports that it was not executed (MOVED, ASK, TRYAGAIN, CLUSTERDOWN).
  */
 class FailFastCluster extends Cluster {
   private ended = false;
 
-  /** @param commandTimeout milliseconds */
   constructor(
     nodes: readonly { host: string; port: number }[],
     connection: Omit<NonNullable<ClusterOptions['redisOptions']>, 'replyMapping'>,
     private readonly commandTimeout: number,
   ) {
     super([...nodes], {
-      // Leaves time for the commands that wait for the connection.
+      // Below the command timeout, so that waiting commands can still succeed.
       redisOptions: { ...connection, connectTimeout: commandTimeout * 0.75 },
       ...CLUSTER_DOWN,
-      // The driver cannot distinguish a command that was never sent from one whose answer was lost.
+      // The driver cannot distinguish an unsent command from one whose reply was lost.
       retryDelayOnFailover: 0,
       clusterRetryStrategy: (attempt) => Math.min(attempt * 50, 1_000),
       slotsRefreshTimeout: 1_000,
-      // Finds the new master of slots whose old master does not answer.
+      // Detects the new master of slots whose old master does not respond.
       slotsRefreshInterval: 2_000,
-      // Keeps host names: certificates name them, and each connection resolves them anew.
+      // Keeps host names: certificates contain them, and each connection resolves them again.
       dnsLookup: (name, callback) => callback(null, name),
     });
   }
 
   override sendCommand(...[command, ...rest]: Parameters<Cluster['sendCommand']>): unknown {
-    // The driver's timeout does not cover commands that wait until it knows the nodes. CLUSTER commands find them.
+    // The driver's timeout does not cover commands queued before node discovery, which uses CLUSTER commands.
     if (this.status !== 'ready' && command.name !== 'cluster') {
       command.reject(new Error('not connected to the Cluster'));
       return command.promise;
@@ -127,7 +127,7 @@ class FailFastCluster extends Cluster {
     super.disconnect(reconnect);
   }
 
-  /** A refresh in progress at the end would start the next one, and so on: the process would never exit. */
+  /** Without this check each refresh would schedule the next after disconnect, and the process would never exit. */
   override refreshSlotsCache(callback?: Parameters<Cluster['refreshSlotsCache']>[0]): void {
     if (!this.ended) super.refreshSlotsCache(callback);
   }

@@ -1,11 +1,7 @@
 import { DependencyUnavailableError } from '../dependency-unavailable.error.js';
 import type { RedisClient } from './redis-client.js';
 
-/**
- * The reply to a command.
- *
- * @throws DependencyUnavailableError for every error of the driver; the command may have been executed all the same
- */
+/** @throws DependencyUnavailableError for every driver error; the command may have been executed nevertheless */
 export async function replyTo<T>(command: Promise<T>): Promise<T> {
   try {
     return await command;
@@ -14,7 +10,7 @@ export async function replyTo<T>(command: Promise<T>): Promise<T> {
   }
 }
 
-/** Runs a script on keys of one slot, in one round trip. @throws DependencyUnavailableError as `replyTo` */
+/** Runs a script on keys of one slot in one round trip. @throws DependencyUnavailableError */
 export type RunScript<Name extends string> = (
   name: Name,
   keys: readonly string[],
@@ -23,7 +19,10 @@ export type RunScript<Name extends string> = (
 
 type Command = (keys: number, ...args: (string | number)[]) => Promise<unknown>;
 
-/** Defines the Lua scripts of a store. Redis gets the text of a script once, then its hash. @param scripts texts by name, which is unique in the process */
+/**
+ * Defines the Lua scripts of a store; ioredis sends a script's text once, then its hash. @param scripts sources by name, unique
+ * in the process
+ */
 export function defineScripts<Name extends string>(
   redis: RedisClient,
   scripts: Readonly<Record<Name, string>>,

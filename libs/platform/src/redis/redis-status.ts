@@ -2,14 +2,14 @@ import { Cluster } from 'ioredis';
 import type { RedisStatus } from '../status/status-report.js';
 import type { RedisClient } from './redis-client.js';
 
-/** How the server that this process uses is configured; of a Cluster, all its masters. Rejects if one does not answer. */
+/** Reads the configuration of the Redis server, or of all masters of a Cluster. Rejects if one does not respond. */
 export async function redisStatus(redis: RedisClient): Promise<RedisStatus> {
   const servers = redis instanceof Cluster ? redis.nodes('master') : [redis];
   if (servers.length === 0) throw new Error('no master is connected');
   const infos = await Promise.all(servers.map(async (server) => fieldsOf(await server.info())));
   const text = (name: string) => [...new Set(infos.map((info) => info.get(name) ?? 'unknown'))].join(',');
   return {
-    // Valkey reports the version of Redis that it is compatible with as well.
+    // Valkey also reports the Redis version that it is compatible with.
     version: infos.every((info) => info.has('valkey_version'))
       ? text('valkey_version')
       : text('redis_version'),
@@ -21,7 +21,7 @@ export async function redisStatus(redis: RedisClient): Promise<RedisStatus> {
   };
 }
 
-/** `name:value` lines. */
+/** Parses the `name:value` lines of INFO. */
 function fieldsOf(info: string): ReadonlyMap<string, string> {
   return new Map(
     info

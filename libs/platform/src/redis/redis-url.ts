@@ -12,7 +12,7 @@ interface Login {
   readonly tls: boolean;
 }
 
-/** Where Redis is: one server, some nodes of a Cluster, or some Sentinels that know the master. */
+/** Redis addresses: a single server, Cluster nodes, or Sentinels. */
 export type RedisServers =
   | { readonly kind: 'single'; readonly url: string }
   | ({ readonly kind: 'cluster'; readonly nodes: Address[] } & Login)
@@ -21,7 +21,7 @@ export type RedisServers =
       readonly sentinels: Address[];
       readonly master: string;
       readonly database: number;
-      /** For the Sentinels themselves, when they require a login. */
+      /** Credentials for the Sentinels themselves. */
       readonly sentinelUsername?: string;
       readonly sentinelPassword?: string;
     } & Login);
@@ -29,10 +29,10 @@ export type RedisServers =
 const SENTINEL_PARAMETERS = ['db', 'sentinel_username', 'sentinel_password'];
 
 /**
- * Reads `redis://…`, `redis-cluster://user:password@a:6379,b:6379` or
+ * Parses `redis://…`, `redis-cluster://user:password@a:6379,b:6379` or
  * `redis-sentinel://user:password@a:26379,b:26379/master?db=0&sentinel_password=…`; each with `rediss` for TLS.
  *
- * @returns null for any other text
+ * @returns null for other text
  */
 export function parseRedisUrl(text: string): RedisServers | null {
   const urls = serverUrls(text).map((url) => new URL(url));
@@ -77,12 +77,11 @@ function loginOf(username: string, password: string): Omit<Login, 'tls'> {
   };
 }
 
-function addressOf({ hostname, port }: URL, usual: number): Address {
-  // An IPv6 address has brackets in URLs only.
-  return { host: hostname.replace(/^\[|\]$/g, ''), port: port === '' ? usual : Number(port) };
+function addressOf({ hostname, port }: URL, defaultPort: number): Address {
+  // Brackets around an IPv6 address are URL syntax.
+  return { host: hostname.replace(/^\[|\]$/g, ''), port: port === '' ? defaultPort : Number(port) };
 }
 
-/** A configuration variable with such a URL. */
 export function RedisUrlVariable(): PropertyDecorator {
   return ValidateBy({
     name: 'redisUrl',

@@ -2,10 +2,10 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Cluster, type Redis } from 'ioredis';
 import type { RedisClient } from './redis-client.js';
 
-/** Injection token of the process's one Redis client, for stores. */
+/** Injection token of the process's Redis client, for stores. */
 export const REDIS = Symbol('redis');
 
-/** The state of the connection to Redis, for everything but stores. */
+/** State of the Redis connection. */
 @Injectable()
 export class RedisConnection {
   private readonly masters: ClusterMasters | undefined;
@@ -15,8 +15,8 @@ export class RedisConnection {
   }
 
   /**
-   * Calls back whenever a server becomes ready: at start, after every failover and after every restart. It may have lost
-   * its last writes. In a Cluster each master counts, although the client as a whole stays connected.
+   * Calls back whenever a server becomes ready (start, failover, restart), because it may have lost its last writes. In a
+   * Cluster this applies to each master, although the client as a whole stays connected.
    */
   onReady(callback: () => void): void {
     if (this.redis.status === 'ready') callback();
@@ -24,13 +24,13 @@ export class RedisConnection {
     else this.redis.on('ready', callback);
   }
 
-  /** Rejects while some of the keys cannot be reached. */
+  /** Rejects while some keys are unavailable. */
   async check(): Promise<void> {
     await (this.masters ? this.masters.check() : this.redis.ping());
   }
 }
 
-/** The masters of a Cluster: whether they serve, and when another node takes over. */
+/** Tracks the masters of a Cluster: their availability, and failovers. */
 class ClusterMasters {
   private known: ReadonlySet<string> = new Set();
   private readonly listeners = new Set<() => void>();
@@ -42,12 +42,12 @@ class ClusterMasters {
     if (cluster.status === 'ready') this.update();
   }
 
-  /** Calls back whenever a node begins to serve slots: at start, after a failover, and when a master returns. */
+  /** Calls back whenever a node starts to serve slots: at start, after a failover, and when a master returns. */
   onChange(listener: () => void): void {
     this.listeners.add(listener);
   }
 
-  /** Rejects while slots have no master that answers, or while a master says so. */
+  /** Rejects while a slot has no responding master, or a master reports `cluster_state` other than ok. */
   async check(): Promise<void> {
     if (this.known.size === 0) throw new Error('no node of the Cluster was reached yet');
     const nodes = new Map(this.cluster.nodes('master').map((node) => [keyOf(node), node]));

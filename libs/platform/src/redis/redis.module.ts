@@ -5,10 +5,10 @@ import { type RedisClient, redisClient } from './redis-client.js';
 import { redisStatus } from './redis-status.js';
 import { REDIS, RedisConnection } from './redis.connection.js';
 
-/** The same error of the same server is logged once in this time: a Cluster meets it again with every command. */
+/** Interval in which a repeated error is logged once: a Cluster emits it for every command. */
 const REPEAT_LOG_MS = 5_000;
 
-/** Provides the process's one Redis client: of a server, of a Cluster, or of the master that Sentinels name. */
+/** Provides the process's Redis client. */
 @Module({})
 export class RedisModule implements OnApplicationShutdown {
   constructor(
@@ -21,7 +21,7 @@ export class RedisModule implements OnApplicationShutdown {
     status.register('redis', () => redisStatus(redis));
   }
 
-  /** @param timeoutMs timeout of a command, in milliseconds; 2000 when absent */
+  /** @param timeoutMs timeout of a command; 2000 by default */
   static forRoot(url: string, timeoutMs?: number): DynamicModule {
     const provider = { provide: REDIS, useFactory: () => withErrorLog(redisClient(url, timeoutMs)) };
     return { module: RedisModule, providers: [provider, RedisConnection], exports: [REDIS, RedisConnection] };

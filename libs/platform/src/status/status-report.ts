@@ -5,30 +5,30 @@ import { hostname } from 'node:os';
  */
 export interface ServiceStatus {
   readonly service: string;
-  /** `host:pid`: unique among the processes of a service. */
+  /** `host:pid`, unique within the service. */
   readonly instance: string;
   readonly version: string;
-  /** ISO 8601, as is `time`, the process's clock at its answer. */
+  /** ISO 8601, as is `time`, the process's clock at the reply. */
   readonly started_at: string;
   readonly time: string;
-  /** The key ring, the signing key first. */
+  /** Key ring, with the signing key first. */
   readonly keys?: readonly KeyStatus[];
-  /** By variable, the settings that all processes must have the same; of a file, the SHA-256 of its content. */
+  /** Settings that must be equal in all processes, by variable; for a file, the SHA-256 of its content. */
   readonly settings?: Settings;
-  /** Events of the audit trail that wait for NATS, and events lost since the start. */
+  /** Number of audit events that wait for NATS, and that were lost since startup. */
   readonly audit?: { readonly waiting: number; readonly dropped: number };
   readonly redis?: RedisStatus;
 }
 
 interface KeyStatus {
-  /** Eight hexadecimal digits of a hash of the key, which every token names. The key cannot be found from them. */
+  /** First eight hexadecimal digits of the key's hash, which every token contains. */
   readonly id: string;
   readonly role: 'signing' | 'verifying';
 }
 
 export type Settings = Readonly<Record<string, string | number>>;
 
-/** From INFO. Of a Cluster: the different values of its masters, separated by commas, and the smallest numbers. */
+/** Fields of INFO. For a Cluster: the distinct values of its masters, comma-separated, and the smallest numbers. */
 export interface RedisStatus {
   readonly version: string;
   readonly maxmemory_policy: string;
@@ -38,24 +38,19 @@ export interface RedisStatus {
   readonly connected_replicas: number;
 }
 
-/** A part that takes longer is left out: the operator waits one second for each further process. */
+/** Timeout of a part. The operator waits one second for each further process. */
 const PART_TIMEOUT_MS = 500;
 
-/** What is read when the status is requested. */
 type Parts = Required<Pick<ServiceStatus, 'keys' | 'audit' | 'redis'>>;
 type Part = keyof Parts;
 type Read<Name extends Part> = () => Parts[Name] | Promise<Parts[Name]>;
 
-/** The status of this process. Each module registers its part, as with Readiness. */
+/** Status of this process. Each module registers its part. */
 export class StatusReport {
   private readonly parts = new Map<Part, Read<Part>>();
   private settings: Settings;
   private reading: Promise<ServiceStatus> | undefined;
 
-  /**
-   * @param service name of the app
-   * @param settings which must be the same in every process, and are not secret
-   */
   constructor(
     readonly service = '',
     settings: Settings = {},
@@ -67,12 +62,12 @@ export class StatusReport {
     this.settings = { ...this.settings, [variable]: value };
   }
 
-  /** @param read may reject, or take longer than half a second: the status then lacks the part */
+  /** @param read if it rejects or takes longer than half a second, the status lacks the part */
   register<Name extends Part>(name: Name, read: Read<Name>): void {
     this.parts.set(name, read);
   }
 
-  /** Reads the parts. Concurrent calls share one reading, so that a flood of requests does not reach Redis. */
+  /** Reads the parts. Concurrent calls share one result, so that a flood of requests does not reach Redis. */
   read(): Promise<ServiceStatus> {
     this.reading ??= this.readParts().finally(() => (this.reading = undefined));
     return this.reading;
@@ -83,7 +78,7 @@ export class StatusReport {
     return {
       service: this.service,
       instance: `${hostname()}:${process.pid}`,
-      // The bundler puts the version of package.json here; the sources and the tests have none.
+      // The bundler replaces this by the version in package.json.
       version: process.env.SERVICE_VERSION ?? 'unbuilt',
       started_at: new Date(performance.timeOrigin).toISOString(),
       time: new Date().toISOString(),
@@ -93,7 +88,7 @@ export class StatusReport {
   }
 }
 
-/** The value; undefined if it cannot be read within the time. */
+/** Returns undefined if the value cannot be read in time. */
 async function inTime<Value>(read: () => Value | Promise<Value>): Promise<Value | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => {

@@ -1,14 +1,14 @@
 import { type TracingChannelSubscribers, tracingChannel } from 'node:diagnostics_channel';
 import type { Metrics } from './metrics.js';
 
-/** A call to another process. It holds no key, argument, parameter or payload. */
+/** Call to another process, without keys, arguments, parameters or payloads. */
 export interface Call {
   readonly system: 'redis' | 'postgresql' | 'nats';
-  /** Redis command, first word of an SQL statement, or `request`: few values exist. */
+  /** Redis command, first word of an SQL statement, or `request`; low cardinality. */
   readonly operation: string;
-  /** Table or subject. */
+  /** SQL table or NATS subject. */
   readonly target?: string;
-  /** Headers of a message, which carry the trace context. */
+  /** Message headers with the trace context. */
   readonly carrier?: Carrier;
 }
 
@@ -17,13 +17,13 @@ export interface Carrier {
   get?(name: string): string;
 }
 
-/** A `TracingChannel` of node:diagnostics_channel and the reader of its messages. */
+/** `TracingChannel` of node:diagnostics_channel with a parser of its messages. */
 export interface CallChannel {
   readonly name: string;
   readonly read: (message: never) => Call;
 }
 
-/** Calls that this process makes. ioredis publishes its commands itself; the other two channels are ours. */
+/** Calls by this process. ioredis publishes the first channel; the database and NATS clients here publish the others. */
 export const OUTGOING: readonly CallChannel[] = [
   {
     name: 'ioredis:command',
@@ -48,7 +48,7 @@ export const OUTGOING: readonly CallChannel[] = [
   },
 ];
 
-/** NATS requests that this process answers. */
+/** NATS requests to this process. */
 export const INCOMING: CallChannel = {
   name: 'scheduling-oauth:nats-response',
   read: ({ subject, headers }: { subject: string; headers?: Carrier }) => ({
@@ -59,10 +59,10 @@ export const INCOMING: CallChannel = {
   }),
 };
 
-/** Runs when a call begins; the function it returns runs when the call ends. */
+/** Runs at the start of a call; the returned function runs at its end. */
 export type BeginCall = (call: Call) => (failed: boolean) => void;
 
-/** Subscribes to the calls of a channel. @returns unsubscribes */
+/** @returns a function that unsubscribes */
 export function onCalls({ name, read }: CallChannel, begin: BeginCall): () => void {
   const channel = tracingChannel<unknown, object>(name);
   const ends = new WeakMap<object, (failed: boolean) => void>();
@@ -79,23 +79,22 @@ export function onCalls({ name, read }: CallChannel, begin: BeginCall): () => vo
 }
 
 /**
- * Measures the calls of this process to Redis, PostgreSQL and NATS, and its answers over NATS. Names follow OpenTelemetry's
- * conventions for databases and messaging.
+ * Measures calls to Redis, PostgreSQL and NATS, and replies over NATS, with OpenTelemetry's names for databases and messaging.
  */
 export function measureCalls(metrics: Metrics): void {
   const database = metrics.histogram(
     'db_client_operation_duration_seconds',
-    'How long Redis and PostgreSQL took to answer',
+    'Duration of calls to Redis and PostgreSQL',
     ['db_system_name', 'db_operation_name', 'outcome'],
   );
   const requested = metrics.histogram(
     'messaging_client_operation_duration_seconds',
-    'How long requests over NATS took to be answered',
+    'Duration of requests over NATS',
     ['messaging_system', 'messaging_destination_name', 'outcome'],
   );
   const processed = metrics.histogram(
     'messaging_process_duration_seconds',
-    'How long this process took to answer requests over NATS',
+    'Time in which this process replied to requests over NATS',
     ['messaging_system', 'messaging_destination_name', 'outcome'],
   );
   for (const channel of [...OUTGOING, INCOMING])

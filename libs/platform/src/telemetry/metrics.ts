@@ -3,12 +3,12 @@ import { Counter, Gauge, Histogram, type Metric, Registry } from 'prom-client';
 import type { Readiness } from '../health/readiness.js';
 import { logContext } from '../logging/request-log.js';
 
-/** Seconds; from an answer out of memory to the timeouts of dependencies. */
+/** Seconds, from responses out of memory to the timeouts of dependencies. */
 const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /**
- * What this process counts and measures, for Prometheus. Labels have few values: never a client, a user, a path as it was
- * sent, or anything else that a caller chooses.
+ * Prometheus metrics of this process. Labels must have few values: never a client, a user, a raw path, or any other value that
+ * a caller chooses.
  */
 export class Metrics {
   readonly registry = new Registry();
@@ -31,11 +31,10 @@ export class Metrics {
   }
 }
 
-/** Counts the lookups in a cache by their result: hit, miss and so on. */
 export function countLookups(metrics: Metrics, cache: string): (result: string) => void {
   const counter = metrics.counter(
     'oauth_cache_lookups_total',
-    'Lookups in a cache that broadcasts keep fresh, by their result',
+    'Lookups in a cache with invalidation by broadcasts, by result',
     ['cache', 'result'],
   );
   const children = new Map<string, { inc(): void }>();
@@ -46,11 +45,11 @@ export function countLookups(metrics: Metrics, cache: string): (result: string) 
   };
 }
 
-/** Reports for each dependency whether it answers, checked at each scrape. */
+/** Reports the availability of each dependency, checked at each scrape. */
 export function measureDependencies(metrics: Metrics, readiness: Readiness): void {
   const gauge: Gauge<'dependency'> = new Gauge({
     name: 'oauth_dependency_up',
-    help: 'Whether the dependency answers: 1 or 0',
+    help: 'Availability of the dependency: 1 or 0',
     labelNames: ['dependency'],
     registers: [metrics.registry],
     async collect() {
@@ -61,7 +60,7 @@ export function measureDependencies(metrics: Metrics, readiness: Readiness): voi
 }
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
-/** Checks that refuse a login: a wrong password, too many attempts, or an answer of the product's own login. */
+/** Names of the checks that refuse a login. */
 const LOGIN_CHECKS = new Set([
   'user',
   'password',
@@ -75,19 +74,18 @@ const LOGIN_CHECKS = new Set([
   'login_unavailable',
   'login_starts',
 ]);
-/** Where users log in, or return from the product's own login. */
 const LOGIN_ROUTES = new Set(['/auth/login', '/auth/login/callback']);
 
 /**
- * Measures every request by its route template, never by its path: clients can make up paths. Names follow OpenTelemetry's
+ * Measures requests by route template, never by path, because clients can make up paths. Names follow OpenTelemetry's
  * conventions for HTTP servers.
  */
 export function measureRequests(fastify: Pick<FastifyInstance, 'addHook'>, metrics: Metrics): void {
-  const duration = metrics.histogram(
-    'http_server_request_duration_seconds',
-    'How long requests took to be answered',
-    ['http_request_method', 'http_route', 'http_response_status_code'],
-  );
+  const duration = metrics.histogram('http_server_request_duration_seconds', 'Duration of requests', [
+    'http_request_method',
+    'http_route',
+    'http_response_status_code',
+  ]);
   const refused = metrics.counter(
     'oauth_errors_total',
     'Requests answered with an error, by the error code of RFC 6749, 6750 or 9449',
@@ -95,7 +93,7 @@ export function measureRequests(fastify: Pick<FastifyInstance, 'addHook'>, metri
   );
   const logins = metrics.counter(
     'oauth_login_refusals_total',
-    'Logins refused, by the check that failed; for those told to wait by the counter that was full',
+    'Refused logins by failed check; for throttled logins also by the exhausted counter',
     ['check', 'counter'],
   );
   fastify.addHook('onResponse', (request, reply, done) => {
@@ -112,7 +110,7 @@ export function measureRequests(fastify: Pick<FastifyInstance, 'addHook'>, metri
   });
 }
 
-/** The template of the route that answered; `unmatched` for all paths that do not exist. */
+/** Returns the route template, or `unmatched` for unknown paths. */
 export function routeOf(request: FastifyRequest): string {
   return request.routeOptions.url ?? 'unmatched';
 }
@@ -120,8 +118,8 @@ export function routeOf(request: FastifyRequest): string {
 const CODE = /^[a-z_]{1,40}$/;
 
 /**
- * The error code of the answer; undefined for none. A protected resource has it in its challenge (RFC 6750 3.1), which has none
- * for a request without a token: that is `token_required` here.
+ * Returns the error code of the response, or undefined. A protected resource has it in its challenge (RFC 6750 3.1). A
+ * challenge to a request without a token has no code: that is `token_required` here.
  */
 export function errorOf(request: FastifyRequest, reply: FastifyReply): string | undefined {
   const { error } = logContext(request.raw);

@@ -20,8 +20,8 @@ import { type Call, type Carrier, INCOMING, onCalls, OUTGOING } from './calls.js
 import { errorOf, routeOf } from './metrics.js';
 
 /**
- * A span for each request, named by its route template: paths and queries carry codes and typing errors. A caller's
- * `traceparent` is linked and not continued, so that no caller decides what is recorded or under which trace.
+ * Creates a span per request, named by its route template, because paths and queries may contain codes and typing errors. A
+ * caller's `traceparent` is linked rather than continued, so that callers decide neither the sampling nor the trace id.
  */
 export function traceRequests(fastify: Pick<FastifyInstance, 'addHook'>, tracer: Tracer): void {
   const spans = new WeakMap<IncomingMessage, Span>();
@@ -46,7 +46,7 @@ export function traceRequests(fastify: Pick<FastifyInstance, 'addHook'>, tracer:
     addLogContext(request.raw, { trace_id: span.spanContext().traceId });
     context.with(trace.setSpan(ROOT_CONTEXT, span), done);
   });
-  // The body parser calls back in the connection's context, not in the request's.
+  // The body parser calls back in the connection's context, not the request's.
   fastify.addHook('preValidation', (request, _reply, done) => {
     const span = spans.get(request.raw);
     context.with(span ? trace.setSpan(ROOT_CONTEXT, span) : ROOT_CONTEXT, done);
@@ -62,18 +62,14 @@ export function traceRequests(fastify: Pick<FastifyInstance, 'addHook'>, tracer:
   });
 }
 
-/** Links the caller's span by its ids. Its `tracestate` may hold anything, so it goes to no collector. */
+/** Links the caller's span by its ids. `tracestate` may contain anything and is never exported. */
 function linkTo(caller: SpanContext | undefined): Link | null {
   if (!caller) return null;
   const { traceId, spanId, traceFlags, isRemote } = caller;
   return { context: { traceId, spanId, traceFlags, ...(isRemote && { isRemote }) } };
 }
 
-/**
- * A span for each call within a request; heartbeats and probes get none. It holds no Redis key, parameter or payload.
- *
- * @returns ends it
- */
+/** Creates a span for each call within a request, not for heartbeats and probes. @returns a function that stops it */
 export function traceCalls(tracer: Tracer): () => void {
   const ends = OUTGOING.map((channel) =>
     onCalls(channel, (call) => {
@@ -87,9 +83,8 @@ export function traceCalls(tracer: Tracer): () => void {
 }
 
 /**
- * A span for each NATS request that this process answers, under the caller's span, which the message names.
- *
- * @param storage provides the span to the calls made for the answer
+ * Creates a span for each incoming NATS request, as a child of the caller's span. @param storage propagates the span to calls
+ * made for the reply
  */
 export function traceAnswers(tracer: Tracer, storage: AsyncLocalStorage<Context>): () => void {
   const channel = tracingChannel<Context, object>(INCOMING.name);
@@ -125,7 +120,6 @@ function nameOf({ operation, target }: Call): string {
   return target === undefined ? operation : `${operation} ${target}`;
 }
 
-/** By OpenTelemetry's conventions for databases and messaging. */
 function attributesOf({ system, operation, target }: Call): Record<string, string> {
   if (system === 'nats')
     return {
@@ -140,7 +134,7 @@ function attributesOf({ system, operation, target }: Call): Record<string, strin
   };
 }
 
-/** Records that an error occurred, not its message, which may quote data. */
+/** Records only that an error occurred: its message may quote data. */
 function finish(span: Span, failed: boolean): void {
   if (failed) span.setStatus({ code: SpanStatusCode.ERROR });
   span.end();

@@ -19,12 +19,12 @@ import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trac
 import type { FastifyInstance } from 'fastify';
 import { traceAnswers, traceCalls, traceRequests } from './spans.js';
 
-/** A collector that does not answer must not delay the end of a process. */
+/** Limits the delay of a shutdown by an unavailable collector. */
 const FLUSH_TIMEOUT_MS = 2_000;
 
 /**
- * Traces requests over HTTP, NATS, Redis and PostgreSQL, and exports the spans by OTLP over HTTP. OpenTelemetry's own variables
- * set the collector, the sampling and the batching.
+ * Traces calls over HTTP, NATS, Redis and PostgreSQL, and exports the spans by OTLP over HTTP. OpenTelemetry's standard
+ * variables configure collector, sampling and batching.
  */
 export class Tracing {
   private readonly provider: BasicTracerProvider;
@@ -48,12 +48,10 @@ export class Tracing {
     this.unsubscribe = [traceCalls(this.tracer), traceAnswers(this.tracer, active.storage)];
   }
 
-  /** Starts a trace for each request to the app. */
   traceRequests(fastify: Pick<FastifyInstance, 'addHook'>): void {
     traceRequests(fastify, this.tracer);
   }
 
-  /** Exports the remaining spans. */
   async end(): Promise<void> {
     for (const unsubscribe of this.unsubscribe) unsubscribe();
     const sent = this.provider.shutdown().catch(() => undefined);
@@ -62,8 +60,8 @@ export class Tracing {
 }
 
 /**
- * The active span. OpenTelemetry's own context manager hides its storage, which a channel of node:diagnostics_channel needs to
- * run subscribers under a span.
+ * Holds the active span. OpenTelemetry's context manager hides its storage, but subscribers of node:diagnostics_channel need it
+ * to run under a span.
  */
 class AsyncContextManager implements ContextManager {
   readonly storage = new AsyncLocalStorage<Context>();
@@ -97,8 +95,8 @@ class AsyncContextManager implements ContextManager {
 }
 
 /**
- * Logs OpenTelemetry's warnings without what they quote: for a refused export they quote the collector's whole answer, which may
- * repeat the request, keys included.
+ * Logs OpenTelemetry's warnings without quoted text: after a rejected export they quote the collector's whole response, which
+ * may repeat the request including keys.
  */
 function logExportErrors(warn: (text: string) => void): void {
   const log = (text: string) => warn(withoutQuoted(text));
@@ -107,13 +105,13 @@ function logExportErrors(warn: (text: string) => void): void {
     { error: log, warn: log, info: silent, debug: silent, verbose: silent },
     { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
   );
-  setGlobalErrorHandler((error) => warn(`spans were not taken: ${kindOf(error)}`));
+  setGlobalErrorHandler((error) => warn(`spans were not exported: ${kindOf(error)}`));
 }
 
-/** The status of the collector's answer, or the system's error code. */
+/** Returns the collector's status code or the system's error code. */
 function kindOf(error: Exception): string {
   if (typeof error === 'string') return withoutQuoted(error);
-  return String(error.code ?? withoutQuoted(error.message ?? error.name ?? 'no reason was given'));
+  return String(error.code ?? withoutQuoted(error.message ?? error.name ?? 'unknown error'));
 }
 
 function withoutQuoted(text: string): string {

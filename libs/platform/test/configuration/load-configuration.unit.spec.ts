@@ -27,14 +27,14 @@ describe('the configuration of a process', () => {
 
   it('lists problems of variables and of readers together', () => {
     const read = (): never => {
-      throw new ConfigurationError(['FILE is not there']);
+      throw new ConfigurationError(['FILE does not exist']);
     };
     expect(problems({ PORT: '70000', LOG_LEVEL: 'loud' }, [read])).toEqual([
       'LOG_LEVEL must be one of info, warn',
       'PORT must be a whole number from 0 to 65535',
-      'FILE is not there',
+      'FILE does not exist',
     ]);
-    expect(problems({}, [read])).toEqual(['FILE is not there']);
+    expect(problems({}, [read])).toEqual(['FILE does not exist']);
   });
 
   it('does not hide an unexpected error of a reader', () => {

@@ -8,7 +8,6 @@ class Configuration {
   @OriginVariable({ optional: true }) API_URL = '';
 }
 
-/** The problems of an environment; none when it is good. */
 function problems(env: NodeJS.ProcessEnv): readonly string[] {
   try {
     loadConfiguration(Configuration, env);
@@ -19,17 +18,17 @@ function problems(env: NodeJS.ProcessEnv): readonly string[] {
   }
 }
 
-describe('the public address of a service', () => {
+describe('the public origin of a service', () => {
   // @rfc 6749 1.6 @rfc 8414 2 @rfc 9207 2 @rfc 9728 2
   it('must be https in production (RFC 6749 3.1, 3.2, RFC 8414 2), and the error names only the variable', () => {
     expect(problems({ NODE_ENV: 'production', BASE_URL: 'https://base.example.com' })).toEqual([]);
     for (const BASE_URL of ['http://base.example.com', 'http://localhost:3002'])
       expect(problems({ NODE_ENV: 'production', BASE_URL })).toEqual([
-        'BASE_URL must be an https origin with no path and no slash at its end, such as https://base.example.com (NODE_ENV is production)',
+        'BASE_URL must be an https origin with no path and no trailing slash, such as https://base.example.com (NODE_ENV is production)',
       ]);
   });
 
-  it('may be omitted where nothing depends on it, and is otherwise as strict', () => {
+  it('may be empty if it is optional, and is otherwise as strict', () => {
     const good = { NODE_ENV: 'production', BASE_URL: 'https://base.example.com' };
     expect(problems({ ...good, API_URL: '' })).toEqual([]);
     expect(problems({ ...good, API_URL: 'https://api.example.com' })).toEqual([]);
@@ -48,7 +47,7 @@ describe('the public address of a service', () => {
     'ftp://base.example.com',
     'base',
     undefined,
-  ])('is only an origin: not %s', (BASE_URL) => {
+  ])('must be an origin: rejects %s', (BASE_URL) => {
     for (const NODE_ENV of ['production', 'development'])
       expect(problems({ NODE_ENV, BASE_URL })).toEqual([
         expect.stringMatching(/^BASE_URL (is missing: it )?must be an http/),
@@ -64,7 +63,7 @@ describe('trusted origins', () => {
   const trusted = (ORIGINS: string, NODE_ENV = 'production') =>
     listOf(loadConfiguration(Trusting, { NODE_ENV, ORIGINS }).ORIGINS);
 
-  it('are any number of https origins, or none by default', () => {
+  it('may be any number of https origins; none by default', () => {
     expect(trusted('')).toEqual([]);
     expect(trusted('https://a.example, https://b.example:8443')).toEqual([
       'https://a.example',
@@ -83,7 +82,7 @@ describe('trusted origins', () => {
     "https://a;script-src'*'.example",
     'https://a.example https://b.example',
     'https://a.example,evil',
-  ])('contain nothing that is special in a content security policy: not %s', (value) => {
+  ])('must not contain characters that are special in a content security policy: rejects %s', (value) => {
     expect(() => trusted(value)).toThrow(ConfigurationError);
   });
 });

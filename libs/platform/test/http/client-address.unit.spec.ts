@@ -5,7 +5,7 @@ import { loadConfiguration } from '#platform/configuration/load-configuration.js
 import { ServiceConfiguration } from '#platform/configuration/service.configuration.js';
 import { trustedProxies } from '#platform/http/client-address.js';
 
-/** The client's address as Fastify finds it. */
+/** Returns the client's address as computed by Fastify. */
 function clientOf(peer: string, forwarded: string, settings: Parameters<typeof trustedProxies>[0]): string {
   const trust = trustedProxies(settings);
   if (trust === false) return peer;
@@ -17,24 +17,24 @@ const RANGE = { TRUSTED_PROXIES: '10.0.0.0/8, loopback' };
 
 it.each([
   ['the peer’s without trusted proxies', '10.1.1.1', '192.0.2.7', { TRUSTED_PROXIES: '' }, '10.1.1.1'],
-  ['the peer’s if it is no trusted proxy', '203.0.113.9', '192.0.2.7', RANGE, '203.0.113.9'],
-  ['the one that a trusted proxy forwards', '10.1.1.1', '192.0.2.7', RANGE, '192.0.2.7'],
+  ['the peer’s if the peer is not a trusted proxy', '203.0.113.9', '192.0.2.7', RANGE, '203.0.113.9'],
+  ['the address forwarded by a trusted proxy', '10.1.1.1', '192.0.2.7', RANGE, '192.0.2.7'],
   [
-    'the last forwarded one, not what the client claims',
+    'the last forwarded address, not the address claimed by the client',
     '10.1.1.1',
     '192.0.2.1, 198.51.100.7',
     RANGE,
     '198.51.100.7',
   ],
   [
-    'the last forwarded one, even inside the trusted range',
+    'the last forwarded address, even inside the trusted range',
     '10.1.1.1',
     '192.0.2.1, 10.9.9.9',
     RANGE,
     '10.9.9.9',
   ],
   [
-    'the second last forwarded one with two proxies in a row',
+    'the second to last forwarded address with two proxies',
     '10.1.1.1',
     '192.0.2.7, 10.2.2.2',
     { ...RANGE, TRUSTED_PROXY_HOPS: 2 },
@@ -57,7 +57,7 @@ describe('TRUSTED_PROXIES', () => {
   });
 
   it.each(['10.0.0.0/99', 'the proxy', '192.0.2.7; 192.0.2.8', '10.0.0.0-10.0.0.9'])(
-    'is refused at start when it is "%s"',
+    'is rejected at startup when it is "%s"',
     (value) => {
       expect(() => load(value)).toThrow('TRUSTED_PROXIES must be IP addresses or ranges such as 10.0.0.0/8');
     },

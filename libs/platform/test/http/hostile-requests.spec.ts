@@ -54,7 +54,7 @@ interface Answer {
   readonly body: unknown;
 }
 
-/** Sends bytes as they are: clients would change or refuse them. */
+/** Sends raw bytes, which HTTP clients would normalize or refuse. */
 async function ask(request: string): Promise<Answer> {
   const socket = connect(Number(new URL(await app.getUrl()).port), '127.0.0.1');
   socket.write(request.replace('\r\n', '\r\nHost: localhost\r\nConnection: close\r\n'));
@@ -63,7 +63,7 @@ async function ask(request: string): Promise<Answer> {
 }
 
 it.each(['/:a(', '/:a()', '/*/x', '/x*/y', '/thing/:id', '/thing/*', '/::', '/('])(
-  'a path is never read as a route pattern: GET %s gets 404',
+  'a path is never interpreted as a route pattern: GET %s gets 404',
   async (path) => {
     const { status, body } = await ask(`GET ${path} HTTP/1.1\r\n\r\n`);
     expect([status, body]).toEqual([404, expect.objectContaining({ error: 'not_found' })]);
@@ -76,7 +76,7 @@ it.each([
   'GET http://localhost%2Fthing',
   'OPTIONS https://a%2F',
   'GET ftp://a/thing/1',
-])('a target that is not a path gets the answer of an unknown path: %s', async (line) => {
+])('a target that is not a path gets the response of an unknown path: %s', async (line) => {
   const { status, head, body } = await ask(`${line} HTTP/1.1\r\n\r\n`);
   expect([status, body]).toEqual([
     404,

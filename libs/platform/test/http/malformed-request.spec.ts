@@ -13,8 +13,8 @@ beforeAll(async () => {
   await app.listen(0, '127.0.0.1');
 });
 
-/** So that nobody waits for 10 s. */
-function hurry(): void {
+/** Shortens the timeouts of 10 s. */
+function shortenTimeouts(): void {
   Object.assign(app.getHttpServer(), { headersTimeout: 200, requestTimeout: 200 });
 }
 
@@ -22,7 +22,7 @@ afterAll(() => app?.close());
 
 describe('a malformed request gets the standard error with no-store, and its connection closes', () => {
   it.each([
-    ['no HTTP', 'EHLO example.com\r\n\r\n', 400, 'the request is malformed'],
+    ['a request of another protocol', 'EHLO example.com\r\n\r\n', 400, 'the request is malformed'],
     [
       'a header of 20 KiB',
       `GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`,
@@ -31,7 +31,7 @@ describe('a malformed request gets the standard error with no-store, and its con
     ],
     ['half a head', 'GET / HTTP/1.1\r\nHost: a\r\n', 408, 'the request did not arrive in time, repeat it'],
   ])('%s', async (_what, sent, status, error_description) => {
-    if (status === 408) hurry();
+    if (status === 408) shortenTimeouts();
     const answer = await exchange(sent);
     const [head = '', body = ''] = answer.split('\r\n\r\n');
     expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
@@ -45,21 +45,21 @@ it.each([
   ['nothing', ''],
   ['half a head', 'GET / HTTP/1.1\r\nHost: a\r\n'],
   ['half a body', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nx'],
-  ['no HTTP', 'EHLO example.com\r\n\r\n'],
+  ['a request of another protocol', 'EHLO example.com\r\n\r\n'],
 ])('a connection that a client half-closes after sending %s is closed', async (_what, sent) => {
-  hurry();
+  shortenTimeouts();
   const { port } = new URL(await app.getUrl());
   const socket = connect({ port: Number(port), host: '127.0.0.1', allowHalfOpen: true }).resume();
   await once(socket, 'connect');
   socket.write(sent);
   const open = () =>
     new Promise((resolve) => app.getHttpServer().getConnections((_, count) => resolve(count)));
-  await until('it has arrived', 60_000, async () => (await open()) === 1);
-  await until('the server is rid of it', 60_000, async () => (await open()) === 0);
+  await until('the connection is open', 60_000, async () => (await open()) === 1);
+  await until('the server has closed the connection', 60_000, async () => (await open()) === 0);
   socket.destroy();
 });
 
-/** @returns all that came until the server ended the connection */
+/** Returns everything that the server sent until it closed the connection. */
 async function exchange(sent: string): Promise<string> {
   const { port } = new URL(await app.getUrl());
   return new Promise((resolve, reject) => {

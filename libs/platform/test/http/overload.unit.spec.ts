@@ -1,12 +1,15 @@
 import { EventLoopDelay } from '#platform/http/overload.js';
 
-/** An event loop on a clock of ours. */
+/** Event loop with a simulated clock. */
 class Loop {
   private time = 1_000;
   private idle = 0;
   private readonly delay = new EventLoopDelay({ now: () => this.time, idle: () => this.idle });
 
-  /** One turn reads so many requests of so many milliseconds, waits, and runs the timer. @returns how many were refused */
+  /**
+   * Simulates one turn with `requests` requests of `each` milliseconds, a wait, and the timer. @returns the number of refused
+   * requests
+   */
   turn(requests: number, each: number, wait = 0): number {
     let refused = 0;
     for (let n = 0; n < requests; n += 1) {
@@ -20,27 +23,27 @@ class Loop {
   }
 }
 
-it('refuses nothing in time, however many requests there are', () => {
+it('refuses nothing while turns are short, however many requests arrive', () => {
   const loop = new Loop();
   for (let turn = 0; turn < 1_000; turn += 1) expect(loop.turn(250, 1)).toBe(0);
 });
 
-it('refuses nothing because of one pause, however long it was', () => {
+it('refuses nothing after a single pause, however long', () => {
   const loop = new Loop();
   expect(loop.turn(2, 10_000)).toBe(0);
   expect(loop.turn(100, 1)).toBe(0);
   expect(loop.turn(2, 10_000)).toBe(0);
 });
 
-it('refuses nothing of a burst that is over after half a second', () => {
+it('refuses nothing in a burst shorter than half a second', () => {
   const loop = new Loop();
   for (let turn = 0; turn < 2; turn += 1) expect(loop.turn(300, 1)).toBe(0);
   expect(loop.turn(1, 1)).toBe(0);
   for (let turn = 0; turn < 2; turn += 1) expect(loop.turn(300, 1)).toBe(0);
 });
 
-// Other processes have the processor: each turn is late, and yet it waits for the next request.
-it('refuses nothing of a process that is late but waits', () => {
+// Other processes use the CPU: each turn is late, but the process still waits for requests.
+it('refuses nothing while the process is late but has idle time', () => {
   const loop = new Loop();
   for (let turn = 0; turn < 100; turn += 1) expect(loop.turn(3, 300, 150)).toBe(0);
 });
@@ -52,12 +55,12 @@ describe('a process that has been late for half a second without waiting', () =>
     return loop;
   };
 
-  it('accepts in each turn what it can do in time, and refuses the rest', () => {
+  it('accepts in each turn what fits into the limit, and refuses the rest', () => {
     const loop = overloaded();
     for (let turn = 0; turn < 100; turn += 1) expect(loop.turn(400, 1)).toBe(400 - 251);
   });
 
-  it('always accepts the first request of a turn, whatever it costs', () => {
+  it('always accepts the first request of a turn, however slow', () => {
     const loop = overloaded();
     for (let turn = 0; turn < 10; turn += 1) expect(loop.turn(3, 1_000)).toBe(2);
   });
@@ -65,7 +68,7 @@ describe('a process that has been late for half a second without waiting', () =>
   it.each([
     ['a turn in time', (loop: Loop) => loop.turn(100, 1)],
     ['a wait', (loop: Loop) => loop.turn(0, 0, 500)],
-  ])('refuses nothing any more after %s', (_what, recover) => {
+  ])('stops refusing after %s', (_what, recover) => {
     const loop = overloaded();
     expect(loop.turn(400, 1)).toBeGreaterThan(0);
     recover(loop);

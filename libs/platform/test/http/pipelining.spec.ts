@@ -24,7 +24,7 @@ class SlowController {
 @Module({})
 class SlowModule {}
 
-describe('a connection on which requests wait for the answer to an earlier one', () => {
+describe('a connection with pipelined requests', () => {
   let app: NestFastifyApplication;
   let port: number;
 
@@ -39,7 +39,7 @@ describe('a connection on which requests wait for the answer to an earlier one',
     answered = new Promise((resolve) => (answer = resolve));
   });
 
-  it('gets every answer, as long as the requests are few', async () => {
+  it('gets every response up to the limit', async () => {
     const socket = connect(port, '127.0.0.1');
     answer();
     for (const round of [1, 2]) {
@@ -51,7 +51,7 @@ describe('a connection on which requests wait for the answer to an earlier one',
     socket.destroy();
   });
 
-  it('is closed beyond that, and none of the further requests is handled', async () => {
+  it('is closed beyond the limit, and no further request is handled', async () => {
     const socket = connect(port, '127.0.0.1').resume();
     socket.on('error', () => undefined).write(REQUEST.repeat(20_000));
     await new Promise((resolve) => socket.on('close', resolve));

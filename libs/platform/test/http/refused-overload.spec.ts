@@ -12,7 +12,7 @@ import { sendInTime } from './send-in-time.js';
 
 const REQUEST = 'GET /thing HTTP/1.1\r\nHost: localhost\r\n\r\n';
 
-/** Says when the app begins to close. */
+/** Notifies the test when the app begins to close. */
 class ObservedReadiness extends Readiness {
   constructor(private readonly stopped: () => void) {
     super();
@@ -48,7 +48,7 @@ describe('an overloaded app that answers before the framework', () => {
   });
   afterEach(() => app.close());
 
-  // A proxy that disagrees about the host may disagree about the end of the request too (RFC 9112 3.2).
+  // A proxy that disagrees about the host may also disagree about the end of the request (RFC 9112 3.2).
   it.each(AMBIGUOUS_HOSTS)('ends the connection of a request with %s', async (_name, head) => {
     const connection = await KeptConnection.open(await portOf(app));
     const { text } = await connection.send(`GET /thing HTTP/1.1\r\n${head}\r\n`);
@@ -61,7 +61,7 @@ describe('an overloaded app that answers before the framework', () => {
     ['refusal under overload', '/thing'],
     ['other refusal', '/nothing'],
   ])(
-    'sends a client that reads after its whole body, and wants the connection closed, the %s',
+    'sends the %s to a client that requests the close and reads only after sending its body',
     async (name, path) => {
       isOverloaded = name !== 'other refusal';
       const port = await portOf(app);
@@ -82,14 +82,14 @@ describe('an overloaded app that answers before the framework', () => {
     },
   );
 
-  it('answers preflights, without which a script could not read the 503 of its request', async () => {
+  it('answers preflights, so that a script can read the 503 of its request', async () => {
     const headers = { Origin: 'https://spa.example.com', 'Access-Control-Request-Method': 'GET' };
     const preflight = await fetch(`${await app.getUrl()}/thing`, { method: 'OPTIONS', headers });
     expect([preflight.status, preflight.headers.get('access-control-allow-origin')]).toEqual([204, '*']);
     expect((await fetch(`${await app.getUrl()}/thing`, { headers })).status).toBe(503);
   });
 
-  it('ends each connection with its next answer as soon as it is closing', async () => {
+  it('ends each connection with its next response while closing', async () => {
     const socket = connect(await portOf(app), '127.0.0.1');
     socket.write(REQUEST);
     const [refused] = (await once(socket, 'data')) as [Buffer];

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { requestTarget } from '#platform/http/request-hooks.js';
 
-it('every part of a path that is routed can be decoded, whatever is requested', () => {
+it('every routed path can be decoded, whatever the request target', () => {
   const part = fc.oneof(
     fc.constantFrom('/', '?', '#', ':', '@', '%'),
     fc.constantFrom('%41', '%c3', '%a9', '%zz', 'http://a'),

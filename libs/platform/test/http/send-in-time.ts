@@ -1,8 +1,8 @@
 import { UNREAD_BODY_MS } from '#platform/http/request-hooks.js';
 
 /**
- * What the server answers to a slow body. Where the machine stood still for longer than the server waits for one, the connection
- * is reset as it should be: the body is sent again.
+ * Returns the response to a slow body. Retries if the machine paused for longer than `UNREAD_BODY_MS`, after which the server
+ * resets the connection.
  */
 export async function sendInTime(send: () => Promise<string>): Promise<string> {
   for (;;) {

@@ -15,7 +15,7 @@ describe('a request in a long turn of the event loop', () => {
       hooks.get('onRequest')?.({}, {}, (error) => (refusal = error));
       return refusal;
     };
-    // No timer runs in between, because the test is synchronous.
+    // The test is synchronous, so no timer runs in between.
     const inTime = [0, STALL_MS / 2, STALL_MS].map((at) => {
       time = at;
       return request();

@@ -19,10 +19,9 @@ class ThingController {
 class ThingModule {}
 
 const TOO_LARGE = 200 * 1024;
-/** In which time a request has arrived. */
-const REQUEST_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 10_000;
 
-describe('the answer to a body that is too large (RFC 9112 9.6)', () => {
+describe('the response to a body that is too large (RFC 9112 9.6)', () => {
   let app: NestFastifyApplication;
 
   beforeAll(async () => {
@@ -31,7 +30,7 @@ describe('the answer to a body that is too large (RFC 9112 9.6)', () => {
   });
   afterAll(() => app.close());
 
-  /** A client that reads no answer before it has sent all that it has to send. */
+  /** Opens a connection as a client that reads the response only after it has sent its request. */
   async function begin(framing: string): Promise<Socket> {
     const socket = connect(Number(new URL(await app.getUrl()).port), '127.0.0.1').pause();
     await once(socket, 'connect');
@@ -63,8 +62,8 @@ describe('the answer to a body that is too large (RFC 9112 9.6)', () => {
   });
 
   it('does not wait for a body that never arrives', async () => {
-    // Without limits of the server's own nothing else would end it.
-    const limits = { headersTimeout: REQUEST_MS, requestTimeout: REQUEST_MS };
+    // Disables the server's timeouts, which would also end the connection.
+    const limits = { headersTimeout: REQUEST_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS };
     Object.assign(app.getHttpServer(), { headersTimeout: 0, requestTimeout: 0 });
     try {
       const socket = await begin(`Content-Length: ${TOO_LARGE}`);
@@ -74,11 +73,11 @@ describe('the answer to a body that is too large (RFC 9112 9.6)', () => {
     }
   });
 
-  it('does not let a slow body hold a connection: after 10 s it is answered with 408', async () => {
+  it('limits a slow body to 10 s, and then responds 408', async () => {
     const { headersTimeout, requestTimeout } = app.getHttpServer();
     expect({ headersTimeout, requestTimeout }).toEqual({
-      headersTimeout: REQUEST_MS,
-      requestTimeout: REQUEST_MS,
+      headersTimeout: REQUEST_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
     });
     const body = await begin('Content-Length: 5');
     const head = connect(Number(new URL(await app.getUrl()).port), '127.0.0.1');

@@ -22,8 +22,8 @@ describe('the log of Nest', () => {
     'writes the start messages of %s at debug level',
     (context) => {
       const { lines, logger } = recorded();
-      logger.log('a part is there', context);
-      expect(lines).toEqual([['debug', { context }, 'a part is there']]);
+      logger.log('initialized', context);
+      expect(lines).toEqual([['debug', { context }, 'initialized']]);
     },
   );
 
@@ -34,13 +34,13 @@ describe('the log of Nest', () => {
     ['debug', 'debug'],
     ['verbose', 'trace'],
     ['fatal', 'fatal'],
-  ] as const)('writes other messages at their own level: %s', (method, level) => {
+  ] as const)('keeps the level of other messages: %s', (method, level) => {
     const { lines, logger } = recorded();
     logger[method]('words', 'NATS');
     expect(lines).toEqual([[level, { context: 'NATS' }, 'words']]);
   });
 
-  it('writes an error as an error, and a stack beside its message', () => {
+  it('writes an Error as `err`, and a separate stack next to the message', () => {
     const { lines, logger } = recorded();
     const err = new Error('it failed');
     logger.error(err, undefined, 'Filter');

@@ -18,7 +18,7 @@ interface Line {
 describe('the log of a request whose client has disconnected', () => {
   let app: FastifyInstance;
   const lines: Line[] = [];
-  /** Ends the handler that waits. */
+  /** Completes the waiting handler. */
   let answer: () => void;
   const handled = new PassThrough();
 
@@ -32,7 +32,7 @@ describe('the log of a request whose client has disconnected', () => {
     };
     app.get('/works', async ({ raw }) => {
       await waits();
-      addLogContext(raw, { cause: 'the handler went on' });
+      addLogContext(raw, { cause: 'the handler succeeded' });
       return {};
     });
     app.get('/fails', async ({ raw }) => {
@@ -59,7 +59,7 @@ describe('the log of a request whose client has disconnected', () => {
   }
 
   it.each([
-    ['/works', 30, 200, 'the handler went on'],
+    ['/works', 30, 200, 'the handler succeeded'],
     ['/fails', 50, 500, 'the handler failed'],
   ])('has a second line with the outcome of its handler: %s', async (path, level, statusCode, cause) => {
     const socket = await request(path);
@@ -83,7 +83,7 @@ describe('the log of a request whose client has disconnected', () => {
   });
 });
 
-it('a request that fails before the framework gets it has a line with its reference, and without its query', () => {
+it('the log line of a request that failed before it reached the framework has its reference, but not its query', () => {
   const lines: Line[] = [];
   const output = new PassThrough().on('data', (line) => lines.push(JSON.parse(String(line)) as Line));
   const request = Object.assign(new IncomingMessage(new Socket()), {

@@ -31,14 +31,14 @@ describe('commands to Redis in one turn of the event loop', () => {
     expect(writes.flatMap(({ mock }) => mock.calls)).toHaveLength(1);
   });
 
-  it('are executed even if the client is closed in that turn', async () => {
+  it('are executed even if the client disconnects in that turn', async () => {
     const setting = redis.set('key', 'value');
     redis.disconnect();
     expect(await setting).toBe('OK');
     expect(await other.get('key')).toBe('value');
   });
 
-  it('fail if the connection breaks in that turn, and the next connection serves', async () => {
+  it('fail if the connection breaks in that turn, and the next connection works', async () => {
     const setting = redis.set('lost', 'value');
     redis.stream.destroy();
     await expect(setting).rejects.toThrow(/max retries/);

@@ -13,10 +13,10 @@ import { until } from '#test/support/until.js';
 @Module({})
 class Root {}
 
-/** Of one master each. */
+/** Keys in slots of three different masters. */
 const [FIRST, SECOND, THIRD] = ['grant:b', 'grant:foo', 'grant:a'];
 const KEYS = [FIRST, SECOND, THIRD];
-/** In the slot of the first. */
+/** In the slot of FIRST. */
 const COUNT = `{${FIRST}}count`;
 
 type Scripted = Cluster & { take: (key: string) => Promise<string> };
@@ -27,7 +27,7 @@ let redis: Scripted;
 
 beforeAll(async () => {
   servers = await RedisCluster.start();
-  // Of a busy machine some commands take seconds; those to a silent server take all of it.
+  // On a busy machine some commands take seconds; commands to a silent server take the whole timeout.
   const imports = [PlatformModule.forRoot(), RedisModule.forRoot(servers.url, 5_000)];
   app = await NestFactory.createApplicationContext({ module: Root, imports }, { logger: false });
   redis = app.get<Scripted>(REDIS);
@@ -42,8 +42,8 @@ afterAll(async () => {
 
 const missing = async () => (await app.get(Readiness).missing()).filter((name) => name === 'redis');
 
-/** A process on dist (`npm run build`) that ends its connection in the midst of a round of the slot table. */
-const ENDS = `
+/** Runs on dist (`npm run build`) and disconnects during a refresh of the slot map. */
+const DISCONNECTS_DURING_REFRESH = `
 const { redisClient } = await import('#platform/redis/redis-client.js');
 const redis = redisClient(process.env.REDIS_URL);
 await new Promise((ready) => redis.once('ready', ready));
@@ -52,13 +52,13 @@ while (!redis.isRefreshing) await new Promise(setImmediate);
 redis.disconnect();`;
 
 describe('the connection to a Redis Cluster', () => {
-  it('lets its process end, even while it reads the slot map', async () => {
-    const args = ['--input-type=module', '-e', ENDS];
+  it('does not keep the process alive after disconnecting during a refresh of the slot map', async () => {
+    const args = ['--input-type=module', '-e', DISCONNECTS_DURING_REFRESH];
     const env = { PATH: process.env['PATH'], REDIS_URL: servers.url };
     await promisify(execFile)(process.execPath, args, { env, timeout: 60_000 });
   });
 
-  it('sends each command and script to the master of its key, even if it lacks the script', async () => {
+  it('sends each command and script to the master of its key, even if the master lacks the script', async () => {
     expect(new Set(await Promise.all(KEYS.map((key) => servers.masterOf(key)))).size).toBe(3);
     await Promise.all(KEYS.map((key) => redis.set(key, key)));
     expect(await Promise.all(KEYS.map((key) => redis.take(key)))).toEqual(KEYS);
@@ -66,9 +66,9 @@ describe('the connection to a Redis Cluster', () => {
     expect(await Promise.all(KEYS.map((key) => redis.take(key)))).toEqual(KEYS);
   });
 
-  it('fails a command whose answer was lost, and does not repeat it at the promoted master', async () => {
+  it('fails a command whose reply was lost, and does not repeat it on the promoted master', async () => {
     const master = await servers.masterOf(FIRST);
-    // It takes over when we have seen that nobody serves.
+    // Paused, so that the failover happens after the outage was observed.
     const replica = await servers.replicaOf(master);
     replica.signal('SIGSTOP');
     let others = 0;
@@ -79,20 +79,20 @@ describe('the connection to a Redis Cluster', () => {
     const failed = expect(counted).rejects.toThrow();
     await master.kill();
     await failed;
-    await until('it is missing', 60_000, async () => (await missing()).length === 1);
+    await until('the outage is reported', 60_000, async () => (await missing()).length === 1);
     replica.signal('SIGCONT');
     await until('another master has taken over', 60_000, async () => (await missing()).length === 0);
     expect(await redis.get(COUNT)).toBeNull();
     expect(others).toBeGreaterThan(before);
   });
 
-  it('abandons a master that falls silent, and meanwhile serves keys of the other masters', async () => {
+  it('abandons a silent master, and serves the keys of other masters in the meantime', async () => {
     (await servers.masterOf(SECOND)).signal('SIGSTOP');
     let given = false;
     const silent = expect(redis.get(SECOND).finally(() => (given = true))).rejects.toThrow();
     expect(await Promise.all([redis.get(FIRST), redis.get(THIRD)])).toEqual([FIRST, THIRD]);
     expect(given).toBe(false);
-    // The kernel would go on sending for a quarter of an hour.
+    // Without the socket timeout the kernel would retransmit for a quarter of an hour.
     await silent;
     await until('another master serves its slots', 60_000, async () => (await redis.get(SECOND)) === SECOND);
   });

@@ -29,12 +29,12 @@ describe('the connection to Redis', () => {
     await services.close();
   });
 
-  // The kernel would go on sending for a quarter of an hour.
-  it('is replaced within seconds when it falls silent without being closed', async () => {
+  // Without the socket timeout the kernel would retransmit for a quarter of an hour.
+  it('is replaced within seconds when it becomes silent without being closed', async () => {
     const redis = app.get<Redis>(REDIS);
     const answers = async () => (await redis.ping()) === 'PONG';
-    await until('it answers', 60_000, answers);
+    await until('Redis answers', 60_000, answers);
     network.silence();
-    await until('another one answers', 60_000, answers);
+    await until('a new connection answers', 60_000, answers);
   });
 });

@@ -11,12 +11,12 @@ class Configuration {
 const [DATABASE_URL, REDIS_URL] = ['postgres://u:p@a/db', 'redis://a'];
 
 describe('REDIS_URL', () => {
-  it('can name one server', () => {
+  it('accepts a single server', () => {
     const url = 'rediss://u:p@a:6380/3';
     expect(parseRedisUrl(url)).toEqual({ kind: 'single', url });
   });
 
-  it('can name nodes of a Cluster, each with its port, one login for all of them, and TLS', () => {
+  it('accepts Cluster nodes with separate ports, a common login, and TLS', () => {
     expect(parseRedisUrl('rediss-cluster://oauth:a%40b,c@a:7000,[::1]:7001,b')).toEqual({
       kind: 'cluster',
       nodes: [
@@ -30,7 +30,7 @@ describe('REDIS_URL', () => {
     });
   });
 
-  it('can name Sentinels, their master, its database, and the logins of both', () => {
+  it('accepts Sentinels, their master, its database, and the logins of both', () => {
     const url = 'redis-sentinel://u:p@s1,s2:26380/main?db=2&sentinel_username=x&sentinel_password=y%2C';
     expect(parseRedisUrl(url)).toEqual({
       kind: 'sentinel',
@@ -61,7 +61,7 @@ describe('the configuration of a store', () => {
     'redis-sentinel://:secret@a/main?db=x',
     'http://:secret@a',
     'secret',
-  ])('is refused at start, without its value in the message: REDIS_URL=%s', (url) => {
+  ])('is rejected at startup, without its value in the message: REDIS_URL=%s', (url) => {
     expect(problems({ DATABASE_URL, REDIS_URL: url })).toEqual([
       expect.stringMatching(/^REDIS_URL must be a URL/),
     ]);
@@ -73,7 +73,7 @@ describe('the configuration of a store', () => {
     'postgres://u:secret@a,,b/db',
     'postgres://u:secret@a,b/db?target_session_attrs=standby',
     'mysql://u:secret@a/db',
-  ])('is refused at start, without its value in the message: DATABASE_URL=%s', (url) => {
+  ])('is rejected at startup, without its value in the message: DATABASE_URL=%s', (url) => {
     expect(problems({ DATABASE_URL: url, REDIS_URL })).toEqual([
       expect.stringMatching(/^DATABASE_URL must be a URL/),
     ]);

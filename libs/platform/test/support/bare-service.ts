@@ -21,7 +21,7 @@ class ThingModule {}
 /** Answers `GET /thing` with an empty object. */
 export const THING: DynamicModule = { module: ThingModule, controllers: [ThingController] };
 
-/** A service with nothing but this module and what every service has. */
+/** Creates a service with one module and the defaults of `createService`. */
 export function createBareService(
   module: DynamicModule,
   { publicUrl = 'http://localhost', ...options }: Options = {},
