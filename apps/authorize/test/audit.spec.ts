@@ -11,7 +11,7 @@ const eventsOf = (filter: AuditFilter, count: number) => auditEvents(app.service
 const typesOf = (events: readonly AuditEvent[]) => events.map(({ type }) => type);
 
 describe('the audit trail of the authorize app', () => {
-  it('has login, consent, denial, revocation and log-out, with user and application', async () => {
+  it('records login, consent, denial, revocation and logout, with user and application', async () => {
     const browser = await consented();
     await browser.submit(await browser.get(address({ prompt: 'consent' })), { decision: 'deny' }, AUTHORIZE);
     await revoke(browser, now.client);
@@ -32,7 +32,7 @@ describe('the audit trail of the authorize app', () => {
     expect(revoked).toMatchObject({ client_id, detail: { grants: 1 } });
   });
 
-  it('has a refused login with the failed check and never with what was typed', async () => {
+  it('records a refused login with the failed check, never with the typed values', async () => {
     const browser = app.browser();
     await browser.submit(await browser.get('/auth/login'), {
       username: now.user.email,
@@ -49,7 +49,7 @@ describe('the audit trail of the authorize app', () => {
     for (const typed of ['my secret', now.user.email, PASSWORD]) expect(text).not.toContain(typed);
   });
 
-  it('has an error page under the reference that it shows, and an error that was redirected', async () => {
+  it('records an error page with its reference, and a redirected error', async () => {
     const page = await app.browser().get(address({ redirect_uri: 'https://elsewhere.example.com/' }));
     const [reference] = /[\w-]{12}(?=<\/code>)/.exec(page.text) ?? [];
     const [shown] = await eventsOf({ reference: String(reference) }, 1);
@@ -59,7 +59,7 @@ describe('the audit trail of the authorize app', () => {
     expect(redirected.at(-1)).toMatchObject({ status: 303, error: 'unsupported_response_type' });
   });
 
-  it('has no event of an answered request that changes nothing', async () => {
+  it('does not record successful requests that change nothing', async () => {
     const browser = await app.loggedIn(now.user);
     await browser.get(address());
     await browser.get('/auth/');
@@ -68,7 +68,7 @@ describe('the audit trail of the authorize app', () => {
   });
 });
 
-it('every event above has only details that docs/audit.md describes', async () => {
+it('the events above have only details documented in docs/audit.md', async () => {
   const events = await auditEvents(app.services.natsUrl, {}, 5);
   expect(await undocumentedDetails(events)).toEqual([]);
 });

@@ -15,12 +15,12 @@ const consent = (redirectUri = REDIRECT_URI, clientId = client.clientId) =>
     ...PKCE,
   });
 
-/** Its address changes with its content. */
+/** Cacheable, because its URL depends on its content. */
 const ICON = "the product's icon";
 
 describe.each(EVERY_ANSWER)('%s', (name, _route, _policy, open) => {
   // @rfc 6749 10.13 @rfc 9700 2.6 @rfc 9700 4.2.4 @rfc 9700 4.16
-  it('has headers against storing, framing, sniffing, scripts and referrers', async () => {
+  it('has headers that forbid storing, framing, sniffing, scripts and referrers', async () => {
     const { headers } = await open(app);
     expect(headers).toMatchObject({
       'cache-control': name === ICON ? 'public, max-age=31536000, immutable' : 'no-store',
@@ -34,7 +34,7 @@ describe.each(EVERY_ANSWER)('%s', (name, _route, _policy, open) => {
     const policy = headers['content-security-policy'] ?? '';
     expect(policy).toMatch(/^default-src 'none'/);
     expect(policy).toMatch(/frame-ancestors 'none'|sandbox$/);
-    // An SVG may style itself.
+    // An SVG may have inline styles.
     expect(name === ICON ? '' : policy).not.toMatch(/unsafe|data:|script-src (?!'self')/);
     expect(headers['strict-transport-security']).toBeUndefined();
     expect(headers['access-control-allow-origin']).toBeUndefined();
@@ -46,12 +46,12 @@ describe.each(EVERY_ANSWER)('%s', (name, _route, _policy, open) => {
     expect(text).not.toMatch(
       /(?:src|srcset)="(?!\/auth\/)|<link (?!rel="icon" href="\/auth\/brand\/)|<(?:iframe|object|embed|base)\b|@import|url\(/i,
     );
-    // The page of every error is a reference for developers; no user waits for it.
+    // The error reference is larger, because only developers read it.
     expect(Buffer.byteLength(text)).toBeLessThan(name === 'the page of every error' ? 64_000 : 30_000);
   });
 });
 
-it('these answers cover every route for GET', () => {
+it('these responses cover every GET route', () => {
   const routes = EVERY_ANSWER.map(([, route]) => route).filter((route) => route !== null);
   expect(routesOf(app.configuration, RequestMethod.GET).toSorted()).toEqual(['/auth', ...routes].toSorted());
 });
@@ -74,7 +74,7 @@ it.each([
   ['http://[::1]/callback', "form-action 'self' http: http://localhost:* http://127.0.0.1:* https:;"],
   ['com.example.pocket:/callback', "form-action 'self' com.example.pocket:;"],
   ["https://a;script-src'*'.example/callback", "form-action 'self' https: https:;"],
-])('the policy lets the consent form redirect to %s', async (redirectUri, directive) => {
+])('the policy allows the consent form to redirect to %s', async (redirectUri, directive) => {
   const { clientId } = await app.client({ type: 'public' }, redirectUri);
   const page = await (await app.loggedIn(user)).get(consent(redirectUri, clientId));
   expect(page.status).toBe(200);
@@ -105,9 +105,9 @@ it('every page escapes the names of the client and the user', async () => {
 });
 
 it('no name or parameter on a page changes the text direction of what follows it', async () => {
-  const turning = 'Nice\u202e\u2066 \u2069\u2069א';
-  const { clientId } = await app.client({ name: turning });
-  const browser = await app.loggedIn(await app.user(turning));
+  const bidirectional = 'Nice\u202e\u2066 \u2069\u2069א';
+  const { clientId } = await app.client({ name: bidirectional });
+  const browser = await app.loggedIn(await app.user(bidirectional));
   const consentPage = await browser.get(consent(REDIRECT_URI, clientId));
   expect(consentPage.text).toContain(
     '<title>Allow \u2068Nice\ufffd\ufffd \ufffd\ufffdא\u2069 to access your account?',
@@ -118,9 +118,9 @@ it('no name or parameter on a page changes the text direction of what follows it
     await browser.get('/auth/'),
     await app
       .browser()
-      .get(authorizeAddress({ ...asked, login_hint: turning }).replace('oauth2/authorize', 'login')),
-    await browser.get(authorizeAddress({ ...asked, redirect_uri: `https://a.example/${turning}` })),
-    await browser.get(authorizeAddress({ ...asked, client_id: turning })),
+      .get(authorizeAddress({ ...asked, login_hint: bidirectional }).replace('oauth2/authorize', 'login')),
+    await browser.get(authorizeAddress({ ...asked, redirect_uri: `https://a.example/${bidirectional}` })),
+    await browser.get(authorizeAddress({ ...asked, client_id: bidirectional })),
   ];
   for (const { text } of pages) {
     expect(text).toContain('Nice\ufffd\ufffd \ufffd\ufffdא');

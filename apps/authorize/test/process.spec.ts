@@ -8,7 +8,7 @@ import { freePort } from '#local/servers/free-port.js';
 import { until } from '#test/support/until.js';
 
 const MAIN = resolve('dist/apps/authorize.cjs');
-/** Against hangs, not for measuring. */
+/** Only guards against hangs. */
 const PATIENCE_MS = 60_000;
 
 interface Run {
@@ -17,7 +17,7 @@ interface Run {
   readonly ended: Promise<unknown>;
 }
 
-/** The app as it is deployed (`npm run build`, which `npm test` does first). */
+/** Starts the app as deployed (`npm run build`, which `npm test` runs first). */
 function run(env: NodeJS.ProcessEnv): Run {
   const child = spawn(process.execPath, [MAIN], {
     env: { PATH: process.env['PATH'], ...env },
@@ -60,10 +60,14 @@ describe('the running process', () => {
       BASE_URL: 'https://base.example.com',
       DATABASE_URL: services.databaseUrl,
       REDIS_URL: services.redisUrl,
-      NATS_URL: 'nats://somebody:secret-word@127.0.0.1:1',
+      NATS_URL: 'nats://user:secret-word@127.0.0.1:1',
       TOKEN_KEYS: randomBytes(32).toString('base64url'),
     });
-    await until('it is ready', PATIENCE_MS, async () => (await fetch(`${internal}/readyz`)).status === 200);
+    await until(
+      'the app is ready',
+      PATIENCE_MS,
+      async () => (await fetch(`${internal}/readyz`)).status === 200,
+    );
   });
 
   afterAll(async () => {
@@ -72,7 +76,7 @@ describe('the running process', () => {
     await services.close();
   });
 
-  it('logs one line for a refused request, with the page’s reference, the failed check and its values', async () => {
+  it('logs one line for a rejected request, with the page’s reference, the failed check and its values', async () => {
     const query = 'client_id=sc_nobody&redirect_uri=https://evil.example/&state=private-state';
     const page = await (await fetch(`${url}/auth/oauth2/authorize?${query}`)).text();
     const reference = /Reference: <code>([^<]+)</.exec(page)?.[1] ?? '';
@@ -80,10 +84,10 @@ describe('the running process', () => {
       process_
         .output()
         .split('\n')
-        // What stands behind the last line's end is not whole yet.
+        // The last line may be incomplete.
         .slice(0, -1)
         .filter((line) => line.includes(reference));
-    await until('it logs the request', PATIENCE_MS, () => lines().length > 0);
+    await until('the app logs the request', PATIENCE_MS, () => lines().length > 0);
     expect(lines()).toHaveLength(1);
     expect(JSON.parse(lines()[0] ?? '')).toMatchObject({
       service: 'authorize',
@@ -98,7 +102,7 @@ describe('the running process', () => {
   });
 
   // @rfc 6749 10.3 @rfc 9700 4.9.3
-  it('logs no credential, not even one in the wrong parameter, and no long path', async () => {
+  it('does not log credentials, even in the wrong parameter, or long paths', async () => {
     const secret = `scs_${'s3cret-_'.repeat(5)}abc`;
     const token = `sat_${'t0ken-_x'.repeat(10)}abcd`;
     await fetch(`${url}/auth/oauth2/authorize?client_id=${secret}`);
@@ -107,18 +111,20 @@ describe('the running process', () => {
       `${token.slice(0, at)}%${token.charCodeAt(at).toString(16)}${token.slice(at + 1)}`;
     await fetch(`${url}/auth/encoded/${encoded(1)}`);
     await fetch(`${url}/auth/encoded/${encoded(40)}`);
-    await until('it logs the path', PATIENCE_MS, () =>
+    await until('the app logs the path', PATIENCE_MS, () =>
       /\/auth\/sat_[^]*encoded[^]*encoded/.test(process_.output()),
     );
     expect(process_.output()).toContain('"client_id":"scs_…"');
     for (const part of ['s3cret', 't0ken', 'p'.repeat(300)]) expect(process_.output()).not.toContain(part);
   });
 
-  it('logs only the path of a target: neither the query nor the fragment (RFC 9112 3.2.1)', async () => {
-    // As nobody's library sends it.
+  it('logs only the path of a request target, without query and fragment (RFC 9112 3.2.1)', async () => {
+    // No client library sends this.
     await send(`GET /auth/login#state=in-the-fragment?state=in-the-query HTTP/1.1\r\nHost: localhost\r\n`);
     await send(`GET /auth/mark-of-the-end HTTP/1.1\r\nHost: localhost\r\n`);
-    await until('it logs the last request', PATIENCE_MS, () => process_.output().includes('mark-of-the-end'));
+    await until('the app logs the last request', PATIENCE_MS, () =>
+      process_.output().includes('mark-of-the-end'),
+    );
     expect(process_.output()).toContain('"path":"/auth/login"');
     expect(process_.output()).not.toMatch(/in-the-(fragment|query)/);
   });
@@ -127,7 +133,9 @@ describe('the running process', () => {
     const host = `mark-of-the-host${'h'.repeat(12_000)}`;
     const head = `POST /auth/login HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 0\r\n`;
     expect(await send(head)).toMatch(/^HTTP\/1\.1 403 /);
-    await until('it logs the request', PATIENCE_MS, () => process_.output().includes('mark-of-the-host'));
+    await until('the app logs the request', PATIENCE_MS, () =>
+      process_.output().includes('mark-of-the-host'),
+    );
     const line = process_
       .output()
       .split('\n')
@@ -136,7 +144,7 @@ describe('the running process', () => {
     expect(line?.length).toBeLessThan(1_000);
   });
 
-  it('logs no password, cookie or user name of a failed login', async () => {
+  it('does not log the password, cookie or user name of a failed login', async () => {
     const login = await fetch(`${url}/auth/login`);
     const [cookie = ''] = (login.headers.get('set-cookie') ?? '').split(';');
     const token = /name="csrf_token" value="([^"]+)"/.exec(await login.text())?.[1] ?? '';
@@ -146,20 +154,22 @@ describe('the running process', () => {
       body: new URLSearchParams({ csrf_token: token, username: 'typed-name', password: 'typed-password' }),
     });
     expect(answer.status).toBe(401);
-    await until('it logs the failed check', PATIENCE_MS, () => process_.output().includes('"check":"user"'));
+    await until('the app logs the failed check', PATIENCE_MS, () =>
+      process_.output().includes('"check":"user"'),
+    );
     for (const secret of ['typed-name', 'typed-password', token, cookie.split('=')[1] ?? ''])
       expect(process_.output()).not.toContain(secret);
   });
 
-  it('logs a body that its browser breaks off as the browser’s fault, not as an outage', async () => {
+  it('logs an aborted request body as a client error, not as an outage', async () => {
     const { hostname, port } = new URL(url);
     const socket = connect(Number(port), hostname);
     const form = 'Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 9\r\n';
-    // The 100 shows that the app waits for the body.
+    // The 100 response shows that the app waits for the body.
     socket.write(`POST /auth/language HTTP/1.1\r\nHost: localhost\r\n${form}Expect: 100-continue\r\n\r\n`);
     await once(socket, 'data');
     socket.destroy();
-    await until('it logs the request', PATIENCE_MS, () => process_.output().includes('not delivered'));
+    await until('the app logs the request', PATIENCE_MS, () => process_.output().includes('not delivered'));
     const line = process_
       .output()
       .split('\n')
@@ -172,7 +182,7 @@ describe('the running process', () => {
   });
 
   it('is ready without NATS, logs the outage without its password, and exits cleanly', async () => {
-    await until('it logs the outage', PATIENCE_MS, () =>
+    await until('the app logs the outage', PATIENCE_MS, () =>
       process_.output().includes('revocations will not be broadcast'),
     );
     expect((await fetch(`${internal}/readyz`)).status).toBe(200);
@@ -182,7 +192,7 @@ describe('the running process', () => {
     expect(process_.output()).not.toContain('secret-word');
   });
 
-  /** What is answered to these bytes. */
+  /** Sends raw bytes, and returns the response. */
   async function send(head: string): Promise<string> {
     const { hostname, port } = new URL(url);
     const socket = connect(Number(port), hostname);

@@ -7,7 +7,7 @@ import { useAuthorizeApp } from './support/use-authorize-app.js';
 
 const text = readFileSync(fileURLToPath(new URL('../../../docs/security.md', import.meta.url)), 'utf8');
 
-/** Rows of the tables of a section, table by table, without their heads. */
+/** Returns the rows of each table in a section, without table heads. */
 const tablesOf = (section: string): string[][][] => {
   const content = text.split(/^## /m).find((part) => part.startsWith(`${section}\n`)) ?? '';
   return [...content.matchAll(/(?:^\|.*\n)+/gm)].map(([table]) =>
@@ -38,14 +38,19 @@ const { app: https } = useAuthorizeApp({ AVATAR_ORIGINS, AUTH_URL: 'https://auth
 describe.each(EVERY_ANSWER)('%s', (name, _route, policy, open) => {
   it('has exactly the security headers in docs/security.md', async () => {
     const { headers } = await open(https);
-    const documented = { ...valuesOf(always), ...(name !== 'what is no HTTP' && valuesOf(readable)) };
+    const documented = {
+      ...valuesOf(always),
+      ...(name !== 'a malformed HTTP request' && valuesOf(readable)),
+    };
     expect(Object.keys(documented).length).toBeGreaterThan(6);
-    const usual =
+    const unrelated =
       /^(content-security-policy|content-(type|length|language)|date|connection|keep-alive|set-cookie|location|allow|vary|retry-after)$/;
-    const protecting = Object.fromEntries(Object.entries(headers).filter(([header]) => !usual.test(header)));
-    // The one answer that may be stored.
+    const securityHeaders = Object.fromEntries(
+      Object.entries(headers).filter(([header]) => !unrelated.test(header)),
+    );
+    // The only cacheable response.
     if (name === "the product's icon") documented['cache-control'] = 'public, max-age=31536000, immutable';
-    expect(protecting).toEqual(documented);
+    expect(securityHeaders).toEqual(documented);
     const expected = policies?.find(([answer]) => answer === policy)?.[1];
     expect(headers['content-security-policy']).toBe(
       plain(expected).replace('{style}', https.brand.styleSource).replace('{avatar}', AVATAR_ORIGINS),

@@ -21,7 +21,7 @@ describe('the account page', () => {
     expect(statusOf(page)).toBeUndefined();
   });
 
-  it('shows the connected applications before the settings, and each hint right below its button', async () => {
+  it('shows the connected applications before the settings, and each hint directly below its button', async () => {
     const { text } = await (await app.loggedIn(user)).get('/auth/');
     const parts = ['href="/auth/apps"', 'action="/auth/language"', 'action="/auth/logout-everywhere"'];
     for (const id of ['switch', 'apps', 'everywhere'])
@@ -33,7 +33,7 @@ describe('the account page', () => {
     expect(places).toEqual(places.toSorted((a, b) => a - b));
   });
 
-  it.each(['/', '/?x=1'])('is where %s redirects', async (path) => {
+  it.each(['/', '/?x=1'])('is the redirect target of %s', async (path) => {
     const answer = await app.browser().get(path);
     expect([answer.status, answer.headers['location']]).toEqual([303, '/auth/']);
   });
@@ -62,7 +62,7 @@ describe('the language setting', () => {
   const choose = async (browser: Browser, locale: string) =>
     browser.submit(await browser.get('/auth/'), { locale }, '/auth/language');
 
-  it('applies to every page from then on, and is confirmed once', async () => {
+  it('applies to every later page, and is confirmed once', async () => {
     const browser = await app.loggedIn(user);
     const answer = await choose(browser, 'de');
     expect(answer.status).toBe(303);
@@ -71,7 +71,7 @@ describe('the language setting', () => {
     expect(page.text).toMatch(/<option value="de" lang="de" selected\s*>/);
     expect(statusOf(page)).toBe('Sprache gespeichert.');
     expect(statusOf(await browser.follow(answer))).toBeUndefined();
-    // Whichever browser it is.
+    // In every browser.
     expect((await (await app.loggedIn(user)).get('/auth/apps')).text).toContain('<html lang="de"');
   });
 
@@ -84,32 +84,29 @@ describe('the language setting', () => {
     expect(page.text).toMatch(/<option value="browser" selected\s*>/);
   });
 
-  it.each([{ locale: 'xx' }, { locale: 'DE' }, {}, { 'locale[a]': 'de' }])(
-    'is refused when it is %j',
-    async (fields) => {
-      const browser = await app.loggedIn(user);
-      const page = await browser.get('/auth/');
-      const answer = await browser.submit(page, fields, '/auth/language');
-      expect(answer.status).toBe(400);
-      expect((await browser.get('/auth/')).text).toMatch(/<option value="browser" selected\s*>/);
-    },
-  );
+  it.each([{ locale: 'xx' }, { locale: 'DE' }, {}, { 'locale[a]': 'de' }])('rejects %j', async (fields) => {
+    const browser = await app.loggedIn(user);
+    const page = await browser.get('/auth/');
+    const answer = await browser.submit(page, fields, '/auth/language');
+    expect(answer.status).toBe(400);
+    expect((await browser.get('/auth/')).text).toMatch(/<option value="browser" selected\s*>/);
+  });
 });
 
 describe('log out everywhere', () => {
   const everywhere = async (browser: Browser) =>
     browser.submit(await browser.get('/auth/'), {}, '/auth/logout-everywhere');
 
-  it('ends every session of the user at once, and no other user’s', async () => {
+  it('ends every session of the user immediately, and no session of other users', async () => {
     const [here, elsewhere] = [await app.loggedIn(user), await app.loggedIn(user)];
-    const somebody = await app.loggedIn(await app.user());
+    const otherUser = await app.loggedIn(await app.user());
     const { clientId } = await app.client();
     const consent = authorizeAddress({ client_id: clientId, redirect_uri: REDIRECT_URI, state: 's' });
     const asked = await elsewhere.get(consent);
     await everywhere(here);
     for (const path of ['/auth/', '/auth/apps', '/auth/apps/revoke-all', consent])
       expect((await elsewhere.get(path)).headers['location']).toMatch(/^\/auth\/login/);
-    // Nor does a page that was open before give anything away.
+    // A consent page opened earlier cannot be submitted either.
     const again = await app.loggedIn(user);
     const form = await again.get(consent);
     await everywhere(again);
@@ -117,10 +114,10 @@ describe('log out everywhere', () => {
     expect(answer.headers['location'] ?? '').not.toContain('code=');
     const late = await elsewhere.submit(asked, { decision: 'allow' }, '/auth/oauth2/authorize');
     expect(late.headers['location'] ?? '').not.toContain('code=');
-    expect((await somebody.get('/auth/')).status).toBe(200);
+    expect((await otherUser.get('/auth/')).status).toBe(200);
   });
 
-  it('also stops forms that were open in another browser', async () => {
+  it('invalidates forms open in another browser', async () => {
     const [here, elsewhere] = [await app.loggedIn(user), await app.loggedIn(user)];
     const { clientId } = await app.client();
     const consent = authorizeAddress({ client_id: clientId, redirect_uri: REDIRECT_URI, state: 's' });
@@ -149,14 +146,14 @@ describe('log out everywhere', () => {
     expect((await browser.get('/auth/')).status).toBe(200);
   });
 
-  it('is not confirmed to a visitor who only follows a link with that query', async () => {
+  it('is not confirmed to a visitor who follows a link with that query', async () => {
     expect(statusOf(await app.browser().get('/auth/login?done'))).toBeUndefined();
     expect(
       statusOf(await (await app.loggedIn(user)).get('/auth/?done=logged_out_everywhere')),
     ).toBeUndefined();
   });
 
-  it('ends both sessions when two browsers request it at the same time', async () => {
+  it('ends both sessions when two browsers request it concurrently', async () => {
     const browsers = [await app.loggedIn(user), await app.loggedIn(user)];
     const pages = await Promise.all(browsers.map((browser) => browser.get('/auth/')));
     await Promise.all(

@@ -7,7 +7,7 @@ const { app, client } = useAuthorizeApp(APIS);
 
 const raw = (query: string) => app.browser().get(`/auth/oauth2/authorize?${query}`);
 
-describe('a valid request of a user who is not logged in', () => {
+describe('a valid request without a session', () => {
   // @rfc 6749 3.1 @rfc 9700 4.12
   it('redirects to the login with the same query', async () => {
     const query = `client_id=${client.clientId}&redirect_uri=${encodeURIComponent(REDIRECT_URI)}&state=a+b%20%2B%26&x=%41`;
@@ -32,7 +32,7 @@ describe('a valid request of a user who is not logged in', () => {
     // @rfc 6749 3.1
     ['unknown parameters are repeated', '&x=1&x=2&%3Cb%22=&%3Cb%22=2&request=a&request=b'],
     ...KNOWN_RESOURCES,
-    ['state is as long as it may be', { state: 'x'.repeat(1024) }],
+    ['state has its maximum length', { state: 'x'.repeat(1024) }],
   ])('is accepted when %s', async (_case, parameters) => {
     const [asked, more] = typeof parameters === 'string' ? [{}, `&${parameters}`] : [parameters, ''];
     const answer = await authorize(app, client, asked, more);
@@ -57,14 +57,20 @@ describe('an error in a request with a registered redirect URI', () => {
     ['state is an array', '&state[]=x', 'invalid_request', /'state' must be a single string/, null],
     // @rfc 6749 3.1
     ['state is repeated', '&state=a&state=b', 'invalid_request', /'state' is repeated/, null],
-    ['state holds a NUL', '&state=a%00', 'invalid_request', /control character/, null],
-    ['state holds a line break', '&state=a%0d%0aSet-Cookie:x', 'invalid_request', /control character/, null],
+    ['state contains a NUL', '&state=a%00', 'invalid_request', /control character/, null],
+    [
+      'state contains a line break',
+      '&state=a%0d%0aSet-Cookie:x',
+      'invalid_request',
+      /control character/,
+      null,
+    ],
     ['state is not UTF-8', '&state=%ff', 'invalid_request', /UTF-8/, null],
     ['state has raw bytes that are not UTF-8', '&state=a%E9', 'invalid_request', /UTF-8/, null],
     // @rfc 6749 3.1.1 @rfc 9700 2.1.2
     ['response_type is token', '&state=s&response_type=token', 'unsupported_response_type', /code/, 's'],
     [
-      'response_type has two',
+      'response_type has two values',
       '&state=s&response_type=code+id_token',
       'unsupported_response_type',
       /code/,
@@ -182,7 +188,7 @@ describe('an error in a request with a registered redirect URI', () => {
       tenant: '7',
       x: '/',
       error,
-      // RFC 6749 4.1.2.1: %x20-21 / %x23-5B / %x5D-7E; of error_uri without the space
+      // RFC 6749 4.1.2.1: %x20-21 / %x23-5B / %x5D-7E; error_uri excludes the space
       error_description: expect.stringMatching(/^[\x20\x21\x23-\x5b\x5d-\x7e]+$/),
       error_uri: expect.stringMatching(/^[\x21\x23-\x5b\x5d-\x7e]+\/errors#[a-z_]+$/),
       error_reference: expect.stringMatching(/^[\w-]{12}$/),

@@ -60,7 +60,7 @@ describe.each(cases)('%s', (_name, status, send) => {
   });
 });
 
-it.each(FORMS_ONLY)('GET %s gets 405, and changes nothing', async (path) => {
+it.each(FORMS_ONLY)('GET %s gets 405 and changes nothing', async (path) => {
   const answer = await request(app.url).get(path);
   expect(answer.status).toBe(405);
   expect(answer.headers['allow']).toBe('POST');
@@ -103,7 +103,7 @@ describe('a malformed HTTP request', () => {
       400,
     ],
     ['another protocol', 'EHLO evil.example\r\n\r\n', 400],
-  ])('with %s gets a page with the right status', async (_case, text, status) => {
+  ])('with %s gets a page with the matching status', async (_case, text, status) => {
     const answer = await exchange(app.url, text);
     expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
     expect(answer).toMatch(/content-type: text\/html/i);
@@ -111,7 +111,7 @@ describe('a malformed HTTP request', () => {
   });
 });
 
-it('whatever byte a query has, the request is refused, or redirected to a URL without a fragment', async () => {
+it('for every byte in the query, the request is rejected, or redirected to a URL without a fragment', async () => {
   const query = `client_id=${client.clientId}&redirect_uri=${encodeURIComponent(REDIRECT_URI)}&state=`;
   const answered = async (byte: number): Promise<string> => {
     const head = `GET /auth/oauth2/authorize?${query}a${String.fromCharCode(byte)}b HTTP/1.1\r\nHost: a\r\n`;

@@ -21,7 +21,7 @@ const linksOf = (page: string) =>
   );
 
 describe('home page, privacy policy and contacts of an application', () => {
-  it('are links of the consent page', async () => {
+  it('are linked on the consent page', async () => {
     const { clientId } = await app.client({ name: 'Notes', links: LINKS });
     const address = authorizeAddress({ client_id: clientId, redirect_uri: REDIRECT_URI, state: 's' });
     const page = await (await app.loggedIn(user)).get(address);
@@ -29,7 +29,7 @@ describe('home page, privacy policy and contacts of an application', () => {
     expect(page.text).toContain('>help.notes.example</a>');
   });
 
-  it('are absent from the consent page of an application without any', async () => {
+  it('are absent from the consent page of an application without links', async () => {
     const { clientId } = await app.client({ name: 'Notes' });
     const address = authorizeAddress({ client_id: clientId, redirect_uri: REDIRECT_URI, state: 's' });
     expect(linksOf((await (await app.loggedIn(user)).get(address)).text)).toEqual([]);
@@ -39,7 +39,7 @@ describe('home page, privacy policy and contacts of an application', () => {
     ['that is not registered', { redirect_uri: 'https://evil.example/' }],
     ['that is missing', { redirect_uri: undefined }],
   ])(
-    'are on the error page for a redirect URI %s, which names the application',
+    'are linked on the error page for a redirect URI %s, which names the application',
     async (_case, parameters) => {
       const client = await app.client({ name: 'Notes', links: LINKS });
       const page = await authorize(app, client, parameters);

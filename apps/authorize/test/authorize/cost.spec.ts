@@ -15,7 +15,7 @@ let stopMonitor: () => void;
 beforeAll(async () => {
   cables.postgres.watchStatements = (sql) => statements.push(/[A-Z]{4,}/.exec(sql)?.[0] ?? '');
   stopMonitor = await monitorRedis(app.services.redisUrl, ([name = '', text = ''], source) => {
-    // What a script does inside of Redis costs no round trip.
+    // Commands inside a script cost no round trip.
     if (source === 'lua') return;
     if (name === 'echo') marks.push(text);
     else commands.push(name);
@@ -32,7 +32,7 @@ afterAll(() => stopMonitor());
 const address = (prompt = 'consent') =>
   authorizeAddress({ client_id: client.clientId, redirect_uri: REDIRECT_URI, state: 's', prompt });
 
-/** The monitor lags behind, and sees commands in their order: all that were sent are seen when it has seen a new one. */
+/** Waits until the monitor, which is ordered but delayed, has received all earlier commands. */
 async function settled(): Promise<void> {
   const mark = randomUUID();
   await app.redis.echo(mark);
@@ -68,7 +68,7 @@ it('Allow costs two Redis commands, one query and one insert', async () => {
   expect(statements).toEqual(['WITH', 'WITH']);
 });
 
-it('a code for earlier consent costs as much as Allow, without the page', async () => {
+it('a code for earlier consent has the cost of Allow, without the page', async () => {
   const browser = await app.loggedIn(user);
   await browser.submit(await browser.get(address()), { decision: 'allow' }, '/auth/oauth2/authorize');
   const answer = await cost(() => browser.get(address('')));
@@ -77,7 +77,7 @@ it('a code for earlier consent costs as much as Allow, without the page', async 
   expect(statements).toEqual(['WITH', 'WITH']);
 });
 
-it('prompt=login costs one more script for the answer, and nothing more for the page', async () => {
+it('prompt=login adds one script to the decision, and nothing to the page', async () => {
   const browser = app.browser();
   const logIn = async () => {
     const login = await browser.follow(await browser.get(address('login consent')));
@@ -101,7 +101,7 @@ it('the login page costs one query when it continues a request, and none otherwi
   expect([commands, statements]).toEqual([[], []]);
 });
 
-it('a pushed request costs one more script for the page, and one more for the answer', async () => {
+it('a pushed request adds one script to the page, and one to the decision', async () => {
   const pushed = async (): Promise<string> => {
     const parameters = { redirect_uri: REDIRECT_URI, state: 's', prompt: 'consent' };
     const request_uri = await storePushed(app.redis, client.clientId, parameters);
@@ -110,7 +110,7 @@ it('a pushed request costs one more script for the page, and one more for the an
   const browser = await app.loggedIn(user);
   const allow = (page: Awaited<ReturnType<typeof browser.get>>) =>
     browser.submit(page, { decision: 'allow' }, '/auth/oauth2/authorize');
-  // Redis knows the scripts from the second time on.
+  // The first use loads the scripts.
   await allow(await browser.get(await pushed()));
   const address = await pushed();
   const page = await cost(() => browser.get(address));
@@ -121,7 +121,7 @@ it('a pushed request costs one more script for the page, and one more for the an
   expect(statements).toEqual(['WITH', 'WITH']);
 });
 
-it('a request refused for its client or redirect URI costs at most one query, and no Redis command', async () => {
+it('a request rejected for its client or redirect URI costs at most one query, and no Redis command', async () => {
   await cost(() =>
     app.browser().get('/auth/oauth2/authorize?client_id=sc_x&redirect_uri=https://x.example/'),
   );
@@ -143,7 +143,7 @@ it('a throttled login costs one script and no query, whether the account exists 
   for (const username of [user.email, 'nobody', user.username]) {
     const from = freshAddress();
     for (let failures = 0; failures < 5; failures += 1) await tryLogin(app, { username, from });
-    // A device cookie of another account and a made-up one make no difference.
+    // The cost is the same with an invalid device cookie.
     for (const device of [undefined, 'A'.repeat(88)]) {
       expect((await cost(() => tryLogin(app, { username, from, device }))).status).toBe(429);
       expect(commands).toEqual(['evalsha']);

@@ -30,12 +30,12 @@ const address = (more: Record<string, string> = {}) =>
 const grants = () => app.sql('SELECT id FROM grants WHERE client_id = $1', [client.clientId]);
 
 // @rfc 6749 4.1.2.1
-describe('an authorization request of an application that the operator has disabled', () => {
+describe('an authorization request of a disabled application', () => {
   it.each([
-    ['a good one', {}],
-    ['one with an error that would be redirected', { response_type: 'token' }],
-    ['one that allows no page', { prompt: 'none' }],
-  ])('shows an error page and redirects nowhere: %s', async (_, more) => {
+    ['valid', {}],
+    ['with an error that would be redirected', { response_type: 'token' }],
+    ['with prompt=none', { prompt: 'none' }],
+  ])('shows an error page and does not redirect: %s', async (_, more) => {
     await disable(client);
     const page = await browser.get(address(more));
     expect(page.status).toBe(403);
@@ -45,7 +45,7 @@ describe('an authorization request of an application that the operator has disab
     expect(page.text).not.toContain('app.example.com');
   });
 
-  it('shows it also for a request that was pushed before', async () => {
+  it('shows the error page also for an earlier pushed request', async () => {
     const requestUri = await storePushed(app.redis, client.clientId, {
       redirect_uri: REDIRECT_URI,
       state: 's',
@@ -55,15 +55,15 @@ describe('an authorization request of an application that the operator has disab
     expect([page.status, page.headers['location']]).toEqual([403, undefined]);
   });
 
-  it('shows it after the login, to a user who was not logged in', async () => {
+  it('shows the error page without a session, before the login', async () => {
     await disable(client);
-    const stranger = app.browser();
-    expect((await stranger.get(address())).status).toBe(403);
-    const login = await stranger.get(address().replace('/auth/oauth2/authorize', '/auth/login'));
+    const visitor = app.browser();
+    expect((await visitor.get(address())).status).toBe(403);
+    const login = await visitor.get(address().replace('/auth/oauth2/authorize', '/auth/login'));
     expect(login.text).not.toContain('Notes');
   });
 
-  it('is not allowed by a page that was open before, nor by earlier consent', async () => {
+  it('cannot be allowed by a page that was already open or by earlier consent', async () => {
     const open = await browser.get(address());
     await disable(client);
     for (const decision of ['allow', 'deny']) {
@@ -80,7 +80,7 @@ describe('an authorization request of an application that the operator has disab
 });
 
 describe('the list of connected applications', () => {
-  it('marks an application that the operator has disabled, and revokes its access', async () => {
+  it('marks a disabled application, and can revoke its access', async () => {
     const id = await allow(app, browser, client);
     await allow(app, browser, await app.client({ name: 'Calendar' }));
     await disable(client);

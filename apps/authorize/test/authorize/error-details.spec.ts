@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 
 describe('the developer details', () => {
-  it('show request values as text, and nothing that is registered', async () => {
+  it('show request values as text, and no registered values', async () => {
     const page = await authorize(app, client, { redirect_uri: 'https://x.example/<b>?a=1&b="2"' });
     expect(page.text).toContain('https://x.example/&lt;b&gt;?a=1&amp;b=&quot;2&quot;');
     expect(page.text).toContain(`<code>${client.clientId}</code>`);
@@ -22,7 +22,7 @@ describe('the developer details', () => {
     expect(page.text).not.toContain('app.example.com');
   });
 
-  it('show no credential, not even one in the wrong parameter', async () => {
+  it('do not show credentials, even in the wrong parameter', async () => {
     const secret = 'scs_abcdefghijklmnopqrstuvwxyz';
     const code = 'sac_abcdefghijklmnopqrstuvwxyz';
     const pages = await Promise.all([
@@ -42,7 +42,7 @@ describe('the developer details', () => {
   });
 });
 
-it('the page for an unregistered redirect URI shows developers the usual causes, and operators the commands', async () => {
+it('the page for an unregistered redirect URI lists common causes for developers and commands for operators', async () => {
   const page = await authorize(app, client, { redirect_uri: `${REDIRECT_URI}/` });
   const details = /<details>([\s\S]*)<\/details>/.exec(page.text)?.[1] ?? '';
   expect(details).toMatch(/<h2>Common causes<\/h2>\s*<ul>[\s\S]*ends with a slash[\s\S]*<\/ul>/);

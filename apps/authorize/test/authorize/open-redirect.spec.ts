@@ -66,7 +66,7 @@ const query = () =>
     )
     .map((pairs) => new URLSearchParams(pairs).toString());
 
-/** Text that a client of ours may put behind the '?' without encoding it. */
+/** Unencoded query text. */
 const rawText = () => fc.stringMatching(/^[&=/\\:.?%@#;+evilhtps[\]"<>]{0,20}$/);
 
 const slashes = () =>
@@ -78,14 +78,14 @@ const slashes = () =>
     },
   );
 
-/** On this site by its very first characters: no browser reads it as another host. */
-const OURS = /^\/auth(?:\/[a-z0-9-]+)*\/?(?:\?[!"$-~]*)?$/;
-const isOurs = (location: string) =>
-  OURS.test(location) && new URL(location, 'http://localhost:3001').origin === 'http://localhost:3001';
+/** Relative URL that no browser interprets as another host. */
+const OWN_PATH = /^\/auth(?:\/[a-z0-9-]+)*\/?(?:\?[!"$-~]*)?$/;
+const isOwnPath = (location: string) =>
+  OWN_PATH.test(location) && new URL(location, 'http://localhost:3001').origin === 'http://localhost:3001';
 
 const expectSafe = (location: string | undefined) => {
   if (location === undefined) return;
-  expect({ location, safe: isOurs(location) || location.startsWith(`${REDIRECT_URI}&`) }).toMatchObject({
+  expect({ location, safe: isOwnPath(location) || location.startsWith(`${REDIRECT_URI}&`) }).toMatchObject({
     safe: true,
   });
 };
@@ -93,16 +93,16 @@ const expectSafe = (location: string | undefined) => {
 it.each([
   ['logged out', () => app.browser()],
   ['logged in', () => visitor],
-])('no query redirects away from here, except to a registered redirect URI: %s', async (_who, browser) => {
+])('no query redirects to another site, except to a registered redirect URI: %s', async (_who, browser) => {
   await fc.assert(
     fc.asyncProperty(
-      // The login goes on to somewhere by its query alone.
+      // The login is more likely, because only its query determines the redirect.
       fc.oneof(fc.constant('/auth/login'), fc.constantFrom(...PATHS)),
       fc.boolean(),
       fc.oneof(query(), rawText()),
       async (path, known, text) => {
         const prefix = known ? `client_id=${client.clientId}&` : '';
-        // What no HTTP client can put on its line would never arrive.
+        // Encodes characters that HTTP clients cannot send in a request line.
         const url = `${path}?${prefix}${text}`
           .replaceAll(/[^!-~]/g, encodeURIComponent)
           .replaceAll('#', '%23');
@@ -114,7 +114,7 @@ it.each([
   );
 });
 
-it('no path redirects away from here', async () => {
+it('no path redirects to another site', async () => {
   await fc.assert(
     fc.asyncProperty(slashes(), async (parts) => {
       const { headers } = await visitor.get(`/${parts.join('')}`);
@@ -124,7 +124,7 @@ it('no path redirects away from here', async () => {
   );
 });
 
-it('no login and no log-out redirects away from here', async () => {
+it('no login or logout redirects to another site', async () => {
   await fc.assert(
     fc.asyncProperty(fc.oneof(query(), rawText()), async (text) => {
       const browser = app.browser();
@@ -145,7 +145,7 @@ it('no login and no log-out redirects away from here', async () => {
   );
 });
 
-it('these fuzz tests reach an answer to the application, and detect a bad address', async () => {
+it('these fuzz tests include responses to the application, and detect unsafe redirects', async () => {
   const { headers } = await visitor.get(
     authorizeAddress({ client_id: client.clientId, redirect_uri: REDIRECT_URI, state: 's', prompt: 'none' }),
   );
@@ -153,7 +153,7 @@ it('these fuzz tests reach an answer to the application, and detect a bad addres
     /^https:\/\/app\.example\.com\/callback\?tenant=7&x=%2F&error=consent_required/,
   );
   for (const bad of EVIL.filter((one) => !['/auth/apps', REDIRECT_URI].includes(one)))
-    expect(isOurs(bad)).toBe(false);
+    expect(isOwnPath(bad)).toBe(false);
   for (const bad of ['/auth//evil.example', '//auth', '/auth/\\evil.example'])
-    expect(isOurs(bad)).toBe(false);
+    expect(isOwnPath(bad)).toBe(false);
 });

@@ -20,7 +20,7 @@ describe('an application whose state is optional', () => {
     ['deny', 'error', WITHOUT],
     ['allow', 'code', { ...PKCE, state: 's' }],
   ])(
-    'gets the answer %s with %s, and a state only if it sent one: %j',
+    'gets the response to %s with %s, and a state only if it sent one: %j',
     async (decision, parameter, asked) => {
       const { clientId } = await client();
       const browser = await app.loggedIn(user);
@@ -47,7 +47,7 @@ describe('an application whose state is optional', () => {
     expect(returned).not.toHaveProperty('state');
   });
 
-  it('needs a code challenge, although it has a secret', async () => {
+  it('needs a code challenge, even with a secret', async () => {
     const { headers } = await authorize(app, await client(), {});
     expect(handedBack(headers['location'])).toMatchObject({
       error: 'invalid_request',

@@ -14,7 +14,7 @@ const address = () =>
 describe.each([
   ['Redis', () => cables.redis],
   ['PostgreSQL', () => cables.postgres],
-])('while %s does not answer', (_name, cable) => {
+])('while %s is unavailable', (_name, cable) => {
   afterEach(() => cable().mend());
 
   const expectUnavailable = ({
@@ -34,22 +34,22 @@ describe.each([
   };
 
   // @deviation D9
-  it('the consent page, Allow and the login answer 503, and work again afterwards', async () => {
+  it('the consent page, Allow and the login respond 503, and work again afterwards', async () => {
     const browser = await app.loggedIn(user);
     const page = await browser.get(address());
-    const stranger = app.browser();
-    const login = await stranger.get('/auth/login');
+    const visitor = app.browser();
+    const login = await visitor.get('/auth/login');
     const answers = { username: user.email, password: PASSWORD };
 
     cable().cut();
     expectUnavailable(await browser.get(address()));
     expectUnavailable(await browser.submit(page, { decision: 'allow' }, '/auth/oauth2/authorize'));
-    expectUnavailable(await stranger.submit(login, answers));
+    expectUnavailable(await visitor.submit(login, answers));
 
     cable().mend();
     await recovered(async () => (await browser.get(address())).status === 200);
     expect((await browser.submit(page, { decision: 'allow' }, '/auth/oauth2/authorize')).status).toBe(303);
-    expect((await stranger.submit(login, answers)).status).toBe(303);
+    expect((await visitor.submit(login, answers)).status).toBe(303);
   });
 
   it('errors that do not depend on it stay the same', async () => {
@@ -62,7 +62,7 @@ describe.each([
   });
 });
 
-it('the login page of an authorization request answers 503 while PostgreSQL does not answer', async () => {
+it('the login page of an authorization request responds 503 while PostgreSQL is unavailable', async () => {
   const login = address().replace('/auth/oauth2/authorize', '/auth/login');
   cables.postgres.cut();
   const answer = await app.browser().get(login);
@@ -71,9 +71,9 @@ it('the login page of an authorization request answers 503 while PostgreSQL does
   await recovered(async () => (await app.browser().get(login)).status === 200);
 });
 
-it('an Allow that Redis does not store leaves no grant in PostgreSQL', async () => {
-  const stranger = await app.user();
-  const browser = await app.loggedIn(stranger);
+it('an Allow that fails in Redis leaves no grant in PostgreSQL', async () => {
+  const visitor = await app.user();
+  const browser = await app.loggedIn(visitor);
   const page = await browser.get(address());
   cables.redis.watch = (bytes) => {
     if (bytes.includes('grant:')) cables.redis.cut();
@@ -82,7 +82,7 @@ it('an Allow that Redis does not store leaves no grant in PostgreSQL', async () 
   cables.redis.watch = () => undefined;
   cables.redis.mend();
   expect(answer.status).toBe(503);
-  expect(await app.sql('SELECT 1 FROM grants WHERE user_id = $1', [stranger.id])).toEqual([]);
+  expect(await app.sql('SELECT 1 FROM grants WHERE user_id = $1', [visitor.id])).toEqual([]);
   await recovered(async () => (await browser.get(address())).status === 200);
   const again = await browser.submit(page, { decision: 'allow' }, '/auth/oauth2/authorize');
   expect(again.headers['location']).toContain('code=');
@@ -91,34 +91,34 @@ it('an Allow that Redis does not store leaves no grant in PostgreSQL', async () 
 async function recovered(check: () => Promise<boolean>): Promise<void> {
   const deadline = Date.now() + 60_000;
   while (!(await check())) {
-    if (Date.now() > deadline) throw new Error('it did not recover in 60 s');
+    if (Date.now() > deadline) throw new Error('the app did not recover within 60 s');
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
 
-it('logins that PostgreSQL did not answer are not counted as failures', async () => {
-  const stranger = app.browser();
-  const page = await stranger.get('/auth/login');
+it('logins during an outage of PostgreSQL are not counted as failures', async () => {
+  const visitor = app.browser();
+  const page = await visitor.get('/auth/login');
   const login = { username: user.email, password: PASSWORD };
   cables.postgres.cut();
-  for (let tries = 0; tries < 8; tries += 1) expect((await stranger.submit(page, login)).status).toBe(503);
+  for (let tries = 0; tries < 8; tries += 1) expect((await visitor.submit(page, login)).status).toBe(503);
   cables.postgres.mend();
-  await recovered(async () => (await stranger.submit(page, login)).status === 303);
+  await recovered(async () => (await visitor.submit(page, login)).status === 303);
 });
 
 describe('with a dependency timeout of one second', () => {
-  const hasty = useCabledAuthorizeApp({ DEPENDENCY_TIMEOUT: 1 });
+  const impatient = useCabledAuthorizeApp({ DEPENDENCY_TIMEOUT: 1 });
 
-  it('logins that Redis answered too late are not counted as failures', async () => {
-    const stranger = hasty.app.browser();
-    const page = await stranger.get('/auth/login');
-    const login = { username: (await hasty.app.user()).email, password: PASSWORD };
-    hasty.cables.redis.hold();
-    const tries = Array.from({ length: 8 }, () => stranger.submit(page, login));
+  it('logins that time out in Redis are not counted as failures', async () => {
+    const visitor = impatient.app.browser();
+    const page = await visitor.get('/auth/login');
+    const login = { username: (await impatient.app.user()).email, password: PASSWORD };
+    impatient.cables.redis.hold();
+    const tries = Array.from({ length: 8 }, () => visitor.submit(page, login));
     expect((await Promise.all(tries)).map(({ status }) => status)).toEqual(tries.map(() => 503));
-    hasty.cables.redis.release();
+    impatient.cables.redis.release();
     await recovered(async () => {
-      const { status } = await stranger.submit(page, login);
+      const { status } = await visitor.submit(page, login);
       expect(status).not.toBe(429);
       return status === 303;
     });

@@ -6,15 +6,15 @@ import { ANSWERED, decide, expectStartAgain, usePushedRequests } from '../suppor
 const { app, user, cables, push, address } = usePushedRequests();
 
 const grants = () => app.redis.keys('grant:*');
-/** Those of earlier tests end after a minute, which may be now. */
+/** Excludes grants of earlier tests, which may expire during the test. */
 const grantsSince = async (before: readonly string[]) =>
   (await grants()).filter((key) => !before.includes(key));
 
-/** PostgreSQL reads grants, and refuses new ones. */
+/** Makes PostgreSQL reject new grants. */
 const NO_NEW_GRANTS = 'ALTER TABLE grants ADD CONSTRAINT none CHECK (false) NOT VALID';
 const NEW_GRANTS = 'ALTER TABLE grants DROP CONSTRAINT none';
 
-/** Acts once, when the app records a grant. @returns when it has */
+/** Acts when the app inserts the next grant, and then resolves. */
 function onceRecorded(act: () => void): Promise<void> {
   return new Promise((resolve) => {
     cables.postgres.watchStatements = (sql) => {
@@ -27,10 +27,10 @@ function onceRecorded(act: () => void): Promise<void> {
 }
 
 /**
- * Sends answers that meet: the first ones come as far as PostgreSQL, and go on from there at the same moment. Left to
- * themselves, the first is through before the second has begun.
+ * Makes decisions race: holds the first ones at PostgreSQL and releases them race. Otherwise the first would complete
+ * before the second begins.
  */
-async function together<T>(send: () => Promise<T>): Promise<T> {
+async function race<T>(send: () => Promise<T>): Promise<T> {
   const database = new pg.Client({ connectionString: app.services.databaseUrl });
   await database.connect();
   await database.query('BEGIN');
@@ -50,7 +50,7 @@ async function together<T>(send: () => Promise<T>): Promise<T> {
 
 describe('a pushed request', () => {
   // @rfc 9126 4
-  it('can be answered once: after Allow, every way back leads to a page that explains it', async () => {
+  it('can be decided once: after Allow, every further use shows an explanation', async () => {
     const requestUri = await push();
     const browser = await app.loggedIn(user);
     const page = await browser.get(address(requestUri));
@@ -63,7 +63,7 @@ describe('a pushed request', () => {
     expect(await grantsSince(before)).toEqual([]);
   });
 
-  it('is answered by Deny too', async () => {
+  it('is also used up by Deny', async () => {
     const requestUri = await push();
     const browser = await app.loggedIn(user);
     const page = await browser.get(address(requestUri));
@@ -75,13 +75,11 @@ describe('a pushed request', () => {
   });
 
   // @rfc 9126 4
-  it('gives one code to 20 concurrent Allows', async () => {
+  it('yields one code for 20 concurrent Allows', async () => {
     const browser = await app.loggedIn(user);
     const page = await browser.get(address(await push()));
     const before = await grants();
-    const answers = await together(() =>
-      Promise.all(Array.from({ length: 20 }, () => decide(browser, page))),
-    );
+    const answers = await race(() => Promise.all(Array.from({ length: 20 }, () => decide(browser, page))));
     const won = answers.filter(({ status }) => status === 303);
     expect(won).toHaveLength(1);
     expect(handedBack(won[0]?.headers['location'])['code']).toMatch(/^sac_/);
@@ -89,11 +87,11 @@ describe('a pushed request', () => {
     expect(await grantsSince(before)).toHaveLength(1);
   });
 
-  it('gives one answer to concurrent Allow and Deny', async () => {
+  it('yields one response for concurrent Allow and Deny', async () => {
     const browser = await app.loggedIn(user);
     const page = await browser.get(address(await push()));
     const decisions = Array.from({ length: 10 }, (_, index) => (index % 2 === 0 ? 'allow' : 'deny'));
-    const answers = await together(() =>
+    const answers = await race(() =>
       Promise.all(decisions.map((decision) => decide(browser, page, decision))),
     );
     expect(answers.filter(({ status }) => status === 303)).toHaveLength(1);
@@ -110,7 +108,7 @@ describe('a pushed request', () => {
     expect((await decide(browser, page)).status).toBe(303);
   });
 
-  it('is not used up by an Allow that failed, so that the user can repeat it', async () => {
+  it('is not used up by a failed Allow, so that the user can retry', async () => {
     const browser = await app.loggedIn(user);
     const page = await browser.get(address(await push()));
     await app.sql(NO_NEW_GRANTS);
@@ -120,7 +118,7 @@ describe('a pushed request', () => {
     expect((await decide(browser, page)).status).toBe(303);
   });
 
-  it('is not used up by an Allow for which PostgreSQL was away', async () => {
+  it('is not used up by an Allow during an outage of PostgreSQL', async () => {
     const browser = await app.loggedIn(user);
     const requestUri = await push();
     const page = await browser.get(address(requestUri));
@@ -128,11 +126,15 @@ describe('a pushed request', () => {
     expect((await decide(browser, page)).status).toBe(503);
     await cut;
     cables.postgres.mend();
-    await until('it is open', 60_000, async () => (await browser.get(address(requestUri))).status === 200);
+    await until(
+      'the page is available',
+      60_000,
+      async () => (await browser.get(address(requestUri))).status === 200,
+    );
     expect((await decide(browser, page)).status).toBe(303);
   });
 
-  it('gets the answer of the Allow that failed even if Redis fails after it', async () => {
+  it('gets the error of the failed Allow even if Redis fails afterwards', async () => {
     const browser = await app.loggedIn(user);
     const requestUri = await push();
     const page = await browser.get(address(requestUri));
@@ -142,7 +144,7 @@ describe('a pushed request', () => {
     await cut;
     cables.redis.mend();
     await app.sql(NEW_GRANTS);
-    // An outage of Redis would be 503.
+    // Not the 503 of the Redis outage.
     expect(failed.status).toBe(500);
     await until('Redis answers', 60_000, async () => (await browser.get(address(requestUri))).status !== 503);
   });

@@ -18,7 +18,7 @@ const CHALLENGE = createHash('sha256').update('verifier').digest('base64url');
 const { app, token, fixture, client, user, push, address } = usePushedRequests();
 
 describe('a pushed authorization request (RFC 9126 4)', () => {
-  it('shows the consent page and gives a code with the pushed state, which can be redeemed', async () => {
+  it('shows the consent page and issues a redeemable code with the pushed state', async () => {
     const browser = await app.loggedIn(user);
     const page = await browser.get(address(await push()));
     expect(page.status).toBe(200);
@@ -38,7 +38,7 @@ describe('a pushed authorization request (RFC 9126 4)', () => {
   });
 
   // @rfc 6749 3.3
-  it('gives tokens without an optional scope that the user declines (RFC 6749 3.3, 5.1)', async () => {
+  it('results in tokens without an optional scope that the user declined (RFC 6749 3.3, 5.1)', async () => {
     const { secret, hash } = generateClientSecret();
     const { clientId } = await app.client(
       {
@@ -81,7 +81,7 @@ describe('a pushed authorization request (RFC 9126 4)', () => {
     expect(login.text).toContain('value="ada@example.com"');
   });
 
-  it('with prompt=login needs one login and takes one answer', async () => {
+  it('with prompt=login needs one login and accepts one decision', async () => {
     const browser = await app.loggedIn(user);
     const requestUri = await push({ prompt: 'login consent' });
     const toLogin = await browser.get(address(requestUri));
@@ -96,13 +96,13 @@ describe('a pushed authorization request (RFC 9126 4)', () => {
   });
 
   // @rfc 9126 4 @deviation D14
-  it('survives a login of nine minutes, reloads and the back button, and then lives 15 minutes', async () => {
+  it('survives a login of nine minutes, reloads and the back button, and then stays valid for 15 minutes', async () => {
     const requestUri = await push();
     const browser = app.browser();
     const toLogin = await browser.get(address(requestUri));
     expect(toLogin.headers['location']).toBe(address(requestUri).replace(AUTHORIZE, '/auth/login'));
     const login = await browser.follow(toLogin);
-    // Nine minutes pass for the request.
+    // Simulates nine minutes.
     const left = await app.redis.pttl(keyOf(requestUri));
     await app.redis.pexpire(keyOf(requestUri), left - 540_000);
     const loggedIn = await browser.submit(login, {
@@ -122,7 +122,7 @@ describe('a pushed authorization request (RFC 9126 4)', () => {
     expect((await decide(browser, await browser.follow(loggedIn))).status).toBe(303);
   });
 
-  it('is extended once by visitors who are not logged in, by five minutes, however often they open it', async () => {
+  it('is extended once, by five minutes, by visitors without a session, however often they open it', async () => {
     const requestUri = await push();
     const browser = app.browser();
     const login = address(requestUri).replace(AUTHORIZE, '/auth/login');
@@ -143,15 +143,15 @@ describe('a pushed authorization request (RFC 9126 4)', () => {
     }
   });
 
-  it('is used alone: authorization parameters beside it are ignored (RFC 9101 6.3)', async () => {
+  it('overrides other authorization parameters, which are ignored (RFC 9101 6.3)', async () => {
     const browser = await app.loggedIn(user);
-    const beside = {
+    const ignored = {
       redirect_uri: 'https://evil.example/',
       state: 'other',
       scope: 'root',
       response_type: 'token',
     };
-    const page = await browser.get(address(await push(), beside));
+    const page = await browser.get(address(await push(), ignored));
     expect(page.status).toBe(200);
     expect(handedBack((await decide(browser, page)).headers['location'])).toMatchObject({
       tenant: '7',
@@ -161,7 +161,7 @@ describe('a pushed authorization request (RFC 9126 4)', () => {
   });
 
   // @rfc 9126 2.2
-  it('cannot be used by another client, and stays usable for its own', async () => {
+  it('cannot be used by another client, and stays usable for its own client', async () => {
     const requestUri = await push();
     const other = await fixture.client();
     const browser = await app.loggedIn(user);
@@ -174,7 +174,7 @@ describe('a pushed authorization request (RFC 9126 4)', () => {
   });
 
   // @rfc 9126 4
-  it('is checked again when it is opened: a redirect URI that was removed is not used', async () => {
+  it('is validated again when it is opened: a removed redirect URI is not used', async () => {
     const moved = await fixture.client();
     const requestUri = await push({}, moved);
     await fixture.sql('UPDATE clients SET redirect_uris = $2 WHERE client_id = $1', [
@@ -186,7 +186,7 @@ describe('a pushed authorization request (RFC 9126 4)', () => {
   });
 });
 
-describe('an invalid request_uri gets an error page and never a redirect', () => {
+describe('an invalid request_uri shows an error page without a redirect', () => {
   // @rfc 9126 4
   it.each(['before it is opened', 'while the page is open'])('when it expired %s', async (when) => {
     const requestUri = await push();
@@ -209,7 +209,7 @@ describe('an invalid request_uri gets an error page and never a redirect', () =>
   it.each([
     ['of another server', { request_uri: 'https://client.example/request.jwt' }],
     ['with no reference', { request_uri: 'urn:ietf:params:oauth:request_uri:' }],
-    ['over-long', { request_uri: `urn:ietf:params:oauth:request_uri:${'x'.repeat(3_000)}` }],
+    ['too long', { request_uri: `urn:ietf:params:oauth:request_uri:${'x'.repeat(3_000)}` }],
     ['with NUL', { request_uri: `${urn}\0` }],
     ['sent with an unknown client', { request_uri: urn, client_id: 'sc_nobody' }],
     ['sent without a client', { request_uri: urn, client_id: undefined }],
@@ -236,7 +236,7 @@ describe('a client that must push its requests (RFC 9126)', () => {
     authorizeAddress({ client_id: clientId, redirect_uri: REDIRECT_URI, state: 's1' });
 
   // @rfc 9126 6
-  it('gets invalid_request for other requests, and can use pushed ones (6)', async () => {
+  it('gets invalid_request for other requests, and can use pushed requests (6)', async () => {
     const strict = await fixture.client();
     await fixture.sql('UPDATE clients SET require_par = true WHERE client_id = $1', [strict.client_id]);
     const browser = await app.loggedIn(user);
@@ -266,7 +266,7 @@ describe('a client that must push its requests (RFC 9126)', () => {
     }
   });
 
-  it('gets no redirect with that error to an unregistered address', async () => {
+  it('gets no redirect with that error to an unregistered URI', async () => {
     const strict = await fixture.client();
     await fixture.sql('UPDATE clients SET require_par = true WHERE client_id = $1', [strict.client_id]);
     const answer = await app

@@ -30,7 +30,7 @@ describe('prompt=none (OpenID Connect Core 3.1.2.1)', () => {
     expect(handedBack(answer.headers['location'])).toEqual(refused('login_required'));
   });
 
-  it('returns consent_required when the user would have to be asked', async () => {
+  it('returns consent_required when consent is needed', async () => {
     const answer = await (await app.loggedIn(now.user)).get(address({ prompt }));
     expect(handedBack(answer.headers['location'])).toEqual(refused('consent_required'));
     expect(await scopes()).toEqual([]);
@@ -57,7 +57,7 @@ it.each(['consent', 'select_account', 'consent select_account'])(
 describe('prompt=login (OpenID Connect Core 3.1.2.1)', () => {
   const request = () => address({ prompt: 'login' });
 
-  it('asks a logged-in user for the password, explains why, and continues', async () => {
+  it('requires the password of a logged-in user, explains why, and continues', async () => {
     const browser = await consented();
     expectLogin(await browser.get(request()), request());
     const login = await browser.get(request().replace(AUTHORIZE, '/auth/login'));
@@ -73,14 +73,14 @@ describe('prompt=login (OpenID Connect Core 3.1.2.1)', () => {
   it.each([
     ['is empty', ''],
     ['is a blank', ' '],
-  ])('fills in the logged-in user when the login_hint %s', async (_case, login_hint) => {
+  ])('prefills the logged-in user when the login_hint %s', async (_case, login_hint) => {
     const browser = await consented();
     const asked = address({ prompt: 'login', login_hint });
     const login = await browser.get(asked.replace(AUTHORIZE, '/auth/login'));
     expect(login.text).toContain(`value="${now.user.email}"`);
   });
 
-  it('does not ask for confirmation when the application names another user', async () => {
+  it('does not name the logged-in user when the login_hint is another user', async () => {
     const browser = await consented();
     const asked = address({ prompt: 'login', login_hint: 'grace@example.com' });
     const login = await browser.get(asked.replace(AUTHORIZE, '/auth/login'));
@@ -88,7 +88,7 @@ describe('prompt=login (OpenID Connect Core 3.1.2.1)', () => {
     expect(login.text).not.toContain('Ada Lovelace');
   });
 
-  it('accepts one login for one request, once', async () => {
+  it('accepts each login once, for its own request', async () => {
     const browser = await consented();
     const login = () => browser.get(request().replace(AUTHORIZE, '/auth/login'));
     expectCode(await browser.follow(await logIn(browser, await login())));
@@ -98,14 +98,14 @@ describe('prompt=login (OpenID Connect Core 3.1.2.1)', () => {
     const answers = await Promise.all(Array.from({ length: 10 }, () => browser.get(request())));
     expect(answers.filter(({ headers }) => headers['location']?.includes('code='))).toHaveLength(1);
 
-    // Nor does it count for another request, or a login without one for this.
+    // A login is bound to its request, and a login without a request is not enough.
     await logIn(browser, await login());
     const other = address({ prompt: 'login', state: 's2' });
     expectLogin(await browser.get(other), other);
     expectLogin(await (await app.loggedIn(now.user)).get(request()), request());
   });
 
-  it('accepts reloads of the consent page until it is answered', async () => {
+  it('accepts reloads of the consent page until the decision', async () => {
     const browser = app.browser();
     const login = await browser.follow(await browser.get(request()));
     expect(login.text).not.toContain('To continue, confirm');
@@ -129,7 +129,7 @@ describe('prompt=login (OpenID Connect Core 3.1.2.1)', () => {
     expectLogin(await browser.get(request()), request());
   });
 
-  it('accepts no login that is older than ten minutes', async () => {
+  it('rejects a login older than ten minutes', async () => {
     const browser = app.browser();
     const page = await browser.follow(
       await logIn(browser, await browser.follow(await browser.get(request()))),
@@ -142,11 +142,11 @@ describe('prompt=login (OpenID Connect Core 3.1.2.1)', () => {
     expect(await scopes()).toEqual([]);
   });
 
-  it('lets another user log in', async () => {
+  it('allows another user to log in', async () => {
     const browser = await consented();
-    const somebodyElse = await app.user('Grace Hopper');
+    const otherUser = await app.user('Grace Hopper');
     const login = await browser.get(request().replace(AUTHORIZE, '/auth/login'));
-    const page = await browser.follow(await logIn(browser, login, somebodyElse));
+    const page = await browser.follow(await logIn(browser, login, otherUser));
     expectConsentPage(page);
     expect(page.text).toContain('Grace Hopper');
   });
@@ -156,7 +156,7 @@ describe('a session that was logged out everywhere', () => {
   const endSessions = () =>
     app.sql('UPDATE users SET session_generation = session_generation + 1 WHERE id = $1', [now.user.id]);
 
-  it('gives no code, neither directly nor by Allow, and redirects to the login without a loop', async () => {
+  it('yields no code, directly or by Allow, and redirects to the login without a loop', async () => {
     const browser = await consented();
     const page = await browser.get(address({ prompt: 'consent' }));
     await endSessions();
@@ -177,14 +177,14 @@ describe('the login page of an authorization request', () => {
   const login = (more: Record<string, string>) =>
     app.browser().get(address(more).replace(AUTHORIZE, '/auth/login'));
 
-  it('names the application to continue to, and fills in the user of the login_hint', async () => {
+  it('names the requesting application, and prefills the login_hint', async () => {
     const page = await login({ login_hint: 'ada"><b>@example.com', ui_locales: 'de' });
     expect(page.text).toContain('Weiter zu <bdi>Calendar Connect</bdi>');
     expect(page.text).toContain('value="ada&quot;&gt;&lt;b&gt;@example.com"');
   });
 
   it.each<[string, Record<string, string>]>([
-    ['whose login_hint is too long', { login_hint: 'x'.repeat(255) }],
+    ['with a login_hint that is too long', { login_hint: 'x'.repeat(255) }],
     ['of an unknown client', { client_id: 'sc_unknown' }],
     ['for another redirect URI', { redirect_uri: 'https://evil.example/' }],
   ])('is neutral for a request %s', async (_case, more) => {

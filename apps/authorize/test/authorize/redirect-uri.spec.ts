@@ -38,17 +38,17 @@ describe('the check of client and redirect URI', () => {
     ['a fragment', `${REDIRECT_URI}#x`],
     ['a backslash', 'https://app.example.com\\@evil.example/callback?tenant=7&x=%2F'],
     ['a subdomain', 'https://app.example.com.evil.example/callback?tenant=7&x=%2F'],
-    ['a blank at the end', `${REDIRECT_URI} `],
+    ['a trailing space', `${REDIRECT_URI} `],
     ['another order of the query', 'https://app.example.com/callback?x=%2F&tenant=7'],
     ['no scheme', '//app.example.com/callback?tenant=7&x=%2F'],
     ['javascript', 'javascript:alert(1)'],
     ['a relative address', '/callback'],
-    ['another client’s', 'https://pocket.example/callback'],
+    ['the redirect URI of another client', 'https://pocket.example/callback'],
     ['too many characters', `https://app.example.com/${'x'.repeat(2000)}`],
   ];
 
   // @rfc 6749 3.1.2.3 @rfc 6749 10.15 @rfc 9700 2.1
-  it.each(elsewhere)('refuses redirect_uri with %s, without a redirect', async (_case, redirectUri) => {
+  it.each(elsewhere)('rejects a redirect_uri with %s, without a redirect', async (_case, redirectUri) => {
     const answer = await authorize(app, client, { redirect_uri: redirectUri });
     expect(answer.status).toBe(400);
     expect(answer.headers['location']).toBeUndefined();
@@ -98,14 +98,14 @@ describe('the check of client and redirect URI', () => {
     'http://127.0.0.1:51004\\@evil.example/callback?v=1',
     'com.example.pocket:/Callback',
     'https://pocket.example:8443/callback',
-  ])('refuses %s for a native app, without a redirect', async (redirectUri) => {
+  ])('rejects %s for a native app, without a redirect', async (redirectUri) => {
     const answer = await authorize(app, pocket, { redirect_uri: redirectUri, ...PKCE });
     expect(answer.status).toBe(400);
     expect(answer.headers['location']).toBeUndefined();
   });
 
   // @deviation D15
-  it('accepts no other port in a confidential client’s loopback address', async () => {
+  it('rejects another port in a confidential client’s loopback URI', async () => {
     const web = await app.client({}, 'http://127.0.0.1/callback', 'http://localhost');
     for (const redirect_uri of [
       'http://127.0.0.1:5000/callback',
@@ -140,7 +140,7 @@ describe('the check of client and redirect URI', () => {
       () => `client_id=${client.clientId}&client_id=${client.clientId}&redirect_uri=${uri}`,
     ],
     ['client_id is an array', () => `client_id[]=${client.clientId}&redirect_uri=${uri}`],
-    ['client_id holds a NUL', () => `client_id=${client.clientId}%00&redirect_uri=${uri}`],
+    ['client_id contains a NUL', () => `client_id=${client.clientId}%00&redirect_uri=${uri}`],
     ['client_id is not UTF-8', () => `client_id=%ff&redirect_uri=${uri}`],
     ['client_id is too long', () => `client_id=${'x'.repeat(256)}&redirect_uri=${uri}`],
     // @rfc 6749 3.1.2.4
@@ -153,7 +153,7 @@ describe('the check of client and redirect URI', () => {
     ['redirect_uri is not UTF-8', () => `client_id=${client.clientId}&redirect_uri=${uri}%c3`],
     ['redirect_uri has a broken escape', () => `client_id=${client.clientId}&redirect_uri=${uri}%`],
     ['there is no query', () => ''],
-  ])('refuses the request without a redirect when %s', async (_case, query) => {
+  ])('rejects the request without a redirect when %s', async (_case, query) => {
     const answer = await app.browser().get(`/auth/oauth2/authorize?${query()}`);
     expect(answer.status).toBe(400);
     expect(answer.headers['location']).toBeUndefined();

@@ -42,7 +42,7 @@ beforeAll(async () => {
     OTHER_API_URLS: 'https://files.example.com',
   });
   warn.mockRestore();
-  // Registered before the file lost profile:read.
+  // Simulates a registration from before profile:read was removed.
   client = await app.client({ scopes: ['notes:write', 'notes:read', 'profile:read'] });
   user = await app.user();
 });
@@ -55,8 +55,8 @@ afterAll(async () => {
 const address = (more: Readonly<Record<string, string>> = {}, { clientId } = client) =>
   authorizeAddress({ client_id: clientId, redirect_uri: REDIRECT_URI, state: 's', ...more });
 
-describe("a product's own file of scopes", () => {
-  it('has the texts of the consent page, and English in place of a missing one', async () => {
+describe("a product's scope file", () => {
+  it('provides the texts of the consent page, with English in place of missing texts', async () => {
     const page = await (
       await app.loggedIn(user)
     ).get(address({ scope: 'notes:read notes:write', ui_locales: 'de' }));
@@ -64,14 +64,14 @@ describe("a product's own file of scopes", () => {
     expect(page.text).toContain('<span lang="en" dir="ltr">Change your &lt;notes&gt;</span>');
   });
 
-  it('lists missing texts in one warning at the start', () => {
+  it('causes one warning at startup with all missing texts', () => {
     const about = warnings.filter((line) => String(line).includes('notes'));
     expect(about).toEqual([
       expect.stringMatching(/notes:read \(fr, es, pt, ja, ar\), notes:write \(de, fr,/),
     ]);
   });
 
-  it('marks what reads and what writes, by an icon and by words', async () => {
+  it('distinguishes read and write access by icon and text', async () => {
     const both = await app.client({ scopes: ['notes:read', 'notes:write'] });
     const { text } = await (await app.loggedIn(user)).get(address({ scope: 'notes:read notes:write' }, both));
     expect(text).toMatch(/class="mark read"[^>]*aria-hidden="true">[^]*?Read your notes <small>Read access</);
@@ -81,7 +81,7 @@ describe("a product's own file of scopes", () => {
   });
 
   // @rfc 6749 3.3
-  it('says what a request without scope gets, of what the client is registered for', async () => {
+  it('defines the default scope of a request, within the client’s registration', async () => {
     const page = await (await app.loggedIn(user)).get(address());
     expect(page.text).toContain('Read your notes <small>');
     expect(page.text).not.toContain('Change your');
@@ -92,7 +92,7 @@ describe("a product's own file of scopes", () => {
   });
 
   it.each(['profile:read', 'notes:read profile:read'])(
-    'ends requests for a scope that it has no more: %s',
+    'causes invalid_scope for a removed scope: %s',
     async (scope) => {
       const { status, headers } = await app.browser().get(address({ scope }));
       expect([status, handedBack(headers['location'])]).toEqual([
@@ -105,18 +105,18 @@ describe("a product's own file of scopes", () => {
     },
   );
 
-  it('refuses a client that is registered for nothing that exists', async () => {
+  it('causes invalid_scope for a client with only removed scopes', async () => {
     const old = await app.client({ scopes: ['profile:read'] });
     const { headers } = await app.browser().get(address({}, old));
     expect(handedBack(headers['location'])['error']).toBe('invalid_scope');
   });
 
-  it('shows a scope that it has no more by its name, and keeps the decisions on the others', async () => {
+  it('shows a removed scope by its name, and keeps the decisions on other scopes', async () => {
     const person = await app.user();
     const browser = await app.loggedIn(person);
     const page = await browser.get(address({ scope: 'notes:read' }));
     await browser.submit(page, { decision: 'allow' }, '/auth/oauth2/authorize');
-    // As it was allowed while the file had both.
+    // Simulates consent from before the removal.
     const both = 'profile:read notes:read';
     await app.sql('UPDATE grants SET scope = $1, asked_scope = $1 WHERE user_id = $2', [both, person.id]);
     const apps = await browser.get('/auth/apps');
@@ -129,7 +129,7 @@ describe("a product's own file of scopes", () => {
     expect(handedBack(again.headers['location'])['code']).toMatch(/^sac_/);
   });
 
-  it('stops the start with every problem, if it has any', async () => {
+  it('prevents startup with a list of all problems', async () => {
     const file = join(folder, 'wrong.yaml');
     await writeFile(file, 'scopes: [{ name: a b, text: { en: A } }, { name: c, text: {} }]');
     const start = (SCOPES_FILE: string) => () =>

@@ -12,7 +12,7 @@ const textOf = (scope: string) => html`${new Translator('en', 'en', SCOPES).scop
 
 const { app, user } = useAuthorizeApp();
 
-/** The scope of the grant that a user allows, or the error that the client gets. */
+/** Returns the granted scope, or the error code. */
 async function allowed(scopes: readonly string[], scope?: string): Promise<string | undefined> {
   const { clientId } = await app.client({ scopes });
   const browser = await app.loggedIn(user);
@@ -38,22 +38,22 @@ async function grantsOf(clientId: string): Promise<{ scope: string }[]> {
 describe('the scope of an authorization request', () => {
   it.each([
     // @rfc 6749 3.3
-    ['profile:read when it asks for nothing', ['profile:read'], undefined, 'profile:read'],
+    ['profile:read if none is requested', ['profile:read'], undefined, 'profile:read'],
     [
-      'everything registered when it asks for nothing and is not registered for profile:read',
+      'every registered scope if none is requested and profile:read is not registered',
       ['bookings:read', 'schedules:read'],
       undefined,
       'bookings:read schedules:read',
     ],
     [
-      'what it asks for, each once, in its order',
+      'the requested scope, in its order without duplicates',
       ['profile:read', 'bookings:read'],
       'bookings:read profile:read bookings:read',
       'bookings:read profile:read',
     ],
     // @deviation D5
     [
-      'what it asks for separated by commas (known deviation)',
+      'the requested scope separated by commas (known deviation)',
       ['profile:read', 'bookings:read'],
       'bookings:read,profile:read',
       'bookings:read profile:read',
@@ -67,7 +67,7 @@ describe('the scope of an authorization request', () => {
     ['unknown', 'profile:read admin'],
     ['known, but not registered for the client', 'profile:read bookings:write'],
     ['in another case', 'Profile:Read'],
-  ])('is refused as invalid_scope when it is %s (RFC 6749 4.1.2.1)', async (_case, scope) => {
+  ])('is rejected as invalid_scope when it is %s (RFC 6749 4.1.2.1)', async (_case, scope) => {
     expect(await allowed(['profile:read'], scope)).toBe('invalid_scope');
   });
 
@@ -87,7 +87,7 @@ describe('the scope of an authorization request', () => {
   });
 });
 
-describe('a client that is deleted while the user looks at the consent page', () => {
+describe('a client that is deleted while the consent page is open', () => {
   it('gets no code: the user sees an error page, and no grant is recorded', async () => {
     const { clientId } = await app.client();
     const browser = await app.loggedIn(user);

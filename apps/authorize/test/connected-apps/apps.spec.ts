@@ -18,7 +18,7 @@ beforeEach(async () => {
 });
 
 describe('the list of connected applications', () => {
-  it('says when it is empty', async () => {
+  it('shows a message when it is empty', async () => {
     const page = await browser.get('/auth/apps');
     expect(page.status).toBe(200);
     expect(page.text).toContain('No applications are connected to your account.');
@@ -69,12 +69,12 @@ describe('the list of connected applications', () => {
     await app.sql('UPDATE clients SET first_party = true WHERE client_id = $1', [clientId]);
     const { text } = await browser.get('/auth/apps');
     expect(text).toMatch(/Official (<bdi>)?Scheduling/);
-    // Nobody was asked about those.
+    // First-party access needs no consent.
     expect(text).toContain('Connected since');
     expect(text).not.toMatch(/allowed/i);
   });
 
-  it('shows no other user’s applications', async () => {
+  it('does not show applications of other users', async () => {
     await allow(app, browser, await app.client({ name: 'Mine' }));
     const other = await app.loggedIn(await app.user());
     expect(namesIn(await other.get('/auth/apps'))).toEqual([]);
@@ -96,11 +96,11 @@ describe('the list of connected applications', () => {
     for (const [index, heading] of headings(one).entries()) expect(heading).not.toBe(others[index]);
   });
 
-  it('opens after the login that it led to', async () => {
-    const stranger = app.browser();
-    const login = await stranger.get('/auth/apps');
+  it('opens after the login to which it redirected', async () => {
+    const visitor = app.browser();
+    const login = await visitor.get('/auth/apps');
     expect(login.headers['location']).toBe('/auth/login?to=apps');
-    const answer = await stranger.submit(await stranger.follow(login), {
+    const answer = await visitor.submit(await visitor.follow(login), {
       username: user.email,
       password: PASSWORD,
     });
@@ -114,14 +114,14 @@ describe('the list of connected applications', () => {
     'to=constructor',
     'to=apps/',
     'to=__proto__',
-  ])('cannot be used as a redirect to elsewhere: %s', async (query) => {
-    const stranger = app.browser();
-    const login = await stranger.get(`/auth/login?${query}`);
-    const answer = await stranger.submit(login, { username: user.email, password: PASSWORD });
+  ])('does not redirect to other targets after the login: %s', async (query) => {
+    const visitor = app.browser();
+    const login = await visitor.get(`/auth/login?${query}`);
+    const answer = await visitor.submit(login, { username: user.email, password: PASSWORD });
     expect(answer.headers['location']).toBe('/auth/');
   });
 
-  it('is paged for a user with many applications, each page under 30 KB', async () => {
+  it('is paginated for a user with many applications, with pages under 30 KB', async () => {
     const many = await app.loggedIn(await app.user());
     const names = Array.from(
       { length: 31 },

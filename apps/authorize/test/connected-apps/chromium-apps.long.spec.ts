@@ -40,7 +40,7 @@ afterAll(async () => {
   await app.close();
 });
 
-/** A phone of the smallest size, whose complaints count as failures. */
+/** Opens a page with the smallest phone viewport; browser warnings fail the test. */
 async function browse(options: BrowserContextOptions = {}): Promise<Page> {
   const context = await chromium.newContext({
     viewport: { width: 320, height: 568 },
@@ -61,7 +61,7 @@ async function logIn(page: Page, path = '/auth/'): Promise<void> {
   await page.waitForURL(app.url + path);
 }
 
-/** As if the user had allowed it. */
+/** Creates the grant of an application. */
 async function connect(name: string, userId = user.id): Promise<void> {
   const { clientId } = await app.client({ name });
   const scope = 'profile:read';
@@ -82,7 +82,7 @@ describe.each([
     const page = await browse({ javaScriptEnabled });
     await logIn(page, '/auth/apps');
     await page.getByRole('link', { name: 'Remove access: Calendar' }).click();
-    // Playwright reads a blank after an isolated name.
+    // Playwright adds a space after an isolated name.
     await page.getByRole('heading', { name: /^Remove access for Calendar\s?\?$/ }).waitFor();
     await page.getByRole('button', { name: 'Remove access' }).click();
     await focusedStatus(page).waitFor();
@@ -105,7 +105,7 @@ describe.each([
     expect(await page.getByRole('heading', { level: 2 }).allTextContents()).toEqual(['Calendar']);
   });
 
-  it('the user revokes all applications with the keyboard alone', async () => {
+  it('the user revokes all applications with the keyboard only', async () => {
     await connect('Calendar');
     await connect('Notes');
     const page = await browse({ javaScriptEnabled });
@@ -141,12 +141,12 @@ describe.each([
       await other.reload();
       expect(new URL(other.url()).pathname).toBe('/auth/login');
     }
-    // What stood in the other browser before shows nothing any more, either.
+    // Pages in the other browser's history are not shown either.
     await elsewhere.goto(`${app.url}/auth/`);
     expect(new URL(elsewhere.url()).pathname).toBe('/auth/login');
   });
 
-  it('the user chooses the language from a list in which each has its own name', async () => {
+  it('the user chooses a language from a list of native names', async () => {
     const page = await browse({ javaScriptEnabled, locale: 'en-GB' });
     await logIn(page);
     await page.getByLabel('Language').selectOption('العربية');
@@ -189,7 +189,7 @@ describe.each([
 
 const PATHS = ['/auth/', '/auth/apps', '/auth/apps/revoke-all', 'revoke', 'empty', 'done'];
 
-/** Opens one of our pages by its path, or by what it shows. */
+/** Opens a page by its path or state. */
 async function visit(page: Page, path: string): Promise<void> {
   await page.goto(app.url + (path.startsWith('/') ? path : '/auth/apps'));
   if (path === 'revoke') await page.locator('li a.danger').first().click();
@@ -203,11 +203,11 @@ async function visit(page: Page, path: string): Promise<void> {
     await page.locator('button.danger').click();
     await page.locator('[role=status]').waitFor();
   }
-  // What is looked at is the whole page: a click waits for the beginning of the next one.
+  // A click waits only until the next page starts to load.
   await page.waitForLoadState();
 }
 
-/** What does not fit a screen of 320 pixels, or is too small to hit. */
+/** Finds overflow at 320 pixels, and targets smaller than 44 pixels. */
 function misfits(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const { scrollWidth } = document.documentElement;
@@ -244,7 +244,7 @@ describe.each(['en', 'ar'])('in %s, light and dark, on a screen of 320 pixels', 
       const found = await misfits(page);
       found.push(...(await violations(page, { resultTypes: ['violations'] })));
       await page.emulateMedia({ colorScheme: 'dark' });
-      // The rules that look at colours; the scheme changes nothing else, which is measured all the same.
+      // The colour scheme affects only these axe rules; the layout is checked again nevertheless.
       found.push(...(await misfits(page)));
       const runOnly = ['color-contrast', 'link-in-text-block'];
       found.push(...(await violations(page, { runOnly, resultTypes: ['violations'] })));

@@ -4,13 +4,13 @@ const ids = Array.from({ length: 2_500 }, (_, n) => `grant ${n}`);
 let published: string[];
 let confirmedAt: number[];
 
-/** NATS that confirms so many parts. */
-const nats = (parts: number) => ({
+/** Simulates NATS, which fails after confirming this many batches. */
+const nats = (batches: number) => ({
   publish: (_subject: string, payload: unknown) => {
     published.push((JSON.parse(String(payload)) as { grant_id: string }).grant_id);
   },
   flush: async () => {
-    if (confirmedAt.length === parts) throw new Error('the connection broke');
+    if (confirmedAt.length === batches) throw new Error('the connection broke');
     confirmedAt.push(published.length);
   },
 });
@@ -20,12 +20,12 @@ beforeEach(() => {
   confirmedAt = [];
 });
 
-it('many revocations are confirmed part by part, so that other requests do not wait for the last', async () => {
+it('many revocations are confirmed in batches, so that other requests are not blocked', async () => {
   await publishConfirmed(nats(3), ids);
   expect(published).toEqual(ids);
   expect(confirmedAt).toEqual([1_000, 2_000, 2_500]);
 });
 
-it('revocations are not confirmed if one part is not', async () => {
+it('revocations are not confirmed if one batch fails', async () => {
   await expect(publishConfirmed(nats(1), ids)).rejects.toThrow('the connection broke');
 });

@@ -49,7 +49,7 @@ interface Pair {
   readonly refresh_token: string;
 }
 
-/** What Allow hands to the client. */
+/** Returns the code that Allow issues. */
 async function allow(): Promise<string> {
   const address = authorizeAddress({
     client_id: client.client_id,
@@ -72,7 +72,7 @@ const pair = async () => (await (await redeem(await allow())).json()) as Pair;
 
 const me = (at: AppProcess, accessToken: string) => statusOfToken(at.url, accessToken);
 
-/** Presses the button of a confirmation page. @returns milliseconds from the click until nobody takes the token */
+/** Submits a confirmation page. @returns milliseconds until every API rejects the token */
 async function clickUntilRefused(path: string, accessToken: string): Promise<number> {
   const page = await browser.get(path);
   for (const resource of resources) expect(await me(resource, accessToken)).toBe(200);
@@ -84,7 +84,7 @@ async function clickUntilRefused(path: string, accessToken: string): Promise<num
 
 const one = () => `/auth/apps/revoke?client_id=${client.client_id}`;
 
-it('revoking an application makes every API refuse its cached tokens a moment later', async () => {
+it('revoking an application makes every API reject its cached tokens within moments', async () => {
   const times: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
     const { access_token } = await pair();
@@ -109,7 +109,7 @@ it('revoking an application ends all its refresh tokens, its other grants and it
   expect(await (await redeem(code)).json()).toMatchObject({ error: 'invalid_grant' });
 });
 
-it('logging out everywhere ends no grant of an application', async () => {
+it('logging out everywhere does not end grants of applications', async () => {
   const { access_token } = await pair();
   await browser.submit(await browser.get('/auth/'), {}, '/auth/logout-everywhere');
   for (const resource of resources) expect(await me(resource, access_token)).toBe(200);

@@ -8,14 +8,14 @@ import { type Browser, statusOf } from '../support/browser.js';
 import { allow, askFor, revoke, stateOf } from '../support/connected-apps.js';
 import { useCabledAuthorizeApp } from '../support/use-authorize-app.js';
 
-describe('while NATS does not answer', () => {
+describe('while NATS is unavailable', () => {
   let nats: RestartableNats;
   let app: AuthorizeApp;
   let browser: Browser;
 
   beforeAll(async () => {
     nats = await RestartableNats.start();
-    // A click waits for NATS for half of that.
+    // A revocation waits for NATS for half of the timeout.
     app = await startAuthorizeApp({ NATS_URL: nats.url, DEPENDENCY_TIMEOUT: 4 });
     browser = await app.loggedIn(await app.user());
   });
@@ -27,10 +27,10 @@ describe('while NATS does not answer', () => {
 
   const SOON =
     'Access for <bdi>Calendar</bdi> has been removed. It may take up to 30 seconds to take effect everywhere.';
-  const AT_ONCE = '<bdi>Calendar</bdi> can no longer access your account.';
+  const IMMEDIATELY = '<bdi>Calendar</bdi> can no longer access your account.';
 
-  /** What the page says after a revocation, which holds in any case. */
-  async function said(): Promise<string | undefined> {
+  /** Revokes an application, and returns the confirmation message. */
+  async function confirmation(): Promise<string | undefined> {
     const client = await app.client({ name: 'Calendar' });
     const id = await allow(app, browser, client);
     const answer = await revoke(browser, client);
@@ -39,27 +39,27 @@ describe('while NATS does not answer', () => {
   }
 
   const becomes = async (words: string) => {
-    for (const end = Date.now() + 60_000; (await said()) !== words;)
-      if (Date.now() > end) throw new Error(`it never said: ${words}`);
+    for (const end = Date.now() + 60_000; (await confirmation()) !== words;)
+      if (Date.now() > end) throw new Error(`the page never showed: ${words}`);
   };
 
-  it('a revocation succeeds, and the page says that some places may take half a minute', async () => {
-    await becomes(AT_ONCE);
+  it('a revocation succeeds, and the page says that it may take half a minute to take effect', async () => {
+    await becomes(IMMEDIATELY);
     await nats.kill();
-    expect(await said()).toBe(SOON);
+    expect(await confirmation()).toBe(SOON);
     await nats.restart();
-    await becomes(AT_ONCE);
+    await becomes(IMMEDIATELY);
   });
 
   it('a revocation does not wait for a NATS server that hangs', async () => {
     nats.sleep();
-    // It is answered before NATS wakes.
-    expect(await said()).toBe(SOON);
+    // The response arrives before NATS wakes.
+    expect(await confirmation()).toBe(SOON);
     nats.wake();
-    await becomes(AT_ONCE);
+    await becomes(IMMEDIATELY);
   });
 
-  it('a revocation waits for a hanging NATS server once, however many grants there are', async () => {
+  it('a revocation waits for a hanging NATS server once, regardless of the number of grants', async () => {
     const client = await app.client({ name: 'Calendar' });
     const last = await allow(app, browser, client);
     await app.sql(
@@ -69,15 +69,15 @@ describe('while NATS does not answer', () => {
       [last],
     );
     nats.sleep();
-    // To wait for each would take hours.
+    // Waiting for each grant would take hours.
     expect((await revoke(browser, client)).status).toBe(303);
     nats.wake();
     expect(await stateOf(app, last)).toEqual([true, 'revoked']);
-    await becomes(AT_ONCE);
+    await becomes(IMMEDIATELY);
   });
 });
 
-describe('while Redis does not answer', () => {
+describe('while Redis is unavailable', () => {
   const { app, cables } = useCabledAuthorizeApp();
 
   afterEach(() => {
@@ -111,8 +111,8 @@ describe('while Redis does not answer', () => {
     expect(cuts).toBe(1);
   });
 
-  /** Cuts Redis off between the record and its consequence. */
-  const cutAfterTheRecord = () => {
+  /** Disconnects Redis after the revocation is recorded in PostgreSQL. */
+  const cutRedisAfterRecording = () => {
     cables.postgres.watchStatements = (sql) => {
       if (sql.includes('SET revoked_at')) cables.redis.cut();
     };
@@ -122,13 +122,13 @@ describe('while Redis does not answer', () => {
     ['one', (client: Client) => askFor(client)],
     ['all', () => '/auth/apps/revoke-all'],
   ])(
-    'the page says that the revocation of %s is recorded, and sending it again completes it',
+    'the page says that the revocation of %s is recorded, and a retry completes it',
     async (_name, address) => {
       const client = await app.client({ name: `Calendar ${randomBytes(3).toString('hex')}` });
       const browser = await app.loggedIn(await app.user());
       const id = await allow(app, browser, client);
       const form = await browser.get(address(client));
-      cutAfterTheRecord();
+      cutRedisAfterRecording();
       const page = await browser.submit(form, {}, '/auth/apps/revoke');
       expect(page.status).toBe(503);
       expect(page.headers['retry-after']).toBe('1');

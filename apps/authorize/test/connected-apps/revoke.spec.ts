@@ -21,7 +21,7 @@ describe('revoking one application', () => {
     expect(await stateOf(app, id)).toEqual([false, 'pending']);
   });
 
-  it('ends all its grants in PostgreSQL and Redis, no others, and is confirmed once', async () => {
+  it('ends all its grants in PostgreSQL and Redis, no other grants, and is confirmed once', async () => {
     const [calendar, notes] = [await app.client({ name: 'Calendar' }), await app.client({ name: 'Notes' })];
     const ids = [await allow(app, browser, calendar), await allow(app, browser, calendar)];
     const others = [
@@ -41,7 +41,7 @@ describe('revoking one application', () => {
     expect(statusOf(await browser.follow(answer))).toBeUndefined();
   });
 
-  it('makes it ask for consent again', async () => {
+  it('requires consent for the next request', async () => {
     const client = await app.client();
     await allow(app, browser, client);
     await revoke(browser, client);
@@ -63,7 +63,7 @@ describe('revoking one application', () => {
     },
   );
 
-  it('links back to its confirmation page when the cookie was lost', async () => {
+  it('links to its confirmation page again when the cookie was lost', async () => {
     const client = await app.client();
     await allow(app, browser, client);
     const other = app.browser();
@@ -104,21 +104,21 @@ describe('revoking all applications', () => {
 });
 
 describe('the revocation forms', () => {
-  it('are refused without the session that they were made for', async () => {
+  it('are rejected without the session that they were rendered for', async () => {
     const client = await app.client();
     const id = await allow(app, browser, client);
     const [one, all] = [await browser.get(askFor(client)), await browser.get('/auth/apps/revoke-all')];
-    const thief = await app.loggedIn(await app.user());
-    expect((await thief.submit(one, {}, '/auth/apps/revoke')).status).toBe(403);
-    expect((await thief.submit(all, {}, '/auth/apps/revoke-all')).status).toBe(403);
-    // A form of one purpose does not do for the other.
+    const attacker = await app.loggedIn(await app.user());
+    expect((await attacker.submit(one, {}, '/auth/apps/revoke')).status).toBe(403);
+    expect((await attacker.submit(all, {}, '/auth/apps/revoke-all')).status).toBe(403);
+    // Form tokens are bound to their purpose.
     const fields = formsOf(one.text)[0]?.fields ?? {};
     expect((await browser.post('/auth/apps/revoke-all', fields)).status).toBe(403);
     await app.redis.flushdb();
     expect((await browser.submit(one, {}, '/auth/apps/revoke')).headers['location']).toBe(
       '/auth/login?to=apps',
     );
-    // Redis was emptied.
+    // Redis was flushed.
     expect(await stateOf(app, id)).toEqual([false, null]);
   });
 });

@@ -33,7 +33,7 @@ beforeAll(async () => {
     startAuthorizeApp({ AUTH_URL: `http://127.0.0.1:${port}` }, undefined, port),
     launchBrowser(),
   ]);
-  // An application whose callback and whose pages are different sites, as many are.
+  // An application whose callback and pages have different origins, which is common.
   frontEnd = createServer((_request, response) => response.end('connected'));
   await listen(frontEnd);
   callback = createServer(({ url }, response) => {
@@ -64,7 +64,7 @@ afterAll(async () => {
   await app.close();
 });
 
-/** A phone of the smallest size; gathers what the browser complains about. */
+/** Opens a page with the smallest phone viewport, and collects the browser's warnings. */
 async function open(
   more: Record<string, string> = {},
   javaScriptEnabled = false,
@@ -81,16 +81,16 @@ async function logIn(page: Page): Promise<void> {
   await page.getByLabel('Email or username').fill(user.email);
   await page.getByLabel('Password').fill(PASSWORD);
   await page.getByRole('button', { name: 'Log in' }).click();
-  await scripted(page);
+  await consentLoaded(page);
 }
 
-/** The consent page is whole: a click just before its script lets Allow wait would fall into that wait. */
-async function scripted(page: Page): Promise<void> {
+/** Waits until the consent page has loaded, because its script briefly disables Allow. */
+async function consentLoaded(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Allow', exact: true }).waitFor();
   await page.waitForLoadState();
 }
 
-/** What the application was told, once the browser has arrived at its site. */
+/** Waits for the redirect to the application, and returns its parameters. */
 async function arrival(page: Page): Promise<Record<string, string>> {
   await page.waitForURL(`http://127.0.0.1:${portOf(frontEnd)}/done/**`);
   return Object.fromEntries(new URL(page.url()).searchParams);
@@ -115,7 +115,7 @@ describe.each([
         iss: BASE_URL,
       },
     ],
-  ])('%s leads through the callback to the application’s own site', async (button, parameters) => {
+  ])('%s redirects through the callback to the application’s own site', async (button, parameters) => {
     const { page, complaints } = await open({}, javaScript);
     await logIn(page);
     await page.getByRole('button', { name: button, exact: true }).click();
@@ -124,12 +124,12 @@ describe.each([
     await page.context().close();
   });
 
-  it('earlier consent leads from the login straight to the application’s own site', async () => {
+  it('earlier consent redirects from the login directly to the application’s own site', async () => {
     const { page, complaints } = await open({}, javaScript);
     await logIn(page);
     await page.getByRole('button', { name: 'Allow', exact: true }).click();
     await arrival(page);
-    // With prompt=login as well: the password is asked for though the session is good.
+    // Also with prompt=login, which requires the password despite the session.
     await page.goto(address({ prompt: 'login' }));
     expect(await page.getByLabel('Email or username').inputValue()).toBe(user.email);
     await page.getByLabel('Password').fill('wrong');
@@ -142,7 +142,7 @@ describe.each([
     await page.context().close();
   });
 
-  it('the user chooses optional scopes with the keyboard alone, in visual order', async () => {
+  it('the user chooses optional scopes with the keyboard only, in visual order', async () => {
     const { page, complaints } = await open(
       { scope: 'profile:read bookings:read bookings:write' },
       javaScript,
@@ -153,7 +153,7 @@ describe.each([
     expect(await logo.evaluate((image) => (image as unknown as { naturalWidth: number }).naturalWidth)).toBe(
       1,
     );
-    // With JavaScript it waits until the page has been in view for a moment.
+    // With JavaScript, Allow is disabled until the page has been visible for a moment.
     await page.getByRole('button', { name: 'Allow', exact: true }).click({ trial: true });
     await page.getByRole('button', { name: 'Not you?' }).focus();
     const focused = () => page.locator(':focus');
@@ -190,7 +190,7 @@ describe.each([
     await logIn(page);
     await page.getByRole('button', { name: 'Allow', exact: true }).click();
     await page.getByRole('alert').waitFor();
-    await scripted(page);
+    await consentLoaded(page);
     expect(await page.locator(':focus').getAttribute('name')).toBe('allow:bookings:read');
     expect(await page.locator('fieldset').getAttribute('aria-describedby')).toBe('problem');
     await page.keyboard.press('Space');
@@ -200,13 +200,13 @@ describe.each([
   });
 });
 
-it('Allow is disabled for half a second whenever its page comes into view', async () => {
+it('Allow is disabled for half a second whenever its page becomes visible', async () => {
   const { page } = await open({}, true);
   await logIn(page);
   const allow = page.getByRole('button', { name: 'Allow', exact: true });
   await allow.click({ trial: true });
   await allow.focus();
-  // The second click of a double click on a window that closes itself: the focus comes, and the click right after.
+  // Second click of a double click on a window that closes itself: the page gets the focus and immediately the click.
   const waits = await page.evaluate(() => {
     const { document, window } = globalThis as unknown as {
       document: { querySelector(selector: string): { ariaDisabled: string | null; click(): void } };
@@ -229,20 +229,20 @@ it('a double click on Allow sends one answer', async () => {
   const { page } = await open({ prompt: 'login' }, true);
   await logIn(page);
   let answers = 0;
-  let goOn: () => void = () => undefined;
-  const clicked = new Promise<void>((resolve) => (goOn = resolve));
+  let release: () => void = () => undefined;
+  const clicked = new Promise<void>((resolve) => (release = resolve));
   await page.route('**/auth/oauth2/authorize?**', async (route) => {
     answers += 1;
-    // The second click comes before the answer to the first.
+    // Delays the response until after the second click.
     await clicked;
     await route.continue();
   });
   const allow = page.getByRole('button', { name: 'Allow', exact: true });
   await allow.click({ trial: true });
   const { x = 0, y = 0, width = 0, height = 0 } = (await allow.boundingBox()) ?? {};
-  // A locator's click would wait for the answer.
+  // A locator's click would wait for the response.
   await page.mouse.dblclick(x + width / 2, y + height / 2, { delay: 100 });
-  goOn();
+  release();
   expect(await arrival(page)).toEqual(CODE);
   expect(answers).toBe(1);
   await page.context().close();
@@ -271,7 +271,7 @@ it.each(['en', 'de', 'fr', 'es', 'pt', 'ja', 'ar'])(
         .locator('button:visible, .check')
         .evaluateAll((targets) => targets.map((target) => target.getBoundingClientRect().height));
       expect(Math.min(...heights)).toBeGreaterThanOrEqual(44);
-      // With none at all the smallest would be infinite.
+      // The minimum of an empty list would pass.
       expect(heights).not.toEqual([]);
     };
     await check();

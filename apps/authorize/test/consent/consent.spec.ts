@@ -19,7 +19,7 @@ const AUTHORIZE = '/auth/oauth2/authorize';
 
 const { app, client, user } = useAuthorizeApp();
 
-/** Asks whatever was allowed before; what is remembered is given-consent.spec's. */
+/** With prompt=consent, because given-consent.spec.ts tests earlier consent. */
 const address = (more: Record<string, string | undefined> = {}) =>
   authorizeAddress({
     client_id: client.clientId,
@@ -42,7 +42,7 @@ describe('the consent page', () => {
     const words = wordsOf(page);
     expect(words).toContain('Calendar Connect wants to access your Scheduling account');
     expect(words).toContain('Third-party application');
-    // In the user's time zone it was the day after.
+    // The next day in the user's time zone.
     expect(words).toContain('Registered on March 2, 2026');
     expect(words).toContain('View your profile');
     expect(words).toContain(user.name);
@@ -87,7 +87,7 @@ describe('the consent page', () => {
     expect((await browser.get(address())).text).toMatch(/class="face" aria-hidden="true">C</);
   });
 
-  it('uses the language that the application asks for', async () => {
+  it('uses the language requested by the application', async () => {
     const browser = await app.loggedIn(user);
     const page = await browser.get(address({ ui_locales: 'fr' }));
     expect(page.text).toContain('<html lang="fr" dir="ltr">');
@@ -114,7 +114,7 @@ describe('the consent page', () => {
     expect(bytes).toBeLessThan(30_000);
   });
 
-  it('logs out a user who is somebody else, and continues with the same request', async () => {
+  it('switches to another account, and continues with the same request', async () => {
     const browser = await app.loggedIn(user);
     const out = await browser.submit(await browser.get(address()), {}, '/auth/logout');
     expect(out.status).toBe(303);
@@ -149,7 +149,7 @@ describe('Allow', () => {
     const answer = await browser.submit(page, { decision: 'allow' }, AUTHORIZE);
     const codec = new TokenCodec(KeyRing.parse(app.configuration.TOKEN_KEYS));
     const code = codec.decode(handedBack(answer.headers['location'])['code'] ?? '');
-    if (!code) throw new Error('the code is not one of ours');
+    if (!code) throw new Error('the code cannot be decoded');
     const id = grantId(code.handle);
     expect(await app.records.find(id)).toMatchObject({
       userId: user.id,
@@ -167,14 +167,14 @@ describe('Allow', () => {
     });
     const ttl = await app.redis.pttl(`grant:${id}`);
     const after = Date.now();
-    // The code's 60 seconds and 5 more for clocks that differ, less what has passed since.
+    // The code's 60 s, plus 5 s for clock skew, minus the elapsed time.
     expect(ttl).toBeGreaterThan(64_000 - (after - before));
     expect(ttl).toBeLessThanOrEqual(65_000);
     expect(code.expiry).toBeGreaterThan(before / 1000 + 59);
     expect(code.expiry).toBeLessThanOrEqual(after / 1000 + 60);
   });
 
-  it('gives two independent codes when it is sent twice', async () => {
+  it('issues two independent codes when it is submitted twice', async () => {
     const browser = await app.loggedIn(user);
     const page = await browser.get(address());
     const answers = await Promise.all(
@@ -234,7 +234,7 @@ describe('Cancel', () => {
     expect((await app.redis.keys('grant:*')).sort()).toEqual(before.sort());
   });
 
-  it.each(['', 'ALLOW', 'allow\0'])('must be sent exactly: the decision %j is refused', async (decision) => {
+  it.each(['', 'ALLOW', 'allow\0'])('requires an exact value: rejects the decision %j', async (decision) => {
     const browser = await app.loggedIn(user);
     const answer = await browser.submit(await browser.get(address()), { decision }, AUTHORIZE);
     expect(answer.status).toBe(400);
@@ -248,9 +248,9 @@ describe('the picture of the user', () => {
     const settings = { TOKEN_KEYS: configuration.TOKEN_KEYS, AVATAR_ORIGINS: origins };
     const other = await startAuthorizeApp(settings, { ...services, close: async () => undefined });
     try {
-      const somebody = await other.user();
-      await other.sql('UPDATE users SET avatar_url = $2 WHERE id = $1', [somebody.id, avatarUrl]);
-      return await (await other.loggedIn(somebody)).get(address());
+      const person = await other.user();
+      await other.sql('UPDATE users SET avatar_url = $2 WHERE id = $1', [person.id, avatarUrl]);
+      return await (await other.loggedIn(person)).get(address());
     } finally {
       await other.close();
     }
@@ -269,10 +269,13 @@ describe('the picture of the user', () => {
     ['http://pictures.example/ada.png', 'https://pictures.example'],
     ['javascript:alert(1)', 'https://pictures.example'],
     ['ada.png', 'https://pictures.example'],
-  ])('is a letter otherwise, without a request to its site: %s, trusting %j', async (avatarUrl, origins) => {
-    const page = await withPicture(avatarUrl, origins);
-    expect(page.text).toMatch(/class="face person" aria-hidden="true">A</);
-    expect(page.text).not.toContain('<img');
-    expect(page.headers['content-security-policy']).toContain("img-src 'self';");
-  });
+  ])(
+    'is replaced by a letter without a request to another site: %s, trusting %j',
+    async (avatarUrl, origins) => {
+      const page = await withPicture(avatarUrl, origins);
+      expect(page.text).toMatch(/class="face person" aria-hidden="true">A</);
+      expect(page.text).not.toContain('<img');
+      expect(page.headers['content-security-policy']).toContain("img-src 'self';");
+    },
+  );
 });

@@ -10,7 +10,7 @@ const scopes = ['profile:read', 'bookings:read'];
 const TICKED = { 'allow:bookings:read': 'yes' };
 let calendar: Client;
 let browser: Browser;
-/** The grant that holds what the user declines later. */
+/** Grant with the scope that the user declines later. */
 let wide: string;
 
 beforeEach(async () => {
@@ -48,25 +48,24 @@ const grants = () =>
     [calendar.clientId],
   );
 
-/** Resolves when the app is served again. */
 const isServed = () =>
   until('the page is served', 60_000, async () => (await browser.get(address('consent'))).status === 200);
 
-/** Lets the answer to what is recorded be lost, and the way to PostgreSQL with it. */
-function loseTheAnswer(): Promise<void> {
+/** Loses the response to COMMIT, and then the connection to PostgreSQL. */
+function loseCommitResponse(): Promise<void> {
   return new Promise((resolve, reject) => {
     cables.postgres.watchStatements = (sql) => {
       if (sql !== 'COMMIT') return;
       cables.postgres.watchStatements = () => undefined;
       cables.postgres.hold();
-      until('it is recorded', 60_000, async () => (await grants()).length === 2)
+      until('the grant is committed', 60_000, async () => (await grants()).length === 2)
         .then(() => cables.postgres.cut())
         .then(resolve, reject);
     };
   });
 }
 
-/** Cuts Redis off before anything that is recorded has its consequence. */
+/** Disconnects Redis after the decision is recorded, before older grants are ended in Redis. */
 function cutRedis(): Promise<void> {
   return new Promise((resolve) => {
     cables.postgres.watchStatements = (sql) => {
@@ -79,8 +78,8 @@ function cutRedis(): Promise<void> {
 
 describe('a decision that declines a scope', () => {
   it.each([
-    ['the answer to its record was lost', loseTheAnswer],
-    ['Redis was away', cutRedis],
+    ['the response to its commit was lost', loseCommitResponse],
+    ['Redis was unavailable', cutRedis],
   ])('ends older grants when it is repeated after a failure: %s', async (_what, fail) => {
     const failed = fail();
     expect((await allow()).status).toBe(503);
@@ -96,8 +95,8 @@ describe('a decision that declines a scope', () => {
     expect(new Set(live.map(({ scope }) => scope))).toEqual(new Set(['profile:read']));
   });
 
-  it('has ended older grants if its answer was lost and the application repeats the request', async () => {
-    const lost = loseTheAnswer();
+  it('has ended older grants if its response was lost and the application repeats the request', async () => {
+    const lost = loseCommitResponse();
     expect((await allow()).status).toBe(503);
     await lost;
     cables.postgres.release();

@@ -5,7 +5,7 @@ import { allow, expectCode, expectConsentPage, useRequests } from '../support/us
 const { app, now, address, consented, logIn, scopes } = useRequests();
 
 describe('earlier consent', () => {
-  it('is used again: the application gets the allowed scopes at once, without a page', async () => {
+  it('is reused: the application gets the granted scopes immediately, without a page', async () => {
     const scope = 'profile:read bookings:read bookings:write';
     const browser = await consented({ scope });
     expectCode(await browser.get(address({ scope })));
@@ -25,7 +25,7 @@ describe('earlier consent', () => {
     expectConsentPage(await browser.get(address({ scope: 'profile:read bookings:write' })));
   });
 
-  it('does not count for another user or another application', async () => {
+  it('does not apply to another user or another application', async () => {
     const browser = await consented();
     expectConsentPage(await (await app.loggedIn(await app.user())).get(address()));
     const other = await app.client();
@@ -42,7 +42,7 @@ describe('earlier consent', () => {
   );
 
   // @rfc 6749 10.2 @rfc 8252 8.6
-  it('does not count for an application without a verified identity (RFC 8252 8.6)', async () => {
+  it('does not apply to an application without a verified identity (RFC 8252 8.6)', async () => {
     for (const [redirectUri, asks] of [
       ['com.example.pocket:/callback', true],
       ['http://127.0.0.1/callback', true],
@@ -62,7 +62,7 @@ describe('earlier consent', () => {
     }
   });
 
-  it('gives no code if it is revoked during the request, and the user is asked again', async () => {
+  it('yields no code if it is revoked during the request, and the consent page is shown again', async () => {
     const browser = await consented();
     const database = new pg.Client({ connectionString: app.services.databaseUrl });
     await database.connect();
@@ -79,7 +79,7 @@ describe('earlier consent', () => {
     expect(await scopes()).toHaveLength(1);
   });
 
-  it('is asked for again after 100 grants to the application within a day', async () => {
+  it('is requested again after 100 grants to the application within a day', async () => {
     const browser = await consented();
     const copies = (count: number) =>
       app.sql(
@@ -97,12 +97,12 @@ describe('earlier consent', () => {
     expectCode(await browser.get(address()));
   });
 
-  it('leads from the login to the application without another page', async () => {
+  it('redirects from the login to the application without another page', async () => {
     await consented();
     const browser = app.browser();
     const login = await browser.follow(await browser.get(address()));
     expectCode(await browser.follow(await logIn(browser, login)));
-    // Chromium holds the redirects after a form to the form’s page.
+    // Chromium applies form-action to redirects after the submission too.
     expect(login.headers['content-security-policy']).toContain("form-action 'self' https://app.example.com");
     const wrong = app.browser();
     const again = await wrong.submit(await wrong.follow(await wrong.get(address())), {

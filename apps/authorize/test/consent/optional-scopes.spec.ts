@@ -11,11 +11,11 @@ const scopes = ['profile:read', 'schedules:read', 'bookings:read', 'bookings:wri
 const optionalScopes = ['bookings:read', 'bookings:write'];
 const { app } = useAuthorizeApp();
 let calendar: Client;
-let somebody: User;
+let user: User;
 
 beforeEach(async () => {
   calendar = await app.client({ scopes, optionalScopes });
-  somebody = await app.user();
+  user = await app.user();
 });
 
 const asking = (scope: string, prompt?: string) =>
@@ -36,17 +36,15 @@ const allow = (browser: Browser, page: Response, fields: Record<string, string> 
 
 describe('optional scopes', () => {
   it('have checkboxes, unticked at first; required scopes are listed', async () => {
-    const page = await (
-      await app.loggedIn(somebody)
-    ).get(asking('profile:read bookings:read bookings:write'));
+    const page = await (await app.loggedIn(user)).get(asking('profile:read bookings:read bookings:write'));
     expect(boxesOf(page)).toEqual({ 'bookings:read': false, 'bookings:write': false });
     expect(wordsOf(page)).toMatch(
       /This will allow Calendar Connect to: View your profile.*You can also allow Calendar Connect to: View your bookings.*Create, reschedule/,
     );
   });
 
-  it('are granted if ticked, beside the required ones; the request and the grant are recorded', async () => {
-    const browser = await app.loggedIn(somebody);
+  it('are granted if ticked, in addition to the required scopes; requested and granted scopes are recorded', async () => {
+    const browser = await app.loggedIn(user);
     const scope = 'bookings:write profile:read bookings:read';
     const page = await browser.get(asking(scope));
     expect((await allow(browser, page, { 'allow:bookings:read': 'yes' })).status).toBe(303);
@@ -54,17 +52,17 @@ describe('optional scopes', () => {
   });
 
   it.each(['schedules:read', 'bookings:write', 'admin'])(
-    'that were not requested cannot be ticked: %s',
+    'that were not requested cannot be granted: %s',
     async (scope) => {
-      const browser = await app.loggedIn(somebody);
+      const browser = await app.loggedIn(user);
       const page = await browser.get(asking('profile:read bookings:read'));
       await allow(browser, page, { [`allow:${scope}`]: 'yes', 'allow:bookings:read': 'yes' });
       expect(await granted()).toMatchObject([{ scope: 'profile:read bookings:read' }]);
     },
   );
 
-  it('are ticked as in the last decision when the user is asked again', async () => {
-    const browser = await app.loggedIn(somebody);
+  it('are ticked as in the last decision when the consent page is shown again', async () => {
+    const browser = await app.loggedIn(user);
     const scope = 'profile:read bookings:read bookings:write';
     await allow(browser, await browser.get(asking(scope)), { 'allow:bookings:write': 'yes' });
     const again = await browser.get(asking(scope, 'consent'));
@@ -77,8 +75,8 @@ describe('optional scopes', () => {
     ]);
   });
 
-  it('that are declined end in older grants too, even after the client revokes the new grant', async () => {
-    const browser = await app.loggedIn(somebody);
+  it('that are declined also end in older grants, even after the client revokes the new grant', async () => {
+    const browser = await app.loggedIn(user);
     const scope = 'profile:read bookings:read';
     await allow(browser, await browser.get(asking('profile:read')));
     await allow(browser, await browser.get(asking(scope)), { 'allow:bookings:read': 'yes' });
@@ -96,9 +94,9 @@ describe('optional scopes', () => {
   });
 
   it.each([false, true])(
-    'that are declined are in no grant recorded at the same time (first party: %s)',
+    'that are declined are in no concurrent grant (first party: %s)',
     async (firstParty) => {
-      const browser = await app.loggedIn(somebody);
+      const browser = await app.loggedIn(user);
       const scope = 'profile:read bookings:read';
       for (let round = 0; round < 20; round += 1) {
         calendar = await app.client({ scopes, optionalScopes, firstParty });
@@ -116,8 +114,8 @@ describe('optional scopes', () => {
     },
   );
 
-  it('that are new are asked for; earlier decisions are collapsed and kept', async () => {
-    const browser = await app.loggedIn(somebody);
+  it('that are new are shown; earlier decisions are collapsed and kept', async () => {
+    const browser = await app.loggedIn(user);
     await allow(browser, await browser.get(asking('profile:read bookings:read')), {
       'allow:bookings:read': 'yes',
     });
@@ -134,10 +132,10 @@ describe('optional scopes', () => {
     expect((await granted())[1]).toMatchObject({ scope: 'profile:read schedules:read bookings:read' });
   });
 
-  it('must not all be unticked if nothing else is requested: the user is asked again', async () => {
-    const browser = await app.loggedIn(somebody);
+  it('must not all be unticked if nothing else is requested: the consent page is shown again', async () => {
+    const browser = await app.loggedIn(user);
     const page = await browser.get(asking('bookings:read bookings:write'));
-    // Nothing stands before it that it could be beside.
+    // No required scope precedes it.
     expect(wordsOf(page)).toContain('Choose what Calendar Connect can do: View your bookings');
     const answer = await allow(browser, page);
     expect(answer.status).toBe(400);
@@ -151,8 +149,8 @@ describe('optional scopes', () => {
     expect(await granted()).toMatchObject([{ scope: 'bookings:read' }]);
   });
 
-  it('that became required while the page was open are not granted by its unticked boxes', async () => {
-    const browser = await app.loggedIn(somebody);
+  it('that became required while the page was open are not granted by its unticked checkboxes', async () => {
+    const browser = await app.loggedIn(user);
     const page = await browser.get(asking('profile:read bookings:read'));
     await app.sql("UPDATE clients SET optional_scopes = '{}' WHERE client_id = $1", [calendar.clientId]);
     const again = await allow(browser, page);

@@ -5,16 +5,15 @@ import { allow, AUTHORIZE, expectCode, expectConsentPage, useRequests } from '..
 
 const API = 'https://api.example.com';
 const BOOKINGS = 'https://bookings.example.com:8443';
-const EVERY = undefined;
+const EVERY_API = undefined;
 const BOTH = [API, BOOKINGS];
 
 const { app, now, address } = useRequests(APIS);
 
-/** The address of a request for some APIs. */
 const requestFor = (resources: readonly string[] = [], more: Record<string, string> = {}): string =>
   [address(more), ...resources.map((one) => `resource=${encodeURIComponent(one)}`)].join('&');
 
-/** A browser whose user has allowed a request for these APIs. */
+/** Logs in, and allows a request for these APIs. */
 async function consentedFor(
   resources?: readonly string[],
   more: Record<string, string> = {},
@@ -38,7 +37,7 @@ const recorded = () =>
 describe('the APIs of an authorization request (RFC 8707 2.1)', () => {
   it.each([
     ['none', [], ''],
-    ['an address of one', [`${BOOKINGS}/v1/bookings?day=1`], BOOKINGS],
+    ['a URL of one', [`${BOOKINGS}/v1/bookings?day=1`], BOOKINGS],
     ['both, in any order and twice', [`${BOOKINGS}/`, API, `${API}/v2/me`], BOTH.join(' ')],
   ])('are recorded by their origins, in PostgreSQL and in Redis: %s', async (_, resources, expected) => {
     await consentedFor(resources);
@@ -47,7 +46,7 @@ describe('the APIs of an authorization request (RFC 8707 2.1)', () => {
     expect((await storedGrant(app.redis, grant?.id ?? '')).resources).toBe(expected || undefined);
   });
 
-  it('are named by the consent page, as each request names its own', async () => {
+  it('are named on the consent page of the request', async () => {
     const browser = await app.loggedIn(now.user);
     const named = 'Access is limited to';
     const page = await browser.get(requestFor([`${BOOKINGS}/x`]));
@@ -57,7 +56,7 @@ describe('the APIs of an authorization request (RFC 8707 2.1)', () => {
     expect((await browser.get(requestFor())).text).not.toContain(named);
   });
 
-  it("give the grant the product's id of the user, if there is one", async () => {
+  it("are recorded with the product's user id, if the user has one", async () => {
     await app.sql('UPDATE users SET issuer = $1, external_id = $2 WHERE id = $3', [
       'https://product.example.com',
       'ada-1815',
@@ -76,12 +75,12 @@ describe('the APIs of an authorization request (RFC 8707 2.1)', () => {
 
 describe('earlier consent', () => {
   it.each<[string, readonly string[] | undefined, readonly string[] | undefined]>([
-    ['every API for one', EVERY, [API]],
-    ['every API for all of them', EVERY, EVERY],
-    ['one for an address of it', [API], [`${API}/v2/me`]],
+    ['every API for one', EVERY_API, [API]],
+    ['every API for all of them', EVERY_API, EVERY_API],
+    ['one for a URL of it', [API], [`${API}/v2/me`]],
     ['two for one of them', BOTH, [BOOKINGS]],
     ['two for both', BOTH, BOTH.toReversed()],
-  ])('counts: %s', async (_, allowed, requested) => {
+  ])('applies: %s', async (_, allowed, requested) => {
     const browser = await consentedFor(allowed);
     expectCode(await browser.get(requestFor(requested)));
     expectCode(await browser.get(requestFor(requested, { prompt: 'none' })));
@@ -90,9 +89,9 @@ describe('earlier consent', () => {
   it.each<[string, readonly string[] | undefined, readonly string[] | undefined]>([
     ['one API for another', [API], [BOOKINGS]],
     ['one API for two', [API], BOTH],
-    ['one API for every API', [API], EVERY],
-    ['two APIs for every API', BOTH, EVERY],
-  ])('does not count: %s', async (_, allowed, requested) => {
+    ['one API for every API', [API], EVERY_API],
+    ['two APIs for every API', BOTH, EVERY_API],
+  ])('does not apply: %s', async (_, allowed, requested) => {
     const browser = await consentedFor(allowed);
     expectConsentPage(await browser.get(requestFor(requested)));
     const silent = await browser.get(requestFor(requested, { prompt: 'none' }));
@@ -100,7 +99,7 @@ describe('earlier consent', () => {
     expect(await recorded()).toHaveLength(1);
   });
 
-  it('does not count once the grant that it was given for has ended, even if one for another API lives', async () => {
+  it('does not apply after its grant has ended, even if a grant for another API is active', async () => {
     const browser = await consentedFor([API]);
     expectCode(await allow(browser, await browser.get(requestFor([BOOKINGS]))));
     await app.sql('UPDATE grants SET revoked_at = now() WHERE resources = $1 AND client_id = $2', [
@@ -111,7 +110,7 @@ describe('earlier consent', () => {
     expectCode(await browser.get(requestFor([BOOKINGS])));
   });
 
-  it('that declined a scope for one API declines it for each, and ends what allowed it for another', async () => {
+  it('that declines a scope for one API declines it for every API, and ends grants of it for other APIs', async () => {
     const scope = 'profile:read bookings:write';
     const browser = await app.loggedIn(now.user);
     const page = await browser.get(requestFor([API], { scope }));

@@ -58,13 +58,13 @@ async function logIn(page: Page, password = PASSWORD): Promise<void> {
   await logInButton(page).click();
 }
 
-/** The consent page is whole: a click just before its script lets Allow wait would fall into that wait. */
+/** Waits until the consent page has loaded, because its script briefly disables Allow. */
 async function consentShown(page: Page): Promise<void> {
   await allowButton(page).waitFor();
   await page.waitForLoadState();
 }
 
-/** Clicks, and checks that the application got the code of this very request. */
+/** Clicks Allow, and checks that the application receives the code of this request. */
 async function allow(page: Page, state = 's'): Promise<void> {
   await consentShown(page);
   await allowButton(page).click();
@@ -100,7 +100,7 @@ describe.each([
     return page;
   };
 
-  it('a login without its cookie reports the cause, and can start again', async () => {
+  it('a login without its cookie shows the cause, and can be restarted', async () => {
     const page = await open(address());
     await context.clearCookies();
     await logIn(page);
@@ -112,7 +112,7 @@ describe.each([
     await allow(page);
   });
 
-  it('127.0.0.1 in place of localhost works while the cookie returns, and the error page names it otherwise', async () => {
+  it('127.0.0.1 instead of localhost works while the cookie is sent; otherwise the error page explains it', async () => {
     const page = await open(address('s', '127.0.0.1'));
     await logIn(page);
     await consentShown(page);
@@ -129,7 +129,7 @@ describe.each([
     await allow(page);
   });
 
-  it('a login in one tab lets another tab continue without a password', async () => {
+  it('a login in one tab allows another tab to continue without a password', async () => {
     const [one, two] = [await open(address('one')), await open(address('two'))];
     await logIn(one);
     await allowButton(one).waitFor();
@@ -141,7 +141,7 @@ describe.each([
     await allow(one, 'one');
   });
 
-  it('Allow after a log-out in another tab allows nothing, and offers to restart the request', async () => {
+  it('Allow after a logout in another tab creates no grant, and offers to restart the request', async () => {
     const one = await open(address('one'));
     await logIn(one);
     await consentShown(one);
@@ -159,7 +159,7 @@ describe.each([
     await logIn(page);
     await allowButton(page).waitFor();
     await page.goBack();
-    // The login page is not kept, and whoever is logged in goes on from there.
+    // The login page is not cached, and redirects a logged-in user to the consent page.
     await allowButton(page).waitFor();
     await allow(page);
     await page.goBack();
@@ -170,7 +170,7 @@ describe.each([
     const page = await open(address());
     await logIn(page, 'wrong');
     await page.getByRole('alert').waitFor();
-    // Sends the form again.
+    // Submits the form again.
     await page.reload();
     expect(await page.getByRole('alert').textContent()).toContain('Incorrect');
     await logIn(page);
@@ -182,7 +182,7 @@ describe.each([
     expect(await heading(page)).toBe('Log in');
   });
 
-  it('the option that registers a redirect URI is not broken at its hyphens on a narrow screen', async () => {
+  it('the option that registers a redirect URI is not wrapped at its hyphens on a narrow screen', async () => {
     const page = await open(address().replace('%2Fcallback', '%2Fnowhere'));
     await page.setViewportSize({ width: 320, height: 568 });
     await page.locator('summary').click();
@@ -193,7 +193,7 @@ describe.each([
     expect(height).toBeLessThan(30);
   });
 
-  it('the developer details open with the keyboard alone', async () => {
+  it('the developer details open with the keyboard only', async () => {
     const page = await open(address().replace(clientId, 'sc_nobody'));
     expect(await heading(page)).toBe('Application not found');
     expect(await page.getByText('is for an application that is not registered here').count()).toBe(1);
@@ -205,9 +205,9 @@ describe.each([
   });
 });
 
-it('the error page names http behind a proxy that should use https, and links to https', async () => {
+it('the error page explains http behind a proxy that should use https, and links to https', async () => {
   const secure = await startAuthorizeApp({ AUTH_URL: 'https://auth.example.com' });
-  // The proxy of whoever set it up: it passes everything on, by http as it came.
+  // A misconfigured proxy that forwards http without redirecting to https.
   const proxy = createServer((incoming, outgoing) => {
     const { method, headers, url = '' } = incoming;
     const onward = request(new URL(new URL(url).pathname, secure.url), { method, headers }, (answer) => {

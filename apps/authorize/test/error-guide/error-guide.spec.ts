@@ -7,15 +7,15 @@ import { useAuthorizeApp } from '../support/use-authorize-app.js';
 const { app } = useAuthorizeApp(SECOND_BRAND);
 const guide = (headers = {}) => app.browser().get('/auth/errors', headers);
 
-describe('the page of every error (RFC 6749 5.2, error_uri)', () => {
-  it('has an entry at every address that an error can have', async () => {
+describe('the error reference page (RFC 6749 5.2, error_uri)', () => {
+  it('has an entry for the error_uri of every error', async () => {
     const { status, text } = await guide();
     expect(status).toBe(200);
     const ids = [...text.matchAll(/<article id="([^"]+)"/g)].map(([, id]) => id);
     expect(ids).toEqual(ERROR_GUIDE.flatMap(({ entries }) => entries.map(({ anchor }) => anchor)));
   });
 
-  it('has the brand, as every page has', async () => {
+  it('has the configured brand', async () => {
     const { text } = await guide();
     expect(text).toContain(`· ${SECOND_BRAND.PRODUCT_NAME}</title>`);
     expect(text).toContain(`alt="${SECOND_BRAND.PRODUCT_NAME}"`);
@@ -23,7 +23,7 @@ describe('the page of every error (RFC 6749 5.2, error_uri)', () => {
     expect(text).toContain(`href="${SECOND_BRAND.HELP_URL}"`);
   });
 
-  it.each(LOCALES)('is in the language of its reader, and marks the English entries: %s', async (locale) => {
+  it.each(LOCALES)('is in the language of the user, and marks the English entries: %s', async (locale) => {
     const { text, headers } = await guide({ 'Accept-Language': locale });
     expect(headers['content-language']).toBe(locale);
     expect(text).toContain(`<h1>${CATALOGUE['guide.title'][locale]}</h1>`);

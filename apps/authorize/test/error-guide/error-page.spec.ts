@@ -23,7 +23,7 @@ const pages = everyError(used);
 
 afterEach(() => cables.redis.mend());
 
-/** Everything that goes back to the application instead. */
+/** Errors that are returned to the application instead. */
 const redirected: [check: string, parameters: Record<string, string | undefined>][] = [
   ['state', { state: undefined }],
   ['response_type', { response_type: 'token' }],
@@ -36,7 +36,7 @@ const redirected: [check: string, parameters: Record<string, string | undefined>
   ['max_age', { max_age: '-1' }],
 ];
 
-/** Checks whose failure the form itself tells, or tests of their own cover. */
+/** Checks whose failure is shown in the form itself, or covered by other tests. */
 const ELSEWHERE = {
   'login.spec.ts': ['login_form', 'user', 'password'],
   'throttle.spec.ts': ['login_throttle'],
@@ -51,7 +51,7 @@ const text = (id: MessageId) => CATALOGUE[id].en;
 const h1Of = ({ text: page }: Response) => /<h1>([^<]*)<\/h1>/.exec(page)?.[1];
 
 describe.each(pages)('%s', (_what, check, kind, provoke) => {
-  it('has its own page, which names who can fix it and what to do', async () => {
+  it('has a specific page, which tells who can fix it and what to do', async () => {
     const page = await provoke();
     const { party, advice } = ERROR_KINDS[kind];
     expect(page.status).toBeGreaterThanOrEqual(400);
@@ -95,7 +95,7 @@ it('these tests cover every check in the sources', () => {
   );
   const checks = sources.flatMap((source) => [
     ...[...source.matchAll(/check: '(\w+)'/g)].map(([, check = '']) => check),
-    // csrf.guard.ts hands its names on.
+    // csrf.guard.ts passes its check names as arguments.
     ...[...source.matchAll(/'(cookie|csrf_token|sec_fetch_site|origin)',?(?: \w+)?\s*\)/g)].map(
       ([, check = '']) => check,
     ),
@@ -108,7 +108,7 @@ it('these tests cover every check in the sources', () => {
   expect([...new Set(checks)].toSorted()).toEqual([...new Set(covered)].toSorted());
 });
 
-it('these tests show every kind of error, except those that need a cookie diagnosis', () => {
+it('these tests cover every kind of error, except cookie diagnosis and the product’s login', () => {
   const shown = new Set(pages.map(([, , kind]) => kind));
   const kinds = Object.keys(ERROR_KINDS) as ErrorKind[];
   expect(kinds.filter((kind) => !shown.has(kind))).toEqual([
@@ -116,7 +116,7 @@ it('these tests show every kind of error, except those that need a cookie diagno
     'cookie_host',
     'cookie_http',
     'cookie_https',
-    // Of logins by the product's own login: oidc-login.spec.ts, chromium-oidc.long.spec.ts.
+    // Login through the product: oidc-login.spec.ts, chromium-oidc.long.spec.ts.
     'login_outdated',
     'login_cancelled',
     'login_refused',
@@ -140,12 +140,12 @@ it.each(LOCALES)('the page for an unknown address links to the account, in %s', 
   expect(page).toContain(`<a class="alone" href="/auth/">${CATALOGUE['account.title'][locale]}</a>`);
 });
 
-it('an address with the syntax of a route pattern is unknown', async () => {
+it('a path with the syntax of a route pattern is unknown', async () => {
   const page = await app.browser().get('/:a(');
   expect([page.status, h1Of(page)]).toEqual([404, CATALOGUE['error.not_found.title'].en]);
 });
 
-it('a page that failed offers to try its own address again', async () => {
+it('an error page offers to retry the failed request', async () => {
   const browser = await app.loggedIn(user);
   cables.redis.cut();
   const address = authorizeAddress({
@@ -159,18 +159,18 @@ it('a page that failed offers to try its own address again', async () => {
   expect(page.text).toContain(`<a class="button" href="${address.replaceAll('&', '&amp;')}">Try again</a>`);
 });
 
-it('errors that only the developer of the application can fix do not advise to try again', () => {
-  const hopeless = ['client_missing', 'client_unknown', 'redirect_missing', 'redirect_mismatch'] as const;
-  for (const kind of [...hopeless, 'request_malformed'] as const)
+it('errors that only the application’s developer can fix do not advise a retry', () => {
+  const unfixable = ['client_missing', 'client_unknown', 'redirect_missing', 'redirect_mismatch'] as const;
+  for (const kind of [...unfixable, 'request_malformed'] as const)
     expect(ERROR_KINDS[kind]).toEqual({ party: 'application', advice: 'contact_developer' });
   expect(text('error.advice.contact_developer')).toContain('Trying again will not help.');
 });
 
-it('the error for overload advises to wait, and names nobody to fix it', () => {
+it('the error for overload advises waiting, without a responsible party', () => {
   expect(ERROR_KINDS.busy).toEqual({ party: 'nobody', advice: 'wait' });
 });
 
-it('a page that fails to render closes its connection and not the process', async () => {
+it('a page that fails to render closes its connection, but does not stop the process', async () => {
   const broken = {
     page: () => {
       throw new TypeError('no page');

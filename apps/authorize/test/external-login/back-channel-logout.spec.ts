@@ -53,7 +53,7 @@ const logOut = async (claims: JWTPayload, typ = 'logout+jwt') =>
   send(await provider.sign({ ...valid(), ...claims }, { typ }));
 
 // OpenID Connect Back-Channel Logout 2.7
-it('a token with sid ends that session, and no other of the user', async () => {
+it('a token with sid ends that session, and no other session of the user', async () => {
   const [one, other] = [await loggedIn('ada', 'sid1'), await loggedIn('ada', 'sid2')];
   const answer = await logOut({ sid: 'sid1', sub: 'ada' });
   expect([answer.status, answer.headers['cache-control']]).toEqual([200, 'no-store']);
@@ -61,13 +61,13 @@ it('a token with sid ends that session, and no other of the user', async () => {
 });
 
 it('a token with sub alone ends all sessions of the user', async () => {
-  const [one, two, stranger] = [
+  const [one, two, otherUser] = [
     await loggedIn('grace', 'sid3'),
     await loggedIn('grace', 'sid4'),
     await loggedIn('alan', 'sid5'),
   ];
   expect((await logOut({ sub: 'grace' })).status).toBe(200);
-  expect([await isLoggedIn(one), await isLoggedIn(two), await isLoggedIn(stranger)]).toEqual([
+  expect([await isLoggedIn(one), await isLoggedIn(two), await isLoggedIn(otherUser)]).toEqual([
     false,
     false,
     true,
@@ -75,23 +75,23 @@ it('a token with sub alone ends all sessions of the user', async () => {
 });
 
 it('a token with sid and sub ends all sessions of a user whose ID tokens have no sid', async () => {
-  const [one, two, stranger] = [await loggedIn('joan'), await loggedIn('joan'), await loggedIn('mary')];
+  const [one, two, otherUser] = [await loggedIn('joan'), await loggedIn('joan'), await loggedIn('mary')];
   expect((await logOut({ sid: 'sid11', sub: 'joan' })).status).toBe(200);
-  expect([await isLoggedIn(one), await isLoggedIn(two), await isLoggedIn(stranger)]).toEqual([
+  expect([await isLoggedIn(one), await isLoggedIn(two), await isLoggedIn(otherUser)]).toEqual([
     false,
     false,
     true,
   ]);
   expect(await isLoggedIn(await loggedIn('joan'))).toBe(true);
   expect((await logOut({ sid: 'sid12' })).status).toBe(200);
-  expect(await isLoggedIn(stranger)).toBe(true);
+  expect(await isLoggedIn(otherUser)).toBe(true);
 });
 
 it('a token for a user who never logged in here is accepted', async () => {
   expect((await logOut({ sub: 'nobody' })).status).toBe(200);
 });
 
-it('a login of a session that has ended meanwhile logs nobody in', async () => {
+it('a login fails if its session ended in the meantime', async () => {
   await logOut({ sid: 'sid6' });
   const browser = app.browser();
   const answer = await provider.logIn(browser, { claims: { sid: 'sid6' } });
@@ -111,7 +111,7 @@ describe('a token is refused', () => {
     ['without jti', { jti: undefined } as never],
     ['without events', { events: undefined }],
     ['of another event', { events: { 'https://example.com/event': {} } }],
-    ['with a nonce, as an ID token has', { nonce: 'x' }],
+    ['with a nonce, like an ID token', { nonce: 'x' }],
     ['with neither sid nor sub', { sid: undefined }],
     ['with a sub of 256 characters', { sub: 'a'.repeat(256) }],
     ['with a sub that contains a NUL', { sub: 'edsger\0' }],
@@ -136,7 +136,7 @@ describe('a token is refused', () => {
     expect(await isLoggedIn(browser)).toBe(true);
   });
 
-  it('that was carried out before', async () => {
+  it('that was used before', async () => {
     const token = await provider.sign({ ...valid(), sub: 'barbara' });
     expect((await send(token)).status).toBe(200);
     const browser = await loggedIn('barbara', 'sid8');

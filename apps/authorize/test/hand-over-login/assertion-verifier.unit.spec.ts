@@ -22,7 +22,7 @@ function verifierOf(...keys: ProductKey[]): AssertionVerifier {
 
 const verify = (assertion: string, verifier = verifierOf(key)) => verifier.verify(assertion, CHALLENGE);
 
-/** The claim or property for which an assertion is refused. */
+/** Returns the failed claim or header of an assertion, or null. */
 const failure = (assertion: string, verifier?: AssertionVerifier): Promise<unknown> =>
   verify(assertion, verifier).then(
     () => null,
@@ -41,7 +41,7 @@ it.each(['EdDSA', 'Ed25519', 'ES256'] as const)('accepts an assertion signed wit
   });
 });
 
-it('accepts each of several keys, also of the same kind, whatever kid the assertion names', async () => {
+it('accepts each of several keys, also of the same type, regardless of the assertion’s kid', async () => {
   const keys = [key, new ProductKey(), new ProductKey('ES256')];
   const verifier = verifierOf(...keys);
   for (const one of keys)
@@ -50,7 +50,7 @@ it('accepts each of several keys, also of the same kind, whatever kid the assert
 });
 
 // @rfc 8725 2.1 @rfc 8725 3.1
-describe('refuses an assertion', () => {
+describe('rejects an assertion', () => {
   it.each(['none', 'None', 'NONE'])('with alg %s', async (alg) => {
     expect(await failure(forged(await key.assertion(CHALLENGE), { alg }, () => ''))).toBe('alg');
   });
@@ -72,7 +72,7 @@ describe('refuses an assertion', () => {
   });
 
   // @rfc 8725 3.8
-  it('of another key, even if its header brings that key', async () => {
+  it('signed with another key, even if its header contains that key', async () => {
     const foreign = new ProductKey();
     expect(await failure(await foreign.assertion(CHALLENGE))).toBe('signature');
     expect(await failure(await foreign.assertion(CHALLENGE, { header: { jwk: foreign.jwk } }))).toBe(
@@ -80,7 +80,7 @@ describe('refuses an assertion', () => {
     );
   });
 
-  it('whose claims or signature were changed', async () => {
+  it('with modified claims or a modified signature', async () => {
     const [header = '', payload = '', signature = ''] = (await key.assertion(CHALLENGE)).split('.');
     const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as object;
     const other = Buffer.from(JSON.stringify({ ...claims, sub: 'u2' })).toString('base64url');
@@ -90,7 +90,7 @@ describe('refuses an assertion', () => {
     ).toBe('signature');
   });
 
-  it.each(['', '.', '..', 'a.b.c', 'nothing', '{}', 'a.b.c.d.e'])('that is no JWT: %j', async (text) => {
+  it.each(['', '.', '..', 'a.b.c', 'nothing', '{}', 'a.b.c.d.e'])('that is not a JWT: %j', async (text) => {
     expect(await failure(text)).toBe('format');
   });
 
@@ -111,7 +111,7 @@ describe('refuses an assertion', () => {
     ['LOGIN_URL instead of its origin as issuer', { iss: `${PRODUCT_URL}/oauth-login` }, 'iss'],
     ['no issuer', { iss: null }, 'iss'],
     ['another audience', { aud: 'https://other.example' }, 'aud'],
-    ['an audience with a slash more', { aud: `${AUTH_URL}/` }, 'aud'],
+    ['an audience with an additional slash', { aud: `${AUTH_URL}/` }, 'aud'],
     ['several audiences', { aud: [AUTH_URL, 'https://other.example'] }, 'aud'],
     ['no audience', { aud: null }, 'aud'],
     ['another challenge', { challenge: 'other' }, 'challenge'],
@@ -121,31 +121,35 @@ describe('refuses an assertion', () => {
     ['a user that is a number', { sub: 7 }, 'sub'],
     ['a user that is too long', { sub: 'x'.repeat(256) }, 'sub'],
     ['no time', { iat: null }, 'iat'],
-    ['an auth_time that is no number', { auth_time: 'now' }, 'auth_time'],
+    ['an auth_time that is not a number', { auth_time: 'now' }, 'auth_time'],
     ['an auth_time in the future', { auth_time: 9_999_999_999 }, 'auth_time'],
   ])('for %s', async (_case, claims, failed) => {
     expect(await failureOf({ claims })).toBe(failed);
   });
 
   it.each([
-    ['whose audience is a list of ours alone', () => ({ aud: [AUTH_URL] }), null],
-    ['of 60 seconds ago', () => ({ iat: seconds() - 60 }), null],
+    ['with a list of the one right audience: accepts it', () => ({ aud: [AUTH_URL] }), null],
+    ['issued 60 seconds ago: accepts it', () => ({ iat: seconds() - 60 }), null],
     [
-      'of 60 seconds ago by a clock that is slow within the tolerance',
+      'issued 60 seconds ago by a clock that is slow within the tolerance: accepts it',
       () => ({ iat: seconds() - 60 - SKEW }),
       null,
     ],
-    ['that is older', () => ({ iat: seconds() - 61 - SKEW }), 'iat'],
+    ['issued earlier', () => ({ iat: seconds() - 61 - SKEW }), 'iat'],
     [
-      'that is older, though its exp is in the future',
+      'issued earlier, even if its exp is in the future',
       () => ({ iat: seconds() - 300, exp: seconds() + 300 }),
       'iat',
     ],
-    ['by a clock that is fast within the tolerance', () => ({ iat: seconds() + SKEW }), null],
-    ['from the future', () => ({ iat: seconds() + SKEW + 1 }), 'iat'],
-    ['that expires later', () => ({ exp: seconds() + 1 }), null],
+    [
+      'issued by a clock that is fast within the tolerance: accepts it',
+      () => ({ iat: seconds() + SKEW }),
+      null,
+    ],
+    ['issued in the future', () => ({ iat: seconds() + SKEW + 1 }), 'iat'],
+    ['that expires later: accepts it', () => ({ exp: seconds() + 1 }), null],
     ['that has expired', () => ({ exp: seconds() - SKEW }), 'exp'],
-    ['that is not valid yet', () => ({ nbf: seconds() + SKEW + 1 }), 'nbf'],
+    ['with nbf in the future', () => ({ nbf: seconds() + SKEW + 1 }), 'nbf'],
   ])('%s: %#', async (_case, claims, failed) => {
     expect(await failureOf({ claims: claims() })).toBe(failed);
   });

@@ -11,8 +11,8 @@ const seconds = () => Math.floor(Date.now() / 1000);
 const REFUSED = 'Login failed';
 const OUTDATED = 'This login has expired';
 
-/** Sends the form of an assertion for a new challenge, and says what came of it. */
-async function attempt(settings: AssertionSettings, words = REFUSED, signer = key): Promise<void> {
+/** Submits an assertion for a new challenge, and expects a rejection. */
+async function expectRejection(settings: AssertionSettings, words = REFUSED, signer = key): Promise<void> {
   const browser = app.browser();
   const claims = { ...PROFILE, ...settings.claims };
   const before = await sessions();
@@ -21,23 +21,20 @@ async function attempt(settings: AssertionSettings, words = REFUSED, signer = ke
   expect(await sessions()).toBe(before);
 }
 
-describe('an assertion is refused', () => {
+describe('an assertion is rejected', () => {
   // @rfc 8725 3.8 @rfc 8725 3.9 @rfc 8725 3.11
   it.each<[string, AssertionSettings]>([
     ['for another audience', { claims: { aud: 'https://other.example' } }],
-    [
-      'for another audience beside ours',
-      { claims: { aud: ['http://localhost:3001', 'https://other.example'] } },
-    ],
+    ['for several audiences', { claims: { aud: ['http://localhost:3001', 'https://other.example'] } }],
     ['of another issuer', { claims: { iss: 'https://evil.example' } }],
     ['of another type', { header: { typ: 'JWT' } }],
     ['that is older than 60 seconds', { claims: { iat: seconds() - 70, exp: seconds() + 600 } }],
     ['from the future', { claims: { iat: seconds() + 600 } }],
     ['that has expired', { claims: { exp: seconds() - 10 } }],
-    ['that names nobody', { claims: { sub: null } }],
-  ])('%s', (_case, settings) => attempt(settings));
+    ['without a subject', { claims: { sub: null } }],
+  ])('%s', (_case, settings) => expectRejection(settings));
 
-  it('by another key', () => attempt({}, REFUSED, new ProductKey()));
+  it('signed with another key', () => expectRejection({}, REFUSED, new ProductKey()));
 
   // @rfc 8725 2.1 @rfc 8725 3.1
   it.each<[string, object, (input: string) => string]>([
@@ -50,31 +47,31 @@ describe('an assertion is refused', () => {
     expectRefused(await handOver(browser, forged(genuine, header, sign)), 403, REFUSED);
   });
 
-  it('for a challenge that we did not sign, though its transaction is this browser’s', async () => {
+  it('for a challenge with a wrong signature, even with this browser’s transaction', async () => {
     const browser = app.browser();
     const issued = await challenge(browser);
     const claims = JSON.parse(Buffer.from(issued.split('.')[1] ?? '', 'base64url').toString()) as {
       jti: string;
     };
-    const stranger = new ProductKey();
+    const otherKey = new ProductKey();
     const made = new SignJWT(claims).setProtectedHeader({ ...decodeProtectedHeader(issued), alg: 'EdDSA' });
     for (const one of [
       forged(issued, { alg: 'none' }, () => ''),
-      await made.sign(stranger.privateKey),
+      await made.sign(otherKey.privateKey),
       claims.jti,
       JSON.stringify(claims),
       '',
     ])
       expectRefused(await handOver(browser, await assertion(one)), 403, REFUSED);
-    // Nothing was lost: the real challenge can still be answered.
+    // The real challenge remains valid.
     expect((await handOver(browser, await assertion(issued))).headers['set-cookie']).toBeDefined();
   });
 
-  it.each(['', 'x', 'a.b.c', 'x'.repeat(20_000)])('that is no JWT: %#', async (text) => {
+  it.each(['', 'x', 'a.b.c', 'x'.repeat(20_000)])('that is not a JWT: %#', async (text) => {
     expectRefused(await handOver(await visited(), text), 403, REFUSED);
   });
 
-  it('in an address, and can then still be sent by the form', async () => {
+  it('in a query, and can still be submitted by the form', async () => {
     const browser = app.browser();
     const jwt = await assertion(await challenge(browser));
     expectRefused(await browser.get(`${CALLBACK}?assertion=${jwt}`), 403, 'by a form');
@@ -93,7 +90,7 @@ function hmac(secret: string) {
 }
 
 describe('a replayed assertion', () => {
-  it('begins no session in the same browser, not even after a log-out', async () => {
+  it('starts no session in the same browser, even after a logout', async () => {
     const browser = app.browser();
     const jwt = await assertion(await challenge(browser));
     await handOver(browser, jwt);
@@ -101,19 +98,19 @@ describe('a replayed assertion', () => {
     const again = await handOver(browser, jwt);
     expect(again.headers['set-cookie']).toBeUndefined();
     expect(browser.cookies.get('oauth_service_session')).toBe(cookie);
-    // The back button, or a second click: the user goes on.
+    // After the back button or a second click the user can continue.
     expectConsentPage(await browser.follow(again));
     browser.cookies.delete('oauth_service_session');
     const later = await browser.follow(await handOver(browser, jwt));
     expect(later.headers['location']).toBe(address().replace('/oauth2/authorize', '/login'));
   });
 
-  it('is refused in another browser', async () => {
+  it('is rejected in another browser', async () => {
     const jwt = await assertion(await challenge(app.browser()));
     expectRefused(await handOver(await visited(), jwt), 400, OUTDATED);
   });
 
-  it('begins exactly one session when it comes twelve times at once', async () => {
+  it('starts exactly one session in twelve concurrent requests', async () => {
     const browser = app.browser();
     const jwt = await assertion(await challenge(browser));
     const before = await sessions();
@@ -124,7 +121,7 @@ describe('a replayed assertion', () => {
   });
 });
 
-/** A browser that has begun a login of its own. */
+/** Returns a browser with its own pending login. */
 async function visited(): Promise<Browser> {
   const browser = app.browser();
   await challenge(browser);
@@ -133,10 +130,10 @@ async function visited(): Promise<Browser> {
 
 // @rfc 6749 10.12
 describe('mixed-up browsers', () => {
-  it('a victim’s assertion for the attacker’s challenge logs in neither of them', async () => {
+  it('a victim’s assertion for the attacker’s challenge logs in neither browser', async () => {
     const [attacker, victim] = [await visited(), await visited()];
     const stolen = await challenge(attacker);
-    // The attacker sends the victim to the product with that challenge; the victim is logged in there.
+    // The attacker redirects the victim, who is logged in at the product, with that challenge.
     expectRefused(await handOver(victim, await assertion(stolen)), 400, OUTDATED);
     expect((await attacker.get(address())).headers['location']).toMatch(/^\/auth\/login/);
     expect(attacker.cookies.has('oauth_service_session') || victim.cookies.has('oauth_service_session')).toBe(
@@ -161,7 +158,7 @@ describe('mixed-up browsers', () => {
     expect((await victim.get('/auth/')).text).toContain(PROFILE.email);
   });
 
-  it('a form of another site, which brings no cookie, is sent again from our page, and checked then', async () => {
+  it('a form from another site, which has no cookie, is resubmitted from a page of this service and then checked', async () => {
     const browser = await visited();
     const jwt = await assertion(await challenge(browser));
     const page = await app.browser().post(CALLBACK, { assertion: jwt });
@@ -171,14 +168,14 @@ describe('mixed-up browsers', () => {
     expectConsentPage(await browser.follow(await browser.submit(page, {}, CALLBACK)));
   });
 
-  it('that page escapes what was sent', async () => {
+  it('the resubmitting page escapes the assertion', async () => {
     const page = await app.browser().post(CALLBACK, { assertion: '"><script>alert(1)</script>' });
     expect(page.text).not.toContain('<script>alert');
   });
 });
 
 describe('an expired login', () => {
-  it('is refused, and its page starts again with the same request', async () => {
+  it('is rejected with a page that restarts the same request', async () => {
     const browser = app.browser();
     const issued = await challenge(browser);
     for (const name of await app.redis.keys('{login}:transaction:*')) {
@@ -196,7 +193,7 @@ describe('an expired login', () => {
     );
   });
 
-  it('is forgotten in an hour, and then refused too', async () => {
+  it('is deleted after an hour, and then rejected too', async () => {
     const browser = app.browser();
     const issued = await challenge(browser);
     for (const name of await app.redis.keys('{login}:transaction:*')) {
@@ -215,7 +212,7 @@ describe('open redirects', () => {
     (name) => [name, 'https://evil.example/'] as const,
   );
 
-  it('no parameter of the form or its address leads away from here', async () => {
+  it('no parameter of the form or its query changes the redirect', async () => {
     const browser = app.browser();
     const jwt = await assertion(await challenge(browser), { claims: Object.fromEntries(EVIL) });
     const query = new URLSearchParams(EVIL.map(([name, value]) => [name, value])).toString();
@@ -226,7 +223,7 @@ describe('open redirects', () => {
     expect(answer.headers['location']).toBe(address());
   });
 
-  it('no parameter of the login leads anywhere but to LOGIN_URL, nor is it handed on', async () => {
+  it('no parameter of the login changes or reaches LOGIN_URL', async () => {
     const query = new URLSearchParams(EVIL.map(([name, value]) => [name, value])).toString();
     const { headers } = await app.browser().get(`/auth/login?${query}`);
     expect(headers['location']).toMatch(

@@ -39,7 +39,7 @@ const isLoggedIn = async (browser: Browser) => (await browser.get('/auth/')).sta
 
 // OpenID Connect Back-Channel Logout 2.7
 describe('a logout token of the product', () => {
-  it('with sid ends that session, and no other of the user', async () => {
+  it('with sid ends that session, and no other session of the user', async () => {
     const [one, two] = [await loggedIn('ada', 's1'), await loggedIn('ada', 's2')];
     const answer = await send(await sign({ sid: 's1', sub: 'ada' }));
     expect([answer.status, answer.headers['cache-control']]).toEqual([200, 'no-store']);
@@ -48,17 +48,17 @@ describe('a logout token of the product', () => {
 
   it.each([
     ['with sub alone', {}, 's3'],
-    ['with sid and sub, where assertions have no sid,', { sid: 's4' }, undefined],
+    ['with sid and sub after assertions without sid', { sid: 's4' }, undefined],
   ])('%s ends all sessions of the user', async (rule, claims, sid) => {
     const sub = `u${rule.length}`;
-    const [one, two, stranger] = [await loggedIn(sub, sid), await loggedIn(sub, sid), await loggedIn('eve')];
+    const [one, two, otherUser] = [await loggedIn(sub, sid), await loggedIn(sub, sid), await loggedIn('eve')];
     expect((await send(await sign({ sub, ...claims }))).status).toBe(200);
-    const after = [await isLoggedIn(one), await isLoggedIn(two), await isLoggedIn(stranger)];
+    const after = [await isLoggedIn(one), await isLoggedIn(two), await isLoggedIn(otherUser)];
     expect(after).toEqual([false, false, true]);
     expect(await isLoggedIn(await loggedIn(sub))).toBe(true);
   });
 
-  it('ends a login of its session that is under way', async () => {
+  it('ends a pending login of its session', async () => {
     expect((await send(await sign({ sid: 's5' }))).status).toBe(200);
     const browser = app.browser();
     expect((await logIn(browser, { sid: 's5' })).status).toBe(403);
@@ -76,11 +76,11 @@ describe('a logout token of the product', () => {
     ['without jti', () => sign({ sub: 'kay', jti: undefined } as never)],
     ['with neither sid nor sub', () => sign({})],
     ['without a type', () => sign({ sub: 'kay' }, 'absent')],
-    ['of the type of an assertion', () => sign({ sub: 'kay' }, 'login+jwt')],
-    ['by another key', () => sign({ sub: 'kay' }, 'logout+jwt', other)],
+    ['with the type of an assertion', () => sign({ sub: 'kay' }, 'login+jwt')],
+    ['signed with another key', () => sign({ sub: 'kay' }, 'logout+jwt', other)],
     ['that is an assertion', () => key.assertion('x', { claims: { sub: 'kay' } })],
     ['that is malformed', () => Promise.resolve('a.b.c')],
-  ])('is refused %s', async (_rule, token) => {
+  ])('is rejected %s', async (_rule, token) => {
     const browser = await loggedIn('kay');
     const answer = await send(await token());
     expect([answer.status, answer.body]).toEqual([
@@ -94,7 +94,7 @@ describe('a logout token of the product', () => {
     expect(await isLoggedIn(browser)).toBe(true);
   });
 
-  it('is refused the second time', async () => {
+  it('is rejected the second time', async () => {
     const token = await sign({ sub: 'lin' });
     expect((await send(token)).status).toBe(200);
     const browser = await loggedIn('lin');
@@ -103,7 +103,7 @@ describe('a logout token of the product', () => {
   });
 });
 
-it('an assertion whose sid is not text of 1 to 255 characters is refused', async () => {
+it('an assertion whose sid is not a string of 1 to 255 characters is rejected', async () => {
   for (const sid of ['', 'a'.repeat(256), 7]) {
     const answer = await logIn(app.browser(), { sid });
     expect(answer.status).toBe(403);

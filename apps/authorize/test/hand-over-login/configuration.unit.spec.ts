@@ -26,23 +26,23 @@ function problems(env: NodeJS.ProcessEnv): readonly string[] {
 
 it.each([
   ['a public key', { LOGIN_URL, LOGIN_PUBLIC_KEY }],
-  ['an address of keys', { LOGIN_URL, LOGIN_JWKS_URL }],
-  ['neither, for a login by password', {}],
+  ['a URL of keys', { LOGIN_URL, LOGIN_JWKS_URL }],
+  ['neither, for login by password', {}],
   ['http in development', { LOGIN_URL: 'http://localhost:4000/login', LOGIN_PUBLIC_KEY }],
-])('the login by hand-over starts with %s', (_case, env) => {
+])('accepts the configuration of a login by signed JWT with %s', (_case, env) => {
   expect(problems(env)).toEqual([]);
 });
 
 it.each<[string, NodeJS.ProcessEnv, string[]]>([
   ['no key', { LOGIN_URL }, ['LOGIN_URL']],
   ['two sources of keys', { LOGIN_URL, LOGIN_PUBLIC_KEY, LOGIN_JWKS_URL }, ['LOGIN_URL']],
-  ['a key alone', { LOGIN_PUBLIC_KEY }, ['LOGIN_PUBLIC_KEY']],
-  ['an address of keys alone', { LOGIN_JWKS_URL }, ['LOGIN_JWKS_URL']],
-  ['a key that is none', { LOGIN_URL, LOGIN_PUBLIC_KEY: 'secret' }, ['LOGIN_PUBLIC_KEY']],
-  ['an address that is none', { LOGIN_URL: 'app.example.com', LOGIN_PUBLIC_KEY }, ['LOGIN_URL']],
+  ['only a key', { LOGIN_PUBLIC_KEY }, ['LOGIN_PUBLIC_KEY']],
+  ['only a URL of keys', { LOGIN_JWKS_URL }, ['LOGIN_JWKS_URL']],
+  ['an invalid key', { LOGIN_URL, LOGIN_PUBLIC_KEY: 'secret' }, ['LOGIN_PUBLIC_KEY']],
+  ['an invalid URL', { LOGIN_URL: 'app.example.com', LOGIN_PUBLIC_KEY }, ['LOGIN_URL']],
   ['a fragment', { LOGIN_URL: `${LOGIN_URL}#x`, LOGIN_PUBLIC_KEY }, ['LOGIN_URL']],
   [
-    'a password in the address',
+    'a password in the URL',
     { LOGIN_URL: 'https://u:secret@app.example.com/', LOGIN_PUBLIC_KEY },
     ['LOGIN_URL'],
   ],
@@ -56,7 +56,7 @@ it.each<[string, NodeJS.ProcessEnv, string[]]>([
     ['LOGIN_JWKS_URL', 'LOGIN_URL'],
   ],
   [
-    'an OpenID provider too',
+    'an additional OpenID provider',
     {
       LOGIN_URL,
       LOGIN_PUBLIC_KEY,
@@ -67,7 +67,7 @@ it.each<[string, NodeJS.ProcessEnv, string[]]>([
     ['LOGIN_URL'],
   ],
 ])(
-  'the login by hand-over does not start with %s, and the error names the variable only',
+  'rejects the configuration of a login by signed JWT with %s, naming only the variable',
   (_case, env, variables) => {
     const found = problems(env);
     expect(found.map((problem) => problem.split(' ', 1)[0])).toEqual(variables);

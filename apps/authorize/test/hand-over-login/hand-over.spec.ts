@@ -11,8 +11,8 @@ beforeEach(async () => {
   await app.sql('DELETE FROM users');
 });
 
-describe('the way to the product', () => {
-  it('carries a challenge that says for what the user logs in, and nothing else', async () => {
+describe('the redirect to the product', () => {
+  it('has a challenge with the purpose of the login, and nothing else', async () => {
     const hints = {
       prompt: 'login select_account',
       login_hint: 'ada@example.com',
@@ -34,12 +34,12 @@ describe('the way to the product', () => {
     });
   });
 
-  it('says nothing of an application where there is none', async () => {
+  it('does not name an application if none requested the login', async () => {
     const claims = claimsOf(challengeIn(await app.browser().get('/auth/login')));
     expect(Object.keys(claims).toSorted()).toEqual(['aud', 'exp', 'iat', 'iss', 'jti']);
   });
 
-  it('is not gone for a request that is refused anyway', async () => {
+  it('is skipped for an invalid request', async () => {
     const wrong = address({ redirect_uri: 'https://evil.example/' });
     const login = await app.browser().get(wrong.replace('/oauth2/authorize', '/login'));
     expect(login.headers['location']).toBe(wrong);
@@ -54,8 +54,8 @@ describe('the way to the product', () => {
   });
 });
 
-describe('a login by hand-over', () => {
-  it('creates the user, begins a session, and continues the request', async () => {
+describe('a login by signed JWT', () => {
+  it('creates the user, starts a session, and continues the request', async () => {
     const browser = app.browser();
     const answer = await logIn(browser, { zoneinfo: 'Europe/Berlin', preferred_username: 'ada' });
     expect(answer.status).toBe(303);
@@ -69,7 +69,7 @@ describe('a login by hand-over', () => {
     });
   });
 
-  it('finds the same user again, and takes over what has changed', async () => {
+  it('finds the same user again, and updates the profile', async () => {
     await logIn(app.browser());
     const before = await user();
     const browser = app.browser();
@@ -82,7 +82,7 @@ describe('a login by hand-over', () => {
     expect((await browser.get('/auth/')).text).toContain('countess@example.com');
   });
 
-  it('leads to the account page where no application asked', async () => {
+  it('ends at the account pages if no application requested it', async () => {
     const browser = app.browser();
     const answer = await handOver(
       browser,
@@ -93,7 +93,7 @@ describe('a login by hand-over', () => {
   });
 
   // @rfc 9700 4.3.2
-  it('puts neither the assertion nor a name into an address or a cookie', async () => {
+  it('never puts the assertion or a name into a URL or a cookie', async () => {
     const browser = app.browser();
     const jwt = await assertion(await challenge(browser));
     const { headers } = await handOver(browser, jwt);
@@ -101,7 +101,7 @@ describe('a login by hand-over', () => {
     for (const part of [...jwt.split('.'), 'ada', 'Ada']) expect(seen).not.toContain(part);
   });
 
-  it('sets a new session cookie, as a login by password does, and ends the session before it', async () => {
+  it('sets a new session cookie like a login by password, and ends the previous session', async () => {
     const browser = app.browser();
     await logIn(browser);
     const first = browser.cookies.get('oauth_service_session');
@@ -114,7 +114,7 @@ describe('a login by hand-over', () => {
     expect(await sessions()).toBe(before);
   });
 
-  it('refuses a disabled user, and says so', async () => {
+  it('rejects a disabled user with an explanation', async () => {
     await logIn(app.browser());
     await app.accounts.disable(Number((await user())?.['id']));
     const page = await logIn(app.browser());
@@ -125,8 +125,8 @@ describe('a login by hand-over', () => {
 
   it.each([
     ['without an e-mail', { email: null }],
-    ['with an e-mail that is none', { email: 'ada' }],
-  ])('refuses a user %s, and the page starts again with the same request', async (_case, claims) => {
+    ['with an invalid e-mail', { email: 'ada' }],
+  ])('rejects a user %s with a page that restarts the same request', async (_case, claims) => {
     const page = await logIn(app.browser(), claims);
     expectRefused(page, 403, 'Login failed');
     expect(page.text).toContain('email');
@@ -136,7 +136,7 @@ describe('a login by hand-over', () => {
     expect(await user()).toBeUndefined();
   });
 
-  it('leaves out of the profile what is of a wrong type or not acceptable', async () => {
+  it('ignores profile claims of a wrong type or with an invalid value', async () => {
     const odd = {
       name: { length: 1e9 },
       preferred_username: 7,
@@ -149,8 +149,8 @@ describe('a login by hand-over', () => {
   });
 });
 
-describe('two tabs at once', () => {
-  it('both finish, each with its own request, in either order', async () => {
+describe('two concurrent tabs', () => {
+  it('both complete their own requests, in either order', async () => {
     const browser = app.browser();
     const requests = ['a', 'b'].map((state) => address({ state }));
     const challenges = [];
@@ -169,11 +169,11 @@ describe('prompt=login and max_age (OpenID Connect Core 3.1.2.1)', () => {
   it.each([
     ['no auth_time', () => ({})],
     ['an auth_time before the request', () => ({ auth_time: seconds() - 60 })],
-  ])('prompt=login refuses a login with %s', async (_case, claims) => {
+  ])('prompt=login rejects a login with %s', async (_case, claims) => {
     expectRefused(await logIn(app.browser(), claims(), again()), 403, 'auth_time');
   });
 
-  it('prompt=login accepts a new login, for one answer', async () => {
+  it('prompt=login accepts a new login, for one response', async () => {
     const browser = app.browser();
     const page = await browser.follow(await logIn(browser, { auth_time: seconds() }, again()));
     expectConsentPage(page);
@@ -182,7 +182,7 @@ describe('prompt=login and max_age (OpenID Connect Core 3.1.2.1)', () => {
     expect((await browser.get(again())).headers['location']).toMatch(/^\/auth\/login\?/);
   });
 
-  it('max_age refuses an older login, and accepts one that is recent', async () => {
+  it('max_age rejects an older login, and accepts a recent login', async () => {
     const request = address({ max_age: '600' });
     expectRefused(await logIn(app.browser(), { auth_time: seconds() - 700 }, request), 403, 'auth_time');
     expectRefused(await logIn(app.browser(), {}, request), 403, 'auth_time');
@@ -190,7 +190,7 @@ describe('prompt=login and max_age (OpenID Connect Core 3.1.2.1)', () => {
     expectConsentPage(await browser.follow(await logIn(browser, { auth_time: seconds() - 500 }, request)));
   });
 
-  it('max_age asks the product where a session does not know when the user authenticated', async () => {
+  it('max_age requires a new login if the session has no auth_time', async () => {
     const browser = app.browser();
     expectConsentPage(await browser.follow(await logIn(browser)));
     const answer = await browser.get(address({ max_age: '600' }));
@@ -203,7 +203,7 @@ describe('a cancelled login', () => {
     `${CALLBACK}?${new URLSearchParams({ error: 'access_denied', challenge: of })}`;
 
   // @rfc 6749 4.1.2.1
-  it('is told to the application', async () => {
+  it('returns access_denied to the application', async () => {
     const browser = app.browser();
     const answer = await browser.get(cancel(await challenge(browser)));
     expect(answer.status).toBe(303);
@@ -211,14 +211,14 @@ describe('a cancelled login', () => {
     expect(handedBack(answer.headers['location'])).toMatchObject({ error: 'access_denied', state: 's1' });
   });
 
-  it('ends at a page that offers the login again where no application asked', async () => {
+  it('ends at a page that offers a new login if no application requested it', async () => {
     const browser = app.browser();
     const page = await browser.get(cancel(challengeIn(await browser.get('/auth/login?to=apps'))));
     expectRefused(page, 403, 'The login was cancelled');
     expect(page.text).toContain('href="/auth/login?to=apps"');
   });
 
-  it('can no longer be finished', async () => {
+  it('can no longer be completed', async () => {
     const browser = app.browser();
     const issued = await challenge(browser);
     await browser.get(cancel(issued));
@@ -227,7 +227,7 @@ describe('a cancelled login', () => {
     expect((await browser.follow(answer)).headers['location']).toMatch(/^\/auth\/login/);
   });
 
-  it('cannot be cancelled by another browser, nor after it was finished', async () => {
+  it('cannot be cancelled by another browser or after its completion', async () => {
     const browser = app.browser();
     const issued = await challenge(browser);
     expectRefused(await app.browser().get(cancel(issued)), 400, 'This login has expired');
@@ -236,13 +236,16 @@ describe('a cancelled login', () => {
     expectConsentPage(await browser.get(address()));
   });
 
-  it.each(['', 'access_denied', 'a.b.c'])('needs a challenge of ours, not %j', async (made) => {
-    expectRefused(await app.browser().get(cancel(made)), 403, 'Login failed');
-  });
+  it.each(['', 'access_denied', 'a.b.c'])(
+    'requires a challenge issued by this service: rejects %j',
+    async (made) => {
+      expectRefused(await app.browser().get(cancel(made)), 403, 'Login failed');
+    },
+  );
 });
 
 describe('logging out', () => {
-  it('does not log in again by itself', async () => {
+  it('does not automatically log in again', async () => {
     const browser = app.browser();
     await browser.follow(await logIn(browser));
     const out = await browser.submit(await browser.get('/auth/'), {}, '/auth/logout');

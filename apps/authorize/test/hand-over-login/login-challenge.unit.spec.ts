@@ -40,11 +40,11 @@ it('the published keys have no private part', () => {
     expect(Object.keys(key).toSorted()).toEqual(['alg', 'crv', 'kid', 'kty', 'use', 'x']);
 });
 
-it('a challenge is recognized when it returns', async () => {
+it('a returned challenge is verified', async () => {
   expect(await challenges.verify(await issue())).toMatchObject({ jti: 'transaction', prompt: 'login' });
 });
 
-it('a challenge stays valid while the keys are replaced, and ends with its key', async () => {
+it('a challenge stays valid during key rotation, until its key is removed', async () => {
   const next = randomBytes(32);
   const challenge = await issue();
   const rotating = challengesOf(next, seed);
@@ -53,7 +53,7 @@ it('a challenge stays valid while the keys are replaced, and ends with its key',
   expect(await challengesOf(next).verify(challenge)).toBeNull();
 });
 
-describe('a challenge is refused', () => {
+describe('a challenge is rejected', () => {
   it('without its signature, or with another one', async () => {
     const [header = '', payload = '', signature = ''] = (await issue()).split('.');
     const none = Buffer.from(JSON.stringify({ alg: 'none' })).toString('base64url');
@@ -67,7 +67,7 @@ describe('a challenge is refused', () => {
       expect(await challenges.verify(made)).toBeNull();
   });
 
-  it('of another key under the name of ours', async () => {
+  it('signed with another key under the same kid', async () => {
     const { privateKey } = await generateKeyPair('EdDSA');
     const header = decodeProtectedHeader(await issue());
     const made = new SignJWT({ jti: 'transaction' }).setProtectedHeader({ ...header, alg: 'EdDSA' });

@@ -14,7 +14,7 @@ const storedQueries = async () =>
   Promise.all((await transactions()).map((key) => app.redis.hget(key, 'query')));
 const counters = () => app.redis.keys('{login}:starts:*');
 
-/** Sets the only counter so that this many more logins may begin. */
+/** Sets the only counter to allow this many more logins. */
 async function leave(count: number, max: number): Promise<string> {
   const [counter = '', ...others] = await counters();
   expect(others).toEqual([]);
@@ -28,22 +28,22 @@ afterEach(async () => {
 
 const LONG = 'y'.repeat(12_000);
 
-describe('a login that begins stores', () => {
+describe('a login that starts stores', () => {
   it.each([
     ['an unknown parameter', `/auth/login?x=${LONG}`, ''],
     ['an unknown page to return to', `/auth/login?to=${LONG}`, ''],
     ['a repeated parameter', `/auth/login?${'to=apps&'.repeat(1_500)}`, 'to=apps'],
-  ])('without a request nothing of %s', async (_case, path, stored) => {
+  ])('nothing of %s without a request', async (_case, path, stored) => {
     expect((await app.browser().get(path)).status).toBe(303);
     expect(await storedQueries()).toEqual([stored]);
   });
 
-  it('of a valid request its known parameters only', async () => {
+  it('only the known parameters of a valid request', async () => {
     expect((await start(undefined, `${address()}&x=${LONG}&scope=`)).status).toBe(303);
     expect(await storedQueries()).toEqual([address().split('?')[1]]);
   });
 
-  it('nothing of an invalid request, also after a log-out', async () => {
+  it('nothing of an invalid request, even after a logout', async () => {
     const invalid = `client_id=${client.clientId}&redirect_uri=https://evil.example&state=s1&x=${LONG}`;
     const browser = app.browser();
     await logIn(browser);
@@ -58,7 +58,7 @@ describe('a login that begins stores', () => {
 });
 
 describe('the logins of one address', () => {
-  it('are bounded, also when they begin concurrently', async () => {
+  it('are limited, even if they start concurrently', async () => {
     await start();
     const counter = await leave(3, LOGIN_STARTS.address);
     expect(counter).not.toContain('192.0.2.1');
@@ -74,7 +74,7 @@ describe('the logins of one address', () => {
     expect((await start('192.0.2.2')).status).toBe(303);
   });
 
-  it('count by the memory that Redis needs for them', async () => {
+  it('are counted by the memory that they use in Redis', async () => {
     const large = address({ state: 'é'.repeat(1_000) });
     const answers = await Promise.all(
       [address(), large, address({ state: 's'.repeat(300) }), large].map((request) =>
@@ -93,7 +93,7 @@ describe('the logins of one address', () => {
     expect((await start()).status).toBe(303);
   });
 
-  it('count for the IPv6 network and for its site', async () => {
+  it('are counted for the IPv6 network and for its site', async () => {
     await start('2001:db8:1:1::1');
     await start('2001:db8:1:1:ffff::2');
     const counts = async () =>
@@ -108,8 +108,8 @@ describe('the logins of one address', () => {
   });
 });
 
-describe('a log-out', () => {
-  it('ends the session also if no login may begin after it', async () => {
+describe('a logout', () => {
+  it('ends the session even if no new login is allowed', async () => {
     const browser = app.browser();
     const consent = await browser.follow(await logIn(browser));
     const session = browser.cookies.get('session') ?? '';

@@ -29,7 +29,7 @@ async function listen(): Promise<void> {
   await new Promise<void>((resolve) => server?.listen(port, '127.0.0.1', resolve));
 }
 
-/** Number of bytes of an endless answer that were sent before the other side ended it. */
+/** Bytes of an endless response sent until the client aborted it. */
 let sent = 0;
 
 function sendWithoutEnd(response: ServerResponse): void {
@@ -52,7 +52,7 @@ async function stop(): Promise<void> {
   server = null;
 }
 
-/** The real time, in seconds: tests change the clock of the cache. */
+/** Real time in seconds, because tests mock Date.now. */
 const seconds = () => Math.floor((performance.timeOrigin + performance.now()) / 1000);
 
 async function attempt(key: ProductKey, kid: string, browser = app.browser()) {
@@ -66,8 +66,8 @@ const startLink = () => `href="${address().replace('/oauth2/authorize', '/login'
 afterEach(() => jest.restoreAllMocks());
 afterAll(stop);
 
-// The order matters: the keys are cached from the first login on.
-it('is unavailable while the keys were never fetched, and the page keeps the request', async () => {
+// The tests depend on their order, because the keys stay cached.
+it('is unavailable until the keys have been fetched, with a page that keeps the request', async () => {
   const { answer } = await attempt(first, 'a');
   expectRefused(answer, 503, 'Login is temporarily unavailable');
   expect(answer.text).toContain(startLink());
@@ -77,22 +77,22 @@ it('is unavailable while the keys were never fetched, and the page keeps the req
 it.each([
   ['an error', { status: 500, body: '' }],
   ['a page', { status: 200, body: '<html>' }],
-  ['something else than keys', { status: 200, body: '{"keys":1}' }],
+  ['JSON without keys', { status: 200, body: '{"keys":1}' }],
   [
     'more than 512 KiB',
     { status: 200, body: JSON.stringify({ keys: [named(first, 'a')], x: 'x'.repeat(600_000) }) },
   ],
   ['a redirect', { status: 302, body: '', location: `http://127.0.0.1:${port}/other` }],
-])('is unavailable while the address of the keys answers with %s', async (_case, answer) => {
+])('is unavailable while the URL of the keys returns %s', async (_case, answer) => {
   if (server === null) await listen();
   served = answer;
   expectRefused((await attempt(first, 'a')).answer, 503, 'Login is temporarily unavailable');
 });
 
-it('stops reading keys that are too large', async () => {
+it('stops reading an endless response', async () => {
   served = { status: 200, body: '', endless: true };
   expectRefused((await attempt(first, 'a')).answer, 503, 'Login is temporarily unavailable');
-  // The limit, and the buffers of both sockets.
+  // Limit plus the buffers of both sockets.
   expect(sent).toBeLessThan(16 * 1024 * 1024);
 });
 
@@ -106,14 +106,14 @@ it('accepts the published keys, and fetches them once', async () => {
   expect(fetches).toBe(1);
 });
 
-it('does not fetch them again for each unknown key', async () => {
+it('does not fetch the keys again for each unknown key', async () => {
   fetches = 0;
   for (let times = 0; times < 3; times += 1)
     expectRefused((await attempt(second, 'b')).answer, 403, 'Login failed');
   expect(fetches).toBe(0);
 });
 
-it('follows a replaced key half a minute later, and then refuses the old one', async () => {
+it('accepts a rotated key after half a minute, and then rejects the old key', async () => {
   serve(named(second, 'b'));
   const now = Date.now.bind(Date);
   jest.spyOn(Date, 'now').mockImplementation(() => now() + 31_000);
@@ -121,14 +121,14 @@ it('follows a replaced key half a minute later, and then refuses the old one', a
   expectRefused((await attempt(first, 'a')).answer, 403, 'Login failed');
 });
 
-it('goes on with the cached keys while they cannot be fetched, and users who are logged in notice nothing', async () => {
+it('uses the cached keys while they cannot be fetched, without effect on logged-in users', async () => {
   await stop();
   const { browser, answer } = await attempt(second, 'b');
   expect(answer.status).toBe(303);
   expectConsentPage(await browser.get(address()));
 });
 
-it('keeps the request when PostgreSQL does not answer', async () => {
+it('keeps the request when PostgreSQL is unavailable', async () => {
   const browser = app.browser();
   const assertion = await second.assertion(await challenge(browser), {
     header: { kid: 'b' },
@@ -144,7 +144,7 @@ it('keeps the request when PostgreSQL does not answer', async () => {
   }
 });
 
-it('consumes nothing when Redis does not answer: the same form works afterwards', async () => {
+it('consumes nothing when Redis is unavailable: the same form works afterwards', async () => {
   const browser = app.browser();
   const assertion = await second.assertion(await challenge(browser), {
     header: { kid: 'b' },

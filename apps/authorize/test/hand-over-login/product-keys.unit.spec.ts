@@ -10,11 +10,11 @@ const BOTH = [jwkOf(ed25519), jwkOf(p256)];
 
 it.each([
   ['PEM blocks', () => pemOf(ed25519) + pemOf(p256)],
-  ['PEM blocks with \\n for line ends', () => (pemOf(ed25519) + pemOf(p256)).replaceAll('\n', '\\n')],
-  ['PEM blocks with Windows line ends', () => (pemOf(ed25519) + pemOf(p256)).replaceAll('\n', '\r\n')],
+  ['PEM blocks with \\n for line breaks', () => (pemOf(ed25519) + pemOf(p256)).replaceAll('\n', '\\n')],
+  ['PEM blocks with Windows line breaks', () => (pemOf(ed25519) + pemOf(p256)).replaceAll('\n', '\r\n')],
   ['a JWK Set', () => JSON.stringify({ keys: BOTH })],
   [
-    'a JWK Set with names',
+    'a JWK Set with kid and use',
     () => JSON.stringify({ keys: BOTH.map((key) => ({ ...key, kid: 'a', use: 'sig' })) }),
   ],
 ])('public keys may be %s', (_case, text) => {
@@ -38,15 +38,15 @@ it.each([
   ['a key of another curve', pemOf(generateKeyPairSync('ec', { namedCurve: 'P-384' })), 'Ed25519'],
   ['an Ed448 key', pemOf(generateKeyPairSync('ed448')), 'Ed25519'],
   ['an encryption key', pemOf(generateKeyPairSync('x25519')), 'Ed25519'],
-  ['a PEM block that is damaged', pemOf(ed25519).replace('MCow', 'MCox'), 'cannot be read'],
-  ['a PEM block that is cut', pemOf(ed25519).slice(0, -20), 'neither PEM'],
+  ['a corrupted PEM block', pemOf(ed25519).replace('MCow', 'MCox'), 'cannot be read'],
+  ['a truncated PEM block', pemOf(ed25519).slice(0, -20), 'neither PEM'],
   ['a key and something else', `${pemOf(ed25519)}secret`, 'neither PEM'],
   ['an empty JWK Set', '{"keys":[]}', 'no key'],
   ['a JWK Set of null', '{"keys":[null]}', 'cannot be read'],
-  ['an object that is no key', '{}', 'cannot be read'],
-  ['JSON that is cut', '{"kty":', 'not JSON'],
-  ['a name', 'secret', 'neither PEM'],
-])('refuses %s, without repeating it', (_case, text, reason) => {
+  ['an object that is not a key', '{}', 'cannot be read'],
+  ['truncated JSON', '{"kty":', 'not JSON'],
+  ['other text', 'secret', 'neither PEM'],
+])('rejects %s, without quoting it', (_case, text, reason) => {
   expect(() => readPublicKeys(text)).toThrow(reason);
   expect(() => readPublicKeys(text)).not.toThrow(/secret|MC/);
 });

@@ -1,17 +1,17 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { type JWK, SignJWT } from 'jose';
 
-/** Of the apps that tests start. */
+/** AUTH_URL of the apps started by tests. */
 export const AUTH_URL = 'http://localhost:3001';
 export const PRODUCT_URL = 'https://product.example.com';
 
-/** What an assertion says; what is left out is as it should be, null leaves a claim out. */
+/** Overrides of a valid assertion; null removes a claim. */
 export interface AssertionSettings {
   readonly header?: Readonly<Record<string, unknown>>;
   readonly claims?: Readonly<Record<string, unknown>>;
 }
 
-/** A product's key, and the assertions it signs, good or bad. */
+/** Key of a product, which signs valid and invalid assertions. */
 export class ProductKey {
   readonly pem: string;
   readonly jwk: JWK;
@@ -27,8 +27,8 @@ export class ProductKey {
 
   assertion(challenge: string, { header, claims }: AssertionSettings = {}): Promise<string> {
     const iat = Math.floor(Date.now() / 1000);
-    const usual = { iss: PRODUCT_URL, aud: AUTH_URL, iat, sub: 'u1', challenge };
-    const payload = Object.entries({ ...usual, ...claims }).filter(([, value]) => value !== null);
+    const valid = { iss: PRODUCT_URL, aud: AUTH_URL, iat, sub: 'u1', challenge };
+    const payload = Object.entries({ ...valid, ...claims }).filter(([, value]) => value !== null);
     return new SignJWT(Object.fromEntries(payload))
       .setProtectedHeader({ alg: this.alg, typ: 'login+jwt', ...header })
       .sign(this.privateKey);
@@ -37,7 +37,7 @@ export class ProductKey {
 
 const base64url = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** The same claims under a header of an attacker's, with what the attacker can make for a signature. */
+/** Returns the assertion's claims with an attacker's header and signature. */
 export function forged(assertion: string, header: object, sign: (input: string) => string): string {
   const input = `${base64url({ typ: 'login+jwt', ...header })}.${assertion.split('.')[1]}`;
   return `${input}.${sign(input)}`;

@@ -8,10 +8,10 @@ import { type AssertionSettings, PRODUCT_URL, ProductKey } from './product.js';
 
 export const CALLBACK = '/auth/login/callback';
 
-/** What the product says about a user. */
+/** Profile claims in assertions. */
 export const PROFILE = { email: 'ada@example.com', email_verified: true, name: 'Ada Lovelace' };
 
-/** An authorize app whose users log in at a product, and the product's part as the test plays it. */
+/** Starts an authorize app whose users log in at a product, which the test simulates. */
 export function useHandOver(settings: Partial<AuthorizeConfiguration> = {}) {
   const key = new ProductKey();
   const LOGIN_URL = `${PRODUCT_URL}/oauth-login?from=oauth`;
@@ -24,11 +24,11 @@ export function useHandOver(settings: Partial<AuthorizeConfiguration> = {}) {
   const address = (more: Record<string, string> = {}): string =>
     authorizeAddress({ client_id: client.clientId, redirect_uri: REDIRECT_URI, state: 's1', ...more });
 
-  /** The challenge with which the login sends a browser to the product. */
+  /** Returns the challenge in the redirect to the product. */
   const challenge = async (browser: Browser, request = address()): Promise<string> =>
     challengeIn(await browser.get(request.replace('/oauth2/authorize', '/login')));
 
-  /** The product's form, as the browser sends it. */
+  /** Submits the product's form. */
   const handOver = (browser: Browser, assertion: string): Promise<Response> =>
     browser.post(CALLBACK, { assertion });
 
@@ -45,17 +45,16 @@ export function useHandOver(settings: Partial<AuthorizeConfiguration> = {}) {
     assertion,
     handOver,
 
-    /** A browser goes to the product and comes back as a user. */
+    /** Logs the browser in through the product. */
     logIn: async (
       browser: Browser,
       claims: AssertionSettings['claims'] = {},
       request = address(),
     ): Promise<Response> => handOver(browser, await assertion(await challenge(browser, request), { claims })),
 
-    /** Number of sessions that exist. */
+    /** Number of sessions in Redis. */
     sessions: async (): Promise<number> => (await app.redis.keys('session:*')).length,
 
-    /** The user of an identity. */
     user: async (subject = 'u1') => {
       const sql =
         'SELECT id, email, username, name, time_zone FROM users WHERE external_id = $1 AND issuer = $2';
@@ -65,7 +64,7 @@ export function useHandOver(settings: Partial<AuthorizeConfiguration> = {}) {
   };
 }
 
-/** The challenge with which an answer sends a browser to the product. */
+/** Returns the challenge in a redirect to the product. */
 export function challengeIn({ status, headers }: Response): string {
   expect(status).toBe(303);
   const location = new URL(headers['location'] ?? '');
@@ -76,7 +75,7 @@ export function challengeIn({ status, headers }: Response): string {
 
 export const claimsOf = (challenge: string): JWTPayload => decodeJwt(challenge);
 
-/** Nobody is logged in by an answer. */
+/** Expects an error page without a session cookie. */
 export function expectRefused(answer: Response, status: number, words: RegExp | string): void {
   expect(answer.status).toBe(status);
   expect(answer.text).toMatch(words);

@@ -21,7 +21,7 @@ async function logIn({ email }: User, password: string): Promise<number> {
   return (await browser.submit(page, { username: email, password })).status;
 }
 
-/** Of PASSWORD. */
+/** Hash of PASSWORD. */
 const ARGON2I =
   '$argon2i$v=19$m=1024,t=1,p=2$BQSs5v2hmSPuugcTYNt7HA$iIDG3+62jp6mduEB292gfZ/4JSluJc1Eq/f1iEg9kl0';
 const cheap = { memoryCost: 1024, timeCost: 1, parallelism: 2 };
@@ -32,11 +32,11 @@ describe.each([
   ['argon2i', async () => ARGON2I],
   ['argon2id with other parameters', () => argon2(PASSWORD, cheap)],
 ])('a user whose password the product hashed by %s', (_, hashed) => {
-  it('logs in, and then has a hash by argon2id with our parameters', async () => {
-    const brought = await hashed();
-    const user = await app.user(undefined, brought);
+  it('logs in, and gets an argon2id hash with the current parameters', async () => {
+    const imported = await hashed();
+    const user = await app.user(undefined, imported);
     expect(await logIn(user, 'wrong')).toBe(401);
-    expect(await storedHash(user)).toBe(brought);
+    expect(await storedHash(user)).toBe(imported);
     expect(await logIn(user, PASSWORD)).toBe(303);
     const replaced = await storedHash(user);
     expect(replaced).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
@@ -46,24 +46,24 @@ describe.each([
   });
 });
 
-it('keeps the hash of a password of which bcrypt counts only the beginning', async () => {
+it('keeps the bcrypt hash of a password longer than bcrypt’s 72 bytes', async () => {
   const long = 'x'.repeat(80);
-  const brought = await bcrypt(long, { cost: 4 });
-  const user = await app.user(undefined, brought);
+  const imported = await bcrypt(long, { cost: 4 });
+  const user = await app.user(undefined, imported);
   expect(await logIn(user, `${'x'.repeat(79)}y`)).toBe(303);
-  expect(await storedHash(user)).toBe(brought);
+  expect(await storedHash(user)).toBe(imported);
   expect(await logIn(user, long)).toBe(303);
 });
 
 it('does not replace the hash of a disabled user', async () => {
-  const brought = await bcrypt(PASSWORD, { cost: 4 });
-  const user = await app.user(undefined, brought);
+  const imported = await bcrypt(PASSWORD, { cost: 4 });
+  const user = await app.user(undefined, imported);
   await app.accounts.disable(user.id);
   expect(await logIn(user, PASSWORD)).toBe(403);
-  expect(await storedHash(user)).toBe(brought);
+  expect(await storedHash(user)).toBe(imported);
 });
 
-it('refuses an unknown user with the password of any other user', async () => {
+it('rejects an unknown user with the password of another user', async () => {
   for (let round = 0; round < 20; round++) {
     const nobody = { email: `${randomBytes(6).toString('hex')}@example.com` } as User;
     expect(await logIn(nobody, PASSWORD)).toBe(401);

@@ -13,7 +13,7 @@ async function refuse(username: string): Promise<void> {
   expect((await tryLogin(app, { username, from: freshAddress() })).status).toBe(401);
 }
 
-/** CPU time of this process for refused logins, in microseconds: other load on the machine does not matter. */
+/** Returns the CPU time of this process for refused logins in microseconds, independent of other load on the machine. */
 async function workOf(username: string): Promise<number> {
   const before = process.cpuUsage();
   for (let tries = 0; tries < TRIES; tries += 1) await refuse(username);
@@ -21,7 +21,7 @@ async function workOf(username: string): Promise<number> {
   return user + system;
 }
 
-it('an unknown user and users with hashes of every kind cost the same work, within 15 %', async () => {
+it('an unknown user and users with hashes of every kind cost the same CPU time, within 15 %', async () => {
   const hashes = [
     await hashPassword(PASSWORD),
     await bcrypt(PASSWORD, { cost: 6 }),
@@ -33,9 +33,9 @@ it('an unknown user and users with hashes of every kind cost the same work, with
   for (const username of [...known.map(({ email }) => email), 'nobody']) await refuse(username);
   const differences = () =>
     known.map(({ work }) => unknown / work).filter((ratio) => !within15Percent(ratio));
-  // In turns, and in as many rounds as the measurement needs.
+  // Alternates, for as many rounds as the measurement needs.
   for (let round = 0; round < ROUNDS && (round === 0 || differences().length > 0); round += 1) {
-    // A login has 100 failures an hour before it is under attack; these stay below.
+    // Stays below the 100 failures per hour after which a login counts as under attack.
     for (const user of known) user.work += await workOf(user.email);
     unknown += await workOf(`nobody${round}`);
   }

@@ -7,7 +7,7 @@ const { app, client, user } = useAuthorizeApp();
 const WRONG = 'Incorrect username or password.';
 
 describe('the login page', () => {
-  it('has labelled fields that password managers know', async () => {
+  it('has labelled fields that password managers recognize', async () => {
     const { status, text } = await app.browser().get('/auth/login');
     expect(status).toBe(200);
     expect(text).toMatch(/<label for="username">[\s\S]*<input\s+id="username"\s+name="username"/);
@@ -30,11 +30,11 @@ describe('the login page', () => {
   });
 });
 
-describe('logging in', () => {
+describe('a login', () => {
   it.each([
     ['e-mail', () => user.email],
     ['user name', () => user.username],
-    ['e-mail in another case, with blanks around it', () => `  ${user.email.toUpperCase()} `],
+    ['e-mail in another case, surrounded by spaces', () => `  ${user.email.toUpperCase()} `],
   ])('accepts the %s', async (_case, username) => {
     const browser = app.browser();
     const answer = await browser.submit(await browser.get('/auth/login'), {
@@ -47,7 +47,7 @@ describe('logging in', () => {
   });
 
   // @rfc 6749 3.1
-  it('continues at the consent page of the request that led there', async () => {
+  it('continues at the consent page of the original request', async () => {
     const browser = app.browser();
     const address = authorizeAddress({
       client_id: client.clientId,
@@ -68,7 +68,7 @@ describe('logging in', () => {
   });
 
   // @rfc 6749 10.15 @rfc 9700 2.1
-  it('continues nowhere else, whatever the query says', async () => {
+  it('ignores other redirect targets in the query', async () => {
     const browser = app.browser();
     const login = await browser.get('/auth/login?return_to=https://evil.example/&next=//evil.example');
     const answer = await browser.submit(login, { username: user.email, password: PASSWORD });
@@ -87,7 +87,7 @@ describe('a failed login', () => {
     ['an unknown user', () => attempt('nobody@example.com', PASSWORD)],
     ['a NUL in the user name', () => attempt(`${user.email}\0`, PASSWORD)],
     ['an SQL wildcard', () => attempt('%', PASSWORD)],
-  ])('gets 401 and one message for %s', async (_case, send) => {
+  ])('gets 401 and the same message for %s', async (_case, send) => {
     const page = await send();
     expect(page.status).toBe(401);
     expect(page.text).toContain(`<p role="alert" id="problem">${WRONG}</p>`);
@@ -95,7 +95,7 @@ describe('a failed login', () => {
     expect(page.text).toContain('aria-describedby="problem"');
   });
 
-  it('keeps the user name in the form, and never the password', async () => {
+  it('keeps the user name in the form, but never the password', async () => {
     const page = await attempt('nobody@example.com', 'my secret <word>');
     expect(page.text).toContain('value="nobody@example.com"');
     expect(page.text).not.toContain('my secret');

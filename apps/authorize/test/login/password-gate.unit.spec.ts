@@ -1,7 +1,7 @@
 import { PasswordGate } from '../../src/login/password-gate.js';
 
 describe('the password gate', () => {
-  /** Work that ends when told to, and counts how much of it goes on. */
+  /** Tasks that the test completes, with a count of running tasks. */
   const work = () => {
     const ends: (() => void)[] = [];
     const state = { running: 0, most: 0, done: 0 };
@@ -33,7 +33,7 @@ describe('the password gate', () => {
     expect(state.most).toBe(3);
   });
 
-  it('refuses with 503 when the queue is full, and accepts again afterwards', async () => {
+  it('rejects with 503 when the queue is full, and accepts again afterwards', async () => {
     const gate = new PasswordGate(1, 1, 0);
     const { state, run, ends } = work();
     const first = gate.run(run);
@@ -51,7 +51,7 @@ describe('the password gate', () => {
   it('reserves places for known devices', async () => {
     const gate = new PasswordGate(1, 3, 1);
     const { state, run, ends } = work();
-    const strangers = [gate.run(run), gate.run(run), gate.run(run)];
+    const unknownDevices = [gate.run(run), gate.run(run), gate.run(run)];
     await expect(gate.run(run)).rejects.toMatchObject({ status: 503 });
     const device = gate.run(run, true);
     await expect(gate.run(run, true)).rejects.toMatchObject({ status: 503 });
@@ -59,7 +59,7 @@ describe('the password gate', () => {
       await turn();
       ends.shift()?.();
     }
-    await Promise.all([...strangers, device]);
+    await Promise.all([...unknownDevices, device]);
   });
 
   it('frees the place of a verification that fails', async () => {

@@ -28,14 +28,14 @@ afterAll(async () => {
 const LOGIN = 'ada@example.com';
 const HERE = '192.0.2.1';
 const count = (login = LOGIN, address = HERE) => throttle.count(login, address, null);
-/** Outcome or, for a refusal, which counter refused and for how many seconds. */
+/** Returns the outcome or, for a refusal, the counter and the seconds to wait. */
 const verdict = async (login?: string, address?: string) => {
   const counted = await count(login, address);
   return counted.outcome === 'refused' ? `${counted.counter} ${counted.seconds}` : counted.outcome;
 };
 
 describe('a counter of failed logins', () => {
-  it('allows the next attempt once its oldest failure is 15 minutes old, and no sooner', async () => {
+  it('allows the next attempt exactly when its oldest failure is 15 minutes old', async () => {
     const start = now;
     for (let minute = 0; minute < 5; minute += 1) {
       now = start + minute * MINUTE;
@@ -49,7 +49,7 @@ describe('a counter of failed logins', () => {
     expect(await verdict()).toBe('address_and_login 60');
   });
 
-  it('removes a cancelled attempt once, and no later one in its place', async () => {
+  it('removes a cancelled attempt once, and no later attempt in its place', async () => {
     const first = await count();
     if (first.outcome === 'refused') throw new Error('the first attempt was refused');
     now += 16 * MINUTE;
@@ -59,7 +59,7 @@ describe('a counter of failed logins', () => {
     expect(await verdict()).toBe('address_and_login 900');
   });
 
-  it('of an account stays small however many guesses it counts, and is empty an hour after the last', async () => {
+  it('of an account has bounded size, and is empty an hour after the last failure', async () => {
     for (let tries = 0; tries < 150; tries += 1)
       expect(await verdict(LOGIN, `10.0.0.${tries}`)).toBe('unknown');
     expect(await verdict(LOGIN, '10.0.0.1')).toBe('login 900');
@@ -73,7 +73,7 @@ describe('a counter of failed logins', () => {
     for (let tries = 0; tries < 5; tries += 1) await count();
     now += 5 * MINUTE;
     for (let tries = 0; tries < 45; tries += 1) await count(`nobody${tries}`);
-    // Both are full; that of the address by 45 failures that are younger.
+    // Both counters are full; the address counter has 45 newer failures.
     expect(await verdict()).toMatch(/ 600$/);
     now += 10 * MINUTE;
     expect(await verdict()).toBe('unknown');

@@ -19,7 +19,7 @@ beforeEach(async () => {
 const logIn = (username: string, device?: string) =>
   tryLogin(app, { username, password: PASSWORD, from: freshAddress(), device });
 
-/** What the right password is answered with a device cookie where others would have to wait. */
+/** Returns the status of a correct login with a device cookie from an address that is throttled. */
 async function withDevice(device: string | undefined, username = user.email, at = app): Promise<number> {
   const from = freshAddress();
   await statusesOf(6, () => tryLogin(at, { username, from }));
@@ -39,7 +39,7 @@ describe('the device cookie', () => {
     expect(deviceIn(again)).not.toBe(deviceIn(answer));
   });
 
-  it('is Secure and has the __Host- prefix when the app is reached by https', async () => {
+  it('is Secure and has the __Host- prefix when the app is reached over https', async () => {
     const secure = await startAuthorizeApp({ AUTH_URL: 'https://auth.example.com' });
     try {
       const person = await secure.user();
@@ -49,7 +49,7 @@ describe('the device cookie', () => {
       browser.cookies.delete('__Host-session');
       const wrong = { username: person.email, password: 'x' };
       const page = await browser.get('/auth/login');
-      // More failures than an unknown device has: the cookie is read by the name under which it was given.
+      // More failures than an unknown device is allowed, so the cookie is recognized by its prefixed name.
       expect(await statusesOf(6, () => browser.submit(page, wrong))).toEqual(Array(6).fill(401));
       const again = await browser.submit(page, { username: person.email, password: PASSWORD });
       expect(again.headers['set-cookie']).toContainEqual(
@@ -62,14 +62,14 @@ describe('the device cookie', () => {
     }
   });
 
-  it('lets its account log in where others have to wait, by e-mail or user name', async () => {
+  it('allows its account to log in from a throttled address, by e-mail or user name', async () => {
     const device = deviceIn(await logIn(user.email));
     expect(await withDevice(undefined)).toBe(429);
     expect(await withDevice(device)).toBe(303);
     expect(await withDevice(device, ` ${user.username.toUpperCase()}`)).toBe(303);
   });
 
-  it('lets its account log in even from an address that is refused for all accounts', async () => {
+  it('allows its account to log in even from an address that is throttled for all accounts', async () => {
     const device = deviceIn(await logIn(user.email));
     const from = freshAddress();
     await statusesOf(50, (index) => tryLogin(app, { username: `nobody${index}`, from }));
@@ -78,27 +78,27 @@ describe('the device cookie', () => {
     expect(answer.status).toBe(303);
   });
 
-  it('allows 20 failures, at once or one by one, and then nothing more than an unknown device', async () => {
+  it('allows 20 failures, concurrent or sequential, and then only as many as an unknown device', async () => {
     const device = deviceIn(await logIn(user.email));
     const guess = () => tryLogin(app, { username: user.email, from: '203.0.113.1', device });
     const answers = await Promise.all(Array.from({ length: 40 }, guess));
-    // 20 of the device, and 5 of an unknown one at that address.
+    // 20 for the device, and 5 for an unknown device at this address.
     expect(answers.filter(({ status }) => status === 401)).toHaveLength(25);
     const right = { username: user.email, password: PASSWORD, device };
     expect((await tryLogin(app, { ...right, from: '203.0.113.1' })).status).toBe(429);
     expect((await tryLogin(app, { ...right, from: freshAddress() })).status).toBe(303);
   });
 
-  it('gives a thief no new attempts when its owner logs in', async () => {
+  it('does not grant a thief new attempts when its owner logs in', async () => {
     const device = deviceIn(await logIn(user.email));
     const steal = () => tryLogin(app, { username: user.email, from: '203.0.113.2', device });
     expect(await statusesOf(19, steal)).toEqual(Array(19).fill(401));
     expect((await logIn(user.email, device)).status).toBe(303);
-    // The one that was left, and those of an unknown device.
+    // The device's last attempt, and the attempts of an unknown device.
     expect(await statusesOf(7, steal)).toEqual([...Array<number>(6).fill(401), 429]);
   });
 
-  it('stays when its owner logs out', async () => {
+  it('is kept when its owner logs out', async () => {
     const browser = await app.loggedIn(user);
     const { oauth_service_session: session, oauth_service_device: device } = Object.fromEntries(
       browser.cookies,
@@ -108,7 +108,7 @@ describe('the device cookie', () => {
     expect(browser.cookies.get('oauth_service_device')).toBe(device);
   });
 
-  it('remembers the three accounts that logged in last', async () => {
+  it('remembers the last three accounts that logged in', async () => {
     const people = [user, await app.user(), await app.user(), await app.user()];
     let device: string | undefined;
     const given: string[] = [];
@@ -119,7 +119,7 @@ describe('the device cookie', () => {
   });
 });
 
-describe('a device cookie is worth nothing', () => {
+describe('a device cookie has no effect', () => {
   const proofs = (clock: () => number, keys = app.configuration.TOKEN_KEYS) =>
     new DeviceProofs(KeyRing.parse(keys).deviceKeys, clock);
 
@@ -134,11 +134,11 @@ describe('a device cookie is worth nothing', () => {
     expect(await withDevice(proofs(Date.now).issue(user))).toBe(303);
   });
 
-  it('to the new owner of the user name, whose logins are counted as those of an unknown device', async () => {
+  it('for the new owner of the user name, who is counted as an unknown device', async () => {
     const former = proofs(Date.now).issue({ ...user, id: user.id + 1_000 });
     const from = freshAddress();
     const sent = { username: user.email, from, device: former };
-    // A login takes back its attempt, and the failures before it.
+    // A successful login cancels its attempt and earlier failures.
     const right = () => tryLogin(app, { ...sent, password: PASSWORD });
     expect(await statusesOf(8, right)).toEqual(Array(8).fill(303));
     expect(await statusesOf(6, () => tryLogin(app, sent))).toEqual([...Array<number>(5).fill(401), 429]);
@@ -158,7 +158,7 @@ describe('a device cookie is worth nothing', () => {
 
   it('after 180 days', async () => {
     expect(await withDevice(proofs(() => Date.now() - 181 * DAY).issue(user))).toBe(429);
-    // The last day ends at midnight, which may come before the try.
+    // One hour of tolerance, because the last day may end during the test.
     expect(await withDevice(proofs(() => Date.now() - 180 * DAY + HOUR).issue(user))).toBe(303);
   });
 });
@@ -167,7 +167,7 @@ it('a device is recognized after a key rotation, until its key leaves the ring',
   const device = deviceIn(await logIn(user.email));
   const old = app.configuration.TOKEN_KEYS;
   const fresh = randomBytes(32).toString('base64url');
-  // The services are the first app's: it closes them.
+  // The first app closes the services.
   const services = { ...app.services, close: () => Promise.resolve() };
   const settings = { TRUSTED_PROXIES: 'loopback' };
   const rotated = await startAuthorizeApp({ ...settings, TOKEN_KEYS: `${fresh},${old}` }, services);

@@ -51,7 +51,7 @@ describe('a device proof', () => {
     );
   });
 
-  it('is invalid for the part with a flipped bit, and for all if the bit is in the device or date', () => {
+  it('is invalid for the part with a flipped bit, and entirely if the bit is in the device id or date', () => {
     fc.assert(
       fc.property(person, fc.nat({ max: 66 * 8 - 1 }), (user, bit) => {
         const bytes = Buffer.from(proofs.issue(user), 'base64url');
@@ -65,7 +65,7 @@ describe('a device proof', () => {
     );
   });
 
-  it('is refused without an exception, whatever it contains', () => {
+  it('is rejected without an exception, whatever it contains', () => {
     const looks = fc.oneof(
       fc.string(),
       fc
@@ -80,8 +80,8 @@ describe('a device proof', () => {
     );
   });
 
-  it('reveals nothing about the user, and has a new device id each time', () => {
-    // So long that 100 proofs of random bytes do not hold it by chance, as they do three letters once in 2600 runs.
+  it('does not reveal the user, and has a new device id each time', () => {
+    // Long enough not to occur in random bytes by chance: 100 proofs contain three given letters once in 2600 runs.
     const user = { id: 7, email: 'ada.lovelace@example.com', username: 'ada.lovelace' };
     const made = Array.from({ length: 100 }, () => proofs.issue(user));
     expect(new Set(made.map((proof) => proof.slice(0, 21)))).toHaveProperty('size', 100);

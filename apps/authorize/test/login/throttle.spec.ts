@@ -4,7 +4,7 @@ import { PASSWORD } from '../support/authorize-app.js';
 import { freshAddress, statusesOf, tryLogin } from '../support/throttle-guesser.js';
 import { useAuthorizeApp } from '../support/use-authorize-app.js';
 
-/** For more than a hundred logins on a machine that is busy. */
+/** Timeout for more than a hundred logins on a busy machine. */
 const PATIENT_MS = 240_000;
 
 const { app } = useAuthorizeApp({ TRUSTED_PROXIES: 'loopback' });
@@ -15,10 +15,10 @@ beforeEach(async () => {
 });
 
 const times = (count: number, status: number) => Array.from({ length: count }, () => status);
-const nobody = () => `nobody${randomBytes(6).toString('hex')}`;
+const unknownLogin = () => `unknownLogin${randomBytes(6).toString('hex')}`;
 
-describe('guessing from one address', () => {
-  it('gets 5 of 200 concurrent guesses verified', async () => {
+describe('password guessing from one address', () => {
+  it('has 5 of 200 concurrent guesses verified', async () => {
     const from = freshAddress();
     const guesses = Array.from({ length: 200 }, (_, index) =>
       tryLogin(app, { username: user.email, password: `guess ${index}`, from }),
@@ -28,7 +28,7 @@ describe('guessing from one address', () => {
     expect(statuses.filter((status) => status === 429)).toHaveLength(195);
   });
 
-  it('is refused after 5 failures, even with the right password, but not at another address', async () => {
+  it('is rejected after 5 failures, even with the correct password, but not from another address', async () => {
     const from = freshAddress();
     const guess = () => tryLogin(app, { username: user.email, from });
     expect(await statusesOf(7, guess)).toEqual([...times(5, 401), 429, 429]);
@@ -39,24 +39,26 @@ describe('guessing from one address', () => {
 
   it.each([
     ['letter case', (login: string) => login.toUpperCase()],
-    ['blanks around it', (login: string) => ` ${login}\t`],
+    ['surrounding spaces', (login: string) => ` ${login}\t`],
     ['letters of another width', (login: string) => login.replaceAll('a', 'Ａ')],
     ['accents', (login: string) => login.replaceAll('a', 'á')],
-  ])('is counted per login whatever its spelling: %s', async (_case, respell) => {
+  ])('is counted per login regardless of spelling: %s', async (_case, respell) => {
     const from = freshAddress();
     await statusesOf(5, () => tryLogin(app, { username: user.email, from }));
     expect((await tryLogin(app, { username: respell(user.email), from })).status).toBe(429);
   });
 
-  it('is limited to 50 failures over all logins', async () => {
+  it('is limited to 50 failures for all logins together', async () => {
     const from = freshAddress();
-    expect(await statusesOf(50, () => tryLogin(app, { username: nobody(), from }))).toEqual(times(50, 401));
+    expect(await statusesOf(50, () => tryLogin(app, { username: unknownLogin(), from }))).toEqual(
+      times(50, 401),
+    );
     const right = { username: user.email, password: PASSWORD };
     expect((await tryLogin(app, { ...right, from })).status).toBe(429);
     expect((await tryLogin(app, { ...right, from: freshAddress() })).status).toBe(303);
   });
 
-  it('does not extend the limit by refused attempts: other accounts can log in from the address', async () => {
+  it('is not counted while throttled: other accounts can log in from the address', async () => {
     const from = freshAddress();
     await statusesOf(60, () => tryLogin(app, { username: user.email, from }));
     const other = await app.user();
@@ -73,10 +75,10 @@ describe('guessing from one address', () => {
     expect(await statusesOf(6, wrong)).toEqual([...times(5, 401), 429]);
   });
 
-  it('gains no new attempts by logging in to one’s own account', async () => {
+  it('gains no new attempts by a login to the attacker’s own account', async () => {
     const from = freshAddress();
     const mine = await app.user();
-    const spray = () => tryLogin(app, { username: nobody(), from });
+    const spray = () => tryLogin(app, { username: unknownLogin(), from });
     expect(await statusesOf(49, spray)).toEqual(times(49, 401));
     expect((await tryLogin(app, { username: mine.email, password: PASSWORD, from })).status).toBe(303);
     expect(await statusesOf(2, spray)).toEqual([401, 429]);
@@ -87,15 +89,15 @@ describe('guessing from one address', () => {
     ['another network of 64 bits', '2001:db8:1:3::7', '2001:db8:1:4::7', 401],
     ['an IPv4 address in IPv6 form', '198.51.100.7', '::ffff:198.51.100.7', 429],
     ['another IPv4 address', '198.51.100.8', '::ffff:198.51.100.9', 401],
-    ['no address at all', 'unknown', '_hidden', 429],
+    ['an invalid address', 'unknown', '_hidden', 429],
   ])('is counted per network: %s', async (_case, from, next, status) => {
     await statusesOf(5, () => tryLogin(app, { username: user.email, from }));
     expect((await tryLogin(app, { username: user.email, from: next })).status).toBe(status);
   });
 });
 
-describe('guessing from many addresses', () => {
-  /** The account under attack: 100 failures, four from each of 25 addresses. */
+describe('password guessing from many addresses', () => {
+  /** Causes 100 failures of an account, four from each of 25 addresses. */
   const attack = (username: string) =>
     Promise.all(
       Array.from({ length: 25 }, async () => {
@@ -106,24 +108,24 @@ describe('guessing from many addresses', () => {
     );
 
   it(
-    'leaves each unknown address one attempt, and lets the owner log in',
+    'leaves each unknown address one attempt, and allows the owner to log in',
     async () => {
       const owner = await app.loggedIn(user);
       const device = owner.cookies.get('oauth_service_device');
       const attackers = await attack(user.email);
       const login = { username: user.email, password: PASSWORD };
 
-      // These have had their one.
+      // These addresses have used their attempt.
       for (const from of attackers.slice(0, 3))
         expect((await tryLogin(app, { ...login, from })).status).toBe(429);
       const another = freshAddress();
       expect(await statusesOf(3, () => tryLogin(app, { username: user.email, from: another }))).toEqual([
         401, 429, 429,
       ]);
-      // The owner at a new place, and the owner's browser even at an attacker's place.
+      // The owner from a new address, and the owner's browser even from an attacker's address.
       expect((await tryLogin(app, { ...login, from: freshAddress() })).status).toBe(303);
       expect((await tryLogin(app, { ...login, from: attackers[0] ?? '', device })).status).toBe(303);
-      // Nobody else feels it.
+      // Other users are not affected.
       const other = { username: (await app.user()).email, from: freshAddress() };
       expect(await statusesOf(5, () => tryLogin(app, other))).toEqual(times(5, 401));
     },
@@ -131,7 +133,7 @@ describe('guessing from many addresses', () => {
   );
 
   it(
-    'leaves an IPv6 site one attempt, however many networks it has',
+    'leaves an IPv6 site one attempt, regardless of its networks',
     async () => {
       const networkOf = (site: string, index: number) => `2001:db8:${site}:${index.toString(16)}::1`;
       const tryFrom = (from: string, password?: string) =>
@@ -142,7 +144,7 @@ describe('guessing from many addresses', () => {
       expect((await tryFrom(networkOf('b', 1))).status).toBe(401);
       expect((await tryFrom(networkOf('b', 2))).status).toBe(429);
       expect((await tryFrom(networkOf('c', 1), PASSWORD)).status).toBe(303);
-      // What was right is not counted against the neighbours.
+      // A successful login is not counted for its site.
       expect((await tryFrom(networkOf('c', 2), PASSWORD)).status).toBe(303);
     },
     PATIENT_MS,
@@ -151,7 +153,7 @@ describe('guessing from many addresses', () => {
   it(
     'is limited in the same way for an account that does not exist',
     async () => {
-      const username = nobody();
+      const username = unknownLogin();
       await attack(username);
       const from = freshAddress();
       expect(await statusesOf(2, () => tryLogin(app, { username, from }))).toEqual([401, 429]);
@@ -161,7 +163,7 @@ describe('guessing from many addresses', () => {
 });
 
 describe('a throttled login', () => {
-  /** The first of five failures leaves the counter after 15 minutes: for so many seconds less what all this took. */
+  /** Expects a wait of 15 minutes, minus the elapsed time, until the first of five failures expires. */
   const refusal = async (username: string) => {
     const [from, start] = [freshAddress(), performance.now()];
     await statusesOf(5, () => tryLogin(app, { username, from }));
@@ -172,7 +174,7 @@ describe('a throttled login', () => {
     return answer;
   };
 
-  it('gets the form again, with the time to wait and advice', async () => {
+  it('shows the form again, with the time to wait and advice', async () => {
     const { status, headers, text } = await refusal(user.email);
     expect(status).toBe(429);
     expect(text).toMatch(/role="alert" id="problem">[^<]*Try again in 15 minutes, or use a browser in which/);
@@ -181,8 +183,8 @@ describe('a throttled login', () => {
     expect(headers['set-cookie']).toBeUndefined();
   });
 
-  it('gets the same answer for an account that does not exist', async () => {
-    const unknown = nobody();
+  it('has the same response for an account that does not exist', async () => {
+    const unknown = unknownLogin();
     const [one, other] = [await refusal(user.username), await refusal(unknown)];
     const shape = (text: string, login: string) =>
       text.replaceAll(login, 'LOGIN').replace(/name="csrf_token" value="[^"]*"/, '');
@@ -192,7 +194,7 @@ describe('a throttled login', () => {
 });
 
 describe('the counters of failed logins', () => {
-  it('have a TTL each, and contain neither logins nor addresses', async () => {
+  it('have a TTL, and contain no logins or addresses', async () => {
     const from = freshAddress();
     const owner = await app.loggedIn(user);
     await statusesOf(2, () => tryLogin(app, { username: user.email, from }));

@@ -4,12 +4,12 @@ import { FORGER_CLIENT, type ForgingProvider, startForgingProvider } from '../su
 import { PRODUCT_URL } from '../hand-over-login/product.js';
 import { useHandOver } from '../hand-over-login/use-hand-over.js';
 
-/** Values of the claim, and the stored result. */
-const STATEMENTS: [statement: string, claims: Record<string, unknown>, isVerified: boolean][] = [
+/** Claim values, and the expected stored value. */
+const CLAIMS: [name: string, claims: Record<string, unknown>, isVerified: boolean][] = [
   ['true', { email_verified: true }, true],
   ['false', { email_verified: false }, false],
   ['nothing', {}, false],
-  ['no truth value', { email_verified: 1 }, false],
+  ['another type', { email_verified: 1 }, false],
 ];
 
 const emailOf = (app: AuthorizeApp, sub: string) =>
@@ -32,29 +32,29 @@ describe('a login at an OpenID provider', () => {
     await provider.close();
   });
 
-  it.each(STATEMENTS)(
+  it.each(CLAIMS)(
     'stores the email as verified only if email_verified is true: %s',
-    async (statement, claims, isVerified) => {
-      const sub = `says ${statement}`;
+    async (name, claims, isVerified) => {
+      const sub = `says ${name}`;
       await provider.logIn(app.browser(), { claims: { sub, email: 'ada@example.com', ...claims } });
       expect(await emailOf(app, sub)).toEqual([{ email_verified: isVerified }]);
     },
   );
 });
 
-describe('a login by hand-over', () => {
+describe('a login by signed JWT', () => {
   const product = useHandOver();
 
-  it.each(STATEMENTS)(
+  it.each(CLAIMS)(
     'stores the email as verified only if email_verified is true: %s',
-    async (statement, claims, isVerified) => {
-      const sub = `says ${statement}`;
+    async (name, claims, isVerified) => {
+      const sub = `says ${name}`;
       await product.logIn(product.app.browser(), { sub, email_verified: undefined, ...claims });
       expect(await emailOf(product.app, sub)).toEqual([{ email_verified: isVerified }]);
     },
   );
 
-  it('refuses an assertion from before the deletion of its user, and creates the user at a new login', async () => {
+  it('rejects an assertion from before the deletion of its user, and creates the user at a new login', async () => {
     const browser = product.app.browser();
     const late = await product.assertion(await product.challenge(browser), { claims: { sub: 'gone' } });
     const identity = { issuer: PRODUCT_URL, externalId: 'gone' };

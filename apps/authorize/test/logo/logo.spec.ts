@@ -27,19 +27,19 @@ describe('the logo of an application', () => {
   );
 
   it.each(['0'.repeat(64), '0'.repeat(63), 'x', '%2e%2e', `${'0'.repeat(64)}.png`])(
-    'gets 404 for an unknown digest: %s',
+    'responds 404 for an unknown digest: %s',
     async (digest) => {
       const answer = await app.browser().get(`/auth/logos/${digest}`);
       expect([answer.status, answer.type]).toEqual([404, 'text/html']);
     },
   );
 
-  it('gets 404 for a digest as long as a request may be', async () => {
+  it('responds 404 for a digest of the maximum request length', async () => {
     const answer = await app.browser().get(`/auth/logos/${'0'.repeat(15_000)}`);
     expect([answer.status, answer.type]).toEqual([404, 'text/html']);
   });
 
-  it('is found as soon as it is registered, even after an earlier 404', async () => {
+  it('is served as soon as it is registered, even after an earlier 404', async () => {
     const image = randomBytes(100);
     const digest = createHash('sha256').update(image).digest('hex');
     const browser = app.browser();
@@ -48,7 +48,7 @@ describe('the logo of an application', () => {
     expect((await browser.get(`/auth/logos/${digest}`)).status).toBe(200);
   });
 
-  it('costs a few queries and no memory when many digests are guessed at once', async () => {
+  it('costs few queries and no memory for many concurrent guesses of digests', async () => {
     const { logo } = await app.client({ logo: { mediaType: 'image/png', image: randomBytes(100) } });
     const real = `/auth/logos/${logo}`;
     const browser = app.browser();
@@ -59,24 +59,24 @@ describe('the logo of an application', () => {
     expect(await statusesOf(guesses)).toEqual(guesses.map(() => '404'));
     expect(queries).toBeGreaterThan(0);
     expect(queries).toBeLessThan(30);
-    // Only memory has it now.
+    // Now only the cache has it.
     await app.sql('DELETE FROM client_logos WHERE digest = $1', [logo]);
     expect((await browser.get(real)).status).toBe(200);
   });
 
-  it('is found again after an outage of the database', async () => {
+  it('is served again after an outage of the database', async () => {
     const { logo } = await app.client({ logo: { mediaType: 'image/png', image: randomBytes(100) } });
     const browser = app.browser();
     cables.postgres.cut();
     expect((await browser.get(`/auth/logos/${logo}`)).status).toBe(503);
-    // What cannot be one is answered all the same.
+    // An invalid digest needs no query.
     expect((await browser.get('/auth/logos/zzz')).status).toBe(404);
     cables.postgres.mend();
     expect((await browser.get(`/auth/logos/${logo}`)).status).toBe(200);
   });
 });
 
-/** Requested together by HTTP pipelining, a few on each connection. */
+/** Sends the requests concurrently by HTTP pipelining, a few per connection. */
 async function statusesOf(paths: readonly string[]): Promise<(string | undefined)[]> {
   const bursts: Promise<string>[] = [];
   for (let start = 0; start < paths.length; start += MAX_PIPELINED)

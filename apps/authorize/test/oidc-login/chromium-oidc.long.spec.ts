@@ -61,7 +61,7 @@ afterEach(() => context.close());
 const address = (more: Record<string, string> = {}): string =>
   app.url + authorizeAddress({ client_id: clientId, redirect_uri: redirectUri, state: 's', ...more });
 
-/** In the provider's own form. */
+/** Fills in the provider's login form. */
 async function logInAtProvider(on: Page = page, name = login): Promise<void> {
   await on.getByPlaceholder('Enter any login').fill(name);
   await on.getByPlaceholder('and password').fill('any');
@@ -70,14 +70,14 @@ async function logInAtProvider(on: Page = page, name = login): Promise<void> {
 
 const button = (name: string, on: Page = page) => on.getByRole('button', { name, exact: true });
 
-/** After the pause of the button for a page that was hidden. */
+/** Waits until the page's script enables Allow, and clicks it. */
 async function allow(on: Page = page): Promise<void> {
   await button('Allow', on).waitFor();
   await on.waitForLoadState();
   await button('Allow', on).click();
 }
 
-/** What the application got. */
+/** Waits for the redirect to the application, and returns its parameters. */
 async function arrival(on: Page = page): Promise<Record<string, string>> {
   await on.waitForURL(`${redirectUri}?**`);
   return Object.fromEntries(new URL(on.url()).searchParams);
@@ -93,7 +93,7 @@ const users = () =>
 
 describe('login', () => {
   // OpenID Connect Core 3.1.2.1
-  it('leads to the provider and back to the request, and creates the user', async () => {
+  it('redirects to the provider and back to the request, and creates the user', async () => {
     await page.goto(address());
     expect(new URL(page.url()).origin).toBe(provider.issuer);
     await logInAtProvider();
@@ -109,7 +109,7 @@ describe('login', () => {
     ]);
   });
 
-  it('leads to the account page without an authorization request, and brings the user up to date each time', async () => {
+  it('ends at the account page without an authorization request, and updates the user each time', async () => {
     await page.goto(`${app.url}/auth/`);
     await logInAtProvider();
     await page.getByText('Ada Lovelace').waitFor();
@@ -120,7 +120,7 @@ describe('login', () => {
     expect(await users()).toHaveLength(1);
   });
 
-  it('finishes in each of several tabs, in any order', async () => {
+  it('completes in each of several tabs, in any order', async () => {
     const tabs = [page, await context.newPage(), await context.newPage()];
     for (const [index, tab] of tabs.entries()) await tab.goto(address({ state: `tab${index}` }));
     for (const tab of tabs.toReversed()) await logInAtProvider(tab);
@@ -131,7 +131,7 @@ describe('login', () => {
     }
   });
 
-  it('that was cancelled shows a page from which it starts again with the same request', async () => {
+  it('shows a page after a cancellation, from which it restarts with the same request', async () => {
     await page.goto(address());
     await page.getByText('[ Cancel ]').click();
     await page.getByRole('heading', { name: 'You are not logged in' }).waitFor();
@@ -141,7 +141,7 @@ describe('login', () => {
     expect(await arrival()).toMatchObject({ state: 's', code: expect.any(String) });
   });
 
-  it('with the back button continues', async () => {
+  it('continues after the back button', async () => {
     await page.goto(address());
     await logInAtProvider();
     await button('Allow').waitFor();
@@ -152,7 +152,7 @@ describe('login', () => {
   });
 
   // OpenID Connect Core 3.1.2.1
-  it('is asked of the provider again by prompt=login and by max_age', async () => {
+  it('is repeated at the provider for prompt=login and for max_age', async () => {
     await page.goto(address());
     await logInAtProvider();
     await button('Allow').waitFor();
@@ -169,12 +169,12 @@ describe('login', () => {
   });
 
   // OpenID Connect Core 3.1.2.6
-  it('is never asked of the provider by prompt=none', async () => {
+  it('never redirects to the provider for prompt=none', async () => {
     await page.goto(address({ prompt: 'none' }));
     expect(await arrival()).toMatchObject({ error: 'login_required', state: 's' });
   });
 
-  it('of a disabled user shows a page', async () => {
+  it('shows an error page to a disabled user', async () => {
     await page.goto(`${app.url}/auth/`);
     await logInAtProvider();
     await page.getByText('Ada Lovelace').waitFor();
@@ -185,7 +185,7 @@ describe('login', () => {
   });
 });
 
-describe('log-out', () => {
+describe('logout', () => {
   beforeEach(async () => {
     await page.goto(`${app.url}/auth/`);
     await logInAtProvider();
@@ -193,7 +193,7 @@ describe('log-out', () => {
   });
 
   // OpenID Connect RP-Initiated Logout 2
-  it('here also logs out at the provider, and the next login asks for the password', async () => {
+  it('also logs out at the provider, and the next login asks for the password', async () => {
     const seen: string[] = [];
     page.on('request', (request) => seen.push(request.url()));
     await button('Log out').click();
@@ -208,13 +208,13 @@ describe('log-out', () => {
     await page.getByPlaceholder('Enter any login').waitFor();
   });
 
-  it('everywhere says so', async () => {
+  it('confirms a logout everywhere', async () => {
     await button('Log out everywhere').click();
     await page.getByRole('button', { name: 'Yes, sign me out' }).click();
     await page.getByText('You have been logged out everywhere.').waitFor();
   });
 
-  it('for another account lets the user choose it at the provider', async () => {
+  it('allows the user to choose another account at the provider', async () => {
     await page.goto(address());
     await button('Not you? Use another account').click();
     await atProvider();
@@ -226,30 +226,30 @@ describe('log-out', () => {
   });
 });
 
-it('while the provider is down, a logged-in user goes on, and others get a page', async () => {
+it('while the provider is down, a logged-in user continues, and others get an error page', async () => {
   await page.goto(address());
   await logInAtProvider();
   await button('Allow').waitFor();
   const other = await chromium.newContext({ locale: 'en' });
-  const stranger = await other.newPage();
+  const visitor = await other.newPage();
   await provider.stop();
   try {
-    // Longer than the metadata counts as fresh.
+    // After the metadata's cache lifetime.
     const now = Date.now();
     const clock = jest.spyOn(Date, 'now').mockImplementation(() => now + 60_000);
-    const answer = await stranger.goto(address());
+    const answer = await visitor.goto(address());
     clock.mockRestore();
     expect(answer?.status()).toBe(503);
-    await stranger.getByRole('heading', { name: 'Login is temporarily unavailable' }).waitFor();
+    await visitor.getByRole('heading', { name: 'Login is temporarily unavailable' }).waitFor();
     await page.goto(address());
     await allow();
     expect(await arrival()).toMatchObject({ code: expect.any(String) });
   } finally {
     await provider.start();
   }
-  await stranger.getByRole('link', { name: 'Try again' }).click();
-  await logInAtProvider(stranger);
-  // Allowed before.
-  expect(await arrival(stranger)).toMatchObject({ code: expect.any(String) });
+  await visitor.getByRole('link', { name: 'Try again' }).click();
+  await logInAtProvider(visitor);
+  // Allowed earlier.
+  expect(await arrival(visitor)).toMatchObject({ code: expect.any(String) });
   await other.close();
 });

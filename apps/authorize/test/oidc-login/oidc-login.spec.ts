@@ -47,15 +47,15 @@ const request = (more: Record<string, string> = {}) => {
 const h1Of = ({ text }: Response) => /<h1>([^<]*)<\/h1>/.exec(text)?.[1];
 const usersNamed = (sub: string) =>
   app.sql<{ id: number; email: string }>('SELECT id, email FROM users WHERE external_id = $1', [sub]);
-const expectNobodyLoggedIn = (answer: Response) =>
+const expectNoSession = (answer: Response) =>
   expect(answer.headers['set-cookie'] ?? '').not.toContain('oauth_service_session=');
 
-it('logs in with a valid ID token, under a new session cookie', async () => {
+it('logs in with a valid ID token, and sets a new session cookie', async () => {
   const browser = app.browser();
   const first = await provider.logIn(browser, { claims: { sub: 'valid', name: 'Ada' } });
   expect([first.status, first.headers['location']]).toEqual([303, '/auth/']);
   const before = browser.cookies.get('oauth_service_session');
-  // prompt=login logs in again although somebody is logged in.
+  // prompt=login requires a new login despite the session.
   await provider.logIn(browser, { claims: { sub: 'valid' } }, `/auth/login${request({ prompt: 'login' })}`);
   expect(browser.cookies.get('oauth_service_session')).not.toBe(before);
   const old = app.browser();
@@ -66,7 +66,7 @@ it('logs in with a valid ID token, under a new session cookie', async () => {
 const now = () => Math.floor(Date.now() / 1000);
 const other = 'https://other.example.com';
 
-// Each forged answer differs from a valid one in one thing only.
+// Each forgery differs from a valid response in a single value.
 const FORGERIES: [rule: string, forgery: () => Forgery | Promise<Forgery>][] = [
   ['of another issuer', () => ({ claims: { iss: other } })],
   ['for another client', () => ({ claims: { aud: 'another' } })],
@@ -78,7 +78,7 @@ const FORGERIES: [rule: string, forgery: () => Forgery | Promise<Forgery>][] = [
   ['with a subject that contains a NUL', () => ({ claims: { sub: 'a\0' } })],
   ['with a subject beyond ASCII', () => ({ claims: { sub: 'é' } })],
   ['without a signature', () => ({ idToken: (valid) => new UnsecuredJWT(claimsOf(valid)).encode() })],
-  ['with a changed claim', () => ({ idToken: (valid) => withClaim(valid, { sub: 'victim' }) })],
+  ['with a modified claim', () => ({ idToken: (valid) => withClaim(valid, { sub: 'victim' }) })],
   ['signed with the client secret', async () => signedWithSecret()],
   ['of an unknown key', () => ({ header: { kid: 'unknown' } })],
   ['that is missing', () => ({ idToken: () => undefined })],
@@ -99,7 +99,7 @@ function withClaim(token: string, claims: object): string {
   return `${header}.${payload}.${signature}`;
 }
 
-/** "alg confusion": a symmetric signature where an asymmetric one is expected (RFC 8725 3.1). */
+/** Algorithm confusion: a symmetric signature instead of an asymmetric one (RFC 8725 3.1). */
 async function signedWithSecret(): Promise<Forgery> {
   const secret = new TextEncoder().encode(FORGER_CLIENT.secret.padEnd(32, '0'));
   const signed = await new SignJWT({ iss: provider.issuer, aud: FORGER_CLIENT.id, sub: 'ada' })
@@ -112,16 +112,16 @@ async function signedWithSecret(): Promise<Forgery> {
 
 describe('an ID token', () => {
   // OpenID Connect Core 3.1.3.7
-  it.each(FORGERIES)('%s logs nobody in', async (_rule, forgery) => {
+  it.each(FORGERIES)('%s is rejected', async (_rule, forgery) => {
     const answer = await provider.logIn(app.browser(), await forgery(), `/auth/login${request()}`);
     expect([answer.status, h1Of(answer)]).toEqual([403, 'Login failed']);
-    expectNobodyLoggedIn(answer);
+    expectNoSession(answer);
     expect(answer.text).toContain(`/auth/login?client_id=${clientId}`);
     expect(await usersNamed('victim')).toEqual([]);
   });
 
   // OpenID Connect Core 3.1.2.1
-  it('of a login that is older than max_age logs nobody in', async () => {
+  it('of a login older than max_age is rejected', async () => {
     const claims = { auth_time: now() - 1_000 };
     const answer = await provider.logIn(
       app.browser(),
@@ -129,10 +129,10 @@ describe('an ID token', () => {
       `/auth/login${request({ max_age: '60' })}`,
     );
     expect(h1Of(answer)).toBe('Login failed');
-    expectNobodyLoggedIn(answer);
+    expectNoSession(answer);
   });
 
-  it('of an earlier login does not answer prompt=login', async () => {
+  it('of an earlier login is rejected for prompt=login', async () => {
     const claims = { auth_time: now() - 1_000 };
     const answer = await provider.logIn(
       app.browser(),
@@ -140,10 +140,10 @@ describe('an ID token', () => {
       `/auth/login${request({ prompt: 'login' })}`,
     );
     expect(h1Of(answer)).toBe('Login failed');
-    expectNobodyLoggedIn(answer);
+    expectNoSession(answer);
   });
 
-  it('of a rotated key is accepted, when the keys were read a minute ago', async () => {
+  it('of a rotated key is accepted if the keys were fetched more than a minute ago', async () => {
     await provider.logIn(app.browser());
     await provider.rotate();
     const real = Date.now();
@@ -152,17 +152,17 @@ describe('an ID token', () => {
   });
 });
 
-describe('the answer to the browser', () => {
+describe('the authorization response', () => {
   // RFC 9207 2.4
   it.each([
     ['of another issuer', { iss: other }],
     ['without a code', { code: '' }],
-  ])('%s logs nobody in', async (_rule, more) => {
+  ])('%s is rejected', async (_rule, more) => {
     const browser = app.browser();
     const started = await browser.get('/auth/login');
     const answer = await browser.get(provider.answer(started.headers['location'], more));
     expect(answer.status).toBe(403);
-    expectNobodyLoggedIn(answer);
+    expectNoSession(answer);
   });
 
   // OpenID Connect Core 3.1.2.6
@@ -170,7 +170,7 @@ describe('the answer to the browser', () => {
     ['access_denied', 403, 'You are not logged in'],
     ['interaction_required', 403, 'Login failed'],
     ['temporarily_unavailable', 503, 'Login is temporarily unavailable'],
-  ])('with the error %s shows a page', async (error, status, title) => {
+  ])('with the error %s shows an error page', async (error, status, title) => {
     const browser = app.browser();
     const started = await browser.get(`/auth/login${request()}`);
     const { searchParams } = new URL(started.headers['location'] ?? '');
@@ -181,20 +181,20 @@ describe('the answer to the browser', () => {
   });
 
   // @rfc 6749 10.12
-  it('counts only in the browser that began the login, which can still finish it', async () => {
+  it('is accepted only in the browser that started the login, which can still complete it', async () => {
     const [browser, victim] = [app.browser(), app.browser()];
     await victim.get('/auth/login');
     const started = await browser.get(`/auth/login${request()}`);
     const address = provider.answer(started.headers['location']);
-    for (const stranger of [victim, app.browser()]) {
-      const answer = await stranger.get(address);
+    for (const otherBrowser of [victim, app.browser()]) {
+      const answer = await otherBrowser.get(address);
       expect([answer.status, h1Of(answer)]).toEqual([400, 'This login has expired']);
-      expectNobodyLoggedIn(answer);
+      expectNoSession(answer);
     }
     expect((await browser.get(address)).headers['location']).toMatch(/^\/auth\/oauth2\/authorize\?/);
   });
 
-  it('counts once, also if the browser sends it twice at the same time', async () => {
+  it('is accepted once, even if the browser sends it concurrently', async () => {
     const browser = app.browser();
     const started = await browser.get(`/auth/login${request()}`);
     const address = provider.answer(started.headers['location']);
@@ -207,7 +207,7 @@ describe('the answer to the browser', () => {
     expect(provider.state.exchanges).toBe(before + 1);
   });
 
-  it('after half an hour shows a page that starts again with the same request', async () => {
+  it('shows a page that restarts the same request after half an hour', async () => {
     const browser = app.browser();
     const started = await browser.get(`/auth/login${request()}`);
     for (const key of await app.redis.keys('{login}:transaction:*')) {
@@ -223,7 +223,7 @@ describe('the answer to the browser', () => {
     expect(answer.text).toContain(`/auth/login?client_id=${clientId}`);
   });
 
-  it('with an unknown or repeated state shows a page', async () => {
+  it('with an unknown or repeated state shows an error page', async () => {
     for (const query of ['state=unknown&code=x', 'state=a&state=b', ''])
       expect((await app.browser().get(`/auth/login/callback?${query}`)).status).toBe(400);
   });
@@ -233,20 +233,20 @@ describe('a provider', () => {
   it.each<[string, Forgery['token']]>([
     ['fails', (response) => response.writeHead(502).end('bad gateway')],
     [
-      'sends too much',
+      'sends too many bytes',
       (response) => response.writeHead(200, { 'Content-Type': 'application/json' }).end('x'.repeat(600_000)),
     ],
     ['closes the connection', (response) => response.destroy()],
     ['does not answer', () => undefined],
-  ])('that %s gets 503 for the user, and a way to try again', async (_how, token) => {
+  ])('that %s results in 503 with a retry link', async (_how, token) => {
     const answer = await provider.logIn(app.browser(), token ? { token } : {}, `/auth/login${request()}`);
     expect([answer.status, h1Of(answer)]).toEqual([503, 'Login is temporarily unavailable']);
     expect(answer.headers['retry-after']).toBe('5');
     expect(answer.text).toContain(`/auth/login?client_id=${clientId}`);
-    expectNobodyLoggedIn(answer);
+    expectNoSession(answer);
   });
 
-  it('that is down does not keep the session open at a log-out', async () => {
+  it('that is down does not prevent the end of the session at a logout', async () => {
     const browser = app.browser();
     await provider.logIn(browser, {}, `/auth/login${request({ prompt: 'consent' })}`);
     const consent = await browser.get(`/auth/oauth2/authorize${request({ prompt: 'consent' })}`);
@@ -263,7 +263,7 @@ describe('a provider', () => {
   });
 
   // OpenID Connect Discovery 4.3
-  it('that names another issuer is not used', async () => {
+  it('whose metadata has another issuer is not used', async () => {
     const real = Date.now();
     jest.spyOn(Date, 'now').mockImplementation(() => real + 120_000);
     provider.state.metadata = { issuer: `${provider.issuer}/` };
@@ -282,7 +282,7 @@ describe('an e-mail', () => {
     ['without the configuration', 'false', { claims: { email_verified: true } }],
     ['that is not verified', 'true', {}],
     ['that is verified only as text', 'true', { claims: { email_verified: 'true' } }],
-  ])('%s links no account', async (rule, allowed, forgery) => {
+  ])('%s does not link an account', async (rule, allowed, forgery) => {
     app.configuration.LOGIN_LINK_BY_EMAIL = allowed;
     const user = await app.user();
     await link(rule, user.email, forgery);
@@ -309,12 +309,12 @@ describe('an e-mail', () => {
   });
 });
 
-it('an invalid authorization request sends nobody to the provider', async () => {
+it('an invalid authorization request does not redirect to the provider', async () => {
   const answer = await app.browser().get('/auth/login?client_id=sc_nobody');
   expect(answer.headers['location']).toBe('/auth/oauth2/authorize?client_id=sc_nobody');
 });
 
-it('stores no login state, cookie or ID token in Redis that continues a login', async () => {
+it('does not store usable login states, cookies or ID tokens in Redis', async () => {
   const browser = app.browser();
   const started = await browser.get('/auth/login');
   const location = new URL(started.headers['location'] ?? '');

@@ -12,7 +12,7 @@ const HTTP = 'http://localhost:3001';
 const HTTPS = 'https://auth.example.com';
 const QUERY = 'client_id=x&state=%22%3Cb%3E';
 
-/** The same app behind two addresses; `secure` trusts a proxy on this machine, `open` trusts none. */
+/** `app` and `secure` trust a proxy on this machine, `open` trusts none. */
 const { app, client } = useAuthorizeApp({ AUTH_URL: HTTP, TRUSTED_PROXIES: 'loopback' });
 const { app: secure } = useAuthorizeApp({ AUTH_URL: HTTPS, TRUSTED_PROXIES: 'loopback' });
 const { app: open } = useAuthorizeApp({ AUTH_URL: HTTPS });
@@ -37,7 +37,7 @@ describe('a form without its cookie', () => {
     kind: ErrorKind,
     says: string | null,
   ][] = [
-    ['that has no visible cause', () => app, { Host: 'localhost:3001' }, 'cookie_missing', null],
+    ['without a visible cause', () => app, { Host: 'localhost:3001' }, 'cookie_missing', null],
     ['in upper case', () => app, { Host: 'LOCALHOST:3001' }, 'cookie_missing', null],
     [
       'at 127.0.0.1 for localhost',
@@ -48,14 +48,14 @@ describe('a form without its cookie', () => {
     ],
     ['at another port', () => app, { Host: 'localhost:3002' }, 'cookie_host', 'http://localhost:3002'],
     [
-      'by https that was meant to be http',
+      'over https instead of http',
       () => app,
       { Host: 'localhost:3001', 'X-Forwarded-Proto': 'https' },
       'cookie_https',
       'https://localhost:3001',
     ],
     [
-      'by https as it should be',
+      'over https as configured',
       () => secure,
       { Host: 'auth.example.com', 'X-Forwarded-Proto': 'https' },
       'cookie_missing',
@@ -69,43 +69,43 @@ describe('a form without its cookie', () => {
       null,
     ],
     [
-      'by http behind a proxy that was meant to be https',
+      'over http behind a proxy instead of https',
       () => secure,
       { Host: 'auth.example.com', 'X-Forwarded-Proto': 'http' },
       'cookie_http',
       'http://auth.example.com',
     ],
     [
-      'by http with no proxy',
+      'over http without a proxy',
       () => open,
       { Host: 'auth.example.com' },
       'cookie_http',
       'http://auth.example.com',
     ],
     [
-      'by a proxy that passes on another host',
+      'from a proxy that forwards another host',
       () => secure,
       { Host: 'internal:3001', 'X-Forwarded-Host': 'auth.example.com', 'X-Forwarded-Proto': 'https' },
       'cookie_missing',
       null,
     ],
-    // Only browsers that came by https send it there, whatever the proxy tells us.
+    // Browsers send Sec-Fetch-Site to such a host only over https, whatever the proxy reports.
     [
-      'by a browser that knows it is secure',
+      'from a browser in a secure context',
       () => open,
       { Host: 'auth.example.com', 'Sec-Fetch-Site': 'same-origin' },
       'cookie_missing',
       null,
     ],
     [
-      'by an untrusted proxy that forwards https',
+      'from an untrusted proxy that forwards https',
       () => open,
       { Host: 'auth.example.com', 'X-Forwarded-Proto': 'https' },
       'cookie_missing',
       'TRUSTED_PROXIES does not cover its address',
     ],
     [
-      'by an untrusted proxy that forwards the host',
+      'from an untrusted proxy that forwards the host',
       () => open,
       { Host: 'internal', 'X-Forwarded-Proto': 'https', 'X-Forwarded-Host': 'auth.example.com' },
       'cookie_missing',
@@ -127,7 +127,7 @@ describe('a form without its cookie', () => {
     },
   );
 
-  it('gets an answer without the address as markup or link', async () => {
+  it('gets a response that contains the Host neither as markup nor as a link', async () => {
     const answer = await app.browser().post('/auth/login', {}, { Host: 'evil.example"><script>x' });
     expect(answer.text).not.toContain('<script');
     expectKind(answer, 'cookie_host');
@@ -141,7 +141,7 @@ describe('a form without its cookie', () => {
     ['/auth/logout-everywhere', '/auth/'],
     ['/auth/oauth2/authorize?client_id=x', '/auth/oauth2/authorize?client_id=x'],
     ['//evil.example/auth/login', null],
-  ])('sent to %s can be restarted at %s', async (path, start) => {
+  ])('posted to %s can be restarted at %s', async (path, start) => {
     const answer = await app.browser().post(path, {}, { Host: 'localhost:3001' });
     expect(buttonOf(answer)).toBe(start && HTTP + start);
   });
@@ -156,7 +156,7 @@ describe('a form with an outdated cookie', () => {
     return { browser, form };
   };
 
-  it('gets the name of a user who logged in in another tab, and continues without a password', async () => {
+  it('shows the user who logged in in another tab, and continues without a password', async () => {
     const { browser, form } = await loginForm();
     const other = await app.loggedIn(user);
     browser.cookies.set('oauth_service_session', other.cookies.get('oauth_service_session') ?? '');
@@ -168,7 +168,7 @@ describe('a form with an outdated cookie', () => {
     expect(next.headers['location']).toBe(`/auth/oauth2/authorize?${QUERY}`);
   });
 
-  it('can be restarted after a log-out in another tab, and allows nothing', async () => {
+  it('can be restarted after a logout in another tab, and grants nothing', async () => {
     const browser = await app.loggedIn(user);
     const address = authorizeAddress({ client_id: client.clientId, redirect_uri: REDIRECT_URI, state: 's' });
     const consent = await browser.get(address);
@@ -180,7 +180,7 @@ describe('a form with an outdated cookie', () => {
     expect(answer.headers['location']).toBeUndefined();
   });
 
-  it('gets no user name when that session is over', async () => {
+  it('shows no user name when that session has ended', async () => {
     const { browser, form } = await loginForm();
     const other = await app.loggedIn(user);
     browser.cookies.set('oauth_service_session', other.cookies.get('oauth_service_session') ?? '');
@@ -194,9 +194,9 @@ describe('a form from another site', () => {
     { 'Sec-Fetch-Site': 'cross-site' },
     { 'Sec-Fetch-Site': 'same-site', Origin: HTTP },
     { Origin: 'https://evil.example' },
-    // A Host that an attacker's server had told the browser would come with this, too.
+    // Origin and Host agree, but Sec-Fetch-Site reveals another site.
     { Origin: 'http://127.0.0.1:3001', Host: '127.0.0.1:3001', 'Sec-Fetch-Site': 'cross-site' },
-  ])('with %j is refused, and gets no link to continue', async (headers) => {
+  ])('with %j is rejected, without a link to continue', async (headers) => {
     const browser = await app.loggedIn(user);
     const page = await browser.get('/auth/');
     const form = formsOf(page.text).find(({ action }) => action === '/auth/logout');
@@ -206,7 +206,7 @@ describe('a form from another site', () => {
     expect((await browser.get('/auth/')).status).toBe(200);
   });
 
-  it('is distinguished from our own page opened at another address than AUTH_URL', async () => {
+  it('is distinguished from a page of this service opened at an address other than AUTH_URL', async () => {
     const headers = {
       Origin: 'http://127.0.0.1:3001',
       Host: '127.0.0.1:3001',
@@ -218,7 +218,7 @@ describe('a form from another site', () => {
   });
 });
 
-it('the diagnosis shortens an address to 200 characters', async () => {
+it('the diagnosis truncates an address to 200 characters', async () => {
   const host = `h${'x'.repeat(12_000)}.example`;
   const answer = await app.browser().post('/auth/login', {}, { Host: host });
   expectKind(answer, 'cookie_host');

@@ -25,7 +25,7 @@ const PURPOSES = [
   'revoke_all',
 ] as const satisfies readonly FormPurpose[];
 
-/** Every form: where it is, where it goes, what a user adds. */
+/** Every form: name, page, action, and the fields that a user fills in. */
 const forms: [name: string, page: () => string, action: string, fields: () => Record<string, string>][] = [
   ['login', () => '/auth/login', '/auth/login', () => ({ username: user.email, password: PASSWORD })],
   ['logout', () => '/auth/', '/auth/logout', () => ({})],
@@ -47,7 +47,7 @@ it('every route that accepts POST is one of these forms', () => {
 describe.each(forms)('the %s form', (name, page, action, fields) => {
   const open = async () => {
     const browser = name === 'login' ? app.browser() : await app.loggedIn(user);
-    // Earlier cases revoked, or answered in another language.
+    // Earlier cases changed the language and revoked the grant.
     await app.sql('UPDATE users SET locale = NULL WHERE id = $1', [user.id]);
     if (name.startsWith('revoke')) await allow(browser);
     const opened = await browser.get(page());
@@ -61,8 +61,8 @@ describe.each(forms)('the %s form', (name, page, action, fields) => {
     opened = await open();
   });
 
-  /** The same browser for each: what is refused changes nothing, so that the next finds its form as it was. */
-  const again = () => {
+  /** Reuses the form and cookies, because a rejected submission changes nothing. */
+  const reopened = () => {
     const browser = app.browser();
     for (const [cookie, value] of opened.browser.cookies) browser.cookies.set(cookie, value);
     return { browser, form: opened.form };
@@ -84,16 +84,16 @@ describe.each(forms)('the %s form', (name, page, action, fields) => {
     ['an empty token', () => ''],
     ['a malformed token', () => 'x'.repeat(43)],
     ['a token of another browser', () => csrfToken('x'.repeat(43), 'login')],
-  ])('is refused with %s', async (_case, token) => {
-    const { browser, form } = again();
+  ])('is rejected with %s', async (_case, token) => {
+    const { browser, form } = reopened();
     const value = token();
     const sent = { ...fields(), ...(value !== undefined && { csrf_token: value }) };
     expectRefused(await browser.post(form.action, sent));
   });
 
   // @rfc 6749 10.12
-  it('is refused with the token of another form', async () => {
-    const { browser, form } = again();
+  it('is rejected with the token of another form', async () => {
+    const { browser, form } = reopened();
     const cookie = browser.cookies.get('oauth_service_session') ?? '';
     const others = PURPOSES.filter((purpose) => csrfToken(cookie, purpose) !== form.fields['csrf_token']);
     expect(others).toHaveLength(PURPOSES.length - 1);
@@ -103,8 +103,8 @@ describe.each(forms)('the %s form', (name, page, action, fields) => {
     }
   });
 
-  it('is refused with the token of another cookie', async () => {
-    const { browser, form } = again();
+  it('is rejected with the token of another cookie', async () => {
+    const { browser, form } = reopened();
     browser.cookies.set('oauth_service_session', 'y'.repeat(43));
     expectRefused(await browser.post(form.action, { ...form.fields, ...fields() }));
   });
@@ -117,13 +117,13 @@ describe.each(forms)('the %s form', (name, page, action, fields) => {
     ['Origin', 'https://evil.example'],
     ['Origin', 'http://localhost:3002'],
     ['Origin', 'http://localhost:3001.evil.example'],
-  ])('is refused when %s is %s', async (header, value) => {
-    const { browser, form } = again();
+  ])('is rejected when %s is %s', async (header, value) => {
+    const { browser, form } = reopened();
     expectRefused(await browser.post(form.action, { ...form.fields, ...fields() }, { [header]: value }));
   });
 
-  it('reports that cookies are needed when it comes without a cookie', async () => {
-    const { browser, form } = again();
+  it('explains that cookies are required when it is submitted without a cookie', async () => {
+    const { browser, form } = reopened();
     browser.cookies.clear();
     const sent = { ...form.fields, ...fields() };
     const answer = await browser.post(form.action, sent, { Host: 'localhost:3001' });
@@ -131,17 +131,14 @@ describe.each(forms)('the %s form', (name, page, action, fields) => {
     expect(answer.text).toMatch(/role="alert">Cookies are required/);
   });
 
-  it('is accepted after all these refusals', async () => {
-    const { browser, form } = again();
+  it('is accepted after these rejections', async () => {
+    const { browser, form } = reopened();
     expect((await browser.post(form.action, { ...form.fields, ...fields() })).status).toBe(303);
   });
 
   it.each([
-    ['as a browser sends it', { 'Sec-Fetch-Site': 'same-origin', Origin: 'http://localhost:3001' }],
-    [
-      'as a browser sends it under Referrer-Policy: no-referrer',
-      { 'Sec-Fetch-Site': 'same-origin', Origin: 'null' },
-    ],
+    ['from a browser', { 'Sec-Fetch-Site': 'same-origin', Origin: 'http://localhost:3001' }],
+    ['from a browser with Referrer-Policy: no-referrer', { 'Sec-Fetch-Site': 'same-origin', Origin: 'null' }],
     ['from a browser without these headers', {}],
   ])('is accepted %s', async (_case, headers) => {
     const { browser, form } = await open();

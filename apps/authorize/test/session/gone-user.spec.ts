@@ -26,14 +26,14 @@ const whereTo = ({ status, headers }: Response) => [status, headers['location']?
 const login = (username: string, password = PASSWORD, from = freshAddress()) =>
   tryLogin(app, { username, password, from });
 
-/** A page without what differs from one answer to the next. */
+/** Returns status and page without the values that vary between responses. */
 const shown = ({ status, text }: Response, username: string) => [
   status,
   text.replaceAll(/name="csrf_token" value="[^"]*"/g, '').replaceAll(username, 'N'),
 ];
 
 describe('the login of a disabled user', () => {
-  it('reports it only after the right password, and begins no session', async () => {
+  it('shows a message only after the correct password, and starts no session', async () => {
     await app.accounts.disable(user.id);
     for (const locale of LOCALES) {
       const browser = app.browser();
@@ -51,7 +51,7 @@ describe('the login of a disabled user', () => {
     expect(whereTo(await login(user.email))).toEqual([303, '/auth/']);
   });
 
-  it('answers a wrong password as it answers for any account, or for none', async () => {
+  it('gives the same response to a wrong password as for an enabled or an unknown account', async () => {
     const enabled = await app.user();
     await app.accounts.disable(user.id);
     const answers = await Promise.all(
@@ -65,7 +65,7 @@ describe('the login of a disabled user', () => {
     expect(answers[0]?.[1]).toContain(WRONG.en);
   });
 
-  it('counts wrong passwords as usual, and does not count right ones', async () => {
+  it('counts wrong passwords, but not correct ones', async () => {
     await app.accounts.disable(user.id);
     const from = freshAddress();
     const statuses = [];
@@ -88,7 +88,7 @@ const WAYS: [way: string, end: () => Promise<unknown>][] = [
 ];
 
 describe.each(WAYS)('a session of a user who was %s', (_way, end) => {
-  it('is over: every page redirects to the login, which does not redirect back', async () => {
+  it('has ended: every page redirects to the login, which does not redirect back', async () => {
     for (const path of ['/auth/', '/auth/apps', address()]) {
       user = await app.user();
       const browser = await app.loggedIn(user);
@@ -100,7 +100,7 @@ describe.each(WAYS)('a session of a user who was %s', (_way, end) => {
     }
   });
 
-  it('cannot allow anything, even on a consent page that was open', async () => {
+  it('cannot grant access, even on a consent page that was already open', async () => {
     const browser = await app.loggedIn(user);
     const page = await browser.get(address());
     await end();
@@ -111,7 +111,7 @@ describe.each(WAYS)('a session of a user who was %s', (_way, end) => {
     expect(await app.sql('SELECT 1 FROM grants WHERE user_id = $1', [user.id])).toEqual([]);
   });
 
-  it('does not count for prompt=none (OpenID Connect Core 3.1.2.6)', async () => {
+  it('is not accepted for prompt=none (OpenID Connect Core 3.1.2.6)', async () => {
     const browser = await app.loggedIn(user);
     await browser.submit(await browser.get(address()), { decision: 'allow' }, '/auth/oauth2/authorize');
     const silent = address({ prompt: 'none' });
@@ -123,7 +123,7 @@ describe.each(WAYS)('a session of a user who was %s', (_way, end) => {
   });
 });
 
-it('a session does not pass to another user who gets the same id', async () => {
+it('a session is not valid for a later user with the same id', async () => {
   const browser = await app.loggedIn(user);
   await app.accounts.delete(user.id);
   await app.sql(
@@ -134,7 +134,7 @@ it('a session does not pass to another user who gets the same id', async () => {
 });
 
 describe('Allow', () => {
-  /** Sends the form, and ends what it is about when it has been checked and waits to be recorded. */
+  /** Submits the form, and runs the statement after its checks, while the insert waits for a lock. */
   async function allowWhile(
     browser: Browser,
     page: Response,
@@ -161,7 +161,7 @@ describe('Allow', () => {
       'disabled',
       'UPDATE users SET operator_disabled_at = now(), session_generation = session_generation + 1 WHERE id = $1',
     ],
-  ])('gives no code while the user is being %s, and redirects to the login', async (_way, statement) => {
+  ])('issues no code while the user is being %s, and redirects to the login', async (_way, statement) => {
     const browser = await app.loggedIn(user);
     const before = await pending();
     const answer = await allowWhile(browser, await browser.get(address()), statement, user.id);
@@ -170,7 +170,7 @@ describe('Allow', () => {
     expect(await pending()).toBe(before);
   });
 
-  it('gives no code while the application is being deleted, and shows an error page', async () => {
+  it('issues no code while the application is being deleted, and shows an error page', async () => {
     const { clientId } = await app.client();
     const browser = await app.loggedIn(user);
     const before = await pending();

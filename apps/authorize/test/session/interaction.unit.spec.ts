@@ -28,7 +28,6 @@ const situation = fc.record({
 
 type Situation = typeof situation extends fc.Arbitrary<infer T> ? T : never;
 
-/** Checks a rule in random situations. */
 function always(rule: (given: Situation & { asked: ReturnType<typeof requestedScopes> }) => void): void {
   fc.assert(
     fc.property(situation, (given) => {
@@ -45,17 +44,18 @@ function requested(
   return requestedScopes({ scope: scope.join(' '), resources }, { optionalScopes: optional }, decisions);
 }
 
-/** The fields of a form in which the boxes of these scopes are ticked. */
+/** Form fields with the checkboxes of these scopes ticked. */
 const ticking = (scopes: readonly string[]) =>
   Object.fromEntries(scopes.map((scope) => [checkboxOf(scope), 'yes']));
 
 const tokens = (list: string | null) => (list === null || list === '' ? [] : list.split(' '));
-/** The APIs that a list means. */
-const meant = (resources: string | null) => (resources === null ? [...APIS, 'any other'] : tokens(resources));
+/** Returns the APIs of a resource list; null means all. */
+const apisOf = (resources: string | null) =>
+  resources === null ? [...APIS, 'any other'] : tokens(resources);
 
 describe('the earlier decision on a scope', () => {
   // @rfc 8707 2.2
-  it('is the newest one about it that declined it, or allowed it for every API of the request', () => {
+  it('is the latest decision that declined the scope, or allowed it for every API of the request', () => {
     always(({ scope, resources, decisions, asked }) => {
       expect(asked.map((one) => one.scope)).toEqual(scope);
       for (const { scope: token, decision } of asked) {
@@ -63,7 +63,7 @@ describe('the earlier decision on a scope', () => {
           (one) =>
             tokens(one.asked).includes(token) &&
             (!tokens(one.allowed).includes(token) ||
-              meant(resources).every((api) => meant(one.resources).includes(api))),
+              apisOf(resources).every((api) => apisOf(one.resources).includes(api))),
         );
         const expected = last && (tokens(last.allowed).includes(token) ? 'allowed' : 'declined');
         expect(decision).toBe(expected ?? null);
@@ -82,7 +82,7 @@ describe('the earlier decision on a scope', () => {
     });
   });
 
-  it('is open when there is none, or when it declined a scope that is now required', () => {
+  it('is undecided if none exists, or if it declined a scope that is now required', () => {
     always(({ optional, asked }) => {
       for (const one of asked) {
         const requiredNow = !optional.includes(one.scope);
@@ -94,7 +94,7 @@ describe('the earlier decision on a scope', () => {
 });
 
 describe('the scope granted without a consent page', () => {
-  it('is exactly what was allowed, and only when no decision is open', () => {
+  it('is exactly the allowed scope, and only if no scope is undecided', () => {
     always(({ asked }) => {
       const scope = allowedEarlier(asked);
       if (scope === null) {
@@ -110,21 +110,21 @@ describe('the scope granted without a consent page', () => {
     });
   });
 
-  it('is exactly what the last Allow granted, and stays the same', () => {
+  it('is exactly the scope of the last Allow, and stays the same', () => {
     always((given) => {
       const { scope, resources, decisions, asked } = given;
       const allowed = allowedByForm(asked, ticking(scope.filter((token) => token.endsWith('read'))));
       const now = [{ asked: scope.join(' '), allowed, resources }, ...decisions];
       const before = allowedEarlier(requested(given, now));
       expect(before).toBe(allowed === '' ? null : allowed);
-      // An answer without a question is recorded as a decision, too: it says nothing new.
+      // A grant without a consent page is recorded as a decision too, which changes nothing.
       if (before === null) return;
       const later = [{ asked: scope.join(' '), allowed: before, resources }, ...now];
       expect(allowedEarlier(requested(given, later))).toBe(before);
     });
   });
 
-  it('is everything for a first-party application, except declined optional scopes', () => {
+  it('is the whole requested scope for a first-party application, except declined optional scopes', () => {
     always(({ asked }) => {
       const expected = asked
         .filter(({ required, decision }) => required || decision !== 'declined')
@@ -135,7 +135,7 @@ describe('the scope granted without a consent page', () => {
 });
 
 describe('Allow', () => {
-  it('grants the required scopes and the ticked optional ones, and never more than requested', () => {
+  it('grants the required scopes and the ticked optional scopes, and never more than requested', () => {
     fc.assert(
       fc.property(situation, some, (given, ticked) => {
         const { scope, optional, decisions } = given;

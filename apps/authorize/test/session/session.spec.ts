@@ -16,7 +16,7 @@ describe('a session', () => {
     ]);
   });
 
-  it('has a __Host- cookie that is Secure when the app is reached by https', async () => {
+  it('has a Secure __Host- cookie when the app is reached over https', async () => {
     const secure = await startAuthorizeApp({ AUTH_URL: 'https://auth.example.com' });
     try {
       const answer = await secure.browser().get('/auth/login');
@@ -30,7 +30,7 @@ describe('a session', () => {
     }
   });
 
-  it('begins only at the login, and then under a new cookie', async () => {
+  it('starts only at the login, with a new cookie', async () => {
     const browser = app.browser();
     const page = await browser.get('/auth/login');
     const before = browser.cookies.get('oauth_service_session');

@@ -25,16 +25,19 @@ import { Browser } from './browser.js';
 export const BASE_URL = 'https://base.example.com';
 export const REDIRECT_URI = 'https://app.example.com/callback?tenant=7&x=%2F';
 export const PASSWORD = 'correct horse <b>battery</b> staple';
-/** Of RFC 7636, Appendix B. */
+/** RFC 7636, Appendix B. */
 export const PKCE = {
   code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
   code_challenge_method: 'S256',
 } as const;
 
-/** argon2id with as little work as it can do: what a hash costs is the subject of few tests. */
-const CHEAP = { memoryCost: 8, timeCost: 1, parallelism: 1 };
+/** Minimal argon2id parameters: few tests depend on the cost of a hash. */
+const MINIMAL_COST = { memoryCost: 8, timeCost: 1, parallelism: 1 };
 
-/** An authorize app on services of its own, and what an operator would have put into them; `settings` may lead the app to them by another way. */
+/**
+ * Starts an authorize app with isolated backing services, and offers direct access to their data. `settings` may route the app
+ * through a proxy.
+ */
 export async function startAuthorizeApp(
   settings: Partial<AuthorizeConfiguration> = {},
   given?: Isolated,
@@ -59,11 +62,11 @@ export async function startAuthorizeApp(
   const service = checkingAnswers(authorizeApp(configuration));
   const app = await createService(service);
   await app.listen(port, '127.0.0.1');
-  // It connects in the background, and says of a revocation whether it is heard everywhere.
+  // The connection opens in the background, and `publish` tells whether it is up.
   if (settings.NATS_URL === undefined)
     await until('NATS is connected', 60_000, () => app.get(RevocationPublisher).publish([]));
   const redis = new Redis(services.redisUrl);
-  const cheapHash = await hash(PASSWORD, CHEAP);
+  const cheapHash = await hash(PASSWORD, MINIMAL_COST);
 
   return {
     configuration,
@@ -74,13 +77,13 @@ export async function startAuthorizeApp(
     accounts: database.get(UserAccountStore),
     url: await app.getUrl(),
 
-    /** Rows of a statement, past our stores. */
+    /** Runs a statement directly, without the stores. */
     sql: <Row>(text: string, values: unknown[] = []): Promise<Row[]> =>
       database.get(DataSource).query<Row[]>(text, values),
 
     browser: (): Browser => new Browser(app.getHttpServer()),
 
-    /** A browser in which the user is logged in. */
+    /** Returns a browser in which the user is logged in. */
     async loggedIn(user: User): Promise<Browser> {
       const browser = new Browser(app.getHttpServer());
       const page = await browser.get('/auth/login');
@@ -93,11 +96,11 @@ export async function startAuthorizeApp(
       ...redirectUris: string[]
     ): Promise<Client> {
       const uris = redirectUris.length === 0 ? [REDIRECT_URI] : redirectUris;
-      const usual = { type: 'confidential', name: 'Calendar Connect', scopes: ['profile:read'] } as const;
-      return database.get(ClientStore).create({ ...usual, ...registration, redirectUris: uris });
+      const defaults = { type: 'confidential', name: 'Calendar Connect', scopes: ['profile:read'] } as const;
+      return database.get(ClientStore).create({ ...defaults, ...registration, redirectUris: uris });
     },
 
-    /** @param passwordHash of PASSWORD; one that costs nearly nothing when absent */
+    /** @param passwordHash hash of PASSWORD; by default a cheap one */
     user(name = 'Ada Lovelace', passwordHash = cheapHash): Promise<User> {
       const username = `ada${randomBytes(6).toString('hex')}`;
       return database
@@ -117,10 +120,10 @@ export async function startAuthorizeApp(
 
 export type AuthorizeApp = Awaited<ReturnType<typeof startAuthorizeApp>>;
 
-/** Parameters of an authorization request; one given as undefined is left out. */
+/** Parameters of an authorization request; undefined omits a parameter. */
 export type Asked = Readonly<Record<string, string | undefined>>;
 
-/** The address of an authorization request. */
+/** Returns the URL path of an authorization request. */
 export function authorizeAddress(parameters: Asked): string {
   const present = Object.entries(parameters).filter(
     (entry): entry is [string, string] => entry[1] !== undefined,
@@ -128,7 +131,7 @@ export function authorizeAddress(parameters: Asked): string {
   return `/auth/oauth2/authorize?${new URLSearchParams(present).toString()}`;
 }
 
-/** What a stranger is answered to a good request of a client, but for what is given. @param more as it stands in a query */
+/** Sends a valid request without a session, overridden by `asked`. @param more appended to the query unencoded */
 export const authorize = (
   app: AuthorizeApp,
   { clientId }: Client,
@@ -139,7 +142,7 @@ export const authorize = (
     .browser()
     .get(authorizeAddress({ client_id: clientId, redirect_uri: REDIRECT_URI, state: 's', ...asked }) + more);
 
-/** The parameters that a redirect hands to the client. */
+/** Returns the query parameters of a redirect to the client. */
 export function handedBack(location: string | undefined): Record<string, string> {
   return Object.fromEntries(new URL(location ?? '').searchParams);
 }

@@ -2,14 +2,13 @@ import request, { type Response, type Test } from 'supertest';
 
 type Fields = Readonly<Record<string, string>>;
 
-/** A form as it stands in a page. */
 export interface Form {
   readonly action: string;
   /** Hidden fields. */
   readonly fields: Fields;
 }
 
-/** A small browser over real HTTP: keeps cookies, reads forms, sends them. It follows no redirect by itself. */
+/** Minimal browser over real HTTP with cookies and forms. It does not follow redirects automatically. */
 export class Browser {
   readonly cookies = new Map<string, string>();
 
@@ -23,14 +22,14 @@ export class Browser {
     return this.send(request(this.server).post(path).type('form'), headers, new URLSearchParams(fields));
   }
 
-  /** Sends a page's form; the one whose action begins with `action` when there are several. */
+  /** Submits the first form of a page whose action begins with `action`. */
   submit(page: Response, fields: Fields, action = '/auth/'): Promise<Response> {
     const form = formsOf(page.text).find((candidate) => candidate.action.startsWith(action));
     if (!form) throw new Error(`no form for ${action} in a page of status ${page.status}`);
     return this.post(form.action, { ...form.fields, ...fields });
   }
 
-  /** Goes where the last answer points, on this site. */
+  /** Requests the Location of a response. */
   follow({ headers }: Response): Promise<Response> {
     return this.get(headers['location'] ?? '');
   }
@@ -49,7 +48,7 @@ export class Browser {
   }
 }
 
-/** The text of a page as a person reads it. */
+/** Returns the visible text of a page. */
 export function wordsOf({ text }: { text: string }): string {
   return text
     .slice(text.indexOf('<main>'))
@@ -57,7 +56,7 @@ export function wordsOf({ text }: { text: string }): string {
     .replaceAll(/\s+/g, ' ');
 }
 
-/** What a page says that has happened. */
+/** Returns the text of a page's status message. */
 export const statusOf = ({ text }: { text: string }): string | undefined =>
   /<p role="status"[^>]*>(.*?)<\/p>/.exec(text)?.[1];
 

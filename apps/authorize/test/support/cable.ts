@@ -1,15 +1,15 @@
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
-/** A way to a real server that a test can cut, and open again. */
+/** TCP proxy to a real server, whose connections a test can cut and restore. */
 export class Cable {
   private readonly open = new Set<Socket>();
   private readonly far = new Set<Socket>();
   private isCut = false;
-  /** Sees what the app sends. */
+  /** Called with the bytes that the app sends. */
   watch: (bytes: Buffer) => void = () => undefined;
-  /** Sees each SQL statement that the app runs. */
+  /** Called with each SQL statement that the app runs. */
   watchStatements: (sql: string) => void = () => undefined;
-  /** The texts of prepared statements, by name. */
+  /** SQL of prepared statements by name. */
   private readonly prepared = new Map<string, string>();
 
   private constructor(
@@ -48,7 +48,7 @@ export class Cable {
     if (this.isCut) near.destroy();
   }
 
-  /** What PostgreSQL's messages run: simple queries (Query), and what was prepared (Parse) and gets its values (Bind). */
+  /** Extracts the SQL of PostgreSQL's messages: Query, and Bind of a statement prepared by Parse. */
   private *statementsIn(bytes: Buffer): Generator<string> {
     for (let at = 0; at + 5 <= bytes.length; at += 1 + bytes.readUInt32BE(at + 1)) {
       const type = String.fromCharCode(bytes[at] ?? 0);
@@ -69,7 +69,7 @@ export class Cable {
     this.isCut = false;
   }
 
-  /** Keeps the server's answers back; what the app sends goes on. */
+  /** Holds back the server's responses; the app's requests still arrive. */
   hold(): void {
     for (const socket of this.far) socket.pause();
   }

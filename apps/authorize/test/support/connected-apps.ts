@@ -4,7 +4,7 @@ import { storedGrant } from '#test/support/stored-grant.js';
 import { type AuthorizeApp, authorizeAddress, handedBack, REDIRECT_URI } from './authorize-app.js';
 import type { Browser } from './browser.js';
 
-/** Lets an application in; the id of the grant that is left behind. */
+/** Allows an application, and returns the id of the new grant. */
 export async function allow(
   app: AuthorizeApp,
   browser: Browser,
@@ -30,13 +30,13 @@ export async function allow(
   return newest?.id ?? '';
 }
 
-/** The page that asks whether to revoke what an application may do. */
+/** Path of the page that confirms a revocation. */
 export const askFor = ({ clientId }: Client): string => `/auth/apps/revoke?client_id=${clientId}`;
 
 export const revoke = async (browser: Browser, client: Client): Promise<Response> =>
   browser.submit(await browser.get(askFor(client)), { client_id: client.clientId }, '/auth/apps/revoke');
 
-/** What has become of a grant: whether it is revoked in PostgreSQL, and its status in Redis. */
+/** Returns whether a grant is revoked in PostgreSQL, and its status in Redis. */
 export async function stateOf(app: AuthorizeApp, id: string): Promise<[boolean, string | null]> {
   const [row] = await app.sql<{ revoked: boolean }>(
     'SELECT revoked_at IS NOT NULL AS revoked FROM grants WHERE id = $1',
@@ -45,6 +45,6 @@ export async function stateOf(app: AuthorizeApp, id: string): Promise<[boolean, 
   return [row?.revoked ?? false, (await storedGrant(app.redis, id)).status ?? null];
 }
 
-/** The applications that a page lists. */
+/** Returns the names of the listed applications. */
 export const namesIn = ({ text }: Response) =>
   [...text.matchAll(/<h2><bdi>(.*?)<\/bdi><\/h2>/g)].map(([, name]) => name);

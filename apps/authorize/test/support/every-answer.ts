@@ -20,7 +20,7 @@ const consentOf = async (app: AuthorizeApp, prompt: string): Promise<string> =>
     prompt,
   });
 
-/** Somebody whose picture is on another site. */
+/** Logs in a user whose picture is on another site. */
 async function loggedIn(app: AuthorizeApp) {
   const user = await app.user();
   const picture = 'https://avatars.example.com/1.png';
@@ -28,7 +28,7 @@ async function loggedIn(app: AuthorizeApp) {
   return app.loggedIn(user);
 }
 
-/** Somebody who has let an application in, and which. */
+/** Logs in a user with one connected application. */
 async function connected(app: AuthorizeApp) {
   const browser = await loggedIn(app);
   const consent = await consentOf(app, 'consent');
@@ -36,8 +36,8 @@ async function connected(app: AuthorizeApp) {
   return { browser, clientId: new URLSearchParams(consent.split('?')[1]).get('client_id') ?? '' };
 }
 
-/** What Node refuses before any code of ours sees it. */
-function unreadable({ url }: AuthorizeApp): Promise<Answer> {
+/** Sends bytes that Node rejects before a handler runs. */
+function malformed({ url }: AuthorizeApp): Promise<Answer> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
     let text = '';
@@ -57,8 +57,8 @@ function unreadable({ url }: AuthorizeApp): Promise<Answer> {
 }
 
 /**
- * One of every sort of answer: what it is, the path of the GET route it shows (null: none), its policy by the name that
- * docs/security.md gives it, and how to get it.
+ * One response of every kind: name, GET route that it covers (or null), name of its policy in docs/security.md, and how to get
+ * it.
  */
 export const EVERY_ANSWER: readonly [name: string, route: string | null, policy: string, open: Open][] = [
   ['the login page', '/auth/login', 'the login page', async (app) => app.browser().get('/auth/login')],
@@ -68,7 +68,7 @@ export const EVERY_ANSWER: readonly [name: string, route: string | null, policy:
     'the consent page, callback at `app.example.com`',
     async (app) => (await loggedIn(app)).get(await consentOf(app, 'consent')),
   ],
-  ['the address without a path', '/', 'a redirect or the script', async (app) => app.browser().get('/')],
+  ['the root path', '/', 'a redirect or the script', async (app) => app.browser().get('/')],
   ['the front page', '/auth', 'the front page', async (app) => (await loggedIn(app)).get('/auth/')],
   [
     'connected applications',
@@ -77,7 +77,7 @@ export const EVERY_ANSWER: readonly [name: string, route: string | null, policy:
     async (app) => (await connected(app)).browser.get('/auth/apps'),
   ],
   [
-    'the question before one is revoked',
+    'the confirmation before one is revoked',
     '/auth/apps/revoke',
     'a page',
     async (app) => {
@@ -86,7 +86,7 @@ export const EVERY_ANSWER: readonly [name: string, route: string | null, policy:
     },
   ],
   [
-    'the question before all are revoked',
+    'the confirmation before all are revoked',
     '/auth/apps/revoke-all',
     'a page',
     async (app) => (await connected(app)).browser.get('/auth/apps/revoke-all'),
@@ -121,11 +121,11 @@ export const EVERY_ANSWER: readonly [name: string, route: string | null, policy:
     async (app) => app.browser().get(`${await consentOf(app, '')}&scope=x`),
   ],
   ['an error page', null, 'a page', async (app) => app.browser().get('/auth/oauth2/authorize')],
-  ['a refused form', null, 'a page', async (app) => app.browser().post('/auth/login', {})],
-  ['an address without a page', null, 'a page', async (app) => app.browser().get('/nothing')],
-  ['a method without a page', null, 'a page', async (app) => app.browser().get('/auth/logout')],
+  ['a rejected form', null, 'a page', async (app) => app.browser().post('/auth/login', {})],
+  ['an unknown path', null, 'a page', async (app) => app.browser().get('/nothing')],
+  ['an unsupported method', null, 'a page', async (app) => app.browser().get('/auth/logout')],
   [
-    'a body that is no form',
+    'a body that is not a form',
     null,
     'a page',
     async (app) => app.browser().post('/auth/login', {}, { 'Content-Type': 'text/plain' }),
@@ -136,5 +136,5 @@ export const EVERY_ANSWER: readonly [name: string, route: string | null, policy:
     'a page',
     async (app) => app.browser().post('/auth/login', { username: 'x'.repeat(70_000) }),
   ],
-  ['what is no HTTP', null, 'a page', unreadable],
+  ['a malformed HTTP request', null, 'a page', malformed],
 ];

@@ -15,8 +15,8 @@ import { storePushed } from './use-pushed-requests.js';
 type Failure = [what: string, check: string | null, kind: ErrorKind, provoke: () => Promise<Response>];
 
 /**
- * Everything that ends in an error page: what it is, the check that fails (null: none of the request did), the
- * kind, and how to get it. Some cut Redis off.
+ * Everything that ends in an error page: name, failed check (null if no check of the request failed), kind, and how to provoke
+ * it. Some entries disconnect Redis.
  */
 export function everyError({
   app,
@@ -37,7 +37,7 @@ export function everyError({
   const openPushed = async (requestUri: string): Promise<Response> =>
     app.browser().get(authorizeAddress({ client_id: client.clientId, request_uri: requestUri }));
 
-  /** Sends the login form after something was changed. */
+  /** Submits the login form after `prepare` has changed the cookies. */
   async function login(headers: Record<string, string>, prepare = (_cookies: Map<string, string>) => {}) {
     const browser = app.browser();
     const [form] = formsOf((await browser.get('/auth/login')).text);
@@ -45,8 +45,8 @@ export function everyError({
     return browser.post('/auth/login', { ...form?.fields }, headers);
   }
 
-  /** A login while as many wait as may: the app's gate is one that is full. */
-  async function crowd(): Promise<Response> {
+  /** Logs in while the password gate is full. */
+  async function loginAtFullGate(): Promise<Response> {
     const full = new PasswordGate(1, 0);
     let leave = () => {};
     const inside = full.run(() => new Promise<void>((resolve) => (leave = resolve)));
@@ -66,7 +66,7 @@ export function everyError({
     return browser.submit(await browser.get('/auth/'), { locale }, '/auth/language');
   }
 
-  /** What the app cannot expect to find in Redis. */
+  /** Stores invalid session data in Redis. */
   async function brokenSession(): Promise<Response> {
     const browser = await app.loggedIn(user);
     const cookie = browser.cookies.get('oauth_service_session') ?? '';
@@ -137,8 +137,8 @@ export function everyError({
       'request_answered',
       async () => openPushed(await pushed(client, 'answered')),
     ],
-    ['a language that is none', 'locale', 'form_incomplete', () => setLanguage('xx')],
-    ['a decision that is none', 'decision', 'form_incomplete', () => decide('maybe')],
+    ['an unknown language', 'locale', 'form_incomplete', () => setLanguage('xx')],
+    ['an unknown decision', 'decision', 'form_incomplete', () => decide('maybe')],
     [
       'a form without its cookie',
       'cookie',
@@ -158,11 +158,11 @@ export function everyError({
       'form_foreign',
       () => login({ 'Sec-Fetch-Site': 'cross-site' }),
     ],
-    ['a crowd', 'password_gate', 'busy', crowd],
-    ['Redis away', null, 'unavailable', whileRedisIsCut],
-    ['a failure of ours', null, 'server_error', brokenSession],
-    ['an address without a page', null, 'not_found', () => app.browser().get('/auth/nothing')],
-    ['GET where only forms go', null, 'method_not_allowed', () => app.browser().get('/auth/logout')],
+    ['a full password gate', 'password_gate', 'busy', loginAtFullGate],
+    ['Redis unavailable', null, 'unavailable', whileRedisIsCut],
+    ['an internal error', null, 'server_error', brokenSession],
+    ['an unknown path', null, 'not_found', () => app.browser().get('/auth/nothing')],
+    ['GET at a path for POST only', null, 'method_not_allowed', () => app.browser().get('/auth/logout')],
     [
       'a form that is too large',
       'body_size',
@@ -170,7 +170,7 @@ export function everyError({
       () => app.browser().post('/auth/login', { username: 'x'.repeat(70_000) }),
     ],
     [
-      'a body that is no form',
+      'a body that is not a form',
       'content_type',
       'not_a_form',
       () => app.browser().post('/auth/login', {}, { 'Content-Type': 'application/json' }),

@@ -7,18 +7,18 @@ import type { Browser } from './browser.js';
 
 export const FORGER_CLIENT = { id: 'scheduling', secret: 'a secret of the client' } as const;
 
-/** What the next answers are made of, beyond valid ones. */
+/** Deviations of the next responses from valid ones. */
 export interface Forgery {
   claims?: JWTPayload;
   header?: Partial<JWTHeaderParameters>;
   /** Replaces the ID token. */
   idToken?: (valid: string) => string | undefined;
   userInfo?: Record<string, unknown>;
-  /** Replaces the answer of the token endpoint. */
+  /** Replaces the response of the token endpoint. */
   token?: (response: ServerResponse) => void;
 }
 
-/** An OpenID provider that answers whatever a test wants: no real one sends invalid tokens. */
+/** Starts an OpenID provider that can also send invalid responses. */
 export async function startForgingProvider(port: number) {
   const issuer = `http://localhost:${port}`;
   const keys = [await newKey('first')];
@@ -28,7 +28,7 @@ export async function startForgingProvider(port: number) {
     metadata: {} as Record<string, unknown>,
     isDown: false,
   };
-  /** By code: what the authorization request said. */
+  /** Authorization requests by code. */
   const requests = new Map<string, URLSearchParams>();
 
   async function sign(claims: JWTPayload, header: Partial<JWTHeaderParameters> = {}): Promise<string> {
@@ -89,7 +89,7 @@ export async function startForgingProvider(port: number) {
   }).listen(port, '127.0.0.1');
   await once(server, 'listening');
 
-  /** The browser has been sent to the provider. @returns the address of the callback, on our site */
+  /** Answers a redirect to the provider. @returns path of the callback */
   function answer(location: string | undefined, more: Record<string, string> = {}): string {
     const asked = new URL(location ?? '').searchParams;
     const code = `code${requests.size}`;

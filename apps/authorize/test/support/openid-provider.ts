@@ -3,16 +3,16 @@ import { once } from 'node:events';
 import { jest } from '@jest/globals';
 import { generateKeyPair, exportJWK } from 'jose';
 
-/** What the provider knows of a user, by the name typed in its login form. */
+/** Claims of a user by login name. */
 type Accounts = Map<string, Record<string, unknown>>;
 
 export const LOGIN_CLIENT = { id: 'scheduling', secret: 'a client secret with : and /' } as const;
 
-/** A real OpenID provider with its own pages, at an origin of another site than the app's. */
+/** Starts a real OpenID provider with its own pages, on another site than the app. */
 export async function startOpenIdProvider(port: number, authUrl: string) {
   const accounts: Accounts = new Map();
   const issuer = `http://localhost:${port}`;
-  // It warns that its pages and its store are for development.
+  // The library warns about its development pages and store.
   jest.spyOn(console, 'warn').mockReturnValue(undefined);
   jest.spyOn(console, 'info').mockReturnValue(undefined);
   const { Provider } = await import('oidc-provider');
@@ -59,7 +59,7 @@ export async function startOpenIdProvider(port: number, authUrl: string) {
       accountId: sub,
       claims: () => ({ sub, email: `${sub}@example.com`, ...accounts.get(sub) }),
     }),
-    // The product asks nobody for consent to its own login.
+    // Logins at the product need no consent.
     loadExistingGrant: async ({ oidc }) => {
       const grant = new oidc.provider.Grant({
         clientId: oidc.client?.clientId ?? '',

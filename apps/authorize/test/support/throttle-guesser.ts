@@ -6,15 +6,14 @@ import type { AuthorizeApp } from './authorize-app.js';
 export interface Try {
   readonly username: string;
   readonly password?: string;
-  /** Where a proxy says that it comes from; the app must trust loopback. */
+  /** X-Forwarded-For address; the app must trust loopback. */
   readonly from?: string;
   /** Value of the device cookie. */
   readonly device?: string | undefined;
 }
 
 /**
- * One try to log in by a browser that has nothing but what is given. What is answered 503 was no try, and is repeated: a
- * busy machine is late with one of many.
+ * Attempts a login in a new browser. Retries after a 503, which is not counted as an attempt and can occur on a busy machine.
  */
 export async function tryLogin(
   app: AuthorizeApp,
@@ -32,7 +31,7 @@ export async function tryLogin(
   }
 }
 
-/** So many tries one after the other; their statuses. */
+/** Runs sequential attempts, and returns their statuses. */
 export async function statusesOf(
   times: number,
   one: (index: number) => Promise<Response>,
@@ -42,7 +41,7 @@ export async function statusesOf(
   return statuses;
 }
 
-/** The device cookie that an answer gives. */
+/** Returns the device cookie that a response sets. */
 export function deviceIn({ headers }: Response): string {
   const cookies = (headers['set-cookie'] ?? []) as unknown as string[];
   return (
@@ -54,7 +53,7 @@ export function deviceIn({ headers }: Response): string {
 
 let lastAddress = 0;
 
-/** An address that no other test tries from (RFC 5737 has too few: 198.18.0.0/15 is for measuring, RFC 2544). */
+/** Returns an unused address in 198.18.0.0/15 (RFC 2544), because the ranges of RFC 5737 are too small. */
 export function freshAddress(): string {
   lastAddress += 1;
   return `198.18.${lastAddress >> 8}.${lastAddress & 255}`;

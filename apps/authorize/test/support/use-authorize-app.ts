@@ -7,17 +7,20 @@ import { Cable } from './cable.js';
 
 type Settings = Partial<AuthorizeConfiguration>;
 
-/** What a spec has for all of its tests. The objects are there at once, and filled before the first test. */
-interface Used {
+/** Shared by all tests of a spec. The objects exist immediately, and are filled before the first test. */
+interface Shared {
   readonly app: AuthorizeApp;
   readonly client: Client;
   readonly user: User;
 }
 
-/** An authorize app for the tests of a spec, with an application and a user that are known to it. */
-export const useAuthorizeApp = (settings: Settings = {}): Used => use(() => startAuthorizeApp(settings));
+/** Starts an authorize app with a client and a user for the tests of a spec. */
+export const useAuthorizeApp = (settings: Settings = {}): Shared => use(() => startAuthorizeApp(settings));
 
-/** The same with cables to its Redis and its PostgreSQL, to be watched and cut; what a test does itself goes past them. */
+/**
+ * Like `useAuthorizeApp`, with proxies to Redis and PostgreSQL that a test can watch and cut. The test's own connections bypass
+ * them.
+ */
 export function useCabledAuthorizeApp(settings: Settings = {}) {
   const cables = {} as { redis: Cable; postgres: Cable };
   const used = use(async () => {
@@ -34,7 +37,7 @@ export function useCabledAuthorizeApp(settings: Settings = {}) {
   return { ...used, cables };
 }
 
-function use(start: () => Promise<AuthorizeApp>): Used {
+function use(start: () => Promise<AuthorizeApp>): Shared {
   const used = { app: {} as AuthorizeApp, client: {} as Client, user: {} as User };
   beforeAll(async () => {
     Object.assign(used.app, await start());

@@ -11,13 +11,13 @@ import { useCabledAuthorizeApp } from './use-authorize-app.js';
 export const ANSWERED = /answered already/;
 export const EXPIRED = /has expired/;
 
-/** An authorize app and, on the same services, a token app that takes the requests of a client. */
+/** Starts an authorize app, and a token app on the same services that accepts pushed requests. */
 export function usePushedRequests() {
   const token = {} as AppProcess;
   const fixture = {} as Fixture;
   const client = {} as TestClient;
 
-  // Before the app's own: what is connected to its services ends before they do.
+  // Registered first, so that these connections close before the app's services stop.
   afterAll(async () => {
     await token.stop();
     await fixture.close();
@@ -40,12 +40,12 @@ export function usePushedRequests() {
     client,
     user,
 
-    /** Pushes a request to the token app, as a client does; one that asks the user whatever was allowed before. */
+    /** Pushes a request with prompt=consent to the token app. */
     push: async (more: Record<string, string> = {}, by: TestClient = client): Promise<string> => {
-      const usual = { redirect_uri: REDIRECT_URI, state: 's 1&é', prompt: 'consent' };
+      const defaults = { redirect_uri: REDIRECT_URI, state: 's 1&é', prompt: 'consent' };
       const answer = await fetch(`${token.url}/api/auth/oauth/par`, {
         method: 'POST',
-        body: new URLSearchParams({ ...usual, ...by, ...more }),
+        body: new URLSearchParams({ ...defaults, ...by, ...more }),
       });
       const { request_uri } = (await answer.json()) as { request_uri: string };
       expect(answer.status).toBe(201);
@@ -57,10 +57,10 @@ export function usePushedRequests() {
   };
 }
 
-/** Where Redis has a pushed request. */
+/** Redis key of a pushed request. */
 export const keyOf = (requestUri: string): string => `{par}:request:${pushedRequestId(requestUri)}`;
 
-/** Stores a request as the token app does. @returns its request URI */
+/** Stores a pushed request like the token app. @returns its request URI */
 export async function storePushed(
   redis: Redis,
   clientId: string,

@@ -7,7 +7,7 @@ import { useAuthorizeApp } from './use-authorize-app.js';
 
 export const AUTHORIZE = '/auth/oauth2/authorize';
 
-/** Authorization requests of an application that a user has not let in yet: both are new in each test. */
+/** Provides a new client and a new user, without consent, for each test. */
 export function useRequests(settings: Parameters<typeof useAuthorizeApp>[0] = {}) {
   const { app } = useAuthorizeApp(settings);
   const now = {} as { client: Client; user: User };
@@ -27,11 +27,11 @@ export function useRequests(settings: Parameters<typeof useAuthorizeApp>[0] = {}
 
   return {
     app,
-    /** The current client, browser and user; a test may replace them. */
+    /** Current client and user; a test may replace them. */
     now,
     address,
 
-    /** A browser whose user has allowed what is asked for. */
+    /** Logs in, and allows the request. */
     consented: async (more: Record<string, string> = {}): Promise<Browser> => {
       const browser = await app.loggedIn(now.user);
       expectCode(await allow(browser, await browser.get(address(more))));
@@ -41,7 +41,7 @@ export function useRequests(settings: Parameters<typeof useAuthorizeApp>[0] = {}
     logIn: (browser: Browser, page: Response, as = now.user): Promise<Response> =>
       browser.submit(page, { username: as.email, password: PASSWORD }, '/auth/login'),
 
-    /** What the application was granted, from the first time on. */
+    /** Returns the scopes of the client's grants, oldest first. */
     scopes: async (): Promise<string[]> => {
       const sql = 'SELECT scope FROM grants WHERE client_id = $1 ORDER BY created_at';
       return (await app.sql<{ scope: string }>(sql, [now.client.clientId])).map(({ scope }) => scope);
@@ -69,7 +69,7 @@ export function expectConsentPage(answer: Response): void {
   expect(answer.text).toContain('value="allow"');
 }
 
-/** Is sent to the login, with the very same request. */
+/** Expects a redirect to the login with the same request. */
 export function expectLogin(answer: Response, request: string): void {
   expect(answer.status).toBe(303);
   expect(answer.headers['location']).toBe(request.replace(AUTHORIZE, '/auth/login'));

@@ -3,7 +3,7 @@ import type { Scene } from './scenes/scene.js';
 import { SCENES } from './scenes/scenes.js';
 
 describeAccessibility('en');
-// From right to left.
+// A right-to-left language.
 describeAccessibility('ar');
 
 it('axe is loaded and reports defects', async () => {

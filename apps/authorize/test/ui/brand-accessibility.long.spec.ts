@@ -10,7 +10,7 @@ dressAs(SECOND_BRAND);
 
 describeAccessibility('en');
 
-it('everything fits 320 pixels, and the keyboard reaches it in order and shows the focus', async () => {
+it('every page fits 320 pixels, and keyboard focus is ordered and visible', async () => {
   const found: string[] = [];
   const tab = await openTab('en', { viewport: { width: 320, height: 480 } });
   for (const scene of SCENES) {
@@ -22,7 +22,7 @@ it('everything fits 320 pixels, and the keyboard reaches it in order and shows t
   expect(found).toEqual([]);
 });
 
-it('the logo is shown, with a size of its own before it has loaded', async () => {
+it('the logo is shown, with its size reserved before it has loaded', async () => {
   const tab = await openTab('en', {});
   const page = await tab.play(SCENES[0]!);
   const logo = page.getByRole('img', { name: SECOND_BRAND.PRODUCT_NAME });

@@ -7,9 +7,9 @@ import { useAuthorizeApp } from '../support/use-authorize-app.js';
 const { app } = useAuthorizeApp(SECOND_BRAND);
 const { PRODUCT_NAME, LOGO_FILE, PRODUCT_URL, PRIVACY_URL, TERMS_URL, HELP_URL } = SECOND_BRAND;
 
-describe('a second brand, by configuration', () => {
+describe('a configured brand', () => {
   it.each(EVERY_ANSWER)(
-    'is on every page, in its title, and has replaced the first: %s',
+    'is on every page and in its title, in place of the default brand: %s',
     async (...[, , , open]) => {
       const { headers, text = '' } = await open(app);
       if (!headers['content-type']?.startsWith('text/html')) return;
@@ -25,7 +25,7 @@ describe('a second brand, by configuration', () => {
     },
   );
 
-  it('has its logo, light and dark, and its icon at addresses of this site that can be cached for ever', async () => {
+  it('serves its light and dark logo and its icon from this site, immutable in caches', async () => {
     const browser = app.browser();
     const { text } = await browser.get('/auth/login');
     const addresses = [...text.matchAll(/(?:src|srcset|href)="(\/auth\/brand\/[^"]+)"/g)].map(
@@ -41,13 +41,13 @@ describe('a second brand, by configuration', () => {
         'image/svg+xml',
         'public, max-age=31536000, immutable',
       ]);
-      // Opened as a document it runs nothing and belongs to no site.
+      // Opened as a document, the image executes nothing and has an opaque origin.
       expect(headers['content-security-policy']).toMatch(/^default-src 'none'.*; sandbox$/);
     }
     expect(bodies).toContain(await readFile(LOGO_FILE, 'utf8'));
   });
 
-  it('answers an unknown image with 404, which is not cached', async () => {
+  it('responds 404 without caching for an unknown image', async () => {
     for (const name of ['0000000000000000.svg', '..%2F..%2Fetc%2Fpasswd', 'constructor']) {
       const { status, headers } = await app.browser().get(`/auth/brand/${name}`);
       expect([status, headers['cache-control']]).toEqual([404, 'no-store']);

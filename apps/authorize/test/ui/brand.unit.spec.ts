@@ -47,7 +47,7 @@ describe('contrast (WCAG 2.2)', () => {
   it.each([
     ['#000000', '#ffffff', 21],
     ['#ffffff', '#ffffff', 1],
-    // Of well-known checkers.
+    // Values of well-known contrast checkers.
     ['#767676', '#ffffff', 4.54],
     ['#ff0000', '#ffffff', 4],
     ['#0000ff', '#ffffff', 8.59],
@@ -62,7 +62,7 @@ describe('an accent colour', () => {
     expect(accentProblem(DEFAULT_ACCENTS[name].accent, name)).toBeNull();
   });
 
-  it('is refused with the ratio found, the ratio needed, and the nearest colour that passes', () => {
+  it('is rejected with the actual ratio, the required ratio, and the nearest valid colour', () => {
     expect(accentProblem('#ffcc00', 'light')).toBe(
       '#ffcc00 has too little contrast in the light scheme: ' +
         'links on the page (#f3f4f6) would have a contrast of 1.37:1 and must have 4.5:1 (WCAG 2.2, 1.4.3); ' +
@@ -72,7 +72,7 @@ describe('an accent colour', () => {
     expect(accentProblem('#1d4ed8', 'dark')).toContain('links on the page (#1e2127)');
   });
 
-  it('is a colour that passes whenever it is the nearest, and itself if it passes', () => {
+  it('has a valid nearest colour, which is the colour itself if it is valid', () => {
     fc.assert(
       fc.property(colour, scheme, (given, name) => {
         const nearest = nearestAccent(given, SCHEMES[name]);
@@ -82,7 +82,7 @@ describe('an accent colour', () => {
     );
   });
 
-  it('gives initials and buttons text that can be read', () => {
+  it('yields legible text on initials and buttons', () => {
     fc.assert(
       fc.property(colour, scheme, (given, name) => {
         const { accent, onAccent, tint, onTint } = accentColours(
@@ -126,18 +126,18 @@ describe('a logo', () => {
   it.each([
     ['HTML', Buffer.from('<!doctype html><svg viewBox="0 0 1 1"></svg>')],
     ['an SVG without a viewBox', svg('width="10" height="10"')],
-    ['an SVG of no size', svg('viewBox="0 0 10 0"')],
+    ['an SVG without a size', svg('viewBox="0 0 10 0"')],
     ['a JPEG', Buffer.from('ffd8ffe000104a464946', 'hex')],
-    ['a PNG that ends early', png(10, 10).subarray(0, 20)],
-    ['higher than wide', png(100, 200)],
+    ['a truncated PNG', png(10, 10).subarray(0, 20)],
+    ['an image higher than wide', png(100, 200)],
     ['a line', png(1300, 100)],
-    ['too large', Buffer.concat([svg('viewBox="0 0 1 1"'), Buffer.alloc(65 * 1024, ' ')])],
-    ['empty', Buffer.alloc(0)],
+    ['an image that is too large', Buffer.concat([svg('viewBox="0 0 1 1"'), Buffer.alloc(65 * 1024, ' ')])],
+    ['an empty file', Buffer.alloc(0)],
   ])('is not %s', (_name, content) => {
     expect(() => readImage(content)).toThrow('it must be an SVG with a viewBox, or a PNG');
   });
 
-  it('is the icon too if it is square; else the icon is the initial on the accent', () => {
+  it('is also the icon if it is square; otherwise the icon is the initial on the accent', () => {
     const wide = file('wide.svg', svg('viewBox="0 0 4 1"'));
     const square = file('square.svg', svg('viewBox="0 0 1 1"'));
     const of = (LOGO_FILE: string) => readBrand({ ...SETTINGS, LOGO_FILE, ACCENT_COLOR: '#7a1f5c' });
@@ -149,7 +149,7 @@ describe('a logo', () => {
 });
 
 describe('a brand', () => {
-  it('is refused with every problem at once', () => {
+  it('is rejected with a list of all problems', () => {
     const wrong = {
       ...SETTINGS,
       ACCENT_COLOR: '#ffcc00',
@@ -169,7 +169,7 @@ describe('a brand', () => {
     }
   });
 
-  it('without a dark accent has the light one with a contrast of 7:1 (WCAG 2.2, 1.4.6)', () => {
+  it('derives its dark accent from the light one with a contrast of 7:1 (WCAG 2.2, 1.4.6)', () => {
     const { style } = readBrand({ ...SETTINGS, ACCENT_COLOR: '#7a1f5c' });
     expect(style.text).toContain('--accent: #7a1f5c;');
     const dark = darkAccentOf('#7a1f5c');

@@ -10,7 +10,7 @@ const SOURCES = fileURLToPath(new URL('../../src/', import.meta.url));
 const IDS = Object.keys(CATALOGUE) as MessageId[];
 const cases = IDS.flatMap((id) => LOCALES.map((locale) => [id, locale] as const));
 
-/** What the placeholders of composed ids can be. */
+/** Possible values of the placeholders in composed ids. */
 const remedies = Object.values(ERROR_KINDS);
 const COMPOSED: Readonly<Record<string, readonly string[]>> = {
   'error.${kind}.title': Object.keys(ERROR_KINDS),
@@ -22,7 +22,7 @@ const COMPOSED: Readonly<Record<string, readonly string[]>> = {
   'consent.goes_to.${kind}': ['site', 'device'],
 };
 
-/** Every message id that the sources name, and every template that composes some; types name none. */
+/** Finds the message ids in the sources, and the templates that compose ids. Template types with `${string}` are skipped. */
 async function named(): Promise<{ ids: Set<string>; templates: Set<string> }> {
   const files = (await readdir(SOURCES, { recursive: true })).filter(
     (file) => file.endsWith('.ts') && !file.includes('catalogue/'),
@@ -36,7 +36,7 @@ async function named(): Promise<{ ids: Set<string>; templates: Set<string> }> {
   return { ids: all(literal), templates: new Set(composed) };
 }
 
-// The kinds of elements that a parsed message has (ICU MessageFormat).
+// Element types of a parsed ICU message.
 const [ARGUMENT, NUMBER, DATE, TIME, SELECT, PLURAL, TAG] = [1, 2, 3, 4, 5, 6, 8];
 
 interface Element {
@@ -50,7 +50,7 @@ function parsed(id: MessageId, locale: Locale): Element[] {
   return new IntlMessageFormat(CATALOGUE[id][locale], locale).getAst() as unknown as Element[];
 }
 
-/** All elements, those inside of tags and plurals too. */
+/** Returns all elements, including those nested in tags and plurals. */
 function flat(elements: readonly Element[]): Element[] {
   return elements.flatMap((element) => [
     element,
@@ -59,7 +59,7 @@ function flat(elements: readonly Element[]): Element[] {
   ]);
 }
 
-/** A plural may write its number itself or not, so that only names count, and what a name stands for. */
+/** Returns distinct argument names and types: languages may repeat a number inside its plural. */
 function argumentsOf(id: MessageId, locale: Locale): string[] {
   const kinds = new Map([
     [ARGUMENT, 'text'],
@@ -95,11 +95,11 @@ describe('the catalogue', () => {
     expect(IDS.filter((id) => !used.has(id))).toEqual([]);
   });
 
-  it.each(LOCALES)('has every message in %s, and copies none from English', (locale) => {
+  it.each(LOCALES)('has every message in %s, and none copied from English', (locale) => {
     expect(IDS.filter((id) => !CATALOGUE[id][locale].trim())).toEqual([]);
     if (locale === 'en') return;
     const same = IDS.filter((id) => CATALOGUE[id][locale] === CATALOGUE[id].en);
-    // One word alone may be the same in two languages.
+    // A single word may be the same in two languages.
     const words = (id: MessageId) => CATALOGUE[id].en.replaceAll(/\{[^}]*\}/g, '').match(/\p{L}+/gu) ?? [];
     expect(same.filter((id) => words(id).length > 1)).toEqual([]);
   });

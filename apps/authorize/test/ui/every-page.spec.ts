@@ -3,10 +3,10 @@ import { problemsOf } from './scenes/problems.js';
 import { SCENES } from './scenes/scenes.js';
 import { chromium, world } from './scenes/stage.js';
 
-// The other languages: every-page.long.spec.ts.
+// every-page.long.spec.ts tests the other languages.
 describe(LONGEST_WORDS, () => describeEveryPage(LONGEST_WORDS));
 
-it('the layout check reports what does not fit', async () => {
+it('the layout check reports defects', async () => {
   const context = await world.visit(chromium, null, { viewport: { width: WIDTH, height: 640 } });
   const page = await context.newPage();
   await SCENES[0]?.open(page, world, 'en');

@@ -26,14 +26,14 @@ describe('html', () => {
     fc.assert(
       fc.property(fc.string({ unit }), (value) => {
         const { text } = html`<p title="${value}">${value}</p>`;
-        // What is left are isolates that begin and end, with nothing of the kind in them.
+        // Removes balanced isolates that contain no control characters.
         expect(text.replaceAll(/\u2068[^\u202a-\u202e\u2066-\u2069]*\u2069/g, '')).not.toMatch(
           /[\u202a-\u202e\u2066-\u2069]/,
         );
       }),
     );
     expect(html`<bdi>${'invoice\u202egnp.exe'}</bdi>`.text).toBe('<bdi>invoice\ufffdgnp.exe</bdi>');
-    // Marks turn nothing but what stands beside them, and Arabic dates have them.
+    // Directional marks affect only adjacent characters, and Arabic dates need them.
     expect(html`${'\u200fא\u200e'}`.text).toBe('\u200fא\u200e');
   });
 
@@ -42,12 +42,12 @@ describe('html', () => {
     expect(html`${items}`.text).toBe('<li>a&lt;b</li><li>c</li>');
   });
 
-  it('does not accept an object that only looks like markup', () => {
+  it('rejects an object that only resembles markup', () => {
     const fake = { text: '<b>' } as unknown as string;
     expect(() => html`${fake}`.text).toThrow();
   });
 
-  it('leaves out absent values', () => {
+  it('omits absent values', () => {
     expect(html`[${null}${undefined}${false}${0}${''}]`.text).toBe('[0]');
   });
 });

@@ -7,23 +7,23 @@ import { SCENES } from './scenes/scenes.js';
 import { chromium, world } from './scenes/stage.js';
 import { openTab } from './scenes/tab.js';
 
-/** Tab until something with this name has the focus. */
+/** Presses Tab until an element with this name has the focus. */
 async function tabTo(page: Page, name: string): Promise<void> {
   for (let presses = 0; presses < 30; presses += 1) {
     await page.keyboard.press('Tab');
     const focused = page.locator(':focus');
     if ((await focused.count()) > 0 && (await focused.ariaSnapshot()).includes(`"${name}"`)) return;
   }
-  throw new Error(`Tab never came to ${name}`);
+  throw new Error(`Tab did not reach ${name}`);
 }
 
-describe('with the keyboard alone and no JavaScript', () => {
-  it('a user logs in, chooses, and allows', async () => {
+describe('with the keyboard only and no JavaScript', () => {
+  it('a user logs in, chooses scopes, and allows the request', async () => {
     const { request, clients, people, app } = world;
     const context = await world.visit(chromium, null, { javaScriptEnabled: false, locale: 'en' });
     const page = await context.newPage();
     await page.goto(request(clients.rooms, 'profile:read bookings:read bookings:write'));
-    // The focus is where typing begins, once the page has been drawn.
+    // The page focuses its first field.
     await page.locator('#username:focus').waitFor();
     await page.keyboard.type(people.ada.username);
     await page.keyboard.press('Tab');
@@ -98,7 +98,7 @@ describe.each<Locale>(['en', 'ar'])('%s', (locale) => {
 
 describe('a browser with forced colours and reduced motion', () => {
   it.each(['login-wrong', 'consent-choices', 'apps', 'error-with-details'])(
-    'shows borders and the focus, and no movement: %s',
+    'shows borders and the focus, and has no animation: %s',
     async (name) => {
       const scene = SCENES.find((one) => one.name === name);
       if (!scene) throw new Error(`no scene ${name}`);
@@ -131,7 +131,7 @@ describe('a browser with forced colours and reduced motion', () => {
   );
 });
 
-it('fields tell password managers and browsers what to fill in', async () => {
+it('fields have autocomplete values for password managers and browsers', async () => {
   const { app, people } = world;
   const context = await world.visit(chromium, people.ada, { locale: 'en' });
   const page = await context.newPage();

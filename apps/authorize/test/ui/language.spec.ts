@@ -15,7 +15,7 @@ interface Page {
   readonly headers: Record<string, string>;
 }
 
-/** The language of a page, as its header, its root element and its text agree on. */
+/** Returns the language of a page, after checking that header and root element agree. */
 function languageOf({ text, headers }: Page): string {
   const [, lang, dir] = /<html lang="(\w+)" dir="(\w+)">/.exec(text) ?? [];
   expect(dir).toBe(lang === 'ar' ? 'rtl' : 'ltr');
@@ -34,8 +34,8 @@ const request = (more: Record<string, string> = {}) =>
     ...more,
   });
 
-/** A browser in which a user with this setting is logged in. */
-async function set(locale: string) {
+/** Logs in a user with this language setting. */
+async function loggedInWith(locale: string) {
   const person = await app.user();
   await app.sql('UPDATE users SET locale = $2 WHERE id = $1', [person.id, locale]);
   return app.loggedIn(person);
@@ -60,14 +60,14 @@ describe('the browser’s languages (RFC 9110 12.5.4)', () => {
     ['', 'en'],
     [';;;,q=,;q=x,-', 'en'],
     ['x-klingon, i-default, de', 'de'],
-    // 35 characters, and one more (RFC 5646 4.4.1).
+    // 35 and 36 characters (RFC 5646 4.4.1).
     ['de-x-aaaaaaaa-bbbbbbbb-cccccccc-ddd, fr', 'de'],
     ['de-x-aaaaaaaa-bbbbbbbb-cccccccc-dddd, fr', 'fr'],
-  ])('%s is answered in %s', async (header, locale) => {
+  ])('%s selects %s', async (header, locale) => {
     expect(languageOf(await login(header))).toBe(locale);
   });
 
-  it('error pages use it too', async () => {
+  it('they select the language of error pages', async () => {
     const page = await app.browser().get('/auth/oauth2/authorize', { 'Accept-Language': 'es' });
     expect(page.status).toBe(400);
     expect(languageOf(page)).toBe('es');
@@ -78,13 +78,13 @@ describe('the language setting of a user', () => {
   it.each(['/auth/', '/auth/apps', '/auth/apps?ui_locales='])(
     'takes precedence over the browser’s languages on %s',
     async (path) => {
-      const browser = await set('de');
+      const browser = await loggedInWith('de');
       expect(languageOf(await browser.get(path, { 'Accept-Language': 'fr' }))).toBe('de');
     },
   );
 
   it('takes precedence over the browser’s languages on the consent page', async () => {
-    const browser = await set('ja');
+    const browser = await loggedInWith('ja');
     expect(languageOf(await browser.get(request(), { 'Accept-Language': 'fr' }))).toBe('ja');
   });
 });
@@ -93,8 +93,8 @@ describe('the language cookie', () => {
   const accept = { 'Accept-Language': 'fr' };
   const errorOf = async (browser: Browser) => languageOf(await browser.get('/auth/oauth2/authorize', accept));
 
-  it('applies to error pages, and to the login page after a log-out', async () => {
-    const browser = await set('de');
+  it('applies to error pages, and to the login page after a logout', async () => {
+    const browser = await loggedInWith('de');
     expect(await errorOf(browser)).toBe('de');
     const out = await browser.submit(await browser.get('/auth/'), {}, '/auth/logout');
     expect(languageOf(await browser.get(out.headers['location'] ?? '', accept))).toBe('de');
@@ -114,7 +114,7 @@ describe('the language cookie', () => {
   });
 
   it('does not apply to the next user, who has no setting', async () => {
-    const browser = await set('de');
+    const browser = await loggedInWith('de');
     const next = await app.user();
     const out = await browser.submit(await browser.get('/auth/'), {}, '/auth/logout');
     const page = await browser.follow(out);
@@ -133,7 +133,7 @@ describe('the language cookie', () => {
     },
   );
 
-  it('is read only under its own name, with the prefix __Host- where cookies are secure', () => {
+  it('is read only by its exact name, with the prefix __Host- if cookies are secure', () => {
     const secure = new LanguageCookie(true);
     expect(secure.read('x=1; __Host-language=de; y=2')).toBe('de');
     expect(
@@ -143,22 +143,22 @@ describe('the language cookie', () => {
 });
 
 describe('ui_locales of the application (OpenID Connect Core 3.1.2.1)', () => {
-  it('takes precedence over both, on the login page and on the consent page', async () => {
-    const stranger = app.browser();
-    const to = await stranger.get(request({ ui_locales: 'fr-CA fr en' }));
+  it('takes precedence over setting and browser, on the login page and on the consent page', async () => {
+    const visitor = app.browser();
+    const to = await visitor.get(request({ ui_locales: 'fr-CA fr en' }));
     const headers = { 'Accept-Language': 'ja' };
-    expect(languageOf(await stranger.get(to.headers['location'] ?? '', headers))).toBe('fr');
-    const browser = await set('de');
+    expect(languageOf(await visitor.get(to.headers['location'] ?? '', headers))).toBe('fr');
+    const browser = await loggedInWith('de');
     expect(languageOf(await browser.get(request({ ui_locales: 'fr-CA fr en' }), headers))).toBe('fr');
   });
 
-  it('selects the first language that exists, or else leaves the choice to the user’s setting', async () => {
-    const browser = await set('de');
+  it('selects the first supported language, or else the user’s setting applies', async () => {
+    const browser = await loggedInWith('de');
     expect(languageOf(await browser.get(request({ ui_locales: 'tlh sv es' })))).toBe('es');
     expect(languageOf(await browser.get(request({ ui_locales: 'tlh sv' })))).toBe('de');
   });
 
-  it('is read up to the longest value of an authorization request', async () => {
+  it('is read up to the maximum length in an authorization request', async () => {
     const longest = `tlh de${' x'.repeat(97)}`;
     expect(longest).toHaveLength(LIMITS.ui_locales);
     const asked = (list: string) => login('fr', `?ui_locales=${encodeURIComponent(list)}`);
@@ -169,13 +169,13 @@ describe('ui_locales of the application (OpenID Connect Core 3.1.2.1)', () => {
   it('is read from a pushed request', async () => {
     const parameters = { redirect_uri: REDIRECT_URI, state: 's', prompt: 'consent', ui_locales: 'pt' };
     const requestUri = await storePushed(app.redis, client.clientId, parameters);
-    const browser = await set('de');
+    const browser = await loggedInWith('de');
     const address = authorizeAddress({ client_id: client.clientId, request_uri: requestUri });
     expect(languageOf(await browser.get(address))).toBe('pt');
   });
 
   it.each(['%00', '%F0%9F', '%22%3E%3Cscript%3E', 'de_DE', '--', 'e', 'x'.repeat(500), '../../en'])(
-    'causes no error when it is not a language: %s',
+    'causes no error if it is not a language: %s',
     async (tag) => {
       const page = await login('fr', `?ui_locales=${tag}`);
       expect(page.status).toBe(200);
@@ -190,14 +190,14 @@ describe('an abusive Accept-Language header', () => {
     ['many languages', Array.from({ length: 2_000 }, (_, n) => `x${n}`).join(',')],
     ['one endless language', 'a-'.repeat(7_000)],
     ['qualities without end', `de${';q=0.5'.repeat(2_000)}`],
-  ])('with %s in 14 KB costs no more than a normal one', async (_name, header) => {
+  ])('with %s in 14 KB costs no more than a normal header', async (_name, header) => {
     const time = async (acceptLanguage: string) => {
       const start = cpuTime();
       expect((await login(acceptLanguage)).status).toBe(200);
       return cpuTime() - start;
     };
     const fastest = { plain: Infinity, long: Infinity };
-    // In turns, and the fastest of some: what else this process does comes on top of some of them.
+    // Alternates, and takes the minimum, because other work of this process adds to some measurements.
     for (let round = 0; round < 20; round += 1) {
       fastest.plain = Math.min(fastest.plain, await time('de'));
       fastest.long = Math.min(fastest.long, await time(header.slice(0, 14_000)));
@@ -205,7 +205,7 @@ describe('an abusive Accept-Language header', () => {
     expect(fastest.long).toBeLessThan(fastest.plain + 100);
   });
 
-  it('of 20 KB is refused before it is read, and affects nobody else', async () => {
+  it('of 20 KB is rejected before it is parsed, and does not affect other requests', async () => {
     const { hostname, port } = new URL(app.url);
     const status = await new Promise<number | undefined>((resolve, reject) => {
       const headers = { 'Accept-Language': 'de,'.repeat(7_000) };
@@ -221,7 +221,7 @@ describe('an abusive Accept-Language header', () => {
   });
 });
 
-it('every page of the account is complete in every language', async () => {
+it('every account page is complete in every language', async () => {
   const browser = await app.loggedIn(user);
   const page = await browser.get(request());
   await browser.submit(page, { decision: 'allow' }, '/auth/oauth2/authorize');

@@ -7,7 +7,7 @@ it.each([
   ['a ui_locales language', { uiLocales: `en-x${'-a'.repeat(7_000)}` }],
   ['a ui_locales list', { uiLocales: Array.from({ length: 20 }, () => `zz-x${'-a'.repeat(360)}`).join(' ') }],
   ['an Accept-Language header', { acceptLanguage: `en-x${'-a'.repeat(7_000)}` }],
-])('%s of 14 KB costs at most twenty times as much as a normal one', (_name, wishes) => {
+])('%s of 14 KB costs at most twenty times a normal value', (_name, wishes) => {
   const plain = { uiLocales: 'de', acceptLanguage: 'de' };
   const time = (asked: LanguagePreferences) => {
     const start = cpuTime();
@@ -22,7 +22,7 @@ it.each([
   expect(fastest.long / fastest.plain).toBeLessThan(20);
 });
 
-it('every preference leads to a language', () => {
+it('every preference yields a supported language', () => {
   fc.assert(
     fc.property(
       fc.option(fc.string({ unit: 'binary' }), { nil: null }),

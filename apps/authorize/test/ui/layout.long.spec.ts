@@ -5,7 +5,7 @@ import { openTab } from './scenes/tab.js';
 
 type Options = Parameters<typeof openTab>[1];
 
-async function look<Found>(
+async function inspect<Found>(
   name: string,
   locale: Parameters<typeof openTab>[0],
   options: Options,
@@ -27,13 +27,13 @@ describe('the layout of a page', () => {
   it('does not depend on forced colours', async () => {
     const heightOf = (page: Page) =>
       page.locator('main').evaluate((main) => main.getBoundingClientRect().height);
-    const usual = await look('consent', 'en', PHONE, heightOf);
-    const forced = await look('consent', 'en', { ...PHONE, forcedColors: 'active' }, heightOf);
-    expect(forced).toBe(usual);
+    const normal = await inspect('consent', 'en', PHONE, heightOf);
+    const forced = await inspect('consent', 'en', { ...PHONE, forcedColors: 'active' }, heightOf);
+    expect(forced).toBe(normal);
   });
 
   it('keeps the comma after an address on the line of the address, at every width', async () => {
-    const apart = await look('error-cookie-host', 'en', PHONE, async (page) => {
+    const apart = await inspect('error-cookie-host', 'en', PHONE, async (page) => {
       const widths: number[] = [];
       for (let width = 320; width <= 420; width += 2) {
         await page.setViewportSize({ width, height: 667 });
@@ -54,9 +54,9 @@ describe('the layout of a page', () => {
     expect(apart).toEqual([]);
   });
 
-  it('starts an email address at the right in Arabic', async () => {
+  it('right-aligns an email address in Arabic', async () => {
     const narrow = { viewport: { width: 280, height: 667 } };
-    const gap = await look('consent', 'ar', narrow, (page) =>
+    const gap = await inspect('consent', 'ar', narrow, (page) =>
       page.locator('.pages a[href^=mailto]').evaluate((link) => {
         const text = document.createRange();
         text.selectNodeContents(link);

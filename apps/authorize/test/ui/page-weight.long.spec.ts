@@ -6,20 +6,20 @@ import { chromium, world } from './scenes/stage.js';
 import { openTab } from './scenes/tab.js';
 import type { World } from './scenes/world.js';
 
-const MOST_BYTES = 30_000;
+const MAX_BYTES = 30_000;
 
 interface Loaded {
   readonly url: string;
-  /** With its headers, as it came over the wire. */
+  /** Encoded size including headers. */
   bytes: number;
 }
 
-/** Everything that the browser asks for, anew with every page that it opens. */
+/** Records the requests of the current page. */
 async function watch(page: Page): Promise<() => Promise<Loaded[]>> {
   const cdp = await page.context().newCDPSession(page);
   let loaded = new Map<string, Loaded>();
   cdp.on('Network.requestWillBeSent', ({ requestId, loaderId, request, redirectResponse }) => {
-    // A document's request is called as its loader is.
+    // Only a document's request has the id of its loader.
     if (requestId === loaderId && !redirectResponse) loaded = new Map();
     loaded.set(requestId, { url: request.url, bytes: 0 });
   });
@@ -37,7 +37,7 @@ async function watch(page: Page): Promise<() => Promise<Loaded[]>> {
   };
 }
 
-/** Without pages that come from the test, and the guide, which has every error for developers to search in. */
+/** Excludes pages rendered by the test, and the error reference, which is for developers. */
 const SERVED = SCENES.filter(
   ({ name }) => !['revoke-unfinished', 'error-with-details', 'error-guide'].includes(name),
 );
@@ -51,32 +51,29 @@ const ERRORS: readonly Scene[] = [
   open: (page: Page, { app }: World) => page.goto(app.url + path),
 }));
 
-it.each(LOCALES)(
-  'every page is under 30 KB with all resources, which all come from this site: %s',
-  async (locale) => {
-    const weights: Record<string, number> = {};
-    const foreign: string[] = [];
-    const tab = await openTab(locale, {});
-    const loaded = await watch(tab.page);
-    for (const scene of [...SERVED, ...ERRORS]) {
-      await tab.play(scene);
-      const all = await loaded();
-      weights[scene.name] = all.reduce((sum, { bytes }) => sum + bytes, 0);
-      foreign.push(...all.map(({ url }) => url).filter((url) => new URL(url).origin !== world.app.url));
-    }
-    await tab.close();
-    expect(Object.entries(weights).filter(([, bytes]) => bytes >= MOST_BYTES)).toEqual([]);
-    expect(foreign).toEqual([]);
-    // Nothing was weighed wrong: the style alone is more than this.
-    expect(Math.min(...Object.values(weights))).toBeGreaterThan(4_000);
-  },
-);
+it.each(LOCALES)('every page is under 30 KB including resources, all from this site: %s', async (locale) => {
+  const weights: Record<string, number> = {};
+  const foreign: string[] = [];
+  const tab = await openTab(locale, {});
+  const loaded = await watch(tab.page);
+  for (const scene of [...SERVED, ...ERRORS]) {
+    await tab.play(scene);
+    const all = await loaded();
+    weights[scene.name] = all.reduce((sum, { bytes }) => sum + bytes, 0);
+    foreign.push(...all.map(({ url }) => url).filter((url) => new URL(url).origin !== world.app.url));
+  }
+  await tab.close();
+  expect(Object.entries(weights).filter(([, bytes]) => bytes >= MAX_BYTES)).toEqual([]);
+  expect(foreign).toEqual([]);
+  // Sanity check: the inline style alone is larger.
+  expect(Math.min(...Object.values(weights))).toBeGreaterThan(4_000);
+});
 
-it('the first paint needs one request: the page contains its style', async () => {
+it('the first paint needs one request, because the page contains its style', async () => {
   const { app, request, clients, people } = world;
   const context = await world.visit(chromium, people.ada, { locale: 'en' });
   const page = await context.newPage();
-  // Nothing but the document ever arrives.
+  // Blocks everything except the document.
   await context.route('**/*', (route) =>
     route.request().resourceType() === 'document' ? route.continue() : new Promise(() => undefined),
   );

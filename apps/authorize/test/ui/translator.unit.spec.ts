@@ -25,7 +25,7 @@ describe('values in another text direction, without markup', () => {
     expect(title('en', 'Calendar')).toBe('Allow Calendar to access your account?');
   });
 
-  it('cannot end their isolation, or change the direction of what follows', () => {
+  it('cannot end their isolation or change the direction of the following text', () => {
     expect(title('en', '\u2069\u202eא')).toBe('Allow \u2068\ufffd\ufffdא\u2069 to access your account?');
     expect(html`${title('en', 'a\u202eb\u2066')}`.text).toBe('Allow a\ufffdb\ufffd to access your account?');
   });
@@ -56,14 +56,14 @@ describe('a date', () => {
     expect(new Translator(locale, dateLocale(locale, header)).date(date, 'Asia/Tokyo')).toBe(written);
   });
 
-  it('costs no more with an endless header', () => {
+  it('has a bounded cost for a very long header', () => {
     const header = `${'en-US-x-'.repeat(100_000)},en-GB`;
     const begun = cpuTime();
     for (let times = 0; times < 1_000; times++) dateLocale('en', header);
     expect(cpuTime() - begun).toBeLessThan(2_000);
   });
 
-  it('is in UTC when the time zone is unknown or was removed', () => {
+  it('is in UTC when the time zone is unknown', () => {
     expect(new Translator('en').date(date, 'Mars/Olympus')).toBe('March 31, 2026');
   });
 });

@@ -11,13 +11,13 @@ import { zoomText } from './zoom.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** Every rule up to WCAG 2.2 AA, and what is good practice besides. */
+/** Rules of WCAG up to 2.2 AA, and best practices. */
 export const EVERY_RULE = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
-/** Those whose outcome another scheme or another width can change. */
+/** Rules that depend on colour scheme or width. */
 const LOOKS = ['color-contrast', 'link-in-text-block', 'target-size', 'scrollable-region-focusable'];
 
-/** What axe finds wrong, and what it cannot decide. */
+/** Returns the violations found by axe, and the results that it cannot decide. */
 export async function findings(page: Page, runOnly: string[]): Promise<string[]> {
   const options: RunOptions = { runOnly, resultTypes: ['violations', 'incomplete'] };
   return page.evaluate(async (given) => {
@@ -29,14 +29,17 @@ export async function findings(page: Page, runOnly: string[]): Promise<string[]>
   }, options);
 }
 
-/** A tab in which axe is there in every page. */
+/** Opens a tab that injects axe into every page. */
 export async function openTabWithAxe(locale: Locale): Promise<Tab> {
   const tab = await openTab(locale, { viewport: { width: 320, height: 640 } });
   await tab.page.addInitScript({ content: AXE });
   return tab;
 }
 
-/** Light at 320 pixels as it opens; then with everything open, dark and light, at 320 pixels and with text of 200 %. */
+/**
+ * Checks a page in the light scheme at 320 pixels; then with details open, dark and light, at 320 pixels and at 200 % text
+ * size.
+ */
 async function findingsEverywhere(page: Page): Promise<string[]> {
   const found = await findings(page, EVERY_RULE);
   await page
@@ -54,7 +57,7 @@ async function findingsEverywhere(page: Page): Promise<string[]> {
   return found;
 }
 
-/** Every page in a language is accessible as far as axe can tell. */
+/** Defines tests that run axe on every page in a language. */
 export function describeAccessibility(locale: Locale): void {
   describe(`axe finds nothing, light and dark, at 320 pixels and at 200 %: ${locale}`, () => {
     let tab: Tab;

@@ -14,16 +14,15 @@ const ADDRESSES = {
   cookie_https: 'https://auth.scheduling.example',
 };
 
-/** What the request brought: as long as such things are. */
+/** Request values of realistic length. */
 const DETAIL = {
   client_id: 'sc_3q2-7wAAAAAAAAAAAAAAAA',
   redirect_uri: 'https://calendar-connect.example/callback/?tenant=7&next=%2Fsettings%2Fcalendars',
 };
 
-/** Advice that has a button. */
-const LEADING_ON: readonly Advice[] = ['start_again', 'go_on', 'allow_cookies', 'wait', 'contact_us'];
+/** Advice with a button. */
+const ADVICE_WITH_BUTTON: readonly Advice[] = ['start_again', 'go_on', 'allow_cookies', 'wait', 'contact_us'];
 
-/** Errors of requests that identify the application. */
 const KNOWN_CLIENT: readonly ErrorKind[] = [
   'client_disabled',
   'redirect_missing',
@@ -55,7 +54,7 @@ function clientOf(kind: ErrorKind): Client {
 
 export const REFERENCE = '01a2b3c4d5e6f708';
 
-/** The page of every kind of error that there is, with all that it can hold. */
+/** Page of every kind of error, with all optional parts. */
 export const ERROR_SCENES: readonly Scene[] = (Object.keys(ERROR_KINDS) as ErrorKind[]).map((kind) => ({
   name: `error-${kind.replaceAll('_', '-')}`,
   visitor: () => null,
@@ -77,7 +76,7 @@ function pageOf(kind: ErrorKind, translator: Translator): Page {
     reference: REFERENCE,
     client: KNOWN_CLIENT.includes(kind) ? clientOf(kind) : null,
     query: 'client_id=x&redirect_uri=x&state=x&scope=x&code_challenge=x&code_challenge_method=S256',
-    next: LEADING_ON.includes(advice) ? '/auth/login' : null,
+    next: ADVICE_WITH_BUTTON.includes(advice) ? '/auth/login' : null,
     ...(opened && { hints: [{ id: 'error.hint.auth_url', values }, { id: 'error.hint.proxy' }] }),
   });
 }

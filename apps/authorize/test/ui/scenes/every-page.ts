@@ -10,13 +10,13 @@ import { spaceText, zoomText } from './zoom.js';
 
 export const WIDTH = 320;
 
-/** What breaks a layout breaks it in this language first. */
+/** Language with the longest words, in which layouts break first. */
 export const LONGEST_WORDS: Locale = 'de';
 
-/** Languages whose pages are also seen with larger letters and more room: the longest words, and the other direction. */
-const SEEN_AT_EVERY_SIZE: readonly Locale[] = [LONGEST_WORDS, 'ar'];
+/** Languages also tested with larger and spaced text: the longest words, and right-to-left. */
+const TESTED_AT_EVERY_SIZE: readonly Locale[] = [LONGEST_WORDS, 'ar'];
 
-/** The same page as somebody sees it who needs larger letters, or more room between them. */
+/** Checks a page with spaced text, and with text at 200 %. */
 async function problemsAtEverySize(page: Page): Promise<string[]> {
   const found: string[] = [];
   await spaceText(page, true);
@@ -30,14 +30,14 @@ async function problemsAtEverySize(page: Page): Promise<string[]> {
   return found;
 }
 
-/** Every page in a language fits the narrowest screen and says what it is. */
+/** Defines layout tests of every page in a language. */
 export function describeEveryPage(locale: Locale): void {
   const prefix = CATALOGUE['error.title'][locale].split('{')[0] ?? '';
 
-  async function look(tab: Tab, scene: Scene): Promise<string[]> {
+  async function inspect(tab: Tab, scene: Scene): Promise<string[]> {
     const page = await tab.play(scene);
     const found = await problemsOf(page);
-    if (SEEN_AT_EVERY_SIZE.includes(locale)) found.push(...(await problemsAtEverySize(page)));
+    if (TESTED_AT_EVERY_SIZE.includes(locale)) found.push(...(await problemsAtEverySize(page)));
     const { lang, dir, title, failed } = await page.evaluate(() => ({
       lang: document.documentElement.lang,
       dir: document.documentElement.dir,
@@ -45,26 +45,27 @@ export function describeEveryPage(locale: Locale): void {
       failed: document.querySelector('[role=alert]') !== null,
     }));
     if (lang !== locale || dir !== (locale === 'ar' ? 'rtl' : 'ltr'))
-      found.push(`is said to be ${lang} ${dir}`);
-    // What a screen reader says first, and what stands in the tab.
-    if (failed !== title.startsWith(prefix.trim())) found.push(`its title does not say the state: ${title}`);
+      found.push(`has lang and dir ${lang} ${dir}`);
+    // Screen readers announce the title first.
+    if (failed !== title.startsWith(prefix.trim()))
+      found.push(`its title does not match its state: ${title}`);
     return found.map((problem) => `${scene.name}: ${problem}`);
   }
 
-  it('every page fits 320 pixels, even with larger text, has large targets, and names its state', async () => {
+  it('every page fits 320 pixels, even with larger text, has large targets, and shows its state in the title', async () => {
     const tab = await openTab(locale, { viewport: { width: WIDTH, height: 640 } });
     const found: string[] = [];
-    for (const scene of SCENES) found.push(...(await look(tab, scene)));
+    for (const scene of SCENES) found.push(...(await inspect(tab, scene)));
     expect(found).toEqual([]);
     await tab.close();
   });
 
-  it('every error page fits 320 pixels too, and has a unique title', async () => {
+  it('every error page also fits 320 pixels, and has a unique title', async () => {
     const tab = await openTab(locale, { viewport: { width: WIDTH, height: 640 } });
     const found: string[] = [];
     const titles = new Set<string>();
     for (const scene of ERROR_SCENES) {
-      found.push(...(await look(tab, scene)));
+      found.push(...(await inspect(tab, scene)));
       titles.add(await tab.page.title());
     }
     expect(found).toEqual([]);

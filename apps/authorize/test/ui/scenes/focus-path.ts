@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core';
 
 /**
- * Tabs through a page and says what is wrong on the way: WCAG 2.2, 2.4.3 (order), 2.4.7 (seen), 2.4.11 (not covered),
- * 2.1.1 (everything is reached).
+ * Tabs through a page and returns the problems: WCAG 2.2, 2.4.3 (focus order), 2.4.7 (focus visible), 2.4.11 (focus not
+ * obscured), 2.1.1 (keyboard).
  */
 export async function focusPath(page: Page): Promise<string[]> {
   const expected = await page.evaluate(watchFocus);
@@ -13,7 +13,7 @@ export async function focusPath(page: Page): Promise<string[]> {
   const reached = off === -1 ? steps.length : off;
   let last = { top: -1, start: -1 };
   for (const now of steps.slice(0, reached)) {
-    if (!now.ring) problems.push(`no focus to see: ${now.name}`);
+    if (!now.ring) problems.push(`focus not visible: ${now.name}`);
     if (!now.uncovered || !now.inView) problems.push(`covered: ${now.name}`);
     const before = now.top < last.top - 1 || (Math.abs(now.top - last.top) <= 1 && now.start <= last.start);
     if (before) problems.push(`out of order: ${now.name}`);
@@ -26,7 +26,7 @@ export async function focusPath(page: Page): Promise<string[]> {
 interface FocusStep {
   readonly name: string;
   readonly top: number;
-  /** From where a line begins. */
+  /** Distance from the start edge of the line. */
   readonly start: number;
   readonly ring: boolean;
   readonly uncovered: boolean;
@@ -34,16 +34,16 @@ interface FocusStep {
   readonly isBody: boolean;
 }
 
-/** In the page: notes where the focus is whenever Tab is let go of, and says how often that should be somewhere new. */
+/** Runs in the page: records the focused element on each keyup of Tab. @returns number of focusable elements */
 function watchFocus(): number {
-  // From the very beginning, wherever the page has put the focus.
+  // Starts before the first element, even if the page has set the focus.
   const start = Object.assign(document.createElement('span'), { tabIndex: -1 });
   document.body.prepend(start);
   start.focus();
   const steps: FocusStep[] = [];
   Object.assign(window, { focusSteps: steps });
-  // The focus moves, and what has it comes into view, when the key goes down.
-  const note = () => {
+  // Focus and scroll position change on keydown.
+  const record = () => {
     const element = document.activeElement ?? document.body;
     const { top, bottom, left, right } = element.getBoundingClientRect();
     const { outlineStyle, outlineWidth } = getComputedStyle(element);
@@ -58,7 +58,7 @@ function watchFocus(): number {
       isBody: element === document.body,
     });
   };
-  document.addEventListener('keyup', note, { capture: true });
+  document.addEventListener('keyup', record, { capture: true });
   const focusable = 'a[href], button, input:not([type=hidden]), select, summary';
   return [...document.querySelectorAll(focusable)].filter((element) => element.checkVisibility()).length;
 }

@@ -2,8 +2,8 @@
 import type { Page } from 'playwright-core';
 
 /**
- * What the rules of our own find wrong with a page as it stands: WCAG 2.2, 1.4.10 (no scrolling sideways), 2.5.8
- * (targets of 24 pixels; ours are 44, but for links within a sentence), 1.3.1 (headings in order).
+ * Returns violations of the layout rules: WCAG 2.2, 1.4.10 (reflow), 2.5.8 (target size: 44 pixels instead of 24, except links
+ * within a sentence), 1.3.1 (heading order).
  */
 export function problemsOf(page: Page): Promise<string[]> {
   return page.evaluate(() => {
@@ -13,7 +13,7 @@ export function problemsOf(page: Page): Promise<string[]> {
     const name = ({ tagName, className, id }: Element) =>
       `${tagName}${className && `.${className}`}${id && `#${id}`}`;
     const visible = (element: Element) => element.checkVisibility();
-    // A checkbox is hit by its label.
+    // A checkbox's target is its label.
     const targets =
       'a[href], button, input:not([type=hidden], [type=checkbox]), select, summary, label.check';
     for (const target of [...document.querySelectorAll(targets)].filter(visible)) {

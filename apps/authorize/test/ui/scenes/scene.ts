@@ -3,11 +3,11 @@ import type { Locale } from '#oauth/locale.js';
 import type { User } from '#database/user/user.js';
 import type { World } from './world.js';
 
-/** One page in one state. */
+/** Page in a certain state. */
 export interface Scene {
   readonly name: string;
-  /** Who is logged in. */
+  /** Logged-in user, or null. */
   readonly visitor: (world: World) => User | null;
-  /** Brings the page there by what a person does; knows no language. */
+  /** Reaches the state by user actions that do not depend on the language. */
   readonly open: (page: Page, world: World, locale: Locale) => Promise<unknown>;
 }

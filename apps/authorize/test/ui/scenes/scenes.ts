@@ -9,35 +9,34 @@ import type { Scene } from './scene.js';
 import { show } from './show.js';
 import type { World } from './world.js';
 
-const nobody = () => null;
+const noUser = () => null;
 const ada = ({ people }: World) => people.ada;
 const grace = ({ people }: World) => people.grace;
 const long = ({ people }: World) => people.long;
 
 const ALL = 'profile:read schedules:read schedules:write bookings:read bookings:write';
 
-/** Types the name and a password, and sends them. */
 async function logIn(page: Page, { email }: User, password = PASSWORD): Promise<void> {
   await page.locator('#username').fill(email);
   await page.locator('#password').fill(password);
   await page.locator('#password').press('Enter');
 }
 
-/** Every page in every state that looks different; those of errors are beside. */
+/** Every page in every visually different state; error-scenes.ts has the error pages. */
 export const SCENES: readonly Scene[] = [
   {
     name: 'login',
-    visitor: nobody,
+    visitor: noUser,
     open: (page, { app }) => page.goto(`${app.url}/auth/login`),
   },
   {
     name: 'login-for-application',
-    visitor: nobody,
+    visitor: noUser,
     open: (page, { request, clients }) => page.goto(request(clients.calendar, 'profile:read')),
   },
   {
     name: 'login-wrong',
-    visitor: nobody,
+    visitor: noUser,
     async open(page, { request, clients, people }) {
       await page.goto(request(clients.calendar, 'profile:read'));
       await logIn(page, people.ada, 'wrong');
@@ -46,7 +45,7 @@ export const SCENES: readonly Scene[] = [
   },
   {
     name: 'login-disabled',
-    visitor: nobody,
+    visitor: noUser,
     async open(page, { app, people }) {
       await page.goto(`${app.url}/auth/login`);
       await logIn(page, people.joan);
@@ -55,7 +54,7 @@ export const SCENES: readonly Scene[] = [
   },
   {
     name: 'login-throttled',
-    visitor: nobody,
+    visitor: noUser,
     async open(page, { app, people }) {
       const from = `2001:db8:${Math.floor(Math.random() * 65_536).toString(16)}::1`;
       const failures = Array.from({ length: 5 }, () => tryLogin(app, { username: people.long.email, from }));
@@ -192,12 +191,12 @@ export const SCENES: readonly Scene[] = [
   },
   {
     name: 'error-guide',
-    visitor: nobody,
+    visitor: noUser,
     open: (page, { app }) => page.goto(`${app.url}/auth/errors#redirect_uri`),
   },
   {
     name: 'error-with-details',
-    visitor: nobody,
+    visitor: noUser,
     async open(page, world, locale) {
       await ERROR_SCENES.find(({ name }) => name === 'error-redirect-mismatch')?.open(page, world, locale);
       await page.locator('summary').click();

@@ -4,8 +4,8 @@ import { documentOf, type Page as Content } from '../../../src/ui/page.responder
 import type { AuthorizeApp } from '../../support/authorize-app.js';
 
 /**
- * Opens a page that only a fault would lead to, as the app would send it. In a tab that shows one already it takes its
- * place, so that what was loaded for looking at it is loaded once.
+ * Opens a page that only appears after a fault, as the app would render it. If the tab already shows such a page, its content
+ * is replaced, so that injected scripts stay loaded.
  */
 export async function show(page: Page, { url, brand }: AuthorizeApp, content: Content): Promise<void> {
   const address = `${url}/auth/shown`;

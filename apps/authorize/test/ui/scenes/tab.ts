@@ -4,8 +4,8 @@ import type { Scene } from './scene.js';
 import { chromium, world } from './stage.js';
 
 /**
- * One tab in which scenes play one after the other: a browser and a process for each takes longer than the page
- * itself. Each has its own visitor, at an address of its own, with no cookie of the one before.
+ * Tab that plays scenes in sequence, because a new browser context per scene takes longer than the page. Each scene has its own
+ * visitor and address, without cookies of the previous scene.
  */
 export interface Tab {
   readonly page: Page;
@@ -21,7 +21,7 @@ export async function openTab(locale: Locale, options: BrowserContextOptions): P
     async play(scene) {
       await world.enter(context, scene.visitor(world));
       await scene.open(page, world, locale);
-      // A click waits for the beginning of the next page, and what is looked at is the whole.
+      // A click waits only until the next page starts to load.
       await page.waitForLoadState();
       return page;
     },

@@ -17,7 +17,7 @@ const LOGO = Buffer.from(
   'base64',
 );
 
-/** Names at their longest, with and without places to break. */
+/** Longest possible names, with and without line break opportunities. */
 const LONG = {
   application:
     'Appointments, rooms and resources for the Donaudampfschifffahrtsgesellschaft and all its partners',
@@ -33,10 +33,9 @@ const linksOf = (host: string) => ({
   contacts: [`support@${host}`],
 });
 
-/** Variables of the app beside those of the world. */
 export type Settings = Partial<AuthorizeConfiguration>;
 
-/** An authorize app with the same people, applications and dates every time: what pages are looked at with. */
+/** Starts an authorize app with fixed users, applications and dates. */
 export async function startWorld(settings: Settings = {}) {
   const port = await freePort();
   const app = await startAuthorizeApp(
@@ -103,9 +102,9 @@ export async function startWorld(settings: Settings = {}) {
     ),
   };
   const people = {
-    /** Has let nobody in. */
+    /** Has no connected applications. */
     ada: await user('Ada Lovelace', 'ada@example.com'),
-    /** Has let several in. */
+    /** Has connected applications. */
     grace: await user('Grace Hopper', 'grace.hopper@example.com'),
     long: await user(LONG.person, LONG.email),
     /** Logs out everywhere. */
@@ -141,7 +140,7 @@ export async function startWorld(settings: Settings = {}) {
   }
   await connect();
 
-  /** One login for everybody whose session nothing ends. */
+  /** Sessions reused by scenes that do not end them. */
   const sessions = new Map<User, Promise<Browser>>();
   const sessionOf = (visitor: User): Promise<Browser> => {
     const session = visitor === people.alan ? undefined : sessions.get(visitor);
@@ -167,10 +166,9 @@ export async function startWorld(settings: Settings = {}) {
     app,
     clients,
     people,
-    /** Who may do what, as in the beginning. */
+    /** Restores the initial grants. */
     connect,
 
-    /** The address of an authorization request. */
     request: (
       { clientId, redirectUris: [redirect_uri] }: Client,
       scope: string,
@@ -178,7 +176,7 @@ export async function startWorld(settings: Settings = {}) {
     ): string =>
       app.url + authorizeAddress({ client_id: clientId, redirect_uri, scope, state: 'xyz', ...more }),
 
-    /** A browser of its own at an address of its own, in which somebody may be logged in. */
+    /** Opens a browser context with a fresh address, in which `visitor` is logged in. */
     async visit(
       chromium: Chromium,
       visitor: User | null,
@@ -189,7 +187,7 @@ export async function startWorld(settings: Settings = {}) {
       return context;
     },
 
-    /** Another person at another address in the same browser: nothing that the server knows it by stays. */
+    /** Switches a browser context to another visitor, with a fresh address and no previous cookies. */
     enter,
 
     close: () => app.close(),

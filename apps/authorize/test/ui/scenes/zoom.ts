@@ -1,11 +1,11 @@
 import type { Page } from 'playwright-core';
 
-/** As the browser's own setting for the size of text does (WCAG 2.2, 1.4.4). */
+/** Scales text like the browser's text size setting (WCAG 2.2, 1.4.4). */
 export async function zoomText(page: Page, factor: number): Promise<void> {
   await page.evaluate((size) => (document.documentElement.style.fontSize = size), `${factor * 100}%`);
 }
 
-/** As people who read badly set it for themselves: WCAG 2.2, 1.4.12. */
+/** Applies the text spacing of WCAG 2.2, 1.4.12. */
 export async function spaceText(page: Page, spaced: boolean): Promise<void> {
   await page.evaluate((on) => {
     const sheet = new CSSStyleSheet();
