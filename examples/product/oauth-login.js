@@ -1,4 +1,4 @@
-// The product's side of the login by hand-over: identifies the user to the authorization service (docs/login.md).
+// The product's side of the signed-JWT login: identifies the user to the authorization service (docs/login.md).
 import express from 'express';
 import {
   calculateJwkThumbprint,
@@ -10,7 +10,7 @@ import {
 } from 'jose';
 import { logIn, loginForm, page, text } from './site.js';
 
-/** Routes of the login by hand-over. `authUrl` is the authorization service, `siteUrl` the product. */
+/** Routes of the signed-JWT login. `authUrl` is the authorization service, `siteUrl` the product. */
 export async function oauthLogin({ authUrl, siteUrl }) {
   const router = express.Router();
   // A new key at each start, published below. In production the key comes from a secret store (docs/login.md#set-it-up).

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { databasePlace } from '#database/connection/errors.js';
+import { databaseAddress } from '#database/connection/errors.js';
 import { migrate } from '#database/connection/migrate.js';
 import { loadConfiguration } from '#platform/configuration/load-configuration.js';
 import { type BackingServices, startBackingServices } from '../servers/backing-services.js';
@@ -108,7 +108,7 @@ export class Supervisor {
   /** Writes to a database of DATABASE_URL only with --seed. */
   private async prepareDatabase({ databaseUrl }: BackingServices, account: Account): Promise<void> {
     const { settings, env } = this;
-    const where = env['DATABASE_URL'] ? ` ${databasePlace(databaseUrl)}` : '';
+    const where = env['DATABASE_URL'] ? ` ${databaseAddress(databaseUrl)}` : '';
     const place = `the database${where}, schema ${settings.schema}`;
     if (env['DATABASE_URL'] && !settings.seed) {
       this.step(`looking at ${place}, which DATABASE_URL names`);

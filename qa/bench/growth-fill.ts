@@ -60,7 +60,7 @@ async function insertGrants(
   // Without triggers and foreign keys, which look at each row.
   await fixture.sql("SET LOCAL session_replication_role = 'replica'");
   await fixture.sql(
-    `INSERT INTO grants (id, user_id, client_id, scope, asked_scope, created_at, lifetime, expires_at)
+    `INSERT INTO grants (id, user_id, client_id, scope, requested_scope, created_at, lifetime, expires_at)
      SELECT rtrim(translate(encode(sha256(n::text::bytea), 'base64'), '+/', '-_'), '='), ${userId}, $1, $2, $2,
             now() - interval '2 days', $3 * interval '1 second', now() + $3 * interval '1 second'
      FROM generate_series($4::integer, $5::integer) n`,

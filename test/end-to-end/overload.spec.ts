@@ -54,7 +54,7 @@ afterAll(async () => {
 /** An app whose overload the test switches. */
 async function start(service: Service): Promise<App> {
   const metrics = new Metrics();
-  const delay = { check: () => undefined, isTooLong: () => app.overloaded };
+  const delay = { check: () => undefined, isOverloaded: () => app.overloaded };
   const nest: NestFastifyApplication = await createService(service, {
     readiness: new Readiness(),
     metrics,

@@ -117,7 +117,7 @@ export async function openFixture(
         challenge?: string;
         jkt?: string;
         scope?: string;
-        askedScope?: string;
+        requestedScope?: string;
         resources?: string;
         externalId?: string;
       } = {},
@@ -126,7 +126,12 @@ export async function openFixture(
       const { scope = 'profile:read', resources = null, externalId = null } = pending;
       const grant = { clientId, userId, scope, resources };
       const expiresAt = new Date(Date.now() + lifetimes.refreshToken * 1000);
-      await records.create({ id, ...grant, askedScope: pending.askedScope ?? grant.scope, expiresAt });
+      await records.create({
+        id,
+        ...grant,
+        requestedScope: pending.requestedScope ?? grant.scope,
+        expiresAt,
+      });
       const { redirectUri = REDIRECT_URI, challenge = null, jkt = null } = pending;
       const pendingGrant = { ...grant, externalId, redirectUri, challenge, jkt };
       await grants.create(id, pendingGrant, Date.now(), lifetimes.code);

@@ -9,7 +9,7 @@ import { ConnectedAppsModule } from './connected-apps/connected-apps.module.js';
 import { CoreModule } from './core.module.js';
 import { ErrorFilter } from './error.filter.js';
 import { ErrorGuideModule } from './error-guide/error-guide.module.js';
-import { HandOverLoginModule } from './hand-over-login/hand-over-login.module.js';
+import { JwtLoginModule } from './jwt-login/jwt-login.module.js';
 import { LoginModule } from './login/login.module.js';
 import { LogoModule } from './logo/logo.module.js';
 import { SessionModule } from './session/session.module.js';
@@ -42,7 +42,7 @@ export class AppModule {
 
 function loginModule({ LOGIN_ISSUER, LOGIN_URL }: AuthorizeConfiguration): Type {
   if (LOGIN_ISSUER !== '') return OidcLoginModule;
-  return LOGIN_URL === '' ? LoginModule : HandOverLoginModule;
+  return LOGIN_URL === '' ? LoginModule : JwtLoginModule;
 }
 
 export function authorizeApp(configuration: AuthorizeConfiguration): Service<AuthorizeConfiguration> {

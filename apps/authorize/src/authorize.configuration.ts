@@ -3,7 +3,7 @@ import { DEFAULT_SCOPES_FILE } from '#oauth/scope-file.js';
 import { ServiceConfiguration, settingsOf } from '#platform/configuration/service.configuration.js';
 import { NotWith, OnlyWith, TogetherWith, WithOneOf } from '#platform/configuration/variable-relations.js';
 import {
-  AddressVariable,
+  UrlVariable,
   AuditUrlVariable,
   ChoiceVariable,
   DatabaseUrlVariable,
@@ -19,7 +19,7 @@ import {
   SchemaVariable,
   UrlsVariable,
 } from '#platform/configuration/variables.js';
-import { PublicKeysVariable } from './hand-over-login/product-keys.js';
+import { PublicKeysVariable } from './jwt-login/product-keys.js';
 import { RedisUrlVariable } from '#platform/redis/redis-url.js';
 import type { Settings } from '#platform/status/status-report.js';
 import { ClaimsVariable, ScopeVariable } from './oidc-login/oidc-variables.js';
@@ -133,7 +133,7 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
   LOGIN_CLAIMS = '';
 
   /** The product's login page, which returns users with a signed JWT. Its origin is the issuer of their identities. */
-  @AddressVariable()
+  @UrlVariable()
   @NotWith('LOGIN_ISSUER')
   @WithOneOf('LOGIN_PUBLIC_KEY', 'LOGIN_JWKS_URL')
   LOGIN_URL = '';
@@ -143,7 +143,7 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
   @OnlyWith('LOGIN_URL')
   LOGIN_PUBLIC_KEY = '';
 
-  @AddressVariable()
+  @UrlVariable()
   @OnlyWith('LOGIN_URL')
   LOGIN_JWKS_URL = '';
 

@@ -5,7 +5,7 @@ import { RedirectableError } from '#oauth/authorization-request.js';
 import { hasRoute, refineNotFound } from '#platform/http/refused-request.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { addErrorToLog, addLogContext, referenceOf } from '#platform/logging/request-log.js';
-import { rawQuery, withQuery } from './addresses.js';
+import { rawQuery, withQuery } from './urls.js';
 import { AuthorizationResponse } from './authorize/authorization-response.service.js';
 import { KnownClientError } from './authorize/known-client.error.js';
 import { ExternalLoginError } from './external-login/external-login.error.js';

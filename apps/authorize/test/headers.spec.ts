@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { RequestMethod } from '@nestjs/common';
 import { authorizeAddress, PKCE, REDIRECT_URI, startAuthorizeApp } from './support/authorize-app.js';
-import { EVERY_ANSWER } from './support/every-answer.js';
+import { EVERY_RESPONSE } from './support/every-answer.js';
 import { routesOf } from './support/routes.js';
 import { useAuthorizeApp } from './support/use-authorize-app.js';
 
@@ -18,7 +18,7 @@ const consent = (redirectUri = REDIRECT_URI, clientId = client.clientId) =>
 /** Cacheable, because its URL depends on its content. */
 const ICON = "the product's icon";
 
-describe.each(EVERY_ANSWER)('%s', (name, _route, _policy, open) => {
+describe.each(EVERY_RESPONSE)('%s', (name, _route, _policy, open) => {
   // @rfc 6749 10.13 @rfc 9700 2.6 @rfc 9700 4.2.4 @rfc 9700 4.16
   it('has headers that forbid storing, framing, sniffing, scripts and referrers', async () => {
     const { headers } = await open(app);
@@ -52,7 +52,7 @@ describe.each(EVERY_ANSWER)('%s', (name, _route, _policy, open) => {
 });
 
 it('these responses cover every GET route', () => {
-  const routes = EVERY_ANSWER.map(([, route]) => route).filter((route) => route !== null);
+  const routes = EVERY_RESPONSE.map(([, route]) => route).filter((route) => route !== null);
   expect(routesOf(app.configuration, RequestMethod.GET).toSorted()).toEqual(['/auth', ...routes].toSorted());
 });
 

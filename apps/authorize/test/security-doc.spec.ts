@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { THROTTLE_LIMITS } from '../src/login/throttle/throttle.store.js';
 import { PASSWORD } from './support/authorize-app.js';
-import { EVERY_ANSWER } from './support/every-answer.js';
+import { EVERY_RESPONSE } from './support/every-answer.js';
 import { useAuthorizeApp } from './support/use-authorize-app.js';
 
 const text = readFileSync(fileURLToPath(new URL('../../../docs/security.md', import.meta.url)), 'utf8');
@@ -35,7 +35,7 @@ const AVATAR_ORIGINS = 'https://avatars.example.com';
 const { app: http } = useAuthorizeApp({ AVATAR_ORIGINS });
 const { app: https } = useAuthorizeApp({ AVATAR_ORIGINS, AUTH_URL: 'https://auth.example.com' });
 
-describe.each(EVERY_ANSWER)('%s', (name, _route, policy, open) => {
+describe.each(EVERY_RESPONSE)('%s', (name, _route, policy, open) => {
   it('has exactly the security headers in docs/security.md', async () => {
     const { headers } = await open(https);
     const documented = {

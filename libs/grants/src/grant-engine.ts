@@ -6,10 +6,10 @@ import {
   type CountTransition,
   type Granted,
   type KeyRefusal,
-  type Redemption,
+  type CodeExchange,
   type Refusal,
   type RefusalReason,
-  type Renewal,
+  type RefreshRequest,
 } from './grant.js';
 import { COUNT_TRANSITION, GrantStore, type Transition } from './grant.store.js';
 import type { TokenKind } from './key-ring.js';
@@ -55,7 +55,7 @@ export class GrantEngine {
   }
 
   /** RFC 6749 4.1.3. A replayed code (RFC 6749 4.1.2) and a wrong verifier (RFC 7636 4.6) revoke the grant. */
-  async redeem(code: string, redemption: Redemption): Promise<Granted | Refusal> {
+  async redeem(code: string, redemption: CodeExchange): Promise<Granted | Refusal> {
     const token = this.authentic(code, 'code');
     if ('outcome' in token) return token;
     const id = grantId(token.handle);
@@ -75,7 +75,7 @@ export class GrantEngine {
    * RFC 6749 6. Returns the same pair inside the retry window. Reuse revokes the grant, whatever key the request proves
    * (RFC 9700 4.14.2). A request with a wrong key rotates, binds and restores nothing.
    */
-  async refresh(refreshToken: string, renewal: Renewal): Promise<Granted | Refusal> {
+  async refresh(refreshToken: string, renewal: RefreshRequest): Promise<Granted | Refusal> {
     const token = this.authentic(refreshToken, 'refresh');
     if ('outcome' in token) return token;
     const id = grantId(token.handle);
@@ -190,7 +190,7 @@ export class GrantEngine {
   private async refuse(
     refusal: Refusal,
     token: AuthenticToken,
-    presented: Redemption | Renewal,
+    presented: CodeExchange | RefreshRequest,
   ): Promise<Refusal> {
     if (REVOKING.includes(refusal.outcome)) {
       this.count(refusal.outcome as 'verifier_mismatch' | 'code_replayed' | 'refresh_token_reused');
@@ -211,7 +211,7 @@ const SENT: Readonly<
   Partial<
     Record<
       RefusalReason,
-      (presented: Partial<Redemption & Renewal>, token: AuthenticToken) => string | null | undefined
+      (presented: Partial<CodeExchange & RefreshRequest>, token: AuthenticToken) => string | null | undefined
     >
   >
 > = {

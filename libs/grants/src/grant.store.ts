@@ -10,10 +10,10 @@ import type {
   GrantTransition,
   KeyRefusal,
   PendingGrant,
-  Redemption,
+  CodeExchange,
   Refusal,
   RefusalReason,
-  Renewal,
+  RefreshRequest,
 } from './grant.js';
 import {
   CREATE,
@@ -114,7 +114,7 @@ export class GrantStore {
   }
 
   /** pending → active. Of concurrent calls with one code, exactly one succeeds. */
-  redeem(id: string, redemption: Redemption, { now, expired, ttl }: RedeemTimes): Promise<Transition> {
+  redeem(id: string, redemption: CodeExchange, { now, expired, ttl }: RedeemTimes): Promise<Transition> {
     const { clientId, redirectUri, challenge, jkt, resources } = redemption;
     return this.transition(
       'grantRedeem',
@@ -133,7 +133,7 @@ export class GrantStore {
   /** active → active with the next generation, or with the same one inside the retry window. */
   refresh(
     id: string,
-    { clientId, scope, resources }: Renewal,
+    { clientId, scope, resources }: RefreshRequest,
     { generation, jkt, keyRefusal }: PresentedToken,
     { now, window, ttl }: RefreshTimes,
   ): Promise<Transition> {

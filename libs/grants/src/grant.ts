@@ -38,14 +38,14 @@ export interface TokenPair {
   readonly scope: string;
 }
 
-export interface Narrowing {
+export interface RequestedAccess {
   /** RFC 6749 6; null for the scope of the grant. */
   readonly scope: string | null;
   /** RFC 8707 2.2, as `checkResource` returns them; null for the resources of the grant. */
   readonly resources: string | null;
 }
 
-export interface Redemption extends Pick<Narrowing, 'resources'> {
+export interface CodeExchange extends Pick<RequestedAccess, 'resources'> {
   readonly clientId: string;
   readonly redirectUri: string;
   /** S256 of the code verifier; null if none was sent. */
@@ -54,7 +54,7 @@ export interface Redemption extends Pick<Narrowing, 'resources'> {
   readonly jkt: string | null;
 }
 
-export interface Renewal extends Narrowing {
+export interface RefreshRequest extends RequestedAccess {
   readonly clientId: string;
   /** Thumbprint of the proved DPoP key; null if none. */
   readonly jkt: string | null;

@@ -57,7 +57,7 @@ export class RevocationService {
   /** @param clientId null for every client */
   async revokeGrants(userId: number, clientId: string | null): Promise<RevocationResult> {
     const ids = await (clientId === null
-      ? this.records.revokeAllOf(userId)
+      ? this.records.revokeEvery(userId)
       : this.records.revokeOf(userId, clientId));
     return this.apply(ids);
   }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { ActiveGrant, Narrowing, TokenPair } from './grant.js';
+import type { ActiveGrant, RequestedAccess, TokenPair } from './grant.js';
 import type { Lifetimes } from './lifetimes.js';
 import { grantId, HANDLE_BYTES, SCOPE_MASK_BITS, type Token, type TokenCodec } from './token-codec.js';
 
@@ -31,7 +31,7 @@ export class TokenIssuer {
    * Computes the pair of the grant's current generation; the grant must cover the request. Lifetimes start at the rotation, so that a
    * retry gets the same two tokens without a stored response.
    */
-  pair(handle: Buffer, grant: ActiveGrant, { scope, resources }: Narrowing, now: number): TokenPair {
+  pair(handle: Buffer, grant: ActiveGrant, { scope, resources }: RequestedAccess, now: number): TokenPair {
     const { generation, rotatedAt, jkt } = grant;
     const accessExpiry = seconds(rotatedAt) + this.lifetimes.accessToken;
     const refreshExpiry = seconds(rotatedAt) + this.lifetimes.refreshToken;

@@ -1,6 +1,6 @@
-import { granted, useWorld } from './grant-world.js';
+import { granted, useGrantEnvironment } from './grant-environment.js';
 
-const world = useWorld();
+const world = useGrantEnvironment();
 
 describe('a code issued before a failover of Redis', () => {
   it('is refused, because its redemption may have been lost', async () => {

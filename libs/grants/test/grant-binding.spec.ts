@@ -1,10 +1,10 @@
 import { FIELD } from '#grants/grant.scripts.js';
-import { granted, useWorld } from './grant-world.js';
+import { granted, useGrantEnvironment } from './grant-environment.js';
 
 const JKT = 'a'.repeat(43);
 const OTHER = 'b'.repeat(43);
 
-const world = useWorld({ scope: 'profile:read bookings:read bookings:write' });
+const world = useGrantEnvironment({ scope: 'profile:read bookings:read bookings:write' });
 
 const refresh = (
   token: string,

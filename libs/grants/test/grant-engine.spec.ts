@@ -2,9 +2,9 @@ import { challengeOf } from '#oauth/pkce.js';
 import type { Granted } from '#grants/grant.js';
 import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
 import { storedGrant } from '#test/support/stored-grant.js';
-import { granted, useWorld } from './grant-world.js';
+import { granted, useGrantEnvironment } from './grant-environment.js';
 
-const world = useWorld();
+const world = useGrantEnvironment();
 
 const refresh = (token: string) =>
   world.engine.refresh(token, { clientId: world.clientId, jkt: null, scope: null, resources: null });

@@ -1,6 +1,6 @@
-import { useWorld } from './grant-world.js';
+import { useGrantEnvironment } from './grant-environment.js';
 
-const world = useWorld();
+const world = useGrantEnvironment();
 
 /** Bytes that MEMORY USAGE does not include: the entry among expiring keys, and two slots in half-empty hash tables. */
 const EXPIRY_AND_SLOTS = 32 + 2 * 16;

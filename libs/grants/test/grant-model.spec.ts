@@ -1,9 +1,9 @@
 import fc from 'fast-check';
-import type { Granted, Narrowing, Refusal } from '#grants/grant.js';
+import type { Granted, RequestedAccess, Refusal } from '#grants/grant.js';
 import { API, BOOKINGS, KEY, LIFETIMES, Model, OTHER, type Presented, SCOPE, words } from './grant-model.js';
-import { REDIRECT_URI, useWorld } from './grant-world.js';
+import { REDIRECT_URI, useGrantEnvironment } from './grant-environment.js';
 
-const world = useWorld({ lifetimes: LIFETIMES, scope: SCOPE });
+const world = useGrantEnvironment({ lifetimes: LIFETIMES, scope: SCOPE });
 
 /** Tokens issued on one grant, which must not change. */
 class IssuedTokens {
@@ -11,7 +11,7 @@ class IssuedTokens {
   readonly refreshTokens: string[] = [];
   private readonly accessTokens = new Map<string, string>();
 
-  keep(result: Granted | Refusal, requested: Narrowing, { jkt, resources }: Model): string {
+  keep(result: Granted | Refusal, requested: RequestedAccess, { jkt, resources }: Model): string {
     if (result.outcome !== 'granted') return result.outcome;
     const { pair, grant } = result;
     expect(words(pair.scope)).toBe(words(requested.scope ?? SCOPE));
@@ -47,7 +47,7 @@ type Step =
       readonly redirectIsOurs: boolean;
       readonly resources: string | null;
     }
-  | ({ readonly do: 'refresh'; readonly back: number; readonly by: Presented } & Narrowing)
+  | ({ readonly do: 'refresh'; readonly back: number; readonly by: Presented } & RequestedAccess)
   | { readonly do: 'introspect'; readonly back: number; readonly jkt: string | null }
   | { readonly do: 'revoke' }
   /** The recording process dies before it reaches Redis, and another process applies the revocation. */
@@ -132,8 +132,8 @@ const histories = fc.constantFrom(null, KEY).chain((usual) => {
 });
 
 const client = (ours: boolean) => (ours ? world.clientId : world.otherClientId);
-const ALL: Narrowing = { scope: null, resources: null };
-const renewal = ({ clientIsOurs, jkt }: Presented, { scope, resources }: Narrowing) => ({
+const ALL: RequestedAccess = { scope: null, resources: null };
+const renewal = ({ clientIsOurs, jkt }: Presented, { scope, resources }: RequestedAccess) => ({
   clientId: client(clientIsOurs),
   jkt,
   scope,

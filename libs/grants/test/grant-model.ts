@@ -1,4 +1,4 @@
-import type { Narrowing } from '#grants/grant.js';
+import type { RequestedAccess } from '#grants/grant.js';
 import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
 
 export const LIFETIMES = { ...DEFAULT_LIFETIMES, retryWindow: 30 };
@@ -58,7 +58,7 @@ export class Model {
   refresh(
     generation: number,
     { clientIsOurs, jkt }: Presented,
-    { scope, resources }: Narrowing,
+    { scope, resources }: RequestedAccess,
     now: number,
   ): string {
     if (!clientIsOurs) return 'other_client';

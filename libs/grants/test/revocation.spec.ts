@@ -1,8 +1,8 @@
 import { GrantStore } from '#grants/grant.store.js';
 import { storedGrant } from '#test/support/stored-grant.js';
-import { useWorld } from './grant-world.js';
+import { useGrantEnvironment } from './grant-environment.js';
 
-const world = useWorld();
+const world = useGrantEnvironment();
 
 const keyOf = (id: string) => `grant:${id}`;
 const statusOf = async (id: string) => (await storedGrant(world.fixture.redis, id)).status;

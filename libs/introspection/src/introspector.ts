@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { DpopProof } from '#oauth/dpop/dpop-verifier.js';
 import { isInAudience } from '#oauth/audience.js';
 import { NatsConnection } from '#messaging/nats.connection.js';
-import { type Lookup, TrustedCache } from '#messaging/trusted-cache.js';
+import { type Lookup, InvalidatedCache } from '#messaging/invalidated-cache.js';
 import {
   type ConsumeProofReply,
   type IntrospectionReply,
@@ -42,14 +42,14 @@ const TOKEN = /^(?=.{1,512}$)[A-Za-z0-9._~+/-]+=*$/;
 /** Introspects access tokens from a cache, or by a request to the token app. */
 @Injectable()
 export class Introspector {
-  private readonly cache: TrustedCache<TokenInfo | null>;
+  private readonly cache: InvalidatedCache<TokenInfo | null>;
 
   /** @internal */
   constructor(
     private readonly connection: NatsConnection,
     @Inject(INTROSPECTION_OPTIONS) private readonly options: Pick<IntrospectionOptions, 'resourceUrl'>,
   ) {
-    this.cache = new TrustedCache<TokenInfo | null>(connection, {
+    this.cache = new InvalidatedCache<TokenInfo | null>(connection, {
       max: CACHED_TOKENS,
       fetch: async (token, reference) => this.tokenOf(await this.request({ token }, reference)),
       tags: (token) =>

@@ -9,10 +9,10 @@ export const MAX_AUDIENCE = 255;
  */
 export function isInAudience(audience: readonly string[], api: string | undefined): boolean {
   if (audience.length === 0) return true;
-  return api !== undefined && audience.some((one) => isAddressOf(one, api));
+  return api !== undefined && audience.some((one) => isWithinApi(one, api));
 }
 
-export function isAddressOf(api: string, url: string): boolean {
+export function isWithinApi(api: string, url: string): boolean {
   if (!URL.canParse(url)) return false;
   const { href } = new URL(url);
   return href === api || href.startsWith(`${api}/`);

@@ -1,4 +1,4 @@
-import { isAddressOf, MAX_AUDIENCE } from './audience.js';
+import { isWithinApi, MAX_AUDIENCE } from './audience.js';
 import { type ErrorDetail, OAuthError } from './oauth-error.js';
 import { LIMITS } from './parameters.js';
 
@@ -14,7 +14,7 @@ export function checkResource(sent: unknown, apis: readonly string[]): string | 
   if (sent === undefined) return null;
   const values = (Array.isArray(sent) ? (sent as unknown[]) : [sent]).filter((value) => value !== '');
   const named = values.map((value) =>
-    isAbsoluteUri(value) ? apis.find((api) => isAddressOf(api, value)) : undefined,
+    isAbsoluteUri(value) ? apis.find((api) => isWithinApi(api, value)) : undefined,
   );
   const detail: ErrorDetail = {
     check: 'resource',

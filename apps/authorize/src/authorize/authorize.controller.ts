@@ -7,13 +7,13 @@ import { RedirectableError } from '#oauth/authorization-request.js';
 import { type ErrorDetail, OAuthError } from '#oauth/oauth-error.js';
 import { ApiOperation } from '#openapi/operation.js';
 import { addLogContext } from '#platform/logging/request-log.js';
-import { rawQuery, withQuery } from '../addresses.js';
+import { rawQuery, withQuery } from '../urls.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import { type ConsentForm, consentPage } from '../consent/consent.page.js';
 import { ConsentEndedError } from '../consent/consent.service.js';
 import {
-  allowedByForm,
-  allowedEarlier,
+  grantedByForm,
+  grantedEarlier,
   listedSameRequired,
   requiredInteraction,
   type ValidatedRequest,
@@ -63,7 +63,7 @@ export class AuthorizeController {
     if (!(await this.consumeLogin(request, visitor, query)))
       return this.redirectToLogin(reply, request, visitor, query);
     // A first-party application also gets scopes for which the user was never asked.
-    const continuesConsent = !request.client.firstParty || allowedEarlier(request.scopes) !== null;
+    const continuesConsent = !request.client.firstParty || grantedEarlier(request.scopes) !== null;
     const approval = { scope: needed.scope, continuesConsent, outcome: 'allowed before' };
     await this.approve(raw, reply, { request, user, query, ...approval });
   }
@@ -88,7 +88,7 @@ export class AuthorizeController {
       throw OAuthError.invalidRequest("the parameter 'decision' must be allow or deny", {
         detail: { check: 'decision', client_id: client.clientId },
       });
-    const scope = allowedByForm(scopes, fields);
+    const scope = grantedByForm(scopes, fields);
     const nothingChosen = scope === '';
     if (decision === 'allow' && (nothingChosen || !listedSameRequired(scopes, fields))) {
       // Shows the page again: nothing was selected, or the required scopes have changed since the page was sent.

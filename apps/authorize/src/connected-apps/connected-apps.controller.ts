@@ -13,7 +13,7 @@ import { ENDPOINTS } from '#oauth/endpoints.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { ApiOperation } from '#openapi/operation.js';
 import { addErrorToLog, addLogContext, referenceOf } from '#platform/logging/request-log.js';
-import { loginReturningTo, rawQuery, withQuery } from '../addresses.js';
+import { loginReturningTo, rawQuery, withQuery } from '../urls.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import { type FormFields, ProtectForm } from '../session/csrf.guard.js';
 import { FLASH_QUERY, FlashMessageStore } from '../session/flash-message.store.js';

@@ -1,7 +1,7 @@
 import type { ConnectedApp } from '#database/grant/connected-app.store.js';
 import type { User } from '#database/user/user.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
-import { appsAddress, revokeAddress } from '../addresses.js';
+import { appsUrl, revokeUrl } from '../urls.js';
 import { clientAvatar, flashBox, type FlashMessage } from '../ui/components.js';
 import { html, type Html } from '../ui/html.js';
 import type { Translator } from '../ui/i18n/translator.js';
@@ -72,8 +72,8 @@ function pagination(translator: Translator, { page, pages }: AppsPage): Html {
     <nav aria-label="${translator.text('apps.pages')}">
       <p class="links">
         ${translator.text('apps.page', { page, pages })}
-        ${page > 1 && html`<a class="alone" href="${appsAddress(page - 1)}">${translator.text('apps.previous')}</a>`}
-        ${page < pages && html`<a class="alone" href="${appsAddress(page + 1)}">${translator.text('apps.next')}</a>`}
+        ${page > 1 && html`<a class="alone" href="${appsUrl(page - 1)}">${translator.text('apps.previous')}</a>`}
+        ${page < pages && html`<a class="alone" href="${appsUrl(page + 1)}">${translator.text('apps.next')}</a>`}
       </p>
     </nav>
   `;
@@ -98,7 +98,7 @@ function entry(app: ConnectedApp, { translator, user, product }: ConnectedAppsVi
       ${translator.rich(firstParty ? 'apps.connected_since' : 'apps.since', { date: translator.date(app.since, user.timeZone) })}<br />
       ${lastUse(app, translator)}
     </p>
-    <a class="button danger" href="${revokeAddress(clientId)}" aria-label="${label}"
+    <a class="button danger" href="${revokeUrl(clientId)}" aria-label="${label}"
       >${translator.text('apps.revoke')}</a
     >
   `;

@@ -1,6 +1,6 @@
 import type { ConnectedApp } from '#database/grant/connected-app.store.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
-import { revokeAddress } from '../addresses.js';
+import { revokeUrl } from '../urls.js';
 import { csrfField } from '../session/csrf.guard.js';
 import { clientAvatar } from '../ui/components.js';
 import { html, type Html } from '../ui/html.js';
@@ -21,7 +21,7 @@ export function revokePage(translator: Translator, app: ConnectedApp, cookie: st
         </p>
       </div>
       <p>${translator.rich('revoke.what', { client: name })}</p>
-      <form method="post" action="${revokeAddress(clientId)}" class="choice">
+      <form method="post" action="${revokeUrl(clientId)}" class="choice">
         ${csrfField(cookie, 'revoke')}
         <input type="hidden" name="client_id" value="${clientId}" />
         ${choice(translator, translator.text('apps.revoke'))}
@@ -74,7 +74,7 @@ export function incompletePage({ translator, cookie, clientId, reference }: Inco
       <h1>${translator.text('revoke.incomplete')}</h1>
       <p role="alert">${translator.text('revoke.incomplete_what')}</p>
       <p>${translator.text('revoke.incomplete_advice')}</p>
-      <form method="post" action="${all ? ENDPOINTS.revokeAllApps : revokeAddress(clientId)}">
+      <form method="post" action="${all ? ENDPOINTS.revokeAllApps : revokeUrl(clientId)}">
         ${csrfField(cookie, all ? 'revoke_all' : 'revoke')}
         ${!all && html`<input type="hidden" name="client_id" value="${clientId}" />`}
         <button class="wide" autofocus>${translator.text('revoke.repeat')}</button>

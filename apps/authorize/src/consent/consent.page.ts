@@ -1,6 +1,6 @@
 import type { User } from '#database/user/user.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
-import { withQuery } from '../addresses.js';
+import { withQuery } from '../urls.js';
 import { csrfField } from '../session/csrf.guard.js';
 import { clientAvatar, clientLinks, pictureOrigins, scopeText, userAvatar } from '../ui/components.js';
 import { html, type Html } from '../ui/html.js';

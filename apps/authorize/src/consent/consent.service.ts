@@ -43,15 +43,15 @@ export class ConsentService {
     scope: string,
     continuesConsent: boolean,
   ): Promise<{ code: string; grantId: string }> {
-    const { client, scope: askedScope, resources, redirectUri, challenge, jkt } = request;
+    const { client, scope: requestedScope, resources, redirectUri, challenge, jkt } = request;
     const { CODE_LIFETIME, CLOCK_SKEW, REFRESH_TOKEN_LIFETIME } = this.configuration;
     const now = this.clock();
     const { code, grantId } = this.issuer.code(now);
     const authorization = { clientId: client.clientId, userId, scope, resources };
     const expiresAt = new Date(now + REFRESH_TOKEN_LIFETIME * 1000);
-    const record = { id: grantId, ...authorization, askedScope, expiresAt, continuesConsent };
+    const record = { id: grantId, ...authorization, requestedScope, expiresAt, continuesConsent };
     const ended = await this.withdrawOnError(grantId, () =>
-      this.record(record, declinedScopes(scope, askedScope)),
+      this.record(record, declinedScopes(scope, requestedScope)),
     );
     if (ended === null) throw new ConsentEndedError();
     await this.withdrawOnError(grantId, async () => {

@@ -39,7 +39,7 @@ export function requiredInteraction(request: ValidatedRequest, loggedInForIt: bo
   // The consent page shows the account, and can change it.
   if (prompt.has('consent') || prompt.has('select_account')) return CONSENT;
   if (!isClientAssured(request) || grantsOfDay >= MAX_GRANTS_A_DAY) return CONSENT;
-  const scope = client.firstParty ? allowedToFirstParty(scopes) : allowedEarlier(scopes);
+  const scope = client.firstParty ? grantedToFirstParty(scopes) : grantedEarlier(scopes);
   return scope === null ? CONSENT : { page: null, scope };
 }
 
@@ -103,15 +103,15 @@ export function isUndecided({ required, decision }: RequestedScope): boolean {
 }
 
 /** @returns null if a scope is undecided or none was granted */
-export function allowedEarlier(scopes: readonly RequestedScope[]): string | null {
+export function grantedEarlier(scopes: readonly RequestedScope[]): string | null {
   if (scopes.some(isUndecided)) return null;
   const allowed = scopes.filter(({ decision }) => decision === 'allowed');
   return allowed.length === 0 ? null : joined(allowed);
 }
 
 /** A first-party application gets every scope that the user has not declined. */
-export function allowedToFirstParty(scopes: readonly RequestedScope[]): string | null {
-  return allowedEarlier(scopes.map((one) => (isUndecided(one) ? { ...one, decision: 'allowed' } : one)));
+export function grantedToFirstParty(scopes: readonly RequestedScope[]): string | null {
+  return grantedEarlier(scopes.map((one) => (isUndecided(one) ? { ...one, decision: 'allowed' } : one)));
 }
 
 export function declinedScopes(allowed: string, requested: string): string[] {
@@ -135,7 +135,7 @@ export function listedSameRequired(scopes: readonly RequestedScope[], fields: Fo
   return (fields[REQUIRED_FIELD] ?? '') === requiredScopes(scopes);
 }
 
-export function allowedByForm(scopes: readonly RequestedScope[], fields: FormFields): string {
+export function grantedByForm(scopes: readonly RequestedScope[], fields: FormFields): string {
   return joined(scopes.filter(({ scope, required }) => required || fields[checkboxOf(scope)] === 'yes'));
 }
 

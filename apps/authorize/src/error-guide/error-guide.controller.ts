@@ -2,7 +2,7 @@ import { Controller, Get, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { ApiOperation } from '#openapi/operation.js';
-import { rawQuery } from '../addresses.js';
+import { rawQuery } from '../urls.js';
 import { LanguageService } from '../ui/i18n/language.service.js';
 import { errorPages, page } from '../ui/page.openapi.js';
 import { PageResponder } from '../ui/page.responder.js';

@@ -45,7 +45,7 @@ export class BackChannelLogoutService {
     const identity = { issuer: this.configuration.loginIssuer, externalId: sub ?? '' };
     if (sid !== null) {
       await this.sessions.endExternal(sid);
-      if (sub === null || !(await this.sessions.hasUnnamed(identity)))
+      if (sub === null || !(await this.sessions.hasWithoutSid(identity)))
         return { outcome: 'session ended by the provider' };
     }
     const userId = await this.users.endSessionsOf(identity);

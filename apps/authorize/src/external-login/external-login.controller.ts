@@ -2,7 +2,7 @@ import { Controller, Get, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { ApiOperation } from '#openapi/operation.js';
-import { afterLogin, rawQuery } from '../addresses.js';
+import { afterLogin, rawQuery } from '../urls.js';
 import { AuthorizationRequestService } from '../authorize/authorization-request.service.js';
 import { requiredInteraction } from '../consent/interaction.js';
 import { SessionService } from '../session/session.service.js';

@@ -3,7 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { ExternalUserStore } from '#database/user/external-user.store.js';
 import { DeletedUserError, DuplicateUserError, type Identity, type User } from '#database/user/user.js';
 import { InvalidEmailError, type UserProfile } from '#database/user/user-profile.js';
-import { afterLogin, continuedQuery } from '../addresses.js';
+import { afterLogin, resumableQuery } from '../urls.js';
 import { AuthorizeConfiguration, CLOCK, type Clock } from '../authorize.configuration.js';
 import type { ValidatedRequest } from '../consent/interaction.js';
 import { SessionCookie, SessionService } from '../session/session.service.js';
@@ -14,18 +14,18 @@ import { LoginCookie } from './login-cookie.js';
 import { type LoginStart, LoginProvider } from './login-provider.js';
 import { type ConsumedTransaction, LoginTransactionStore } from './login-transaction.store.js';
 
-export interface LoginVisitor {
+export interface LoginBrowser {
   readonly cookies: string | undefined;
   readonly address: string | undefined;
 }
 
-export interface Onward {
+export interface Redirect {
   readonly location: string;
   readonly cookies: readonly string[];
 }
 
 /** Redirect after the login callback; `userId` is null if the callback was handled before. */
-export type FinishedLogin = Onward & { readonly userId: number | null };
+export type LoginRedirect = Redirect & { readonly userId: number | null };
 
 export interface AuthenticatedUser {
   /** The provider's id of the user (`sub`). */
@@ -65,13 +65,13 @@ export class ExternalLoginService {
    * @throws ExternalLoginError if the provider is unavailable or the address starts too many logins
    */
   async start(
-    { cookies: cookieHeader, address }: LoginVisitor,
+    { cookies: cookieHeader, address }: LoginBrowser,
     rawQuery: string,
     request: ValidatedRequest | null,
     prompt: LoginStart['prompt'] = promptOf(request),
-  ): Promise<Onward> {
+  ): Promise<Redirect> {
     if (!request && new URLSearchParams(rawQuery).has('client_id')) return this.resume(rawQuery);
-    const query = continuedQuery(rawQuery, request);
+    const query = resumableQuery(rawQuery, request);
     const state = randomBytes(32).toString('base64url');
     const { location, details } = await this.provider.start({
       state,
@@ -115,7 +115,7 @@ export class ExternalLoginService {
   }
 
   /** Continues without a new session: as the user who is logged in by now, or with a new login. */
-  resume(query: string): FinishedLogin {
+  resume(query: string): LoginRedirect {
     return { location: afterLogin(query), cookies: [], userId: null };
   }
 
@@ -124,12 +124,12 @@ export class ExternalLoginService {
     cookieHeader: string | undefined,
     query: string,
     authenticated: AuthenticatedUser,
-  ): Promise<FinishedLogin> {
+  ): Promise<LoginRedirect> {
     const { session, subject } = authenticated;
     const identity = { issuer: this.configuration.loginIssuer, externalId: subject };
     try {
       // Recorded before the user is read, so that a logout token that arrives in between also ends this session.
-      if (session.sid === undefined) await this.sessions.addUnnamed(identity);
+      if (session.sid === undefined) await this.sessions.addWithoutSid(identity);
       const user = await this.upsertUser(identity, authenticated);
       if (user.disabled)
         throw new ExternalLoginError('login_disabled', 'the account is disabled', query, {
@@ -154,7 +154,7 @@ export class ExternalLoginService {
     identity: Identity,
     { profile, emailVerified, assertedAt }: AuthenticatedUser,
   ): Promise<User> {
-    return this.users.bringUpToDate({
+    return this.users.upsertIdentity({
       identity,
       profile,
       emailVerified,

@@ -5,7 +5,7 @@ import { addAuditEvent } from '#audit/request-events.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { ApiOperation } from '#openapi/operation.js';
 import { addLogContext } from '#platform/logging/request-log.js';
-import { rawQuery } from '../addresses.js';
+import { rawQuery } from '../urls.js';
 import { AuthorizationRequestService } from '../authorize/authorization-request.service.js';
 import { ProtectForm } from '../session/csrf.guard.js';
 import { FLASH_QUERY, FlashMessageStore } from '../session/flash-message.store.js';
@@ -83,7 +83,7 @@ export class ExternalLogoutController {
     await this.end(raw, cookie);
     const next = this.cookies.generate();
     await this.flashMessages.save(next, message);
-    const providerLogout = cookie && session ? await this.provider.logoutAddress(cookie, session) : null;
+    const providerLogout = cookie && session ? await this.provider.logoutUrl(cookie, session) : null;
     reply.header('Set-Cookie', this.cookies.set(next));
     this.pages.seeOther(reply, providerLogout ?? ENDPOINTS.logout);
   }

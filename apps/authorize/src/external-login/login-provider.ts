@@ -40,7 +40,7 @@ export abstract class LoginProvider {
    *
    * @returns null if the provider has no such URL or is unavailable
    */
-  abstract logoutAddress(cookie: string, session: Session): Promise<string | null>;
+  abstract logoutUrl(cookie: string, session: Session): Promise<string | null>;
 
   /** @throws InvalidLogoutTokenError if the provider publishes no keys; DependencyUnavailableError if it is unavailable */
   abstract logoutTokenRules(): Promise<LogoutTokenRules>;

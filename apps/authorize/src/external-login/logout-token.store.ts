@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { RedisClient } from '#platform/redis/redis-client.js';
-import { replyTo } from '#platform/redis/redis-commands.js';
+import { withRedisErrors } from '#platform/redis/redis-commands.js';
 import { REDIS } from '#platform/redis/redis.connection.js';
 
 /** Used logout tokens, by `jti`. */
@@ -10,12 +10,12 @@ export class LogoutTokenStore {
   constructor(@Inject(REDIS) private readonly redis: RedisClient) {}
 
   async isKnown(jti: string): Promise<boolean> {
-    return (await replyTo(this.redis.exists(keyOf(jti)))) === 1;
+    return (await withRedisErrors(this.redis.exists(keyOf(jti)))) === 1;
   }
 
   /** @param lifetime seconds */
   async remember(jti: string, lifetime: number): Promise<void> {
-    await replyTo(this.redis.set(keyOf(jti), '1', 'EX', lifetime));
+    await withRedisErrors(this.redis.set(keyOf(jti), '1', 'EX', lifetime));
   }
 }
 

@@ -5,7 +5,7 @@ import { addAuditEvent } from '#audit/request-events.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { ApiOperation } from '#openapi/operation.js';
 import { addLogContext } from '#platform/logging/request-log.js';
-import { afterLogin, rawQuery } from '../addresses.js';
+import { afterLogin, rawQuery } from '../urls.js';
 import { AuthorizationRequestService } from '../authorize/authorization-request.service.js';
 import { requiredInteraction, type ValidatedRequest } from '../consent/interaction.js';
 import { type FormFields, ProtectForm } from '../session/csrf.guard.js';

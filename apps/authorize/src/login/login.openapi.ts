@@ -34,8 +34,8 @@ export const LOGIN_RETURN_OPERATION: OperationDescription = {
   responses: { 303: seeOther('To the next page, with the session.'), ...errorPages(400, 403) },
 };
 
-export const HAND_OVER_OPERATION: OperationDescription = {
-  id: 'handOver',
+export const JWT_LOGIN_OPERATION: OperationDescription = {
+  id: 'jwtLogin',
   tag: 'Pages',
   summary: 'Receives a login of the product as a signed JWT',
   description: 'Only if users log in by signed JWT (docs/login.md).',

@@ -1,6 +1,6 @@
 import type { User } from '#database/user/user.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
-import { withQuery } from '../addresses.js';
+import { withQuery } from '../urls.js';
 import type { ValidatedRequest } from '../consent/interaction.js';
 import { csrfField } from '../session/csrf.guard.js';
 import { flashBox, type FlashMessage } from '../ui/components.js';

@@ -5,7 +5,7 @@ import { addAuditEvent } from '#audit/request-events.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { ApiOperation } from '#openapi/operation.js';
 import { addLogContext } from '#platform/logging/request-log.js';
-import { rawQuery, withQuery } from '../addresses.js';
+import { rawQuery, withQuery } from '../urls.js';
 import { ProtectForm } from '../session/csrf.guard.js';
 import { FLASH_QUERY, FlashMessageStore } from '../session/flash-message.store.js';
 import { SessionCookie, SessionService } from '../session/session.service.js';

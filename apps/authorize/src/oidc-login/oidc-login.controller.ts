@@ -4,7 +4,7 @@ import { addAuditEvent } from '#audit/request-events.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { ApiOperation } from '#openapi/operation.js';
 import { addLogContext } from '#platform/logging/request-log.js';
-import { rawQuery } from '../addresses.js';
+import { rawQuery } from '../urls.js';
 import { PageResponder } from '../ui/page.responder.js';
 import { OidcLoginService } from './oidc-login.service.js';
 import { LOGIN_RETURN_OPERATION } from '../login/login.openapi.js';

@@ -139,7 +139,7 @@ export class OpenIdProvider implements LoginProvider {
   }
 
   /** RP-Initiated Logout 1.0 2. Our log-out URL must be registered at the provider as a post_logout_redirect_uri. */
-  async logoutAddress(cookie: string, { external }: Session): Promise<string | null> {
+  async logoutUrl(cookie: string, { external }: Session): Promise<string | null> {
     if (!external) return null;
     try {
       const config = await this.freshMetadata();

@@ -146,12 +146,12 @@ export class SessionService {
   }
 
   /** Records a session without a `sid`, which logout tokens cannot identify, for as long as it can live. */
-  async addUnnamed(identity: Identity): Promise<void> {
-    await this.sessions.addUnnamed(nameOf(identity), this.configuration.SESSION_LIFETIME);
+  async addWithoutSid(identity: Identity): Promise<void> {
+    await this.sessions.addWithoutSid(nameOf(identity), this.configuration.SESSION_LIFETIME);
   }
 
-  async hasUnnamed(identity: Identity): Promise<boolean> {
-    return this.sessions.hasUnnamed(nameOf(identity));
+  async hasWithoutSid(identity: Identity): Promise<boolean> {
+    return this.sessions.hasWithoutSid(nameOf(identity));
   }
 
   async isEnded({ sid }: ExternalSession): Promise<boolean> {

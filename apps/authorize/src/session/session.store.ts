@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { RedisClient } from '#platform/redis/redis-client.js';
-import { defineScripts, replyTo, type RunScript } from '#platform/redis/redis-commands.js';
+import { defineScripts, withRedisErrors, type RunScript } from '#platform/redis/redis-commands.js';
 import { REDIS } from '#platform/redis/redis.connection.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
 
@@ -51,13 +51,13 @@ export class SessionStore {
   /** Reads a session and extends its lifetime in one round trip. */
   async use(cookie: string): Promise<Session | null> {
     const { SESSION_IDLE_LIFETIME: ttl } = this.configuration;
-    const text = await replyTo(this.redis.getex(keyOf(cookie), 'EX', ttl));
+    const text = await withRedisErrors(this.redis.getex(keyOf(cookie), 'EX', ttl));
     return text === null ? null : (JSON.parse(text) as Session);
   }
 
   async create(cookie: string, session: Session): Promise<void> {
     const { SESSION_IDLE_LIFETIME: ttl } = this.configuration;
-    await replyTo(this.redis.set(keyOf(cookie), JSON.stringify(session), 'EX', ttl));
+    await withRedisErrors(this.redis.set(keyOf(cookie), JSON.stringify(session), 'EX', ttl));
   }
 
   /** Replaces a session atomically. @returns false if it has changed since it was read */
@@ -68,24 +68,24 @@ export class SessionStore {
 
   /** @param lifetime seconds */
   async endExternal(sid: string, lifetime: number): Promise<void> {
-    await replyTo(this.redis.set(endedKeyOf(sid), '1', 'EX', lifetime));
+    await withRedisErrors(this.redis.set(endedKeyOf(sid), '1', 'EX', lifetime));
   }
 
   /** @param lifetime seconds */
-  async addUnnamed(user: string, lifetime: number): Promise<void> {
-    await replyTo(this.redis.set(unnamedKeyOf(user), '1', 'EX', lifetime));
+  async addWithoutSid(user: string, lifetime: number): Promise<void> {
+    await withRedisErrors(this.redis.set(unnamedKeyOf(user), '1', 'EX', lifetime));
   }
 
-  async hasUnnamed(user: string): Promise<boolean> {
-    return (await replyTo(this.redis.exists(unnamedKeyOf(user)))) === 1;
+  async hasWithoutSid(user: string): Promise<boolean> {
+    return (await withRedisErrors(this.redis.exists(unnamedKeyOf(user)))) === 1;
   }
 
   async isEnded(sid: string): Promise<boolean> {
-    return (await replyTo(this.redis.exists(endedKeyOf(sid)))) === 1;
+    return (await withRedisErrors(this.redis.exists(endedKeyOf(sid)))) === 1;
   }
 
   async delete(cookie: string): Promise<Session | null> {
-    const text = await replyTo(this.redis.getdel(keyOf(cookie)));
+    const text = await withRedisErrors(this.redis.getdel(keyOf(cookie)));
     return text === null ? null : (JSON.parse(text) as Session);
   }
 }

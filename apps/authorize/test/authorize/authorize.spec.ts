@@ -1,6 +1,6 @@
 import { APIS, KNOWN_RESOURCES, UNKNOWN_RESOURCES } from '#test/support/resources.js';
 import { html } from '../../src/ui/html.js';
-import { authorize, BASE_URL, handedBack, PKCE, REDIRECT_URI } from '../support/authorize-app.js';
+import { authorize, BASE_URL, redirectParameters, PKCE, REDIRECT_URI } from '../support/authorize-app.js';
 import { useAuthorizeApp } from '../support/use-authorize-app.js';
 
 const { app, client } = useAuthorizeApp(APIS);
@@ -184,7 +184,7 @@ describe('an error in a request with a registered redirect URI', () => {
     expect(answer.headers['location']).toMatch(
       /^https:\/\/app\.example\.com\/callback\?tenant=7&x=%2F&error=/,
     );
-    expect(handedBack(answer.headers['location'])).toEqual({
+    expect(redirectParameters(answer.headers['location'])).toEqual({
       tenant: '7',
       x: '/',
       error,
@@ -195,7 +195,7 @@ describe('an error in a request with a registered redirect URI', () => {
       iss: BASE_URL,
       ...(state !== null && { state }),
     });
-    expect(handedBack(answer.headers['location'])['error_description']).toMatch(description);
+    expect(redirectParameters(answer.headers['location'])['error_description']).toMatch(description);
   });
 
   // @rfc 7636 4.4.1 @rfc 8252 6 @rfc 9700 2.1.1
@@ -224,7 +224,7 @@ describe('an error in a request with a registered redirect URI', () => {
     'ey.J-_',
   ])('is returned with state %j unchanged, as in the redirect to the login', async (state) => {
     const refused = await authorize(app, client, { state, scope: 'nope' });
-    expect(handedBack(refused.headers['location'])['state']).toBe(state);
+    expect(redirectParameters(refused.headers['location'])['state']).toBe(state);
     const accepted = await authorize(app, client, { state });
     expect(new URLSearchParams(accepted.headers['location']?.split('?')[1]).get('state')).toBe(state);
   });

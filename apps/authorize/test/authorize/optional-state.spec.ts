@@ -2,7 +2,7 @@ import {
   type Asked,
   authorize,
   authorizeAddress,
-  handedBack,
+  redirectParameters,
   PKCE,
   REDIRECT_URI,
 } from '../support/authorize-app.js';
@@ -29,7 +29,7 @@ describe('an application whose state is optional', () => {
       );
       expect(page.status).toBe(200);
       const answer = await browser.submit(page, { decision }, '/auth/oauth2/authorize');
-      const returned = handedBack(answer.headers['location']);
+      const returned = redirectParameters(answer.headers['location']);
       expect(Object.keys(returned)).toEqual(expect.arrayContaining([parameter, 'iss']));
       expect(returned['state']).toBe(asked['state']);
       expect('state' in returned).toBe('state' in asked && asked['state'] !== undefined);
@@ -42,14 +42,14 @@ describe('an application whose state is optional', () => {
     ['a plain code challenge', { ...WITHOUT, code_challenge_method: 'plain' }],
   ])('gets an error without a state: %s', async (_case, asked) => {
     const { headers } = await authorize(app, await client(), asked);
-    const returned = handedBack(headers['location']);
+    const returned = redirectParameters(headers['location']);
     expect(returned).toMatchObject({ error: expect.any(String), iss: app.configuration.BASE_URL });
     expect(returned).not.toHaveProperty('state');
   });
 
   it('needs a code challenge, even with a secret', async () => {
     const { headers } = await authorize(app, await client(), {});
-    expect(handedBack(headers['location'])).toMatchObject({
+    expect(redirectParameters(headers['location'])).toMatchObject({
       error: 'invalid_request',
       error_description: expect.stringMatching(/^code challenge required, because state is optional/),
       state: 's',

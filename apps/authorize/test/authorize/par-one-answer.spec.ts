@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { until } from '#test/support/until.js';
-import { handedBack, PASSWORD } from '../support/authorize-app.js';
+import { redirectParameters, PASSWORD } from '../support/authorize-app.js';
 import { ANSWERED, decide, expectStartAgain, usePushedRequests } from '../support/use-pushed-requests.js';
 
 const { app, user, cables, push, address } = usePushedRequests();
@@ -67,7 +67,7 @@ describe('a pushed request', () => {
     const requestUri = await push();
     const browser = await app.loggedIn(user);
     const page = await browser.get(address(requestUri));
-    expect(handedBack((await decide(browser, page, 'deny')).headers['location'])).toMatchObject({
+    expect(redirectParameters((await decide(browser, page, 'deny')).headers['location'])).toMatchObject({
       error: 'access_denied',
       state: 's 1&é',
     });
@@ -82,7 +82,7 @@ describe('a pushed request', () => {
     const answers = await race(() => Promise.all(Array.from({ length: 20 }, () => decide(browser, page))));
     const won = answers.filter(({ status }) => status === 303);
     expect(won).toHaveLength(1);
-    expect(handedBack(won[0]?.headers['location'])['code']).toMatch(/^sac_/);
+    expect(redirectParameters(won[0]?.headers['location'])['code']).toMatch(/^sac_/);
     for (const lost of answers.filter((answer) => answer !== won[0])) expectStartAgain(lost, ANSWERED);
     expect(await grantsSince(before)).toHaveLength(1);
   });

@@ -2,7 +2,12 @@ import { createHash } from 'node:crypto';
 import type { Response } from 'supertest';
 import { generateClientSecret } from '#oauth/client.js';
 import { REDIRECT_URI } from '#test/support/fixture.js';
-import { authorizeAddress, handedBack, PASSWORD, startAuthorizeApp } from '../support/authorize-app.js';
+import {
+  authorizeAddress,
+  redirectParameters,
+  PASSWORD,
+  startAuthorizeApp,
+} from '../support/authorize-app.js';
 import {
   ANSWERED,
   decide,
@@ -23,7 +28,7 @@ describe('a pushed authorization request (RFC 9126 4)', () => {
     const page = await browser.get(address(await push()));
     expect(page.status).toBe(200);
     expect(page.text).toContain('Calendar Connect');
-    const { code = '', ...rest } = handedBack((await decide(browser, page)).headers['location']);
+    const { code = '', ...rest } = redirectParameters((await decide(browser, page)).headers['location']);
     expect(rest).toEqual({ tenant: '7', state: 's 1&é', iss: app.configuration.BASE_URL });
     const answer = await fetch(`${token.url}/api/auth/oauth/token`, {
       method: 'POST',
@@ -53,7 +58,9 @@ describe('a pushed authorization request (RFC 9126 4)', () => {
     const browser = await app.loggedIn(user);
     const page = await browser.get(address(requestUri, { client_id: clientId }));
     const choice = { 'allow:bookings:read': 'yes', decision: 'allow' };
-    const { code = '' } = handedBack((await browser.submit(page, choice, AUTHORIZE)).headers['location']);
+    const { code = '' } = redirectParameters(
+      (await browser.submit(page, choice, AUTHORIZE)).headers['location'],
+    );
     const ask = async (path: string, body: Record<string, string>) => {
       const form = new URLSearchParams({ ...credentials, ...body });
       const answer = await fetch(`${token.url}/api/auth/oauth/${path}`, { method: 'POST', body: form });
@@ -72,7 +79,7 @@ describe('a pushed authorization request (RFC 9126 4)', () => {
     const browser = app.browser();
     const none = await push({ prompt: 'none' });
     for (const _time of [1, 2])
-      expect(handedBack((await browser.get(address(none))).headers['location'])['error']).toBe(
+      expect(redirectParameters((await browser.get(address(none))).headers['location'])['error']).toBe(
         'login_required',
       );
     const hinted = await push({ ui_locales: 'ja', login_hint: 'ada@example.com' });
@@ -153,7 +160,7 @@ describe('a pushed authorization request (RFC 9126 4)', () => {
     };
     const page = await browser.get(address(await push(), ignored));
     expect(page.status).toBe(200);
-    expect(handedBack((await decide(browser, page)).headers['location'])).toMatchObject({
+    expect(redirectParameters((await decide(browser, page)).headers['location'])).toMatchObject({
       tenant: '7',
       state: 's 1&é',
       code: expect.stringMatching(/^sac_/),
@@ -240,7 +247,9 @@ describe('a client that must push its requests (RFC 9126)', () => {
     const strict = await fixture.client();
     await fixture.sql('UPDATE clients SET require_par = true WHERE client_id = $1', [strict.client_id]);
     const browser = await app.loggedIn(user);
-    expect(handedBack((await browser.get(plain(strict.client_id))).headers['location'])).toMatchObject({
+    expect(
+      redirectParameters((await browser.get(plain(strict.client_id))).headers['location']),
+    ).toMatchObject({
       error: 'invalid_request',
       error_description: expect.stringContaining('must be pushed'),
       state: 's1',
@@ -258,7 +267,7 @@ describe('a client that must push its requests (RFC 9126)', () => {
     const strict = await startAuthorizeApp({ TOKEN_KEYS, REQUIRE_PAR: 'true' }, { ...services, close });
     try {
       const answer = await strict.browser().get(plain(client.client_id));
-      expect(handedBack(answer.headers['location'])).toMatchObject({ error: 'invalid_request' });
+      expect(redirectParameters(answer.headers['location'])).toMatchObject({ error: 'invalid_request' });
       const pushed = await strict.browser().get(address(await push()));
       expect(pushed.headers['location']).toMatch(/^\/auth\/login\?/);
     } finally {
@@ -284,7 +293,7 @@ describe('PKCE (RFC 7636)', () => {
     const browser = await app.loggedIn(user);
     const pkce = { code_challenge: CHALLENGE, code_challenge_method: 'S256' };
     const page = await browser.get(address(await push(pkce)));
-    const { code = '' } = handedBack((await decide(browser, page)).headers['location']);
+    const { code = '' } = redirectParameters((await decide(browser, page)).headers['location']);
     const grant = await app.redis.hgetall(`grant:${fixture.grantIdOf(code)}`);
     expect(grant['challenge']).toBe(CHALLENGE);
   });

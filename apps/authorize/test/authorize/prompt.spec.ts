@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { BASE_URL, handedBack } from '../support/authorize-app.js';
+import { BASE_URL, redirectParameters } from '../support/authorize-app.js';
 import {
   allow,
   AUTHORIZE,
@@ -27,12 +27,12 @@ describe('prompt=none (OpenID Connect Core 3.1.2.1)', () => {
   it('returns login_required when the user is not logged in, and never a page', async () => {
     const answer = await app.browser().get(address({ prompt }));
     expect(answer.status).toBe(303);
-    expect(handedBack(answer.headers['location'])).toEqual(refused('login_required'));
+    expect(redirectParameters(answer.headers['location'])).toEqual(refused('login_required'));
   });
 
   it('returns consent_required when consent is needed', async () => {
     const answer = await (await app.loggedIn(now.user)).get(address({ prompt }));
-    expect(handedBack(answer.headers['location'])).toEqual(refused('consent_required'));
+    expect(redirectParameters(answer.headers['location'])).toEqual(refused('consent_required'));
     expect(await scopes()).toEqual([]);
   });
 
@@ -125,7 +125,7 @@ describe('prompt=login (OpenID Connect Core 3.1.2.1)', () => {
     const login = await browser.follow(await browser.get(request()));
     const page = await browser.follow(await logIn(browser, login));
     const denied = await browser.submit(page, { decision: 'deny' }, AUTHORIZE);
-    expect(handedBack(denied.headers['location'])['error']).toBe('access_denied');
+    expect(redirectParameters(denied.headers['location'])['error']).toBe('access_denied');
     expectLogin(await browser.get(request()), request());
   });
 
@@ -161,7 +161,7 @@ describe('a session that was logged out everywhere', () => {
     const page = await browser.get(address({ prompt: 'consent' }));
     await endSessions();
     const none = await browser.get(address({ prompt: 'none' }));
-    expect(handedBack(none.headers['location'])['error']).toBe('login_required');
+    expect(redirectParameters(none.headers['location'])['error']).toBe('login_required');
     const login = await browser.get(address().replace(AUTHORIZE, '/auth/login'));
     expect(login.status).toBe(200);
     expect(login.text).not.toContain(now.user.email);

@@ -11,7 +11,7 @@ import { AuthorizeConfiguration } from '../../src/authorize.configuration.js';
 import {
   authorizeAddress,
   type AuthorizeApp,
-  handedBack,
+  redirectParameters,
   REDIRECT_URI,
   startAuthorizeApp,
 } from '../support/authorize-app.js';
@@ -95,7 +95,7 @@ describe("a product's scope file", () => {
     'causes invalid_scope for a removed scope: %s',
     async (scope) => {
       const { status, headers } = await app.browser().get(address({ scope }));
-      expect([status, handedBack(headers['location'])]).toEqual([
+      expect([status, redirectParameters(headers['location'])]).toEqual([
         303,
         expect.objectContaining({
           error: 'invalid_scope',
@@ -108,7 +108,7 @@ describe("a product's scope file", () => {
   it('causes invalid_scope for a client with only removed scopes', async () => {
     const old = await app.client({ scopes: ['profile:read'] });
     const { headers } = await app.browser().get(address({}, old));
-    expect(handedBack(headers['location'])['error']).toBe('invalid_scope');
+    expect(redirectParameters(headers['location'])['error']).toBe('invalid_scope');
   });
 
   it('shows a removed scope by its name, and keeps the decisions on other scopes', async () => {
@@ -118,7 +118,7 @@ describe("a product's scope file", () => {
     await browser.submit(page, { decision: 'allow' }, '/auth/oauth2/authorize');
     // Simulates consent from before the removal.
     const both = 'profile:read notes:read';
-    await app.sql('UPDATE grants SET scope = $1, asked_scope = $1 WHERE user_id = $2', [both, person.id]);
+    await app.sql('UPDATE grants SET scope = $1, requested_scope = $1 WHERE user_id = $2', [both, person.id]);
     const apps = await browser.get('/auth/apps');
     expect(apps.status).toBe(200);
     expect(apps.text.indexOf('<li>Read your notes</li>')).toBeGreaterThan(0);
@@ -126,7 +126,7 @@ describe("a product's scope file", () => {
       apps.text.indexOf('<li>Read your notes</li>'),
     );
     const again = await browser.get(address({ scope: 'notes:read' }));
-    expect(handedBack(again.headers['location'])['code']).toMatch(/^sac_/);
+    expect(redirectParameters(again.headers['location'])['code']).toMatch(/^sac_/);
   });
 
   it('prevents startup with a list of all problems', async () => {

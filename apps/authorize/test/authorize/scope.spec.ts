@@ -4,7 +4,7 @@ import { PATIENT_MS } from '#test/support/patience.js';
 import { SCOPES } from '#test/support/scopes.js';
 import { Translator } from '../../src/ui/i18n/translator.js';
 import { html } from '../../src/ui/html.js';
-import { authorizeAddress, handedBack, REDIRECT_URI } from '../support/authorize-app.js';
+import { authorizeAddress, redirectParameters, REDIRECT_URI } from '../support/authorize-app.js';
 import { useAuthorizeApp } from '../support/use-authorize-app.js';
 
 const AUTHORIZE = '/auth/oauth2/authorize';
@@ -19,7 +19,7 @@ async function allowed(scopes: readonly string[], scope?: string): Promise<strin
   const page = await browser.get(
     authorizeAddress({ client_id: clientId, redirect_uri: REDIRECT_URI, state: 's', scope }),
   );
-  if (page.status === 303) return handedBack(page.headers['location'])['error'];
+  if (page.status === 303) return redirectParameters(page.headers['location'])['error'];
   for (const token of scopes) expect(page.text.includes(textOf(token))).toBe(true);
   await browser.submit(page, { decision: 'allow' }, AUTHORIZE);
   const [record] = await grantsOf(clientId);

@@ -67,7 +67,15 @@ async function connect(name: string, userId = user.id): Promise<void> {
   const scope = 'profile:read';
   const id = randomBytes(32).toString('base64url');
   const expiresAt = new Date(Date.now() + 1e9);
-  await app.records.create({ id, userId, clientId, scope, askedScope: scope, resources: null, expiresAt });
+  await app.records.create({
+    id,
+    userId,
+    clientId,
+    scope,
+    requestedScope: scope,
+    resources: null,
+    expiresAt,
+  });
 }
 
 const focusedStatus = (page: Page) => page.locator('[role=status]:focus');

@@ -5,7 +5,7 @@ import { becomesRefused, statusOfToken } from '#test/support/refused-token.js';
 import {
   type AuthorizeApp,
   authorizeAddress,
-  handedBack,
+  redirectParameters,
   startAuthorizeApp,
 } from '../support/authorize-app.js';
 import type { Browser } from '../support/browser.js';
@@ -59,7 +59,7 @@ async function allow(): Promise<string> {
   });
   const page = await browser.get(address);
   const answer = await browser.submit(page, { decision: 'allow' }, '/auth/oauth2/authorize');
-  return handedBack(answer.headers['location'])['code'] ?? '';
+  return redirectParameters(answer.headers['location'])['code'] ?? '';
 }
 
 const ask = (fields: Record<string, string>) =>

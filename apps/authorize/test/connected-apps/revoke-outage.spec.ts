@@ -63,8 +63,8 @@ describe('while NATS is unavailable', () => {
     const client = await app.client({ name: 'Calendar' });
     const last = await allow(app, browser, client);
     await app.sql(
-      `INSERT INTO grants (id, user_id, client_id, scope, asked_scope, expires_at, lifetime)
-       SELECT left(g.id, 38) || lpad(i::text, 5, '0'), user_id, client_id, scope, asked_scope, expires_at, lifetime
+      `INSERT INTO grants (id, user_id, client_id, scope, requested_scope, expires_at, lifetime)
+       SELECT left(g.id, 38) || lpad(i::text, 5, '0'), user_id, client_id, scope, requested_scope, expires_at, lifetime
        FROM grants g, generate_series(1, 4000) i WHERE g.id = $1`,
       [last],
     );

@@ -7,7 +7,7 @@ import { SCRIPT, SCRIPT_PATH } from '../../src/ui/script.controller.js';
 import {
   authorizeAddress,
   BASE_URL,
-  handedBack,
+  redirectParameters,
   PKCE,
   REDIRECT_URI,
   startAuthorizeApp,
@@ -132,7 +132,7 @@ describe('Allow', () => {
     expect(answer.headers['location']).toMatch(
       /^https:\/\/app\.example\.com\/callback\?tenant=7&x=%2F&code=sac_/,
     );
-    expect(handedBack(answer.headers['location'])).toEqual({
+    expect(redirectParameters(answer.headers['location'])).toEqual({
       tenant: '7',
       x: '/',
       code: expect.stringMatching(/^sac_/),
@@ -148,7 +148,7 @@ describe('Allow', () => {
     const before = Date.now();
     const answer = await browser.submit(page, { decision: 'allow' }, AUTHORIZE);
     const codec = new TokenCodec(KeyRing.parse(app.configuration.TOKEN_KEYS));
-    const code = codec.decode(handedBack(answer.headers['location'])['code'] ?? '');
+    const code = codec.decode(redirectParameters(answer.headers['location'])['code'] ?? '');
     if (!code) throw new Error('the code cannot be decoded');
     const id = grantId(code.handle);
     expect(await app.records.find(id)).toMatchObject({
@@ -181,7 +181,7 @@ describe('Allow', () => {
       [1, 2].map(() => browser.submit(page, { decision: 'allow' }, AUTHORIZE)),
     );
     expect(answers.map(({ status }) => status)).toEqual([303, 303]);
-    const codes = answers.map(({ headers }) => handedBack(headers['location'])['code']);
+    const codes = answers.map(({ headers }) => redirectParameters(headers['location'])['code']);
     expect(new Set(codes).size).toBe(2);
   });
 
@@ -221,7 +221,7 @@ describe('Cancel', () => {
     const before = await app.redis.keys('grant:*');
     const answer = await browser.submit(await browser.get(address()), { decision: 'deny' }, AUTHORIZE);
     expect(answer.status).toBe(303);
-    expect(handedBack(answer.headers['location'])).toEqual({
+    expect(redirectParameters(answer.headers['location'])).toEqual({
       tenant: '7',
       x: '/',
       error: 'access_denied',

@@ -83,8 +83,8 @@ describe('earlier consent', () => {
     const browser = await consented();
     const copies = (count: number) =>
       app.sql(
-        `INSERT INTO grants (id, user_id, client_id, scope, asked_scope, lifetime, expires_at)
-         SELECT rpad(md5(random()::text), 43, 'x'), user_id, client_id, scope, asked_scope, lifetime, expires_at
+        `INSERT INTO grants (id, user_id, client_id, scope, requested_scope, lifetime, expires_at)
+         SELECT rpad(md5(random()::text), 43, 'x'), user_id, client_id, scope, requested_scope, lifetime, expires_at
          FROM (SELECT * FROM grants WHERE client_id = $1 LIMIT 1) one, generate_series(1, $2::integer)`,
         [now.client.clientId, count],
       );

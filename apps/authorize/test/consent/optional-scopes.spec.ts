@@ -28,7 +28,7 @@ const boxesOf = ({ text }: { text: string }) =>
     ]),
   );
 const granted = async () => {
-  const sql = 'SELECT scope, asked_scope AS asked FROM grants WHERE client_id = $1 ORDER BY created_at';
+  const sql = 'SELECT scope, requested_scope AS asked FROM grants WHERE client_id = $1 ORDER BY created_at';
   return app.sql<{ scope: string; asked: string }>(sql, [calendar.clientId]);
 };
 const allow = (browser: Browser, page: Response, fields: Record<string, string> = {}) =>

@@ -1,8 +1,8 @@
 import { freePort } from '#local/servers/free-port.js';
 import { type AuthorizeApp, startAuthorizeApp } from '../support/authorize-app.js';
 import { FORGER_CLIENT, type ForgingProvider, startForgingProvider } from '../support/forging-provider.js';
-import { PRODUCT_URL } from '../hand-over-login/product.js';
-import { useHandOver } from '../hand-over-login/use-hand-over.js';
+import { PRODUCT_URL } from '../jwt-login/product.js';
+import { useJwtLogin } from '../jwt-login/use-jwt-login.js';
 
 /** Claim values, and the expected stored value. */
 const CLAIMS: [name: string, claims: Record<string, unknown>, isVerified: boolean][] = [
@@ -43,7 +43,7 @@ describe('a login at an OpenID provider', () => {
 });
 
 describe('a login by signed JWT', () => {
-  const product = useHandOver();
+  const product = useJwtLogin();
 
   it.each(CLAIMS)(
     'stores the email as verified only if email_verified is true: %s',
@@ -59,7 +59,7 @@ describe('a login by signed JWT', () => {
     const late = await product.assertion(await product.challenge(browser), { claims: { sub: 'gone' } });
     const identity = { issuer: PRODUCT_URL, externalId: 'gone' };
     await product.app.accounts.deleteIdentity(identity, new Date().toISOString());
-    const refused = await product.handOver(browser, late);
+    const refused = await product.jwtLogin(browser, late);
     expect(refused.status).toBe(403);
     expect(await product.user('gone')).toBeUndefined();
     await product.app.sql(`UPDATE deleted_identities SET deleted_at = deleted_at - interval '1 minute'`);

@@ -4,7 +4,7 @@ import { LOCALES } from '#oauth/locale.js';
 import type { User } from '#database/user/user.js';
 import { DataSource } from 'typeorm';
 import { LOGIN_MESSAGES } from '../../src/ui/i18n/account.messages.js';
-import { authorizeAddress, handedBack, PASSWORD, REDIRECT_URI } from '../support/authorize-app.js';
+import { authorizeAddress, redirectParameters, PASSWORD, REDIRECT_URI } from '../support/authorize-app.js';
 import type { Browser } from '../support/browser.js';
 import { freshAddress, tryLogin } from '../support/throttle-guesser.js';
 import { useAuthorizeApp } from '../support/use-authorize-app.js';
@@ -115,9 +115,9 @@ describe.each(WAYS)('a session of a user who was %s', (_way, end) => {
     const browser = await app.loggedIn(user);
     await browser.submit(await browser.get(address()), { decision: 'allow' }, '/auth/oauth2/authorize');
     const silent = address({ prompt: 'none' });
-    expect(handedBack((await browser.get(silent)).headers['location'])).toHaveProperty('code');
+    expect(redirectParameters((await browser.get(silent)).headers['location'])).toHaveProperty('code');
     await end();
-    expect(handedBack((await browser.get(silent)).headers['location'])).toMatchObject({
+    expect(redirectParameters((await browser.get(silent)).headers['location'])).toMatchObject({
       error: 'login_required',
     });
   });

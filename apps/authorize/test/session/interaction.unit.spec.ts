@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import {
-  allowedByForm,
-  allowedEarlier,
-  allowedToFirstParty,
+  grantedByForm,
+  grantedEarlier,
+  grantedToFirstParty,
   checkboxOf,
   isUndecided,
   requestedScopes,
@@ -96,7 +96,7 @@ describe('the earlier decision on a scope', () => {
 describe('the scope granted without a consent page', () => {
   it('is exactly the allowed scope, and only if no scope is undecided', () => {
     always(({ asked }) => {
-      const scope = allowedEarlier(asked);
+      const scope = grantedEarlier(asked);
       if (scope === null) {
         expect(asked.some(isUndecided) || asked.every(({ decision }) => decision === 'declined')).toBe(true);
       } else {
@@ -113,14 +113,14 @@ describe('the scope granted without a consent page', () => {
   it('is exactly the scope of the last Allow, and stays the same', () => {
     always((given) => {
       const { scope, resources, decisions, asked } = given;
-      const allowed = allowedByForm(asked, ticking(scope.filter((token) => token.endsWith('read'))));
+      const allowed = grantedByForm(asked, ticking(scope.filter((token) => token.endsWith('read'))));
       const now = [{ asked: scope.join(' '), allowed, resources }, ...decisions];
-      const before = allowedEarlier(requested(given, now));
+      const before = grantedEarlier(requested(given, now));
       expect(before).toBe(allowed === '' ? null : allowed);
       // A grant without a consent page is recorded as a decision too, which changes nothing.
       if (before === null) return;
       const later = [{ asked: scope.join(' '), allowed: before, resources }, ...now];
-      expect(allowedEarlier(requested(given, later))).toBe(before);
+      expect(grantedEarlier(requested(given, later))).toBe(before);
     });
   });
 
@@ -129,7 +129,7 @@ describe('the scope granted without a consent page', () => {
       const expected = asked
         .filter(({ required, decision }) => required || decision !== 'declined')
         .map((one) => one.scope);
-      expect(tokens(allowedToFirstParty(asked))).toEqual(expected);
+      expect(tokens(grantedToFirstParty(asked))).toEqual(expected);
     });
   });
 });
@@ -140,7 +140,7 @@ describe('Allow', () => {
       fc.property(situation, some, (given, ticked) => {
         const { scope, optional, decisions } = given;
         const asked = requested(given, decisions);
-        const allowed = tokens(allowedByForm(asked, ticking(ticked)));
+        const allowed = tokens(grantedByForm(asked, ticking(ticked)));
         expect(allowed).toEqual(scope.filter((token) => !optional.includes(token) || ticked.includes(token)));
       }),
       { numRuns: 1_000 },

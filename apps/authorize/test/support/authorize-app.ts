@@ -143,6 +143,6 @@ export const authorize = (
     .get(authorizeAddress({ client_id: clientId, redirect_uri: REDIRECT_URI, state: 's', ...asked }) + more);
 
 /** Returns the query parameters of a redirect to the client. */
-export function handedBack(location: string | undefined): Record<string, string> {
+export function redirectParameters(location: string | undefined): Record<string, string> {
   return Object.fromEntries(new URL(location ?? '').searchParams);
 }

@@ -1,7 +1,7 @@
 import type { Response } from 'supertest';
 import type { Client } from '#database/client/client.js';
 import { storedGrant } from '#test/support/stored-grant.js';
-import { type AuthorizeApp, authorizeAddress, handedBack, REDIRECT_URI } from './authorize-app.js';
+import { type AuthorizeApp, authorizeAddress, redirectParameters, REDIRECT_URI } from './authorize-app.js';
 import type { Browser } from './browser.js';
 
 /** Allows an application, and returns the id of the new grant. */
@@ -22,7 +22,7 @@ export async function allow(
     { decision: 'allow' },
     '/auth/oauth2/authorize',
   );
-  expect(handedBack(answer.headers['location'])).toHaveProperty('code');
+  expect(redirectParameters(answer.headers['location'])).toHaveProperty('code');
   const [newest] = await app.sql<{ id: string }>(
     'SELECT id FROM grants WHERE client_id = $1 ORDER BY created_at DESC LIMIT 1',
     [clientId],

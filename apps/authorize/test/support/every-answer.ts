@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { randomBytes } from 'node:crypto';
 import { authorizeAddress, type AuthorizeApp, REDIRECT_URI } from './authorize-app.js';
-import { imageAddress } from '../../src/ui/brand/brand.js';
+import { imageUrl } from '../../src/ui/brand/brand.js';
 import { SCRIPT_PATH } from '../../src/ui/script.controller.js';
 
 interface Answer {
@@ -60,7 +60,7 @@ function malformed({ url }: AuthorizeApp): Promise<Answer> {
  * One response of every kind: name, GET route that it covers (or null), name of its policy in docs/security.md, and how to get
  * it.
  */
-export const EVERY_ANSWER: readonly [name: string, route: string | null, policy: string, open: Open][] = [
+export const EVERY_RESPONSE: readonly [name: string, route: string | null, policy: string, open: Open][] = [
   ['the login page', '/auth/login', 'the login page', async (app) => app.browser().get('/auth/login')],
   [
     'the consent page',
@@ -104,7 +104,7 @@ export const EVERY_ANSWER: readonly [name: string, route: string | null, policy:
     "the product's icon",
     '/auth/brand/:name',
     "the product's logo or icon",
-    async (app) => app.browser().get(imageAddress(app.brand.icon)),
+    async (app) => app.browser().get(imageUrl(app.brand.icon)),
   ],
   ['the page of every error', '/auth/errors', 'a page', async (app) => app.browser().get('/auth/errors')],
   ['the script', SCRIPT_PATH, 'a redirect or the script', async (app) => app.browser().get(SCRIPT_PATH)],

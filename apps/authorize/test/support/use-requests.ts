@@ -1,7 +1,7 @@
 import type { Response } from 'supertest';
 import type { Client } from '#database/client/client.js';
 import type { User } from '#database/user/user.js';
-import { authorizeAddress, BASE_URL, handedBack, PASSWORD, REDIRECT_URI } from './authorize-app.js';
+import { authorizeAddress, BASE_URL, redirectParameters, PASSWORD, REDIRECT_URI } from './authorize-app.js';
 import type { Browser } from './browser.js';
 import { useAuthorizeApp } from './use-authorize-app.js';
 
@@ -55,7 +55,7 @@ export const allow = (browser: Browser, page: Response): Promise<Response> =>
 export function expectCode(answer: Response): void {
   expect(answer.status).toBe(303);
   expect(answer.headers['cache-control']).toBe('no-store');
-  expect(handedBack(answer.headers['location'])).toEqual({
+  expect(redirectParameters(answer.headers['location'])).toEqual({
     tenant: '7',
     x: '/',
     code: expect.stringMatching(/^sac_/),

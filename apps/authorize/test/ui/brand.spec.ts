@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { SECOND_BRAND } from './scenes/second-brand.js';
-import { EVERY_ANSWER } from '../support/every-answer.js';
+import { EVERY_RESPONSE } from '../support/every-answer.js';
 import { useAuthorizeApp } from '../support/use-authorize-app.js';
 
 const { app } = useAuthorizeApp(SECOND_BRAND);
 const { PRODUCT_NAME, LOGO_FILE, PRODUCT_URL, PRIVACY_URL, TERMS_URL, HELP_URL } = SECOND_BRAND;
 
 describe('a configured brand', () => {
-  it.each(EVERY_ANSWER)(
+  it.each(EVERY_RESPONSE)(
     'is on every page and in its title, in place of the default brand: %s',
     async (...[, , , open]) => {
       const { headers, text = '' } = await open(app);

@@ -1,7 +1,7 @@
 import { AUDIT_TYPES } from '#audit/event.js';
 import { typesNamed } from '#audit/filter.js';
 import { quoted, Rule } from '../command-line/input.js';
-import { MOMENT, momentOf } from '../command-line/moment.js';
+import { MOMENT, parseTime } from '../command-line/moment.js';
 
 const MAX_LIMIT = 10_000;
 
@@ -38,5 +38,5 @@ export class AuditSearchDto extends AuditFilterDto {
 }
 
 function momentProblems(option: string, text: string | undefined): string[] {
-  return text === undefined || momentOf(text) ? [] : [`${option} must be ${MOMENT}`];
+  return text === undefined || parseTime(text) ? [] : [`${option} must be ${MOMENT}`];
 }

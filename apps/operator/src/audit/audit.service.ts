@@ -1,6 +1,6 @@
 import type { AuditEvent } from '#audit/event.js';
 import { type AuditFilter, typesNamed } from '#audit/filter.js';
-import { momentOf } from '../command-line/moment.js';
+import { parseTime } from '../command-line/moment.js';
 import { withAuditTrail } from '../connections/audit-trail.connection.js';
 import { withStores } from '../connections/database.connection.js';
 import type { ChangeSettings } from '../settings/settings.js';
@@ -16,8 +16,8 @@ export async function filterOf(settings: ChangeSettings, options: AuditFilterDto
     userId: user === undefined ? undefined : await userIdOf(settings, user),
     grantId: grant,
     reference,
-    since: since === undefined ? undefined : (momentOf(since) ?? undefined),
-    until: until === undefined ? undefined : (momentOf(until) ?? undefined),
+    since: since === undefined ? undefined : (parseTime(since) ?? undefined),
+    until: until === undefined ? undefined : (parseTime(until) ?? undefined),
   };
 }
 

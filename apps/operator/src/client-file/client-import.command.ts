@@ -13,7 +13,7 @@ import {
   warn,
   type JsonOption,
 } from '../command-line/output.js';
-import { toPaste } from '../command-line/shell.js';
+import { commandToPaste } from '../command-line/shell.js';
 import { type Style, styled } from '../command-line/style.js';
 import { publishClientChanged } from '../connections/nats.connection.js';
 import { readScopes } from '../scope/read-scopes.js';
@@ -77,7 +77,7 @@ async function importFile(file: string, { dryRun = false, json }: Options): Prom
   for (const { after } of created)
     if (after.type === 'confidential' && after.secrets.length === 0)
       warn(
-        `${after.clientId} has no secret. Create one:${toPaste('client', 'secret', 'rotate', after.clientId)}`,
+        `${after.clientId} has no secret. Create one:${commandToPaste('client', 'secret', 'rotate', after.clientId)}`,
       );
   if (change === null || changes.length === 0) return;
   await publishClientChanged(change.NATS_URL, ...changes.map(({ after }) => after.clientId));

@@ -5,7 +5,7 @@ import { CLIENT, clientIdOf, unknownClient } from '../client/client.service.js';
 import { InputError, quoted } from '../command-line/input.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
 import { printFields, printLine, printResult, printTable, type JsonOption } from '../command-line/output.js';
-import { toPaste } from '../command-line/shell.js';
+import { commandToPaste } from '../command-line/shell.js';
 import { withStores } from '../connections/database.connection.js';
 import { publishClientChanged } from '../connections/nats.connection.js';
 import { readSettings } from '../settings/read-settings.js';
@@ -64,7 +64,7 @@ async function rotate(idOrName: string, options: JsonOption): Promise<void> {
     printFields(created);
     if (oldest && oldest.id !== secretId)
       printLine(
-        `\nThe old one still works. When the application uses the new one:${toPaste('client', 'secret', 'revoke', clientId, oldest.id)}`,
+        `\nThe old one still works. When the application uses the new one:${commandToPaste('client', 'secret', 'revoke', clientId, oldest.id)}`,
       );
   });
   await publishClientChanged(settings.NATS_URL, clientId);
@@ -80,7 +80,7 @@ async function list(idOrName: string, options: JsonOption): Promise<void> {
   printResult(options, live, () => {
     if (live.length === 0)
       return printLine(
-        `There is no live secret. Create one:${toPaste('client', 'secret', 'rotate', clientId)}`,
+        `There is no live secret. Create one:${commandToPaste('client', 'secret', 'rotate', clientId)}`,
       );
     printTable(
       ['id', 'created_at', 'last_used_on'],
@@ -126,17 +126,17 @@ function liveSecrets(outcome: SecretOutcome, clientId: string, secretId = ''): r
         'the client already has two live secrets: revoke the one that is no longer used',
         ...outcome.live.map(
           (secret) =>
-            `secret ${secret.id} (${usageOf(secret)}):${toPaste('client', 'secret', 'revoke', clientId, secret.id)}`,
+            `secret ${secret.id} (${usageOf(secret)}):${commandToPaste('client', 'secret', 'revoke', clientId, secret.id)}`,
         ),
       ]);
     case 'unknown_secret':
       throw new InputError([
-        `the client has no live secret ${quoted(secretId)}. See:${toPaste('client', 'secret', 'list', clientId)}`,
+        `the client has no live secret ${quoted(secretId)}. See:${commandToPaste('client', 'secret', 'list', clientId)}`,
       ]);
     default:
       throw new InputError([
         'this is the last live secret: without it, the application cannot authenticate. Give --force, or create another one ' +
-          `first:${toPaste('client', 'secret', 'rotate', clientId)}`,
+          `first:${commandToPaste('client', 'secret', 'rotate', clientId)}`,
       ]);
   }
 }

@@ -10,7 +10,7 @@ import {
   printTable,
   type JsonOption,
 } from '../command-line/output.js';
-import { toPaste } from '../command-line/shell.js';
+import { commandToPaste } from '../command-line/shell.js';
 import { withStores } from '../connections/database.connection.js';
 import { serviceTimes } from '../connections/status.connection.js';
 import { readableScopes } from '../scope/read-scopes.js';
@@ -70,7 +70,7 @@ async function list(options: JsonOption): Promise<void> {
   printClients(
     options,
     found,
-    `No application is registered yet. See:${toPaste('client', 'create', '--help')}`,
+    `No application is registered yet. See:${commandToPaste('client', 'create', '--help')}`,
   );
 }
 

@@ -7,7 +7,7 @@ import type {
 } from '#database/client/client-registration.store.js';
 import { recordCommand } from '../audit/record-command.js';
 import { InputError, quoted } from '../command-line/input.js';
-import { toPaste } from '../command-line/shell.js';
+import { commandToPaste } from '../command-line/shell.js';
 import { withStores } from '../connections/database.connection.js';
 import { applyRevocations, publishClientChanged } from '../connections/nats.connection.js';
 import type { Stores } from '../connections/stores.js';
@@ -143,7 +143,7 @@ export async function deleteClient(settings: ChangeSettings, clientId: string): 
 }
 
 export function unknownClient(clientId: string): InputError {
-  return new InputError([`there is no client ${quoted(clientId)}. See:${toPaste('client', 'list')}`]);
+  return new InputError([`there is no client ${quoted(clientId)}. See:${commandToPaste('client', 'list')}`]);
 }
 
 /** A removed scope is also removed from the optional scopes. @throws InputError that lists every problem */
@@ -169,7 +169,7 @@ function applyChanges(
       .filter((uri) => !current.redirectUris.includes(uri))
       .map(
         (uri) =>
-          `--remove-redirect-uri ${quoted(uri)} is not registered. See:${toPaste('client', 'show', clientId)}`,
+          `--remove-redirect-uri ${quoted(uri)} is not registered. See:${commandToPaste('client', 'show', clientId)}`,
       ),
     ...added
       .filter((uri) => kept.includes(uri))
@@ -179,7 +179,7 @@ function applyChanges(
       .filter((one) => !current.scopes.includes(one))
       .map(
         (one) =>
-          `--remove-scope ${quoted(one)} is not registered. See:${toPaste('client', 'show', clientId)}`,
+          `--remove-scope ${quoted(one)} is not registered. See:${commandToPaste('client', 'show', clientId)}`,
       ),
     ...addScope
       .filter((one) => current.scopes.includes(one))

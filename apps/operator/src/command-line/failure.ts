@@ -2,7 +2,7 @@ import { CommanderError } from 'commander';
 import { EXIT } from './exit-code.js';
 import { FindingsError, IncompleteError, InputError } from './input.js';
 import { jsonLine, printError, wantsJson } from './output.js';
-import { toPaste } from './shell.js';
+import { commandToPaste } from './shell.js';
 
 /** SQLSTATE undefined_table and undefined_column. */
 const UNDEFINED: ReadonlySet<unknown> = new Set(['42P01', '42703']);
@@ -36,7 +36,7 @@ function explain(error: unknown): string {
   if (UNDEFINED.has(driverError?.code))
     return (
       `the database is not at this version (${message}). Where its tables are in another schema than oauth, set ` +
-      `DATABASE_SCHEMA; otherwise run:${toPaste('migrate')}`
+      `DATABASE_SCHEMA; otherwise run:${commandToPaste('migrate')}`
     );
   return message || String(error);
 }

@@ -10,7 +10,7 @@ export const MOMENT =
   'a time ago like 90s, 30m, 1h, 2d or 1w, or a date like 2026-11-22 or 2026-11-22T18:00Z (UTC)';
 
 /** @returns null if the text does not match `MOMENT` */
-export function momentOf(text: string, now = Date.now()): Date | null {
+export function parseTime(text: string, now = Date.now()): Date | null {
   const ago = AGO.exec(text)?.groups;
   const moment = ago
     ? now - Number(ago['count']) * UNITS[ago['unit'] as keyof typeof UNITS] * 1000

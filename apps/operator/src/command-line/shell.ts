@@ -14,6 +14,6 @@ export function commandLine(...words: readonly string[]): string {
 }
 
 /** The command stands alone on its line: punctuation after it would be pasted as part of its last word. */
-export function toPaste(...words: readonly string[]): string {
+export function commandToPaste(...words: readonly string[]): string {
   return `\n  ${commandLine(...words)}`;
 }

@@ -1,7 +1,7 @@
 import type { ClientType } from '#oauth/client.js';
 import { registrationProblem } from '#oauth/redirect-uri.js';
 import { quoted } from '../command-line/input.js';
-import { toPaste } from '../command-line/shell.js';
+import { commandToPaste } from '../command-line/shell.js';
 import { check, type Checks, type Finding } from './finding.js';
 
 export const CLIENT_CHECKS = {
@@ -85,7 +85,7 @@ interface ExaminedSecret {
   readonly lastUsedOn: string | null;
 }
 
-export interface Surroundings {
+export interface ClientContext {
   /** Milliseconds since the epoch. */
   readonly now: number;
   /** Null if SCOPES_FILE cannot be read. */
@@ -100,7 +100,7 @@ const LOOPBACK_HOSTS = new Set(['127.0.0.1', '[::1]', 'localhost']);
 const UNUSED_DAYS = 30;
 const OLD_DAYS = 365;
 
-export function examineClient(client: ExaminedClient, around: Surroundings): Finding[] {
+export function examineClient(client: ExaminedClient, around: ClientContext): Finding[] {
   return [
     ...client.redirectUris.flatMap((uri) => redirectUri(client, uri, around.unresolvable)),
     ...secrets(client, around.now),
@@ -127,7 +127,7 @@ function redirectUri(client: ExaminedClient, uri: string, unresolvable: Readonly
   const remove =
     client.redirectUris.length === 1
       ? ' --remove-redirect-uri needs --add-redirect-uri with another one'
-      : toPaste('client', 'update', client.clientId, '--remove-redirect-uri', uri);
+      : commandToPaste('client', 'update', client.clientId, '--remove-redirect-uri', uri);
   const replace = `register the right address, and remove this one:${remove}`;
   const url = URL.canParse(uri) ? new URL(uri) : null;
   const host = url?.hostname ?? '';
@@ -179,8 +179,8 @@ function secrets(client: ExaminedClient, now: number): Finding[] {
   if (client.type === 'public') return [];
   const subject = subjectOf(client);
   const { clientId } = client;
-  const rotate = toPaste('client', 'secret', 'rotate', clientId);
-  const remove = toPaste('client', 'delete', clientId);
+  const rotate = commandToPaste('client', 'secret', 'rotate', clientId);
+  const remove = commandToPaste('client', 'delete', clientId);
   const live = [...client.secrets].sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime());
   if (live.length === 0)
     return [
@@ -195,7 +195,7 @@ function secrets(client: ExaminedClient, now: number): Finding[] {
   const newest = live.at(-1);
   for (const secret of live) {
     const age = Math.floor((now - secret.createdAt.getTime()) / DAY_MS);
-    const revoke = toPaste('client', 'secret', 'revoke', clientId, secret.id);
+    const revoke = commandToPaste('client', 'secret', 'revoke', clientId, secret.id);
     // At most one finding per secret, because the remedy is the same.
     if (secret !== newest && newest && now - newest.createdAt.getTime() > UNUSED_DAYS * DAY_MS)
       findings.push({
@@ -232,7 +232,7 @@ function scopes(client: ExaminedClient, known: readonly string[] | null): Findin
   const remove =
     unknown.length === client.scopes.length
       ? ' --remove-scope needs --add-scope with one that is declared'
-      : toPaste('client', 'update', client.clientId, '--remove-scope', unknown.join(' '));
+      : commandToPaste('client', 'update', client.clientId, '--remove-scope', unknown.join(' '));
   return [
     {
       check: 'client-scope-unknown',

@@ -1,5 +1,5 @@
 import type { DatabaseFacts } from '#database/connection/database-inspection.js';
-import { toPaste } from '../command-line/shell.js';
+import { commandToPaste } from '../command-line/shell.js';
 import { check, type Checks, type Finding } from './finding.js';
 
 export const DATABASE_CHECKS = {
@@ -34,7 +34,7 @@ function migrations({ place, pendingMigrations }: DatabaseFacts): Finding[] {
       check: 'migrations-missing',
       subject: place,
       problem: `it lacks ${pendingMigrations.join(', ')}`,
-      remedy: `apply them:${toPaste('migrate')}`,
+      remedy: `apply them:${commandToPaste('migrate')}`,
     },
   ];
 }

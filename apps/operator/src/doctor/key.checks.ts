@@ -1,6 +1,6 @@
 import type { RecordedKey } from '#database/token-key/token-key.store.js';
 import type { ServiceStatus } from '#platform/status/status-report.js';
-import { toPaste } from '../command-line/shell.js';
+import { commandToPaste } from '../command-line/shell.js';
 import { isNeeded, type KeyProblem, keyReport } from '../key/key-report.js';
 import { check, type Checks, type Finding, noneChecked, type NotChecked } from './finding.js';
 
@@ -53,7 +53,7 @@ export function examineKeys(
           check: 'key-old',
           subject,
           problem: `it has been in use since ${record.firstSeenAt.toISOString().slice(0, 10)}`,
-          remedy: `begin a rotation:${toPaste('keys', 'next')}`,
+          remedy: `begin a rotation:${commandToPaste('keys', 'next')}`,
         },
       ];
     // A key that has not signed yet is the next signing key.
@@ -68,7 +68,7 @@ export function examineKeys(
           check: 'key-unneeded',
           subject,
           problem: `no live token has needed it since ${record.neededUntil.toISOString().slice(0, 10)}`,
-          remedy: `this prints TOKEN_KEYS without it:${toPaste('keys', 'next')}`,
+          remedy: `this prints TOKEN_KEYS without it:${commandToPaste('keys', 'next')}`,
         },
       ];
     return [];

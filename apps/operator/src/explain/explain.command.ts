@@ -2,7 +2,7 @@ import type { AuditReader, AuditStreamState } from '#audit/reader.js';
 import { unknownClient } from '../client/client.service.js';
 import { progressBar } from '../command-line/dialog.js';
 import { InputError, quoted } from '../command-line/input.js';
-import { MOMENT, momentOf } from '../command-line/moment.js';
+import { MOMENT, parseTime } from '../command-line/moment.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
 import { type JsonOption, printResult } from '../command-line/output.js';
 import { withAuditTrail } from '../connections/audit-trail.connection.js';
@@ -57,7 +57,7 @@ async function run(text: string | undefined, { json, client, since }: Options): 
 }
 
 async function explainClient(clientId: string, text = '1h', options: JsonOption): Promise<void> {
-  const since = momentOf(text);
+  const since = parseTime(text);
   if (!since) throw new InputError([`--since ${quoted(text)} is not a time: give ${MOMENT}`]);
   await withTrail(async ({ reader, owners, progress, end }) => {
     const summary = await summarize(reader, owners, { clientId, since }, progress);

@@ -2,7 +2,7 @@ import type { AuditRecord } from '#audit/event.js';
 import type { AdministeredGrant, GrantOwner, GrantPage } from '#database/grant/grant-administration.store.js';
 import { recordCommand } from '../audit/record-command.js';
 import { InputError, quoted } from '../command-line/input.js';
-import { toPaste } from '../command-line/shell.js';
+import { commandToPaste } from '../command-line/shell.js';
 import { unknownClient } from '../client/client.service.js';
 import { withStores } from '../connections/database.connection.js';
 import { applyRevocations } from '../connections/nats.connection.js';
@@ -29,7 +29,9 @@ export async function listGrants(
 export async function findGrant(settings: DatabaseSettings, id: string): Promise<AdministeredGrant> {
   const grant = await withStores(settings, ({ grants }) => grants.find(id));
   if (!grant)
-    throw new InputError([`there is no grant ${quoted(id)}. See:${toPaste('grant', 'list', '--ended')}`]);
+    throw new InputError([
+      `there is no grant ${quoted(id)}. See:${commandToPaste('grant', 'list', '--ended')}`,
+    ]);
   return grant;
 }
 

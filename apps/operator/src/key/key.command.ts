@@ -10,7 +10,7 @@ import {
   warn,
 } from '../command-line/output.js';
 import { readSecretLine } from '../command-line/secret-input.js';
-import { toPaste } from '../command-line/shell.js';
+import { commandToPaste } from '../command-line/shell.js';
 import { readSettings } from '../settings/read-settings.js';
 import { ChangeSettings, KeySettings } from '../settings/settings.js';
 import { countByService, type KeyReport, type ReportedKey, type RingProcess } from './key-report.js';
@@ -101,7 +101,7 @@ function explain({ step, action, keys }: RotationStep): string {
     sign: `signs with ${named}, which every running process can verify`,
     remove: `removes ${named}: live tokens no longer need it`,
   }[action];
-  const then = toPaste('keys', step === STEPS ? 'list' : 'next');
+  const then = commandToPaste('keys', step === STEPS ? 'list' : 'next');
   return (
     `Step ${step} of ${STEPS} ${what}.\n` +
     'The next value of TOKEN_KEYS is on stdout, and is secret. Set it for authorize and token, restart every process of both one after\n' +

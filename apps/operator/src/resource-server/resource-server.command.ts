@@ -5,7 +5,7 @@ import { nameProblems } from '../client/client.dto.js';
 import { InputError, quoted, Rule, validated } from '../command-line/input.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
 import { printFields, printLine, printResult, printTable, type JsonOption } from '../command-line/output.js';
-import { toPaste } from '../command-line/shell.js';
+import { commandToPaste } from '../command-line/shell.js';
 import { withStores } from '../connections/database.connection.js';
 import { publishClientChanged } from '../connections/nats.connection.js';
 import { readSettings } from '../settings/read-settings.js';
@@ -72,7 +72,9 @@ async function list(options: JsonOption): Promise<void> {
   const servers = found.map(({ id, name, createdAt }) => ({ id, name, created_at: createdAt.toISOString() }));
   printResult(options, servers, () => {
     if (servers.length === 0)
-      return printLine(`There is no account yet. See:${toPaste('resource-server', 'create', '--help')}`);
+      return printLine(
+        `There is no account yet. See:${commandToPaste('resource-server', 'create', '--help')}`,
+      );
     printTable(
       ['id', 'created_at', 'name'],
       servers.map(({ id, created_at, name }) => [id, created_at.slice(0, 10), name]),
@@ -85,7 +87,7 @@ async function revoke(id: string, options: JsonOption): Promise<void> {
   const revoked = await withStores(settings, ({ resourceServers }) => resourceServers.revoke(id));
   if (!revoked)
     throw new InputError([
-      `there is no resource server ${quoted(id)}. See:${toPaste('resource-server', 'list')}`,
+      `there is no resource server ${quoted(id)}. See:${commandToPaste('resource-server', 'list')}`,
     ]);
   printResult(options, { id, revoked: true }, () =>
     printLine(`Revoked ${id}: it may not introspect tokens any more.`),

@@ -9,7 +9,7 @@ import type {
 import { recordCommand } from '../audit/record-command.js';
 import { InputError, quoted } from '../command-line/input.js';
 import { printable } from '../command-line/output.js';
-import { toPaste } from '../command-line/shell.js';
+import { commandToPaste } from '../command-line/shell.js';
 import { withStores } from '../connections/database.connection.js';
 import { applyRevocations } from '../connections/nats.connection.js';
 import type { Stores } from '../connections/stores.js';
@@ -153,5 +153,5 @@ export async function findUser({ accounts }: Stores, login: string, hint = ''): 
 }
 
 function unknownUser(login: string, hint = ''): InputError {
-  return new InputError([`there is no user ${quoted(login)}${hint}. See:${toPaste('user', 'list')}`]);
+  return new InputError([`there is no user ${quoted(login)}${hint}. See:${commandToPaste('user', 'list')}`]);
 }

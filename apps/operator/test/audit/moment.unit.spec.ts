@@ -1,4 +1,4 @@
-import { momentOf } from '../../src/command-line/moment.js';
+import { parseTime } from '../../src/command-line/moment.js';
 
 const AT = Date.parse('2026-11-22T18:00:00.000Z');
 
@@ -15,13 +15,13 @@ describe('a moment', () => {
     ['999999w', '1970-01-01T00:00:00.000Z'],
     ['9999-12-31T23:59-12:00', '9999-12-31T23:59:59.999Z'],
   ])('%s is %s', (text, moment) => {
-    expect(momentOf(text, AT)?.toISOString()).toBe(moment);
+    expect(parseTime(text, AT)?.toISOString()).toBe(moment);
   });
 
   it.each(['', '1', 'h', '-1h', '1y', 'yesterday', '2026-13-01', '2026-11-20T10:00'])(
     '%j is none',
     (text) => {
-      expect(momentOf(text, AT)).toBeNull();
+      expect(parseTime(text, AT)).toBeNull();
     },
   );
 });

@@ -3,7 +3,7 @@ import {
   type ExaminedClient,
   examineClient,
   hostsToResolve,
-  type Surroundings,
+  type ClientContext,
 } from '../../src/doctor/client.checks.js';
 
 // Set by `npx jest`, and changes the name in printed commands.
@@ -26,14 +26,14 @@ const CLIENT: ExaminedClient = {
   scopes: ['profile:read'],
   secrets: [secret(10)],
 };
-const AROUND: Surroundings = {
+const AROUND: ClientContext = {
   now: NOW,
   scopes: ['profile:read'],
   unresolvable: new Set(),
   withoutPkce: new Map(),
 };
 
-const found = (client: Partial<ExaminedClient>, around: Partial<Surroundings> = {}) =>
+const found = (client: Partial<ExaminedClient>, around: Partial<ClientContext> = {}) =>
   examineClient({ ...CLIENT, ...client }, { ...AROUND, ...around });
 const checks = (...args: Parameters<typeof found>) => found(...args).map(({ check }) => check);
 const PUBLIC = { type: 'public', secrets: [] } as const;

@@ -125,7 +125,7 @@ describe('operator user show', () => {
     ];
     for (const [index, state] of states.entries())
       await bench.rows(
-        `INSERT INTO grants (id, user_id, client_id, scope, asked_scope, resources, lifetime, expires_at, revoked_at)
+        `INSERT INTO grants (id, user_id, client_id, scope, requested_scope, resources, lifetime, expires_at, revoked_at)
          SELECT $1, $2, $3, 'profile:read', 'profile:read', '', interval '1 day', ${state}`,
         [String(index).repeat(43), id, client.client_id],
       );

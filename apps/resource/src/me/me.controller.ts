@@ -11,7 +11,7 @@ import { Refusals } from '#introspection/refusals.js';
 import { ENDPOINTS, ME_SCOPE } from '#oauth/endpoints.js';
 import { ApiOperation } from '#openapi/operation.js';
 import { addLogContext, referenceOf } from '#platform/logging/request-log.js';
-import { ME_OPERATION, type MeAnswer } from './me.openapi.js';
+import { ME_OPERATION, type MeResponse } from './me.openapi.js';
 import { ProfileService } from './profile.service.js';
 
 /** RFC 9728 3.1: the well-known part comes between host and path. */
@@ -36,7 +36,7 @@ export class MeController {
     @CurrentToken() token: TokenInfo,
     @Req() { raw }: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<MeAnswer> {
+  ): Promise<MeResponse> {
     addLogContext(raw, { client_id: token.clientId, grant_id: token.grantId, user_id: token.userId });
     const profile = await this.profiles.find(token.userId, referenceOf(raw));
     if (!profile)

@@ -49,7 +49,7 @@ export class Profile {
   readonly organizationId: number | null;
 }
 
-export class MeAnswer {
+export class MeResponse {
   @ApiProperty({ type: 'string', const: 'success', description: 'Distinguishes a response from an error.' })
   readonly status: 'success';
 
@@ -74,7 +74,7 @@ export const ME_OPERATION: OperationDescription = {
     200: {
       description: 'The profile.',
       headers: { 'DPoP-Nonce': NONCE },
-      content: json(MeAnswer, {
+      content: json(MeResponse, {
         profile: {
           status: 'success',
           data: {

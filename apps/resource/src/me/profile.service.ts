@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { parseReply, SUBJECTS, tagOf } from '#messaging/contract.js';
 import { NatsConnection } from '#messaging/nats.connection.js';
-import { TrustedCache } from '#messaging/trusted-cache.js';
+import { InvalidatedCache } from '#messaging/invalidated-cache.js';
 import { countLookups, Metrics } from '#platform/telemetry/metrics.js';
 import type { Profile } from './me.openapi.js';
 
@@ -11,10 +11,10 @@ const CACHED_PROFILES = 10_000;
 /** User profiles from a cache, or from the token app over NATS. */
 @Injectable()
 export class ProfileService {
-  private readonly profiles: TrustedCache<Profile | null>;
+  private readonly profiles: InvalidatedCache<Profile | null>;
 
   constructor(connection: NatsConnection, metrics: Metrics) {
-    this.profiles = new TrustedCache<Profile | null>(connection, {
+    this.profiles = new InvalidatedCache<Profile | null>(connection, {
       max: CACHED_PROFILES,
       fetch: async (id, reference) => {
         const options = { reference, isRepeatable: true };

@@ -9,7 +9,7 @@ import { OAuthError } from '#oauth/oauth-error.js';
 import { LIMITS, Parameter } from '#oauth/parameters.js';
 import { addLogContext } from '#platform/logging/request-log.js';
 import { NatsConnection } from '#messaging/nats.connection.js';
-import { TrustedCache } from '#messaging/trusted-cache.js';
+import { InvalidatedCache } from '#messaging/invalidated-cache.js';
 import { countLookups, Metrics } from '#platform/telemetry/metrics.js';
 import { UsageRecorder } from '../usage/usage-recorder.service.js';
 
@@ -41,7 +41,7 @@ const CACHED_CLIENTS = 10_000;
 /** Authenticates clients at the token endpoints (RFC 6749 3.2.1). Clients are cached until the operator changes them. */
 @Injectable()
 export class ClientAuthenticator {
-  private readonly clients: TrustedCache<ClientWithSecrets | null>;
+  private readonly clients: InvalidatedCache<ClientWithSecrets | null>;
 
   constructor(
     store: ClientStore,
@@ -49,7 +49,7 @@ export class ClientAuthenticator {
     metrics: Metrics,
     private readonly usage: UsageRecorder,
   ) {
-    this.clients = new TrustedCache<ClientWithSecrets | null>(connection, {
+    this.clients = new InvalidatedCache<ClientWithSecrets | null>(connection, {
       max: CACHED_CLIENTS,
       fetch: (clientId) => store.find(clientId),
       tags: (_client, clientId) => [tagOf.client(clientId)],

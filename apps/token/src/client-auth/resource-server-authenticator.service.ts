@@ -5,7 +5,7 @@ import { tagOf } from '#messaging/contract.js';
 import { isClientId, matchClientSecret } from '#oauth/client.js';
 import { addLogContext } from '#platform/logging/request-log.js';
 import { NatsConnection } from '#messaging/nats.connection.js';
-import { TrustedCache } from '#messaging/trusted-cache.js';
+import { InvalidatedCache } from '#messaging/invalidated-cache.js';
 import {
   type ClientRequest,
   type ClientDto,
@@ -19,10 +19,10 @@ const CACHED_SERVERS = 1_000;
 /** Only registered resource servers may introspect tokens (RFC 7662 2.1). */
 @Injectable()
 export class ResourceServerAuthenticator {
-  private readonly servers: TrustedCache<ResourceServer | null>;
+  private readonly servers: InvalidatedCache<ResourceServer | null>;
 
   constructor(store: ResourceServerStore, connection: NatsConnection) {
-    this.servers = new TrustedCache<ResourceServer | null>(connection, {
+    this.servers = new InvalidatedCache<ResourceServer | null>(connection, {
       max: CACHED_SERVERS,
       fetch: (id) => store.find(id),
       tags: (_server, id) => [tagOf.client(id)],

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { RedisClient } from '#platform/redis/redis-client.js';
-import { replyTo } from '#platform/redis/redis-commands.js';
+import { withRedisErrors } from '#platform/redis/redis-commands.js';
 import { REDIS } from '#platform/redis/redis.connection.js';
 
 /** Consumed proofs, shared by all replicas of all apps (RFC 9449 11.1). */
@@ -18,6 +18,6 @@ export class ProofStore {
    */
   async consume(jkt: string, jti: string, ttl: number): Promise<boolean> {
     const id = hash('sha256', jkt + jti, 'base64url');
-    return (await replyTo(this.redis.set(`dpop:${id}`, 1, 'PX', ttl, 'NX'))) === 'OK';
+    return (await withRedisErrors(this.redis.set(`dpop:${id}`, 1, 'PX', ttl, 'NX'))) === 'OK';
   }
 }

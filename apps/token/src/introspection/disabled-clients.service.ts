@@ -16,7 +16,7 @@ const INTERVALS = { pass: 5_000, retry: 1_000 };
 
 const CLIENT_TAG = tagOf.client('');
 
-export interface DisabledRefusal {
+export interface ClientDisabledRefusal {
   readonly outcome: 'client_disabled';
   readonly grantId: string;
 }
@@ -65,7 +65,7 @@ export class DisabledClients implements OnApplicationBootstrap, OnApplicationShu
   }
 
   /** Costs no I/O for a known client. @throws DependencyUnavailableError for an unknown one while PostgreSQL is unavailable */
-  async check<Result extends ActiveToken | Refusal>(result: Result): Promise<Result | DisabledRefusal> {
+  async check<Result extends ActiveToken | Refusal>(result: Result): Promise<Result | ClientDisabledRefusal> {
     if (result.outcome !== 'active') return result;
     const { clientId } = result.grant;
     while (!this.disabled || this.unknown.has(tagOf.client(clientId))) await this.read();

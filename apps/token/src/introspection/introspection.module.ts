@@ -4,11 +4,11 @@ import { DpopModule } from '../dpop/dpop.module.js';
 import { UsageModule } from '../usage/usage.module.js';
 import { DisabledClients } from './disabled-clients.service.js';
 import { IntrospectionController } from './introspection.controller.js';
-import { IntrospectionResponder } from './introspection.responder.js';
+import { ResourceServerResponder } from './resource-server.responder.js';
 
 @Module({
   imports: [ClientAuthModule, DpopModule, UsageModule],
-  controllers: [IntrospectionController, IntrospectionResponder],
+  controllers: [IntrospectionController, ResourceServerResponder],
   providers: [DisabledClients],
 })
 export class IntrospectionModule {}

@@ -10,7 +10,7 @@ import {
 } from '../client-auth/client-authenticator.service.js';
 import { DpopGuard, type ProvedRequest } from '../dpop/dpop.guard.js';
 import { DpopProofService } from '../dpop/dpop-proof.service.js';
-import { PAR_OPERATION, type ParAnswer } from './par.openapi.js';
+import { PAR_OPERATION, type ParResponse } from './par.openapi.js';
 import { ParService } from './par.service.js';
 
 interface PushRequest extends ClientRequest, ProvedRequest {
@@ -36,7 +36,7 @@ export class ParController {
     @Body(ParametersPipe) credentials: ClientDto,
     @Body() parameters: Parameters | undefined,
     @Req() request: PushRequest,
-  ): Promise<ParAnswer> {
+  ): Promise<ParResponse> {
     const client = await this.clients.authenticate(request, credentials);
     const jkt = request.proof ? await this.proofs.provenKey(request.proof) : null;
     const { requestUri, id, expiresIn } = await this.requests.push(client, parameters ?? {}, jkt, request.ip);

@@ -4,7 +4,7 @@ import { json, type OperationDescription } from '#openapi/operation.js';
 import { ApiProperty } from '#openapi/schema.js';
 
 /** RFC 9126 2.2. */
-export class ParAnswer {
+export class ParResponse {
   @ApiProperty({
     description: 'Send the browser to the authorization endpoint with this and `client_id` only.',
   })
@@ -33,7 +33,7 @@ export const PAR_OPERATION: OperationDescription = {
     201: {
       description: 'The request is stored.',
       headers: { 'DPoP-Nonce': DPOP_NONCE },
-      content: json(ParAnswer, {
+      content: json(ParResponse, {
         pushed: { request_uri: 'urn:ietf:params:oauth:request_uri:8Jp4…', expires_in: 300 },
       }),
     },

@@ -6,7 +6,7 @@ import { ApiOperation } from '#openapi/operation.js';
 import { DpopGuard } from '../dpop/dpop.guard.js';
 import { type BearerRequest, RefreshTokenGuard } from './refresh-token.guard.js';
 import { REFRESH_OPERATION, TOKEN_OPERATION } from './token.openapi.js';
-import { RefreshTokenDto, type TokenAnswer, TokenDto } from './token.dto.js';
+import { RefreshTokenDto, type TokenResponse, TokenDto } from './token.dto.js';
 import { type TokenRequest, TokenService } from './token.service.js';
 
 @Controller()
@@ -19,7 +19,7 @@ export class TokenController {
   @ApiOperation(TOKEN_OPERATION)
   @HttpCode(200)
   @Header('Pragma', 'no-cache')
-  async token(@Body(ParametersPipe) dto: TokenDto, @Req() request: TokenRequest): Promise<TokenAnswer> {
+  async token(@Body(ParametersPipe) dto: TokenDto, @Req() request: TokenRequest): Promise<TokenResponse> {
     switch (dto.grant_type) {
       case 'authorization_code':
         return this.tokens.exchange(request, dto);
@@ -41,7 +41,7 @@ export class TokenController {
   async refreshToken(
     @Body(ParametersPipe) dto: RefreshTokenDto,
     @Req() request: TokenRequest & BearerRequest,
-  ): Promise<TokenAnswer> {
+  ): Promise<TokenResponse> {
     if (dto.grant_type !== 'refresh_token')
       throw OAuthError.unsupportedGrantType("the parameter 'grant_type' must be refresh_token");
     return this.tokens.refresh(request, dto, refreshTokenOf(request, dto));

@@ -78,7 +78,7 @@ export class RefreshTokenDto extends ClientDto {
 }
 
 /** RFC 6749 5.1. */
-export class TokenAnswer {
+export class TokenResponse {
   @ApiProperty({ description: 'For the API, in the Authorization header. At most 512 characters.' })
   readonly access_token: string;
 

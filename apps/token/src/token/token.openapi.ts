@@ -1,7 +1,7 @@
 import type { OAuthErrorCode } from '#oauth/error-code.js';
 import { DPOP_NONCE, oauthErrors } from '#openapi/oauth-errors.js';
 import { json, type OperationDescription, type ParameterDescription } from '#openapi/operation.js';
-import { TokenAnswer } from './token.dto.js';
+import { TokenResponse } from './token.dto.js';
 
 /** RFC 9449 5. */
 const DPOP_PROOF: ParameterDescription = {
@@ -32,7 +32,7 @@ const RESPONSES: OperationDescription['responses'] = {
   200: {
     description: 'New tokens.',
     headers: { 'DPoP-Nonce': DPOP_NONCE },
-    content: json(TokenAnswer, { bearer: PAIR, bound: { ...PAIR, token_type: 'DPoP' } }),
+    content: json(TokenResponse, { bearer: PAIR, bound: { ...PAIR, token_type: 'DPoP' } }),
   },
   ...oauthErrors({ 400: ERRORS, 401: ['invalid_client'] }, { 'DPoP-Nonce': DPOP_NONCE }),
 };

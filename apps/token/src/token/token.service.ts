@@ -13,7 +13,7 @@ import type { ProvedRequest } from '../dpop/dpop.guard.js';
 import { DpopProofService } from '../dpop/dpop-proof.service.js';
 import { TokenConfiguration } from '../token.configuration.js';
 import { UsageRecorder } from '../usage/usage-recorder.service.js';
-import type { RefreshTokenDto, TokenAnswer, TokenDto } from './token.dto.js';
+import type { RefreshTokenDto, TokenResponse, TokenDto } from './token.dto.js';
 
 export type TokenRequest = ClientRequest & ProvedRequest;
 
@@ -44,7 +44,7 @@ export class TokenService {
   }
 
   /** RFC 6749 4.1.3. @throws OAuthError invalid_client, invalid_grant, invalid_target, invalid_request */
-  async exchange(request: TokenRequest, dto: TokenDto): Promise<TokenAnswer> {
+  async exchange(request: TokenRequest, dto: TokenDto): Promise<TokenResponse> {
     const { clientId, jkt, resources } = await this.authenticate(request, dto);
     const { code, redirect_uri: redirectUri, code_verifier: verifier } = dto;
     const challenge = verifier === undefined ? null : challengeOf(verifier);
@@ -61,7 +61,7 @@ export class TokenService {
   }
 
   /** RFC 6749 6. @throws OAuthError invalid_client, invalid_grant, invalid_scope, or invalid_target */
-  async refresh(request: TokenRequest, dto: RefreshTokenDto, refreshToken: string): Promise<TokenAnswer> {
+  async refresh(request: TokenRequest, dto: RefreshTokenDto, refreshToken: string): Promise<TokenResponse> {
     const scope = refreshScope(dto.scope);
     const { clientId, jkt, resources } = await this.authenticate(request, dto);
     const result = await this.engine.refresh(refreshToken, { clientId, jkt, scope, resources });
@@ -80,7 +80,7 @@ export class TokenService {
     return { clientId, jkt, resources };
   }
 
-  private answer({ raw }: TokenRequest, result: Granted | Refusal, credential: Credential): TokenAnswer {
+  private answer({ raw }: TokenRequest, result: Granted | Refusal, credential: Credential): TokenResponse {
     if (result.outcome !== 'granted') throw refusalError(result, credential);
     const { grantId, grant, pair, transition } = result;
     this.usage.recordGrant(grantId);

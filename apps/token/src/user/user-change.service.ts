@@ -52,7 +52,7 @@ export class UserChangeService {
     if ('problems' in read || problems.length > 0) return { status: 'invalid', problems };
     const user = { ...read.user, linkByEmail: linkByEmail === true, enable: active === true };
     try {
-      const { id, outcome, disabled } = await this.users.bring(user);
+      const { id, outcome, disabled } = await this.users.upsert(user);
       if (id === null || outcome === 'deleted') return { status: 'stale' };
       await this.announce(id);
       return { status: OUTCOMES[outcome], user_id: id, disabled };

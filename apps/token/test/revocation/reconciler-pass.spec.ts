@@ -2,15 +2,15 @@ import { FIELD, STATUS } from '#grants/grant.scripts.js';
 import { SUBJECTS } from '#messaging/contract.js';
 import { monitorRedis } from '#test/support/redis-monitor.js';
 import { until } from '#test/support/until.js';
-import { openReconcilerWorld, type ReconcilerWorld } from './reconciler-world.js';
+import { openReconcilerFixture, type ReconcilerFixture } from './reconciler-fixture.js';
 
 const HOUR = 3_600_000;
 const MANY = 1_200;
 
-let world: ReconcilerWorld;
+let world: ReconcilerFixture;
 
 beforeEach(async () => {
-  world = await openReconcilerWorld();
+  world = await openReconcilerFixture();
 });
 
 afterEach(() => world.close());
@@ -29,8 +29,8 @@ async function pass({
 async function recordMany(): Promise<string[]> {
   const id = await world.grant();
   const rows = (await world.sql(
-    `INSERT INTO grants (id, user_id, client_id, scope, asked_scope, expires_at, lifetime, revoked_at)
-     SELECT left(id, 38) || lpad(i::text, 5, '0'), user_id, client_id, scope, asked_scope, expires_at, lifetime,
+    `INSERT INTO grants (id, user_id, client_id, scope, requested_scope, expires_at, lifetime, revoked_at)
+     SELECT left(id, 38) || lpad(i::text, 5, '0'), user_id, client_id, scope, requested_scope, expires_at, lifetime,
             now() - i * interval '1 second'
      FROM grants, generate_series(1, ${MANY}) i WHERE id = $1 RETURNING id`,
     [id],

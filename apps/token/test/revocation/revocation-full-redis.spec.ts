@@ -4,18 +4,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '#local/servers/free-port.js';
 import { RedisNode } from '#test/topology/redis-node.js';
-import { openReconcilerWorld, type ReconcilerWorld } from './reconciler-world.js';
+import { openReconcilerFixture, type ReconcilerFixture } from './reconciler-fixture.js';
 
 let folder: string;
 let node: RedisNode;
-let world: ReconcilerWorld;
+let world: ReconcilerFixture;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'full-redis-'));
   const password = randomBytes(16).toString('hex');
   const settings = ['save ""', 'maxmemory-policy noeviction'];
   node = await new RedisNode(await freePort(), folder, password, settings).start();
-  world = await openReconcilerWorld({ redisUrl: `redis://:${password}@127.0.0.1:${node.port}` });
+  world = await openReconcilerFixture({ redisUrl: `redis://:${password}@127.0.0.1:${node.port}` });
   world.reconciler.onApplicationBootstrap();
 });
 

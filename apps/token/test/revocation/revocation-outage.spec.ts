@@ -1,14 +1,14 @@
 import { Logger } from '@nestjs/common';
 import { Client } from 'pg';
 import { until } from '#test/support/until.js';
-import { openReconcilerWorld, type ReconcilerWorld } from './reconciler-world.js';
+import { openReconcilerFixture, type ReconcilerFixture } from './reconciler-fixture.js';
 
 const MINUTE = 60_000;
 
-let world: ReconcilerWorld;
+let world: ReconcilerFixture;
 
 beforeAll(async () => {
-  world = await openReconcilerWorld();
+  world = await openReconcilerFixture();
   world.reconciler.onApplicationBootstrap();
   // A reconciler that has run for a while: its first pass covers a day.
   for (let round = 0; round < 3; round++) {

@@ -56,8 +56,8 @@ const COUNT_LIMIT = 100;
 /** Ordered as an index: otherwise PostgreSQL might scan the whole table for the first grants of a user who has many. */
 const SINGLE_QUERY = `
   WITH own AS MATERIALIZED (
-    SELECT asked_scope, scope, resources, created_at, revoked_at, expires_at FROM grants
-    WHERE user_id = $2 AND client_id = $1 ORDER BY asked_scope LIMIT ${SINGLE_QUERY_LIMIT + 1}
+    SELECT requested_scope, scope, resources, created_at, revoked_at, expires_at FROM grants
+    WHERE user_id = $2 AND client_id = $1 ORDER BY requested_scope LIMIT ${SINGLE_QUERY_LIMIT + 1}
   )
   SELECT
     (SELECT row_to_json(client) FROM (
@@ -73,9 +73,9 @@ const SINGLE_QUERY = `
        SELECT ${USER_FIELDS} FROM users WHERE id = $2
      ) account) AS "user",
     (SELECT json_agg(decision) FROM (
-       SELECT asked_scope AS asked, scope AS allowed, nullif(resources, '') AS resources, max(created_at) AS at
+       SELECT requested_scope AS asked, scope AS allowed, nullif(resources, '') AS resources, max(created_at) AS at
        FROM own WHERE revoked_at IS NULL AND expires_at > now()
-       GROUP BY asked_scope, scope, resources
+       GROUP BY requested_scope, scope, resources
        ORDER BY at DESC LIMIT ${MAX_DECISIONS}
      ) decision) AS decisions,
     (SELECT count(*)::integer FROM own WHERE created_at > now() - interval '1 day') AS "grantsOfDay",
@@ -86,7 +86,7 @@ const MANY_GRANTS_QUERY = `
   WITH RECURSIVE ${everyDecision('$2', '$1')}
   SELECT
     (SELECT json_agg(earlier) FROM (
-       SELECT decision.asked_scope AS asked, decision.scope AS allowed, nullif(decision.resources, '') AS resources,
+       SELECT decision.requested_scope AS asked, decision.scope AS allowed, nullif(decision.resources, '') AS resources,
               newest.at
        FROM decision CROSS JOIN LATERAL (
          SELECT g.created_at AS at FROM grants g

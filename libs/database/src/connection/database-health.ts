@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { pendingOf } from './migrate.js';
+import { pendingMigrationsOf } from './migrate.js';
 
 @Injectable()
 export class DatabaseHealth {
@@ -21,7 +21,7 @@ export class DatabaseHealth {
    */
   async migrated(): Promise<void> {
     if (this.isMigrated) return;
-    const pending = (await pendingOf(this.dataSource)).join(', ');
+    const pending = (await pendingMigrationsOf(this.dataSource)).join(', ');
     this.isMigrated = pending === '';
     if (this.isMigrated) return;
     const problem = `the database is not at this version, run "migrate": it lacks ${pending}`;

@@ -1,6 +1,6 @@
 import { DataSource } from 'typeorm';
-import { databasePlace } from './errors.js';
-import { pendingOf } from './migrate.js';
+import { databaseAddress } from './errors.js';
+import { pendingMigrationsOf } from './migrate.js';
 
 /** Settings that decide what a crash loses, as `SHOW` prints them. */
 interface DurabilitySettings {
@@ -65,10 +65,10 @@ export class DatabaseInspection {
     const { synchronous_commit, fsync, full_page_writes, ...rest } = row;
     return {
       ...rest,
-      place: databasePlace(this.databaseUrl),
+      place: databaseAddress(this.databaseUrl),
       settings: { synchronous_commit, fsync, full_page_writes },
       overrides: await this.overrides(),
-      pendingMigrations: await pendingOf(this.dataSource),
+      pendingMigrations: await pendingMigrationsOf(this.dataSource),
       clock: { time: now.time.getTime(), askedAt, answeredAt },
     };
   }

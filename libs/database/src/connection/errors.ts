@@ -70,12 +70,12 @@ export function databaseUnavailable(databaseUrl: string, cause: unknown): Depend
     (cause as DatabaseError).code === UNKNOWN_DATABASE
       ? 'create it, or correct DATABASE_URL'
       : 'check DATABASE_URL and that PostgreSQL is running';
-  const problem = `${databasePlace(databaseUrl)}: ${reasonOf(cause)}; ${remedy}`;
+  const problem = `${databaseAddress(databaseUrl)}: ${reasonOf(cause)}; ${remedy}`;
   return new DependencyUnavailableError('postgres', new Error(problem, { cause }));
 }
 
 /** Address without user and password: `a.example.com:5432/oauth`. */
-export function databasePlace(databaseUrl: string): string {
+export function databaseAddress(databaseUrl: string): string {
   const servers = serverUrls(databaseUrl).map((url) => new URL(url));
   if (servers.length === 0) return 'DATABASE_URL is not a URL';
   const addresses = servers.map(({ hostname, port }) => `${hostname}:${port || '5432'}`);

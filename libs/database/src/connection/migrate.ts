@@ -54,7 +54,7 @@ export async function pendingMigrations(
   databaseUrl: string,
   options: MigrateOptions = {},
 ): Promise<string[]> {
-  return withDatabase(databaseUrl, options, pendingOf);
+  return withDatabase(databaseUrl, options, pendingMigrationsOf);
 }
 
 async function withDatabase<Result>(
@@ -72,7 +72,7 @@ async function withDatabase<Result>(
 }
 
 /** Like pendingMigrations, on an open connection. Ignores migrations of later versions. */
-export async function pendingOf(dataSource: DataSource): Promise<string[]> {
+export async function pendingMigrationsOf(dataSource: DataSource): Promise<string[]> {
   try {
     const pending = await new MigrationExecutor(dataSource).getPendingMigrations();
     return pending.map(({ name }) => name);

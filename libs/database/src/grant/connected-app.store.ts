@@ -48,7 +48,7 @@ const BY_CLIENT = `
 const connectedApps = (whose: string): string => `
   WITH own AS MATERIALIZED (
     SELECT client_id, scope, created_at, last_used_on, revoked_at, expires_at FROM grants
-    WHERE ${whose} ORDER BY client_id, asked_scope LIMIT ${SINGLE_QUERY_LIMIT + 1}
+    WHERE ${whose} ORDER BY client_id, requested_scope LIMIT ${SINGLE_QUERY_LIMIT + 1}
   )
   SELECT bound.more, app.* FROM (SELECT count(*) > ${SINGLE_QUERY_LIMIT} AS more FROM own) bound LEFT JOIN (
     SELECT ${FIELDS}, string_agg(DISTINCT g.scope, ' ') AS scope, min(g.created_at) AS since,

@@ -4,10 +4,10 @@
  * more than for other users. Reading all grants is cheaper for the few grants of most users.
  */
 
-const COLUMNS = 'g.client_id, g.asked_scope, g.scope, g.resources';
+const COLUMNS = 'g.client_id, g.requested_scope, g.scope, g.resources';
 
 /**
- * Recursive CTE `decision` (client_id, asked_scope, scope, resources): every decision of a user once, including those of
+ * Recursive CTE `decision` (client_id, requested_scope, scope, resources): every decision of a user once, including those of
  * revoked and expired grants.
  * @param userId SQL expression
  * @param clientId SQL expression; null for every client
@@ -16,7 +16,7 @@ export function decisions(userId: string, clientId: string | null): string {
   const whose = `g.user_id = ${userId}${clientId === null ? '' : ` AND g.client_id = ${clientId}`}`;
   // Omits client_id if it is fixed: otherwise PostgreSQL reads all of the client's grants instead of continuing after the last
   // decision.
-  const columns = [...(clientId === null ? ['client_id'] : []), 'asked_scope', 'scope', 'resources'];
+  const columns = [...(clientId === null ? ['client_id'] : []), 'requested_scope', 'scope', 'resources'];
   const keyOf = (row: string) => columns.map((column) => `${row}.${column}`).join(', ');
   return `
   decision AS (
@@ -33,7 +33,7 @@ export function decisions(userId: string, clientId: string | null): string {
 /** SQL condition: grant `g` belongs to `decision`. @param userId SQL expression */
 export const ofDecision = (userId: string): string => `
   g.user_id = ${userId} AND g.client_id = decision.client_id
-    AND g.asked_scope = decision.asked_scope AND g.scope = decision.scope AND g.resources = decision.resources`;
+    AND g.requested_scope = decision.requested_scope AND g.scope = decision.scope AND g.resources = decision.resources`;
 
 export const liveOfDecision = (userId: string): string =>
   `${ofDecision(userId)} AND g.revoked_at IS NULL AND g.expires_at > now()`;

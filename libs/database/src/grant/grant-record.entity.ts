@@ -15,8 +15,8 @@ export class GrantRecordEntity {
   scope: string;
 
   /** Scope requested by the client; the user declined whatever is missing from `scope`. */
-  @Column({ name: 'asked_scope', type: 'text', select: false })
-  askedScope: string;
+  @Column({ name: 'requested_scope', type: 'text', select: false })
+  requestedScope: string;
 
   /** APIs that the tokens are valid for, space-separated and sorted; empty for every API. */
   @Column({ type: 'text', default: '', select: false })

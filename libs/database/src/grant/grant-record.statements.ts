@@ -8,7 +8,7 @@ export interface NewGrantRecord {
   /** Granted scope. */
   scope: string;
   /** Requested scope. */
-  askedScope: string;
+  requestedScope: string;
   /** APIs that the tokens are valid for (RFC 8707), space-separated and sorted; null for every API. */
   resources: string | null;
   /** Expiry if unused. Each use extends it by the same lifetime. */
@@ -46,7 +46,7 @@ const CONTINUED_CONSENT = `
 const USABLE_CLIENT = 'deleted_at IS NULL AND disabled_at IS NULL';
 
 /** Locks client and user in the common lock order. Returns no row if either is missing or disabled. */
-export const CLIENT_AND_USER = `
+export const LOCK_CLIENT_AND_USER = `
   SELECT 1 FROM (SELECT client_id FROM clients WHERE client_id = $1 AND ${USABLE_CLIENT} FOR SHARE) client
   CROSS JOIN LATERAL (
     SELECT u.id FROM users u
@@ -65,7 +65,16 @@ const LONGEST_REVOKED = `
 
 export async function recordGrant(
   on: Pick<EntityManager, 'query'>,
-  { id, userId, clientId, scope, askedScope, resources, expiresAt, continuesConsent = false }: NewGrantRecord,
+  {
+    id,
+    userId,
+    clientId,
+    scope,
+    requestedScope,
+    resources,
+    expiresAt,
+    continuesConsent = false,
+  }: NewGrantRecord,
 ): Promise<boolean> {
   const created = await on.query<unknown[]>(
     `WITH expired AS (
@@ -77,7 +86,7 @@ export async function recordGrant(
             )
           ),
           client AS (SELECT client_id FROM clients WHERE client_id = $3 AND ${USABLE_CLIENT} FOR SHARE)
-     INSERT INTO grants (id, user_id, client_id, scope, asked_scope, resources, expires_at, lifetime)
+     INSERT INTO grants (id, user_id, client_id, scope, requested_scope, resources, expires_at, lifetime)
      SELECT $1, user_id, client_id, $4, $5, $7, $6::timestamptz, $6::timestamptz - now() FROM client
      CROSS JOIN LATERAL (
        SELECT u.id AS user_id FROM users u
@@ -85,7 +94,7 @@ export async function recordGrant(
      ) account
      ${continuesConsent ? CONTINUED_CONSENT : ''}
      RETURNING id`,
-    [id, userId, clientId, scope, askedScope, expiresAt, resources ?? ''],
+    [id, userId, clientId, scope, requestedScope, expiresAt, resources ?? ''],
   );
   return created.length === 1;
 }

@@ -4,7 +4,7 @@ import { GrantRecordEntity } from './grant-record.entity.js';
 import {
   allowedScopesWith,
   BATCH,
-  CLIENT_AND_USER,
+  LOCK_CLIENT_AND_USER,
   type NewGrantRecord,
   recordGrant,
   revokeGrants,
@@ -69,7 +69,7 @@ export class GrantRecordStore {
   createDeclining(record: NewGrantRecord, declined: readonly string[]): Promise<string[] | null> {
     const { userId, clientId } = record;
     return this.dataSource.transaction(ISOLATION_LEVEL, async (manager) => {
-      const known = await manager.query<unknown[]>(CLIENT_AND_USER, [clientId, userId]);
+      const known = await manager.query<unknown[]>(LOCK_CLIENT_AND_USER, [clientId, userId]);
       if (known.length === 0) return null;
       const scopes = await allowedScopesWith(manager, userId, clientId, declined);
       const whose = 'user_id = $1 AND client_id = $2 AND scope = ANY($3)';
@@ -113,7 +113,7 @@ export class GrantRecordStore {
   }
 
   /** Like `revokeOf`, for every client. */
-  revokeAllOf(userId: number): Promise<string[]> {
+  revokeEvery(userId: number): Promise<string[]> {
     return this.revokeWhere('user_id = $1', [userId]);
   }
 

@@ -70,7 +70,7 @@ export class CreateTables1795219200000 implements MigrationInterface {
         user_id               integer NOT NULL,
         client_id             text NOT NULL REFERENCES clients ON DELETE RESTRICT,
         scope                 text NOT NULL CHECK (char_length(scope) <= 1000),
-        asked_scope           text NOT NULL CHECK (char_length(asked_scope) <= 1000),
+        requested_scope           text NOT NULL CHECK (char_length(requested_scope) <= 1000),
         created_at            timestamptz NOT NULL DEFAULT now(),
         lifetime              interval NOT NULL,
         expires_at            timestamptz NOT NULL,
@@ -84,7 +84,7 @@ export class CreateTables1795219200000 implements MigrationInterface {
     // Finds each decision of a user once, and its newest and oldest live grants, however many there are.
     await runner.query(`
       CREATE INDEX grants_decision
-        ON grants (user_id, client_id, asked_scope, scope, (revoked_at IS NULL), created_at)`);
+        ON grants (user_id, client_id, requested_scope, scope, (revoked_at IS NULL), created_at)`);
     // The outbox of revocations (docs/adr/0011): revocation_applied_at is null until Redis and every cache have the revocation.
     await runner.query(`
       CREATE INDEX grants_revocation_outstanding ON grants (revoked_at, id)

@@ -8,14 +8,14 @@ export class ResourcesOfGrants1795410000000 implements MigrationInterface {
       ALTER TABLE grants ADD COLUMN resources text NOT NULL DEFAULT '' CHECK (char_length(resources) <= 255)`);
     await runner.query(`
       CREATE INDEX grants_decision_at
-        ON grants (user_id, client_id, asked_scope, scope, resources, (revoked_at IS NULL), created_at)`);
+        ON grants (user_id, client_id, requested_scope, scope, resources, (revoked_at IS NULL), created_at)`);
     await replaceIndex(runner);
   }
 
   async down(runner: QueryRunner): Promise<void> {
     await runner.query(`
       CREATE INDEX grants_decision_at
-        ON grants (user_id, client_id, asked_scope, scope, (revoked_at IS NULL), created_at)`);
+        ON grants (user_id, client_id, requested_scope, scope, (revoked_at IS NULL), created_at)`);
     await replaceIndex(runner);
     await runner.query('ALTER TABLE grants DROP COLUMN resources');
   }

@@ -94,7 +94,7 @@ const CHANGED = `
  * Returns a row for each element (index `at`). Its id is null if the identity was deleted after this change (outcome
  * `deleted`), or if a concurrent statement created, changed or deleted the user and this one must be retried.
  */
-export const BRING_UP_TO_DATE = `
+export const UPSERT_USERS = `
   WITH input AS MATERIALIZED (
     SELECT ordinality::integer - 1 AS at, line, line ->> 'issuer' AS issuer, line ->> 'external_id' AS external_id,
            (line ->> 'updated_at')::timestamptz AS updated_at

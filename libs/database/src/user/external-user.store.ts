@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type Repository } from 'typeorm';
 import { refusedRow, violatedCheck, violatedConstraint } from '../connection/errors.js';
-import { BRING_UP_TO_DATE } from './external-user.statement.js';
+import { UPSERT_USERS } from './external-user.statement.js';
 import { DeletedUserError, DuplicateUserError, type Identity, type User } from './user.js';
 import { UserEntity } from './user.entity.js';
 import { acceptableProfile, localeOf, type UserProfile } from './user-profile.js';
 import { toUser } from './user.store.js';
 
-export interface KnownUser {
+export interface IdentifiedUser {
   readonly identity: Identity;
   readonly profile: UserProfile;
   /** OpenID Connect Core 5.1 `email_verified`; absent if the issuer does not say. */
@@ -27,7 +27,7 @@ export interface KnownUser {
 }
 
 /** A user sent by the product. */
-export interface BroughtUser extends Omit<KnownUser, 'identity'> {
+export interface ImportedUser extends Omit<IdentifiedUser, 'identity'> {
   /** Null identifies the user by email. */
   readonly identity: Identity | null;
   /** Validated by `passwordHashProblem`. */
@@ -45,7 +45,7 @@ export interface BroughtUser extends Omit<KnownUser, 'identity'> {
 /** `kept`: no change. `stale`: a newer change is stored. `deleted`: the identity was deleted after this change. */
 type Outcome = 'created' | 'updated' | 'kept' | 'stale' | 'deleted';
 
-export interface BringResult {
+export interface UpsertResult {
   /** Null if the outcome is `deleted`. */
   readonly id: number | null;
   readonly outcome: Outcome;
@@ -75,7 +75,7 @@ export class ExternalUserStore {
    * @throws InvalidEmailError; DeletedUserError; DuplicateUserError if the user has a password and the new email or username is
    *   taken
    */
-  async bringUpToDate({ profile, ...known }: KnownUser): Promise<User> {
+  async upsertIdentity({ profile, ...known }: IdentifiedUser): Promise<User> {
     let accepted = acceptableProfile(profile);
     const others = {
       ...known,
@@ -85,7 +85,7 @@ export class ExternalUserStore {
     };
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       try {
-        const { id } = await this.bring({ ...others, profile: accepted });
+        const { id } = await this.upsert({ ...others, profile: accepted });
         if (id === null) throw new DeletedUserError();
         const found = await this.users.findOneBy({ id });
         if (found) return toUser(found);
@@ -99,10 +99,10 @@ export class ExternalUserStore {
   }
 
   /** @throws DuplicateUserError */
-  async bring(user: BroughtUser): Promise<BringResult> {
+  async upsert(user: ImportedUser): Promise<UpsertResult> {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       try {
-        const [row] = await this.bringAll([user]);
+        const [row] = await this.upsertMany([user]);
         if (row) return row;
       } catch (error) {
         const constraint = violatedConstraint(error);
@@ -120,19 +120,19 @@ export class ExternalUserStore {
    * @returns results in order; null where a concurrent change requires a retry
    * @throws QueryFailedError if a constraint rejects a user; then nothing is changed
    */
-  async bringAll(users: readonly BroughtUser[], trial = false): Promise<(BringResult | null)[]> {
+  async upsertMany(users: readonly ImportedUser[], trial = false): Promise<(UpsertResult | null)[]> {
     const input = JSON.stringify(users.map(toInputRow));
-    let rows: BringResult[] = [];
+    let rows: UpsertResult[] = [];
     if (trial)
       await this.dataSource
         .transaction(async (manager) => {
-          rows = await manager.query<BringResult[]>(BRING_UP_TO_DATE, [input]);
+          rows = await manager.query<UpsertResult[]>(UPSERT_USERS, [input]);
           throw new DryRunRollback();
         })
         .catch((error: unknown) => {
           if (!(error instanceof DryRunRollback)) throw error;
         });
-    else rows = await this.dataSource.query<BringResult[]>(BRING_UP_TO_DATE, [input]);
+    else rows = await this.dataSource.query<UpsertResult[]>(UPSERT_USERS, [input]);
     return rows.map((row) => (row.id === null && row.outcome !== 'deleted' ? null : row));
   }
 
@@ -144,7 +144,7 @@ export class ExternalUserStore {
 
 const TOO_MANY_RETRIES = 'too many concurrent changes of the same user';
 
-function toInputRow(user: BroughtUser): Record<string, unknown> {
+function toInputRow(user: ImportedUser): Record<string, unknown> {
   const { identity, profile, linkByEmail, updatedAt, passwordHash, replacePassword, disabled, enable } = user;
   const { emailVerified, assertedAt } = user;
   const { avatarUrl, timeFormat, weekStart, timeZone, defaultScheduleId, organizationId, locale, ...same } =

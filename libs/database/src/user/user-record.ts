@@ -1,4 +1,4 @@
-import type { BroughtUser } from './external-user.store.js';
+import type { ImportedUser } from './external-user.store.js';
 import { passwordHashProblem } from './password-hash.js';
 import { invalidFields, type UserProfile } from './user-profile.js';
 
@@ -59,7 +59,7 @@ export function readUserRecord(
   record: UserRecord,
   defaultIssuer: string | null,
   now: number,
-): { readonly user: BroughtUser } | { readonly problems: readonly string[] } {
+): { readonly user: ImportedUser } | { readonly problems: readonly string[] } {
   const profile = Object.fromEntries(
     Object.entries(PROFILE).flatMap(([name, field]) => (name in record ? [[field, record[name]]] : [])),
   ) as unknown as UserProfile;
@@ -82,7 +82,7 @@ export function readUserRecord(
   if (problems.length > 0) return { problems };
   return {
     user: {
-      identity: externalId === undefined ? null : ({ issuer, externalId } as BroughtUser['identity']),
+      identity: externalId === undefined ? null : ({ issuer, externalId } as ImportedUser['identity']),
       profile,
       emailVerified: emailVerified as boolean | undefined,
       linkByEmail: false,

@@ -67,7 +67,7 @@ describe('AuthorizationContextStore', () => {
     const [clientId, userId] = [await fixture.client(), await fixture.user()];
     const all = 'profile:read bookings:read';
     await fixture.grant(userId, clientId, { scope: all });
-    await fixture.grant(userId, clientId, { scope: 'profile:read', askedScope: all });
+    await fixture.grant(userId, clientId, { scope: 'profile:read', requestedScope: all });
     await fixture.grant(userId, clientId, { scope: all, resources: 'https://api.example.com' });
     const newest = await fixture.grant(userId, clientId, { scope: all });
     const { decisions } = await contexts.find(clientId, userId);
@@ -117,7 +117,7 @@ describe('AuthorizationContextStore', () => {
     const [clientId, userId] = [await fixture.client(), await fixture.user()];
     const others = await Promise.all(Array.from({ length: 5 }, () => fixture.user()));
     await database.dataSource.query(
-      `INSERT INTO grants (id, user_id, client_id, scope, asked_scope, expires_at, lifetime)
+      `INSERT INTO grants (id, user_id, client_id, scope, requested_scope, expires_at, lifetime)
        SELECT left(encode(sha256((u || '-' || n)::bytea), 'hex'), 43), u, $2, 'profile:read', 'profile:read',
               now() + interval '90 days', interval '90 days'
        FROM unnest($1::integer[]) u, generate_series(1, 4000) n`,

@@ -53,7 +53,7 @@ describe('ClientRegistrationStore', () => {
         userId,
         clientId,
         scope,
-        askedScope: scope,
+        requestedScope: scope,
         resources: null,
         expiresAt,
       }),

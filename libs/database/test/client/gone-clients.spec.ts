@@ -41,7 +41,7 @@ describe('deleting a client by plain SQL', () => {
     await runner.startTransaction();
     const id = 'g'.repeat(43);
     await runner.query(
-      `INSERT INTO grants (id, user_id, client_id, scope, asked_scope, expires_at, lifetime)
+      `INSERT INTO grants (id, user_id, client_id, scope, requested_scope, expires_at, lifetime)
        VALUES ($1, $2, $3, '', '', now() + interval '1 day', interval '1 day')`,
       [id, mine, one],
     );
@@ -62,7 +62,7 @@ describe('a client that is being disabled', () => {
     await runner.startTransaction();
     await runner.query('UPDATE clients SET disabled_at = now() WHERE client_id = $1', [one]);
     const record = (id: string, declined: readonly string[] = []) => {
-      const grant = { id: id.repeat(43), userId: mine, clientId: one, scope: 'a', askedScope: 'a b' };
+      const grant = { id: id.repeat(43), userId: mine, clientId: one, scope: 'a', requestedScope: 'a b' };
       const expiresAt = new Date(Date.now() + 60_000);
       const full = { ...grant, resources: null, expiresAt };
       return declined.length > 0 ? grants.createDeclining(full, declined) : grants.create(full);

@@ -18,7 +18,7 @@ describe('a grant that continues earlier consent', () => {
       userId: mine,
       clientId: one,
       scope,
-      askedScope: scope,
+      requestedScope: scope,
       resources,
       expiresAt,
       continuesConsent: true,
@@ -133,7 +133,7 @@ describe('a grant that continues earlier consent', () => {
       grants.revokeOf(mine, one),
       grants.touch([{ id, day: '2031-01-11' }]),
       ...Array.from({ length: 10 }, () => continueConsent()),
-      grants.revokeAllOf(mine),
+      grants.revokeEvery(mine),
     ]);
     const live = 'SELECT 1 FROM grants WHERE user_id = $1 AND revoked_at IS NULL';
     expect(await database.dataSource.query(live, [mine])).toEqual([]);

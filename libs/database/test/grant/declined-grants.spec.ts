@@ -53,7 +53,7 @@ describe('a decision that declines a scope', () => {
       userId: mine,
       clientId: one,
       scope: 'profile:read',
-      askedScope: 'profile:read',
+      requestedScope: 'profile:read',
       resources: null,
     };
     const refused = grants.createDeclining({ ...again, expiresAt: new Date() }, ['bookings:read']);
@@ -68,8 +68,8 @@ describe('a decision that declines a scope', () => {
     await runner.startTransaction();
     await runner.query('SELECT id FROM users WHERE id = $1 FOR SHARE', [mine]);
     await runner.query(
-      `INSERT INTO grants (id, user_id, client_id, scope, asked_scope, expires_at, lifetime)
-       SELECT 'other' || substr(id, 6), user_id, $2, scope, asked_scope, expires_at, lifetime FROM grants WHERE id = $1`,
+      `INSERT INTO grants (id, user_id, client_id, scope, requested_scope, expires_at, lifetime)
+       SELECT 'other' || substr(id, 6), user_id, $2, scope, requested_scope, expires_at, lifetime FROM grants WHERE id = $1`,
       [held, one],
     );
     const waiting = decline();

@@ -44,7 +44,7 @@ describe('GrantRecordStore', () => {
       userId: user,
       clientId,
       scope: 'profile',
-      askedScope: 'profile',
+      requestedScope: 'profile',
       resources: null,
       expiresAt,
     });
@@ -84,7 +84,7 @@ describe('GrantRecordStore', () => {
         userId,
         clientId,
         scope: '',
-        askedScope: '',
+        requestedScope: '',
         resources: null,
         expiresAt: fromNow(90),
       });
@@ -204,7 +204,7 @@ describe('GrantRecordStore', () => {
       userId,
       clientId,
       scope: '',
-      askedScope: '',
+      requestedScope: '',
       resources: null,
       expiresAt: fromNow(1),
     });

@@ -38,7 +38,7 @@ describe('a user with many grants', () => {
   async function fill(kind: { readonly revoked?: boolean; readonly expired?: boolean }): Promise<void> {
     const id = "translate(encode(sha256(gen_random_uuid()::text::bytea), 'base64'), '+/=', '-_')";
     await query(
-      `INSERT INTO grants (id, user_id, client_id, scope, asked_scope, created_at, lifetime, expires_at, revoked_at,
+      `INSERT INTO grants (id, user_id, client_id, scope, requested_scope, created_at, lifetime, expires_at, revoked_at,
                            revocation_applied_at)
        SELECT ${id}, $1, $2, 'profile:read', 'profile:read bookings:read', now() - n * interval '1 second',
               interval '90 days', now() + $4 * interval '1 day', revoked_at, revoked_at
@@ -72,7 +72,7 @@ describe('a user with many grants', () => {
     userId: fixture.mine,
     clientId: fixture.one,
     scope: 'profile:read',
-    askedScope: 'profile:read',
+    requestedScope: 'profile:read',
     resources: null,
     expiresAt: new Date(Date.now() + 1e9),
   });

@@ -16,7 +16,7 @@ describe('revocations to apply', () => {
   /** Creates revoked grants, `apartMs` apart. @returns their ids, newest first */
   const revoked = async (count: number, apartMs: number): Promise<string[]> => {
     const rows = await fixture.database.dataSource.query<{ id: string }[]>(
-      `INSERT INTO grants (id, user_id, client_id, scope, asked_scope, expires_at, lifetime, revoked_at)
+      `INSERT INTO grants (id, user_id, client_id, scope, requested_scope, expires_at, lifetime, revoked_at)
        SELECT rpad(md5($1 || i), 43, 'x'), $2, $1, '', '', now() + interval '1 day', interval '1 day',
               now() - i * $3::float8 * interval '1 millisecond'
        FROM generate_series(1, $4::integer) i RETURNING id`,
@@ -99,7 +99,7 @@ describe('revocations to apply', () => {
       [ids.slice(100)],
     );
     await database.dataSource.query(
-      `INSERT INTO grants (id, user_id, client_id, scope, asked_scope, expires_at, lifetime)
+      `INSERT INTO grants (id, user_id, client_id, scope, requested_scope, expires_at, lifetime)
        SELECT rpad(md5('live' || i), 43, 'x'), $1, $2, '', '', now() + interval '1 day', interval '1 day'
        FROM generate_series(1, $3::integer) i`,
       [fixture.mine, fixture.one, MANY],

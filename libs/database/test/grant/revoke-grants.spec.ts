@@ -26,9 +26,9 @@ describe('revoking a user’s grants', () => {
     const { mine, one, two, grants, isRevoked } = fixture;
     const ids = [await fixture.grant(mine, one), await fixture.grant(mine, two)];
     const kept = await fixture.grant(await fixture.user(), one);
-    expect((await grants.revokeAllOf(mine)).toSorted()).toEqual(ids.toSorted());
+    expect((await grants.revokeEvery(mine)).toSorted()).toEqual(ids.toSorted());
     expect(await isRevoked(kept)).toBe(false);
-    expect(await grants.revokeAllOf(await fixture.user())).toEqual([]);
+    expect(await grants.revokeEvery(await fixture.user())).toEqual([]);
   });
 
   it('returns recent and unapplied revocations again, with their original times', async () => {
@@ -53,7 +53,7 @@ describe('revoking a user’s grants', () => {
     const ids = await Promise.all(Array.from({ length: 20 }, () => fixture.grant(mine, one)));
     const outcomes = await Promise.all([
       grants.revokeOf(mine, one),
-      grants.revokeAllOf(mine),
+      grants.revokeEvery(mine),
       grants.revokeOf(mine, one),
     ]);
     for (const outcome of outcomes) expect(outcome.toSorted()).toEqual(ids.toSorted());
@@ -67,7 +67,7 @@ describe('revoking a user’s grants', () => {
     const uses = (day: number) => ids.toReversed().map((id) => ({ id, day: `2031-01-1${day}` }));
     await Promise.all([
       ...Array.from({ length: 8 }, (_, day) => grants.touch(uses(day))),
-      grants.revokeAllOf(mine),
+      grants.revokeEvery(mine),
       grants.revokeOf(mine, one),
     ]);
     for (const id of ids) expect(await isRevoked(id)).toBe(true);
@@ -87,7 +87,7 @@ describe('revoking a user’s grants', () => {
   });
 
   it.each([
-    ['revoked', (grants: GrantRecordStore) => grants.revokeAllOf(fixture.mine)],
+    ['revoked', (grants: GrantRecordStore) => grants.revokeEvery(fixture.mine)],
     [
       'declined',
       (grants: GrantRecordStore, held: string) => {
@@ -97,7 +97,7 @@ describe('revoking a user’s grants', () => {
           userId: fixture.mine,
           clientId: fixture.one,
           scope,
-          askedScope: `profile:read ${scope}`,
+          requestedScope: `profile:read ${scope}`,
           resources: null,
         };
         return grants.createDeclining({ id, ...record, expiresAt: new Date(Date.now() + 60_000) }, [
@@ -117,8 +117,8 @@ describe('revoking a user’s grants', () => {
     await runner.startTransaction();
     await runner.query('SELECT id FROM users WHERE id = $1 FOR SHARE', [mine]);
     await runner.query(
-      `INSERT INTO grants (id, user_id, client_id, scope, asked_scope, expires_at, lifetime)
-       SELECT 'other' || substr(id, 6), user_id, $2, scope, asked_scope, expires_at, lifetime FROM grants WHERE id = $1`,
+      `INSERT INTO grants (id, user_id, client_id, scope, requested_scope, expires_at, lifetime)
+       SELECT 'other' || substr(id, 6), user_id, $2, scope, requested_scope, expires_at, lifetime FROM grants WHERE id = $1`,
       [held, one],
     );
     const waiting = end(new GrantRecordStore(source), held);

@@ -1,8 +1,8 @@
 import { hashPassword } from '#database/user/password.js';
-import { BRING_UP_TO_DATE } from '#database/user/external-user.statement.js';
+import { UPSERT_USERS } from '#database/user/external-user.statement.js';
 import { DeletedUserError, DuplicateUserError } from '#database/user/user.js';
 import { InvalidEmailError } from '#database/user/user-profile.js';
-import { ExternalUserStore, type KnownUser } from '#database/user/external-user.store.js';
+import { ExternalUserStore, type IdentifiedUser } from '#database/user/external-user.store.js';
 import { UserAccountStore } from '#database/user/user-account.store.js';
 import { UserStore } from '#database/user/user.store.js';
 import { blocked, openDatabase, type OpenDatabase } from '../connection/open-database.js';
@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => database.close());
 
 /** Returns a different user of the issuer at each call. */
-function newIdentity(of: Partial<KnownUser> = {}): KnownUser {
+function newIdentity(of: Partial<IdentifiedUser> = {}): IdentifiedUser {
   const externalId = `ext-${++number}`;
   return {
     identity: { issuer, externalId },
@@ -37,7 +37,7 @@ const local = (username: string) =>
 
 it('creates a user with defaults, who cannot log in with a password', async () => {
   const known = newIdentity();
-  const user = await external.bringUpToDate(known);
+  const user = await external.upsertIdentity(known);
   expect(user).toEqual({
     id: expect.any(Number),
     ...known.identity,
@@ -74,31 +74,31 @@ it('updates the given fields, removes null fields, and keeps the others', async 
     defaultScheduleId: 7,
     organizationId: 8,
   };
-  const before = await external.bringUpToDate({ ...known, profile: { ...full, locale: 'de-AT' } });
+  const before = await external.upsertIdentity({ ...known, profile: { ...full, locale: 'de-AT' } });
   expect(before).toMatchObject({ ...full, locale: 'de' });
   const profile = { email: 'new@example.com', bio: null, organizationId: null };
-  const after = await external.bringUpToDate({ ...known, profile });
+  const after = await external.upsertIdentity({ ...known, profile });
   expect(after).toEqual({ ...before, ...profile });
 });
 
 it('writes nothing if nothing has changed', async () => {
   const known = newIdentity();
-  const { id } = await external.bringUpToDate(known);
+  const { id } = await external.upsertIdentity(known);
   const version = () => database.dataSource.query('SELECT xmin FROM users WHERE id = $1', [id]);
   const before = await version();
-  await external.bringUpToDate(known);
+  await external.upsertIdentity(known);
   expect(await version()).toEqual(before);
 });
 
 it('does not apply a change that is older than the stored one', async () => {
   const known = newIdentity({ updatedAt: new Date('2026-01-02') });
   const renamed = (name: string, updatedAt: string | null) =>
-    external.bringUpToDate({
+    external.upsertIdentity({
       ...known,
       profile: { ...known.profile, name },
       updatedAt: updatedAt === null ? null : new Date(updatedAt),
     });
-  await external.bringUpToDate(known);
+  await external.upsertIdentity(known);
   expect((await renamed('Old', '2026-01-01')).name).toBe(known.profile.email);
   expect((await renamed('Same time', '2026-01-02')).name).toBe('Same time');
   expect((await renamed('Of unknown time', null)).name).toBe('Of unknown time');
@@ -108,27 +108,27 @@ it('does not apply a change that is older than the stored one', async () => {
 it('creates one user for an identity under concurrent requests', async () => {
   for (let round = 0; round < 10; round++) {
     const known = newIdentity();
-    const ids = await Promise.all(Array.from({ length: 8 }, () => external.bringUpToDate(known)));
+    const ids = await Promise.all(Array.from({ length: 8 }, () => external.upsertIdentity(known)));
     expect(new Set(ids.map(({ id }) => id)).size).toBe(1);
   }
 });
 
 it('keeps users of two issuers separate, even with the same id, email and username', async () => {
   const known = newIdentity();
-  const one = await external.bringUpToDate(known);
+  const one = await external.upsertIdentity(known);
   const other = { issuer: 'https://other.example.com', externalId: known.identity.externalId };
-  expect((await external.bringUpToDate({ ...known, identity: other })).id).not.toBe(one.id);
-  expect((await external.bringUpToDate({ ...known, identity: newIdentity().identity })).id).not.toBe(one.id);
+  expect((await external.upsertIdentity({ ...known, identity: other })).id).not.toBe(one.id);
+  expect((await external.upsertIdentity({ ...known, identity: newIdentity().identity })).id).not.toBe(one.id);
 });
 
 describe('a user without an identity who has the same email', () => {
   it('gets the identity only if linking is allowed', async () => {
     const { id, email } = await local('linked');
     const known = newIdentity({ profile: { email: email.toUpperCase(), name: 'Linked' } });
-    const unlinked = await external.bringUpToDate(known);
+    const unlinked = await external.upsertIdentity(known);
     expect(unlinked.id).not.toBe(id);
     const another = { ...known, identity: newIdentity().identity, linkByEmail: true };
-    expect(await external.bringUpToDate(another)).toMatchObject({ id, ...another.identity, name: 'Linked' });
+    expect(await external.upsertIdentity(another)).toMatchObject({ id, ...another.identity, name: 'Linked' });
     // The user keeps the password.
     expect((await users.findByLogin('linked'))?.passwordHash).toBe(passwordHash);
   });
@@ -137,28 +137,28 @@ describe('a user without an identity who has the same email', () => {
     const { email } = newIdentity().profile;
     const opened = { ...newIdentity({ profile: { email } }), identity: null, passwordHash };
     const rest = { replacePassword: false, disabled: false, enable: false };
-    const { id } = await external.bring({ ...opened, ...rest });
+    const { id } = await external.upsert({ ...opened, ...rest });
     const owner = newIdentity({ profile: { email }, emailVerified: true, linkByEmail: true });
-    expect((await external.bringUpToDate(owner)).id).not.toBe(id);
-    await external.bring({ ...opened, ...rest, emailVerified: true });
+    expect((await external.upsertIdentity(owner)).id).not.toBe(id);
+    await external.upsert({ ...opened, ...rest, emailVerified: true });
     const another = { ...owner, identity: newIdentity().identity };
-    expect((await external.bringUpToDate(another)).id).toBe(id);
+    expect((await external.upsertIdentity(another)).id).toBe(id);
   });
 
   it('gets one identity, and keeps it', async () => {
     const { id, email } = await local('taken');
     const claims = Array.from({ length: 8 }, () => newIdentity({ profile: { email }, linkByEmail: true }));
-    const found = await Promise.all(claims.map((claim) => external.bringUpToDate(claim)));
+    const found = await Promise.all(claims.map((claim) => external.upsertIdentity(claim)));
     expect(found.filter((user) => user.id === id)).toHaveLength(1);
     expect(new Set(found.map((user) => user.id)).size).toBe(8);
   });
 
   it('is not confused with the user who already has the identity', async () => {
     const known = newIdentity({ linkByEmail: true });
-    const { id } = await external.bringUpToDate(known);
+    const { id } = await external.upsertIdentity(known);
     const { email } = await local('separate');
     const moved = { ...known, profile: { email } };
-    expect((await external.bringUpToDate(moved)).id).toBe(id);
+    expect((await external.upsertIdentity(moved)).id).toBe(id);
     expect((await users.findByLogin('separate'))?.user.issuer).toBeNull();
   });
 
@@ -170,7 +170,7 @@ describe('a user without an identity who has the same email', () => {
     });
     for (const again of ['Ada', 'Ada L.'])
       expect(
-        await external.bringUpToDate({ ...known, profile: { ...known.profile, name: again } }),
+        await external.upsertIdentity({ ...known, profile: { ...known.profile, name: again } }),
       ).toMatchObject({ id, ...known.identity, name: again, username: 'formed' });
   });
 
@@ -178,7 +178,7 @@ describe('a user without an identity who has the same email', () => {
     for (let round = 0; round < 20; round++) {
       const { email } = await local(`race${round}`);
       const known = newIdentity({ profile: { email } });
-      const both = [known, { ...known, linkByEmail: true }].map((one) => external.bringUpToDate(one));
+      const both = [known, { ...known, linkByEmail: true }].map((one) => external.upsertIdentity(one));
       const [one, other] = await Promise.all(both);
       expect(one?.id).toBe(other?.id);
     }
@@ -187,10 +187,10 @@ describe('a user without an identity who has the same email', () => {
 
 it('does not enable a disabled user', async () => {
   const known = newIdentity();
-  const { id } = await external.bringUpToDate(known);
+  const { id } = await external.upsertIdentity(known);
   await new UserAccountStore(database.dataSource).disable(id);
   expect(
-    await external.bringUpToDate({ ...known, profile: { ...known.profile, name: 'New' } }),
+    await external.upsertIdentity({ ...known, profile: { ...known.profile, name: 'New' } }),
   ).toMatchObject({
     name: 'New',
     disabled: true,
@@ -203,32 +203,32 @@ describe('a user whom the product has disabled', () => {
 
   it('is enabled only by a newer change, not by a repeated one', async () => {
     const known = { ...change, ...newIdentity({ updatedAt: '2026-01-02T00:00:00Z' }) };
-    await external.bring(known);
+    await external.upsert(known);
     await accounts().disableIdentity(known.identity, '2026-01-02T00:00:00Z');
-    expect(await external.bring(known)).toMatchObject({ outcome: 'kept', disabled: true });
+    expect(await external.upsert(known)).toMatchObject({ outcome: 'kept', disabled: true });
     const newer = { ...known, updatedAt: '2026-01-02T00:00:00.000001Z' };
-    expect(await external.bring(newer)).toMatchObject({ outcome: 'updated', disabled: false });
+    expect(await external.upsert(newer)).toMatchObject({ outcome: 'updated', disabled: false });
   });
 
   it('stays disabled by the operator, regardless of changes by the product and their order', async () => {
     for (let round = 0; round < 20; round++) {
       const known = { ...change, ...newIdentity({ updatedAt: '2026-01-02T00:00:00Z' }) };
-      const { id } = await external.bringUpToDate(known);
+      const { id } = await external.upsertIdentity(known);
       await accounts().disableIdentity(known.identity, '2026-01-03T00:00:00Z');
       await Promise.all([
-        external.bring({ ...known, updatedAt: '2026-01-04T00:00:00Z' }),
+        external.upsert({ ...known, updatedAt: '2026-01-04T00:00:00Z' }),
         accounts().disable(id),
       ]);
       expect(await accounts().details(id)).toMatchObject({ disabledBy: ['operator'] });
       // A message sent before the operator's change, received after it.
       const late = { ...known, updatedAt: '2026-01-05T00:00:00Z' };
-      expect(await external.bring(late)).toMatchObject({ outcome: 'updated', disabled: true });
+      expect(await external.upsert(late)).toMatchObject({ outcome: 'updated', disabled: true });
     }
   });
 
   it('is enabled by the operator only with an override', async () => {
     const known = { ...change, ...newIdentity({ updatedAt: '2026-01-02T00:00:00Z' }) };
-    const { id } = await external.bringUpToDate(known);
+    const { id } = await external.upsertIdentity(known);
     await accounts().disableIdentity(known.identity, '2026-01-03T00:00:00Z');
     await accounts().disable(id);
     expect(await accounts().enable(id)).toEqual({ wasDisabled: true, disabledBy: ['product'] });
@@ -240,14 +240,14 @@ describe('a user whom the product has disabled', () => {
   it('is created disabled by an import: by the product, or by the operator without an identity', async () => {
     const imported = { ...change, enable: false, disabled: true };
     const [theirs, ours] = [newIdentity(), newIdentity()].map((known) => ({ ...imported, ...known }));
-    const results = [await external.bring(theirs!), await external.bring({ ...ours!, identity: null })];
+    const results = [await external.upsert(theirs!), await external.upsert({ ...ours!, identity: null })];
     const details = await Promise.all(results.map(({ id }) => accounts().details(id ?? 0)));
     expect(details.map((found) => found?.disabledBy)).toEqual([['product'], ['operator']]);
   });
 });
 
 describe('the email', () => {
-  const stored = async (known: KnownUser) => (await external.bringUpToDate(known)).emailVerified;
+  const stored = async (known: IdentifiedUser) => (await external.upsertIdentity(known)).emailVerified;
 
   it('is verified only if the issuer says so', async () => {
     expect(await stored(newIdentity())).toBe(false);
@@ -257,7 +257,7 @@ describe('the email', () => {
 
   it('stays verified until it changes, or the issuer denies it', async () => {
     const known = newIdentity({ emailVerified: true });
-    await external.bringUpToDate(known);
+    await external.upsertIdentity(known);
     const silent = { ...known, emailVerified: undefined };
     expect(await stored(silent)).toBe(true);
     expect(await stored({ ...silent, profile: { email: known.profile.email.toUpperCase() } })).toBe(true);
@@ -269,16 +269,16 @@ describe('the email', () => {
 
   it('is shown to applications only if it is verified', async () => {
     const known = newIdentity({ profile: { email: 'shown@example.com', username: 'Shown' } });
-    const { id } = await external.bringUpToDate(known);
+    const { id } = await external.upsertIdentity(known);
     expect(await users.profile(id)).toMatchObject({ email: null, username: 'Shown' });
-    await external.bringUpToDate({ ...known, emailVerified: true });
+    await external.upsertIdentity({ ...known, emailVerified: true });
     expect(await users.profile(id)).toMatchObject({ email: 'shown@example.com', username: 'Shown' });
   });
 });
 
 describe('the username', () => {
-  const shown = async (known: KnownUser) => {
-    const { id } = await external.bringUpToDate(known);
+  const shown = async (known: IdentifiedUser) => {
+    const { id } = await external.upsertIdentity(known);
     return async () => (await users.profile(id))?.username;
   };
 
@@ -311,15 +311,15 @@ describe('the username', () => {
 describe('a deleted identity', () => {
   const accounts = () => new UserAccountStore(database.dataSource);
   const at = (day: number) => `2026-01-0${day}T00:00:00Z`;
-  const change = (known: KnownUser, day: number) =>
-    external.bring({
+  const change = (known: IdentifiedUser, day: number) =>
+    external.upsert({
       ...known,
       updatedAt: at(day),
       replacePassword: false,
       disabled: false,
       enable: false,
     });
-  const isKnown = async ({ identity }: KnownUser) =>
+  const isKnown = async ({ identity }: IdentifiedUser) =>
     (await accounts().matching(identity.externalId)).length === 1;
 
   it('is recreated by a later change or login, but not by an earlier one', async () => {
@@ -329,9 +329,11 @@ describe('a deleted identity', () => {
     for (const day of [2, 3])
       expect(await change(known, day)).toMatchObject({ outcome: 'deleted', id: null });
     const login = { ...known, assertedAt: new Date(at(2)) };
-    await expect(external.bringUpToDate(login)).rejects.toThrow(DeletedUserError);
+    await expect(external.upsertIdentity(login)).rejects.toThrow(DeletedUserError);
     expect(await isKnown(known)).toBe(false);
-    expect(await external.bringUpToDate({ ...known, assertedAt: new Date(at(4)) })).not.toMatchObject({ id });
+    expect(await external.upsertIdentity({ ...known, assertedAt: new Date(at(4)) })).not.toMatchObject({
+      id,
+    });
     expect(await accounts().deleteIdentity(known.identity, at(5))).toMatchObject({ outcome: 'deleted' });
     expect(await change(known, 6)).toMatchObject({ outcome: 'created' });
   });
@@ -368,7 +370,7 @@ describe('a deleted identity', () => {
       await Promise.all([
         change(known, 1),
         accounts().deleteIdentity(known.identity, at(3)),
-        external.bringUpToDate({ ...known, assertedAt: new Date(at(2)) }).catch(() => undefined),
+        external.upsertIdentity({ ...known, assertedAt: new Date(at(2)) }).catch(() => undefined),
         change(known, 2),
       ]);
       expect(await isKnown(known)).toBe(false);
@@ -389,7 +391,7 @@ describe('a deleted identity', () => {
     const runner = database.dataSource.createQueryRunner();
     await runner.startTransaction();
     const line = { issuer: known.identity.issuer, external_id: known.identity.externalId, updated_at: at(1) };
-    await runner.query(BRING_UP_TO_DATE, [JSON.stringify([{ ...line, ...known.profile }])]);
+    await runner.query(UPSERT_USERS, [JSON.stringify([{ ...line, ...known.profile }])]);
     const deleting = accounts().deleteIdentity(known.identity, at(2));
     await blocked(database);
     await runner.commitTransaction();
@@ -415,9 +417,9 @@ it('rejects the email of another user for a user with a password', async () => {
   await local('owner');
   const { email } = await local('mover');
   const known = newIdentity({ profile: { email }, linkByEmail: true });
-  await external.bringUpToDate(known);
+  await external.upsertIdentity(known);
   const taken = { ...known, profile: { email: 'OWNER@example.com' } };
-  await expect(external.bringUpToDate(taken)).rejects.toThrow(DuplicateUserError);
+  await expect(external.upsertIdentity(taken)).rejects.toThrow(DuplicateUserError);
 });
 
 it('drops invalid fields, and requires an email', async () => {
@@ -433,7 +435,7 @@ it('drops invalid fields, and requires an email', async () => {
     organizationId: 2 ** 40,
     avatarUrl: 'not a URL',
   };
-  expect(await external.bringUpToDate({ ...known, profile })).toMatchObject({
+  expect(await external.upsertIdentity({ ...known, profile })).toMatchObject({
     username: known.profile.email,
     name: '\u{1F600}'.repeat(100),
     bio: null,
@@ -444,9 +446,11 @@ it('drops invalid fields, and requires an email', async () => {
     avatarUrl: null,
   });
   const script = { email: known.profile.email, avatarUrl: 'javascript:alert(1)' };
-  expect(await external.bringUpToDate({ ...known, profile: script })).toMatchObject({ avatarUrl: null });
+  expect(await external.upsertIdentity({ ...known, profile: script })).toMatchObject({ avatarUrl: null });
   for (const email of ['', 'ada', 'a b@c', `${'x'.repeat(250)}@example.com`, 'a\0@b'])
-    await expect(external.bringUpToDate({ ...known, profile: { email } })).rejects.toThrow(InvalidEmailError);
+    await expect(external.upsertIdentity({ ...known, profile: { email } })).rejects.toThrow(
+      InvalidEmailError,
+    );
 });
 
 it('does not link an account whose email differs by more than the case of ASCII letters', async () => {
@@ -463,7 +467,7 @@ it('does not link an account whose email differs by more than the case of ASCII 
       passwordHash,
     });
     const known = newIdentity({ profile: { email: 'kay@example.com' }, linkByEmail: true });
-    expect((await external.bringUpToDate(known)).id).not.toBe(id);
+    expect((await external.upsertIdentity(known)).id).not.toBe(id);
   } finally {
     await collate('default');
   }

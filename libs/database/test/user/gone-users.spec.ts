@@ -43,7 +43,7 @@ const newRecord = () => ({
   userId: fixture.mine,
   clientId: fixture.one,
   scope: 'profile:read',
-  askedScope: 'profile:read',
+  requestedScope: 'profile:read',
   resources: null,
   expiresAt: new Date(Date.now() + 86_400_000),
 });
@@ -154,7 +154,7 @@ describe('a user id', () => {
       for (const continuesConsent of [false, true])
         expect(await grants.create({ ...newRecord(), userId, continuesConsent })).toBe(false);
       expect(await grants.createDeclining({ ...newRecord(), userId }, ['bookings:read'])).toBeNull();
-      const insert = `INSERT INTO grants (id, user_id, client_id, scope, asked_scope, expires_at, lifetime)
+      const insert = `INSERT INTO grants (id, user_id, client_id, scope, requested_scope, expires_at, lifetime)
         VALUES ($1, $2, $3, '', '', now() + interval '1 day', interval '1 day')`;
       const refused = await refusalOf(sql(insert, [newRecord().id, userId, two]));
       expect(refused).toMatchObject({ code: '23503', message: expect.stringContaining(`user ${userId} is`) });
@@ -218,7 +218,7 @@ describe('recording a grant', () => {
       const record = newRecord();
       const { rejected } = await inTransaction(async (runner) => {
         await runner.query(
-          `INSERT INTO grants (id, user_id, client_id, scope, asked_scope, expires_at, lifetime) VALUES ($1, $2, $3, '', '', $4, interval '1 day')`,
+          `INSERT INTO grants (id, user_id, client_id, scope, requested_scope, expires_at, lifetime) VALUES ($1, $2, $3, '', '', $4, interval '1 day')`,
           [record.id, mine, record.clientId, record.expiresAt],
         );
         const going = refusalOf(sql(statement, [mine]));

@@ -39,14 +39,22 @@ export function people(dataSource: DataSource) {
       clientId: string,
       {
         scope = 'profile:read',
-        askedScope,
+        requestedScope,
         resources = null,
         days = 90,
-      }: { scope?: string; askedScope?: string; resources?: string | null; days?: number } = {},
+      }: { scope?: string; requestedScope?: string; resources?: string | null; days?: number } = {},
     ): Promise<string> {
       const id = createHash('sha256').update(randomBytes(16)).digest('base64url');
       const expiresAt = new Date(Date.now() + days * DAY_MS);
-      const record = { id, userId, clientId, scope, askedScope: askedScope ?? scope, resources, expiresAt };
+      const record = {
+        id,
+        userId,
+        clientId,
+        scope,
+        requestedScope: requestedScope ?? scope,
+        resources,
+        expiresAt,
+      };
       await grants.create(record);
       return id;
     },
@@ -55,8 +63,16 @@ export function people(dataSource: DataSource) {
     async decline(userId: number, clientId: string, declined: readonly string[]) {
       const id = createHash('sha256').update(randomBytes(16)).digest('base64url');
       const expiresAt = new Date(Date.now() + 90 * DAY_MS);
-      const askedScope = ['profile:read', ...declined].join(' ');
-      const record = { id, userId, clientId, scope: 'profile:read', askedScope, resources: null, expiresAt };
+      const requestedScope = ['profile:read', ...declined].join(' ');
+      const record = {
+        id,
+        userId,
+        clientId,
+        scope: 'profile:read',
+        requestedScope,
+        resources: null,
+        expiresAt,
+      };
       return { id, ended: await grants.createDeclining(record, declined) };
     },
   };

@@ -127,7 +127,7 @@ describe('deleting a user', () => {
     await runner.startTransaction();
     const id = 'x'.repeat(43);
     await runner.query(
-      `INSERT INTO grants (id, user_id, client_id, scope, asked_scope, expires_at, lifetime)
+      `INSERT INTO grants (id, user_id, client_id, scope, requested_scope, expires_at, lifetime)
        VALUES ($1, $2, $3, '', '', now() + interval '1 day', interval '1 day')`,
       [id, mine, one],
     );
@@ -151,7 +151,7 @@ describe('deleting a user', () => {
         grants.touch(ids.toReversed().map((id) => ({ id, day: '2031-01-11' }))),
         end(),
         fixture.grant(user, two),
-        grants.revokeAllOf(user),
+        grants.revokeEvery(user),
         users.setLocale(user, 'de'),
         end(),
         fixture.decline(user, two, ['bookings:read']),

@@ -2,7 +2,7 @@ import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
 import type { EngineAnswer } from './engine-command.js';
 import type { GrantRequests } from './grant-requests.js';
 import type { Event } from './history.js';
-import type { Pair } from './witness.js';
+import type { Pair } from './invariant-checker.js';
 
 const DISTURBING: readonly Event['do'][] = ['replay', 'replay-code', 'revoke', 'wipe', 'fall-back'];
 /** A client must retry this much before the window ends, because of two clocks and rounding. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { type History, histories } from './history.js';
 import { playHistory } from './play-history.js';
-import { openTheatre, type Stage, type Theatre } from './stage.js';
+import { openHistoryFixture, type HistoryEnvironment, type HistoryFixture } from './history-fixture.js';
 
 // A failure prints its seed. SEED=… repeats its histories sequentially and shrinks the failing one; processes may interleave
 // differently.
@@ -11,7 +11,7 @@ const FIRST_SEED = Number(SEED ?? Math.floor(Math.random() * 2 ** 31));
 const LANES = SEED === undefined ? 12 : 1;
 
 /** Plays several histories concurrently. If one breaks an invariant, the others end too. */
-async function playMany(stage: Stage, count: number): Promise<void> {
+async function playMany(stage: HistoryEnvironment, count: number): Promise<void> {
   let over = false;
   const play = async (history: History) => {
     if (over) return;
@@ -30,9 +30,9 @@ async function playMany(stage: Stage, count: number): Promise<void> {
 
 /** Plays random histories on several engine processes. */
 export function describeHistories(count: number, processes: number): void {
-  let theatre: Theatre;
+  let theatre: HistoryFixture;
   beforeAll(async () => {
-    theatre = await openTheatre(processes);
+    theatre = await openHistoryFixture(processes);
   });
   afterAll(() => theatre.close());
 

@@ -71,7 +71,7 @@ async function allow(command: EngineCommand & { do: 'allow' }): Promise<EngineAn
     resources: null,
   };
   const expiresAt = new Date(Date.now() + lifetimes.refreshToken * 1000);
-  await records.create({ id, ...grant, askedScope: grant.scope, expiresAt });
+  await records.create({ id, ...grant, requestedScope: grant.scope, expiresAt });
   const pending = { ...grant, externalId: null, redirectUri: REDIRECT_URI, challenge: null, jkt: null };
   await store.create(id, pending, command.now, 3600);
   return { outcome: 'done', code, id };

@@ -1,20 +1,20 @@
 import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
 import { withFullNames } from '#test/support/stored-grant.js';
 import type { EngineAnswer } from './engine-command.js';
-import type { Stage } from './stage.js';
+import type { HistoryEnvironment } from './history-fixture.js';
 import type { RedisState } from './state-machine.js';
-import { type Pair, Witness } from './witness.js';
+import { type Pair, InvariantChecker } from './invariant-checker.js';
 
 // Clocks differ by less than the permitted 5 s.
 const SKEWS = [0, 1_700, -1_900, 600];
 
 /** All requests on one grant, and all failures, each checked by the witness. */
 export class GrantRequests {
-  readonly witness: Witness;
+  readonly witness: InvariantChecker;
   private saved: Record<string, string> = {};
 
   private constructor(
-    private readonly stage: Stage,
+    private readonly stage: HistoryEnvironment,
     readonly clientId: string,
     readonly otherClientId: string,
     private readonly id: string,
@@ -23,11 +23,11 @@ export class GrantRequests {
     readonly codeExpiry: number,
     createdAt: number,
   ) {
-    this.witness = new Witness(createdAt);
+    this.witness = new InvariantChecker(createdAt);
   }
 
   /** Creates a grant. */
-  static async allowed(stage: Stage, number: number, now: number): Promise<GrantRequests> {
+  static async allowed(stage: HistoryEnvironment, number: number, now: number): Promise<GrantRequests> {
     const { clientIds, userId, fleet } = stage;
     const [clientId, other] = number % 2 === 0 ? clientIds : ([clientIds[1], clientIds[0]] as const);
     const { code, id } = await fleet.ask(number, { do: 'allow', now, clientId, userId });

@@ -1,10 +1,10 @@
 import { Actor } from './actor.js';
 import { GrantRequests } from './grant-requests.js';
 import type { History } from './history.js';
-import type { Stage } from './stage.js';
+import type { HistoryEnvironment } from './history-fixture.js';
 
 /** Plays a history with real processes and stores. Rejects if a response breaks an invariant. */
-export async function playHistory(stage: Stage, { grants, rounds }: History): Promise<void> {
+export async function playHistory(stage: HistoryEnvironment, { grants, rounds }: History): Promise<void> {
   let now = Date.now();
   const actors = await Promise.all(
     Array.from(

@@ -71,7 +71,7 @@ export function IssuerVariable(): PropertyDecorator {
 }
 
 /** URL, empty for none; https with NODE_ENV=production. */
-export function AddressVariable(): PropertyDecorator {
+export function UrlVariable(): PropertyDecorator {
   return ValidateBy({
     name: 'address',
     validator: {

@@ -5,7 +5,13 @@ import type { Logger } from 'pino';
 import { addLogContext, assignReference, logFailure } from '../logging/request-log.js';
 import type { Metrics } from '../telemetry/metrics.js';
 import { RefusedRequestError } from './refused-request.js';
-import { ANY_ORIGIN, isHostClear, readRest, requestTarget, type ResponseHeaders } from './request-hooks.js';
+import {
+  ANY_ORIGIN,
+  hasUnambiguousHost,
+  readRest,
+  requestTarget,
+  type ResponseHeaders,
+} from './request-hooks.js';
 
 /** A request waits for two or three turns of the event loop. A lower limit serves a tenth less at twice the load. */
 const MAX_DELAY_MS = 200;
@@ -35,7 +41,7 @@ export class EventLoopDelay {
   private lastCheck: number;
   private lastIdle: number;
   private lateSince = Infinity;
-  private isOverloaded = false;
+  private isPersistent = false;
 
   constructor(private readonly clock: EventLoopClock = CLOCK) {
     this.lastCheck = clock.now();
@@ -49,7 +55,7 @@ export class EventLoopDelay {
     const isBehind = this.isLate(now) && !hasWaited;
     if (!isBehind) this.lateSince = Infinity;
     else if (this.lateSince === Infinity) this.lateSince = now;
-    this.isOverloaded = now - this.lateSince >= PERSISTENCE_MS;
+    this.isPersistent = now - this.lateSince >= PERSISTENCE_MS;
     this.lastCheck = now;
     this.lastIdle = idle;
   }
@@ -58,8 +64,8 @@ export class EventLoopDelay {
    * Returns true if the current request should be refused. Each turn accepts what fits into the limit and refuses the
    * rest, so the process always has work. A turn in time ends the overload.
    */
-  isTooLong(): boolean {
-    return this.isOverloaded && this.isLate(this.clock.now());
+  isOverloaded(): boolean {
+    return this.isPersistent && this.isLate(this.clock.now());
   }
 
   private isLate(now: number): boolean {
@@ -82,7 +88,7 @@ interface OverloadAnswer {
 export type OverloadBody = (request: IncomingMessage) => object;
 
 export interface OverloadOptions {
-  readonly delay: Pick<EventLoopDelay, 'check' | 'isTooLong'>;
+  readonly delay: Pick<EventLoopDelay, 'check' | 'isOverloaded'>;
   readonly metrics: Metrics;
   readonly logger: Logger;
   /** Bypasses the framework. Without it the error filter answers, which costs as much as a request. */
@@ -102,7 +108,7 @@ export function refuseOverload(
   const timer = setInterval(() => delay.check(), CHECK_MS).unref();
   fastify.addHook('onClose', async () => clearInterval(timer));
   const isRefused = (): boolean => {
-    if (!delay.isTooLong()) return false;
+    if (!delay.isOverloaded()) return false;
     refusals.inc();
     return true;
   };
@@ -133,7 +139,7 @@ function answerBeforeFramework(
   // The framework also closes the connection after an ambiguous Host. If a preflight failed, the script could not read
   // the 503 of its request.
   const isExempt = (request: IncomingMessage): boolean =>
-    isClosing() || request.method === 'OPTIONS' || !isHostClear(request);
+    isClosing() || request.method === 'OPTIONS' || !hasUnambiguousHost(request);
   server.removeAllListeners('request').on('request', (request, response) => {
     if (isExempt(request) || !isRefused()) return framework(request, response);
     request.url = requestTarget(request);

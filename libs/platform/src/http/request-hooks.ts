@@ -123,7 +123,7 @@ export function requireHost(fastify: FastifyInstance): void {
   // Node drops headers after the thousandth, which could hide a second Host. The 16 KiB limit bounds them instead.
   fastify.server.maxHeadersCount = 0;
   fastify.addHook('onRequest', ({ raw }, reply, done) => {
-    if (isHostClear(raw)) {
+    if (hasUnambiguousHost(raw)) {
       done();
       return;
     }
@@ -138,7 +138,7 @@ export function requireHost(fastify: FastifyInstance): void {
 }
 
 /** Returns true for one Host header, or none in HTTP/1.0. */
-export function isHostClear({ rawHeaders, httpVersion }: IncomingMessage): boolean {
+export function hasUnambiguousHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
   const hosts = countHosts(rawHeaders);
   return hosts === 1 || (hosts === 0 && httpVersion === '1.0');
 }

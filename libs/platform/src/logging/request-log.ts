@@ -22,7 +22,7 @@ export function logContext(request: LoggedRequest): Readonly<Record<string, unkn
 }
 
 /** Error with a response, such as OAuthError. */
-export interface AnsweredError {
+export interface LoggedError {
   readonly code: string;
   readonly status: number;
   readonly description: string;
@@ -31,7 +31,7 @@ export interface AnsweredError {
 }
 
 /** Adds an error to the request's log line: the failed check and its values; for a 5xx also cause and stack. */
-export function addErrorToLog(request: IncomingMessage, error: AnsweredError): void {
+export function addErrorToLog(request: IncomingMessage, error: LoggedError): void {
   const { code, status, description, detail, cause } = error;
   addLogContext(request, {
     error: code,

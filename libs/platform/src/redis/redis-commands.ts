@@ -2,7 +2,7 @@ import { DependencyUnavailableError } from '../dependency-unavailable.error.js';
 import type { RedisClient } from './redis-client.js';
 
 /** @throws DependencyUnavailableError for every driver error; the command may have been executed nevertheless */
-export async function replyTo<T>(command: Promise<T>): Promise<T> {
+export async function withRedisErrors<T>(command: Promise<T>): Promise<T> {
   try {
     return await command;
   } catch (cause) {
@@ -29,5 +29,5 @@ export function defineScripts<Name extends string>(
 ): RunScript<Name> {
   for (const [name, lua] of Object.entries<string>(scripts)) redis.defineCommand(name, { lua });
   const commands = redis as unknown as Record<Name, Command>;
-  return (name, keys, ...args) => replyTo(commands[name](keys.length, ...keys, ...args));
+  return (name, keys, ...args) => withRedisErrors(commands[name](keys.length, ...keys, ...args));
 }

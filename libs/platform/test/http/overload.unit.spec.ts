@@ -13,7 +13,7 @@ class Loop {
   turn(requests: number, each: number, wait = 0): number {
     let refused = 0;
     for (let n = 0; n < requests; n += 1) {
-      if (this.delay.isTooLong()) refused += 1;
+      if (this.delay.isOverloaded()) refused += 1;
       else this.time += each;
     }
     this.time += wait;

@@ -41,7 +41,7 @@ describe('an overloaded app that answers before the framework', () => {
       {
         readiness: new ObservedReadiness(stopped),
         metrics: new Metrics(),
-        delay: { check: () => undefined, isTooLong: () => isOverloaded },
+        delay: { check: () => undefined, isOverloaded: () => isOverloaded },
       },
     );
     await app.listen(0, '127.0.0.1');

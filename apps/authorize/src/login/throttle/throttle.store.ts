@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { RedisClient } from '#platform/redis/redis-client.js';
-import { defineScripts, replyTo, type RunScript } from '#platform/redis/redis-commands.js';
+import { defineScripts, withRedisErrors, type RunScript } from '#platform/redis/redis-commands.js';
 import { REDIS } from '#platform/redis/redis.connection.js';
 
 /** `window` is in milliseconds. */
@@ -125,11 +125,13 @@ export class ThrottleStore {
   }
 
   async remove(counters: readonly string[], attempt: string): Promise<void> {
-    await replyTo(Promise.all([...new Set(counters)].map((name) => this.redis.zrem(keyOf(name), attempt))));
+    await withRedisErrors(
+      Promise.all([...new Set(counters)].map((name) => this.redis.zrem(keyOf(name), attempt))),
+    );
   }
 
   async clear(counter: string): Promise<void> {
-    await replyTo(this.redis.del(keyOf(counter)));
+    await withRedisErrors(this.redis.del(keyOf(counter)));
   }
 }
 

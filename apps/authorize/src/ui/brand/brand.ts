@@ -60,7 +60,7 @@ export function readBrand(settings: BrandSettings): Brand {
     styleSource: `'sha256-${createHash('sha256').update(stylesheet).digest('base64')}'`,
     logo,
     icon,
-    iconLink: html`<link rel="icon" href="${imageAddress(icon)}" type="${icon.mediaType}" />`,
+    iconLink: html`<link rel="icon" href="${imageUrl(icon)}" type="${icon.mediaType}" />`,
     header: headerOf(logo ? picture(logo, productName) : productName, PRODUCT_URL),
     links: {
       product: PRODUCT_URL || null,
@@ -82,7 +82,7 @@ export function imagesOf({ logo, icon }: Brand): ReadonlyMap<string, BrandImage>
   return new Map(images.map((image) => [image.name, image]));
 }
 
-export function imageAddress({ name }: BrandImage): string {
+export function imageUrl({ name }: BrandImage): string {
   return `${ENDPOINTS.brand}/${name}`;
 }
 
@@ -92,8 +92,8 @@ const LOGO_HEIGHT = 32;
 function picture({ light, dark }: { light: BrandImage; dark: BrandImage }, productName: string): Html {
   const width = Math.round(LOGO_HEIGHT * light.ratio);
   return html`<picture>
-    ${dark !== light && html`<source media="(prefers-color-scheme: dark)" srcset="${imageAddress(dark)}" />`}
-    <img src="${imageAddress(light)}" alt="${productName}" width="${width}" height="${LOGO_HEIGHT}" />
+    ${dark !== light && html`<source media="(prefers-color-scheme: dark)" srcset="${imageUrl(dark)}" />`}
+    <img src="${imageUrl(light)}" alt="${productName}" width="${width}" height="${LOGO_HEIGHT}" />
   </picture>`;
 }
 

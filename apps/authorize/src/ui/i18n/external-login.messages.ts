@@ -1,7 +1,7 @@
 import type { Locale } from '#oauth/locale.js';
 
 export const EXTERNAL_LOGIN_MESSAGES = {
-  'login.hand_over': {
+  'login.signed_jwt': {
     en: 'You are logged in. Select Continue to finish.',
     de: 'Sie sind angemeldet. Klicken Sie auf „Weiter“, um abzuschließen.',
     fr: 'Vous êtes connecté. Cliquez sur « Continuer » pour terminer.',

@@ -118,12 +118,12 @@ export async function startWorld(settings: Settings = {}) {
     { id: userId }: User,
     { clientId }: Client,
     [on, used]: readonly [on: string, used: string | null],
-    askedScope: string,
-    scope = askedScope,
+    requestedScope: string,
+    scope = requestedScope,
   ): Promise<void> {
     const id = randomBytes(32).toString('base64url');
     const expiresAt = new Date(Date.now() + 90 * 86_400_000);
-    await app.records.create({ id, userId, clientId, scope, askedScope, resources: null, expiresAt });
+    await app.records.create({ id, userId, clientId, scope, requestedScope, resources: null, expiresAt });
     const values = [on, used, id];
     await app.sql('UPDATE grants SET created_at = $1, last_used_on = $2 WHERE id = $3', values);
   }

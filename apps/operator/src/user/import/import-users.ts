@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { BringResult, BroughtUser, ExternalUserStore } from '#database/user/external-user.store.js';
+import type { UpsertResult, ImportedUser, ExternalUserStore } from '#database/user/external-user.store.js';
 import { readUserRecord } from '#database/user/user-record.js';
 import { type Format, readRecords } from './read-records.js';
 
@@ -27,7 +27,7 @@ export interface ImportCounts {
 
 interface Pending {
   readonly line: number;
-  readonly user: BroughtUser;
+  readonly user: ImportedUser;
 }
 
 /** Users per statement; larger batches are not faster. */
@@ -91,9 +91,9 @@ export class UserImport {
   private async storeAll(batch: readonly Pending[], attempt = 1): Promise<void> {
     const [first] = batch;
     if (first === undefined) return;
-    let results: (BringResult | null)[];
+    let results: (UpsertResult | null)[];
     try {
-      results = await this.users.bringAll(
+      results = await this.users.upsertMany(
         batch.map(({ user }) => user),
         this.options.dryRun,
       );
@@ -113,7 +113,7 @@ export class UserImport {
   }
 
   /** @returns false if the user was changed concurrently */
-  private count({ line, user }: Pending, result: BringResult | null): boolean {
+  private count({ line, user }: Pending, result: UpsertResult | null): boolean {
     if (result === null) return false;
     if (result.outcome === 'deleted') this.refuse(line, ['the user was deleted here after updated_at']);
     else if (user.disabled && result.outcome !== 'created' && !result.wasDisabled)
@@ -135,7 +135,7 @@ export class UserImport {
 }
 
 /** Identity of a user; a statement must not contain it twice. */
-function keyOf({ identity, profile }: BroughtUser): string {
+function keyOf({ identity, profile }: ImportedUser): string {
   return identity === null
     ? profile.email.toLowerCase()
     : JSON.stringify([identity.issuer, identity.externalId]);

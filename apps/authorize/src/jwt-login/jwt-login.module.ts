@@ -15,9 +15,9 @@ import { fetchedKeys } from '../external-login/provider-keys.js';
 import { SessionModule } from '../session/session.module.js';
 import { UiModule } from '../ui/ui.module.js';
 import { AssertionVerifier } from './assertion-verifier.js';
-import { HandOverLoginController } from './hand-over-login.controller.js';
-import { HandOverLoginService } from './hand-over-login.service.js';
-import { HandOverProvider } from './hand-over.provider.js';
+import { JwtLoginController } from './jwt-login.controller.js';
+import { JwtLoginService } from './jwt-login.service.js';
+import { JwtLoginProvider } from './jwt-login.provider.js';
 import { LoginChallenges } from './login-challenge.js';
 import { configuredKeys, PRODUCT_KEYS, type ProductKeys } from './product-keys.js';
 
@@ -27,7 +27,7 @@ import { configuredKeys, PRODUCT_KEYS, type ProductKeys } from './product-keys.j
   controllers: [
     ExternalLoginController,
     ExternalLogoutController,
-    HandOverLoginController,
+    JwtLoginController,
     BackChannelLogoutController,
   ],
   providers: [
@@ -36,8 +36,8 @@ import { configuredKeys, PRODUCT_KEYS, type ProductKeys } from './product-keys.j
     LoginCookie,
     LoginTransactionStore,
     LogoutTokenStore,
-    HandOverLoginService,
-    { provide: LoginProvider, useClass: HandOverProvider },
+    JwtLoginService,
+    { provide: LoginProvider, useClass: JwtLoginProvider },
     {
       provide: LoginChallenges,
       inject: [AuthorizeConfiguration, KeyRing, CLOCK],
@@ -74,4 +74,4 @@ import { configuredKeys, PRODUCT_KEYS, type ProductKeys } from './product-keys.j
     },
   ],
 })
-export class HandOverLoginModule {}
+export class JwtLoginModule {}

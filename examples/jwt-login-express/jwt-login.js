@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { createRemoteJWKSet, jwtVerify, SignJWT } from 'jose';
 
 /**
- * Handles LOGIN_URL, the product's side of the login by hand-over (docs/login.md).
+ * Handles LOGIN_URL, the product's side of the signed-JWT login (docs/login.md).
  *
  * @param options authUrl: AUTH_URL; productUrl: the origin of LOGIN_URL; key: private key of LOGIN_PUBLIC_KEY;
  * showLogin: the product's own login page, which leads back to this address
  */
-export function handOver({ authUrl, productUrl, key, showLogin }) {
+export function jwtLogin({ authUrl, productUrl, key, showLogin }) {
   const challengeKeys = createRemoteJWKSet(new URL('/auth/login/jwks.json', authUrl));
   const callback = `${authUrl}/auth/login/callback`; // from the configuration, never from the request
   return async (req, res) => {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { createLocalJWKSet, decodeProtectedHeader, jwtVerify, SignJWT, generateKeyPair } from 'jose';
-import { LoginChallenges } from '../../src/hand-over-login/login-challenge.js';
+import { LoginChallenges } from '../../src/jwt-login/login-challenge.js';
 import { AUTH_URL, PRODUCT_URL } from './product.js';
 
 const LIFETIME = 1_800;

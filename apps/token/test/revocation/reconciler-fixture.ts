@@ -19,7 +19,7 @@ import { RevocationReconciler } from '../../src/revocation/revocation-reconciler
 const PATIENCE_MS = 60_000;
 
 /** Opens a reconciler with short intervals and a movable clock on isolated services, with a user and a client. */
-export async function openReconcilerWorld(settings: { readonly redisUrl?: string } = {}) {
+export async function openReconcilerFixture(settings: { readonly redisUrl?: string } = {}) {
   const services = { ...(await isolate()), ...settings };
   const tokenKeys = randomBytes(32).toString('base64url');
   const fixture = await openFixture(services, tokenKeys);
@@ -118,4 +118,4 @@ export async function openReconcilerWorld(settings: { readonly redisUrl?: string
   };
 }
 
-export type ReconcilerWorld = Awaited<ReturnType<typeof openReconcilerWorld>>;
+export type ReconcilerFixture = Awaited<ReturnType<typeof openReconcilerFixture>>;

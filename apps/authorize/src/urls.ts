@@ -29,7 +29,7 @@ export function afterLogin(query: string): string {
 }
 
 /** Keeps only what a login needs, because the result is stored before anyone has logged in. */
-export function continuedQuery(query: string, request: { readonly pushedId: string | null } | null): string {
+export function resumableQuery(query: string, request: { readonly pushedId: string | null } | null): string {
   const parameters = new URLSearchParams(query);
   if (request === null) {
     const page = parameters.get('to') ?? '';
@@ -42,11 +42,11 @@ export function continuedQuery(query: string, request: { readonly pushedId: stri
   return new URLSearchParams(kept).toString();
 }
 
-export function revokeAddress(clientId: string): string {
+export function revokeUrl(clientId: string): string {
   return withQuery(ENDPOINTS.revokeApp, new URLSearchParams({ client_id: clientId }).toString());
 }
 
 /** @param page 1-based */
-export function appsAddress(page: number): string {
+export function appsUrl(page: number): string {
   return withQuery(ENDPOINTS.connectedApps, `page=${page}`);
 }

@@ -3,13 +3,13 @@ import { html } from '../ui/html.js';
 import type { Translator } from '../ui/i18n/translator.js';
 import type { Page } from '../ui/page.responder.js';
 
-export const REPEATED_FIELD = 'repeated';
+export const RESUBMITTED_FIELD = 'repeated';
 
 /**
  * Resubmits the product's form from this site, so that the browser adds its SameSite=Lax cookies. Needed only if the product is
  * on another site.
  */
-export function handOverPage(translator: Translator, assertion: string): Page {
+export function jwtLoginPage(translator: Translator, assertion: string): Page {
   return {
     translator,
     title: translator.text('login.title'),
@@ -18,10 +18,10 @@ export function handOverPage(translator: Translator, assertion: string): Page {
     script: true,
     content: html`
       <h1>${translator.text('login.title')}</h1>
-      <p>${translator.text('login.hand_over')}</p>
+      <p>${translator.text('login.signed_jwt')}</p>
       <form method="post" action="${ENDPOINTS.loginCallback}" data-submits>
         <input type="hidden" name="assertion" value="${assertion}" />
-        <input type="hidden" name="${REPEATED_FIELD}" value="yes" />
+        <input type="hidden" name="${RESUBMITTED_FIELD}" value="yes" />
         <button class="wide">${translator.text('error.button.go_on')}</button>
       </form>
     `,

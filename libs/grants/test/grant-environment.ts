@@ -14,13 +14,13 @@ interface Settings {
   readonly externalId?: string | null;
 }
 
-type World = Awaited<ReturnType<typeof openWorld>>;
+type GrantEnvironment = Awaited<ReturnType<typeof openGrantEnvironment>>;
 
 /** Opens an empty environment before the tests of a file, and closes it afterwards. */
-export function useWorld(settings: Settings = {}): World {
-  const world = {} as World;
+export function useGrantEnvironment(settings: Settings = {}): GrantEnvironment {
+  const world = {} as GrantEnvironment;
   beforeAll(async () => {
-    Object.assign(world, await openWorld(settings));
+    Object.assign(world, await openGrantEnvironment(settings));
   });
   afterAll(() => world.close());
   return world;
@@ -33,7 +33,7 @@ export function granted(result: Granted | Refusal): Granted {
 }
 
 /** A grant engine over real stores, with a clock that only `advance` moves. */
-async function openWorld({
+async function openGrantEnvironment({
   lifetimes = DEFAULT_LIFETIMES,
   scope = 'profile:read',
   externalId = null,
@@ -69,7 +69,7 @@ async function openWorld({
     const issued = issuer.code(now);
     const grant = { clientId: client.client_id, userId, scope, resources };
     const expiresAt = new Date(Date.now() + 1e9);
-    await fixture.records.create({ id: issued.grantId, ...grant, askedScope: scope, expiresAt });
+    await fixture.records.create({ id: issued.grantId, ...grant, requestedScope: scope, expiresAt });
     await between(issued.grantId);
     const pendingGrant = { ...grant, externalId, redirectUri: REDIRECT_URI, challenge, jkt };
     await store.create(issued.grantId, pendingGrant, now, 3600);

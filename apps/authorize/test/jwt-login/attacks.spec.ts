@@ -3,9 +3,9 @@ import { decodeProtectedHeader, SignJWT } from 'jose';
 import type { Browser } from '../support/browser.js';
 import { expectConsentPage } from '../support/use-requests.js';
 import { type AssertionSettings, forged, PRODUCT_URL, ProductKey } from './product.js';
-import { CALLBACK, expectRefused, PROFILE, useHandOver } from './use-hand-over.js';
+import { CALLBACK, expectRefused, PROFILE, useJwtLogin } from './use-jwt-login.js';
 
-const { app, key, address, challenge, assertion, handOver, logIn, sessions } = useHandOver();
+const { app, key, address, challenge, assertion, jwtLogin, logIn, sessions } = useJwtLogin();
 
 const seconds = () => Math.floor(Date.now() / 1000);
 const REFUSED = 'Login failed';
@@ -17,7 +17,7 @@ async function expectRejection(settings: AssertionSettings, words = REFUSED, sig
   const claims = { ...PROFILE, ...settings.claims };
   const before = await sessions();
   const jwt = await signer.assertion(await challenge(browser), { ...settings, claims });
-  expectRefused(await handOver(browser, jwt), 403, words);
+  expectRefused(await jwtLogin(browser, jwt), 403, words);
   expect(await sessions()).toBe(before);
 }
 
@@ -44,7 +44,7 @@ describe('an assertion is rejected', () => {
   ])('with %s', async (_case, header, sign) => {
     const browser = app.browser();
     const genuine = await assertion(await challenge(browser));
-    expectRefused(await handOver(browser, forged(genuine, header, sign)), 403, REFUSED);
+    expectRefused(await jwtLogin(browser, forged(genuine, header, sign)), 403, REFUSED);
   });
 
   it('for a challenge with a wrong signature, even with this browser’s transaction', async () => {
@@ -62,20 +62,20 @@ describe('an assertion is rejected', () => {
       JSON.stringify(claims),
       '',
     ])
-      expectRefused(await handOver(browser, await assertion(one)), 403, REFUSED);
+      expectRefused(await jwtLogin(browser, await assertion(one)), 403, REFUSED);
     // The real challenge remains valid.
-    expect((await handOver(browser, await assertion(issued))).headers['set-cookie']).toBeDefined();
+    expect((await jwtLogin(browser, await assertion(issued))).headers['set-cookie']).toBeDefined();
   });
 
   it.each(['', 'x', 'a.b.c', 'x'.repeat(20_000)])('that is not a JWT: %#', async (text) => {
-    expectRefused(await handOver(await visited(), text), 403, REFUSED);
+    expectRefused(await jwtLogin(await visited(), text), 403, REFUSED);
   });
 
   it('in a query, and can still be submitted by the form', async () => {
     const browser = app.browser();
     const jwt = await assertion(await challenge(browser));
     expectRefused(await browser.get(`${CALLBACK}?assertion=${jwt}`), 403, 'by a form');
-    expect((await handOver(browser, jwt)).status).toBe(303);
+    expect((await jwtLogin(browser, jwt)).status).toBe(303);
   });
 
   it('twice in one form', async () => {
@@ -93,28 +93,28 @@ describe('a replayed assertion', () => {
   it('starts no session in the same browser, even after a logout', async () => {
     const browser = app.browser();
     const jwt = await assertion(await challenge(browser));
-    await handOver(browser, jwt);
+    await jwtLogin(browser, jwt);
     const cookie = browser.cookies.get('oauth_service_session');
-    const again = await handOver(browser, jwt);
+    const again = await jwtLogin(browser, jwt);
     expect(again.headers['set-cookie']).toBeUndefined();
     expect(browser.cookies.get('oauth_service_session')).toBe(cookie);
     // After the back button or a second click the user can continue.
     expectConsentPage(await browser.follow(again));
     browser.cookies.delete('oauth_service_session');
-    const later = await browser.follow(await handOver(browser, jwt));
+    const later = await browser.follow(await jwtLogin(browser, jwt));
     expect(later.headers['location']).toBe(address().replace('/oauth2/authorize', '/login'));
   });
 
   it('is rejected in another browser', async () => {
     const jwt = await assertion(await challenge(app.browser()));
-    expectRefused(await handOver(await visited(), jwt), 400, OUTDATED);
+    expectRefused(await jwtLogin(await visited(), jwt), 400, OUTDATED);
   });
 
   it('starts exactly one session in twelve concurrent requests', async () => {
     const browser = app.browser();
     const jwt = await assertion(await challenge(browser));
     const before = await sessions();
-    const answers = await Promise.all(Array.from({ length: 12 }, () => handOver(browser, jwt)));
+    const answers = await Promise.all(Array.from({ length: 12 }, () => jwtLogin(browser, jwt)));
     expect(answers.filter(({ headers }) => headers['set-cookie'] !== undefined)).toHaveLength(1);
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([303]));
     expect(await sessions()).toBe(before + 1);
@@ -134,7 +134,7 @@ describe('mixed-up browsers', () => {
     const [attacker, victim] = [await visited(), await visited()];
     const stolen = await challenge(attacker);
     // The attacker redirects the victim, who is logged in at the product, with that challenge.
-    expectRefused(await handOver(victim, await assertion(stolen)), 400, OUTDATED);
+    expectRefused(await jwtLogin(victim, await assertion(stolen)), 400, OUTDATED);
     expect((await attacker.get(address())).headers['location']).toMatch(/^\/auth\/login/);
     expect(attacker.cookies.has('oauth_service_session') || victim.cookies.has('oauth_service_session')).toBe(
       false,
@@ -144,7 +144,7 @@ describe('mixed-up browsers', () => {
   it('an attacker’s assertion does not log a victim in (login CSRF)', async () => {
     const [attacker, victim] = [await visited(), await visited()];
     const own = await assertion(await challenge(attacker), { claims: { sub: 'attacker' } });
-    expectRefused(await handOver(victim, own), 400, OUTDATED);
+    expectRefused(await jwtLogin(victim, own), 400, OUTDATED);
     expect(victim.cookies.has('oauth_service_session')).toBe(false);
   });
 
@@ -153,7 +153,7 @@ describe('mixed-up browsers', () => {
     await logIn(victim);
     const cookie = victim.cookies.get('oauth_service_session');
     const own = await assertion(await challenge(await visited()), { claims: { sub: 'attacker' } });
-    expectRefused(await handOver(victim, own), 400, OUTDATED);
+    expectRefused(await jwtLogin(victim, own), 400, OUTDATED);
     expect(victim.cookies.get('oauth_service_session')).toBe(cookie);
     expect((await victim.get('/auth/')).text).toContain(PROFILE.email);
   });
@@ -184,12 +184,12 @@ describe('an expired login', () => {
       const older = { ...login, startedAt: login.startedAt - 31 * 60_000 };
       await app.redis.hset(name, 'login', JSON.stringify(older));
     }
-    const page = await handOver(browser, await assertion(issued));
+    const page = await jwtLogin(browser, await assertion(issued));
     expectRefused(page, 400, OUTDATED);
     const start = address().replace('/oauth2/authorize', '/login');
     expect(page.text).toContain(`href="${start.replaceAll('&', '&amp;')}"`);
     expectConsentPage(
-      await browser.follow(await handOver(browser, await assertion(await challenge(browser)))),
+      await browser.follow(await jwtLogin(browser, await assertion(await challenge(browser)))),
     );
   });
 
@@ -202,7 +202,7 @@ describe('an expired login', () => {
       expect(ttl).toBeLessThanOrEqual(3600);
       await app.redis.del(name);
     }
-    expectRefused(await handOver(browser, await assertion(issued)), 400, OUTDATED);
+    expectRefused(await jwtLogin(browser, await assertion(issued)), 400, OUTDATED);
   });
 });
 

@@ -1,9 +1,9 @@
-import { handedBack, REDIRECT_URI } from '../support/authorize-app.js';
+import { redirectParameters, REDIRECT_URI } from '../support/authorize-app.js';
 import { expectConsentPage } from '../support/use-requests.js';
 import { PRODUCT_URL } from './product.js';
-import { CALLBACK, challengeIn, claimsOf, expectRefused, PROFILE, useHandOver } from './use-hand-over.js';
+import { CALLBACK, challengeIn, claimsOf, expectRefused, PROFILE, useJwtLogin } from './use-jwt-login.js';
 
-const { app, client, address, challenge, assertion, handOver, logIn, sessions, user } = useHandOver();
+const { app, client, address, challenge, assertion, jwtLogin, logIn, sessions, user } = useJwtLogin();
 const seconds = () => Math.floor(Date.now() / 1000);
 
 beforeEach(async () => {
@@ -84,7 +84,7 @@ describe('a login by signed JWT', () => {
 
   it('ends at the account pages if no application requested it', async () => {
     const browser = app.browser();
-    const answer = await handOver(
+    const answer = await jwtLogin(
       browser,
       await assertion(challengeIn(await browser.get('/auth/login?to=apps'))),
     );
@@ -96,7 +96,7 @@ describe('a login by signed JWT', () => {
   it('never puts the assertion or a name into a URL or a cookie', async () => {
     const browser = app.browser();
     const jwt = await assertion(await challenge(browser));
-    const { headers } = await handOver(browser, jwt);
+    const { headers } = await jwtLogin(browser, jwt);
     const seen = JSON.stringify([headers['location'], headers['set-cookie']]);
     for (const part of [...jwt.split('.'), 'ada', 'Ada']) expect(seen).not.toContain(part);
   });
@@ -156,7 +156,7 @@ describe('two concurrent tabs', () => {
     const challenges = [];
     for (const request of requests) challenges.push(await challenge(browser, request));
     for (const index of [1, 0]) {
-      const answer = await handOver(browser, await assertion(challenges[index] ?? ''));
+      const answer = await jwtLogin(browser, await assertion(challenges[index] ?? ''));
       expect(answer.headers['location']).toBe(requests[index]);
       expectConsentPage(await browser.follow(answer));
     }
@@ -178,7 +178,7 @@ describe('prompt=login and max_age (OpenID Connect Core 3.1.2.1)', () => {
     const page = await browser.follow(await logIn(browser, { auth_time: seconds() }, again()));
     expectConsentPage(page);
     const answer = await browser.submit(page, { decision: 'allow' }, '/auth/oauth2/authorize');
-    expect(handedBack(answer.headers['location'])['code']).toMatch(/^sac_/);
+    expect(redirectParameters(answer.headers['location'])['code']).toMatch(/^sac_/);
     expect((await browser.get(again())).headers['location']).toMatch(/^\/auth\/login\?/);
   });
 
@@ -208,7 +208,10 @@ describe('a cancelled login', () => {
     const answer = await browser.get(cancel(await challenge(browser)));
     expect(answer.status).toBe(303);
     expect(answer.headers['location']).toMatch(REDIRECT_URI.split('?', 1)[0] ?? '');
-    expect(handedBack(answer.headers['location'])).toMatchObject({ error: 'access_denied', state: 's1' });
+    expect(redirectParameters(answer.headers['location'])).toMatchObject({
+      error: 'access_denied',
+      state: 's1',
+    });
   });
 
   it('ends at a page that offers a new login if no application requested it', async () => {
@@ -222,7 +225,7 @@ describe('a cancelled login', () => {
     const browser = app.browser();
     const issued = await challenge(browser);
     await browser.get(cancel(issued));
-    const answer = await handOver(browser, await assertion(issued));
+    const answer = await jwtLogin(browser, await assertion(issued));
     expect(answer.headers['set-cookie']).toBeUndefined();
     expect((await browser.follow(answer)).headers['location']).toMatch(/^\/auth\/login/);
   });
@@ -231,7 +234,7 @@ describe('a cancelled login', () => {
     const browser = app.browser();
     const issued = await challenge(browser);
     expectRefused(await app.browser().get(cancel(issued)), 400, 'This login has expired');
-    expect((await handOver(browser, await assertion(issued))).headers['set-cookie']).toBeDefined();
+    expect((await jwtLogin(browser, await assertion(issued))).headers['set-cookie']).toBeDefined();
     expect((await browser.get(cancel(issued))).headers['location']).toBe(address());
     expectConsentPage(await browser.get(address()));
   });

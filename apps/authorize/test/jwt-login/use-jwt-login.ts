@@ -12,7 +12,7 @@ export const CALLBACK = '/auth/login/callback';
 export const PROFILE = { email: 'ada@example.com', email_verified: true, name: 'Ada Lovelace' };
 
 /** Starts an authorize app whose users log in at a product, which the test simulates. */
-export function useHandOver(settings: Partial<AuthorizeConfiguration> = {}) {
+export function useJwtLogin(settings: Partial<AuthorizeConfiguration> = {}) {
   const key = new ProductKey();
   const LOGIN_URL = `${PRODUCT_URL}/oauth-login?from=oauth`;
   const { app, client, cables } = useCabledAuthorizeApp({
@@ -29,7 +29,7 @@ export function useHandOver(settings: Partial<AuthorizeConfiguration> = {}) {
     challengeIn(await browser.get(request.replace('/oauth2/authorize', '/login')));
 
   /** Submits the product's form. */
-  const handOver = (browser: Browser, assertion: string): Promise<Response> =>
+  const jwtLogin = (browser: Browser, assertion: string): Promise<Response> =>
     browser.post(CALLBACK, { assertion });
 
   const assertion = (to: string, { header = {}, claims = {} }: AssertionSettings = {}): Promise<string> =>
@@ -43,14 +43,14 @@ export function useHandOver(settings: Partial<AuthorizeConfiguration> = {}) {
     address,
     challenge,
     assertion,
-    handOver,
+    jwtLogin,
 
     /** Logs the browser in through the product. */
     logIn: async (
       browser: Browser,
       claims: AssertionSettings['claims'] = {},
       request = address(),
-    ): Promise<Response> => handOver(browser, await assertion(await challenge(browser, request), { claims })),
+    ): Promise<Response> => jwtLogin(browser, await assertion(await challenge(browser, request), { claims })),
 
     /** Number of sessions in Redis. */
     sessions: async (): Promise<number> => (await app.redis.keys('session:*')).length,

@@ -11,7 +11,7 @@ import { PRODUCT_ALGORITHMS, PRODUCT_KEYS, type ProductKeys } from './product-ke
 
 /** Redirects browsers to LOGIN_URL with a challenge. */
 @Injectable()
-export class HandOverProvider extends LoginProvider {
+export class JwtLoginProvider extends LoginProvider {
   constructor(
     private readonly configuration: AuthorizeConfiguration,
     private readonly challenges: LoginChallenges,
@@ -43,7 +43,7 @@ export class HandOverProvider extends LoginProvider {
   }
 
   /** The product has no log-out URL: the user stays logged in there. */
-  logoutAddress(): Promise<null> {
+  logoutUrl(): Promise<null> {
     return Promise.resolve(null);
   }
 

@@ -18,8 +18,8 @@ import { UsageRecorder } from '../usage/usage-recorder.service.js';
 import { DisabledClients } from './disabled-clients.service.js';
 
 @Controller()
-export class IntrospectionResponder {
-  private readonly logger = new Logger(IntrospectionResponder.name);
+export class ResourceServerResponder {
+  private readonly logger = new Logger(ResourceServerResponder.name);
 
   constructor(
     private readonly engine: GrantEngine,

@@ -1,5 +1,5 @@
 import { NatsConnection } from '#messaging/nats.connection.js';
-import { TrustedCache } from '#messaging/trusted-cache.js';
+import { InvalidatedCache } from '#messaging/invalidated-cache.js';
 import { RestartableNats } from '#test/support/restartable-nats.js';
 import { until } from '#test/support/until.js';
 
@@ -34,7 +34,7 @@ afterAll(async () => {
 /** Opens a cache whose fetches the test resolves. A value's tag is the grant before its colon. */
 function open(max = 100) {
   const fetches: Fetch[] = [];
-  const cache = new TrustedCache<string>(connection, {
+  const cache = new InvalidatedCache<string>(connection, {
     max,
     fetch: (key) => new Promise((resolve) => fetches.push({ key, answer: resolve })),
     tags: (value) => [`grant:${value.split(':', 1)[0]}`],
@@ -71,7 +71,7 @@ describe('a cache with invalidation by broadcasts', () => {
   it('is bypassed while broadcasts cannot arrive, and reports it', async () => {
     const unconnected = connectionOf('never opened');
     const options = { max: 1, fetch: async () => 'fetched', tags: () => [], ttl: () => 30_000 };
-    const cache = new TrustedCache<string>(unconnected, options);
+    const cache = new InvalidatedCache<string>(unconnected, options);
     const lookups: string[] = [];
     cache.observe((lookup) => lookups.push(lookup));
     await cache.get('token');

@@ -1,9 +1,9 @@
 import type { Response } from 'supertest';
 import { LOGIN_STARTS } from '../../src/external-login/login-transaction.store.js';
 import { formsOf } from '../support/browser.js';
-import { useHandOver } from './use-hand-over.js';
+import { useJwtLogin } from './use-jwt-login.js';
 
-const { app, client, address, logIn } = useHandOver({ TRUSTED_PROXIES: 'loopback' });
+const { app, client, address, logIn } = useJwtLogin({ TRUSTED_PROXIES: 'loopback' });
 
 const loginOf = (request: string): string => request.replace('/oauth2/authorize', '/login');
 const start = (from = '192.0.2.1', request = address()): Promise<Response> =>

@@ -8,7 +8,7 @@ import { complaintsOf, launchBrowser } from '../support/browser.js';
 import { until } from '../support/until.js';
 import { type RunningProduct, startProduct } from '../end-to-end/running-product.js';
 
-const EXAMPLE = 'examples/hand-over-express/server.js';
+const EXAMPLE = 'examples/jwt-login-express/server.js';
 
 let browser: Browser;
 
@@ -21,7 +21,7 @@ afterAll(() => browser.close());
 describe.each([
   { name: 'on the same site as this service', host: 'localhost' },
   { name: 'on another site', host: '127.0.0.1' },
-])('examples/hand-over-express, $name', ({ host }) => {
+])('examples/jwt-login-express, $name', ({ host }) => {
   let service: RunningProduct;
   let product: ChildProcess;
   let productUrl: string;

@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { readPublicKeys } from '../../src/hand-over-login/product-keys.js';
+import { readPublicKeys } from '../../src/jwt-login/product-keys.js';
 
 const ed25519 = generateKeyPairSync('ed25519');
 const p256 = generateKeyPairSync('ec', { namedCurve: 'P-256' });

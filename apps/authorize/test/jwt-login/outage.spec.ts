@@ -4,10 +4,10 @@ import { freePort } from '#local/servers/free-port.js';
 import { until } from '#test/support/until.js';
 import { expectConsentPage } from '../support/use-requests.js';
 import { ProductKey } from './product.js';
-import { expectRefused, PROFILE, useHandOver } from './use-hand-over.js';
+import { expectRefused, PROFILE, useJwtLogin } from './use-jwt-login.js';
 
 const port = await freePort();
-const { app, cables, address, challenge, handOver } = useHandOver({
+const { app, cables, address, challenge, jwtLogin } = useJwtLogin({
   LOGIN_JWKS_URL: `http://127.0.0.1:${port}/jwks.json`,
 });
 
@@ -58,7 +58,7 @@ const seconds = () => Math.floor((performance.timeOrigin + performance.now()) / 
 async function attempt(key: ProductKey, kid: string, browser = app.browser()) {
   const claims = { ...PROFILE, iat: seconds() };
   const assertion = await key.assertion(await challenge(browser), { header: { kid }, claims });
-  return { browser, assertion, answer: await handOver(browser, assertion) };
+  return { browser, assertion, answer: await jwtLogin(browser, assertion) };
 }
 
 const startLink = () => `href="${address().replace('/oauth2/authorize', '/login').replaceAll('&', '&amp;')}"`;
@@ -136,7 +136,7 @@ it('keeps the request when PostgreSQL is unavailable', async () => {
   });
   cables.postgres.cut();
   try {
-    const page = await handOver(browser, assertion);
+    const page = await jwtLogin(browser, assertion);
     expectRefused(page, 503, 'Login is temporarily unavailable');
     expect(page.text).toContain(startLink());
   } finally {
@@ -152,10 +152,10 @@ it('consumes nothing when Redis is unavailable: the same form works afterwards',
   });
   cables.redis.cut();
   try {
-    expect((await handOver(browser, assertion)).status).toBe(503);
+    expect((await jwtLogin(browser, assertion)).status).toBe(503);
   } finally {
     cables.redis.mend();
   }
   await until('Redis is connected again', 30_000, async () => (await browser.get('/auth/')).status === 303);
-  expectConsentPage(await browser.follow(await handOver(browser, assertion)));
+  expectConsentPage(await browser.follow(await jwtLogin(browser, assertion)));
 });

@@ -17,7 +17,7 @@ export interface Pair {
  * - requests after an acknowledged revocation are refused, except after Redis has fallen back to an old copy and before the token
  *   apps have applied the revocation again.
  */
-export class Witness {
+export class InvariantChecker {
   /** All issued pairs, the newest last. */
   readonly pairs: Pair[] = [];
   private readonly monitor: Monitor;

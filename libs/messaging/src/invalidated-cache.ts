@@ -34,7 +34,7 @@ interface Fetch<V> {
  * Bounded cache that broadcasts invalidate immediately, and that is bypassed while broadcasts cannot arrive. Concurrent misses
  * of a key share one fetch. A lookup never returns a value that an earlier broadcast made stale.
  */
-export class TrustedCache<V> {
+export class InvalidatedCache<V> {
   private readonly entries: LRUCache<string, Entry<V>>;
   private readonly keysByTag = new Map<string, Set<string>>();
   private readonly pending = new Map<string, Fetch<V>>();

@@ -3,10 +3,10 @@ import { type JWTPayload, SignJWT } from 'jose';
 import request from 'supertest';
 import type { Browser } from '../support/browser.js';
 import { AUTH_URL, PRODUCT_URL, ProductKey } from './product.js';
-import { useHandOver } from './use-hand-over.js';
+import { useJwtLogin } from './use-jwt-login.js';
 
 const other = new ProductKey('ES256');
-const { app, key, logIn } = useHandOver();
+const { app, key, logIn } = useJwtLogin();
 const EVENT = 'http://schemas.openid.net/event/backchannel-logout';
 const now = () => Math.floor(Date.now() / 1000);
 

@@ -1,8 +1,8 @@
-// A product with its own session cookie and login page. For the login by hand-over it adds hand-over.js.
+// A product with its own session cookie and login page. For the signed-JWT login it adds jwt-login.js.
 import { createPrivateKey, randomUUID } from 'node:crypto';
 import express from 'express';
 import session from 'express-session';
-import { handOver, logOut } from './hand-over.js';
+import { jwtLogin, logOut } from './jwt-login.js';
 
 const { AUTH_URL, PRODUCT_URL, PRODUCT_KEY, SESSION_SECRET, PORT } = process.env;
 const secure = PRODUCT_URL.startsWith('https:');
@@ -41,7 +41,7 @@ function showLogin(req, res, { client_name: client, login_hint: hint, cancel, pr
 }
 
 const options = { authUrl: AUTH_URL, productUrl: PRODUCT_URL, key: createPrivateKey(PRODUCT_KEY) };
-app.get('/oauth-login', handOver({ ...options, showLogin }));
+app.get('/oauth-login', jwtLogin({ ...options, showLogin }));
 app.get('/login', (req, res) => showLogin(req, res));
 
 app.post(['/login', '/oauth-login'], express.urlencoded(), (req, res, next) => {

@@ -6,7 +6,7 @@ import { addAuditEvent } from '#audit/request-events.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { ApiOperation } from '#openapi/operation.js';
 import { addLogContext } from '#platform/logging/request-log.js';
-import { afterLogin, rawQuery } from '../addresses.js';
+import { afterLogin, rawQuery } from '../urls.js';
 import { AuthorizationRequestService } from '../authorize/authorization-request.service.js';
 import { ExternalLoginError } from '../external-login/external-login.error.js';
 import { LoginCookie } from '../external-login/login-cookie.js';
@@ -14,18 +14,18 @@ import type { FormFields } from '../session/csrf.guard.js';
 import { SessionService } from '../session/session.service.js';
 import { LanguageService } from '../ui/i18n/language.service.js';
 import { PageResponder } from '../ui/page.responder.js';
-import { handOverPage, REPEATED_FIELD } from './hand-over.page.js';
-import { HandOverLoginService } from './hand-over-login.service.js';
+import { jwtLoginPage, RESUBMITTED_FIELD } from './jwt-login.page.js';
+import { JwtLoginService } from './jwt-login.service.js';
 import { LoginChallenges } from './login-challenge.js';
-import { HAND_OVER_OPERATION, LOGIN_KEYS_OPERATION, LOGIN_RETURN_OPERATION } from '../login/login.openapi.js';
+import { JWT_LOGIN_OPERATION, LOGIN_KEYS_OPERATION, LOGIN_RETURN_OPERATION } from '../login/login.openapi.js';
 
 /** Maximum length in characters; a profile needs about a thousand. */
 const MAX_ASSERTION = 16_000;
 
 @Controller()
-export class HandOverLoginController {
+export class JwtLoginController {
   constructor(
-    private readonly logins: HandOverLoginService,
+    private readonly logins: JwtLoginService,
     private readonly challenges: LoginChallenges,
     private readonly loginCookie: LoginCookie,
     private readonly requests: AuthorizationRequestService,
@@ -46,7 +46,7 @@ export class HandOverLoginController {
    * token, because the challenge is bound to this browser.
    */
   @Post(ENDPOINTS.loginCallback)
-  @ApiOperation(HAND_OVER_OPERATION)
+  @ApiOperation(JWT_LOGIN_OPERATION)
   async finish(
     @Req() { headers, raw }: FastifyRequest,
     @Res() reply: FastifyReply,
@@ -61,8 +61,8 @@ export class HandOverLoginController {
         { detail: { failed: 'form' } },
       );
     // Browsers omit SameSite=Lax cookies from the form of another site, but send them with the same form from our own page.
-    if (this.loginCookie.read(headers.cookie) === null && fields[REPEATED_FIELD] === undefined)
-      return this.pages.page(reply, 200, handOverPage(this.language.translatorFor({ headers }), assertion));
+    if (this.loginCookie.read(headers.cookie) === null && fields[RESUBMITTED_FIELD] === undefined)
+      return this.pages.page(reply, 200, jwtLoginPage(this.language.translatorFor({ headers }), assertion));
     const { location, cookies, userId } = await this.logins.finish(headers.cookie, assertion);
     addLogContext(
       raw,

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import { duringLogin, ExternalLoginError } from '../external-login/external-login.error.js';
-import { ExternalLoginService, type FinishedLogin } from '../external-login/external-login.service.js';
+import { ExternalLoginService, type LoginRedirect } from '../external-login/external-login.service.js';
 import {
   type ClaimMapping,
   emailVerifiedOf,
@@ -28,7 +28,7 @@ const CLAIMS: ClaimMapping = {
 };
 
 @Injectable()
-export class HandOverLoginService {
+export class JwtLoginService {
   constructor(
     private readonly logins: ExternalLoginService,
     private readonly challenges: LoginChallenges,
@@ -42,7 +42,7 @@ export class HandOverLoginService {
    *
    * @throws ExternalLoginError, whose page restarts the same authorization request
    */
-  async finish(cookieHeader: string | undefined, assertion: string): Promise<FinishedLogin> {
+  async finish(cookieHeader: string | undefined, assertion: string): Promise<LoginRedirect> {
     const challenge = challengeOf(assertion);
     const issued = await this.issued(challenge);
     const { query, outcome } = await this.logins.consume(cookieHeader, issued.jti);

@@ -6,7 +6,7 @@ import type { EngineAnswer, EngineCommand } from './engine-command.js';
 import { EngineFleet } from './engine-fleet.js';
 
 /** Isolated stores, two clients, and engine processes. */
-export interface Stage {
+export interface HistoryEnvironment {
   readonly fleet: { ask(process: number, command: EngineCommand): Promise<EngineAnswer> };
   readonly redis: Redis;
   readonly clientIds: readonly [string, string];
@@ -15,13 +15,13 @@ export interface Stage {
   readonly retryWindow: number;
 }
 
-/** Provides stages with any retry window on the same processes, which start slowly. */
-export interface Theatre {
-  stage(retryWindow: number): Stage;
+/** Provides environments with any retry window on the same processes, which start slowly. */
+export interface HistoryFixture {
+  stage(retryWindow: number): HistoryEnvironment;
   close(): Promise<void>;
 }
 
-export async function openTheatre(processes: number): Promise<Theatre> {
+export async function openHistoryFixture(processes: number): Promise<HistoryFixture> {
   const services = await isolate();
   const tokenKeys = randomBytes(32).toString('base64url');
   const { databaseUrl, redisUrl } = services;
