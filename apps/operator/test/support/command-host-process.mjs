@@ -1,7 +1,7 @@
 // Runs built commands in one process: see command-host.ts.
 import 'reflect-metadata';
 import { Readable } from 'node:stream';
-import { runCommand } from '../../../dist/apps/operator/src/program.js';
+import { runCommand } from '../../../../dist/apps/operator/src/program.js';
 
 const { argv, env } = process;
 
