@@ -161,7 +161,7 @@ describe('an error in a request with a registered redirect URI', () => {
       'the PKCE challenge is absent',
       '&state=s&code_challenge_method=S256',
       'invalid_request',
-      /without code_challenge/,
+      /requires code_challenge/,
       's',
     ],
     [

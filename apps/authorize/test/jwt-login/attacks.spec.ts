@@ -74,7 +74,7 @@ describe('an assertion is rejected', () => {
   it('in a query, and can still be submitted by the form', async () => {
     const browser = app.browser();
     const jwt = await assertion(await challenge(browser));
-    expectRefused(await browser.get(`${CALLBACK}?assertion=${jwt}`), 403, 'by a form');
+    expectRefused(await browser.get(`${CALLBACK}?assertion=${jwt}`), 403, 'with a form');
     expect((await jwtLogin(browser, jwt)).status).toBe(303);
   });
 

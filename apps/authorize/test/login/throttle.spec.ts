@@ -177,7 +177,7 @@ describe('a throttled login', () => {
   it('shows the form again, with the time to wait and advice', async () => {
     const { status, headers, text } = await refusal(user.email);
     expect(status).toBe(429);
-    expect(text).toMatch(/role="alert" id="problem">[^<]*Try again in 15 minutes, or use a browser in which/);
+    expect(text).toMatch(/role="alert" id="problem">[^<]*Try again in 15 minutes, or use a browser where/);
     expect(text).toContain(`value="${user.email}"`);
     expect(text).not.toContain('my secret word');
     expect(headers['set-cookie']).toBeUndefined();

@@ -8,7 +8,7 @@ import { authorizeAddress } from './authorize-app.js';
 import type { Browser } from './browser.js';
 import { useCabledAuthorizeApp } from './use-authorize-app.js';
 
-export const ANSWERED = /answered already/;
+export const ANSWERED = /already answered/;
 export const EXPIRED = /has expired/;
 
 /** Starts an authorize app, and a token app on the same services that accepts pushed requests. */

@@ -14,7 +14,7 @@ const HELP = '-h';
 
 /** The name to type: `npx operator` in a checkout, `operator` in an image, which has no npm. */
 export function invocation(env: NodeJS.ProcessEnv = process.env): string {
-  return /^\W?(?:operator|node dev\/operator)\b/.test(env.npm_lifecycle_script ?? '')
+  return /^\W?(?:operator|node local\/operator)\b/.test(env.npm_lifecycle_script ?? '')
     ? 'npx operator'
     : 'operator';
 }
