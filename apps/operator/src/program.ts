@@ -8,7 +8,7 @@ import { doctorCommand } from './doctor/doctor.command.js';
 import { explainCommand } from './explain/explain.command.js';
 import { grantCommand } from './grant/grant.command.js';
 import { keyCommand } from './key/key.command.js';
-import { migrateCommand } from './migrate/migrate.command.js';
+import { migrateCommand } from './migrate.command.js';
 import { resourceServerCommand } from './resource-server/resource-server.command.js';
 import { scopeCommand } from './scope/scope.command.js';
 import { userCommand } from './user/user.command.js';

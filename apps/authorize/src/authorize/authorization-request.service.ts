@@ -10,7 +10,7 @@ import { type Parameters, parseQuery, readParameter } from '#oauth/parameters.js
 import { ScopeCatalogue } from '#oauth/scope.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { AuthorizeConfiguration, CLOCK, type Clock } from '../authorize.configuration.js';
-import { requestedScopes, type ValidatedRequest } from '../consent/interaction.js';
+import { requestedScopes, type ValidatedRequest } from './validated-request.js';
 import { isCurrent } from '../session/session.service.js';
 import type { Session } from '../session/session.store.js';
 import { KnownClientError } from './known-client.error.js';

@@ -5,7 +5,7 @@ import { errorUri } from '#oauth/error-guide/error-guide.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import { ConsentService } from '../consent/consent.service.js';
-import type { ValidatedRequest } from '../consent/interaction.js';
+import type { ValidatedRequest } from './validated-request.js';
 import { PushedRequestService } from './pushed-request.service.js';
 
 /** The scope that the user granted, now or earlier (`continuesConsent`). */

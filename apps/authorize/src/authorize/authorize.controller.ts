@@ -16,8 +16,8 @@ import {
   grantedEarlier,
   listedSameRequired,
   requiredInteraction,
-  type ValidatedRequest,
 } from '../consent/interaction.js';
+import type { ValidatedRequest } from './validated-request.js';
 import { type FormFields, ProtectForm } from '../session/csrf.guard.js';
 import { SessionService, type Visitor } from '../session/session.service.js';
 import { LanguageService } from '../ui/i18n/language.service.js';

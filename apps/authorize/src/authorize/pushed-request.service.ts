@@ -4,7 +4,7 @@ import { type PushedRequest, PushedRequestStore } from '#grants/pushed-request.s
 import { readPushedParameters, pushedRequestId } from '#oauth/pushed-request.js';
 import type { Parameters } from '#oauth/parameters.js';
 import { OAuthError } from '#oauth/oauth-error.js';
-import type { ValidatedRequest } from '../consent/interaction.js';
+import type { ValidatedRequest } from './validated-request.js';
 
 /**
  * Pushed authorization requests (RFC 9126 4). The user's decision consumes a request, not the first view of the page: logins,

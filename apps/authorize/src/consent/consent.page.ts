@@ -7,15 +7,8 @@ import { html, type Html } from '../ui/html.js';
 import { link, type MessageId, type Translator } from '../ui/i18n/translator.js';
 import { formTargets } from '../ui/page-headers.js';
 import type { Page } from '../ui/page.responder.js';
-import {
-  checkboxOf,
-  isLoopback,
-  isUndecided,
-  type RequestedScope,
-  REQUIRED_FIELD,
-  requiredScopes,
-  type ValidatedRequest,
-} from './interaction.js';
+import { checkboxOf, isLoopback, isUndecided, REQUIRED_FIELD, requiredScopes } from './interaction.js';
+import type { RequestedScope, ValidatedRequest } from '../authorize/validated-request.js';
 
 export interface ConsentForm {
   readonly translator: Translator;

@@ -5,7 +5,8 @@ import { GrantStore } from '#grants/grant.store.js';
 import { RevocationService } from '#grants/revocation.service.js';
 import { TokenIssuer } from '#grants/token-issuer.js';
 import { AuthorizeConfiguration, CLOCK, type Clock } from '../authorize.configuration.js';
-import { declinedScopes, type ValidatedRequest } from './interaction.js';
+import { declinedScopes } from './interaction.js';
+import type { ValidatedRequest } from '../authorize/validated-request.js';
 
 /** The consent was revoked, or its user or client deleted or disabled. Reloading the request shows the reason. */
 export class ConsentEndedError extends Error {

@@ -7,7 +7,7 @@ import { ApiOperation } from '#openapi/operation.js';
 import { addErrorToLog, addLogContext, referenceOf } from '#platform/logging/request-log.js';
 import type { FormFields } from '../session/csrf.guard.js';
 import { BackChannelLogoutService } from './back-channel-logout.service.js';
-import { BACK_CHANNEL_LOGOUT_OPERATION } from '../login/login.openapi.js';
+import { BACK_CHANNEL_LOGOUT_OPERATION } from './external-login.openapi.js';
 
 /** Called by the login provider's server, not by a browser: needs no cookie and responds with JSON. */
 @Controller(ENDPOINTS.backChannelLogout)

@@ -5,7 +5,7 @@ import { DeletedUserError, DuplicateUserError, type Identity, type User } from '
 import { InvalidEmailError, type UserProfile } from '#database/user/user-profile.js';
 import { afterLogin, resumableQuery } from '../urls.js';
 import { AuthorizeConfiguration, CLOCK, type Clock } from '../authorize.configuration.js';
-import type { ValidatedRequest } from '../consent/interaction.js';
+import type { ValidatedRequest } from '../authorize/validated-request.js';
 import { SessionCookie, SessionService } from '../session/session.service.js';
 import type { ExternalSession } from '../session/session.store.js';
 import { LanguageService } from '../ui/i18n/language.service.js';

@@ -16,11 +16,8 @@ import { PageResponder } from '../ui/page.responder.js';
 import { ExternalLoginService } from './external-login.service.js';
 import { loggedOutPage } from './logged-out.page.js';
 import { LoginProvider } from './login-provider.js';
-import {
-  LOGGED_OUT_OPERATION,
-  LOGOUT_EVERYWHERE_OPERATION,
-  LOGOUT_OPERATION,
-} from '../login/login.openapi.js';
+import { LOGOUT_EVERYWHERE_OPERATION, LOGOUT_OPERATION } from '../login/logout.openapi.js';
+import { LOGGED_OUT_OPERATION } from './external-login.openapi.js';
 
 @Controller()
 export class ExternalLogoutController {

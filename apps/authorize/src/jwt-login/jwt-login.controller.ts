@@ -17,7 +17,8 @@ import { PageResponder } from '../ui/page.responder.js';
 import { jwtLoginPage, RESUBMITTED_FIELD } from './jwt-login.page.js';
 import { JwtLoginService } from './jwt-login.service.js';
 import { LoginChallenges } from './login-challenge.js';
-import { JWT_LOGIN_OPERATION, LOGIN_KEYS_OPERATION, LOGIN_RETURN_OPERATION } from '../login/login.openapi.js';
+import { LOGIN_RETURN_OPERATION } from '../external-login/external-login.openapi.js';
+import { JWT_LOGIN_OPERATION, LOGIN_KEYS_OPERATION } from './jwt-login.openapi.js';
 
 /** Maximum length in characters; a profile needs about a thousand. */
 const MAX_ASSERTION = 16_000;

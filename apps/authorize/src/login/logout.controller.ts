@@ -11,7 +11,7 @@ import { FLASH_QUERY, FlashMessageStore } from '../session/flash-message.store.j
 import { SessionCookie, SessionService } from '../session/session.service.js';
 import type { FlashMessage } from '../ui/components.js';
 import { PageResponder } from '../ui/page.responder.js';
-import { LOGOUT_EVERYWHERE_OPERATION, LOGOUT_OPERATION } from './login.openapi.js';
+import { LOGOUT_EVERYWHERE_OPERATION, LOGOUT_OPERATION } from './logout.openapi.js';
 
 @Controller()
 export class LogoutController {

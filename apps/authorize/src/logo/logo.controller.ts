@@ -4,7 +4,7 @@ import { ENDPOINTS } from '#oauth/endpoints.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { ApiOperation } from '#openapi/operation.js';
 import { LogoService } from './logo.service.js';
-import { LOGO_OPERATION } from '../ui/page.openapi.js';
+import { LOGO_OPERATION } from './logo.openapi.js';
 
 /** Serves the logos of applications from this origin, so that no third party learns who visits a page. */
 @Controller(ENDPOINTS.logos)

@@ -7,7 +7,7 @@ import { addLogContext } from '#platform/logging/request-log.js';
 import { rawQuery } from '../urls.js';
 import { PageResponder } from '../ui/page.responder.js';
 import { OidcLoginService } from './oidc-login.service.js';
-import { LOGIN_RETURN_OPERATION } from '../login/login.openapi.js';
+import { LOGIN_RETURN_OPERATION } from '../external-login/external-login.openapi.js';
 
 /** The redirect URI at the provider (OpenID Connect Core 3.1.2.5). */
 @Controller(ENDPOINTS.loginCallback)

@@ -1,9 +1,4 @@
-import {
-  fixedHeader,
-  type HeaderDescription,
-  type OperationDescription,
-  type ResponseDescription,
-} from '#openapi/operation.js';
+import type { HeaderDescription, ResponseDescription } from '#openapi/operation.js';
 import { ACCEPT_ENCODING, RETRY_AFTER } from '#openapi/oauth-errors.js';
 import type { Schema } from '#openapi/schema.js';
 
@@ -80,42 +75,5 @@ export const formOf = (
 /** Field of every form, bound to the cookie and to the purpose of the form. */
 export const CSRF_TOKEN = { csrf_token: 'Hidden field of the page.' } as const;
 
-/** For images whose URL changes with their content. */
-export const IMMUTABLE = 'public, max-age=31536000, immutable';
-
-export const SCRIPT_OPERATION: OperationDescription = {
-  id: 'script',
-  tag: 'Pages',
-  summary: 'The script of the pages',
-  responses: {
-    200: {
-      description: 'The script. Its URL contains a digest of its content.',
-      content: { 'text/javascript': { schema: { type: 'string' } } },
-    },
-    ...errorPages(404),
-  },
-};
-
 /** Binary content has no schema (OpenAPI 3.1.1 4.8.14.2). */
-const IMAGE = { 'image/*': { schema: {} } } as const;
-
-export const BRAND_OPERATION: OperationDescription = {
-  id: 'brandImage',
-  tag: 'Pages',
-  summary: 'Logo or icon of the product',
-  parameters: { name: { in: 'path', required: true, description: 'Digest and type of the image.' } },
-  responses: {
-    200: { description: 'The image.', headers: { 'Cache-Control': fixedHeader(IMMUTABLE) }, content: IMAGE },
-    ...errorPages(404),
-  },
-};
-
-export const LOGO_OPERATION: OperationDescription = {
-  id: 'logo',
-  tag: 'Pages',
-  summary: 'Logo of an application',
-  parameters: {
-    digest: { in: 'path', required: true, description: 'SHA-256 of the image, in hexadecimal.' },
-  },
-  responses: { 200: { description: 'The image.', content: IMAGE }, ...errorPages(404) },
-};
+export const IMAGE = { 'image/*': { schema: {} } } as const;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Controller, Get, Header } from '@nestjs/common';
 import { ApiOperation } from '#openapi/operation.js';
-import { SCRIPT_OPERATION } from './page.openapi.js';
+import { SCRIPT_OPERATION } from './script.openapi.js';
 
 /** Milliseconds in which a form is not resubmitted: longer than a double click, shorter than the wait for a lost response. */
 const ONCE_MS = 3_000;

@@ -5,8 +5,8 @@ import {
   grantedToFirstParty,
   checkboxOf,
   isUndecided,
-  requestedScopes,
 } from '../../src/consent/interaction.js';
+import { requestedScopes } from '../../src/authorize/validated-request.js';
 
 const SCOPES = ['profile:read', 'schedules:read', 'schedules:write', 'bookings:read', 'bookings:write'];
 

@@ -1,6 +1,6 @@
 import { clientExportCommand } from '../client-file/client-export.command.js';
 import { clientImportCommand } from '../client-file/client-import.command.js';
-import { clientSecretCommand } from '../client-secret/client-secret.command.js';
+import { clientSecretCommand } from './client-secret.command.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
 import { handoverCommand, listCommand, searchCommand, showCommand } from './client-lookup.command.js';
 import { registerCommand, updateCommand } from './client-registration.command.js';

@@ -6,7 +6,7 @@ import { ApiOperation } from '#openapi/operation.js';
 import { UiOptions } from '../page.responder.js';
 import { imagesOf } from './brand.js';
 import type { BrandImage } from './brand-image.js';
-import { BRAND_OPERATION, IMMUTABLE } from '../page.openapi.js';
+import { BRAND_OPERATION, IMMUTABLE } from './brand.openapi.js';
 
 @Controller(ENDPOINTS.brand)
 export class BrandController {

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createStreams } from '../audit/create-streams.js';
-import { recordCommand } from '../audit/record-command.js';
-import { OperatorCommand } from '../command-line/operator-command.js';
-import { printLine, printResult, type JsonOption, warn } from '../command-line/output.js';
-import { trailServer } from '../connections/audit-trail.connection.js';
-import { readSettings } from '../settings/read-settings.js';
-import { DatabaseSettings, MigrateSettings } from '../settings/settings.js';
+import { createStreams } from './audit/create-streams.js';
+import { recordCommand } from './audit/record-command.js';
+import { OperatorCommand } from './command-line/operator-command.js';
+import { printLine, printResult, type JsonOption, warn } from './command-line/output.js';
+import { trailServer } from './connections/audit-trail.connection.js';
+import { readSettings } from './settings/read-settings.js';
+import { DatabaseSettings, MigrateSettings } from './settings/settings.js';
 
 const POLL_MS = 1_000;
 

@@ -1,7 +1,7 @@
 import type { ClientSecretRecord, SecretOutcome } from '#database/client/client-secret.store.js';
 import { generateClientSecret } from '#oauth/client.js';
 import { recordCommand } from '../audit/record-command.js';
-import { CLIENT, clientIdOf, unknownClient } from '../client/client.service.js';
+import { CLIENT, clientIdOf, unknownClient } from './client.service.js';
 import { InputError, quoted } from '../command-line/input.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
 import { printFields, printLine, printResult, printTable, type JsonOption } from '../command-line/output.js';
