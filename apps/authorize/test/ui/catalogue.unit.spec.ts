@@ -25,7 +25,7 @@ const COMPOSED: Readonly<Record<string, readonly string[]>> = {
 /** Finds the message ids in the sources, and the templates that compose ids. Template types with `${string}` are skipped. */
 async function named(): Promise<{ ids: Set<string>; templates: Set<string> }> {
   const files = (await readdir(SOURCES, { recursive: true })).filter(
-    (file) => file.endsWith('.ts') && !file.includes('catalogue/'),
+    (file) => file.endsWith('.ts') && !file.endsWith('.messages.ts'),
   );
   const families = [...new Set(IDS.map((id) => id.split('.', 1)[0]))].join('|');
   const literal = new RegExp(`'((?:${families})\\.[\\w.:-]+)'`, 'g');
