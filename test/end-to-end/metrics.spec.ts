@@ -115,7 +115,7 @@ describe('/metrics on the internal port', () => {
   });
 
   it('counts a login with a wrong password by the failed check', async () => {
-    const counted = () => value('authorize', 'oauth_login_refusals_total', { check: 'password' });
+    const counted = () => value('authorize', 'oauth_login_refusals_total', { check: 'password_mismatch' });
     const before = await counted();
     const { run } = product;
     const wrong = { ...run, user: { ...run.user, password: 'wrong' } };
@@ -127,9 +127,9 @@ describe('/metrics on the internal port', () => {
     const { run } = product;
     const wrong = { ...run, user: { email: 'nobody@example.com', password: 'wrong' } };
     for (let i = 0; i < 7; i++) await expect(new ProductUser(wrong).code()).rejects.toThrow();
-    const throttled = { check: 'login_throttle', counter: 'address_and_login' };
+    const throttled = { check: 'login_throttled', counter: 'address_and_login' };
     expect(await value('authorize', 'oauth_login_refusals_total', throttled)).toBe(2);
-    expect(await value('authorize', 'oauth_login_refusals_total', { check: 'user' })).toBe(5);
+    expect(await value('authorize', 'oauth_login_refusals_total', { check: 'user_unknown' })).toBe(5);
   });
 
   it.each(['authorize', 'token', 'resource'] as const)(

@@ -120,7 +120,7 @@ describe.each([
     while (app.logged.length === lines) await sleep(5);
     expect((await counted()) - before).toBe(1);
     expect(app.logged.slice(lines)).toEqual([
-      expect.objectContaining({ error: 'temporarily_unavailable', check: 'event loop delay' }),
+      expect.objectContaining({ error: 'temporarily_unavailable', check: 'event_loop_delayed' }),
     ]);
   });
 });

@@ -28,7 +28,7 @@ describe('the audit trail of the authorize app', () => {
     const client_id = now.client.clientId;
     expect(allowed).toMatchObject({ client_id, grant_id: expect.stringMatching(/^[\w-]{43}$/) });
     expect(allowed?.detail).toMatchObject({ outcome: 'allowed', scope: expect.any(String) });
-    expect(denied).toMatchObject({ client_id, error: 'access_denied', check: 'decision' });
+    expect(denied).toMatchObject({ client_id, error: 'access_denied', check: 'consent_denied' });
     expect(revoked).toMatchObject({ client_id, detail: { grants: 1 } });
   });
 
@@ -43,7 +43,7 @@ describe('the audit trail of the authorize app', () => {
       type: 'login.refused',
       service: 'authorize',
       status: 401,
-      check: 'password',
+      check: 'password_mismatch',
     });
     const text = JSON.stringify(await eventsOf({}, 1));
     for (const typed of ['my secret', now.user.email, PASSWORD]) expect(text).not.toContain(typed);

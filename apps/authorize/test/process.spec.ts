@@ -93,7 +93,7 @@ describe('the running process', () => {
       service: 'authorize',
       reference,
       error: 'invalid_request',
-      check: 'client',
+      check: 'client_id_unregistered',
       client_id: 'sc_nobody',
       req: { method: 'GET', path: '/auth/oauth2/authorize' },
       res: { statusCode: 400 },
@@ -155,7 +155,7 @@ describe('the running process', () => {
     });
     expect(answer.status).toBe(401);
     await until('the app logs the failed check', PATIENCE_MS, () =>
-      process_.output().includes('"check":"user"'),
+      process_.output().includes('"check":"user_unknown"'),
     );
     for (const secret of ['typed-name', 'typed-password', token, cookie.split('=')[1] ?? ''])
       expect(process_.output()).not.toContain(secret);

@@ -22,7 +22,7 @@ import { maskedScope, TokenIssuer } from './token-issuer.js';
 export const GRANT_CLOCK = Symbol('clock of the grant engine');
 
 export interface TokenRevocation {
-  readonly outcome: 'revoked' | 'not_ours' | 'unknown' | 'other_client';
+  readonly outcome: 'revoked' | 'unrecognized' | 'unknown' | 'other_client';
   readonly grantId?: string;
 }
 
@@ -102,7 +102,7 @@ export class GrantEngine {
   /** Malformed, forged and expired tokens cost no I/O. @param jkt thumbprint of the proved key, or null */
   async introspect(text: string, jkt: string | null): Promise<ActiveToken | Refusal> {
     const authentic = this.codec.decodeWithoutKey(text);
-    if (!authentic) return { outcome: 'not_ours' };
+    if (!authentic) return { outcome: 'unrecognized' };
     const token = this.codec.prove(authentic, jkt);
     if (!token) return { outcome: 'key_mismatch' };
     if (token.kind === 'code') return { outcome: 'wrong_kind', sent: token.kind };
@@ -134,7 +134,7 @@ export class GrantEngine {
    */
   async revokeByToken(text: string, clientId: string): Promise<TokenRevocation> {
     const token = this.codec.decodeWithoutKey(text);
-    if (!token || token.kind === 'code') return { outcome: 'not_ours' };
+    if (!token || token.kind === 'code') return { outcome: 'unrecognized' };
     const id = grantId(token.handle);
     const record = await this.records.find(id);
     if (!record) {
@@ -148,7 +148,7 @@ export class GrantEngine {
 
   private authentic(text: string, kind: TokenKind): AuthenticToken | Refusal {
     const token = this.codec.decodeWithoutKey(text);
-    if (!token) return { outcome: 'not_ours' };
+    if (!token) return { outcome: 'unrecognized' };
     return token.kind === kind
       ? token
       : { outcome: 'wrong_kind', grantId: grantId(token.handle), sent: token.kind, expected: kind };
@@ -217,8 +217,8 @@ const SENT: Readonly<
 > = {
   other_client: ({ clientId }) => clientId,
   redirect_uri_mismatch: ({ redirectUri }) => redirectUri,
-  scope_exceeds: ({ scope }) => scope,
-  resource_exceeds: ({ resources }) => resources,
+  scope_exceeded: ({ scope }) => scope,
+  resource_exceeded: ({ resources }) => resources,
   refresh_token_reused: (_presented, { generation }) => String(generation),
 };
 

@@ -122,7 +122,7 @@ if jkt ~= '' and jkt ~= ARGV[4] then return {'key_mismatch'} end
 if challenge == '' and ARGV[3] ~= '' then return {'verifier_unexpected'} end
 if challenge ~= '' and ARGV[3] == '' then return {'verifier_missing'} end
 if challenge ~= ARGV[3] then return {'verifier_mismatch'} end
-if not is_for(resources, ARGV[8]) then return {'resource_exceeds', resources} end
+if not is_for(resources, ARGV[8]) then return {'resource_exceeded', resources} end
 redis.call('HSET', KEYS[1], STATUS, ACTIVE, GENERATION, 1, ROTATED_AT, ARGV[5])
 bind(ARGV[4])
 redis.call('HDEL', KEYS[1], 'redirect_uri', 'challenge', 'replication_id')
@@ -156,8 +156,8 @@ if is_older and not is_retry then return {'refresh_token_reused', generation} en
 local jkt, resources = grant[7] or '', grant[8] or ''
 if ARGV[7] ~= '' then return {ARGV[7]} end
 if jkt ~= ARGV[6] and not (jkt == '' and status == PENDING) then return {'key_mismatch'} end
-if not covers(scope, ARGV[8]) then return {'scope_exceeds', scope} end
-if not is_for(resources, ARGV[9]) then return {'resource_exceeds', resources} end
+if not covers(scope, ARGV[8]) then return {'scope_exceeded', scope} end
+if not is_for(resources, ARGV[9]) then return {'resource_exceeded', resources} end
 if not is_retry then
   generation, rotated_at = string.format('%d', presented + 1), ARGV[3]
   redis.call('HSET', KEYS[1], STATUS, ACTIVE, GENERATION, generation, ROTATED_AT, rotated_at)

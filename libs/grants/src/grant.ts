@@ -70,7 +70,7 @@ export type KeyRefusal =
 /** The token app maps each reason to an OAuth error and logs it as the failed check. */
 export type RefusalReason =
   /** Malformed, forged, or signed with a key outside the key ring. */
-  | 'not_ours'
+  | 'unrecognized'
   /** Authentic, but of another kind than the request takes. */
   | 'wrong_kind'
   | 'expired'
@@ -81,9 +81,9 @@ export type RefusalReason =
   | 'revoked'
   | 'other_client'
   | KeyRefusal
-  | 'scope_exceeds'
+  | 'scope_exceeded'
   /** RFC 8707 2.2: the authorization request did not name the API. */
-  | 'resource_exceeds'
+  | 'resource_exceeded'
   | 'redirect_uri_mismatch'
   | 'verifier_missing'
   | 'verifier_unexpected'

@@ -105,7 +105,7 @@ describe('a grant bound to a DPoP key (RFC 9449)', () => {
     };
     expect(await refreshAs(world.otherClientId)).toBe('other_client');
     expect(await refreshAs()).toBe('key_mismatch');
-    expect((await refresh(pair.refreshToken, { jkt: JKT, scope: 'admin' })).outcome).toBe('scope_exceeds');
+    expect((await refresh(pair.refreshToken, { jkt: JKT, scope: 'admin' })).outcome).toBe('scope_exceeded');
     const next = granted(await refresh(pair.refreshToken, { jkt: JKT }));
     expect(await refreshAs()).toBe('key_mismatch');
     granted(await refresh(next.pair.refreshToken, { jkt: JKT }));
@@ -156,7 +156,7 @@ describe('a refresh with a narrower scope (RFC 6749 6)', () => {
     '%S+',
   ])('refuses a scope that was not granted, and changes nothing: %s', async (scope) => {
     const { pair } = await world.active();
-    expect((await refresh(pair.refreshToken, { scope })).outcome).toBe('scope_exceeds');
+    expect((await refresh(pair.refreshToken, { scope })).outcome).toBe('scope_exceeded');
     expect((await refresh(pair.refreshToken)).outcome).toBe('granted');
   });
 

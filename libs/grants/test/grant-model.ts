@@ -50,7 +50,7 @@ export class Model {
       return 'expired';
     if (!redirectIsOurs) return 'redirect_uri_mismatch';
     if (this.namedJkt !== null && jkt !== this.namedJkt) return 'key_mismatch';
-    if (!this.isFor(resources)) return 'resource_exceeds';
+    if (!this.isFor(resources)) return 'resource_exceeded';
     this.jkt = jkt;
     return this.rotate(1, now);
   }
@@ -66,8 +66,8 @@ export class Model {
     const isRetry = generation === this.generation - 1 && now - this.rotatedAt < LIFETIMES.retryWindow * 1000;
     if (generation < this.generation && !isRetry) return this.end('refresh_token_reused');
     if (jkt !== this.jkt) return this.jkt === null ? 'key_unexpected' : 'key_mismatch';
-    if (scope !== null && !covers(SCOPE, scope)) return 'scope_exceeds';
-    if (!this.isFor(resources)) return 'resource_exceeds';
+    if (scope !== null && !covers(SCOPE, scope)) return 'scope_exceeded';
+    if (!this.isFor(resources)) return 'resource_exceeded';
     return isRetry ? 'granted' : this.rotate(generation + 1, now);
   }
 

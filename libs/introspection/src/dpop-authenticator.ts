@@ -54,7 +54,7 @@ export class DpopAuthenticator {
       throw new TokenRefusedError(
         'invalid_request',
         'the Authorization header must be: DPoP <access token>, with the proof in the DPoP header',
-        { detail: { check: 'authorization header syntax' } },
+        { detail: { check: 'authorization_header_malformed' } },
       );
     const proof = await this.verify(request, accessToken);
     const result = await this.introspector.introspectProved(accessToken, proof, request.reference);
@@ -63,7 +63,7 @@ export class DpopAuthenticator {
       throw new TokenRefusedError(
         'invalid_token',
         'the access token is not valid, or not bound to the key of the proof; refresh it or, if that is refused, ask the user to authorize again',
-        { detail: { check: 'access token is active', jkt: proof.jkt } },
+        { detail: { check: 'access_token_inactive', jkt: proof.jkt } },
       );
     const { outcome, nonce } = result.proof;
     const { clientId, grantId, userId } = result.token;
@@ -72,14 +72,14 @@ export class DpopAuthenticator {
       throw new TokenRefusedError(
         'use_dpop_nonce',
         'the proof needs the nonce of the DPoP-Nonce header: repeat the request with it',
-        { detail: { check: 'dpop nonce is current', ...owner }, nonce },
+        { detail: { check: 'dpop_nonce_expired', ...owner }, nonce },
       );
     // 11.1: a proof is accepted once.
     if (outcome !== 'consumed')
       throw new TokenRefusedError(
         'invalid_dpop_proof',
         'the proof was used before: make one for each request',
-        { detail: { check: 'dpop replay', ...owner }, nonce },
+        { detail: { check: 'dpop_proof_replayed', ...owner }, nonce },
       );
     return { token: result.token, nonce };
   }
@@ -91,7 +91,7 @@ export class DpopAuthenticator {
     } catch (error) {
       if (!(error instanceof InvalidProofError)) throw error;
       throw new TokenRefusedError('invalid_dpop_proof', error.message, {
-        detail: { check: `dpop ${error.check}`, ...error.compared },
+        detail: { check: error.check, ...error.compared },
         cause: error,
       });
     }

@@ -73,7 +73,7 @@ export class Refusals {
       new TokenRefusedError(
         'invalid_token',
         'an access token is required: Authorization: Bearer <access token>',
-        { detail: { check: 'access token is sent' } },
+        { detail: { check: 'access_token_missing' } },
       ),
     );
   }
@@ -82,7 +82,7 @@ export class Refusals {
     response.header('WWW-Authenticate', this.bearerChallenge('invalid_request', route));
     return exception(
       new TokenRefusedError('invalid_request', 'the Authorization header must be: Bearer <access token>', {
-        detail: { check: 'authorization header syntax' },
+        detail: { check: 'authorization_header_malformed' },
       }),
     );
   }
@@ -94,7 +94,7 @@ export class Refusals {
   ): Error {
     response.header('WWW-Authenticate', this.bearerChallenge('invalid_token', route));
     return exception(
-      new TokenRefusedError('invalid_token', message, { detail: { check: 'access token is active' } }),
+      new TokenRefusedError('invalid_token', message, { detail: { check: 'access_token_inactive' } }),
     );
   }
 
@@ -112,7 +112,7 @@ export class Refusals {
         `the access token needs the scope ${scope}: ask the user to authorize again with it`,
         {
           detail: {
-            check: 'token scope',
+            check: 'scope_insufficient',
             client_id: clientId,
             grant_id: grantId,
             user_id: userId,

@@ -147,7 +147,7 @@ export function checkAuthorizationRequest(
 /** RFC 6749 3.1.2.3, RFC 9700 2.1: must be registered. */
 function checkRedirectUri(parameters: Parameters, client: OAuthClient): string {
   const detail: ErrorDetail = {
-    check: 'redirect_uri',
+    check: 'redirect_uri_unregistered',
     client_id: client.clientId,
     registered: client.redirectUris,
   };
@@ -166,7 +166,7 @@ function checkRedirectUri(parameters: Parameters, client: OAuthClient): string {
 function mustBePushed(): OAuthError {
   return OAuthError.invalidRequest(
     'the authorization request must be pushed (RFC 9126): send its parameters to the pushed authorization request endpoint and only client_id and request_uri here',
-    { detail: { check: 'pushed' } },
+    { detail: { check: 'push_required' } },
   );
 }
 
@@ -180,7 +180,12 @@ function checkState(parameters: Parameters, { requireState }: OAuthClient): stri
   if (!requireState) return null;
   throw OAuthError.invalidRequest(
     "the parameter 'state' is missing: it protects your redirect URI against CSRF (RFC 6749 10.12). Send a random value and compare it with the one in the response; openid-client has randomState(), passport-oauth2 has state: true. If your library can only do PKCE, ask the operator to make state optional for your application",
-    { detail: { check: 'state', operator: 'client update --state optional, if the application sends PKCE' } },
+    {
+      detail: {
+        check: 'state_missing',
+        operator: 'client update --state optional, if the application sends PKCE',
+      },
+    },
   );
 }
 
@@ -201,7 +206,7 @@ function checkResponseType(parameters: Parameters): void {
   const responseType = readParameter(parameters, 'response_type');
   if (responseType === undefined || responseType === 'code') return;
   throw new OAuthError('unsupported_response_type', 400, 'the only response_type is code', {
-    detail: { check: 'response_type', response_type: responseType },
+    detail: { check: 'response_type_unsupported', response_type: responseType },
   });
 }
 
@@ -213,7 +218,7 @@ function checkResponseMode(parameters: Parameters): void {
   const responseMode = readParameter(parameters, 'response_mode');
   if (responseMode === undefined || responseMode === 'query') return;
   throw OAuthError.invalidRequest('the only response_mode is query: send that or none', {
-    detail: { check: 'response_mode', response_mode: responseMode },
+    detail: { check: 'response_mode_unsupported', response_mode: responseMode },
   });
 }
 
@@ -226,7 +231,10 @@ function checkPkce(parameters: Parameters, { type, requireState }: OAuthClient):
   const method = readParameter(parameters, 'code_challenge_method');
   const refused = (description: string) =>
     OAuthError.invalidRequest(description, {
-      detail: { check: 'pkce', ...(method !== undefined && { code_challenge_method: method }) },
+      detail: {
+        check: 'code_challenge_invalid',
+        ...(method !== undefined && { code_challenge_method: method }),
+      },
     });
   if (challenge === undefined) {
     if (method !== undefined) throw refused('code_challenge_method requires code_challenge');
@@ -264,7 +272,7 @@ function checkDpopKey(parameters: Parameters): string | null {
   if (THUMBPRINT.test(jkt)) return jkt;
   throw OAuthError.invalidRequest(
     "the parameter 'dpop_jkt' is not a SHA-256 JWK thumbprint: base64url of 32 bytes without padding",
-    { detail: { check: 'dpop_jkt' } },
+    { detail: { check: 'dpop_jkt_invalid' } },
   );
 }
 
@@ -280,7 +288,7 @@ function checkScope(
   catalogue: ScopeCatalogue,
 ): string {
   const requested = scopeTokens(readParameter(parameters, 'scope') ?? '');
-  const detail: ErrorDetail = { check: 'scope', registered, requested };
+  const detail: ErrorDetail = { check: 'scope_unregistered', registered, requested };
   const available = registered.filter((token) => catalogue.has(token));
   if (available.length === 0)
     throw OAuthError.invalidScope('all scopes registered for this application have been removed', {
@@ -304,7 +312,7 @@ function checkScope(
 function checkPrompt(parameters: Parameters): ReadonlySet<Prompt> {
   const requested = (readParameter(parameters, 'prompt') ?? '').split(' ').filter((value) => value !== '');
   const prompts = new Set(PROMPTS.filter((prompt) => requested.includes(prompt)));
-  const detail: ErrorDetail = { check: 'prompt', prompt: requested };
+  const detail: ErrorDetail = { check: 'prompt_invalid', prompt: requested };
   if (requested.some((value) => !(PROMPTS as readonly string[]).includes(value)))
     throw OAuthError.invalidRequest(`the values of prompt are: ${PROMPTS.join(' ')}`, { detail });
   if (prompts.has('none') && prompts.size > 1)
@@ -321,6 +329,6 @@ function checkMaxAge(parameters: Parameters): number | null {
   if (maxAge === undefined) return null;
   if (/^\d{1,9}$/.test(maxAge)) return Number(maxAge);
   throw OAuthError.invalidRequest("the parameter 'max_age' must be a whole number of seconds", {
-    detail: { check: 'max_age' },
+    detail: { check: 'max_age_invalid' },
   });
 }

@@ -93,13 +93,13 @@ export class OAuthError extends Error {
         return new OAuthError('not_found', 404, 'there is nothing at this path', { cause });
       case 413:
         return new OAuthError('invalid_request', 413, 'the body is larger than 64 KiB', {
-          detail: { check: 'body_size' },
+          detail: { check: 'body_too_large' },
           cause,
         });
       case 415: {
         const description = 'send application/x-www-form-urlencoded or application/json';
         return new OAuthError('invalid_request', 415, description, {
-          detail: { check: 'content_type' },
+          detail: { check: 'content_type_unsupported' },
           cause,
         });
       }

@@ -125,7 +125,7 @@ export class ParametersPipe implements PipeTransform<Parameters | undefined, obj
       problems.push(constraint.defaultMessage?.(context) ?? `the parameter '${property}' is invalid`);
     }
     if (problems.length > 0)
-      throw OAuthError.invalidRequest(problems.join('; '), { detail: { check: 'parameters' } });
+      throw OAuthError.invalidRequest(problems.join('; '), { detail: { check: 'parameter_invalid' } });
     return dto;
   }
 }
@@ -168,7 +168,7 @@ const MAX_QUERY_PARAMETERS = 200;
 /** Marks a value that is not valid percent-encoded UTF-8. */
 const UNDECODABLE: unique symbol = Symbol('undecodable');
 
-const UNREADABLE = { detail: { check: 'body' } } as const;
+const UNREADABLE = { detail: { check: 'body_malformed' } } as const;
 
 const CONTROL = /\p{Cc}/u;
 const SURROGATE = /\p{Cs}/u;
@@ -197,7 +197,7 @@ export function parseQuery(query: string): Parameters {
   const pairs = query.split('&', MAX_QUERY_PARAMETERS + 1);
   if (pairs.length > MAX_QUERY_PARAMETERS)
     throw OAuthError.invalidRequest(`there are more than ${MAX_QUERY_PARAMETERS} parameters`, {
-      detail: { check: 'parameters' },
+      detail: { check: 'parameter_invalid' },
     });
   return decodePairs(pairs, decode);
 }
@@ -249,7 +249,7 @@ export function readParameter(parameters: Parameters, name: keyof typeof LIMITS)
 
 function invalid(name: string, problem: string, length?: number): OAuthError {
   return OAuthError.invalidRequest(`the parameter '${name}' ${problem}`, {
-    detail: { check: 'parameters', parameter: name, ...(length !== undefined && { length }) },
+    detail: { check: 'parameter_invalid', parameter: name, ...(length !== undefined && { length }) },
   });
 }
 

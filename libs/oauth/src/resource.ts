@@ -17,7 +17,7 @@ export function checkResource(sent: unknown, apis: readonly string[]): string | 
     isAbsoluteUri(value) ? apis.find((api) => isWithinApi(api, value)) : undefined,
   );
   const detail: ErrorDetail = {
-    check: 'resource',
+    check: 'resource_unknown',
     resource: values.map((value) => String(value).slice(0, 200)).slice(0, 5),
   };
   if (named.includes(undefined)) {

@@ -74,7 +74,7 @@ export function refreshScope(parameter: string | undefined): string | null {
   const tokens = scopeTokens(parameter);
   if (!tokens.every((token) => SCOPE_TOKEN.test(token)))
     throw OAuthError.invalidScope("the parameter 'scope' must be scope tokens separated by spaces", {
-      detail: { check: 'scope syntax' },
+      detail: { check: 'scope_malformed' },
     });
   return tokens.length === 0 ? null : tokens.join(' ');
 }

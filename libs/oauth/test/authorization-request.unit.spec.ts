@@ -24,7 +24,7 @@ describe('scope (RFC 6749 3.3)', () => {
       expect.objectContaining({
         code: 'invalid_scope',
         detail: {
-          check: 'scope',
+          check: 'scope_unregistered',
           client_id: 'sc_a',
           registered: ['profile:read'],
           requested: ['bookings:read', 'nope'],
@@ -107,7 +107,7 @@ describe('a client whose state is optional', () => {
           expect.objectContaining({
             code: 'invalid_request',
             message: expect.stringContaining('code challenge required'),
-            detail: { check: 'pkce', client_id: 'sc_a' },
+            detail: { check: 'code_challenge_invalid', client_id: 'sc_a' },
           }),
         );
     },
@@ -128,7 +128,7 @@ it('a missing state is reported with remedies for the developer and the operator
     expect.objectContaining({
       message: expect.stringMatching(/Send a random value.*ask the operator to make state optional/),
       detail: expect.objectContaining({
-        check: 'state',
+        check: 'state_missing',
         operator: expect.stringContaining('--state optional'),
       }),
     }),

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { type Check, ERROR_GUIDE, errorUri, guideEntry } from '#oauth/error-guide/error-guide.js';
+import { type Check, ERROR_GUIDE, errorUri, guideEntry, SECTIONS } from '#oauth/error-guide/error-guide.js';
+import { OVERLOAD_CHECK } from '#platform/http/overload.js';
 
 const BASE_URL = 'https://base.example.com';
 
@@ -20,6 +21,7 @@ describe('the error guide', () => {
         .flatMap((file) => checksIn(`${folder}/${file}`)),
     );
     expect(named.length).toBeGreaterThan(50);
+    named.push([OVERLOAD_CHECK, 'overload.ts']);
     expect(named.filter(([check]) => guideEntry(check, undefined) === null)).toEqual([]);
   });
 
@@ -34,32 +36,38 @@ describe('the error guide', () => {
     expect(actions.filter((action) => action.includes('`operator '))).toEqual([]);
   });
 
+  it('lists each check once', () => {
+    const names = Object.values(SECTIONS).flatMap((entries) => Object.keys(entries));
+    expect(new Set(names).size).toBe(names.length);
+  });
+
   it('has unique anchors that need no encoding', () => {
     expect(new Set(anchors).size).toBe(anchors.length);
-    expect(anchors.filter((anchor) => !/^[a-z_A-Z-]+$/.test(anchor))).toEqual([]);
+    expect(anchors.filter((anchor) => !/^[a-z0-9]+(_[a-z0-9]+)*$/.test(anchor))).toEqual([]);
   });
 
   it('does not publish entries that another entry replaces', () => {
-    for (const check of ['client is registered', 'client secret matches', 'user', 'password'])
-      expect(anchors).not.toContain(check.replaceAll(' ', '_'));
+    for (const check of ['client_unknown', 'client_secret_mismatch', 'user_unknown', 'password_mismatch'])
+      expect(anchors).not.toContain(check);
   });
 });
 
 describe('error_uri (RFC 6749 5.2)', () => {
   it.each<[Check | undefined, Parameters<typeof errorUri>[2], string]>([
     ['redirect_uri_mismatch', 'invalid_grant', 'redirect_uri_mismatch'],
-    ['dpop htu', 'invalid_dpop_proof', 'dpop_htu'],
+    ['dpop_htu_mismatch', 'invalid_dpop_proof', 'dpop_htu_mismatch'],
     [undefined, 'server_error', 'server_error'],
-    ['prompt', 'invalid_request', 'prompt'],
-    ['prompt', 'login_required', 'login_required'],
-    ['decision', 'access_denied', 'access_denied'],
+    ['prompt_invalid', 'invalid_request', 'prompt_invalid'],
+    ['login_impossible', 'login_required', 'login_required'],
+    ['consent_impossible', 'consent_required', 'consent_required'],
+    ['consent_denied', 'access_denied', 'access_denied'],
   ])('for the check %s with %s links to #%s', (check, error, anchor) => {
     expect(errorUri(BASE_URL, check, error)).toBe(`${BASE_URL}/api/auth/oauth/errors#${anchor}`);
     expect(anchors).toContain(anchor);
   });
 
   it('does not distinguish an unknown client from a wrong secret', () => {
-    const [unknown, wrong] = (['client is registered', 'client secret matches'] as const).map((check) =>
+    const [unknown, wrong] = (['client_unknown', 'client_secret_mismatch'] as const).map((check) =>
       errorUri(BASE_URL, check, 'invalid_client'),
     );
     expect(unknown).toBe(wrong);

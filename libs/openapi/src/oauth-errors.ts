@@ -1,5 +1,6 @@
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import type { OAuthErrorCode } from '#oauth/error-code.js';
+import { ERROR_CODES } from '#oauth/error-guide/error-codes.js';
 import { type HeaderDescription, json, type ResponseDescription } from './operation.js';
 import { ApiProperty } from './schema.js';
 
@@ -25,48 +26,6 @@ export class OAuthErrorBody {
   })
   readonly error_reference: string;
 }
-
-/** Causes of errors at the endpoints of the token app. */
-const CAUSES: Readonly<Partial<Record<OAuthErrorCode, readonly [cause: string, example: string]>>> = {
-  invalid_request: [
-    'a parameter is missing, repeated, malformed or too long',
-    "the parameter 'client_id' is missing",
-  ],
-  invalid_client: ['unknown client, or wrong secret', 'unknown client, or a wrong client_secret'],
-  invalid_grant: [
-    'the code or token is invalid, expired, revoked, already used, or was issued to another client or key',
-    'the code has expired; ask the user to authorize again',
-  ],
-  unsupported_response_type: ['a `response_type` other than `code`', 'the only response_type is code'],
-  unsupported_grant_type: [
-    'an unsupported `grant_type`',
-    "the parameter 'grant_type' must be authorization_code or refresh_token",
-  ],
-  invalid_scope: [
-    'a scope that does not exist, that the client is not registered for, or that was not granted',
-    "the parameter 'scope' asks for more than the user granted",
-  ],
-  invalid_target: [
-    'a `resource` that is not an API of this service, or that the authorization request did not name',
-    "the parameter 'resource' names an API that the authorization request did not name",
-  ],
-  invalid_dpop_proof: [
-    'an invalid proof, or one that was used before',
-    'the proof was used before: sign a new one',
-  ],
-  use_dpop_nonce: [
-    'the proof must contain the nonce from the `DPoP-Nonce` header',
-    'the proof needs the nonce of the DPoP-Nonce header: repeat the request with it',
-  ],
-  temporarily_unavailable: [
-    'repeat the request after `Retry-After` seconds',
-    'the service is temporarily unavailable: repeat the request in a moment',
-  ],
-  server_error: [
-    'an internal error',
-    'the service failed on this request: report the error_reference to its operator',
-  ],
-};
 
 export const RETRY_AFTER: HeaderDescription = {
   description: 'Seconds to wait before the next attempt.',
@@ -139,13 +98,13 @@ function response(
     ...((status === 429 || status === 503) && { 'Retry-After': RETRY_AFTER }),
     ...more,
   };
-  const causes = codes.map((code) => `\`${code}\`: ${causeOf(code)[0]}`);
+  const causes = codes.map((code) => `\`${code}\`: ${ERROR_CODES[code].meaning}`);
   const text: Readonly<Record<number, string>> = { 413: TOO_LARGE, 415: WRONG_TYPE };
   const examples = codes.map((code) => [
     code,
     {
       error: code,
-      error_description: text[status] ?? causeOf(code)[1],
+      error_description: text[status] ?? ERROR_CODES[code].example,
       error_uri: `https://base.example.com${ENDPOINTS.errors}#${code}`,
       error_reference: 'dhdpfs_iGBYa',
     },
@@ -154,15 +113,11 @@ function response(
   return {
     // The error codes of 400 differ between endpoints.
     ...(status !== 400 && { name: `OAuthError${status}${withNonce}` }),
-    description: TITLES[status] ?? causes.join('; '),
+    description: TITLES[status] ?? causes.join(' '),
     ...(Object.keys(headers).length > 0 && { headers }),
     content: json(
       { allOf: [OAuthErrorBody, { properties: { error: { enum: codes } } }] },
       Object.fromEntries(examples) as Record<string, unknown>,
     ),
   };
-}
-
-function causeOf(code: OAuthErrorCode): readonly [cause: string, example: string] {
-  return CAUSES[code] ?? ['', ''];
 }

@@ -69,6 +69,6 @@ function localeOf(value: unknown): string | null {
   if (value === BROWSER_LANGUAGE) return null;
   if (typeof value === 'string' && isLocale(value)) return value;
   throw OAuthError.invalidRequest("the parameter 'locale' must be one of the offered languages", {
-    detail: { check: 'locale' },
+    detail: { check: 'locale_unsupported' },
   });
 }

@@ -98,7 +98,9 @@ export class AuthorizationRequestService {
 function clientIdOf(parameters: Parameters): string {
   const clientId = readParameter(parameters, 'client_id');
   if (clientId !== undefined) return clientId;
-  throw OAuthError.invalidRequest("the parameter 'client_id' is missing", { detail: { check: 'client' } });
+  throw OAuthError.invalidRequest("the parameter 'client_id' is missing", {
+    detail: { check: 'client_id_missing' },
+  });
 }
 
 /**
@@ -115,6 +117,6 @@ function enabledClient(client: Client | null, clientId: string): Client {
     throw new KnownClientError(error, client);
   }
   throw OAuthError.invalidRequest('no application is registered under this client_id', {
-    detail: { check: 'client', client_id: clientId },
+    detail: { check: 'client_id_unregistered', client_id: clientId },
   });
 }

@@ -43,7 +43,7 @@ export class AuthorizationResponse {
   async deny(request: ValidatedRequest, { id }: User): Promise<RedirectableError> {
     await this.pushed.consume(request);
     const denied = new OAuthError('access_denied', 400, 'the user denied the request', {
-      detail: { check: 'decision', user_id: id },
+      detail: { check: 'consent_denied', user_id: id },
     });
     return new RedirectableError(denied, request, request.client.clientId);
   }

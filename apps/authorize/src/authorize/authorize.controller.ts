@@ -86,7 +86,7 @@ export class AuthorizeController {
     const decision = fields['decision'];
     if (decision !== 'allow' && decision !== 'deny')
       throw OAuthError.invalidRequest("the parameter 'decision' must be allow or deny", {
-        detail: { check: 'decision', client_id: client.clientId },
+        detail: { check: 'decision_missing', client_id: client.clientId },
       });
     const scope = grantedByForm(scopes, fields);
     const nothingChosen = scope === '';
@@ -171,14 +171,19 @@ export class AuthorizeController {
  * does not have pre-configured consent"; 3.1.2.6 names the errors.
  */
 function promptNoneError(page: 'login' | 'consent', request: ValidatedRequest): RedirectableError {
-  const [code, description] =
+  const [code, check, description] =
     page === 'login'
-      ? (['login_required', 'no user is logged in, and prompt=none does not allow a login page'] as const)
+      ? ([
+          'login_required',
+          'login_impossible',
+          'no user is logged in, and prompt=none does not allow a login page',
+        ] as const)
       : ([
           'consent_required',
+          'consent_impossible',
           'the user must give consent, and prompt=none does not allow a consent page',
         ] as const);
-  const detail: ErrorDetail = { check: 'prompt', ...(request.user && { user_id: request.user.id }) };
+  const detail: ErrorDetail = { check, ...(request.user && { user_id: request.user.id }) };
   return new RedirectableError(
     new OAuthError(code, 400, description, { detail }),
     request,

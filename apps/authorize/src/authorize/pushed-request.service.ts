@@ -65,6 +65,6 @@ function invalidRequestUri(
   { clientId }: Client,
 ): OAuthError {
   return OAuthError.invalidRequest(description, {
-    detail: { check: 'request_uri', client_id: clientId, ...detail },
+    detail: { check: 'request_uri_invalid', client_id: clientId, ...detail },
   });
 }

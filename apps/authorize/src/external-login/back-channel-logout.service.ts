@@ -56,7 +56,7 @@ export class BackChannelLogoutService {
   private async verify(token: unknown): Promise<Logout> {
     if (typeof token !== 'string' || token.length > MAX_LENGTH)
       throw OAuthError.invalidRequest("the parameter 'logout_token' is missing", {
-        detail: { check: 'logout_token' },
+        detail: { check: 'logout_token_invalid' },
       });
     try {
       const { keys, ...rules } = await this.provider.logoutTokenRules();
@@ -79,7 +79,7 @@ function invalidToken(error: unknown): unknown {
   const failed = failedCheck(error);
   if (failed === null) return error;
   return OAuthError.invalidRequest('the logout token is not valid', {
-    detail: { check: 'logout_token', failed },
+    detail: { check: 'logout_token_invalid', failed },
   });
 }
 

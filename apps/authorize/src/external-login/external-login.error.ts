@@ -3,20 +3,20 @@ import { OAuthError, type OAuthErrorOptions } from '#oauth/oauth-error.js';
 
 /** Reasons for a failed external login: `detail.check` of the error, which selects the error page. */
 export type LoginCheck =
-  | 'login_transaction'
+  | 'login_transaction_invalid'
   | 'login_cancelled'
-  | 'login_answer'
-  | 'login_disabled'
+  | 'login_response_invalid'
+  | 'login_user_disabled'
   | 'login_unavailable'
-  | 'login_starts';
+  | 'login_starts_exceeded';
 
 const STATUS: Readonly<Record<LoginCheck, readonly [code: OAuthErrorCode, status: number]>> = {
-  login_transaction: ['invalid_request', 400],
+  login_transaction_invalid: ['invalid_request', 400],
   login_cancelled: ['access_denied', 403],
-  login_answer: ['access_denied', 403],
-  login_disabled: ['access_denied', 403],
+  login_response_invalid: ['access_denied', 403],
+  login_user_disabled: ['access_denied', 403],
   login_unavailable: ['temporarily_unavailable', 503],
-  login_starts: ['temporarily_unavailable', 429],
+  login_starts_exceeded: ['temporarily_unavailable', 429],
 };
 
 /** A failed external login. Its page offers to start again with the same authorization request. */

@@ -87,9 +87,14 @@ export class ExternalLoginService {
     const transaction = { query, startedAt: this.clock(), details };
     const wait = await this.transactions.begin(state, browser, address, transaction);
     if (wait > 0)
-      throw new ExternalLoginError('login_starts', 'too many logins were started from this address', query, {
-        headers: { 'Retry-After': String(wait) },
-      });
+      throw new ExternalLoginError(
+        'login_starts_exceeded',
+        'too many logins were started from this address',
+        query,
+        {
+          headers: { 'Retry-After': String(wait) },
+        },
+      );
     return { location, cookies: known === null ? [this.loginCookie.set(browser)] : [] };
   }
 
@@ -132,20 +137,27 @@ export class ExternalLoginService {
       if (session.sid === undefined) await this.sessions.addWithoutSid(identity);
       const user = await this.upsertUser(identity, authenticated);
       if (user.disabled)
-        throw new ExternalLoginError('login_disabled', 'the account is disabled', query, {
+        throw new ExternalLoginError('login_user_disabled', 'the account is disabled', query, {
           detail: { user_id: user.id },
         });
       if (await this.sessions.isEnded(session))
-        throw new ExternalLoginError('login_answer', 'the session at the login provider has ended', query, {
-          detail: { failed: 'sid' },
-        });
+        throw new ExternalLoginError(
+          'login_response_invalid',
+          'the session at the login provider has ended',
+          query,
+          {
+            detail: { failed: 'sid' },
+          },
+        );
       const cookie = await this.sessions.begin(cookieHeader, user, query, session);
       const cookies = [this.sessionCookie.set(cookie), ...this.language.remember(cookieHeader, user.locale)];
       return { location: afterLogin(query), cookies, userId: user.id };
     } catch (error) {
       const failed = refusalOf(error);
       if (failed === null) throw duringLogin(error, query);
-      throw new ExternalLoginError('login_answer', (error as Error).message, query, { detail: { failed } });
+      throw new ExternalLoginError('login_response_invalid', (error as Error).message, query, {
+        detail: { failed },
+      });
     }
   }
 
@@ -178,5 +190,5 @@ function refusalOf(error: unknown): string | null {
 
 function invalidTransaction(found: string, query: string): ExternalLoginError {
   const description = 'the login has expired or was started in another browser';
-  return new ExternalLoginError('login_transaction', description, query, { detail: { found } });
+  return new ExternalLoginError('login_transaction_invalid', description, query, { detail: { found } });
 }

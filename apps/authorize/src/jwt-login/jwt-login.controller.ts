@@ -56,7 +56,7 @@ export class JwtLoginController {
     const { assertion } = fields;
     if (typeof assertion !== 'string' || assertion === '' || assertion.length > MAX_ASSERTION)
       throw new ExternalLoginError(
-        'login_answer',
+        'login_response_invalid',
         `the form must have one 'assertion' field of at most ${MAX_ASSERTION} characters`,
         '',
         { detail: { failed: 'form' } },
@@ -82,7 +82,7 @@ export class JwtLoginController {
     if (parameters.size === 0) return this.pages.seeOther(reply, ENDPOINTS.account);
     if (parameters.get('error') !== 'access_denied')
       throw new ExternalLoginError(
-        'login_answer',
+        'login_response_invalid',
         'return a login with a form (POST); a link may only carry error=access_denied and the challenge',
         '',
         { detail: { failed: 'method' } },

@@ -109,5 +109,5 @@ export class JwtLoginService {
 }
 
 function invalidAnswer(description: string, failed: string, query: string): ExternalLoginError {
-  return new ExternalLoginError('login_answer', description, query, { detail: { failed } });
+  return new ExternalLoginError('login_response_invalid', description, query, { detail: { failed } });
 }

@@ -107,7 +107,9 @@ export class LoginService {
       if (user && matches && !user.disabled) return { user, attempt };
       if (user && matches) return await this.disabled(user, attempt);
       // The user name is not logged, because people accidentally type their password there.
-      const detail: ErrorDetail = user ? { check: 'password', user_id: user.id } : { check: 'user' };
+      const detail: ErrorDetail = user
+        ? { check: 'password_mismatch', user_id: user.id }
+        : { check: 'user_unknown' };
       return { status: 401, problem: { id: 'login.problem.wrong' }, detail };
     } catch (error) {
       await this.throttle.cancel(attempt);
@@ -117,7 +119,7 @@ export class LoginService {
 
   private async disabled({ id }: User, attempt: Attempt): Promise<LoginRefusal> {
     await this.throttle.succeeded(attempt);
-    const detail: ErrorDetail = { check: 'disabled', user_id: id };
+    const detail: ErrorDetail = { check: 'user_disabled', user_id: id };
     return { status: 403, problem: { id: 'login.problem.disabled' }, detail };
   }
 }
@@ -128,10 +130,10 @@ function throttled({ counter, seconds }: Throttled): LoginRefusal {
     status: 429,
     retryAfter: seconds,
     problem: { id: 'login.problem.throttled', values: { minutes: Math.ceil(seconds / 60) } },
-    detail: { check: 'login_throttle', counter, retry_after: seconds },
+    detail: { check: 'login_throttled', counter, retry_after: seconds },
   };
 }
 
 function badRequest(problem: LoginProblem): LoginRefusal {
-  return { status: 400, problem, detail: { check: 'login_form', problem: problem.id } };
+  return { status: 400, problem, detail: { check: 'login_form_incomplete', problem: problem.id } };
 }

@@ -43,7 +43,7 @@ function loginFailure(error: unknown): LoginFailure | null {
 
 function invalid(failed: string, reason: string): LoginFailure {
   const description = 'the response of the OpenID provider is not valid';
-  return { check: 'login_answer', description, detail: { failed, reason } };
+  return { check: 'login_response_invalid', description, detail: { failed, reason } };
 }
 
 /** OpenID Connect Core 3.1.2.6, RFC 6749 4.1.2.1 and 5.2. */
@@ -55,7 +55,7 @@ function providerError(name: string, error: string | null): LoginFailure {
     if (code === 'server_error' || code === 'temporarily_unavailable') return unavailable(code);
   }
   return {
-    check: 'login_answer',
+    check: 'login_response_invalid',
     description: 'the OpenID provider rejected the login',
     detail: {
       failed: name === 'ResponseBodyError' ? 'token_request' : 'authorization',

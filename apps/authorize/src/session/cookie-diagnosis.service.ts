@@ -79,7 +79,9 @@ export class CookieDiagnosis {
   /** Detects a form of our own page that was opened at another origin than AUTH_URL. */
   private isOwnForm({ detail: { check } }: OAuthError, { headers, protocol, host }: FastifyRequest): boolean {
     const site = headers['sec-fetch-site'] ?? 'same-origin';
-    return check === 'origin' && site === 'same-origin' && headers.origin === `${protocol}://${host}`;
+    return (
+      check === 'origin_mismatch' && site === 'same-origin' && headers.origin === `${protocol}://${host}`
+    );
   }
 
   /** Page of the form at AUTH_URL. Its path accepts GET, so the URL cannot lead to another site. */

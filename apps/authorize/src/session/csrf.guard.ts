@@ -47,29 +47,29 @@ class CsrfGuard implements CanActivate {
     const fields = (body ?? {}) as FormFields;
     if (Object.values(fields).some(Array.isArray))
       throw OAuthError.invalidRequest('a form field is repeated', {
-        detail: { check: 'form_fields' },
+        detail: { check: 'form_field_repeated' },
       });
     this.checkOrigin(headers);
     const cookie = this.cookies.read(headers.cookie);
     if (cookie === null)
       throw forbidden(
         'your browser did not send the cookie of this site; cookies are required to log in',
-        'cookie',
+        'cookie_missing',
       );
     const purpose = this.reflector.get<FormPurpose>(PURPOSE, context.getHandler());
     if (!isCsrfToken(fields[CSRF_FIELD], cookie, purpose))
-      throw forbidden('the form is out of date, or it did not come from this site', 'csrf_token');
+      throw forbidden('the form is out of date, or it did not come from this site', 'csrf_token_mismatch');
     return true;
   }
 
   /** Browsers without these headers rely on the token alone. */
   private checkOrigin({ 'sec-fetch-site': site, origin }: IncomingHttpHeaders): void {
     if (site !== undefined && site !== 'same-origin')
-      throw forbidden('the form was sent by another site', 'sec_fetch_site', site);
+      throw forbidden('the form was sent by another site', 'sec_fetch_site_mismatch', site);
     // "null" proves nothing: with our Referrer-Policy, no-referrer, browsers send it with every form (Fetch standard, "append a
     // request Origin header").
     if (origin !== undefined && origin !== 'null' && origin !== this.configuration.AUTH_URL)
-      throw forbidden('the form was sent by another site', 'origin', origin);
+      throw forbidden('the form was sent by another site', 'origin_mismatch', origin);
   }
 }
 

@@ -25,26 +25,28 @@ afterEach(() => cables.redis.mend());
 
 /** Errors that are returned to the application instead. */
 const redirected: [check: string, parameters: Record<string, string | undefined>][] = [
-  ['state', { state: undefined }],
-  ['response_type', { response_type: 'token' }],
-  ['response_mode', { response_mode: 'fragment' }],
-  ['pkce', { code_challenge: 'short', code_challenge_method: 'S256' }],
-  ['dpop_jkt', { dpop_jkt: 'x' }],
-  ['scope', { scope: 'nope' }],
-  ['resource', { resource: 'https://nobody.example.com' }],
-  ['prompt', { prompt: 'nope' }],
-  ['max_age', { max_age: '-1' }],
+  ['state_missing', { state: undefined }],
+  ['response_type_unsupported', { response_type: 'token' }],
+  ['response_mode_unsupported', { response_mode: 'fragment' }],
+  ['code_challenge_invalid', { code_challenge: 'short', code_challenge_method: 'S256' }],
+  ['dpop_jkt_invalid', { dpop_jkt: 'x' }],
+  ['scope_unregistered', { scope: 'nope' }],
+  ['resource_unknown', { resource: 'https://nobody.example.com' }],
+  ['prompt_invalid', { prompt: 'nope' }],
+  ['max_age_invalid', { max_age: '-1' }],
 ];
 
 /** Checks whose failure is shown in the form itself, or covered by other tests. */
 const ELSEWHERE = {
-  'login.spec.ts': ['login_form', 'user', 'password'],
-  'throttle.spec.ts': ['login_throttle'],
-  'gone-user.spec.ts': ['disabled'],
-  'par.spec.ts': ['pushed'],
-  'bad-input.spec.ts': ['body'],
-  'oidc-login.spec.ts': ['login_answer', 'login_cancelled', 'login_unavailable'],
-  'back-channel-logout.spec.ts': ['logout_token'],
+  'login.spec.ts': ['login_form_incomplete', 'user_unknown', 'password_mismatch'],
+  'throttle.spec.ts': ['login_throttled'],
+  'gone-user.spec.ts': ['user_disabled'],
+  'par.spec.ts': ['push_required'],
+  'bad-input.spec.ts': ['body_malformed'],
+  'oidc-login.spec.ts': ['login_response_invalid', 'login_cancelled', 'login_unavailable'],
+  'consent.spec.ts': ['consent_denied'],
+  'refresh.spec.ts': ['scope_malformed'],
+  'back-channel-logout.spec.ts': ['logout_token_invalid'],
 };
 
 const text = (id: MessageId) => CATALOGUE[id].en;
@@ -58,7 +60,7 @@ describe.each(pages)('%s', (_what, check, kind, provoke) => {
     expect(page.headers['location']).toBeUndefined();
     expect(h1Of(page)).toBe(text(`error.${kind}.title`));
     expect(page.text).toContain(`<title>Error: ${text(`error.${kind}.title`)}`);
-    expect(page.text).toContain(text(`error.party.${party}`));
+    expect(page.text).toContain(text(`error.party.${party ?? 'nobody'}`));
     expect(page.text).toContain(text(`error.advice.${advice}`));
     expect(page.text).toMatch(/Reference: <code>[\w-]{12}<\/code>/);
     const details = /<details>([\s\S]*)<\/details>/.exec(page.text)?.[1] ?? '';
@@ -96,9 +98,11 @@ it('these tests cover every check in the sources', () => {
   const checks = sources.flatMap((source) => [
     ...[...source.matchAll(/check: '(\w+)'/g)].map(([, check = '']) => check),
     // csrf.guard.ts passes its check names as arguments.
-    ...[...source.matchAll(/'(cookie|csrf_token|sec_fetch_site|origin)',?(?: \w+)?\s*\)/g)].map(
-      ([, check = '']) => check,
-    ),
+    ...[
+      ...source.matchAll(
+        /'(cookie_missing|csrf_token_mismatch|sec_fetch_site_mismatch|origin_mismatch)',?(?: \w+)?\s*\)/g,
+      ),
+    ].map(([, check = '']) => check),
   ]);
   const covered = [
     ...pages.map(([, check]) => check),
@@ -167,7 +171,7 @@ it('errors that only the application’s developer can fix do not advise a retry
 });
 
 it('the error for overload advises waiting, without a responsible party', () => {
-  expect(ERROR_KINDS.busy).toEqual({ party: 'nobody', advice: 'wait' });
+  expect(ERROR_KINDS.busy).toEqual({ party: null, advice: 'wait' });
 });
 
 it('a page that fails to render closes its connection, but does not stop the process', async () => {

@@ -15,7 +15,7 @@ const remedies = Object.values(ERROR_KINDS);
 const COMPOSED: Readonly<Record<string, readonly string[]>> = {
   'error.${kind}.title': Object.keys(ERROR_KINDS),
   'error.${kind}.what': Object.keys(ERROR_KINDS),
-  'error.party.${party}': remedies.map(({ party }) => party),
+  'error.party.${party}': remedies.map(({ party }) => party ?? 'nobody'),
   'error.advice.${advice}': remedies.map(({ advice }) => advice),
   'brand.${name}': ['product', 'privacy', 'terms', 'help'],
   'scope.${access}': ['read', 'write'],

@@ -17,12 +17,12 @@ type Detail = NonNullable<AuditEvent['detail']>;
 /** More specific labels than `sent` and `expected`. */
 const LABELS: ReadonlyMap<string, readonly [sent: string, expected: string]> = new Map([
   ['redirect_uri_mismatch', ['sent', 'in the authorization request']],
-  ['scope_exceeds', ['requested', 'granted']],
-  ['resource_exceeds', ['requested', 'granted']],
+  ['scope_exceeded', ['requested', 'granted']],
+  ['resource_exceeded', ['requested', 'granted']],
   ['other_client', ['client of the request', 'client of the token']],
   ['refresh_token_reused', ['generation that was sent', 'current generation']],
   ['wrong_kind', ['kind that was sent', 'kind that is needed']],
-  ['token scope', ['scope of the token', 'scope that is needed']],
+  ['scope_insufficient', ['scope of the token', 'scope that is needed']],
 ]);
 
 export function comparisonOf({ check = '', detail = {}, time }: AuditEvent): Comparison {
@@ -52,16 +52,16 @@ export function comparisonOf({ check = '', detail = {}, time }: AuditEvent): Com
 
 function differences(check: string, detail: Detail): Difference[] {
   const { sent, expected, registered, requested, redirect_uri: redirectUri } = detail;
-  if (check === 'redirect_uri' && typeof redirectUri === 'string')
+  if (check === 'redirect_uri_unregistered' && typeof redirectUri === 'string')
     return [closestDifference(redirectUri, textsOf(registered))].filter((one) => one !== null);
   if (
-    (check === 'redirect_uri_mismatch' || check === 'dpop htu') &&
+    (check === 'redirect_uri_mismatch' || check === 'dpop_htu_mismatch') &&
     typeof sent === 'string' &&
     typeof expected === 'string'
   )
     return [differenceOf(sent, expected)];
-  if (check === 'scope') return differentScopes(textsOf(requested), textsOf(registered));
-  if (check === 'scope_exceeds' || check === 'resource_exceeds')
+  if (check === 'scope_unregistered') return differentScopes(textsOf(requested), textsOf(registered));
+  if (check === 'scope_exceeded' || check === 'resource_exceeded')
     return differentScopes(textsOf(sent), textsOf(expected));
   return [];
 }

@@ -19,7 +19,7 @@ export interface Explanation {
 }
 
 /** An API only records that the token is not valid; the token app records the reason. */
-const VAGUE: ReadonlySet<unknown> = new Set(['access token is active']);
+const VAGUE: ReadonlySet<unknown> = new Set(['access_token_inactive']);
 
 export function clientIdOf(events: readonly AuditEvent[], owner: GrantOwner | null): string | null {
   return events.map(({ client_id: id }) => id).find((id) => id !== undefined) ?? owner?.clientId ?? null;

@@ -58,20 +58,22 @@ type Review = (
 ) => Values | string;
 
 const REVIEWS: ReadonlyMap<string | undefined, Review> = new Map<string, Review>([
-  ['redirect_uri', redirectUri],
-  ['scope', (client, { requested }, scopes) => scope(client, textsOf(requested), scopes)],
-  ['token scope', (client, { expected }, scopes) => scope(client, textsOf(expected), scopes)],
+  ['redirect_uri_unregistered', redirectUri],
+  ['scope_unregistered', (client, { requested }, scopes) => scope(client, textsOf(requested), scopes)],
+  ['scope_insufficient', (client, { expected }, scopes) => scope(client, textsOf(expected), scopes)],
   [
-    'pushed',
+    'push_required',
     ({ requirePar }) => (requirePar ? {} : 'The service requires this of every application: `REQUIRE_PAR`.'),
   ],
   [
-    'state',
+    'state_missing',
     ({ requireState }) => (requireState ? {} : 'It is optional for the application now: repeat the request.'),
   ],
-  ['pkce', ({ requireState }) => (requireState ? 'The application must send a `state` already.' : {})],
+  [
+    'code_challenge_invalid',
+    ({ requireState }) => (requireState ? 'The application must send a `state` already.' : {}),
+  ],
   ['client_disabled', enabled],
-  ['client is enabled', enabled],
 ]);
 
 function redirectUri(client: ClientWithSecrets, { redirect_uri: uri }: Readonly<Record<string, unknown>>) {

@@ -82,7 +82,7 @@ describe('explain for requests to the running product', () => {
     const page = await (await authorize({ redirect_uri: `${REDIRECT_URI}/` })).text();
     const [, reference = ''] = /Reference: <code>([\w-]{12})<\/code>/.exec(page) ?? [];
     expect(await explain(reference)).toMatchObject({
-      check: 'redirect_uri',
+      check: 'redirect_uri_unregistered',
       client_id: client.client_id,
       values: expect.arrayContaining([{ name: 'sent', value: `${REDIRECT_URI}/` }]),
       differences: [{ marked: `${REDIRECT_URI}{+/+}` }],
@@ -123,7 +123,7 @@ describe('explain for requests to the running product', () => {
       user_id: userId,
       around: expect.arrayContaining([expect.objectContaining({ type: 'grant.revoked' })]),
       event: { service: 'token' },
-      other_events: [{ service: 'resource', error: 'invalid_token', check: 'access token is active' }],
+      other_events: [{ service: 'resource', error: 'invalid_token', check: 'access_token_inactive' }],
     });
     const { stdout: page } = await host.run(['explain', reference], env);
     expect(page).toMatch(/^Request +GET \/v2\/me$/m);
@@ -139,12 +139,15 @@ describe('explain for requests to the running product', () => {
     const callback = new URL(headers.get('location') ?? '');
     expect(callback.searchParams.get('error')).toBe('invalid_scope');
     const explanation = await explain(callback.searchParams.get('error_reference') ?? '');
-    expect(explanation).toMatchObject({ check: 'scope', differences: [{ marked: 'profile:re[-a-]{+e+}d' }] });
+    expect(explanation).toMatchObject({
+      check: 'scope_unregistered',
+      differences: [{ marked: 'profile:re[-a-]{+e+}d' }],
+    });
     await auditEvents(services.natsUrl, { clientId: client.client_id, types: ['request.refused'] }, 3);
     const { stdout } = await host.run(['explain', '--client', client.client_id, '--json'], env);
     const { groups } = JSON.parse(stdout) as { groups: { check: string; count: number }[] };
     expect(groups.map(({ check }) => check)).toEqual(
-      expect.arrayContaining(['redirect_uri', 'redirect_uri_mismatch', 'scope']),
+      expect.arrayContaining(['redirect_uri_unregistered', 'redirect_uri_mismatch', 'scope_unregistered']),
     );
   });
 });

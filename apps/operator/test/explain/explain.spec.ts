@@ -34,7 +34,7 @@ beforeAll(async () => {
   await store({ ...refused, reference: '-hyphen-_-_-', check: 'expired' }, 40);
   await store({ reference: 'hours_ago___', ...refused, check: 'code_replayed' }, 3 * 3600);
   await store(
-    { reference: 'at_an_api___', error: 'invalid_token', check: 'access token is active', status: 401 },
+    { reference: 'at_an_api___', error: 'invalid_token', check: 'access_token_inactive', status: 401 },
     30,
     'resource',
   );
@@ -118,7 +118,7 @@ describe('explain REFERENCE', () => {
     expect(JSON.parse(stdout)).toMatchObject({
       check: 'revoked',
       client_id: CLIENT,
-      other_events: [{ service: 'resource', check: 'access token is active' }],
+      other_events: [{ service: 'resource', check: 'access_token_inactive' }],
     });
   });
 

@@ -63,7 +63,7 @@ describe('the values that a check compared', () => {
       redirect_uri: 'https://a.example/cb/',
       registered: ['https://a.example/cb', 'https://b.example'],
     };
-    const { values, differences } = comparisonOf(event({ check: 'redirect_uri', detail }));
+    const { values, differences } = comparisonOf(event({ check: 'redirect_uri_unregistered', detail }));
     expect(values).toEqual([
       { name: 'sent', value: 'https://a.example/cb/' },
       { name: 'registered', value: 'https://a.example/cb' },
@@ -77,13 +77,13 @@ describe('the values that a check compared', () => {
       requested: ['profile:read', 'bookings:reed'],
       registered: ['profile:read', 'bookings:read'],
     };
-    const { differences } = comparisonOf(event({ check: 'scope', detail }));
+    const { differences } = comparisonOf(event({ check: 'scope_unregistered', detail }));
     expect(differences.map(markedText)).toEqual(['bookings:re[-a-]{+e+}d']);
   });
 
   it('are the requested and the granted scopes of a refresh', () => {
     const detail = { sent: 'profile:read x', expected: 'profile:read' };
-    expect(comparisonOf(event({ check: 'scope_exceeds', detail }))).toMatchObject({
+    expect(comparisonOf(event({ check: 'scope_exceeded', detail }))).toMatchObject({
       values: [
         { name: 'requested', value: 'profile:read x' },
         { name: 'granted', value: 'profile:read' },
@@ -102,7 +102,7 @@ describe('the values that a check compared', () => {
 
   it('are all other values of the event by name', () => {
     const detail = { code_challenge_method: 'plain', counter: 3 };
-    expect(comparisonOf(event({ check: 'pkce', detail })).values).toEqual([
+    expect(comparisonOf(event({ check: 'code_challenge_invalid', detail })).values).toEqual([
       { name: 'code_challenge_method', value: 'plain' },
       { name: 'counter', value: '3' },
     ]);
@@ -148,7 +148,7 @@ function operatorRemedy(
 
 describe('an explanation', () => {
   it('uses the event of the token app if the API only records that a token is not valid', () => {
-    const atApi = event({ check: 'access token is active', error: 'invalid_token' }, 'resource');
+    const atApi = event({ check: 'access_token_inactive', error: 'invalid_token' }, 'resource');
     const atToken = event({ check: 'revoked', error: 'invalid_token', grant_id: 'g1', client_id: CLIENT });
     const explanation = explained([atApi, atToken]);
     expect(explanation).toMatchObject({
@@ -192,7 +192,7 @@ describe('an explanation', () => {
 
   it('has commands that can be copied', () => {
     const detail = { redirect_uri: 'https://a.example/cb', registered: [] };
-    expect(operatorRemedy({ check: 'redirect_uri', detail }).commands).toEqual([
+    expect(operatorRemedy({ check: 'redirect_uri_unregistered', detail }).commands).toEqual([
       `operator client update ${CLIENT} --add-redirect-uri https://a.example/cb`,
     ]);
   });
@@ -206,7 +206,7 @@ describe('an explanation', () => {
     const started = process.env.npm_lifecycle_script;
     process.env.npm_lifecycle_script = 'operator';
     try {
-      expect(operatorRemedy({ check: 'client secret matches' }).commands?.[0]).toBe(
+      expect(operatorRemedy({ check: 'client_secret_mismatch' }).commands?.[0]).toBe(
         `npx operator client secret list ${CLIENT}`,
       );
     } finally {
@@ -222,7 +222,7 @@ describe('an explanation', () => {
     ["https://a.example/';id;'", 'x{redirect_uri}--client{client_id}'],
   ])('quotes %s in commands, so that a shell does not run it', (uri, clientId) => {
     const detail = { redirect_uri: uri, registered: [] };
-    const { commands } = operatorRemedy({ check: 'redirect_uri', client_id: clientId, detail });
+    const { commands } = operatorRemedy({ check: 'redirect_uri_unregistered', client_id: clientId, detail });
     const command = commands?.[0]?.replace('operator', '');
     expect(execFileSync('sh', ['-c', `printf '%s\\n' ${command}`], { encoding: 'utf8' }).trim()).toBe(
       ['client', 'update', clientId, '--add-redirect-uri', uri].join('\n'),
@@ -244,7 +244,7 @@ describe('an explanation', () => {
 
 describe('a redirect URI that was not registered', () => {
   const remedy = (uri: unknown, client?: Partial<ClientWithSecrets> | null) =>
-    operatorRemedy({ check: 'redirect_uri', detail: { redirect_uri: uri } }, client);
+    operatorRemedy({ check: 'redirect_uri_unregistered', detail: { redirect_uri: uri } }, client);
 
   it.each([
     ['javascript:alert(1)', /It cannot be registered: it has the scheme javascript/],
@@ -285,7 +285,7 @@ describe('a redirect URI that was not registered', () => {
       commands: [],
     });
     const detail = { redirect_uri: 'https://a.example/cb' };
-    const { remedies } = explanationOf('r', [event({ check: 'redirect_uri', detail })], null, {
+    const { remedies } = explanationOf('r', [event({ check: 'redirect_uri_unregistered', detail })], null, {
       client: undefined,
       scopes: SCOPES,
     });
@@ -296,7 +296,7 @@ describe('a redirect URI that was not registered', () => {
 describe('a remedy for the operator', () => {
   it('adds declared scopes that the client does not have', () => {
     const detail = { requested: ['profile:read', 'bookings:read', 'nope', 'bookings:write'] };
-    expect(operatorRemedy({ check: 'scope', detail }).commands).toEqual([
+    expect(operatorRemedy({ check: 'scope_unregistered', detail }).commands).toEqual([
       `operator client update ${CLIENT} --add-scope 'bookings:read bookings:write'`,
     ]);
   });
@@ -305,7 +305,7 @@ describe('a remedy for the operator', () => {
     [['profile:read'], SCOPES, /registered for all of them now/],
     [['nope'], SCOPES, /nope is not declared in `SCOPES_FILE`/],
   ])('adds no scope for a request of %j', (requested, scopes, action) => {
-    expect(operatorRemedy({ check: 'scope', detail: { requested } }, {}, scopes)).toEqual({
+    expect(operatorRemedy({ check: 'scope_unregistered', detail: { requested } }, {}, scopes)).toEqual({
       action: expect.stringMatching(action),
       commands: [],
     });
@@ -313,20 +313,20 @@ describe('a remedy for the operator', () => {
 
   it('adds no scope for a token of a client that has it: the user did not grant it', () => {
     const detail = { sent: '', expected: 'bookings:read' };
-    expect(operatorRemedy({ check: 'token scope', detail }).commands).toHaveLength(1);
-    expect(operatorRemedy({ check: 'token scope', detail }, { scopes: SCOPES }).commands).toEqual([]);
+    expect(operatorRemedy({ check: 'scope_insufficient', detail }).commands).toHaveLength(1);
+    expect(operatorRemedy({ check: 'scope_insufficient', detail }, { scopes: SCOPES }).commands).toEqual([]);
   });
 
   it('skips changes that have been made since', () => {
-    expect(operatorRemedy({ check: 'pushed' }).commands).toEqual([
+    expect(operatorRemedy({ check: 'push_required' }).commands).toEqual([
       `operator client update ${CLIENT} --require-par false`,
     ]);
-    expect(operatorRemedy({ check: 'pushed' }, { requirePar: false }).action).toMatch(/REQUIRE_PAR/);
-    expect(operatorRemedy({ check: 'state' }).commands).toEqual([
+    expect(operatorRemedy({ check: 'push_required' }, { requirePar: false }).action).toMatch(/REQUIRE_PAR/);
+    expect(operatorRemedy({ check: 'state_missing' }).commands).toEqual([
       `operator client update ${CLIENT} --state optional`,
     ]);
-    expect(operatorRemedy({ check: 'state' }, { requireState: false }).commands).toEqual([]);
-    for (const check of ['client_disabled', 'client is enabled']) {
+    expect(operatorRemedy({ check: 'state_missing' }, { requireState: false }).commands).toEqual([]);
+    for (const check of ['client_disabled']) {
       expect(operatorRemedy({ check }).commands).toContain(`operator client enable ${CLIENT}`);
       expect(operatorRemedy({ check }, { disabledAt: null })).toEqual({
         action: 'It is enabled now: repeat the request.',
@@ -354,7 +354,9 @@ describe('a summary', () => {
     const summary = new SummaryBuilder();
     const at = (minute: number) => new Date(AT.getTime() + minute * 60_000);
     summary.add(event({ check: 'expired', error: 'invalid_grant', reference: 'a' }, 'token', at(1)));
-    summary.add(event({ check: 'pkce', error: 'invalid_request', reference: 'b' }, 'token', at(2)));
+    summary.add(
+      event({ check: 'code_challenge_invalid', error: 'invalid_request', reference: 'b' }, 'token', at(2)),
+    );
     summary.add(event({ type: 'token.issued' }, 'token', at(3)));
     summary.add(event({ check: 'expired', error: 'invalid_grant', reference: 'c' }, 'token', at(4)));
     const { groups, refused, succeeded } = summary.build();
@@ -363,7 +365,7 @@ describe('a summary', () => {
       1,
       [
         ['expired', 2],
-        ['pkce', 1],
+        ['code_challenge_invalid', 1],
       ],
     ]);
     expect(groups[0]).toMatchObject({

@@ -69,20 +69,20 @@ export class ClientAuthenticator {
     addLogContext(raw, { client_id: clientId });
     const client = isClientId(clientId) ? await this.clients.get(clientId) : null;
     if (!client)
-      throw invalidClient(credentials, 'unknown client, or a wrong client_secret', 'client is registered');
+      throw invalidClient(credentials, 'unknown client, or a wrong client_secret', 'client_unknown');
     if (client.type === 'public') {
       if (clientSecret === undefined) return enabled(client, credentials);
       throw invalidClient(
         credentials,
         'this is a public client: it has no client_secret and must not send one',
-        'public client sends no secret',
+        'client_secret_unexpected',
       );
     }
     if (clientSecret === undefined)
-      throw invalidClient(credentials, "the parameter 'client_secret' is missing", 'client secret is sent');
+      throw invalidClient(credentials, "the parameter 'client_secret' is missing", 'client_secret_missing');
     const secretId = matchClientSecret(clientSecret, client.secrets);
     if (secretId === null)
-      throw invalidClient(credentials, 'unknown client, or a wrong client_secret', 'client secret matches');
+      throw invalidClient(credentials, 'unknown client, or a wrong client_secret', 'client_secret_mismatch');
     // Shows the operator whether the older of two secrets is still used.
     this.usage.recordSecret(secretId);
     return enabled(client, credentials);
@@ -104,21 +104,21 @@ export function readCredentials(authorization: string | undefined, body: ClientD
   if (!basic) {
     if (body.client_id === undefined)
       throw OAuthError.invalidRequest("the parameter 'client_id' is missing", {
-        detail: { check: 'client id is sent' },
+        detail: { check: 'client_id_missing' },
       });
     return { clientId: body.client_id, clientSecret: body.client_secret, method: 'body' };
   }
   if (body.client_secret !== undefined) {
     throw OAuthError.invalidRequest(
       "send the client's credentials in the Authorization header or in the body, not in both",
-      { detail: { check: 'one client authentication' } },
+      { detail: { check: 'client_authentication_ambiguous' } },
     );
   }
   const [clientId, clientSecret] = readBasic(basic[1] ?? '');
   if (body.client_id !== undefined && body.client_id !== clientId) {
     throw OAuthError.invalidRequest(
       "the parameter 'client_id' is not the client of the Authorization header",
-      { detail: { check: 'client id matches the header', client_id: clientId } },
+      { detail: { check: 'client_id_mismatch', client_id: clientId } },
     );
   }
   return { clientId, clientSecret, method: 'basic' };
@@ -142,7 +142,7 @@ function enabled(client: Client, credentials: ClientCredentials): Client {
   throw invalidClient(
     credentials,
     'the operator has disabled this client: all its requests fail until the operator enables it again',
-    'client is enabled',
+    'client_disabled',
   );
 }
 
@@ -162,7 +162,7 @@ function readBasic(encoded: string): [id: string, secret: string | undefined] {
   const description =
     'the Authorization header must be Basic with base64 of the form-encoded client_id:client_secret';
   throw OAuthError.invalidClient(description, {
-    detail: { check: 'basic credentials syntax' },
+    detail: { check: 'basic_credentials_malformed' },
     headers: BASIC_CHALLENGE,
   });
 }

@@ -42,7 +42,7 @@ export class ResourceServerAuthenticator {
     throw invalidClient(
       credentials,
       'only a registered resource server may introspect tokens: send its id and secret',
-      server ? 'resource server secret matches' : 'resource server is registered',
+      server ? 'resource_server_secret_mismatch' : 'resource_server_unknown',
     );
   }
 }

@@ -44,7 +44,7 @@ export class DpopProofService {
     if ((await this.consume(request)).outcome === 'consumed') return jkt;
     // RFC 9449 11.1: "servers can store, in the context of the target URI, the jti value of each DPoP proof".
     throw new OAuthError('invalid_dpop_proof', 400, 'the proof was used before: make one for each request', {
-      detail: { check: 'dpop replay', jkt },
+      detail: { check: 'dpop_proof_replayed', jkt },
     });
   }
 

@@ -61,7 +61,7 @@ export class DpopGuard implements CanActivate {
       // 5: "If the DPoP proof is invalid, the authorization server issues an error response per Section 5.2 of
       // [RFC6749] with invalid_dpop_proof as the value of the error parameter."
       throw new OAuthError('invalid_dpop_proof', 400, error.message, {
-        detail: { check: `dpop ${error.check}`, ...error.compared },
+        detail: { check: error.check, ...error.compared },
         cause: error,
       });
     }
@@ -70,7 +70,7 @@ export class DpopGuard implements CanActivate {
 
 /** RFC 9449 8: a required nonce is missing or has expired. */
 function useNonce({ nonce, jkt }: DpopProof): OAuthError {
-  const detail: ErrorDetail = { check: nonce === null ? 'dpop nonce is sent' : 'dpop nonce is current', jkt };
+  const detail: ErrorDetail = { check: nonce === null ? 'dpop_nonce_missing' : 'dpop_nonce_expired', jkt };
   return new OAuthError(
     'use_dpop_nonce',
     400,

@@ -58,7 +58,7 @@ export class ParService {
     // 2.1: "The request_uri authorization request parameter is one exception, and it MUST NOT be provided."
     if (readParameter(parameters, 'request_uri') !== undefined)
       throw OAuthError.invalidRequest("the parameter 'request_uri' must not be pushed", {
-        detail: { check: 'request_uri' },
+        detail: { check: 'request_uri_invalid' },
       });
     const { scopes } = this;
     const request = checkAuthorizationRequest(parameters, client, { scopes, apis: this.configuration.apis });
@@ -96,7 +96,7 @@ function tooManyRequests({ counter, retryAfter }: PushRefusal): OAuthError {
   const source = counter === 'client' ? 'for this application' : 'from this address';
   const description = `too many pushed requests ${source}; retry in ${retryAfter} s`;
   return new OAuthError('temporarily_unavailable', 429, description, {
-    detail: { check: 'push_limit', counter },
+    detail: { check: 'push_limit_exceeded', counter },
     headers: { 'Retry-After': String(retryAfter) },
   });
 }
@@ -110,7 +110,7 @@ function withProvenKey(body: Parameters, jkt: string | null): Parameters {
   const named = body['dpop_jkt'];
   if (named !== undefined && named !== jkt)
     throw OAuthError.invalidRequest("the parameter 'dpop_jkt' is not the thumbprint of the proof's key", {
-      detail: { check: 'dpop_jkt', proved: jkt },
+      detail: { check: 'dpop_jkt_invalid', proved: jkt },
     });
   return { ...body, dpop_jkt: jkt };
 }

@@ -38,7 +38,7 @@ export class RefreshTokenGuard extends AuthGuard(STRATEGY) {
     if (error) throw error;
     if (status === 400)
       throw OAuthError.invalidRequest('the Authorization header must be: Bearer <refresh token>', {
-        detail: { check: 'authorization header syntax' },
+        detail: { check: 'authorization_header_malformed' },
       });
     if (token) context.switchToHttp().getRequest<{ bearer: T }>().bearer = token;
     return token as T;

@@ -54,16 +54,16 @@ function refreshTokenOf({ bearer }: BearerRequest, { refresh_token: inBody }: Re
   if (token === undefined)
     throw OAuthError.invalidRequest(
       'the refresh token is missing: send it as Authorization: Bearer <refresh token>, or as refresh_token in the body',
-      { detail: { check: 'refresh token is sent' } },
+      { detail: { check: 'refresh_token_missing' } },
     );
   if (bearer !== undefined && inBody !== undefined)
     throw OAuthError.invalidRequest(
       'the refresh token was sent twice: in the Authorization header and in the body',
-      { detail: { check: 'refresh token is sent once' } },
+      { detail: { check: 'refresh_token_repeated' } },
     );
   if (token.length > LIMITS.token)
     throw OAuthError.invalidRequest(`the refresh token is longer than ${LIMITS.token} characters`, {
-      detail: { check: 'parameters', parameter: 'refresh_token', length: token.length },
+      detail: { check: 'parameter_invalid', parameter: 'refresh_token', length: token.length },
     });
   return token;
 }

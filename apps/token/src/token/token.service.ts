@@ -52,7 +52,7 @@ export class TokenService {
     if (verifier !== undefined && challenge === null)
       throw OAuthError.invalidRequest(
         "the parameter 'code_verifier' must be 43 to 128 of A-Z a-z 0-9 - . _ ~",
-        { detail: { check: 'code_verifier syntax' } },
+        { detail: { check: 'code_verifier_malformed' } },
       );
     // A code with a challenge needs its verifier, and a code without one must not have a verifier.
     addLogContext(request.raw, { pkce: challenge !== null });
@@ -106,7 +106,7 @@ export class TokenService {
 
 /** Public descriptions, which reveal no secret. `$credential` is the presented kind. */
 const DESCRIPTIONS: Readonly<Record<RefusalReason, string>> = {
-  not_ours: 'this is not a code or token of this service',
+  unrecognized: 'this is not a code or token of this service',
   wrong_kind: 'this is a token of another kind: send a $credential',
   expired: 'the $credential has expired; ask the user to authorize again',
   unknown: 'the $credential is no longer valid; ask the user to authorize again',
@@ -117,8 +117,8 @@ const DESCRIPTIONS: Readonly<Record<RefusalReason, string>> = {
     'the $credential is bound to a key that the request did not prove: send a DPoP proof by that key, or ask the user to authorize again',
   key_unexpected:
     'the $credential is not bound to a key: send it without a DPoP proof, or ask the user to authorize again and prove the key when you redeem the code',
-  scope_exceeds: "the parameter 'scope' asks for more than the user granted",
-  resource_exceeds: "the parameter 'resource' names an API that the authorization request did not name",
+  scope_exceeded: "the parameter 'scope' asks for more than the user granted",
+  resource_exceeded: "the parameter 'resource' names an API that the authorization request did not name",
   redirect_uri_mismatch: "the parameter 'redirect_uri' differs from the one in the authorization request",
   verifier_missing:
     "the authorization request had a code_challenge: the parameter 'code_verifier' is missing",
@@ -138,7 +138,7 @@ function refusalError(
   const values = { ...compared, ...(expiredAt !== undefined && { expired_at: expiredAt }) };
   const options = { detail: { check: outcome, grant_id: grantId, ...values } };
   const description = DESCRIPTIONS[outcome].replace('$credential', credential);
-  if (outcome === 'scope_exceeds') return OAuthError.invalidScope(description, options);
-  if (outcome === 'resource_exceeds') return OAuthError.invalidTarget(description, options);
+  if (outcome === 'scope_exceeded') return OAuthError.invalidScope(description, options);
+  if (outcome === 'resource_exceeded') return OAuthError.invalidTarget(description, options);
   return OAuthError.invalidGrant(description, options);
 }

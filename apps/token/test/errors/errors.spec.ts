@@ -21,8 +21,8 @@ describe('the address of error_uri (RFC 6749 5.2)', () => {
 describe('error_uri', () => {
   // @rfc 6749 5.2
   it.each([
-    ['an invalid code', { code: 'x', redirect_uri: 'https://app.example.com/callback' }, 'not_ours'],
-    ['a missing parameter', {}, 'parameters'],
+    ['an invalid code', { code: 'x', redirect_uri: 'https://app.example.com/callback' }, 'unrecognized'],
+    ['a missing parameter', {}, 'parameter_invalid'],
     ['another grant type', { grant_type: 'password' }, 'unsupported_grant_type'],
   ])('points to the failed check: %s', async (_name, parameters, anchor) => {
     const { body } = await app.post('token', {
@@ -39,7 +39,7 @@ describe('error_uri', () => {
       await app.post('token', { ...code, client_id: 'sc_nobody', client_secret: 'x' }),
       await app.post('token', { ...code, ...app.ours, client_secret: 'x' }),
     ];
-    expect(unknown?.body.error_uri).toMatch(/#client_credentials$/);
+    expect(unknown?.body.error_uri).toMatch(/#client_credentials_mismatch$/);
     expect(wrong?.body.error_uri).toBe(unknown?.body.error_uri);
   });
 });

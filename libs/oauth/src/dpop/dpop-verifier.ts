@@ -86,37 +86,49 @@ export class DpopVerifier {
     const now = clock();
     // 3: "All required claims per Section 4.2 are contained in the JWT."
     const { jti, htm, htu, iat, ath, nonce = null } = claims;
-    if (typeof jti !== 'string' || jti === '') throw new InvalidProofError('jti', 'the claim jti is missing');
+    if (typeof jti !== 'string' || jti === '')
+      throw new InvalidProofError('dpop_jti_invalid', 'the claim jti is missing');
     if (jti.length > MAX_JTI)
-      throw new InvalidProofError('jti', `the claim jti is longer than ${MAX_JTI} characters`);
+      throw new InvalidProofError('dpop_jti_invalid', `the claim jti is longer than ${MAX_JTI} characters`);
     if (typeof htm !== 'string' || typeof htu !== 'string' || typeof iat !== 'number')
-      throw new InvalidProofError('claims', 'the claims htm, htu and iat are required');
+      throw new InvalidProofError('dpop_claim_missing', 'the claims htm, htu and iat are required');
     // 8: "The htm claim matches the HTTP method of the current request."
     if (htm !== method)
-      throw new InvalidProofError('htm', 'the claim htm is not the method of this request', {
+      throw new InvalidProofError('dpop_htm_mismatch', 'the claim htm is not the method of this request', {
         compared: { sent: htm.slice(0, MAX_SHOWN_CLAIM), expected: method },
       });
     // 9: "The htu claim matches the HTTP URI value for the HTTP request in which the JWT was received, ignoring any
     // query and fragment parts."
     const target = targetUri(htu);
     if (target === null || target !== targetUri(uri))
-      throw new InvalidProofError('htu', 'the claim htu is not the address of this request', {
+      throw new InvalidProofError('dpop_htu_mismatch', 'the claim htu is not the address of this request', {
         compared: { sent: (target ?? htu).slice(0, MAX_SHOWN_CLAIM), expected: uri },
       });
     // 10: "If the server provided a nonce value to the client, the nonce claim matches": the token app compares the value.
     if (nonce !== null && (typeof nonce !== 'string' || nonce.length > MAX_NONCE))
-      throw new InvalidProofError('nonce', 'the claim nonce was not issued by this server');
+      throw new InvalidProofError('dpop_nonce_unknown', 'the claim nonce was not issued by this server');
     // 11: "The creation time of the JWT, as determined by either the iat claim or a server managed timestamp via the
     // nonce claim, is within an acceptable window."
     const expiresAt = (iat + lifetime) * 1000;
     if (expiresAt < now)
-      throw new InvalidProofError('iat', `the proof is older than ${lifetime} seconds`, clocks(iat, now));
+      throw new InvalidProofError(
+        'dpop_iat_out_of_range',
+        `the proof is older than ${lifetime} seconds`,
+        clocks(iat, now),
+      );
     if (iat * 1000 > now + clockSkew * 1000)
-      throw new InvalidProofError('iat', 'the claim iat is in the future: set the clock', clocks(iat, now));
+      throw new InvalidProofError(
+        'dpop_iat_out_of_range',
+        'the claim iat is in the future: set the clock',
+        clocks(iat, now),
+      );
     // 12: "If presented to a protected resource in conjunction with an access token, ensure that the value of the ath
     // claim equals the hash of that access token."
     if (accessToken !== undefined && ath !== hash('sha256', accessToken, 'base64url'))
-      throw new InvalidProofError('ath', 'the claim ath is not the SHA-256 of the access token');
+      throw new InvalidProofError(
+        'dpop_ath_mismatch',
+        'the claim ath is not the SHA-256 of the access token',
+      );
     return { jti, nonce, expiresAt };
   }
 }
@@ -137,22 +149,26 @@ interface UnverifiedProof {
 /** @param field Node joins repeated header fields with a comma, which a JWT cannot contain */
 function readProof(field: string | readonly string[] | undefined): UnverifiedProof {
   if (field === undefined || field.length === 0)
-    throw new InvalidProofError('one header', 'the DPoP header is missing');
+    throw new InvalidProofError('dpop_header_invalid', 'the DPoP header is missing');
   // RFC 9449 4.3, 1: "There is not more than one DPoP HTTP request header field."
   if (typeof field !== 'string' || field.includes(','))
-    throw new InvalidProofError('one header', 'there is more than one DPoP header');
+    throw new InvalidProofError('dpop_header_invalid', 'there is more than one DPoP header');
   if (field.length > MAX_PROOF)
-    throw new InvalidProofError('size', `the proof is longer than ${MAX_PROOF} characters`);
+    throw new InvalidProofError('dpop_proof_too_long', `the proof is longer than ${MAX_PROOF} characters`);
   const header = joseHeader(field);
   // 4: "The typ JOSE Header Parameter has the value dpop+jwt."
-  if (header.typ !== 'dpop+jwt') throw new InvalidProofError('typ', 'its typ must be dpop+jwt');
+  if (header.typ !== 'dpop+jwt') throw new InvalidProofError('dpop_typ_mismatch', 'its typ must be dpop+jwt');
   // 5: "The alg JOSE Header Parameter indicates a registered asymmetric digital signature algorithm, is not none, is
   // supported by the application, and is acceptable per local policy."
   const { alg } = header;
   if (!isDpopAlgorithm(alg))
-    throw new InvalidProofError('alg', `its alg must be one of ${DPOP_ALGORITHMS.join(', ')}`);
+    throw new InvalidProofError(
+      'dpop_alg_unsupported',
+      `its alg must be one of ${DPOP_ALGORITHMS.join(', ')}`,
+    );
   // RFC 7515 4.1.11: reject unknown critical extensions; none is supported.
-  if (header.crit !== undefined) throw new InvalidProofError('well-formed', 'its header must not have crit');
+  if (header.crit !== undefined)
+    throw new InvalidProofError('dpop_proof_malformed', 'its header must not have crit');
   return { jwt: field, alg, jwk: readPublicKey(header.jwk, alg) };
 }
 
@@ -161,9 +177,9 @@ function joseHeader(jwt: string): ProtectedHeaderParameters {
   try {
     if (/^[\w-]+\.[\w-]+\.[\w-]*$/.test(jwt)) return decodeProtectedHeader(jwt);
   } catch (error) {
-    throw new InvalidProofError('well-formed', 'it is not a well-formed JWT', { cause: error });
+    throw new InvalidProofError('dpop_proof_malformed', 'it is not a well-formed JWT', { cause: error });
   }
-  throw new InvalidProofError('well-formed', 'it is not a well-formed JWT');
+  throw new InvalidProofError('dpop_proof_malformed', 'it is not a well-formed JWT');
 }
 
 /** 6: "The JWT signature verifies with the public key contained in the jwk JOSE Header Parameter." */
@@ -172,16 +188,20 @@ async function signedClaims({ jwt, alg, jwk }: UnverifiedProof): Promise<Readonl
   try {
     ({ payload } = await compactVerify(jwt, await importJWK(jwk, alg), { algorithms: [alg] }));
   } catch (error) {
-    throw new InvalidProofError('signature', 'its signature does not match the key in its jwk', {
-      cause: error,
-    });
+    throw new InvalidProofError(
+      'dpop_signature_mismatch',
+      'its signature does not match the key in its jwk',
+      {
+        cause: error,
+      },
+    );
   }
   try {
     const claims: unknown = JSON.parse(utf8.decode(payload));
     if (typeof claims === 'object' && claims !== null && !Array.isArray(claims))
       return claims as Readonly<Record<string, unknown>>;
   } catch (error) {
-    throw new InvalidProofError('well-formed', 'its payload is not a JSON object', { cause: error });
+    throw new InvalidProofError('dpop_proof_malformed', 'its payload is not a JSON object', { cause: error });
   }
-  throw new InvalidProofError('well-formed', 'its payload is not a JSON object');
+  throw new InvalidProofError('dpop_proof_malformed', 'its payload is not a JSON object');
 }

@@ -1,20 +1,7 @@
+import type { DPOP_CHECKS } from '../error-guide/dpop-checks.js';
+
 /** Failed check of RFC 9449 4.3. */
-export type ProofCheck =
-  | 'one header'
-  | 'size'
-  | 'well-formed'
-  | 'claims'
-  | 'typ'
-  | 'alg'
-  | 'jwk'
-  | 'signature'
-  | 'htm'
-  | 'htu'
-  | 'nonce'
-  | 'iat'
-  | 'ath'
-  | 'jti'
-  | 'replay';
+export type ProofCheck = keyof typeof DPOP_CHECKS;
 
 /** Compared values, for the operator's log. */
 type Compared = Readonly<Record<string, string>>;

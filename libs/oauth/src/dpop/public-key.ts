@@ -41,29 +41,32 @@ const EXPONENT = 'AQAB';
 /** Reads the `jwk` of a proof, for its `alg`. @throws InvalidProofError */
 export function readPublicKey(jwk: unknown, alg: DpopAlgorithm): PublicKey {
   if (typeof jwk !== 'object' || jwk === null || Array.isArray(jwk))
-    throw new InvalidProofError('jwk', 'its header must have the public key as jwk');
+    throw new InvalidProofError('dpop_jwk_invalid', 'its header must have the public key as jwk');
   // RFC 9449 4.3, 7: "The jwk JOSE Header Parameter does not contain a private key."
   if (PRIVATE_MEMBERS.some((member) => member in jwk))
     throw new InvalidProofError(
-      'jwk',
+      'dpop_jwk_invalid',
       'its jwk contains a private key: send the public key only, and replace this one',
     );
   const members = jwk as Readonly<Record<string, unknown>>;
   const { kty, crv } = KEY_SHAPES[alg] as KeyShape;
   if (members['kty'] !== kty || (crv !== undefined && members['crv'] !== crv))
-    throw new InvalidProofError('jwk', `its jwk is not a key for ${alg}`);
+    throw new InvalidProofError('dpop_jwk_invalid', `its jwk is not a key for ${alg}`);
   if (crv === undefined) return rsaKey(members, kty);
   const [x, y] = [members['x'], members['y']];
-  if (!isCoordinate(x)) throw new InvalidProofError('jwk', 'the x of its jwk is not a coordinate');
+  if (!isCoordinate(x))
+    throw new InvalidProofError('dpop_jwk_invalid', 'the x of its jwk is not a coordinate');
   if (kty === 'OKP') return { kty, crv, x };
-  if (!isCoordinate(y)) throw new InvalidProofError('jwk', 'the y of its jwk is not a coordinate');
+  if (!isCoordinate(y))
+    throw new InvalidProofError('dpop_jwk_invalid', 'the y of its jwk is not a coordinate');
   return { kty, crv, x, y };
 }
 
 function rsaKey({ n, e }: Readonly<Record<string, unknown>>, kty: string): PublicKey {
   if (typeof n !== 'string' || !BASE64URL.test(n) || n.length < MODULUS.min || n.length > MODULUS.max)
-    throw new InvalidProofError('jwk', 'an RSA key must have 2048 to 4096 bits');
-  if (e !== EXPONENT) throw new InvalidProofError('jwk', 'the exponent of an RSA key must be 65537');
+    throw new InvalidProofError('dpop_jwk_invalid', 'an RSA key must have 2048 to 4096 bits');
+  if (e !== EXPONENT)
+    throw new InvalidProofError('dpop_jwk_invalid', 'the exponent of an RSA key must be 65537');
   return { kty, n, e };
 }
 

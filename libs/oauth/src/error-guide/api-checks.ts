@@ -1,8 +1,9 @@
-import type { GuideEntries } from './guide-entry.js';
+import type { CheckEntries } from './guide-entry.js';
 
 /** Requests to an API with an access token (RFC 6750 3.1, RFC 9449 7.1). */
 export const API_CHECKS = {
-  'access token is sent': {
+  access_token_missing: {
+    errors: ['invalid_token'],
     title: 'The access token is missing',
     meaning:
       'The request has no `Authorization` header. The answer is 401 without an error code (RFC 6750 3).',
@@ -13,7 +14,8 @@ export const API_CHECKS = {
       ],
     ],
   },
-  'access token is active': {
+  access_token_inactive: {
+    errors: ['invalid_token'],
     title: 'The access token is not valid',
     meaning:
       'It has expired, was revoked, is for another API, is bound to a key that the request did not prove, or is not an access token.',
@@ -24,7 +26,8 @@ export const API_CHECKS = {
       ],
     ],
   },
-  'token scope': {
+  scope_insufficient: {
+    errors: ['insufficient_scope'],
     title: 'The access token lacks a scope',
     meaning:
       'The API needs a scope that the user has not granted: `WWW-Authenticate` names it (RFC 6750 3.1).',
@@ -37,4 +40,4 @@ export const API_CHECKS = {
       ],
     ],
   },
-} as const satisfies GuideEntries;
+} as const satisfies CheckEntries;

@@ -1,30 +1,18 @@
-import type { GuideEntries } from './guide-entry.js';
+import type { CheckEntries } from './guide-entry.js';
 
 /** Authorization requests, sent by the browser or pushed (RFC 6749 4.1.2.1, RFC 9126 2.3). */
 export const AUTHORIZATION_CHECKS = {
-  client: {
+  client_id_unregistered: {
+    errors: ['invalid_request'],
     title: 'The application is unknown',
-    meaning: 'The `client_id` of the authorization request is missing, misspelt, or of another installation.',
+    meaning: 'The `client_id` of the authorization request is misspelt, or of another installation.',
     remedies: [
       ['application', 'Compare the `client_id` with what the operator gave you.'],
       ['operator', 'Compare it with those of the registered clients.', 'client list'],
     ],
   },
-  client_disabled: {
-    title: 'The application is disabled',
-    meaning:
-      'The operator has disabled the application, so it gets no access, and nobody is redirected to it.',
-    remedies: [
-      ['user', 'Use the application again later, or ask its makers.'],
-      [
-        'operator',
-        'Find out who disabled it. Enable it when the reason is gone.',
-        'audit search --client {client_id} --type client',
-        'client enable {client_id}',
-      ],
-    ],
-  },
-  redirect_uri: {
+  redirect_uri_unregistered: {
+    errors: ['invalid_request'],
     title: 'The redirect_uri is not registered',
     meaning:
       'It is missing, or differs from every registered one. They are compared character by character, because a code must not go to another address (RFC 9700 2.1).',
@@ -44,7 +32,8 @@ export const AUTHORIZATION_CHECKS = {
       ],
     ],
   },
-  pushed: {
+  push_required: {
+    errors: ['invalid_request'],
     title: 'The authorization request must be pushed',
     meaning: 'The client, or this service, requires pushed authorization requests (RFC 9126).',
     remedies: [
@@ -59,7 +48,8 @@ export const AUTHORIZATION_CHECKS = {
       ],
     ],
   },
-  state: {
+  state_missing: {
+    errors: ['invalid_request'],
     title: 'The state is missing',
     meaning:
       'It protects the redirect URI against forged responses (RFC 6749 10.12), and this service requires it.',
@@ -75,18 +65,21 @@ export const AUTHORIZATION_CHECKS = {
       ],
     ],
   },
-  response_type: {
+  response_type_unsupported: {
+    errors: ['unsupported_response_type'],
     title: 'The response_type is not code',
     meaning:
       'This service has the authorization code flow only. The implicit flow is obsolete (RFC 9700 2.1.2).',
     remedies: [['application', 'Send `response_type=code`, or leave it out.']],
   },
-  response_mode: {
+  response_mode_unsupported: {
+    errors: ['invalid_request'],
     title: 'The response_mode is not query',
     meaning: 'The response comes in the query of the redirect URI.',
     remedies: [['application', 'Send `response_mode=query`, or leave it out.']],
   },
-  pkce: {
+  code_challenge_invalid: {
+    errors: ['invalid_request'],
     title: 'The code challenge is missing or not S256',
     meaning:
       'Public clients, and those whose `state` is optional, must use PKCE (RFC 9700 2.1, 2.1.1). The only method is `S256`: base64url of the SHA-256 of the verifier, without padding.',
@@ -106,13 +99,15 @@ export const AUTHORIZATION_CHECKS = {
       ],
     ],
   },
-  dpop_jkt: {
+  dpop_jkt_invalid: {
+    errors: ['invalid_request'],
     title: 'The dpop_jkt is not the thumbprint of the key',
     meaning:
       'It is the SHA-256 JWK thumbprint (RFC 7638) of the key that the exchange will prove, in base64url.',
     remedies: [['application', 'Compute it of the public key that signs your proofs, or leave it out.']],
   },
-  scope: {
+  scope_unregistered: {
+    errors: ['invalid_scope'],
     title: 'The scope does not exist, or the application may not request it',
     meaning: 'A client requests scopes that it is registered for. The description lists them.',
     remedies: [
@@ -127,7 +122,8 @@ export const AUTHORIZATION_CHECKS = {
       ],
     ],
   },
-  resource: {
+  resource_unknown: {
+    errors: ['invalid_target'],
     title: 'The resource is not an API of this service',
     meaning:
       'The parameter is an absolute URI without a fragment, at one of the APIs that the description lists (RFC 8707 2).',
@@ -136,17 +132,20 @@ export const AUTHORIZATION_CHECKS = {
       ['platform', 'If the API is missing from the list, add it to `API_URL` or `OTHER_API_URLS`.'],
     ],
   },
-  prompt: {
+  prompt_invalid: {
+    errors: ['invalid_request'],
     title: 'The prompt is invalid',
     meaning: 'The values are `none`, `login`, `consent` and `select_account`; `none` stands alone.',
     remedies: [['application', 'Send values of the list, separated by spaces, or leave the parameter out.']],
   },
-  max_age: {
+  max_age_invalid: {
+    errors: ['invalid_request'],
     title: 'The max_age is not a number',
     meaning: 'It is a whole number of seconds since the user last logged in.',
     remedies: [['application', 'Send digits only, or leave the parameter out.']],
   },
-  request_uri: {
+  request_uri_invalid: {
+    errors: ['invalid_request'],
     title: 'The pushed request has expired, or was answered already',
     meaning:
       'A pushed authorization request is valid for a short time, for one answer, and for the client that pushed it. A push itself has no `request_uri`.',
@@ -155,7 +154,8 @@ export const AUTHORIZATION_CHECKS = {
       ['application', 'Push a request for each authorization, just before you redirect the user.'],
     ],
   },
-  push_limit: {
+  push_limit_exceeded: {
+    errors: ['temporarily_unavailable'],
     title: 'Too many pushed requests',
     meaning:
       'The client, or one address for a public client, has more unanswered requests than the service stores.',
@@ -164,9 +164,31 @@ export const AUTHORIZATION_CHECKS = {
       ['platform', 'If every user has the same address, `TRUSTED_PROXIES` does not name the proxy.'],
     ],
   },
-  decision: {
+  decision_missing: {
+    errors: ['invalid_request'],
     title: 'The consent form came without a decision',
     meaning: 'The form of the consent page has neither Allow nor Cancel.',
     remedies: [['user', 'Open the page again and choose one of the buttons.']],
   },
-} as const satisfies GuideEntries;
+  consent_denied: {
+    errors: ['access_denied'],
+    title: 'The user has cancelled',
+    meaning: 'The user has chosen Cancel on the consent page.',
+    remedies: [['application', 'Tell the user that nothing is connected, and offer to start again.']],
+    publishedAs: 'access_denied',
+  },
+  login_impossible: {
+    errors: ['login_required'],
+    title: 'Nobody is logged in, and no login page is allowed',
+    meaning: 'The request has `prompt=none`, and the browser has no session (OpenID Connect Core 3.1.2.6).',
+    remedies: [['application', 'Send the user through the authorization again without `prompt=none`.']],
+    publishedAs: 'login_required',
+  },
+  consent_impossible: {
+    errors: ['consent_required'],
+    title: 'The user has to decide, and no consent page is allowed',
+    meaning: 'The request has `prompt=none`, and needs a decision of the user (OpenID Connect Core 3.1.2.6).',
+    remedies: [['application', 'Send the user through the authorization again without `prompt=none`.']],
+    publishedAs: 'consent_required',
+  },
+} as const satisfies CheckEntries;

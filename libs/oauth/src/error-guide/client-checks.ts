@@ -1,8 +1,9 @@
-import type { GuideEntries } from './guide-entry.js';
+import type { CheckEntries } from './guide-entry.js';
 
 /** Client authentication: `invalid_client`, and `invalid_request` where a request cannot be attributed to a client. */
 export const CLIENT_CHECKS = {
-  client_credentials: {
+  client_credentials_mismatch: {
+    errors: ['invalid_client'],
     title: 'The client is unknown, or its secret is wrong',
     meaning:
       'No client has this `client_id` and this `client_secret`. The answer does not say which of them is wrong.',
@@ -15,16 +16,18 @@ export const CLIENT_CHECKS = {
       ['application', 'The secret may have been replaced: ask the operator for the current one.'],
     ],
   },
-  'client is registered': {
+  client_unknown: {
+    errors: ['invalid_client'],
     title: 'No client has this client_id',
     meaning: 'The `client_id` is misspelt, of another installation, or of a deleted client.',
     remedies: [
       ['application', 'Compare the `client_id` with what the operator gave you.'],
       ['operator', 'Compare it with those of the registered clients.', 'client list'],
     ],
-    publishedAs: 'client_credentials',
+    publishedAs: 'client_credentials_mismatch',
   },
-  'client secret matches': {
+  client_secret_mismatch: {
+    errors: ['invalid_client'],
     title: 'The client secret is wrong',
     meaning: 'The client exists, but the secret is none of its live ones: wrong, cut off, or revoked.',
     remedies: [
@@ -36,17 +39,19 @@ export const CLIENT_CHECKS = {
         'client secret rotate {client_id}',
       ],
     ],
-    publishedAs: 'client_credentials',
+    publishedAs: 'client_credentials_mismatch',
   },
-  'client is enabled': {
+  client_disabled: {
+    errors: ['invalid_client', 'unauthorized_client', 'invalid_token'],
     title: 'The client is disabled',
     meaning:
-      'The operator has disabled the application. Its tokens are refused everywhere, and work again when it is enabled.',
+      'The operator has disabled the application. It gets no access, and nobody is redirected to it. Its tokens are refused everywhere, and work again when it is enabled.',
     remedies: [
       [
         'application',
         'Ask the operator why. Keep the tokens: what is not revoked or expired meanwhile works again.',
       ],
+      ['user', 'Use the application again later, or ask its makers.'],
       [
         'operator',
         'Find out who disabled it. Enable it when the reason is gone.',
@@ -55,7 +60,8 @@ export const CLIENT_CHECKS = {
       ],
     ],
   },
-  'client secret is sent': {
+  client_secret_missing: {
+    errors: ['invalid_client'],
     title: 'The client secret is missing',
     meaning:
       'The client is confidential: it authenticates with its secret at every token endpoint (RFC 6749 3.2.1).',
@@ -66,7 +72,8 @@ export const CLIENT_CHECKS = {
       ],
     ],
   },
-  'public client sends no secret': {
+  client_secret_unexpected: {
+    errors: ['invalid_client'],
     title: 'A public client sent a secret',
     meaning: 'Public clients (apps in browsers, on telephones and desktops) have no secret and use PKCE.',
     remedies: [
@@ -74,35 +81,47 @@ export const CLIENT_CHECKS = {
       ['operator', 'If the application runs on a server, register a confidential client for it.'],
     ],
   },
-  'client id is sent': {
+  client_id_missing: {
+    errors: ['invalid_request'],
     title: 'The client_id is missing',
-    meaning: 'The request names no client, neither in the body nor by HTTP Basic.',
-    remedies: [['application', 'Send `client_id` in the body, or HTTP Basic.']],
+    meaning:
+      'The request names no client: an authorization request in its query, any other in the body or by HTTP Basic.',
+    remedies: [
+      [
+        'application',
+        'Send `client_id` in the query of an authorization request; elsewhere in the body, or HTTP Basic.',
+      ],
+    ],
   },
-  'one client authentication': {
+  client_authentication_ambiguous: {
+    errors: ['invalid_request'],
     title: 'The client authenticated in two ways',
     meaning: 'The request has HTTP Basic and a `client_secret` in the body (RFC 6749 2.3).',
     remedies: [['application', 'Choose one: `client_secret_basic` or `client_secret_post` in your library.']],
   },
-  'client id matches the header': {
+  client_id_mismatch: {
+    errors: ['invalid_request'],
     title: 'The request names two clients',
     meaning: 'The `client_id` of the body is not the one of the Authorization header.',
     remedies: [['application', 'Leave it out of the body, or send the same in both places.']],
   },
-  'basic credentials syntax': {
+  basic_credentials_malformed: {
+    errors: ['invalid_client'],
     title: 'The Basic credentials cannot be read',
     meaning:
       'They are the base64 of `client_id:client_secret`, each of them form-encoded first (RFC 6749 2.3.1).',
     remedies: [['application', 'Let your OAuth library make the header, or send both in the body.']],
   },
-  resource_server_credentials: {
+  resource_server_credentials_mismatch: {
+    errors: ['invalid_client'],
     title: 'The resource server is unknown, or its secret is wrong',
     meaning: 'Only an API that the operator registered may introspect tokens, with its own id and secret.',
     remedies: [
       ['application', 'Send the id (`rs_…`) and secret of the resource server, not those of a client.'],
     ],
   },
-  'resource server is registered': {
+  resource_server_unknown: {
+    errors: ['invalid_client'],
     title: 'No resource server has this id',
     meaning: 'The id is misspelt, of another installation, or that of a client.',
     remedies: [
@@ -112,9 +131,10 @@ export const CLIENT_CHECKS = {
         'resource-server list',
       ],
     ],
-    publishedAs: 'resource_server_credentials',
+    publishedAs: 'resource_server_credentials_mismatch',
   },
-  'resource server secret matches': {
+  resource_server_secret_mismatch: {
+    errors: ['invalid_client'],
     title: 'The secret of the resource server is wrong',
     meaning: 'The resource server exists, but the secret is missing, wrong or revoked.',
     remedies: [
@@ -124,6 +144,6 @@ export const CLIENT_CHECKS = {
         'resource-server list',
       ],
     ],
-    publishedAs: 'resource_server_credentials',
+    publishedAs: 'resource_server_credentials_mismatch',
   },
-} as const satisfies GuideEntries;
+} as const satisfies CheckEntries;

@@ -1,5 +1,5 @@
 import type { OAuthErrorCode } from '../error-code.js';
-import type { GuideEntry } from './guide-entry.js';
+import type { ErrorCodeEntry } from './guide-entry.js';
 
 const REPORT = 'Report the `error_reference` to the operator of this service.';
 
@@ -8,81 +8,98 @@ export const ERROR_CODES = {
   invalid_request: {
     title: 'invalid_request',
     meaning:
-      'The request is malformed: the description says what is wrong with it (RFC 6749 4.1.2.1 and 5.2).',
+      'A parameter is missing, repeated, malformed or too long: the description says what is wrong (RFC 6749 4.1.2.1 and 5.2).',
+    example: "the parameter 'client_id' is missing",
     remedies: [['application', 'Correct the request; the same one will be refused again.']],
   },
   invalid_client: {
     title: 'invalid_client',
-    meaning: 'The client did not authenticate (RFC 6749 5.2).',
+    meaning: 'The client is unknown or disabled, or its secret is missing or wrong (RFC 6749 5.2).',
+    example: 'unknown client, or a wrong client_secret',
     remedies: [
       ['application', 'Check `client_id`, `client_secret` and the authentication method of your library.'],
     ],
   },
   invalid_grant: {
     title: 'invalid_grant',
-    meaning: 'The code or refresh token cannot be used, now or later (RFC 6749 5.2).',
+    meaning:
+      'The code or token is invalid, expired, revoked, already used, or was issued to another client or key (RFC 6749 5.2).',
+    example: 'the code has expired; ask the user to authorize again',
     remedies: [['application', 'Do not repeat the request. Send the user through the authorization again.']],
   },
   unauthorized_client: {
     title: 'unauthorized_client',
     meaning: 'The client may not do this (RFC 6749 5.2).',
+    example: 'the operator has disabled this application',
     remedies: [['operator', 'See what the client may do.', 'client show {client_id}']],
   },
   unsupported_grant_type: {
     title: 'unsupported_grant_type',
     meaning:
       'The `grant_type` is not `authorization_code` or `refresh_token`. There is no password or client credentials grant.',
+    example: "the parameter 'grant_type' must be authorization_code or refresh_token",
     remedies: [['application', 'Send one of the two: `refreshToken` takes `refresh_token` only.']],
   },
   unsupported_response_type: {
     title: 'unsupported_response_type',
     meaning: 'The `response_type` is not `code` (RFC 6749 4.1.2.1).',
+    example: 'the only response_type is code',
     remedies: [['application', 'Send `response_type=code`.']],
   },
   invalid_scope: {
     title: 'invalid_scope',
-    meaning: 'A scope does not exist, is malformed, or is more than was granted (RFC 6749 3.3).',
+    meaning:
+      'A scope is malformed, does not exist, is not registered for the client, or was not granted (RFC 6749 3.3).',
+    example: "the parameter 'scope' asks for more than the user granted",
     remedies: [['application', 'Ask for the scopes that the description lists.']],
   },
   invalid_target: {
     title: 'invalid_target',
     meaning:
       'The `resource` is not an API of this service, or not one of the authorization request (RFC 8707 2).',
+    example: "the parameter 'resource' names an API that the authorization request did not name",
     remedies: [['application', 'Name an API that the description lists, or leave `resource` out.']],
   },
   access_denied: {
     title: 'access_denied',
     meaning: 'The user has answered Cancel, or the login was refused (RFC 6749 4.1.2.1).',
+    example: 'the user denied the request',
     remedies: [['application', 'Tell the user that nothing is connected, and offer to start again.']],
   },
   login_required: {
     title: 'login_required',
     meaning: 'Nobody is logged in, and `prompt=none` allows no page (OpenID Connect Core 3.1.2.6).',
+    example: 'no user is logged in, and prompt=none does not allow a login page',
     remedies: [['application', 'Send the user through the authorization again without `prompt=none`.']],
   },
   consent_required: {
     title: 'consent_required',
     meaning: 'The user has to decide, and `prompt=none` allows no page (OpenID Connect Core 3.1.2.6).',
+    example: 'the user must give consent, and prompt=none does not allow a consent page',
     remedies: [['application', 'Send the user through the authorization again without `prompt=none`.']],
   },
   invalid_dpop_proof: {
     title: 'invalid_dpop_proof',
-    meaning: 'The DPoP proof is not valid for this request (RFC 9449 5 and 7.1).',
+    meaning: 'The DPoP proof is not valid for this request, or was used before (RFC 9449 5 and 7.1).',
+    example: 'the proof was used before: sign a new one',
     remedies: [['application', 'Make a new proof for each request with a library.']],
   },
   use_dpop_nonce: {
     title: 'use_dpop_nonce',
     meaning: 'The proof needs the nonce that the answer carries as `DPoP-Nonce` (RFC 9449 8).',
+    example: 'the proof needs the nonce of the DPoP-Nonce header: repeat the request with it',
     remedies: [['application', 'Repeat the request with this nonce in the proof.']],
   },
   invalid_token: {
     title: 'invalid_token',
     meaning: 'An API refuses the access token (RFC 6750 3.1).',
+    example: 'the access token is not valid',
     remedies: [['application', 'Refresh it once and repeat the request.']],
   },
   insufficient_scope: {
     title: 'insufficient_scope',
     meaning: 'The access token lacks a scope that the API needs (RFC 6750 3.1).',
+    example: 'the access token needs the scope profile:read',
     remedies: [
       ['application', 'Send the user through the authorization again with the scope of `WWW-Authenticate`.'],
     ],
@@ -91,6 +108,7 @@ export const ERROR_CODES = {
     title: 'temporarily_unavailable',
     meaning:
       'The service is overloaded, or one of its servers did not answer. Nothing is wrong with the request.',
+    example: 'the service is temporarily unavailable: repeat the request in a moment',
     remedies: [
       [
         'application',
@@ -102,6 +120,7 @@ export const ERROR_CODES = {
   server_error: {
     title: 'server_error',
     meaning: 'The service failed on this request.',
+    example: 'the service failed on this request: report the error_reference to its operator',
     remedies: [
       ['application', `Repeat it once. ${REPORT}`],
       ['platform', 'The log line has the cause and where it happened.'],
@@ -110,13 +129,15 @@ export const ERROR_CODES = {
   not_found: {
     title: 'not_found',
     meaning: 'There is nothing at this path.',
+    example: 'there is nothing at this path',
     remedies: [['application', 'Take the addresses from `/.well-known/oauth-authorization-server`.']],
   },
   method_not_allowed: {
     title: 'method_not_allowed',
     meaning: 'The path answers another method: `Allow` names it.',
+    example: 'send POST',
     remedies: [
       ['application', 'Send POST to the token endpoints; check that no redirect turned it into GET.'],
     ],
   },
-} as const satisfies Readonly<Record<OAuthErrorCode, GuideEntry>>;
+} as const satisfies Readonly<Record<OAuthErrorCode, ErrorCodeEntry>>;

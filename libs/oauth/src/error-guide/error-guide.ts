@@ -12,7 +12,7 @@ import { REQUEST_CHECKS } from './request-checks.js';
 import { SERVICE_CHECKS } from './service-checks.js';
 
 /** Error codes first, then the checks. */
-const SECTIONS = {
+export const SECTIONS = {
   'Error codes': ERROR_CODES,
   'Every request': REQUEST_CHECKS,
   'Client authentication': CLIENT_CHECKS,
@@ -43,7 +43,7 @@ export const ERROR_GUIDE: readonly GuideSection[] = Object.entries(SECTIONS)
   .map(([title, entries]: [string, GuideEntries]) => ({
     title,
     entries: Object.entries(entries).flatMap(([name, entry]) =>
-      entry.publishedAs === undefined ? [{ ...entry, anchor: anchorOf(name) }] : [],
+      entry.publishedAs === undefined ? [{ ...entry, anchor: name }] : [],
     ),
   }))
   .filter(({ entries }) => entries.length > 0);
@@ -59,19 +59,9 @@ export function guideEntry(check: string | undefined, error: string | undefined)
  */
 export function errorUri(baseUrl: string, check: unknown, error: OAuthErrorCode): string {
   const name = nameOf(check, error);
-  return `${baseUrl}${ENDPOINTS.errors}#${anchorOf(ENTRIES.get(name)?.publishedAs ?? name)}`;
+  return `${baseUrl}${ENDPOINTS.errors}#${ENTRIES.get(name)?.publishedAs ?? name}`;
 }
-
-/** For these errors, the code explains more than the checks `prompt` and `decision`, which malformed requests share. */
-const EXPLAINED_BY_CODE: readonly unknown[] = ['login_required', 'consent_required', 'access_denied'];
 
 function nameOf(check: unknown, error: string | undefined): string {
-  const isKnown = typeof check === 'string' && ENTRIES.has(check);
-  const isExplainedByCode = EXPLAINED_BY_CODE.includes(error) && (check === 'prompt' || check === 'decision');
-  return isKnown && !isExplainedByCode ? check : (error ?? '');
-}
-
-/** Needs no encoding in a fragment (RFC 3986 3.5). */
-function anchorOf(name: string): string {
-  return name.replaceAll(' ', '_');
+  return typeof check === 'string' && ENTRIES.has(check) ? check : (error ?? '');
 }

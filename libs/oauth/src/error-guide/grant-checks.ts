@@ -1,10 +1,11 @@
-import type { GuideEntries } from './guide-entry.js';
+import type { CheckEntries } from './guide-entry.js';
 
 const ASK_AGAIN = 'Send the user through the authorization again.';
 
 /** Codes and tokens (`RefusalReason` of the grant engine): `invalid_grant`, `invalid_scope` and `invalid_target`. */
 export const GRANT_CHECKS = {
-  not_ours: {
+  unrecognized: {
+    errors: ['invalid_grant', 'invalid_token'],
     title: 'This is not a code or token of this service',
     meaning:
       'The value is cut off, changed, of another installation, or signed with a key that this service does not know.',
@@ -21,6 +22,7 @@ export const GRANT_CHECKS = {
     ],
   },
   wrong_kind: {
+    errors: ['invalid_grant', 'invalid_token'],
     title: 'This is a token of another kind',
     meaning:
       'Codes begin with `sac_`, access tokens with `sat_`, refresh tokens with `srt_`. The endpoint takes another one of them.',
@@ -29,6 +31,7 @@ export const GRANT_CHECKS = {
     ],
   },
   expired: {
+    errors: ['invalid_grant', 'invalid_token'],
     title: 'The code or token has expired',
     meaning:
       'A code is valid for about a minute, a refresh token until it has not been used for a long time. The operator sets both.',
@@ -39,6 +42,7 @@ export const GRANT_CHECKS = {
     ],
   },
   unknown: {
+    errors: ['invalid_grant', 'invalid_token'],
     title: 'The code or token is no longer valid',
     meaning: 'It is genuine, but what it belongs to does not exist any more: it was deleted or has run out.',
     remedies: [
@@ -47,6 +51,7 @@ export const GRANT_CHECKS = {
     ],
   },
   issued_before_failover: {
+    errors: ['invalid_grant'],
     title: 'A server failed after the code was issued',
     meaning:
       'The service lost its memory of which codes were used. It refuses the codes of that moment, as one might be used twice.',
@@ -56,6 +61,7 @@ export const GRANT_CHECKS = {
     ],
   },
   revoked: {
+    errors: ['invalid_grant', 'invalid_token'],
     title: 'The access was revoked',
     meaning:
       'The user, the operator or the application itself has ended it, or a code or refresh token was used twice.',
@@ -70,6 +76,7 @@ export const GRANT_CHECKS = {
     ],
   },
   other_client: {
+    errors: ['invalid_grant'],
     title: 'The code or token was issued to another client',
     meaning: 'The `client_id` of the request is not the one of the authorization request.',
     remedies: [
@@ -80,6 +87,7 @@ export const GRANT_CHECKS = {
     ],
   },
   key_mismatch: {
+    errors: ['invalid_grant', 'invalid_token'],
     title: 'The request did not prove the key of the token',
     meaning:
       'The code or token is bound to a key (DPoP, RFC 9449). The proof is missing, or it is by another key.',
@@ -92,6 +100,7 @@ export const GRANT_CHECKS = {
     ],
   },
   key_unexpected: {
+    errors: ['invalid_grant'],
     title: 'The token is not bound to a key',
     meaning:
       'The request has a DPoP proof, but the token was issued without one. A refresh cannot bind it later.',
@@ -103,6 +112,7 @@ export const GRANT_CHECKS = {
     ],
   },
   redirect_uri_mismatch: {
+    errors: ['invalid_grant'],
     title: 'The redirect_uri is not the one of the authorization request',
     meaning:
       'The token request repeats the `redirect_uri` of the authorization request, character by character.',
@@ -114,6 +124,7 @@ export const GRANT_CHECKS = {
     ],
   },
   verifier_missing: {
+    errors: ['invalid_grant'],
     title: 'The code verifier is missing',
     meaning:
       'The authorization request had a `code_challenge` (PKCE, RFC 7636), so the token request needs `code_verifier`.',
@@ -125,6 +136,7 @@ export const GRANT_CHECKS = {
     ],
   },
   verifier_unexpected: {
+    errors: ['invalid_grant'],
     title: 'There was no code challenge',
     meaning:
       'The token request has a `code_verifier`, but the authorization request had no `code_challenge`.',
@@ -133,6 +145,7 @@ export const GRANT_CHECKS = {
     ],
   },
   verifier_mismatch: {
+    errors: ['invalid_grant'],
     title: 'The code verifier does not match',
     meaning:
       'The verifier is not the one that the `code_challenge` was made of. The code is void now, as it may be stolen.',
@@ -142,6 +155,7 @@ export const GRANT_CHECKS = {
     ],
   },
   code_replayed: {
+    errors: ['invalid_grant'],
     title: 'The code was used before',
     meaning: 'A code is valid once. Every token that was issued for it is revoked now (RFC 6749 4.1.2).',
     remedies: [
@@ -153,6 +167,7 @@ export const GRANT_CHECKS = {
     ],
   },
   refresh_token_reused: {
+    errors: ['invalid_grant'],
     title: 'The refresh token was used before',
     meaning:
       'Each refresh replaces the refresh token. An old one came after the time for retries. Either a refresh token was stolen, or the application sent an old one: it lost an answer, two of its workers refreshed, or it restored a backup. The service cannot distinguish the two, so every token of the grant is revoked (RFC 9700 4.14.2).',
@@ -176,14 +191,16 @@ export const GRANT_CHECKS = {
       ],
     ],
   },
-  scope_exceeds: {
+  scope_exceeded: {
+    errors: ['invalid_scope'],
     title: 'The scope is more than the user granted',
     meaning: 'A refresh can ask for the granted scopes or fewer (RFC 6749 6). Users opt in to optional ones.',
     remedies: [
       ['application', 'Leave `scope` out when you refresh. For more, authorize again with the wider scope.'],
     ],
   },
-  resource_exceeds: {
+  resource_exceeded: {
+    errors: ['invalid_target'],
     title: 'The resource was not in the authorization request',
     meaning:
       'A token request can name the APIs of the authorization request or fewer of them (RFC 8707 2.2).',
@@ -191,9 +208,10 @@ export const GRANT_CHECKS = {
       ['application', 'Name every API in the authorization request, or leave `resource` out of both.'],
     ],
   },
-  'scope syntax': {
+  scope_malformed: {
+    errors: ['invalid_scope'],
     title: 'The scope is malformed',
     meaning: 'Scopes are separated by single spaces, not by commas, and are not JSON (RFC 6749 3.3).',
     remedies: [['application', 'Join the scopes with spaces: `profile:read bookings:read`.']],
   },
-} as const satisfies GuideEntries;
+} as const satisfies CheckEntries;

@@ -1,3 +1,5 @@
+import type { OAuthErrorCode } from '../error-code.js';
+
 /**
  * Party that can fix an error: the application's developer, the user, the operator of this service (with its commands), or the
  * team that runs it.
@@ -23,4 +25,16 @@ export interface GuideEntry {
   readonly publishedAs?: string;
 }
 
+export interface ErrorCodeEntry extends GuideEntry {
+  /** Example of `error_description`. */
+  readonly example: string;
+}
+
+export interface CheckEntry extends GuideEntry {
+  /** Error codes of the responses; none for a login form that is shown again. */
+  readonly errors: readonly OAuthErrorCode[];
+}
+
 export type GuideEntries = Readonly<Record<string, GuideEntry>>;
+
+export type CheckEntries = Readonly<Record<string, CheckEntry>>;

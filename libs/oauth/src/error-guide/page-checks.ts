@@ -1,4 +1,4 @@
-import type { GuideEntries } from './guide-entry.js';
+import type { CheckEntries } from './guide-entry.js';
 
 const TRY_LOGIN_AGAIN = 'Start the login again; if it happens again, report the reference.';
 
@@ -7,12 +7,14 @@ const ENABLE = ['operator', 'Enable the account if it may be used again.', 'user
 
 /** What users meet on our pages: forms, cookies and logins. The page itself says what to do. */
 export const PAGE_CHECKS = {
-  form_fields: {
+  form_field_repeated: {
+    errors: ['invalid_request'],
     title: 'A field of the form is repeated',
     meaning: 'No page of ours sends a field twice: a program or a browser extension changed the form.',
     remedies: [['user', 'Open the page again, without extensions.']],
   },
-  cookie: {
+  cookie_missing: {
+    errors: ['invalid_request'],
     title: 'The browser did not send our cookie',
     meaning: 'Cookies are blocked, or the page was opened at another address than the service has.',
     remedies: [
@@ -23,13 +25,15 @@ export const PAGE_CHECKS = {
       ],
     ],
   },
-  csrf_token: {
+  csrf_token_mismatch: {
+    errors: ['invalid_request'],
     title: 'The form is out of date',
     meaning:
       'The user has logged in or out in another tab since the page was opened, or it was open for very long.',
     remedies: [['user', 'Open the page again.']],
   },
-  origin: {
+  origin_mismatch: {
+    errors: ['invalid_request'],
     title: 'Another site sent the form',
     meaning: 'The `Origin` of the form is not this service. It is refused, as it may be forged (CSRF).',
     remedies: [
@@ -38,7 +42,8 @@ export const PAGE_CHECKS = {
       ['platform', 'If it happens to all users, `AUTH_URL` is not the address that browsers open.'],
     ],
   },
-  sec_fetch_site: {
+  sec_fetch_site_mismatch: {
+    errors: ['invalid_request'],
     title: 'Another site sent the form',
     meaning:
       'The browser says that the form came from another site (`Sec-Fetch-Site`). It may be forged (CSRF).',
@@ -47,25 +52,29 @@ export const PAGE_CHECKS = {
       ['application', 'Link to the authorization URL. Never copy our forms, and never frame our pages.'],
     ],
   },
-  locale: {
+  locale_unsupported: {
+    errors: ['invalid_request'],
     title: 'The language is not offered',
     meaning: 'The form of the language has another value than the page offers.',
     remedies: [['user', 'Open the page again and choose from the list.']],
   },
-  login: {
+  login_refused: {
+    errors: [],
     title: 'The login was refused',
     meaning: 'User name or password is wrong, the account is disabled, or there were too many attempts.',
     remedies: [
       ['user', 'Check user name and password; after too many attempts wait as long as the page says.'],
     ],
   },
-  login_form: {
+  login_form_incomplete: {
+    errors: [],
     title: 'The login form is incomplete',
     meaning: 'User name or password is missing or too long.',
     remedies: [['user', 'Enter both.']],
-    publishedAs: 'login',
+    publishedAs: 'login_refused',
   },
-  user: {
+  user_unknown: {
+    errors: [],
     title: 'No user has this name',
     meaning:
       'The user name is misspelt, or the account does not exist. The user sees the same as for a wrong password.',
@@ -73,44 +82,50 @@ export const PAGE_CHECKS = {
       ['user', 'Check the user name.'],
       ['operator', 'See whether the account exists.', 'user list'],
     ],
-    publishedAs: 'login',
+    publishedAs: 'login_refused',
   },
-  password: {
+  password_mismatch: {
+    errors: [],
     title: 'The password is wrong',
     meaning: 'The account exists. The user sees the same as for an unknown user name.',
     remedies: [
       ['user', 'Enter the right password.'],
       ['operator', 'Give the account a new one.', 'user set-password {user}'],
     ],
-    publishedAs: 'login',
+    publishedAs: 'login_refused',
   },
-  disabled: {
+  user_disabled: {
+    errors: [],
     title: 'The account is disabled',
     meaning: 'The password is right, but the operator or the product has disabled the account.',
     remedies: [ENABLE],
-    publishedAs: 'login',
+    publishedAs: 'login_refused',
   },
-  login_throttle: {
+  login_throttled: {
+    errors: [],
     title: 'Too many logins',
     meaning: 'Too many attempts for this account, device or network. The counters fall by themselves.',
     remedies: [
       ['user', 'Wait as long as the page says, or use a device on which you logged in before.'],
       ['platform', 'If all users are told to wait, `TRUSTED_PROXIES` does not name the proxy.'],
     ],
-    publishedAs: 'login',
+    publishedAs: 'login_refused',
   },
-  login_transaction: {
+  login_transaction_invalid: {
+    errors: ['invalid_request'],
     title: 'The login has expired, or began in another browser',
     meaning:
       'A login by the product’s own login is valid for some minutes, once, in the browser that began it.',
     remedies: [['user', TRY_LOGIN_AGAIN]],
   },
   login_cancelled: {
+    errors: ['access_denied'],
     title: 'The login was cancelled',
     meaning: 'The user, or the product’s own login, has cancelled it.',
     remedies: [['user', 'Start again at the application.']],
   },
-  login_answer: {
+  login_response_invalid: {
+    errors: ['access_denied'],
     title: 'The answer of the product’s login is not valid',
     meaning: 'A check of the answer failed: `failed` in the log names the claim or parameter.',
     remedies: [
@@ -121,12 +136,14 @@ export const PAGE_CHECKS = {
       ],
     ],
   },
-  login_disabled: {
+  login_user_disabled: {
+    errors: ['access_denied'],
     title: 'The account is disabled',
     meaning: 'The product’s login knows the user, but the account is disabled here.',
     remedies: [ENABLE],
   },
   login_unavailable: {
+    errors: ['temporarily_unavailable'],
     title: 'The product’s login does not answer',
     meaning: 'The OpenID provider, or a server that the login needs, did not answer in time.',
     remedies: [
@@ -134,7 +151,8 @@ export const PAGE_CHECKS = {
       ['platform', 'Check that the provider is up and can be reached from the authorize app.'],
     ],
   },
-  login_starts: {
+  login_starts_exceeded: {
+    errors: ['temporarily_unavailable'],
     title: 'Too many logins began at one address',
     meaning: 'One network address begins more logins, or larger ones, than the service keeps.',
     remedies: [
@@ -142,7 +160,8 @@ export const PAGE_CHECKS = {
       ['platform', 'If all users are told to wait, `TRUSTED_PROXIES` does not name the proxy.'],
     ],
   },
-  logout_token: {
+  logout_token_invalid: {
+    errors: ['invalid_request'],
     title: 'The logout token is not valid',
     meaning:
       'The back-channel logout of the product’s login has no token, or one that a check refuses: `failed` in the log names it.',
@@ -153,4 +172,4 @@ export const PAGE_CHECKS = {
       ],
     ],
   },
-} as const satisfies GuideEntries;
+} as const satisfies CheckEntries;

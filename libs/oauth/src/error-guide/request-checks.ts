@@ -1,8 +1,9 @@
-import type { GuideEntries } from './guide-entry.js';
+import type { CheckEntries } from './guide-entry.js';
 
 /** Checks of the form of a request, at every endpoint: `invalid_request`. */
 export const REQUEST_CHECKS = {
-  parameters: {
+  parameter_invalid: {
+    errors: ['invalid_request'],
     title: 'A parameter is missing, repeated or malformed',
     meaning:
       'The description names the parameter and what is wrong. A parameter may be sent once, and has a longest length.',
@@ -14,7 +15,8 @@ export const REQUEST_CHECKS = {
       ],
     ],
   },
-  body: {
+  body_malformed: {
+    errors: ['invalid_request'],
     title: 'The body cannot be read',
     meaning: 'The body is not a form or a JSON object in UTF-8, or it has one name twice.',
     remedies: [
@@ -24,22 +26,26 @@ export const REQUEST_CHECKS = {
       ],
     ],
   },
-  body_size: {
+  body_too_large: {
+    errors: ['invalid_request'],
     title: 'The body is too large',
     meaning: 'A request to this service has some hundred bytes. More than 64 KiB is refused.',
     remedies: [['application', 'Send only the parameters of the endpoint.']],
   },
-  content_type: {
+  content_type_unsupported: {
+    errors: ['invalid_request'],
     title: 'The body has another media type',
     meaning: 'The service reads `application/x-www-form-urlencoded` and `application/json`.',
     remedies: [['application', 'Set `Content-Type` to the one that the body has.']],
   },
-  content_encoding: {
+  content_encoding_unsupported: {
+    errors: ['invalid_request'],
     title: 'The body is compressed',
     meaning: 'The request has `Content-Encoding`. The service reads uncompressed bodies only.',
     remedies: [['application', 'Send the body uncompressed, without `Content-Encoding`.']],
   },
-  host: {
+  host_header_invalid: {
+    errors: ['invalid_request'],
     title: 'The request has no Host header, or several',
     meaning: 'An HTTP/1.1 request has exactly one (RFC 9112 3.2).',
     remedies: [
@@ -47,12 +53,14 @@ export const REQUEST_CHECKS = {
       ['platform', 'Look for a proxy that adds a second one.'],
     ],
   },
-  'authorization header syntax': {
+  authorization_header_malformed: {
+    errors: ['invalid_request'],
     title: 'The Authorization header cannot be read',
     meaning: 'A scheme is followed by one space and one value, such as `Bearer <token>`.',
     remedies: [['application', 'Send the header as the description shows it, once.']],
   },
-  'refresh token is sent': {
+  refresh_token_missing: {
+    errors: ['invalid_request'],
     title: 'The refresh token is missing',
     meaning:
       'The request to refresh has a refresh token neither in the Authorization header nor in the body.',
@@ -61,16 +69,18 @@ export const REQUEST_CHECKS = {
       ['application', 'Check that you stored the refresh token of the latest answer.'],
     ],
   },
-  'refresh token is sent once': {
+  refresh_token_repeated: {
+    errors: ['invalid_request'],
     title: 'The refresh token was sent twice',
     meaning: 'The request has one in the Authorization header and one in the body (RFC 6750 2).',
     remedies: [['application', 'Send it in one place.']],
   },
-  'code_verifier syntax': {
+  code_verifier_malformed: {
+    errors: ['invalid_request'],
     title: 'The code verifier is malformed',
     meaning: 'A verifier has 43 to 128 characters of `A-Z a-z 0-9 - . _ ~` (RFC 7636 4.1).',
     remedies: [
       ['application', 'Make it with your OAuth library, or of 32 random bytes in base64url without padding.'],
     ],
   },
-} as const satisfies GuideEntries;
+} as const satisfies CheckEntries;

@@ -1,11 +1,12 @@
-import type { GuideEntries } from './guide-entry.js';
+import type { CheckEntries } from './guide-entry.js';
 
 const REPEAT =
   'Repeat the request after `Retry-After` seconds. A token or code that was sent is still valid.';
 
 /** Refusals for the sake of the service: `temporarily_unavailable`. */
 export const SERVICE_CHECKS = {
-  'event loop delay': {
+  event_loop_delayed: {
+    errors: ['temporarily_unavailable'],
     title: 'The service is overloaded',
     meaning:
       'A process had more work than it could answer in time, and refused the request before it did anything.',
@@ -15,7 +16,8 @@ export const SERVICE_CHECKS = {
     ],
     publishedAs: 'temporarily_unavailable',
   },
-  'event loop stall': {
+  event_loop_stalled: {
+    errors: ['temporarily_unavailable'],
     title: 'A process stood still',
     meaning: 'The process was stopped or starved of CPU for some seconds, and refuses what waited meanwhile.',
     remedies: [
@@ -24,7 +26,8 @@ export const SERVICE_CHECKS = {
     ],
     publishedAs: 'temporarily_unavailable',
   },
-  password_gate: {
+  password_queue_full: {
+    errors: ['temporarily_unavailable'],
     title: 'Too many logins at once',
     meaning: 'Passwords are slow to check on purpose. The queue of one process was full.',
     remedies: [
@@ -33,4 +36,4 @@ export const SERVICE_CHECKS = {
     ],
     publishedAs: 'temporarily_unavailable',
   },
-} as const satisfies GuideEntries;
+} as const satisfies CheckEntries;

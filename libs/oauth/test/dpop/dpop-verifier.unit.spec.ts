@@ -41,7 +41,7 @@ describe('a DPoP proof', () => {
     const result = verify({ iat: NOW / 1000 + seconds });
     await (good
       ? expect(result).resolves.toBeDefined()
-      : expect(result).rejects.toMatchObject({ check: 'iat' }));
+      : expect(result).rejects.toMatchObject({ check: 'dpop_iat_out_of_range' }));
   });
 
   // @rfc 9449 4.3(2)
@@ -52,7 +52,7 @@ describe('a DPoP proof', () => {
         .setProtectedHeader({ typ: 'dpop+jwt', alg: 'ES256', jwk: key.jwk })
         .sign(key.privateKey);
       await expect(verifier.verify(proof, { method: 'GET', uri: URI })).rejects.toMatchObject({
-        check: 'well-formed',
+        check: 'dpop_proof_malformed',
       });
     },
   );

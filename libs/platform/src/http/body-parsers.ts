@@ -29,7 +29,7 @@ function checkCoding(coding = ''): void {
   if (coding === '' || coding.toLowerCase() === 'identity') return;
   throw new RefusedRequestError(415, 'the body has a Content-Encoding: send it uncompressed', {
     headers: { 'Accept-Encoding': 'identity' },
-    detail: { check: 'content_encoding' },
+    detail: { check: 'content_encoding_unsupported' },
   });
 }
 
@@ -37,6 +37,9 @@ function decode(body: Buffer): string {
   try {
     return utf8.decode(body);
   } catch (cause) {
-    throw new RefusedRequestError(400, 'the body is not valid UTF-8', { detail: { check: 'body' }, cause });
+    throw new RefusedRequestError(400, 'the body is not valid UTF-8', {
+      detail: { check: 'body_malformed' },
+      cause,
+    });
   }
 }

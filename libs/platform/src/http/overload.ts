@@ -73,7 +73,7 @@ export class EventLoopDelay {
   }
 }
 
-export const OVERLOAD_CHECK = 'event loop delay';
+export const OVERLOAD_CHECK = 'event_loop_delayed';
 const STATUS = 503;
 const RETRY = { 'Retry-After': '1' };
 

@@ -131,7 +131,7 @@ export function requireHost(fastify: FastifyInstance): void {
     void reply.header('Connection', 'close');
     done(
       new RefusedRequestError(400, 'the request must have one Host header', {
-        detail: { check: 'host', hosts },
+        detail: { check: 'host_header_invalid', hosts },
       }),
     );
   });
@@ -158,7 +158,7 @@ export const STALL_MS = 5_000;
 const CHECK_MS = 500;
 /** Time to read the requests that arrived during the stall. */
 const CATCH_UP_MS = 1_000;
-const STALLED = { headers: { 'Retry-After': '1' }, detail: { check: 'event loop stall' } };
+const STALLED = { headers: { 'Retry-After': '1' }, detail: { check: 'event_loop_stalled' } };
 
 /**
  * Refuses requests that waited while the event loop was stalled: the process was stopped by a signal, frozen with its

@@ -62,17 +62,17 @@ export function measureDependencies(metrics: Metrics, readiness: Readiness): voi
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 /** Names of the checks that refuse a login. */
 const LOGIN_CHECKS = new Set([
-  'user',
-  'password',
-  'disabled',
-  'login_throttle',
-  'password_gate',
-  'login_transaction',
+  'user_unknown',
+  'password_mismatch',
+  'user_disabled',
+  'login_throttled',
+  'password_queue_full',
+  'login_transaction_invalid',
   'login_cancelled',
-  'login_answer',
-  'login_disabled',
+  'login_response_invalid',
+  'login_user_disabled',
   'login_unavailable',
-  'login_starts',
+  'login_starts_exceeded',
 ]);
 const LOGIN_ROUTES = new Set(['/auth/login', '/auth/login/callback']);
 

@@ -91,7 +91,7 @@ it('the log line of a request that failed before it reached the framework has it
     url: '/path?code=secret',
   });
   const reference = assignReference(request);
-  addLogContext(request, { check: 'event loop delay' });
+  addLogContext(request, { check: 'event_loop_delayed' });
   logFailure(pino(output), request, 503);
   expect(lines).toEqual([
     {
@@ -101,7 +101,7 @@ it('the log line of a request that failed before it reached the framework has it
       hostname: expect.any(String),
       reference,
       req: { method: 'GET', path: '/path' },
-      check: 'event loop delay',
+      check: 'event_loop_delayed',
       res: { statusCode: 503 },
       msg: 'failed',
     },

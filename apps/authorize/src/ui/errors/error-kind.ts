@@ -1,6 +1,6 @@
+import type { Party } from '#oauth/error-guide/guide-entry.js';
+import type { Check } from '#oauth/error-guide/error-guide.js';
 import type { OAuthError } from '#oauth/oauth-error.js';
-
-type Party = 'you' | 'application' | 'us' | 'nobody';
 
 /** Advice to the user, with the text error.advice.<name> in i18n/error.messages.ts. */
 export type Advice =
@@ -20,7 +20,8 @@ export type Advice =
   | 'review_apps';
 
 interface Remedy {
-  readonly party: Party;
+  /** Null if nobody has to: the problem is temporary. A page does not distinguish the operator and the platform team. */
+  readonly party: Exclude<Party, 'platform'> | null;
   readonly advice: Advice;
 }
 
@@ -34,34 +35,34 @@ interface Remedy {
 export const ERROR_KINDS = {
   client_missing: { party: 'application', advice: 'contact_developer' },
   client_unknown: { party: 'application', advice: 'contact_developer' },
-  client_disabled: { party: 'us', advice: 'review_apps' },
+  client_disabled: { party: 'operator', advice: 'review_apps' },
   redirect_missing: { party: 'application', advice: 'contact_developer' },
   redirect_mismatch: { party: 'application', advice: 'contact_developer' },
-  parameter_malformed: { party: 'you', advice: 'retry_or_contact_developer' },
+  parameter_malformed: { party: 'user', advice: 'retry_or_contact_developer' },
   request_malformed: { party: 'application', advice: 'contact_developer' },
-  request_expired: { party: 'you', advice: 'start_at_application' },
-  request_answered: { party: 'you', advice: 'start_at_application' },
-  form_incomplete: { party: 'you', advice: 'open_again' },
-  form_outdated: { party: 'you', advice: 'start_again' },
-  form_foreign: { party: 'you', advice: 'close' },
-  logged_in_elsewhere: { party: 'you', advice: 'go_on' },
-  cookie_missing: { party: 'you', advice: 'allow_cookies' },
-  cookie_host: { party: 'you', advice: 'start_again' },
-  cookie_http: { party: 'you', advice: 'start_again' },
-  cookie_https: { party: 'us', advice: 'start_again' },
-  login_outdated: { party: 'you', advice: 'start_again' },
-  login_cancelled: { party: 'you', advice: 'start_again' },
-  login_refused: { party: 'us', advice: 'contact_us' },
-  login_disabled: { party: 'us', advice: 'ask_support' },
-  login_unavailable: { party: 'us', advice: 'wait' },
-  request_unreadable: { party: 'you', advice: 'open_again' },
-  not_found: { party: 'you', advice: 'check_address' },
-  method_not_allowed: { party: 'you', advice: 'start_at_application' },
-  too_large: { party: 'you', advice: 'enter_less' },
+  request_expired: { party: 'user', advice: 'start_at_application' },
+  request_answered: { party: 'user', advice: 'start_at_application' },
+  form_incomplete: { party: 'user', advice: 'open_again' },
+  form_outdated: { party: 'user', advice: 'start_again' },
+  form_foreign: { party: 'user', advice: 'close' },
+  logged_in_elsewhere: { party: 'user', advice: 'go_on' },
+  cookie_missing: { party: 'user', advice: 'allow_cookies' },
+  cookie_host: { party: 'user', advice: 'start_again' },
+  cookie_http: { party: 'user', advice: 'start_again' },
+  cookie_https: { party: 'operator', advice: 'start_again' },
+  login_outdated: { party: 'user', advice: 'start_again' },
+  login_cancelled: { party: 'user', advice: 'start_again' },
+  login_refused: { party: 'operator', advice: 'contact_us' },
+  login_disabled: { party: 'operator', advice: 'ask_support' },
+  login_unavailable: { party: 'operator', advice: 'wait' },
+  request_unreadable: { party: 'user', advice: 'open_again' },
+  not_found: { party: 'user', advice: 'check_address' },
+  method_not_allowed: { party: 'user', advice: 'start_at_application' },
+  too_large: { party: 'user', advice: 'enter_less' },
   not_a_form: { party: 'application', advice: 'retry_or_contact_developer' },
-  busy: { party: 'nobody', advice: 'wait' },
-  unavailable: { party: 'us', advice: 'wait' },
-  server_error: { party: 'us', advice: 'contact_us' },
+  busy: { party: null, advice: 'wait' },
+  unavailable: { party: 'operator', advice: 'wait' },
+  server_error: { party: 'operator', advice: 'contact_us' },
 } as const satisfies Record<string, Remedy>;
 
 export type ErrorKind = keyof typeof ERROR_KINDS;
@@ -69,28 +70,29 @@ export type ErrorKind = keyof typeof ERROR_KINDS;
 type Detail = OAuthError['detail'];
 
 /** By the failed check (`detail.check` of the error) and its details. */
-const KIND_BY_CHECK = new Map<unknown, (detail: Detail) => ErrorKind>([
-  ['client', ({ client_id: sent }) => (sent === undefined ? 'client_missing' : 'client_unknown')],
+const KIND_BY_CHECK = new Map<Check | undefined, (detail: Detail) => ErrorKind>([
+  ['client_id_missing', () => 'client_missing'],
+  ['client_id_unregistered', () => 'client_unknown'],
   ['client_disabled', () => 'client_disabled'],
   [
-    'redirect_uri',
+    'redirect_uri_unregistered',
     ({ redirect_uri: sent }) => (sent === undefined ? 'redirect_missing' : 'redirect_mismatch'),
   ],
-  ['parameters', () => 'parameter_malformed'],
-  ['request_uri', ({ found }) => KIND_BY_PUSHED_REQUEST.get(found) ?? 'request_malformed'],
-  ['decision', () => 'form_incomplete'],
-  ['locale', () => 'form_incomplete'],
-  ['cookie', () => 'cookie_missing'],
-  ['csrf_token', () => 'form_outdated'],
-  ['origin', () => 'form_foreign'],
-  ['sec_fetch_site', () => 'form_foreign'],
-  ['password_gate', () => 'busy'],
-  ['login_transaction', () => 'login_outdated'],
+  ['parameter_invalid', () => 'parameter_malformed'],
+  ['request_uri_invalid', ({ found }) => KIND_BY_PUSHED_REQUEST.get(found) ?? 'request_malformed'],
+  ['decision_missing', () => 'form_incomplete'],
+  ['locale_unsupported', () => 'form_incomplete'],
+  ['cookie_missing', () => 'cookie_missing'],
+  ['csrf_token_mismatch', () => 'form_outdated'],
+  ['origin_mismatch', () => 'form_foreign'],
+  ['sec_fetch_site_mismatch', () => 'form_foreign'],
+  ['password_queue_full', () => 'busy'],
+  ['login_transaction_invalid', () => 'login_outdated'],
   ['login_cancelled', () => 'login_cancelled'],
-  ['login_answer', () => 'login_refused'],
-  ['login_disabled', () => 'login_disabled'],
+  ['login_response_invalid', () => 'login_refused'],
+  ['login_user_disabled', () => 'login_disabled'],
   ['login_unavailable', () => 'login_unavailable'],
-  ['login_starts', () => 'busy'],
+  ['login_starts_exceeded', () => 'busy'],
 ]);
 
 /** By the outcome for the pushed request. A request of another client counts as unknown. */
@@ -111,5 +113,5 @@ const KIND_BY_STATUS = new Map<number, ErrorKind>([
 ]);
 
 export function errorKind({ status, detail }: OAuthError): ErrorKind {
-  return KIND_BY_CHECK.get(detail['check'])?.(detail) ?? KIND_BY_STATUS.get(status) ?? 'server_error';
+  return KIND_BY_CHECK.get(detail.check)?.(detail) ?? KIND_BY_STATUS.get(status) ?? 'server_error';
 }

@@ -32,7 +32,8 @@ export interface ErrorReport {
 
 export function errorPage(report: ErrorReport): Page {
   const { translator, error, kind, values, reference, client, query, next, hints = [] } = report;
-  const { party, advice } = ERROR_KINDS[kind];
+  const { advice } = ERROR_KINDS[kind];
+  const party = ERROR_KINDS[kind].party ?? 'nobody';
   const title = translator.text(`error.${kind}.title`);
   const help = kind === 'redirect_mismatch' ? mismatchHelp(translator) : hintList(translator, hints);
   return {

@@ -38,7 +38,7 @@ export const ERROR_MESSAGES = {
     ja: '説明は英語です。',
     ar: 'الأوصاف باللغة الإنجليزية.',
   },
-  'error.party.you': {
+  'error.party.user': {
     en: 'You can fix this yourself.',
     de: 'Sie können das Problem selbst beheben.',
     fr: 'Vous pouvez résoudre ce problème vous-même.',
@@ -56,7 +56,7 @@ export const ERROR_MESSAGES = {
     ja: 'この問題を解決できるのは、アプリケーションの開発者だけです。',
     ar: 'لا يمكن حل هذه المشكلة إلا من جانب مطوّر التطبيق.',
   },
-  'error.party.us': {
+  'error.party.operator': {
     en: 'Only we can resolve this.',
     de: 'Das können nur wir beheben.',
     fr: 'Nous seuls pouvons y remédier.',

@@ -66,7 +66,7 @@ function pageOf(kind: ErrorKind, translator: Translator): Page {
   const opened = (ADDRESSES as Record<string, string>)[kind];
   const values = { name: 'Ada Lovelace', right: RIGHT, opened: opened ?? RIGHT };
   const error = OAuthError.invalidRequest('the redirect_uri is not registered for this client', {
-    detail: { check: 'redirect_uri', ...DETAIL },
+    detail: { check: 'redirect_uri_unregistered', ...DETAIL },
   });
   return errorPage({
     translator,

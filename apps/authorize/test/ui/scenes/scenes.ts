@@ -192,7 +192,7 @@ export const SCENES: readonly Scene[] = [
   {
     name: 'error-guide',
     visitor: noUser,
-    open: (page, { app }) => page.goto(`${app.url}/auth/errors#redirect_uri`),
+    open: (page, { app }) => page.goto(`${app.url}/auth/errors#redirect_uri_unregistered`),
   },
   {
     name: 'error-with-details',
