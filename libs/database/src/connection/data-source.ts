@@ -5,16 +5,7 @@ import { serverUrls } from '#platform/configuration/server-urls.js';
 import { DEFAULT_SCHEMA } from '#platform/configuration/variables.js';
 import { ClientEntity, ClientLogoEntity, ClientSecretEntity } from '../client/client.entity.js';
 import { GrantRecordEntity } from '../grant/grant-record.entity.js';
-import { CreateTables1795219200000 } from '../migrations/1795219200000-create-tables.js';
-import { RetainGrantsOfDeletedUsers1795330000000 } from '../migrations/1795330000000-retain-grants-of-deleted-users.js';
-import { IdentitiesOfUsers1795400000000 } from '../migrations/1795400000000-identities-of-users.js';
-import { ResourcesOfGrants1795410000000 } from '../migrations/1795410000000-resources-of-grants.js';
-import { DisabledClients1795420000000 } from '../migrations/1795420000000-disabled-clients.js';
-import { TokenKeys1795430000000 } from '../migrations/1795430000000-token-keys.js';
-import { KindsOfPasswordHashes1795440000000 } from '../migrations/1795440000000-kinds-of-password-hashes.js';
-import { FactsAboutUsers1795450000000 } from '../migrations/1795450000000-facts-about-users.js';
-import { OptionalState1795460000000 } from '../migrations/1795460000000-optional-state.js';
-import { LinksOfClients1795480000000 } from '../migrations/1795480000000-links-of-clients.js';
+import { CreateSchema1795219200000 } from '../migrations/1795219200000-create-schema.js';
 import { ResourceServerEntity } from '../resource-server/resource-server.entity.js';
 import { TokenKeyEntity } from '../token-key/token-key.entity.js';
 import { UserEntity } from '../user/user.entity.js';
@@ -77,18 +68,7 @@ export function databaseDataSource(
       ResourceServerEntity,
       TokenKeyEntity,
     ],
-    migrations: [
-      CreateTables1795219200000,
-      RetainGrantsOfDeletedUsers1795330000000,
-      IdentitiesOfUsers1795400000000,
-      ResourcesOfGrants1795410000000,
-      DisabledClients1795420000000,
-      TokenKeys1795430000000,
-      KindsOfPasswordHashes1795440000000,
-      FactsAboutUsers1795450000000,
-      OptionalState1795460000000,
-      LinksOfClients1795480000000,
-    ],
+    migrations: [CreateSchema1795219200000],
     migrationsTransactionMode: 'all',
     synchronize: false,
     installExtensions: false,
