@@ -6,7 +6,7 @@ import { ERROR_CODES } from '#oauth/error-guide/error-codes.js';
 const DOCUMENTS = [
   ...readdirSync('.').filter((file) => file.endsWith('.md')),
   ...readdirSync('docs', { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.md'))
+    .filter((file) => file.endsWith('.md') || file === 'standards.yaml')
     .map((file) => join('docs', file)),
 ];
 
