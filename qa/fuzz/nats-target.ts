@@ -1,5 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connect, headers as newHeaders, type Msg, type MsgHdrs } from '@nats-io/transport-node';
+import {
+  connect,
+  headers as newHeaders,
+  InvalidArgumentError,
+  type Msg,
+  type MsgHdrs,
+} from '@nats-io/transport-node';
 import fc from 'fast-check';
 import { SUBJECTS } from '#messaging/contract.js';
 import { REFERENCE_HEADER } from '#messaging/nats-message.js';
@@ -174,18 +180,19 @@ export async function openNats(world: World, tally: Tally): Promise<Target<NatsR
     const headers = headersOf(recipe, actor);
     const options = headers ? { headers } : {};
     if (!recipe.reply) {
-      nats.publish(subject, payload, options);
+      try {
+        nats.publish(subject, payload, options);
+      } catch (error) {
+        return outcomeOfFailure(error);
+      }
       await nats.flush();
       return 'sent';
     }
-    if (expectsReply(recipe))
-      return nats
-        .request(subject, payload, { ...options, timeout: ANSWER_TIMEOUT_MS })
-        .catch(() => 'unanswered');
-    // No answer is required, but one that arrives is checked.
     const answer = nats
       .request(subject, payload, { ...options, timeout: ANSWER_TIMEOUT_MS })
-      .catch(() => 'unanswered' as const);
+      .catch(outcomeOfFailure);
+    if (expectsReply(recipe)) return answer;
+    // No answer is required, but one that arrives is checked.
     return Promise.race([answer, sleep(100, 'sent' as const, { ref: false })]);
   };
   return {
@@ -206,9 +213,14 @@ export async function openNats(world: World, tally: Tally): Promise<Target<NatsR
   };
 }
 
-type Reply = Msg | 'unanswered' | 'sent';
+type Reply = Msg | 'unanswered' | 'too large' | 'sent';
 
 const REFUSED = 'valid request is refused';
+
+/** The NATS client throws for a message above the server's limit (1 MiB) and does not send it. */
+export function outcomeOfFailure(error: unknown): 'unanswered' | 'too large' {
+  return error instanceof InvalidArgumentError ? 'too large' : 'unanswered';
+}
 
 function outcomeOf(reply: Reply): string {
   if (typeof reply === 'string') return reply;

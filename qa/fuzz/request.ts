@@ -4,8 +4,8 @@ import { type Finding, checkExchange, type SentRequest } from './answer-oracle.j
 import { type Draft, targetOf } from './draft.js';
 import { FUZZED_ENDPOINTS } from './endpoints/endpoints.js';
 import { type Mutation, mutate } from './mutations.js';
-import { DEADLINE_MS, type Tally } from './target.js';
-import { exchange, type Transmission } from './wire.js';
+import { DEADLINE_MS, REQUEST_TIMEOUT_MS, type Tally } from './target.js';
+import { type Exchange, exchange, type Transmission } from './wire.js';
 import type { World } from './world.js';
 
 /** A valid request and its mutations. About one recipe in five has none. */
@@ -55,7 +55,7 @@ export interface Transfer {
   readonly transmission: Transmission;
 }
 
-/** A valid request is retried on 503: on a busy machine the product may be overloaded. */
+/** On a busy machine the product may be overloaded, and a request may arrive too slowly. */
 const MAX_ATTEMPTS = 3;
 const PAUSE_MS = 2_000;
 
@@ -70,8 +70,13 @@ export async function sendAndCheck(
     const [first] = result.answers;
     for (const answer of result.answers) actor.collectSecrets(answer);
     tally(sent.where, String(first?.status ?? result.end));
-    if (!sent.validStatuses || first?.status !== 503 || attempt === MAX_ATTEMPTS)
+    if (!sent.validStatuses || !mayBeBusy(result) || attempt === MAX_ATTEMPTS)
       return checkExchange(sent, result, world);
     await sleep(PAUSE_MS);
   }
+}
+
+/** Whether a valid request may be retried: after a 503, and after a 408 that the server did not send before its limit. */
+export function mayBeBusy({ answers: [first], milliseconds }: Exchange): boolean {
+  return first?.status === 503 || (first?.status === 408 && milliseconds >= REQUEST_TIMEOUT_MS);
 }

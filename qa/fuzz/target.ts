@@ -18,6 +18,9 @@ export interface Target<Recipe = unknown> {
 
 export type OpenTarget = (world: World, tally: Tally) => Promise<Target>;
 
+/** Milliseconds that a server waits for a request (docs/configuration.md, Limits). */
+export const REQUEST_TIMEOUT_MS = 10_000;
+
 /**
  * Milliseconds from the start of a connection. A server waits 10 s for a request, checks that once a second, and reads for
  * 1 s after an early answer (docs/configuration.md, Limits). Doubled for a busy machine.

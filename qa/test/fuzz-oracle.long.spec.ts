@@ -1,6 +1,9 @@
+import { InvalidArgumentError, TimeoutError } from '@nats-io/transport-node';
 import { checkExchange, type SentRequest } from '../fuzz/answer-oracle.js';
 import { KnownSecrets } from '../fuzz/leaks.js';
+import { outcomeOfFailure } from '../fuzz/nats-target.js';
 import { checkLogLine, checkMemory } from '../fuzz/process-oracle.js';
+import { mayBeBusy } from '../fuzz/request.js';
 import { type Exchange, readAnswers } from '../fuzz/wire.js';
 
 const TOKEN = 'sat_AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyAhIiMkJSYnKCkqKywtLi8wMTIzNDU2Nzg5';
@@ -202,6 +205,24 @@ it.each<[string, SentRequest, string, string[]]>([
 
 it('the fuzzer reports a connection that hangs', () => {
   expect(rulesBroken(SENT, 'HTTP/1.1 200 X\r\n', 'timeout')).toEqual(['hangs']);
+});
+
+it.each([
+  ['a 503', 503, 1, true],
+  ['a 408 after the request timeout', 408, 10_000, true],
+  ['a 408 before the request timeout', 408, 9_999, false],
+  ['another refusal', 400, 10_000, false],
+])(
+  'the fuzzer decides whether to retry a valid request after %s',
+  (_what, status, milliseconds, isRetried) => {
+    const read = readAnswers(Buffer.from(http(status, JSON_HEAD, ERROR)), ['POST'], false);
+    expect(mayBeBusy({ ...read, end: 'closed', milliseconds })).toBe(isRetried);
+  },
+);
+
+it('the fuzzer distinguishes a message that NATS does not accept from a request without an answer', () => {
+  expect(outcomeOfFailure(new InvalidArgumentError('max_payload size exceeded'))).toBe('too large');
+  expect(outcomeOfFailure(new TimeoutError())).toBe('unanswered');
 });
 
 it.each([
