@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { migrate } from '#database/connection/migrate.js';
 import { startBackingServices } from '#local/servers/backing-services.js';
+import { createTrail } from '#test/support/isolate.js';
 import { Campaign, type Plan } from './campaign.js';
 import { openHttp } from './http-target.js';
 import { openNats } from './nats-target.js';
@@ -69,6 +70,8 @@ async function fuzz({ plan, json }: Options): Promise<number> {
     progress: (text) => process.stderr.write(`${text}\n`),
   });
   await migrate(services.databaseUrl);
+  // Without a stream, the apps' buffers of audit events grow by up to 16 million characters.
+  await createTrail(services.natsUrl);
   const campaign = new Campaign(plan);
   process.once('SIGINT', () => campaign.stop());
   const showing = show(campaign);

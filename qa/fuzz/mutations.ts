@@ -4,6 +4,7 @@ import { INVALID_PROOFS } from '#test/support/invalid-proofs.js';
 import type { Actor } from './actor.js';
 import type { Draft, Field } from './draft.js';
 import { HEADER_VALUES } from './header-values.js';
+import type { KnownSecrets } from './leaks.js';
 import {
   HEADER_NAME,
   MARKUP,
@@ -170,7 +171,7 @@ export async function mutate(draft: Draft, change: Mutation, actor: Actor): Prom
     listOf(draft, change.add).push({ name: change.name, value: valueOf(change.value) });
   else if ('many' in change) addMany(draft, change);
   else if ('header' in change) mutateHeader(draft, change, actor);
-  else if ('body' in change) mutateBody(draft, change);
+  else if ('body' in change) mutateBody(draft, change, actor);
   else if ('method' in change) draft.method = change.method;
   else if ('path' in change) mutatePath(draft, change, actor);
   else await addProof(draft, change.proof, actor);
@@ -230,6 +231,7 @@ function mutateHeader(draft: Draft, change: HeaderChange, actor: Actor): void {
 function mutateBody(
   draft: Draft,
   { body: change, at: position }: Extract<Mutation, { body: BodyChange }>,
+  { world }: Actor,
 ): void {
   if (change === 'one') draft.body ??= { format: 'json', fields: [], changes: [], chunked: false };
   else if (change === 'none') draft.body = null;
@@ -237,9 +239,16 @@ function mutateBody(
   if (change === 'chunked') draft.body.chunked = true;
   else if (change === 'other format') draft.body.format = draft.body.format === 'form' ? 'json' : 'form';
   else if (change !== 'one' && change !== 'none') {
+    if (change === 'flip') forgetVerifier(draft, world.secrets);
     const alter = BODY_CHANGES[change];
     draft.body.changes.push((bytes) => alter(bytes, position));
   }
+}
+
+/** A changed separator can append the verifier to the redirect_uri, which the log contains. */
+export function forgetVerifier({ body }: Pick<Draft, 'body'>, secrets: Pick<KnownSecrets, 'forget'>): void {
+  for (const { name, value } of body?.fields ?? [])
+    if (name === 'code_verifier') secrets.forget(JSON.stringify(value));
 }
 
 async function addProof(draft: Draft, index: number, actor: Actor): Promise<void> {

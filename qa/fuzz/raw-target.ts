@@ -4,6 +4,7 @@ import type { Finding } from './answer-oracle.js';
 import { encode } from './draft.js';
 import { validRecipe } from './http-target.js';
 import { type Distortion, distortion, distort } from './distortions.js';
+import { forgetVerifier } from './mutations.js';
 import { sendAndCheck, type HttpRecipe, prepare } from './request.js';
 import type { Tally, Target } from './target.js';
 import type { World } from './world.js';
@@ -31,7 +32,10 @@ export async function openRaw(world: World, tally: Tally): Promise<Target<RawRec
         const { validStatuses, ...changed } = sent;
         const { transmission, requests = Infinity, staysValid = false } = distort(how, encode(draft));
         // An edit may have moved a secret into a place that the product shows.
-        if ('edits' in how) world.secrets.forget(sent.target);
+        if ('edits' in how) {
+          world.secrets.forget(sent.target);
+          forgetVerifier(draft, world.secrets);
+        }
         return {
           port,
           sent: {

@@ -1,6 +1,7 @@
 import { InvalidArgumentError, TimeoutError } from '@nats-io/transport-node';
 import { checkExchange, type SentRequest } from '../fuzz/answer-oracle.js';
 import { KnownSecrets } from '../fuzz/leaks.js';
+import { forgetVerifier } from '../fuzz/mutations.js';
 import { outcomeOfFailure } from '../fuzz/nats-target.js';
 import { checkLogLine, checkMemory } from '../fuzz/process-oracle.js';
 import { mayBeBusy } from '../fuzz/request.js';
@@ -219,6 +220,20 @@ it.each([
     expect(mayBeBusy({ ...read, end: 'closed', milliseconds })).toBe(isRetried);
   },
 );
+
+it('the fuzzer allows a code verifier in the log after a changed separator, and no other credential', () => {
+  const verifier = 'dgjWHP8430fekzwzFOC9yyRXy2z1IlILcLqhKIWNXAU';
+  const sentSecrets = new KnownSecrets();
+  sentSecrets.add('code verifier', verifier);
+  sentSecrets.add('cookie', COOKIE);
+  const fields = [
+    { name: 'code_verifier', value: verifier },
+    { name: 'csrf_token', value: COOKIE },
+  ];
+  const body = { format: 'form' as const, fields, changes: [], chunked: false };
+  forgetVerifier({ body }, sentSecrets);
+  expect(new Set(sentSecrets.in(`${verifier} ${COOKIE}`).values())).toEqual(new Set(['cookie']));
+});
 
 it('the fuzzer distinguishes a message that NATS does not accept from a request without an answer', () => {
   expect(outcomeOfFailure(new InvalidArgumentError('max_payload size exceeded'))).toBe('too large');
