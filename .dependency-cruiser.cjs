@@ -29,7 +29,7 @@ module.exports = {
       'oauth-alone',
       'the rules of the protocol are pure functions',
       { path: '^libs/oauth/src' },
-      { path: '^libs/(?!oauth/)|node_modules/(ioredis|typeorm|pg|@nats-io)/' },
+      { path: '^libs/(?!oauth/)|node_modules/(@nestjs|typeorm|pg|ioredis|@nats-io|fastify)/' },
     ),
     only(
       'platform-alone',

@@ -2,7 +2,7 @@ import { type ArgumentsHost, Catch, type ExceptionFilter, Logger } from '@nestjs
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { RedirectableError } from '#oauth/authorization-request.js';
-import { hasRoute, refineNotFound } from '#platform/http/refused-request.js';
+import { failedRequest, hasRoute } from '#platform/http/failed-request.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { addErrorToLog, addLogContext, referenceOf } from '#platform/logging/request-log.js';
 import { rawQuery, withQuery } from './urls.js';
@@ -41,7 +41,8 @@ export class ErrorFilter implements ExceptionFilter {
   }
 
   private async answer(thrown: unknown, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const error = OAuthError.from(refineNotFound(thrown, request));
+    const error =
+      thrown instanceof OAuthError ? thrown : OAuthError.fromFailure(failedRequest(thrown, request));
     addErrorToLog(request.raw, error);
     if (error instanceof RedirectableError) {
       this.pages.seeOther(reply, this.responses.error(error.returnTo, error, referenceOf(request.raw)));

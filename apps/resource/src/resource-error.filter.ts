@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { refineNotFound } from '#platform/http/refused-request.js';
+import { failedRequest } from '#platform/http/failed-request.js';
 import { TokenRefusedError } from '#introspection/refusals.js';
 import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
 import { addErrorToLog, referenceOf } from '#platform/logging/request-log.js';
@@ -28,7 +28,7 @@ export class ResourceErrorFilter implements ExceptionFilter {
   catch(thrown: unknown, host: ArgumentsHost): void {
     const request = host.switchToHttp().getRequest<FastifyRequest>();
     const reply = host.switchToHttp().getResponse<FastifyReply>();
-    const error = this.errorOf(refineNotFound(thrown, request));
+    const error = this.errorOf(thrown, request);
     addErrorToLog(request.raw, error);
     void reply
       .status(error.status)
@@ -38,8 +38,10 @@ export class ResourceErrorFilter implements ExceptionFilter {
   }
 
   /** Keeps messages of the guard, but not of the framework, which may quote the request. */
-  private errorOf(thrown: unknown): OAuthError {
-    if (!(thrown instanceof HttpException)) return OAuthError.from(thrown);
+  private errorOf(thrown: unknown, request: FastifyRequest): OAuthError {
+    if (thrown instanceof OAuthError) return thrown;
+    const failure = failedRequest(thrown, request);
+    if (!(thrown instanceof HttpException)) return OAuthError.fromFailure(failure);
     const { message, cause } = thrown;
     if (cause instanceof TokenRefusedError)
       return new OAuthError(cause.code, thrown.getStatus(), message, { detail: cause.detail, cause });
@@ -48,7 +50,7 @@ export class ResourceErrorFilter implements ExceptionFilter {
         detail: { dependency: cause.dependency },
         cause,
       });
-    return OAuthError.from(thrown);
+    return OAuthError.fromFailure(failure);
   }
 }
 

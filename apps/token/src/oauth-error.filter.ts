@@ -3,7 +3,7 @@ import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common'
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { errorUri } from '#oauth/error-guide/error-guide.js';
 import { OAuthError } from '#oauth/oauth-error.js';
-import { refineNotFound } from '#platform/http/refused-request.js';
+import { failedRequest } from '#platform/http/failed-request.js';
 import { addErrorToLog, referenceOf } from '#platform/logging/request-log.js';
 import { TokenConfiguration } from './token.configuration.js';
 
@@ -15,7 +15,8 @@ export class OAuthErrorFilter implements ExceptionFilter {
   catch(thrown: unknown, host: ArgumentsHost): void {
     const request = host.switchToHttp().getRequest<FastifyRequest>();
     const reply = host.switchToHttp().getResponse<FastifyReply>();
-    const error = OAuthError.from(refineNotFound(thrown, request));
+    const error =
+      thrown instanceof OAuthError ? thrown : OAuthError.fromFailure(failedRequest(thrown, request));
     addErrorToLog(request.raw, error);
     const body = errorBody(error, request.raw, this.configuration.BASE_URL);
     void reply.status(error.status).headers(error.headers).send(body);

@@ -1,4 +1,3 @@
-import { HttpException } from '@nestjs/common';
 import type { OAuthErrorCode } from './error-code.js';
 import type { Check } from './error-guide/error-guide.js';
 
@@ -14,6 +13,16 @@ export interface OAuthErrorOptions {
   readonly cause?: unknown;
   /** Response headers, for example WWW-Authenticate. */
   readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Failed HTTP request, described without a protocol. */
+interface FailedRequest {
+  readonly status: number;
+  /** Sent to the client; absent if the failure has no text that is safe to send. */
+  readonly description?: string | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly detail: Readonly<Record<string, unknown>>;
+  readonly cause?: unknown;
 }
 
 /**
@@ -80,84 +89,37 @@ export class OAuthError extends Error {
   }
 
   /**
-   * Converts any error. Replaces the framework's descriptions, because they may quote the request. An unavailable dependency
-   * becomes 503, anything unknown 500.
+   * Converts a failed request of any kind. Without a description, the client gets one by status: a framework's message may
+   * quote the request.
    */
-  static from(thrown: unknown): OAuthError {
-    if (thrown instanceof OAuthError) return thrown;
-    if (isRefusedRequest(thrown)) return refused(thrown);
-    const cause = thrown;
-    const status = httpStatusOf(thrown);
+  static fromFailure({ status, description, headers, detail, cause }: FailedRequest): OAuthError {
+    const options = { headers, detail: detail as ErrorDetail, cause };
+    if (status === 503) return OAuthError.unavailable(options);
+    if (status >= 500) return OAuthError.serverError(options);
+    if (description !== undefined)
+      return new OAuthError(
+        status === 405 ? 'method_not_allowed' : 'invalid_request',
+        status,
+        description,
+        options,
+      );
     switch (status) {
       case 404:
-        return new OAuthError('not_found', 404, 'there is nothing at this path', { cause });
+        return new OAuthError('not_found', 404, 'there is nothing at this path', options);
       case 413:
         return new OAuthError('invalid_request', 413, 'the body is larger than 64 KiB', {
+          ...options,
           detail: { check: 'body_too_large' },
-          cause,
         });
-      case 415: {
-        const description = 'send application/x-www-form-urlencoded or application/json';
-        return new OAuthError('invalid_request', 415, description, {
-          detail: { check: 'content_type_unsupported' },
-          cause,
-        });
-      }
+      case 415:
+        return new OAuthError(
+          'invalid_request',
+          415,
+          'send application/x-www-form-urlencoded or application/json',
+          { ...options, detail: { check: 'content_type_unsupported' } },
+        );
       default:
-        if (status !== undefined && status < 500)
-          return OAuthError.invalidRequest('the request is malformed', { cause });
+        return OAuthError.invalidRequest('the request is malformed', options);
     }
-    const dependency = unavailableDependency(thrown);
-    return dependency === undefined
-      ? OAuthError.serverError({ cause })
-      : OAuthError.unavailable({ cause, detail: { dependency } });
   }
-}
-
-/** A request rejected by the platform, such as a body with a content coding. Its description is safe for the client. */
-interface RefusedRequest extends Error {
-  readonly status: number;
-  readonly description: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly detail: ErrorDetail;
-}
-
-function isRefusedRequest(thrown: unknown): thrown is RefusedRequest {
-  return thrown instanceof Error && thrown.name === 'RefusedRequestError';
-}
-
-function refused(error: RefusedRequest): OAuthError {
-  const { status, description, headers, detail, cause } = error;
-  const options = { headers, detail, cause };
-  if (status === 503) return OAuthError.unavailable(options);
-  return new OAuthError(
-    status === 405 ? 'method_not_allowed' : 'invalid_request',
-    status,
-    description,
-    options,
-  );
-}
-
-/** Status of an error of Nest or Fastify (bad content length, body too large, …). */
-function httpStatusOf(thrown: unknown): number | undefined {
-  if (thrown instanceof HttpException) return thrown.getStatus();
-  return thrown instanceof Error && 'statusCode' in thrown && typeof thrown.statusCode === 'number'
-    ? thrown.statusCode
-    : undefined;
-}
-
-// SQLSTATE: 08 connection exception, 53 insufficient resources, 57P0x shutting down or starting, 57014 statement timeout, 25006
-// read-only server; codes of the operating system.
-const UNAVAILABLE_CODES =
-  /^(08\w{3}|53\w{3}|57P0\d|57014|25006|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EAI_AGAIN|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|EPIPE)$/;
-// The PostgreSQL driver throws these without a code.
-const UNAVAILABLE_MESSAGES =
-  /^(Connection terminated|timeout exceeded when trying to connect|Query read timeout)/i;
-
-/** Returns the unavailable dependency: named by the error, or PostgreSQL for its driver's connection errors. */
-function unavailableDependency(thrown: unknown): string | undefined {
-  if (!(thrown instanceof Error)) return undefined;
-  if ('dependency' in thrown && typeof thrown.dependency === 'string') return thrown.dependency;
-  const code = 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : '';
-  return UNAVAILABLE_CODES.test(code) || UNAVAILABLE_MESSAGES.test(thrown.message) ? 'postgres' : undefined;
 }

@@ -12,6 +12,7 @@ import { CACHED_MS } from '#introspection/introspector.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { ApiOperation } from '#openapi/operation.js';
+import { failedRequest } from '#platform/http/failed-request.js';
 import { addErrorToLog, addLogContext, referenceOf } from '#platform/logging/request-log.js';
 import { loginReturningTo, rawQuery, withQuery } from '../urls.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
@@ -139,7 +140,7 @@ export class ConnectedAppsController {
       return revocation;
     } catch (thrown) {
       if (!(thrown instanceof UnfinishedRevocationError)) throw thrown;
-      const error = OAuthError.from(thrown);
+      const error = OAuthError.fromFailure(failedRequest(thrown));
       addErrorToLog(raw, error);
       const translator = this.language.translatorFor({ headers, query: rawQuery(url), user });
       reply.headers(error.headers);

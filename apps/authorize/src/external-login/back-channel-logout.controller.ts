@@ -4,6 +4,7 @@ import { addAuditEvent } from '#audit/request-events.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { ApiOperation } from '#openapi/operation.js';
+import { failedRequest } from '#platform/http/failed-request.js';
 import { addErrorToLog, addLogContext, referenceOf } from '#platform/logging/request-log.js';
 import type { FormFields } from '../session/csrf.guard.js';
 import { BackChannelLogoutService } from './back-channel-logout.service.js';
@@ -27,7 +28,7 @@ export class BackChannelLogoutController {
       addAuditEvent(raw, 'login.ended');
       void reply.status(200).send();
     } catch (thrown) {
-      const error = OAuthError.from(thrown);
+      const error = thrown instanceof OAuthError ? thrown : OAuthError.fromFailure(failedRequest(thrown));
       addErrorToLog(raw, error);
       const { code, status, description, headers } = error;
       // 2.8: 400 "and the response body MAY" contain error and error_description (RFC 6749 5.2).

@@ -1,5 +1,6 @@
 import type { OAuthErrorCode } from '#oauth/error-code.js';
 import { OAuthError, type OAuthErrorOptions } from '#oauth/oauth-error.js';
+import { failedRequest } from '#platform/http/failed-request.js';
 
 /** Reasons for a failed external login: `detail.check` of the error, which selects the error page. */
 export type LoginCheck =
@@ -38,7 +39,8 @@ export class ExternalLoginError extends OAuthError {
 /** Wraps an outage during a login, so that its page restarts the same request. Returns any other error unchanged. */
 export function duringLogin(error: unknown, query: string): unknown {
   if (error instanceof ExternalLoginError) return error;
-  const { status, description, detail } = OAuthError.from(error);
+  const { status, description, detail } =
+    error instanceof OAuthError ? error : OAuthError.fromFailure(failedRequest(error));
   if (status !== 503) return error;
   return new ExternalLoginError('login_unavailable', description, query, { detail, cause: error });
 }

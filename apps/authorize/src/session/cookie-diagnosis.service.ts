@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import type { OAuthError } from '#oauth/oauth-error.js';
-import { hasRoute } from '#platform/http/refused-request.js';
+import { hasRoute } from '#platform/http/failed-request.js';
 import { afterLogin, rawQuery, withQuery } from '../urls.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import type { ErrorKind } from '../ui/errors/error-kind.js';

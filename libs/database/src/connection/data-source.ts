@@ -1,6 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
-import { AbstractLogger, DataSource, type DataSourceOptions } from 'typeorm';
+import {
+  AbstractLogger,
+  DataSource,
+  type DataSourceOptions,
+  type QueryRunner,
+  type ReplicationMode,
+} from 'typeorm';
 import { serverUrls } from '#platform/configuration/server-urls.js';
 import { DEFAULT_SCHEMA } from '#platform/configuration/variables.js';
 import { ClientEntity, ClientLogoEntity, ClientSecretEntity } from '../client/client.entity.js';
@@ -9,7 +15,7 @@ import { CreateSchema1795219200000 } from '../migrations/1795219200000-create-sc
 import { ResourceServerEntity } from '../resource-server/resource-server.entity.js';
 import { TokenKeyEntity } from '../token-key/token-key.entity.js';
 import { UserEntity } from '../user/user.entity.js';
-import { databaseUnavailable, isTransient } from './errors.js';
+import { databaseUnavailable, isTransient, translateOutage } from './errors.js';
 import { FailFastClient } from './fail-fast-client.js';
 import { failoverClient, PrimaryResolver } from './failover-client.js';
 
@@ -89,7 +95,7 @@ export function databaseDataSource(
       options: `-c search_path=${schema}`,
     },
   };
-  return new SchemaDataSource(options, schema);
+  return new ServiceDataSource(options, schema);
 }
 
 /**
@@ -117,13 +123,27 @@ export async function connect<T extends { initialize(): Promise<unknown> }>(
   }
 }
 
-/** Fails on any other schema: a pooler may drop the requested `search_path`. */
-class SchemaDataSource extends DataSource {
+/**
+ * Fails on any other schema: a pooler may drop the requested `search_path`. Every statement rejects with
+ * DependencyUnavailableError while PostgreSQL cannot be used.
+ */
+class ServiceDataSource extends DataSource {
   constructor(
     options: DataSourceOptions,
     private readonly schema: string,
   ) {
     super(options);
+  }
+
+  /** TypeORM creates a runner for every query, repository and transaction. */
+  override createQueryRunner(mode?: ReplicationMode): QueryRunner {
+    const runner = super.createQueryRunner(mode);
+    const query = runner.query.bind(runner) as (...parameters: unknown[]) => Promise<unknown>;
+    runner.query = ((...parameters: unknown[]) =>
+      query(...parameters).catch((error: unknown) => {
+        throw translateOutage(error);
+      })) as QueryRunner['query'];
+    return runner;
   }
 
   override async initialize(): Promise<this> {

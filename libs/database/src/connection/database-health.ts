@@ -10,7 +10,7 @@ export class DatabaseHealth {
 
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Rejects with the driver's error if the database does not respond in time. */
+  /** Rejects if the database does not respond in time. */
   async ping(): Promise<void> {
     await this.dataSource.query('SELECT 1');
   }

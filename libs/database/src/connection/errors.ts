@@ -12,6 +12,14 @@ export const CANNOT_CONNECT_NOW = '57P03';
 const TRANSIENT =
   /^(57P0[1-3]|53300|08...|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EAI_AGAIN|ENOTFOUND|EHOSTUNREACH|ENOENT|EPIPE)$/;
 
+// 08 connection exception, 53 insufficient resources, 57P0x shutting down or starting, 57014 statement timeout, 25006 read-only
+// server; codes of the operating system.
+const UNAVAILABLE_CODES =
+  /^(08\w{3}|53\w{3}|57P0\d|57014|25006|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EAI_AGAIN|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|EPIPE)$/;
+// The driver throws these without a code.
+const UNAVAILABLE_MESSAGES =
+  /^(Connection terminated|timeout exceeded when trying to connect|Query read timeout)/i;
+
 /** An error of the driver, or of TypeORM, which wraps the driver's in `driverError`. */
 interface DatabaseError {
   readonly code?: string;
@@ -19,9 +27,23 @@ interface DatabaseError {
   readonly driverError?: { readonly code?: string; readonly constraint?: string };
 }
 
+/** Converts an error that says that PostgreSQL cannot be used now. Returns any other error unchanged. */
+export function translateOutage(error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof DependencyUnavailableError) return error;
+  const { code = '', message = '' } = error as DatabaseError;
+  return UNAVAILABLE_CODES.test(code) || UNAVAILABLE_MESSAGES.test(message)
+    ? new DependencyUnavailableError('postgres', error)
+    : error;
+}
+
+/** The driver's error, of an error that `translateOutage` may have converted. */
+function driverErrorOf(error: unknown): DatabaseError {
+  return (error instanceof DependencyUnavailableError ? error.cause : error) as DatabaseError;
+}
+
 /** True if connecting may succeed later without any change. */
 export function isTransient(error: unknown): boolean {
-  const { code, message = '' } = error as DatabaseError;
+  const { code, message = '' } = driverErrorOf(error);
   // pg reports a connection timeout or a closed socket without a code.
   return code === undefined ? /timeout|terminated/i.test(message) : TRANSIENT.test(code);
 }
@@ -70,7 +92,7 @@ export function databaseUnavailable(databaseUrl: string, cause: unknown): Depend
     (cause as DatabaseError).code === UNKNOWN_DATABASE
       ? 'create it, or correct DATABASE_URL'
       : 'check DATABASE_URL and that PostgreSQL is running';
-  const problem = `${databaseAddress(databaseUrl)}: ${reasonOf(cause)}; ${remedy}`;
+  const problem = `${databaseAddress(databaseUrl)}: ${reasonOf(driverErrorOf(cause))}; ${remedy}`;
   return new DependencyUnavailableError('postgres', new Error(problem, { cause }));
 }
 

@@ -1,6 +1,6 @@
 import { databaseDataSource, requestLimits } from '#database/connection/data-source.js';
 import { isTransient } from '#database/connection/errors.js';
-import { OAuthError } from '#oauth/oauth-error.js';
+import { failedRequest } from '#platform/http/failed-request.js';
 import { isolate } from '#test/support/isolate.js';
 import { PATIENT_MS } from '#test/support/patience.js';
 
@@ -18,7 +18,7 @@ describe('a prepared statement that a connection pooler has lost', () => {
     expect(await sum(false)).toEqual([{ sum: 2 }]);
     const error: unknown = await sum(true).catch((thrown: unknown) => thrown);
     expect(isTransient(error)).toBe(true);
-    expect(OAuthError.from(error)).toMatchObject({ status: 503 });
+    expect(failedRequest(error)).toMatchObject({ status: 503, detail: { dependency: 'postgres' } });
     expect(await sum(false)).toEqual([{ sum: 2 }]);
     await source.destroy();
     await services.close();

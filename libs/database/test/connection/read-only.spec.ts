@@ -17,7 +17,11 @@ it('a connection is not reused after its server becomes read-only', async () => 
     await source.query('CREATE TABLE notes (text text)');
     // Like a primary that was demoted to a standby.
     await source.query('SET default_transaction_read_only = on');
-    await expect(source.query("INSERT INTO notes VALUES ('x')")).rejects.toMatchObject({ code: '25006' });
+    await expect(source.query("INSERT INTO notes VALUES ('x')")).rejects.toMatchObject({
+      name: 'DependencyUnavailableError',
+      dependency: 'postgres',
+      cause: { code: '25006' },
+    });
     await expect(source.query("INSERT INTO notes VALUES ('x')")).resolves.toEqual([]);
   } finally {
     await source.destroy();

@@ -1,6 +1,3 @@
-import { NotFoundException } from '@nestjs/common';
-import type { FastifyInstance, FastifyRequest, HTTPMethods } from 'fastify';
-
 interface Options {
   /** Response headers. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -25,29 +22,4 @@ export class RefusedRequestError extends Error {
     this.headers = headers;
     this.detail = detail;
   }
-}
-
-const METHODS: readonly HTTPMethods[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
-
-/**
- * Replaces a 404 by 405 with Allow if the path supports another method (RFC 9110 15.5.6), because the router never
- * returns 405. Returns other errors unchanged.
- */
-export function refineNotFound(thrown: unknown, { server, url }: FastifyRequest): unknown {
-  if (!(thrown instanceof NotFoundException)) return thrown;
-  const [path = ''] = url.split('?', 1);
-  const allow = METHODS.filter((method) => hasRoute(server, method, path)).join(', ');
-  if (allow === '') return thrown;
-  return new RefusedRequestError(405, `this path answers ${allow} only`, {
-    headers: { Allow: allow },
-    cause: thrown,
-  });
-}
-
-/**
- * Returns true if a path without parameters supports a method. Fastify's `hasRoute` expects a route pattern and throws
- * on malformed ones; none of our paths contains pattern characters.
- */
-export function hasRoute(server: FastifyInstance, method: HTTPMethods, path: string): boolean {
-  return !/[:*()]/.test(path) && server.hasRoute({ method, url: path });
 }

@@ -6,7 +6,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { createBareService } from '../support/bare-service.js';
 import { OAuthError } from '#oauth/oauth-error.js';
-import { refineNotFound } from '#platform/http/refused-request.js';
+import { failedRequest } from '#platform/http/failed-request.js';
 import { referenceOf } from '#platform/logging/request-log.js';
 
 @Controller('thing')
@@ -21,7 +21,8 @@ class ThingController {
 class ErrorFilter implements ExceptionFilter {
   catch(thrown: unknown, host: ArgumentsHost): void {
     const request = host.switchToHttp().getRequest<FastifyRequest>();
-    const error = OAuthError.from(refineNotFound(thrown, request));
+    const error =
+      thrown instanceof OAuthError ? thrown : OAuthError.fromFailure(failedRequest(thrown, request));
     const reply = host.switchToHttp().getResponse<FastifyReply>().status(error.status);
     void reply.send({
       error: error.code,

@@ -1,0 +1,71 @@
+import { HttpException, NotFoundException } from '@nestjs/common';
+import type { FastifyInstance, FastifyRequest, HTTPMethods } from 'fastify';
+import { DependencyUnavailableError } from '../dependency-unavailable.error.js';
+import { RefusedRequestError } from './refused-request.js';
+
+/** Failed HTTP request, described without a protocol. The app's exception filter renders it. */
+export interface FailedRequest {
+  readonly status: number;
+  /** Sent to the client; absent if the error's message may quote the request. */
+  readonly description?: string;
+  /** Response headers. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Logged, never sent to the client. */
+  readonly detail: Readonly<Record<string, unknown>>;
+  readonly cause: unknown;
+}
+
+/**
+ * Describes anything thrown. An unavailable dependency becomes 503, an unknown error 500.
+ * @param request given by exception filters, which also handle unknown routes: replaces 404 by 405 if the path supports
+ *   another method
+ */
+export function failedRequest(thrown: unknown, request?: FastifyRequest): FailedRequest {
+  const error = request ? refineNotFound(thrown, request) : thrown;
+  if (error instanceof RefusedRequestError) {
+    const { status, description, headers, detail, cause } = error;
+    return { status, description, headers, detail, cause };
+  }
+  if (error instanceof DependencyUnavailableError)
+    return { status: 503, headers: {}, detail: { dependency: error.dependency }, cause: error };
+  const status = httpStatusOf(error);
+  return {
+    status: status !== undefined && status < 500 ? status : 500,
+    headers: {},
+    detail: {},
+    cause: error,
+  };
+}
+
+/** Status of an error of Nest or Fastify (bad content length, body too large, …). */
+function httpStatusOf(error: unknown): number | undefined {
+  if (error instanceof HttpException) return error.getStatus();
+  return error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number'
+    ? error.statusCode
+    : undefined;
+}
+
+const METHODS: readonly HTTPMethods[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
+/**
+ * Replaces a 404 by 405 with Allow if the path supports another method (RFC 9110 15.5.6), because the router never
+ * returns 405. Returns other errors unchanged.
+ */
+function refineNotFound(thrown: unknown, { server, url }: FastifyRequest): unknown {
+  if (!(thrown instanceof NotFoundException)) return thrown;
+  const [path = ''] = url.split('?', 1);
+  const allow = METHODS.filter((method) => hasRoute(server, method, path)).join(', ');
+  if (allow === '') return thrown;
+  return new RefusedRequestError(405, `this path answers ${allow} only`, {
+    headers: { Allow: allow },
+    cause: thrown,
+  });
+}
+
+/**
+ * Returns true if a path without parameters supports a method. Fastify's `hasRoute` expects a route pattern and throws
+ * on malformed ones; none of our paths contains pattern characters.
+ */
+export function hasRoute(server: FastifyInstance, method: HTTPMethods, path: string): boolean {
+  return !/[:*()]/.test(path) && server.hasRoute({ method, url: path });
+}
