@@ -1,4 +1,3 @@
-import { type ArgumentMetadata, Injectable, type PipeTransform, type Type } from '@nestjs/common';
 import {
   getMetadataStorage,
   ValidateBy,
@@ -38,6 +37,9 @@ export const LIMITS = {
   token_type_hint: 64,
   code_verifier: 128,
 } as const;
+
+/** Class with `@Parameter` fields. */
+type DtoClass = new () => object;
 
 /** A previously declared parameter and its required value. */
 type Condition = readonly [parameter: string, value: string];
@@ -100,34 +102,30 @@ export function RepeatableParameter({ description }: { readonly description: str
 }
 
 /** Returns the declared parameters of a DTO, base class first. */
-export function parametersOf(dto: Type): DeclaredParameter[] {
+export function parametersOf(dto: DtoClass): DeclaredParameter[] {
   return getMetadataStorage()
     .getTargetValidationMetadatas(dto, '', true, false)
     .map(({ propertyName: name, context }) => ({ ...(context as Omit<DeclaredParameter, 'name'>), name }));
 }
 
 /**
- * `@Body(ParametersPipe) dto: TokenDto` reads the declared parameters and ignores others (RFC 6749 3.2).
+ * Returns a DTO with its declared parameters, and ignores others (RFC 6749 3.2).
  * @throws OAuthError invalid_request that names every problem
  */
-@Injectable()
-export class ParametersPipe implements PipeTransform<Parameters | undefined, object> {
-  transform(parameters: Parameters | undefined, { metatype }: ArgumentMetadata): object {
-    if (!metatype) throw new TypeError('ParametersPipe needs the class of a DTO as the type of the argument');
-    const dto = new (metatype as Type<Record<string, unknown>>)();
-    const problems: string[] = [];
-    for (const { property, condition, constraint } of rulesOf(metatype)) {
-      if (condition && dto[condition[0]] !== condition[1]) continue;
-      const value = parameters?.[property];
-      dto[property] = value;
-      if (constraint.validate(value)) continue;
-      const context = { property, value } as ValidationArguments;
-      problems.push(constraint.defaultMessage?.(context) ?? `the parameter '${property}' is invalid`);
-    }
-    if (problems.length > 0)
-      throw OAuthError.invalidRequest(problems.join('; '), { detail: { check: 'parameter_invalid' } });
-    return dto;
+export function readDto(type: DtoClass, parameters: Parameters | undefined): object {
+  const dto = new type() as Record<string, unknown>;
+  const problems: string[] = [];
+  for (const { property, condition, constraint } of rulesOf(type)) {
+    if (condition && dto[condition[0]] !== condition[1]) continue;
+    const value = parameters?.[property];
+    dto[property] = value;
+    if (constraint.validate(value)) continue;
+    const context = { property, value } as ValidationArguments;
+    problems.push(constraint.defaultMessage?.(context) ?? `the parameter '${property}' is invalid`);
   }
+  if (problems.length > 0)
+    throw OAuthError.invalidRequest(problems.join('; '), { detail: { check: 'parameter_invalid' } });
+  return dto;
 }
 
 /** A constraint that depends only on the value. */
@@ -143,8 +141,8 @@ interface PropertyRule {
 
 const compiled = new WeakMap<object, readonly PropertyRule[]>();
 
-/** Caches class-validator's metadata: `validateSync` looks it up for every object, which takes 6 µs. */
-function rulesOf(dto: Type): readonly PropertyRule[] {
+/** Caches class-validator's metadata, which `validateSync` looks up for every object (docs/adr/0025-rules-of-parameters.md). */
+function rulesOf(dto: DtoClass): readonly PropertyRule[] {
   let rules = compiled.get(dto);
   if (!rules) {
     const storage = getMetadataStorage();

@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http';
-import { Injectable } from '@nestjs/common';
+import { type ArgumentMetadata, Injectable, type PipeTransform, type Type } from '@nestjs/common';
 import { ClientStore } from '#database/client/client.store.js';
 import type { Client, ClientWithSecrets } from '#database/client/client.js';
 import { tagOf } from '#messaging/contract.js';
 import { isClientId, matchClientSecret } from '#oauth/client.js';
 import type { Check } from '#oauth/error-guide/error-guide.js';
 import { OAuthError } from '#oauth/oauth-error.js';
-import { LIMITS, Parameter } from '#oauth/parameters.js';
+import { LIMITS, Parameter, type Parameters, readDto } from '#oauth/parameters.js';
 import { addLogContext } from '#platform/logging/request-log.js';
 import { NatsConnection } from '#messaging/nats.connection.js';
 import { InvalidatedCache } from '#messaging/invalidated-cache.js';
@@ -28,6 +28,15 @@ export class ClientDto {
     description: 'The secret of a confidential client, unless HTTP Basic carries it (RFC 6749 2.3.1).',
   })
   client_secret?: string;
+}
+
+/** Reads the body of a token endpoint as the argument's DTO. @throws OAuthError invalid_request */
+@Injectable()
+export class ParametersPipe implements PipeTransform<Parameters | undefined, object> {
+  transform(parameters: Parameters | undefined, { metatype }: ArgumentMetadata): object {
+    if (!metatype) throw new TypeError('ParametersPipe needs the class of a DTO as the type of the argument');
+    return readDto(metatype as Type<object>, parameters);
+  }
 }
 
 export interface ClientRequest {

@@ -1,10 +1,14 @@
 import { Body, Controller, Header, HttpCode, Post, Req } from '@nestjs/common';
 import { GrantEngine } from '#grants/grant-engine.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
-import { LIMITS, Parameter, ParametersPipe } from '#oauth/parameters.js';
+import { LIMITS, Parameter } from '#oauth/parameters.js';
 import { ApiOperation } from '#openapi/operation.js';
 import { addLogContext } from '#platform/logging/request-log.js';
-import { type ClientRequest, ClientDto } from '../client-auth/client-authenticator.service.js';
+import {
+  type ClientRequest,
+  ClientDto,
+  ParametersPipe,
+} from '../client-auth/client-authenticator.service.js';
 import { ResourceServerAuthenticator } from '../client-auth/resource-server-authenticator.service.js';
 import { TokenConfiguration } from '../token.configuration.js';
 import { DisabledClients } from './disabled-clients.service.js';

@@ -1,12 +1,13 @@
 import { Body, Controller, Header, HttpCode, Post, Req, UseGuards } from '@nestjs/common';
 import { ENDPOINTS } from '#oauth/endpoints.js';
-import { type Parameters, ParametersPipe } from '#oauth/parameters.js';
+import { type Parameters } from '#oauth/parameters.js';
 import { ApiOperation } from '#openapi/operation.js';
 import { addLogContext } from '#platform/logging/request-log.js';
 import {
   ClientAuthenticator,
   type ClientRequest,
   ClientDto,
+  ParametersPipe,
 } from '../client-auth/client-authenticator.service.js';
 import { DpopGuard, type ProvedRequest } from '../dpop/dpop.guard.js';
 import { DpopProofService } from '../dpop/dpop-proof.service.js';

@@ -3,13 +3,14 @@ import { addAuditEvent } from '#audit/request-events.js';
 import { GrantEngine } from '#grants/grant-engine.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { OAuthError } from '#oauth/oauth-error.js';
-import { LIMITS, Parameter, ParametersPipe } from '#oauth/parameters.js';
+import { LIMITS, Parameter } from '#oauth/parameters.js';
 import { ApiOperation } from '#openapi/operation.js';
 import { addLogContext } from '#platform/logging/request-log.js';
 import {
   ClientAuthenticator,
   type ClientRequest,
   ClientDto,
+  ParametersPipe,
 } from '../client-auth/client-authenticator.service.js';
 import { REVOKE_OPERATION } from './revoke.openapi.js';
 

@@ -1,8 +1,9 @@
 import { Body, Controller, Header, HttpCode, Post, Req, UseGuards } from '@nestjs/common';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { OAuthError } from '#oauth/oauth-error.js';
-import { LIMITS, ParametersPipe } from '#oauth/parameters.js';
+import { LIMITS } from '#oauth/parameters.js';
 import { ApiOperation } from '#openapi/operation.js';
+import { ParametersPipe } from '../client-auth/client-authenticator.service.js';
 import { DpopGuard } from '../dpop/dpop.guard.js';
 import { type BearerRequest, RefreshTokenGuard } from './refresh-token.guard.js';
 import { REFRESH_OPERATION, TOKEN_OPERATION } from './token.openapi.js';
