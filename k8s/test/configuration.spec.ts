@@ -171,7 +171,7 @@ describe.each(OVERLAYS)('the %s overlay with the component for a schema', (overl
     const schemas = valuesOf('DATABASE_SCHEMA');
     expect(schemas.map(([name]) => name)).toEqual(valuesOf('DATABASE_URL').map(([name]) => name));
     expect(schemas).toHaveLength(6);
-    for (const [, value] of schemas) expect(value).toBe('public');
+    for (const [, value] of schemas) expect(value).toBe('authorization');
   });
 });
 

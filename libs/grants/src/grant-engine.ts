@@ -114,7 +114,7 @@ export class GrantEngine {
     if (transition.outcome !== 'active') return transition;
     const { grant } = transition;
     const scope = maskedScope(grant.scope, token.scopeMask);
-    // Token app 0.1.0 issues tokens without an audience for grants with resources.
+    // A refresh token has no audience; it is for the resources of its grant.
     const audience = token.audience ?? grant.resources;
     return { outcome: 'active', grantId: id, grant, token, scope, audience };
   }

@@ -89,10 +89,7 @@ async function createSchema({ manager }: QueryRunner, schema: string): Promise<v
   if (found.length === 0) await manager.query(`CREATE SCHEMA ${escapeIdentifier(schema)}`);
 }
 
-/**
- * Earlier builds created the tables in the first schema of the role's `search_path`, usually `public`. Without this check an
- * upgrade would start with empty tables.
- */
+/** Without this check, an installation with its own schema would start with empty tables if DATABASE_SCHEMA is not set once. */
 async function assertNoSecondInstallation({ manager }: QueryRunner, dataSource: DataSource): Promise<void> {
   const candidates = await manager.query<{ schema: string; ours: boolean }[]>(
     `SELECT n.nspname AS schema, n.nspname = current_schema() AS ours FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace

@@ -107,7 +107,7 @@ describe('a database with tables of another application', () => {
     expect(await tablesOf('public')).toEqual([]);
   });
 
-  it('is not migrated if another schema has the tables of an earlier version of this service', async () => {
+  it('is not migrated if another schema has the tables of this service', async () => {
     await migrate(url, { schema: 'public' });
     const found =
       'the tables of this service are in the schema public of this database: set DATABASE_SCHEMA=public';
