@@ -147,7 +147,7 @@ describe('the token app', () => {
     expect(JSON.parse(json)).toEqual({
       error: 'invalid_request',
       error_description: 'the request must have one Host header',
-      error_uri: expect.stringMatching(/#host$/),
+      error_uri: expect.stringMatching(/#host_header_invalid$/),
       error_reference: expect.any(String),
     });
   });
