@@ -30,7 +30,7 @@ export interface ErrorCodeEntry extends GuideEntry {
   readonly example: string;
 }
 
-export interface CheckEntry extends GuideEntry {
+interface CheckEntry extends GuideEntry {
   /** Error codes of the responses; none for a login form that is shown again. */
   readonly errors: readonly OAuthErrorCode[];
 }
