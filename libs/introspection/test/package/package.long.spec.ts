@@ -11,7 +11,7 @@ import { COMMONJS, FASTIFY_MAIN, TYPES, WITHOUT_NATS } from './projects.js';
 const PACKAGE = '@scheduling-oauth/introspection';
 const TOKEN_PATH = '/api/auth/oauth/token';
 const API_URL = 'https://bookings.example.com';
-const EXPORTS = ['CurrentToken', 'IntrospectionModule', 'Introspector', 'RequireScope', 'TokenGuard'];
+const EXPORTS = ['CurrentToken', 'IntrospectionModule', 'Introspector', 'RequireScope', 'ResourceMetadata', 'TokenGuard'];
 /** Shorter than a token is cached, so that only a broadcast can evict the token in this time. */
 const PATIENCE_MS = 20_000;
 
@@ -139,7 +139,7 @@ describe.each([
     const answer = await get();
     expect([answer.status, challengeOf(answer)]).toEqual([
       401,
-      expect.stringMatching(/^Bearer realm="oauth", DPoP /),
+      expect.stringMatching(/^Bearer realm="oauth", scope="bookings:read", DPoP /),
     ]);
     expect(answer.body).toMatchObject({ statusCode: 401, message: expect.stringContaining('access token') });
   });
