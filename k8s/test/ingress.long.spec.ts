@@ -167,7 +167,10 @@ describe('the ingress', () => {
       error_description: expect.any(String),
       error_reference: expect.any(String),
     };
-    expect(JSON.parse(byApp.text)).toEqual({ ...format, error_uri: expect.stringMatching(/#body_too_large$/) });
+    expect(JSON.parse(byApp.text)).toEqual({
+      ...format,
+      error_uri: expect.stringMatching(/#body_too_large$/),
+    });
     expect(JSON.parse(byIngress.text)).toEqual(format);
     const large = await ingress.ask(`${API}/v2/me`, { method: 'POST', body: 'x'.repeat(200 * 1024) });
     expect(JSON.parse(large.text)).toMatchObject({ status: 'error', error: { code: 'PAYLOAD_TOO_LARGE' } });

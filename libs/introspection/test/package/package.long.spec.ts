@@ -11,7 +11,14 @@ import { COMMONJS, FASTIFY_MAIN, TYPES, WITHOUT_NATS } from './projects.js';
 const PACKAGE = '@scheduling-oauth/introspection';
 const TOKEN_PATH = '/api/auth/oauth/token';
 const API_URL = 'https://bookings.example.com';
-const EXPORTS = ['CurrentToken', 'IntrospectionModule', 'Introspector', 'RequireScope', 'ResourceMetadata', 'TokenGuard'];
+const EXPORTS = [
+  'CurrentToken',
+  'IntrospectionModule',
+  'Introspector',
+  'RequireScope',
+  'ResourceMetadata',
+  'TokenGuard',
+];
 /** Shorter than a token is cached, so that only a broadcast can evict the token in this time. */
 const PATIENCE_MS = 20_000;
 
