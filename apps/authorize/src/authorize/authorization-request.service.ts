@@ -1,5 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { AuthorizationContextStore } from '#database/client/authorization-context.store.js';
+import {
+  AuthorizationContextStore,
+  type EarlierDecision,
+} from '#database/client/authorization-context.store.js';
 import type { Client } from '#database/client/client.js';
 import {
   type AuthorizationRequest,
@@ -7,10 +10,10 @@ import {
   RedirectableError,
 } from '#oauth/authorization-request.js';
 import { type Parameters, parseQuery, readParameter } from '#oauth/parameters.js';
-import { ScopeCatalogue } from '#oauth/scope.js';
+import { ScopeCatalogue, scopeTokens } from '#oauth/scope.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { AuthorizeConfiguration, CLOCK, type Clock } from '../authorize.configuration.js';
-import { requestedScopes, type ValidatedRequest } from './validated-request.js';
+import type { RequestedScope, ValidatedRequest } from './validated-request.js';
 import { isCurrent } from '../session/session.service.js';
 import type { Session } from '../session/session.store.js';
 import { KnownClientError } from './known-client.error.js';
@@ -119,4 +122,36 @@ function enabledClient(client: Client | null, clientId: string): Client {
   throw OAuthError.invalidRequest('no application is registered under this client_id', {
     detail: { check: 'client_id_unregistered', client_id: clientId },
   });
+}
+
+/**
+ * For each scope, the newest decision counts in which it was requested. A granted scope counts only if the grant was for every
+ * API of the request; a declined scope counts for any API.
+ *
+ * @param decisions newest first
+ */
+export function requestedScopes(
+  { scope, resources }: Pick<AuthorizationRequest, 'scope' | 'resources'>,
+  { optionalScopes }: Pick<Client, 'optionalScopes'>,
+  decisions: readonly Pick<EarlierDecision, 'asked' | 'allowed' | 'resources'>[],
+): RequestedScope[] {
+  const earlier = decisions.map(({ asked, allowed, resources: decided }) => ({
+    asked: new Set(scopeTokens(asked)),
+    allowed: new Set(scopeTokens(allowed)),
+    isForAll: coversApis(decided, resources),
+  }));
+  return scopeTokens(scope).map((token) => {
+    const latest = earlier.find(
+      ({ asked, allowed, isForAll }) => asked.has(token) && (isForAll || !allowed.has(token)),
+    );
+    const decision = latest && (latest.allowed.has(token) ? 'allowed' : 'declined');
+    return { scope: token, required: !optionalScopes.includes(token), decision: decision ?? null };
+  });
+}
+
+/** Compares lists of APIs; null means every API. */
+function coversApis(decided: string | null, requested: string | null): boolean {
+  if (decided === null || requested === null) return decided === null;
+  const known = new Set(decided.split(' '));
+  return requested.split(' ').every((api) => known.has(api));
 }

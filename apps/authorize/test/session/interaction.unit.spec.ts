@@ -6,7 +6,7 @@ import {
   checkboxOf,
   isUndecided,
 } from '../../src/consent/interaction.js';
-import { requestedScopes } from '../../src/authorize/validated-request.js';
+import { requestedScopes } from '../../src/authorize/authorization-request.service.js';
 
 const SCOPES = ['profile:read', 'schedules:read', 'schedules:write', 'bookings:read', 'bookings:write'];
 
