@@ -52,6 +52,7 @@ describe('npm start', () => {
       auth_url: `http://localhost:${env['AUTHORIZE_PORT']}`,
       base_url: `http://localhost:${env['TOKEN_PORT']}`,
       api_url: `http://localhost:${env['RESOURCE_PORT']}`,
+      other_api_urls: '',
       internal: {
         authorize: expect.stringMatching(/^http:/),
         token: expect.stringMatching(/^http:/),
