@@ -49,9 +49,9 @@ const EVENTS: Readonly<Record<string, () => Promise<void>>> = {
     expect(status).toBe(200);
     accessToken = body['access_token'] ?? '';
   },
-  'present-keys has the keys': async () => {
+  'current-keys has the keys': async () => {
     const keys = await readFile(join(environment.LOCAL_DIR, 'token-keys'), 'utf8');
-    await writeFile(join(folder, 'present-keys'), keys);
+    await writeFile(join(folder, 'current-keys'), keys);
   },
   'the application sends a wrong redirect URI': async () => {
     const { status, body } = await redeem(await allowedCode(), secretNow(), `${REDIRECT_URI}/`);
