@@ -10,7 +10,7 @@ export interface ServedDocument {
 }
 
 /**
- * Replaces the placeholder origins by those of this installation.
+ * Replaces the placeholder origins with the origins of this installation.
  * @param addresses origins of this installation by placeholder
  */
 export function serveDocument(document: object, addresses: Readonly<Record<string, string>>): ServedDocument {

@@ -10,7 +10,7 @@ import { PageResponder } from '../ui/page.responder.js';
 import { ExternalLoginService } from './external-login.service.js';
 import { LOGIN_OPERATION } from '../login/login.openapi.js';
 
-/** Redirects our login URL to the login provider; it has no page of its own. */
+/** Redirects the login URL to the login provider, without a page. */
 @Controller(ENDPOINTS.login)
 export class ExternalLoginController {
   constructor(

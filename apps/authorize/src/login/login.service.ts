@@ -98,7 +98,7 @@ export class LoginService {
       const account = await this.users.credentialsOf(username.trim());
       const { user } = account;
       if (user && attempt.outcome === 'device' && device && !this.devices.isOf(device, user)) {
-        // The name now belongs to another user, to whom this device is unknown.
+        // The name now belongs to another user, who has not logged in on this device.
         const recounted = await this.throttle.count(username, address, null);
         if (recounted.outcome === 'refused') return throttled(recounted);
         attempt = recounted;

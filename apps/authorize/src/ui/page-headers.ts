@@ -16,7 +16,7 @@ export const PAGE_HEADERS = {
   'X-Frame-Options': 'DENY',
 } as const;
 
-/** What a page needs besides its own style and this origin. */
+/** Sources that a page needs besides its own style and this origin. */
 export interface PageSources {
   readonly formTargets?: readonly string[];
   readonly imageOrigins?: readonly string[];

@@ -200,7 +200,7 @@ export class GrantRecordStore {
     values: readonly number[],
   ): AsyncGenerator<string[], void, void> {
     for (let last = { id: '', at: 'infinity' }; ;) {
-      // As text, because a Date has no microseconds.
+      // Text, because a Date has no microseconds.
       const page = await this.dataSource.query<{ id: string; at: string }[]>(
         `SELECT id, ${time}::text AS at FROM grants
          WHERE ${condition} AND (${time}, id) < ($1::timestamptz, $2)

@@ -5,7 +5,7 @@ const TRY_LOGIN_AGAIN = 'Start the login again; if it happens again, report the 
 /** The command says if the product has disabled the account as well. */
 const ENABLE = ['operator', 'Enable the account if it may be used again.', 'user enable {user}'] as const;
 
-/** What users meet on our pages: forms, cookies and logins. The page itself says what to do. */
+/** Checks of pages: forms, cookies and logins. The page itself says what to do. */
 export const PAGE_CHECKS = {
   form_field_repeated: {
     errors: ['invalid_request'],

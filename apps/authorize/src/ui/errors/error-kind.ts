@@ -20,7 +20,7 @@ export type Advice =
   | 'review_apps';
 
 interface Remedy {
-  /** Null if nobody has to: the problem is temporary. A page does not distinguish the operator and the platform team. */
+  /** Null if the problem is temporary. A page does not distinguish the operator and the platform team. */
   readonly party: Exclude<Party, 'platform'> | null;
   readonly advice: Advice;
 }
