@@ -1,4 +1,5 @@
 // The product's side of the signed-JWT login: identifies the user to the authorization service (docs/login.md).
+import { randomUUID } from 'node:crypto';
 import express from 'express';
 import {
   calculateJwkThumbprint,
@@ -10,7 +11,7 @@ import {
 } from 'jose';
 import { logIn, loginForm, page, text } from './site.js';
 
-/** Routes of the signed-JWT login. `authUrl` is the authorization service, `siteUrl` the product. */
+/** `router` serves the signed-JWT login; `logOut` ends a session. `authUrl` is the authorization service, `siteUrl` the product. */
 export async function oauthLogin({ authUrl, siteUrl }) {
   const router = express.Router();
   // A new key at each start, published below. In production the key comes from a secret store (docs/login.md#set-it-up).
@@ -20,6 +21,13 @@ export async function oauthLogin({ authUrl, siteUrl }) {
   router.get('/oauth-login/keys', (_req, res) =>
     res.json({ keys: [{ ...jwk, kid, alg: 'EdDSA', use: 'sig' }] }),
   );
+
+  const sign = (typ, lifetime, claims) =>
+    new SignJWT({ iss: siteUrl, aud: authUrl, ...claims })
+      .setProtectedHeader({ alg: 'EdDSA', typ, kid })
+      .setIssuedAt()
+      .setExpirationTime(lifetime)
+      .sign(privateKey);
 
   // The service signs the challenge, so that an attacker cannot send users here with a forged application name.
   const serviceKeys = createRemoteJWKSet(new URL('/auth/login/jwks.json', authUrl));
@@ -37,7 +45,9 @@ export async function oauthLogin({ authUrl, siteUrl }) {
   router.get('/oauth-login', async (req, res) => {
     if (!req.user || !isLoginRecent(req)) return res.send(loginPage(req, authUrl));
     const { user, session } = req;
-    const assertion = await new SignJWT({
+    const assertion = await sign('login+jwt', '1m', {
+      sub: user.id,
+      sid: session.publicId,
       challenge: req.query.challenge,
       auth_time: session.loggedInAt,
       email: user.email,
@@ -45,14 +55,7 @@ export async function oauthLogin({ authUrl, siteUrl }) {
       preferred_username: user.username,
       name: user.name,
       zoneinfo: user.timeZone,
-    })
-      .setProtectedHeader({ alg: 'EdDSA', typ: 'login+jwt', kid })
-      .setIssuer(siteUrl)
-      .setSubject(user.id)
-      .setAudience(authUrl)
-      .setIssuedAt()
-      .setExpirationTime('1m')
-      .sign(privateKey);
+    });
     // A form, because an assertion in a URL would be stored in histories and logs.
     return res.set('Cache-Control', 'no-store').send(
       page(
@@ -72,7 +75,19 @@ export async function oauthLogin({ authUrl, siteUrl }) {
     }
     return res.status(401).send(loginPage(req, authUrl, error));
   });
-  return router;
+
+  /**
+   * Ends the session of the authorization service that belongs to the session `sid`; without `sid` all sessions of the user.
+   * Throws if the service is unavailable or refuses: retry later.
+   */
+  async function logOut({ sub, sid }) {
+    const events = { 'http://schemas.openid.net/event/backchannel-logout': {} };
+    const logoutToken = await sign('logout+jwt', '2m', { sub, sid, jti: randomUUID(), events });
+    const body = new URLSearchParams({ logout_token: logoutToken });
+    const answer = await fetch(`${authUrl}/auth/login/back-channel-logout`, { method: 'POST', body });
+    if (!answer.ok) throw new Error(`the log-out was answered ${answer.status}: ${await answer.text()}`);
+  }
+  return { router, logOut };
 }
 
 /** Returns true if the login satisfies the challenge: made for this challenge (`prompt`), or within `max_age`. */

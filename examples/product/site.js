@@ -1,5 +1,5 @@
 // The existing site of the product: a home page, and its own login and session, without any OAuth code.
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import express from 'express';
 import session from 'express-session';
 import { checkPassword, findUser } from './users.js';
@@ -29,13 +29,14 @@ export async function logIn(req) {
   await new Promise((resolve, reject) =>
     req.session.regenerate((error) => (error ? reject(error) : resolve())),
   );
-  req.session.userId = user.id;
-  req.session.loggedInAt = Math.floor(Date.now() / 1000);
+  const loggedInAt = Math.floor(Date.now() / 1000);
+  // The id in the cookie is secret.
+  Object.assign(req.session, { userId: user.id, publicId: randomUUID(), loggedInAt });
   return null;
 }
 
-/** The product's site; `connectedApps` is the URL of the page of connected applications. */
-export function createSite({ connectedApps }) {
+/** The product's site; `connectedApps` is the URL of the page of connected applications, `onLogOut` receives the ended session. */
+export function createSite({ connectedApps, onLogOut }) {
   const site = express();
   const cookie = { httpOnly: true, sameSite: 'lax' };
   site.use(
@@ -69,6 +70,11 @@ export function createSite({ connectedApps }) {
     if (!error) return res.redirect('/');
     return res.status(401).send(page('Log in', loginForm({ email: req.body?.email, error })));
   });
-  site.post('/logout', (req, res) => req.session.destroy(() => res.redirect('/login')));
+  site.post('/logout', (req, res) => {
+    const { userId: sub, publicId: sid } = req.session;
+    req.session.destroy(() => res.redirect('/login'));
+    // In production: from a queue that retries until it succeeds.
+    if (sub) onLogOut({ sub, sid }).catch(({ message }) => console.error(message));
+  });
   return site;
 }

@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import pg from 'pg';
@@ -8,7 +7,8 @@ import { complaintsOf, launchBrowser } from '../support/browser.js';
 import { until } from '../support/until.js';
 import { type RunningProduct, startProduct } from '../end-to-end/running-product.js';
 
-const EXAMPLE = 'examples/jwt-login-express/server.js';
+const ADA = ['ada@almanac.example', 'analytical engine'] as const;
+const GRACE = ['grace@almanac.example', 'first compiler'] as const;
 
 let browser: Browser;
 
@@ -21,32 +21,21 @@ afterAll(() => browser.close());
 describe.each([
   { name: 'on the same site as this service', host: 'localhost' },
   { name: 'on another site', host: '127.0.0.1' },
-])('examples/jwt-login-express, $name', ({ host }) => {
+])('the login of examples/product, $name', ({ host }) => {
   let service: RunningProduct;
   let product: ChildProcess;
   let productUrl: string;
 
   beforeAll(async () => {
-    const port = await freePort();
-    productUrl = `http://${host}:${port}`;
-    const { publicKey, privateKey } = generateKeyPairSync('ed25519', {
-      publicKeyEncoding: { type: 'spki', format: 'pem' },
-      privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-    });
-    const login = { LOGIN_URL: `${productUrl}/oauth-login`, LOGIN_PUBLIC_KEY: publicKey };
-    service = await startProduct({}, login);
-    const env = {
-      AUTH_URL: service.run.auth_url,
-      PRODUCT_URL: productUrl,
-      PRODUCT_KEY: privateKey,
-      SESSION_SECRET: 'secret',
-      PORT: String(port),
-    };
-    product = spawn(process.execPath, [EXAMPLE], { env, stdio: 'inherit' });
+    productUrl = `http://${host}:${await freePort()}`;
+    const LOGIN_URL = `${productUrl}/oauth-login`;
+    service = await startProduct({}, { LOGIN_URL, LOGIN_JWKS_URL: `${LOGIN_URL}/keys` });
+    const env = { AUTH_URL: service.run.auth_url, SITE_URL: productUrl };
+    product = spawn(process.execPath, ['examples/product/start.js', 'site'], { env, stdio: 'inherit' });
     await until('the product answers', 60_000, async () => (await fetch(productUrl)).ok);
   });
 
-  // The same people come to each test as ones who have allowed nothing yet.
+  // Every test starts without grants.
   beforeEach(async () => {
     const database = new pg.Client({ connectionString: service.databaseUrl });
     await database.connect();
@@ -60,7 +49,7 @@ describe.each([
     await service.close();
   });
 
-  /** A new browser at the demo application, and every address that it requests. */
+  /** Opens the demo application in a new browser context, and records every requested URL. */
   async function visit(javaScriptEnabled = true): Promise<{
     page: Page;
     context: BrowserContext;
@@ -86,36 +75,36 @@ describe.each([
     await page.getByRole('button', { name: 'Log in' }).click();
   }
 
-  it('logs in at the product, names the application there, and the application gets the product’s user', async () => {
+  it('shows the application’s name on the product’s login page, and returns the product’s user to the application', async () => {
     const { page, context, addresses, complaints } = await visit();
     await connect(page);
-    await page.getByText('to continue to Calendar Connect').waitFor();
+    await page.getByRole('heading', { name: 'Log in to continue to Calendar Connect' }).waitFor();
     expect(new URL(page.url()).origin).toBe(productUrl);
-    await logIn(page, 'ada@example.com', 'engine');
+    await logIn(page, ...ADA);
     await allow(page);
     await heading(page, 'Your calendar is connected');
     const shown = await page.locator('dl').innerText();
     expect(shown).toContain('Ada Lovelace');
-    expect(shown).toContain('ada@example.com');
-    // No JWT but the challenge was in an address.
+    expect(shown).toContain(ADA[0]);
+    // The challenge is the only JWT in a URL.
     const jwts = addresses.flatMap((address) => [...new URL(address).searchParams.entries()]);
     for (const [name, value] of jwts) if (value.startsWith('eyJ')) expect(name).toBe('challenge');
     expect(complaints).toEqual([]);
     await context.close();
   });
 
-  it('needs no page of the product while the user is logged in there', async () => {
+  it('skips the product’s login page for a logged-in user', async () => {
     const { page, context, complaints } = await visit();
     await page.goto(`${productUrl}/login`);
-    await logIn(page, 'grace@example.com', 'compiler');
+    await logIn(page, ...GRACE);
     await page.getByText('Hello Grace Hopper').waitFor();
     await page.goto(service.demoUrl);
     await connect(page);
     await allow(page);
     await heading(page, 'Your calendar is connected');
     expect(await page.locator('dl').innerText()).toContain('Grace Hopper');
-    // With earlier consent no page is left: the product's form leads through to the application.
-    await context.clearCookies({ name: /^(?!product)/ });
+    // With earlier consent, the product's form leads to the application without another page.
+    await context.clearCookies({ name: /^(?!almanac)/ });
     await page.goto(service.demoUrl);
     await connect(page);
     await heading(page, 'Your calendar is connected');
@@ -126,7 +115,7 @@ describe.each([
   it('works without JavaScript', async () => {
     const { page, context } = await visit(false);
     await connect(page);
-    await logIn(page, 'ada@example.com', 'engine');
+    await logIn(page, ...ADA);
     for (let clicks = host === 'localhost' ? 1 : 2; clicks > 0; clicks -= 1)
       await page.getByRole('button', { name: 'Continue' }).click();
     await allow(page);
@@ -134,7 +123,7 @@ describe.each([
     await context.close();
   });
 
-  it('tells the application that the user cancelled', async () => {
+  it('returns access_denied to the application after Cancel', async () => {
     const { page, context } = await visit();
     await connect(page);
     await page.getByRole('link', { name: 'Cancel' }).click();
@@ -142,29 +131,29 @@ describe.each([
     await context.close();
   });
 
-  it('lets another user log in where “Not you?” leads', async () => {
+  it('logs in another user after “Not you?”', async () => {
     const { page, context } = await visit();
     await connect(page);
-    await logIn(page, 'ada@example.com', 'engine');
+    await logIn(page, ...ADA);
     await page.getByRole('button', { name: 'Not you? Use another account' }).click();
-    await logIn(page, 'grace@example.com', 'compiler');
+    await logIn(page, ...GRACE);
     await allow(page);
     await heading(page, 'Your calendar is connected');
     expect(await page.locator('dl').innerText()).toContain('Grace Hopper');
     await context.close();
   });
 
-  it('ends the session here when the user logs out of the product, and no other session of the user', async () => {
+  it('ends only this session when the user logs out of the product', async () => {
     const [one, other] = [await visit(), await visit()];
     for (const { page } of [one, other]) {
       await connect(page);
-      await logIn(page, 'ada@example.com', 'engine');
+      await logIn(page, ...ADA);
       await page.getByRole('button', { name: 'Allow' }).waitFor();
     }
     const account = `${service.run.auth_url}/auth/`;
     await one.page.goto(productUrl);
     await one.page.getByRole('button', { name: 'Log out' }).click();
-    await one.page.getByRole('link', { name: 'Log in' }).waitFor();
+    await one.page.getByRole('button', { name: 'Log in' }).waitFor();
     await until('the session has ended', 30_000, async () => {
       await one.page.goto(account);
       return one.page.url().startsWith(`${productUrl}/oauth-login`);
@@ -175,17 +164,17 @@ describe.each([
     await other.context.close();
   });
 
-  it('does not let a victim who follows an attacker’s link log the attacker in, nor be logged in as the attacker', async () => {
+  it('logs nobody in when a victim follows an attacker’s link', async () => {
     const attacker = await visit();
     await connect(attacker.page);
-    await attacker.page.getByText('to continue to Calendar Connect').waitFor();
+    await attacker.page.getByRole('heading', { name: 'Log in to continue to Calendar Connect' }).waitFor();
     const link = attacker.page.url();
     const victim = await visit();
     await victim.page.goto(`${productUrl}/login`);
-    await logIn(victim.page, 'ada@example.com', 'engine');
+    await logIn(victim.page, ...ADA);
     await victim.page.getByText('Hello Ada Lovelace').waitFor();
     await victim.page.goto(link);
-    await heading(victim.page, 'This login has expired');
+    await heading(victim.page, 'This link has expired');
     for (const { context } of [attacker, victim])
       expect((await context.cookies()).map(({ name }) => name)).not.toContain('oauth_service_session');
     await attacker.context.close();
@@ -193,7 +182,7 @@ describe.each([
   });
 
   it.each(['', 'challenge=x', 'challenge=eyJhbGciOiJub25lIn0.e30.', 'challenge=a&challenge=b'])(
-    'the product answers no challenge but ours: ?%s',
+    'rejects a challenge that the service did not sign: ?%s',
     async (query) => {
       const answer = await fetch(`${productUrl}/oauth-login?${query}&return_to=https://evil.example/`);
       expect(answer.status).toBe(400);
