@@ -56,14 +56,12 @@ export class FaultInjector {
         return server.signal('SIGSTOP');
       case 'cut off':
         for (const proxy of this.proxiesOf(fault)) {
-          proxy.down = true;
-          proxy.cut();
+          proxy.disconnect();
         }
         return;
       case 'half-open':
         for (const proxy of this.proxiesOf(fault)) {
-          proxy.deaf = true;
-          proxy.silence();
+          proxy.silence('all');
         }
         return;
       case 'emptied':
@@ -107,7 +105,7 @@ export class FaultInjector {
     const server = this.installation.servers[target];
     if (effect === 'stopped') await server.signal('SIGCONT');
     else if (effect === 'cut off' || effect === 'half-open')
-      for (const proxy of this.proxiesOf(fault)) Object.assign(proxy, { down: false, deaf: false });
+      for (const proxy of this.proxiesOf(fault)) proxy.reconnect();
     else {
       await server.start();
       // PostgreSQL may listen on another port after a restart.

@@ -107,7 +107,7 @@ export class AppReplica {
     if (this.process) this.ending.add(this.process);
     this.signal('SIGCONT');
     await this.process?.stop();
-    for (const proxy of Object.values(this.proxies)) proxy.close();
+    for (const proxy of Object.values(this.proxies)) await proxy.close();
   }
 }
 

@@ -28,7 +28,7 @@ export class DependentApps {
       [services.databaseUrl, services.redisUrl, services.natsUrl].map((url) => FaultProxy.start(url)),
     );
     const dependencies = { postgres, redis, nats } as Record<Dependency, FaultProxy>;
-    for (const dependency of Object.values(dependencies)) dependency.down = true;
+    for (const dependency of Object.values(dependencies)) dependency.disconnect();
     const env = {
       AUTH_URL: 'http://auth.localhost',
       BASE_URL: 'http://base.localhost',
@@ -44,12 +44,11 @@ export class DependentApps {
   }
 
   restore(dependency: Dependency): void {
-    this.dependencies[dependency].down = false;
+    this.dependencies[dependency].reconnect();
   }
 
   takeDown(dependency: Dependency): void {
-    this.dependencies[dependency].down = true;
-    this.dependencies[dependency].cut();
+    this.dependencies[dependency].disconnect();
   }
 
   /** Resolves when each app names exactly the dependencies that it requires and that are down. */
@@ -70,7 +69,7 @@ export class DependentApps {
 
   async close(): Promise<void> {
     await Promise.all([...this.apps.values()].map((app) => app.stop()));
-    for (const dependency of Object.values(this.dependencies)) dependency.close();
+    for (const dependency of Object.values(this.dependencies)) await dependency.close();
     await this.services.close();
   }
 }

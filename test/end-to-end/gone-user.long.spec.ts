@@ -162,12 +162,12 @@ describe.each([
     );
     const ended = once(child, 'exit');
     // The proxy ends the process at its first message to NATS.
-    nats.alter = () => {
+    nats.onData = () => {
       child.kill('SIGKILL');
       return Buffer.alloc(0);
     };
     expect(await ended).toEqual([null, 'SIGKILL']);
-    nats.close();
+    await nats.close();
     await until('every copy refuses the token', 60_000, async () =>
       (await statusesOf(pair)).every((status) => status === 401),
     );

@@ -224,13 +224,12 @@ for (const [index, example] of EXAMPLES.entries()) {
       const [revoked, other] = [await accessToken(), await accessToken()];
       await cached(revoked);
       await cached(other);
-      nats.deaf = true;
-      nats.silence();
+      nats.silence('all');
       await revoke(revoked);
       await until('the token is refused', 30_000, async () => (await status(revoked)) === 401);
       expect(await cost(other)).toBe(1);
       expect(await cost(other)).toBe(1);
-      nats.deaf = false;
+      nats.reconnect();
       nats.cut();
       await cached(other);
       expect(await status(revoked)).toBe(401);

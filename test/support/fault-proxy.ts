@@ -9,12 +9,14 @@ interface Line {
 /** A TCP proxy between an app and a real server that injects network faults. */
 export class FaultProxy {
   private readonly lines = new Set<Line>();
-  /** Inspects or changes the bytes that the app sends. */
-  alter: (bytes: Buffer) => Buffer = (bytes) => bytes;
-  /** Whether new connections are closed at once, as if the server were down. */
-  down = false;
-  /** Whether new connections stay open and transfer nothing. */
-  deaf = false;
+  private isDown = false;
+  private isSilent = false;
+  /** SQL of prepared statements by name. */
+  private readonly prepared = new Map<string, string>();
+  /** Called with the bytes that the app sends. A returned buffer replaces them. */
+  onData: (bytes: Buffer) => Buffer | undefined = () => undefined;
+  /** Called with each SQL statement that the app sends to PostgreSQL. */
+  onStatement: (sql: string) => void = () => undefined;
 
   private constructor(
     private readonly server: Server,
@@ -24,12 +26,15 @@ export class FaultProxy {
     public target: string,
   ) {}
 
-  static async start(target: string): Promise<FaultProxy> {
+  /** @param port a free port by default */
+  static async start(target: string, port = 0): Promise<FaultProxy> {
     const server = createServer((near) => {
       const { hostname, port } = new URL(proxy.target);
       proxy.join(near, connect(Number(port), hostname));
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject).listen(port, '127.0.0.1', resolve);
+    });
     const url = new URL(target);
     url.hostname = '127.0.0.1';
     url.port = String((server.address() as AddressInfo).port);
@@ -37,28 +42,55 @@ export class FaultProxy {
     return proxy;
   }
 
-  /**
-   * Existing connections stay open and transfer nothing from now on, like those to a machine that died.
-   * New connections work, like those to its successor.
-   */
-  silence(): void {
-    for (const line of this.lines) line.silent = true;
+  /** Closes existing connections, and new ones immediately, as if the server were down. */
+  disconnect(): void {
+    this.isDown = true;
+    this.cut();
   }
 
-  /** Closes existing connections. New ones work, unless it is `down`. */
+  /** Ends `disconnect` and `silence` for new connections. */
+  reconnect(): void {
+    this.isDown = false;
+    this.isSilent = false;
+  }
+
+  /** Closes existing connections. New ones work. */
   cut(): void {
     for (const { near } of this.lines) near.destroy();
   }
 
-  close(): void {
+  /**
+   * Existing connections stay open and transfer nothing from now on, like those to a machine that died.
+   *
+   * @param connections `existing` if new connections work, like those to the successor of the machine
+   */
+  silence(connections: 'existing' | 'all'): void {
+    this.isSilent = connections === 'all';
+    for (const line of this.lines) line.silent = true;
+  }
+
+  /** Delays the server's responses until `release`; the app's requests still arrive. */
+  hold(): void {
+    for (const { far } of this.lines) far.pause();
+  }
+
+  release(): void {
+    for (const { far } of this.lines) far.resume();
+  }
+
+  async close(): Promise<void> {
     this.cut();
-    this.server.close();
+    if (this.server.listening) await new Promise((resolve) => this.server.close(resolve));
   }
 
   private join(near: Socket, far: Socket): void {
-    const line = { near, far, silent: this.deaf };
+    const line = { near, far, silent: this.isSilent };
     this.lines.add(line);
-    near.on('data', (bytes: Buffer) => line.silent || far.write(this.alter(bytes)));
+    near.on('data', (bytes: Buffer) => {
+      if (line.silent) return;
+      far.write(this.onData(bytes) ?? bytes);
+      if (this.target.startsWith('postgres')) this.reportStatements(bytes);
+    });
     far.on('data', (bytes: Buffer) => line.silent || near.write(bytes));
     for (const [one, other] of [
       [near, far],
@@ -70,6 +102,18 @@ export class FaultProxy {
           other.destroy();
           this.lines.delete(line);
         });
-    if (this.down) near.destroy();
+    if (this.isDown) near.destroy();
+  }
+
+  /** Extracts the SQL of PostgreSQL's messages: Query, and Bind of a statement prepared by Parse. */
+  private reportStatements(bytes: Buffer): void {
+    for (let at = 0; at + 5 <= bytes.length; at += 1 + bytes.readUInt32BE(at + 1)) {
+      const type = String.fromCharCode(bytes[at] ?? 0);
+      const body = bytes.subarray(at + 5, at + 1 + bytes.readUInt32BE(at + 1)).toString('latin1');
+      const [first = '', second = ''] = body.split('\0', 2);
+      if (type === 'P') this.prepared.set(first, second);
+      const sql = type === 'Q' ? first : type === 'B' ? this.prepared.get(second) : undefined;
+      if (sql !== undefined) this.onStatement(sql);
+    }
   }
 }

@@ -40,7 +40,7 @@ beforeEach(async () => {
 
 afterEach(async () => {
   await Promise.all([connection.close(), responder.close()]);
-  network.close();
+  await network.close();
   await services.close();
 });
 
@@ -48,8 +48,7 @@ const ask = (from = connection, isRepeatable = false): Promise<unknown> =>
   from.request('test.ask', {}, (answer) => answer, { isRepeatable });
 
 async function disconnect(from = connection): Promise<void> {
-  network.down = true;
-  network.cut();
+  network.disconnect();
   await until('the connection is lost', LONG_MS, () =>
     from.ping().then(
       () => false,
@@ -60,7 +59,7 @@ async function disconnect(from = connection): Promise<void> {
 }
 
 function reconnect(): void {
-  network.down = false;
+  network.reconnect();
 }
 
 /** Resolves to 'held' if the request is still pending at the next turn of the event loop. */

@@ -30,7 +30,7 @@ describe('the connection to NATS', () => {
 
   afterAll(async () => {
     await connection.close();
-    network.close();
+    await network.close();
     await services.close();
   });
 
@@ -56,7 +56,7 @@ describe('the connection to NATS', () => {
     let refusals = 0;
     let enough: () => void;
     const refusedThrice = new Promise<void>((resolve) => (enough = resolve));
-    network.alter = (bytes) => {
+    network.onData = (bytes) => {
       const at = bytes.indexOf(password);
       if (password === '' || at < 0) return bytes;
       refusals += 1;
@@ -74,7 +74,7 @@ describe('the connection to NATS', () => {
       await refusedThrice;
       expect(isAnswered).toBe(false);
     }
-    network.alter = (bytes) => bytes;
+    network.onData = () => undefined;
     await answers();
   });
 
@@ -84,7 +84,7 @@ describe('the connection to NATS', () => {
     let logins = 0;
     let enough: () => void;
     const refusedThrice = new Promise<void>((resolve) => (enough = resolve));
-    lines.alter = (bytes) => {
+    lines.onData = (bytes) => {
       if (bytes.includes(password) && (logins += 1) === 3) enough();
       return Buffer.from(bytes.toString('latin1').replace(password, '-'.repeat(password.length)), 'latin1');
     };
@@ -93,12 +93,12 @@ describe('the connection to NATS', () => {
       const opened = late.open();
       await refusedThrice;
       await expect(late.ping()).rejects.toThrow('not connected yet');
-      lines.alter = (bytes) => bytes;
+      lines.onData = () => undefined;
       await opened;
       await late.ping();
     } finally {
       await late.close();
-      lines.close();
+      await lines.close();
     }
   });
 

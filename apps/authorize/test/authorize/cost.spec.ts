@@ -3,17 +3,17 @@ import type { Response } from 'supertest';
 import { monitorRedis } from '#test/support/redis-monitor.js';
 import { authorizeAddress, PASSWORD, REDIRECT_URI } from '../support/authorize-app.js';
 import { freshAddress, tryLogin } from '../support/throttle-guesser.js';
-import { useCabledAuthorizeApp } from '../support/use-authorize-app.js';
+import { useProxiedAuthorizeApp } from '../support/use-authorize-app.js';
 import { storePushed } from '../support/use-pushed-requests.js';
 
-const { app, client, user, cables } = useCabledAuthorizeApp({ TRUSTED_PROXIES: 'loopback' });
+const { app, client, user, proxies } = useProxiedAuthorizeApp({ TRUSTED_PROXIES: 'loopback' });
 let commands: string[] = [];
 const marks: string[] = [];
 let statements: string[] = [];
 let stopMonitor: () => void;
 
 beforeAll(async () => {
-  cables.postgres.watchStatements = (sql) => statements.push(/[A-Z]{4,}/.exec(sql)?.[0] ?? '');
+  proxies.postgres.onStatement = (sql) => statements.push(/[A-Z]{4,}/.exec(sql)?.[0] ?? '');
   stopMonitor = await monitorRedis(app.services.redisUrl, ([name = '', text = ''], source) => {
     // Commands inside a script cost no round trip.
     if (source === 'lua') return;

@@ -1,7 +1,7 @@
 import { authorizeAddress, PASSWORD, REDIRECT_URI } from '../support/authorize-app.js';
-import { useCabledAuthorizeApp } from '../support/use-authorize-app.js';
+import { useProxiedAuthorizeApp } from '../support/use-authorize-app.js';
 
-const { app, client, user, cables } = useCabledAuthorizeApp();
+const { app, client, user, proxies } = useProxiedAuthorizeApp();
 
 const address = () =>
   authorizeAddress({
@@ -12,10 +12,10 @@ const address = () =>
   });
 
 describe.each([
-  ['Redis', () => cables.redis],
-  ['PostgreSQL', () => cables.postgres],
-])('while %s is unavailable', (_name, cable) => {
-  afterEach(() => cable().mend());
+  ['Redis', () => proxies.redis],
+  ['PostgreSQL', () => proxies.postgres],
+])('while %s is unavailable', (_name, proxy) => {
+  afterEach(() => proxy().reconnect());
 
   const expectUnavailable = ({
     status,
@@ -41,32 +41,32 @@ describe.each([
     const login = await visitor.get('/auth/login');
     const answers = { username: user.email, password: PASSWORD };
 
-    cable().cut();
+    proxy().disconnect();
     expectUnavailable(await browser.get(address()));
     expectUnavailable(await browser.submit(page, { decision: 'allow' }, '/auth/oauth2/authorize'));
     expectUnavailable(await visitor.submit(login, answers));
 
-    cable().mend();
+    proxy().reconnect();
     await recovered(async () => (await browser.get(address())).status === 200);
     expect((await browser.submit(page, { decision: 'allow' }, '/auth/oauth2/authorize')).status).toBe(303);
     expect((await visitor.submit(login, answers)).status).toBe(303);
   });
 
   it('errors that do not depend on it stay the same', async () => {
-    cable().cut();
+    proxy().disconnect();
     expect((await app.browser().get('/auth/oauth2/authorize')).status).toBe(400);
     expect((await app.browser().get('/auth/login')).status).toBe(200);
     expect((await app.browser().get('/nothing')).status).toBe(404);
-    cable().mend();
+    proxy().reconnect();
     await recovered(async () => (await app.browser().get(address())).status === 303);
   });
 });
 
 it('the login page of an authorization request responds 503 while PostgreSQL is unavailable', async () => {
   const login = address().replace('/auth/oauth2/authorize', '/auth/login');
-  cables.postgres.cut();
+  proxies.postgres.disconnect();
   const answer = await app.browser().get(login);
-  cables.postgres.mend();
+  proxies.postgres.reconnect();
   expect(answer.status).toBe(503);
   await recovered(async () => (await app.browser().get(login)).status === 200);
 });
@@ -75,12 +75,12 @@ it('an Allow that fails in Redis leaves no grant in PostgreSQL', async () => {
   const visitor = await app.user();
   const browser = await app.loggedIn(visitor);
   const page = await browser.get(address());
-  cables.redis.watch = (bytes) => {
-    if (bytes.includes('grant:')) cables.redis.cut();
+  proxies.redis.onData = (bytes) => {
+    if (bytes.includes('grant:')) proxies.redis.disconnect();
   };
   const answer = await browser.submit(page, { decision: 'allow' }, '/auth/oauth2/authorize');
-  cables.redis.watch = () => undefined;
-  cables.redis.mend();
+  proxies.redis.onData = () => undefined;
+  proxies.redis.reconnect();
   expect(answer.status).toBe(503);
   expect(await app.sql('SELECT 1 FROM grants WHERE user_id = $1', [visitor.id])).toEqual([]);
   await recovered(async () => (await browser.get(address())).status === 200);
@@ -100,23 +100,23 @@ it('logins during an outage of PostgreSQL are not counted as failures', async ()
   const visitor = app.browser();
   const page = await visitor.get('/auth/login');
   const login = { username: user.email, password: PASSWORD };
-  cables.postgres.cut();
+  proxies.postgres.disconnect();
   for (let tries = 0; tries < 8; tries += 1) expect((await visitor.submit(page, login)).status).toBe(503);
-  cables.postgres.mend();
+  proxies.postgres.reconnect();
   await recovered(async () => (await visitor.submit(page, login)).status === 303);
 });
 
 describe('with a dependency timeout of one second', () => {
-  const impatient = useCabledAuthorizeApp({ DEPENDENCY_TIMEOUT: 1 });
+  const impatient = useProxiedAuthorizeApp({ DEPENDENCY_TIMEOUT: 1 });
 
   it('logins that time out in Redis are not counted as failures', async () => {
     const visitor = impatient.app.browser();
     const page = await visitor.get('/auth/login');
     const login = { username: (await impatient.app.user()).email, password: PASSWORD };
-    impatient.cables.redis.hold();
+    impatient.proxies.redis.hold();
     const tries = Array.from({ length: 8 }, () => visitor.submit(page, login));
     expect((await Promise.all(tries)).map(({ status }) => status)).toEqual(tries.map(() => 503));
-    impatient.cables.redis.release();
+    impatient.proxies.redis.release();
     await recovered(async () => {
       const { status } = await visitor.submit(page, login);
       expect(status).not.toBe(429);

@@ -3,7 +3,7 @@ import { until } from '#test/support/until.js';
 import { redirectParameters, PASSWORD } from '../support/authorize-app.js';
 import { ANSWERED, decide, expectStartAgain, usePushedRequests } from '../support/use-pushed-requests.js';
 
-const { app, user, cables, push, address } = usePushedRequests();
+const { app, user, proxies, push, address } = usePushedRequests();
 
 const grants = () => app.redis.keys('grant:*');
 /** Excludes grants of earlier tests, which may expire during the test. */
@@ -17,9 +17,9 @@ const NEW_GRANTS = 'ALTER TABLE grants DROP CONSTRAINT none';
 /** Acts when the app inserts the next grant, and then resolves. */
 function onceRecorded(act: () => void): Promise<void> {
   return new Promise((resolve) => {
-    cables.postgres.watchStatements = (sql) => {
+    proxies.postgres.onStatement = (sql) => {
       if (!sql.includes('INSERT INTO grants')) return;
-      cables.postgres.watchStatements = () => undefined;
+      proxies.postgres.onStatement = () => undefined;
       act();
       resolve();
     };
@@ -38,13 +38,13 @@ async function race<T>(send: () => Promise<T>): Promise<T> {
   const sent = send();
   const others = `FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`;
   while ((await app.sql(`SELECT ${others} AND wait_event_type = 'Lock'`)).length < 3);
-  cables.postgres.hold();
+  proxies.postgres.hold();
   await database.query('COMMIT');
   await database.end();
   while (
     (await app.sql(`SELECT ${others} AND backend_type = 'client backend' AND state = 'active'`)).length > 0
   );
-  cables.postgres.release();
+  proxies.postgres.release();
   return sent;
 }
 
@@ -122,10 +122,10 @@ describe('a pushed request', () => {
     const browser = await app.loggedIn(user);
     const requestUri = await push();
     const page = await browser.get(address(requestUri));
-    const cut = onceRecorded(() => cables.postgres.cut());
+    const cut = onceRecorded(() => proxies.postgres.disconnect());
     expect((await decide(browser, page)).status).toBe(503);
     await cut;
-    cables.postgres.mend();
+    proxies.postgres.reconnect();
     await until(
       'the page is available',
       60_000,
@@ -139,10 +139,10 @@ describe('a pushed request', () => {
     const requestUri = await push();
     const page = await browser.get(address(requestUri));
     await app.sql(NO_NEW_GRANTS);
-    const cut = onceRecorded(() => cables.redis.cut());
+    const cut = onceRecorded(() => proxies.redis.disconnect());
     const failed = await decide(browser, page);
     await cut;
-    cables.redis.mend();
+    proxies.redis.reconnect();
     await app.sql(NEW_GRANTS);
     // Not the 503 of the Redis outage.
     expect(failed.status).toBe(500);

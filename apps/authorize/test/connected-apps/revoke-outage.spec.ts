@@ -6,7 +6,7 @@ import { until } from '#test/support/until.js';
 import { type AuthorizeApp, startAuthorizeApp } from '../support/authorize-app.js';
 import { type Browser, statusOf } from '../support/browser.js';
 import { allow, askFor, revoke, stateOf } from '../support/connected-apps.js';
-import { useCabledAuthorizeApp } from '../support/use-authorize-app.js';
+import { useProxiedAuthorizeApp } from '../support/use-authorize-app.js';
 
 describe('while NATS is unavailable', () => {
   let nats: RestartableNats;
@@ -78,12 +78,12 @@ describe('while NATS is unavailable', () => {
 });
 
 describe('while Redis is unavailable', () => {
-  const { app, cables } = useCabledAuthorizeApp();
+  const { app, proxies } = useProxiedAuthorizeApp();
 
   afterEach(() => {
-    cables.postgres.watchStatements = () => undefined;
-    cables.redis.watch = () => undefined;
-    cables.redis.mend();
+    proxies.postgres.onStatement = () => undefined;
+    proxies.redis.onData = () => undefined;
+    proxies.redis.reconnect();
   });
 
   it.each([
@@ -94,17 +94,17 @@ describe('while Redis is unavailable', () => {
     const browser = await app.loggedIn(await app.user());
     const id = await allow(app, browser, client);
     let cuts = 0;
-    cables.redis.watch = (bytes) => {
+    proxies.redis.onData = (bytes) => {
       const text = bytes.toString('latin1').toUpperCase();
       if (!text.includes(`\r\n${command}\r\n`) || !text.includes('\r\nFLASH:')) return;
       cuts += 1;
-      cables.redis.cut();
+      proxies.redis.disconnect();
     };
     const answer = await revoke(browser, client);
     expect(answer.headers['location']).toBe('/auth/apps?done');
     expect(await stateOf(app, id)).toEqual([true, 'revoked']);
     if (command === 'SET') {
-      cables.redis.mend();
+      proxies.redis.reconnect();
       await until('Redis answers', 60_000, async () => (await browser.get('/auth/apps')).status === 200);
     }
     expect((await browser.follow(answer)).status).toBe(200);
@@ -113,8 +113,8 @@ describe('while Redis is unavailable', () => {
 
   /** Disconnects Redis after the revocation is recorded in PostgreSQL. */
   const cutRedisAfterRecording = () => {
-    cables.postgres.watchStatements = (sql) => {
-      if (sql.includes('SET revoked_at')) cables.redis.cut();
+    proxies.postgres.onStatement = (sql) => {
+      if (sql.includes('SET revoked_at')) proxies.redis.disconnect();
     };
   };
 
@@ -135,8 +135,8 @@ describe('while Redis is unavailable', () => {
       expect(page.text).toContain('<title>Error: access not removed everywhere yet · Scheduling</title>');
       expect(page.text).toContain('Your decision has been saved');
       expect(page.text).toMatch(/Reference: <code>[\w-]+<\/code>/);
-      cables.postgres.watchStatements = () => undefined;
-      cables.redis.mend();
+      proxies.postgres.onStatement = () => undefined;
+      proxies.redis.reconnect();
       expect(await stateOf(app, id)).toEqual([true, 'pending']);
       let answer: Response;
       const deadline = Date.now() + 60_000;

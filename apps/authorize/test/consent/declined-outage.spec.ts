@@ -3,9 +3,9 @@ import { until } from '#test/support/until.js';
 import { authorizeAddress, REDIRECT_URI } from '../support/authorize-app.js';
 import type { Browser } from '../support/browser.js';
 import { stateOf } from '../support/connected-apps.js';
-import { useCabledAuthorizeApp } from '../support/use-authorize-app.js';
+import { useProxiedAuthorizeApp } from '../support/use-authorize-app.js';
 
-const { app, cables } = useCabledAuthorizeApp();
+const { app, proxies } = useProxiedAuthorizeApp();
 const scopes = ['profile:read', 'bookings:read'];
 const TICKED = { 'allow:bookings:read': 'yes' };
 let calendar: Client;
@@ -22,10 +22,10 @@ beforeEach(async () => {
 });
 
 afterEach(() => {
-  cables.postgres.watchStatements = () => undefined;
-  cables.postgres.release();
-  cables.postgres.mend();
-  cables.redis.mend();
+  proxies.postgres.onStatement = () => undefined;
+  proxies.postgres.release();
+  proxies.postgres.reconnect();
+  proxies.redis.reconnect();
 });
 
 const address = (prompt?: string) =>
@@ -54,12 +54,12 @@ const isServed = () =>
 /** Loses the response to COMMIT, and then the connection to PostgreSQL. */
 function loseCommitResponse(): Promise<void> {
   return new Promise((resolve, reject) => {
-    cables.postgres.watchStatements = (sql) => {
+    proxies.postgres.onStatement = (sql) => {
       if (sql !== 'COMMIT') return;
-      cables.postgres.watchStatements = () => undefined;
-      cables.postgres.hold();
+      proxies.postgres.onStatement = () => undefined;
+      proxies.postgres.hold();
       until('the grant is committed', 60_000, async () => (await grants()).length === 2)
-        .then(() => cables.postgres.cut())
+        .then(() => proxies.postgres.disconnect())
         .then(resolve, reject);
     };
   });
@@ -68,9 +68,9 @@ function loseCommitResponse(): Promise<void> {
 /** Disconnects Redis after the decision is recorded, before older grants are ended in Redis. */
 function cutRedis(): Promise<void> {
   return new Promise((resolve) => {
-    cables.postgres.watchStatements = (sql) => {
+    proxies.postgres.onStatement = (sql) => {
       if (!sql.includes('INSERT INTO grants')) return;
-      cables.redis.cut();
+      proxies.redis.disconnect();
       resolve();
     };
   });
@@ -84,10 +84,10 @@ describe('a decision that declines a scope', () => {
     const failed = fail();
     expect((await allow()).status).toBe(503);
     await failed;
-    cables.postgres.watchStatements = () => undefined;
-    cables.postgres.release();
-    cables.postgres.mend();
-    cables.redis.mend();
+    proxies.postgres.onStatement = () => undefined;
+    proxies.postgres.release();
+    proxies.postgres.reconnect();
+    proxies.redis.reconnect();
     await isServed();
     expect((await allow()).status).toBe(303);
     expect(await stateOf(app, wide)).toEqual([true, 'revoked']);
@@ -99,8 +99,8 @@ describe('a decision that declines a scope', () => {
     const lost = loseCommitResponse();
     expect((await allow()).status).toBe(503);
     await lost;
-    cables.postgres.release();
-    cables.postgres.mend();
+    proxies.postgres.release();
+    proxies.postgres.reconnect();
     await isServed();
     const silent = await browser.get(address());
     expect(silent.headers['location']).toContain('code=');

@@ -15,13 +15,13 @@ import { LanguageService } from '../../src/ui/i18n/language.service.js';
 import type { PageResponder } from '../../src/ui/page.responder.js';
 import { authorize, authorizeAddress, PKCE, REDIRECT_URI } from '../support/authorize-app.js';
 import { everyError } from '../support/every-error.js';
-import { useCabledAuthorizeApp } from '../support/use-authorize-app.js';
+import { useProxiedAuthorizeApp } from '../support/use-authorize-app.js';
 
-const used = useCabledAuthorizeApp({ TRUSTED_PROXIES: 'loopback' });
-const { app, client, user, cables } = used;
+const used = useProxiedAuthorizeApp({ TRUSTED_PROXIES: 'loopback' });
+const { app, client, user, proxies } = used;
 const pages = everyError(used);
 
-afterEach(() => cables.redis.mend());
+afterEach(() => proxies.redis.reconnect());
 
 /** Errors that are returned to the application instead. */
 const redirected: [check: string, parameters: Record<string, string | undefined>][] = [
@@ -151,7 +151,7 @@ it('a path with the syntax of a route pattern is unknown', async () => {
 
 it('an error page offers to retry the failed request', async () => {
   const browser = await app.loggedIn(user);
-  cables.redis.cut();
+  proxies.redis.disconnect();
   const address = authorizeAddress({
     client_id: client.clientId,
     redirect_uri: REDIRECT_URI,

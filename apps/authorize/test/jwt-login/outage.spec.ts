@@ -7,7 +7,7 @@ import { ProductKey } from './product.js';
 import { expectRefused, PROFILE, useJwtLogin } from './use-jwt-login.js';
 
 const port = await freePort();
-const { app, cables, address, challenge, jwtLogin } = useJwtLogin({
+const { app, proxies, address, challenge, jwtLogin } = useJwtLogin({
   LOGIN_JWKS_URL: `http://127.0.0.1:${port}/jwks.json`,
 });
 
@@ -134,13 +134,13 @@ it('keeps the request when PostgreSQL is unavailable', async () => {
     header: { kid: 'b' },
     claims: PROFILE,
   });
-  cables.postgres.cut();
+  proxies.postgres.disconnect();
   try {
     const page = await jwtLogin(browser, assertion);
     expectRefused(page, 503, 'Login is temporarily unavailable');
     expect(page.text).toContain(startLink());
   } finally {
-    cables.postgres.mend();
+    proxies.postgres.reconnect();
   }
 });
 
@@ -150,11 +150,11 @@ it('consumes nothing when Redis is unavailable: the same form works afterwards',
     header: { kid: 'b' },
     claims: PROFILE,
   });
-  cables.redis.cut();
+  proxies.redis.disconnect();
   try {
     expect((await jwtLogin(browser, assertion)).status).toBe(503);
   } finally {
-    cables.redis.mend();
+    proxies.redis.reconnect();
   }
   await until('Redis is connected again', 30_000, async () => (await browser.get('/auth/')).status === 303);
   expectConsentPage(await browser.follow(await jwtLogin(browser, assertion)));

@@ -3,7 +3,7 @@ import type { Response } from 'supertest';
 import type { AuthorizeConfiguration } from '../../src/authorize.configuration.js';
 import { authorizeAddress, REDIRECT_URI } from '../support/authorize-app.js';
 import type { Browser } from '../support/browser.js';
-import { useCabledAuthorizeApp } from '../support/use-authorize-app.js';
+import { useProxiedAuthorizeApp } from '../support/use-authorize-app.js';
 import { type AssertionSettings, PRODUCT_URL, ProductKey } from './product.js';
 
 export const CALLBACK = '/auth/login/callback';
@@ -15,7 +15,7 @@ export const PROFILE = { email: 'ada@example.com', email_verified: true, name: '
 export function useJwtLogin(settings: Partial<AuthorizeConfiguration> = {}) {
   const key = new ProductKey();
   const LOGIN_URL = `${PRODUCT_URL}/oauth-login?from=oauth`;
-  const { app, client, cables } = useCabledAuthorizeApp({
+  const { app, client, proxies } = useProxiedAuthorizeApp({
     LOGIN_URL,
     ...(settings.LOGIN_JWKS_URL === undefined && { LOGIN_PUBLIC_KEY: key.pem }),
     ...settings,
@@ -38,7 +38,7 @@ export function useJwtLogin(settings: Partial<AuthorizeConfiguration> = {}) {
   return {
     app,
     client,
-    cables,
+    proxies,
     key,
     address,
     challenge,

@@ -2,9 +2,9 @@ import { createHash, randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { MAX_PIPELINED } from '#platform/http/pipelining.js';
-import { useCabledAuthorizeApp } from '../support/use-authorize-app.js';
+import { useProxiedAuthorizeApp } from '../support/use-authorize-app.js';
 
-const { app, cables } = useCabledAuthorizeApp();
+const { app, proxies } = useProxiedAuthorizeApp();
 
 describe('the logo of an application', () => {
   it.each(['image/png', 'image/jpeg', 'image/webp'] as const)(
@@ -55,7 +55,7 @@ describe('the logo of an application', () => {
     expect((await browser.get(real)).status).toBe(200);
     const guesses = Array.from({ length: 300 }, () => `/auth/logos/${randomBytes(32).toString('hex')}`);
     let queries = 0;
-    cables.postgres.watchStatements = (sql) => (queries += sql.includes('client_logos') ? 1 : 0);
+    proxies.postgres.onStatement = (sql) => (queries += sql.includes('client_logos') ? 1 : 0);
     expect(await statusesOf(guesses)).toEqual(guesses.map(() => '404'));
     expect(queries).toBeGreaterThan(0);
     expect(queries).toBeLessThan(30);
@@ -67,11 +67,11 @@ describe('the logo of an application', () => {
   it('is served again after an outage of the database', async () => {
     const { logo } = await app.client({ logo: { mediaType: 'image/png', image: randomBytes(100) } });
     const browser = app.browser();
-    cables.postgres.cut();
+    proxies.postgres.disconnect();
     expect((await browser.get(`/auth/logos/${logo}`)).status).toBe(503);
     // An invalid digest needs no query.
     expect((await browser.get('/auth/logos/zzz')).status).toBe(404);
-    cables.postgres.mend();
+    proxies.postgres.reconnect();
     expect((await browser.get(`/auth/logos/${logo}`)).status).toBe(200);
   });
 });

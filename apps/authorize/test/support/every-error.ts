@@ -9,7 +9,7 @@ import { PasswordGate } from '../../src/login/password-gate.js';
 import { type Asked, authorize, authorizeAddress, REDIRECT_URI } from './authorize-app.js';
 import { formsOf } from './browser.js';
 import { freshAddress, tryLogin } from './throttle-guesser.js';
-import type { useCabledAuthorizeApp } from './use-authorize-app.js';
+import type { useProxiedAuthorizeApp } from './use-authorize-app.js';
 import { storePushed } from './use-pushed-requests.js';
 
 type Failure = [what: string, check: string | null, kind: ErrorKind, provoke: () => Promise<Response>];
@@ -22,8 +22,8 @@ export function everyError({
   app,
   client,
   user,
-  cables,
-}: ReturnType<typeof useCabledAuthorizeApp>): Failure[] {
+  proxies,
+}: ReturnType<typeof useProxiedAuthorizeApp>): Failure[] {
   const ask = (asked: Asked) => authorize(app, client, asked);
 
   async function pushed(by: Client, then: 'nothing' | 'answered'): Promise<string> {
@@ -76,7 +76,7 @@ export function everyError({
 
   async function whileRedisIsCut(): Promise<Response> {
     const browser = await app.loggedIn(user);
-    cables.redis.cut();
+    proxies.redis.disconnect();
     return browser.get('/auth/');
   }
 

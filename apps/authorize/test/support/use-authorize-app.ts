@@ -3,7 +3,7 @@ import type { User } from '#database/user/user.js';
 import { isolate } from '#test/support/isolate.js';
 import type { AuthorizeConfiguration } from '../../src/authorize.configuration.js';
 import { type AuthorizeApp, startAuthorizeApp } from './authorize-app.js';
-import { Cable } from './cable.js';
+import { FaultProxy } from '#test/support/fault-proxy.js';
 
 type Settings = Partial<AuthorizeConfiguration>;
 
@@ -21,20 +21,19 @@ export const useAuthorizeApp = (settings: Settings = {}): Shared => use(() => st
  * Like `useAuthorizeApp`, with proxies to Redis and PostgreSQL that a test can watch and cut. The test's own connections bypass
  * them.
  */
-export function useCabledAuthorizeApp(settings: Settings = {}) {
-  const cables = {} as { redis: Cable; postgres: Cable };
+export function useProxiedAuthorizeApp(settings: Settings = {}) {
+  const proxies = {} as { redis: FaultProxy; postgres: FaultProxy };
   const used = use(async () => {
     const services = await isolate();
-    cables.redis = await Cable.to(services.redisUrl);
-    cables.postgres = await Cable.to(services.databaseUrl);
-    const ways = { REDIS_URL: cables.redis.url, DATABASE_URL: cables.postgres.url };
+    proxies.redis = await FaultProxy.start(services.redisUrl);
+    proxies.postgres = await FaultProxy.start(services.databaseUrl);
+    const ways = { REDIS_URL: proxies.redis.url, DATABASE_URL: proxies.postgres.url };
     return startAuthorizeApp({ ...settings, ...ways }, services);
   });
-  afterAll(() => {
-    cables.redis.close();
-    cables.postgres.close();
+  afterAll(async () => {
+    for (const proxy of Object.values(proxies)) await proxy.close();
   });
-  return { ...used, cables };
+  return { ...used, proxies };
 }
 
 function use(start: () => Promise<AuthorizeApp>): Shared {

@@ -6,7 +6,7 @@ import { type AppProcess, startApp } from '#test/support/app-process.js';
 import { type Fixture, openFixture, REDIRECT_URI, type TestClient } from '#test/support/fixture.js';
 import { authorizeAddress } from './authorize-app.js';
 import type { Browser } from './browser.js';
-import { useCabledAuthorizeApp } from './use-authorize-app.js';
+import { useProxiedAuthorizeApp } from './use-authorize-app.js';
 
 export const ANSWERED = /already answered/;
 export const EXPIRED = /has expired/;
@@ -22,7 +22,7 @@ export function usePushedRequests() {
     await token.stop();
     await fixture.close();
   });
-  const { app, user, cables } = useCabledAuthorizeApp();
+  const { app, user, proxies } = useProxiedAuthorizeApp();
   beforeAll(async () => {
     const { databaseUrl, redisUrl, natsUrl } = app.services;
     const { AUTH_URL, BASE_URL, TOKEN_KEYS } = app.configuration;
@@ -34,7 +34,7 @@ export function usePushedRequests() {
 
   return {
     app,
-    cables,
+    proxies,
     token,
     fixture,
     client,

@@ -257,7 +257,7 @@ describe('where a nonce is required (RFC 9449 9)', () => {
     };
     const nonce = (await attempt(null)).headers['dpop-nonce'] ?? '';
     expect((await attempt(nonce)).status).toBe(200);
-    strict.cutRedis();
+    strict.redisProxy.disconnect();
     const answer = await attempt(nonce);
     expect([answer.status, answer.headers['retry-after']]).toEqual([503, '1']);
   });

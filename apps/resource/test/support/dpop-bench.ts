@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import request, { type Response } from 'supertest';
 import { NatsConnection } from '#messaging/nats.connection.js';
 import { createService } from '#platform/bootstrap/service.js';
 import { startApp } from '#test/support/app-process.js';
 import { DpopKey } from '#test/support/dpop-key.js';
+import { FaultProxy } from '#test/support/fault-proxy.js';
 import { openFixture, REDIRECT_URI } from '#test/support/fixture.js';
 import { isolate } from '#test/support/isolate.js';
 import { PATIENT } from '#test/support/patience.js';
@@ -19,7 +19,7 @@ const TOKEN_PATH = '/api/auth/oauth/token';
 /** Starts two replicas of the resource app, and a token app whose connection to Redis can be cut. */
 export async function startDpopBench(nonces: 'required' | 'optional') {
   const services = await isolate();
-  const redis = await startProxy(services.redisUrl);
+  const redis = await FaultProxy.start(services.redisUrl);
   const keys = randomBytes(32).toString('base64url');
   const token = await startApp('token', {
     AUTH_URL: 'https://auth.example.com',
@@ -46,7 +46,7 @@ export async function startDpopBench(nonces: 'required' | 'optional') {
     ...fixture,
     key,
     servers: [replicas[0].getHttpServer(), replicas[1].getHttpServer()] as const,
-    cutRedis: redis.cut,
+    redisProxy: redis,
 
     /** Resolves when all published messages have arrived at both replicas and at the fixture. */
     async settled(): Promise<void> {
@@ -76,34 +76,10 @@ export async function startDpopBench(nonces: 'required' | 'optional') {
       for (const app of replicas) await app.close();
       await token.stop();
       await fixture.close();
-      redis.close();
+      await redis.close();
       await services.close();
     },
   };
 }
 
 export type DpopBench = Awaited<ReturnType<typeof startDpopBench>>;
-
-/** TCP proxy that can be cut permanently. */
-async function startProxy(target: string): Promise<{ url: string; cut: () => void; close: () => void }> {
-  const url = new URL(target);
-  const [host, port] = [url.hostname, Number(url.port)];
-  const open = new Set<Socket>();
-  const server = createServer((near) => {
-    const far = connect(port, host);
-    for (const [one, other] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      open.add(one.on('error', () => other.destroy()).on('close', () => other.destroy()));
-      one.pipe(other);
-    }
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  [url.hostname, url.port] = ['127.0.0.1', String((server.address() as AddressInfo).port)];
-  const cut = () => {
-    server.close();
-    for (const socket of open) socket.destroy();
-  };
-  return { url: url.href, cut, close: cut };
-}

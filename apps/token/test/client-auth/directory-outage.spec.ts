@@ -18,19 +18,18 @@ beforeAll(async () => {
 });
 
 afterEach(() => {
-  postgres.down = false;
+  postgres.reconnect();
 });
 
 afterAll(async () => {
   await app.close();
-  postgres.close();
+  await postgres.close();
 });
 
 const post = (path: string, body: object) => request(app.server).post(`/api/auth/oauth/${path}`).send(body);
 
 function stop(): void {
-  postgres.down = true;
-  postgres.cut();
+  postgres.disconnect();
 }
 
 const UNAVAILABLE = { status: 503, error: 'temporarily_unavailable', retryAfter: '1' };
@@ -68,7 +67,7 @@ describe('while PostgreSQL is down', () => {
     await app.redis.flushdb();
     const next = { ...renewal, refresh_token: renewed.body.refresh_token as string, ...client };
     expect(shown(await post('token', next))).toEqual(UNAVAILABLE);
-    postgres.down = false;
+    postgres.reconnect();
     expect((await post('token', next)).status).toBe(200);
   });
 });

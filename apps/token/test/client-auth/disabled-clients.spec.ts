@@ -38,7 +38,7 @@ beforeEach(async () => {
 
 afterAll(async () => {
   await app.close();
-  postgres.close();
+  await postgres.close();
 });
 
 const send = (path: string, body: object) => request(app.server).post(`/api/auth/oauth/${path}`).send(body);
@@ -177,14 +177,13 @@ describe("the token app's set of disabled clients", () => {
     await told;
     await app.settled();
     expect(await introspect(token)).toEqual({ active: false });
-    postgres.down = true;
-    postgres.cut();
+    postgres.disconnect();
     await announce(unsure);
     await app.settled();
     expect(await introspect(changed)).toBeUndefined();
     expect(await introspect(token)).toEqual({ active: false });
     expect(await introspect(another)).toMatchObject({ active: true });
-    postgres.down = false;
+    postgres.reconnect();
     await until('PostgreSQL answers', PATIENCE_MS, async () => (await introspect(changed))?.active === true);
   });
 
@@ -235,7 +234,7 @@ describe('without the operator’s broadcast', () => {
         clients.onApplicationShutdown();
         await connection.close();
         await dataSource.destroy();
-        nats.close();
+        await nats.close();
       },
     };
   }
@@ -254,11 +253,10 @@ describe('without the operator’s broadcast', () => {
     const { nats, clients, isDisabled, close } = await startInstance(NEVER);
     clients.onApplicationBootstrap();
     expect(await isDisabled(ours)).toBe(false);
-    nats.down = true;
-    nats.cut();
+    nats.disconnect();
     await app.registrations.setDisabled(ours.client_id, true);
     await announce(ours);
-    nats.down = false;
+    nats.reconnect();
     await until('it has read', PATIENCE_MS, () => isDisabled(ours));
     await close();
   });

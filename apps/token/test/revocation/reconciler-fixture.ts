@@ -62,7 +62,7 @@ export async function openReconcilerFixture(settings: { readonly redisUrl?: stri
     ...fixture,
     services,
     connection,
-    cables: { redis, postgres },
+    proxies: { redis, postgres },
     records,
     revocations,
     reconciler,
@@ -110,8 +110,8 @@ export async function openReconcilerFixture(settings: { readonly redisUrl?: stri
       await until('Redis is connected', PATIENCE_MS, () => client.status === 'ready');
       client.disconnect();
       await dataSource.destroy();
-      redis.close();
-      postgres.close();
+      await redis.close();
+      await postgres.close();
       await fixture.close();
       await services.close();
     },

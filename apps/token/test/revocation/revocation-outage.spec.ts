@@ -22,12 +22,11 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 afterEach(() => {
-  for (const cable of Object.values(world.cables)) cable.down = false;
+  for (const proxy of Object.values(world.proxies)) proxy.reconnect();
 });
 
 function cut(which: 'redis' | 'postgres'): void {
-  world.cables[which].down = true;
-  world.cables[which].cut();
+  world.proxies[which].disconnect();
 }
 
 it.each(['redis', 'postgres'] as const)(
@@ -42,7 +41,7 @@ it.each(['redis', 'postgres'] as const)(
     }
     await world.recordRevocation(last);
     expect(await world.statusOf(first)).toBe('pending');
-    world.cables[which].down = false;
+    world.proxies[which].reconnect();
     await world.becomesRevoked(first);
     await world.becomesRevoked(last);
   },
@@ -72,11 +71,11 @@ it('a revocation that was applied late is applied again if a failover loses it',
   cut('postgres');
   await world.recordRevocation(id);
   await world.pass(60 * MINUTE);
-  world.cables.postgres.down = false;
+  world.proxies.postgres.reconnect();
   await world.becomesRevoked(id);
 
   await world.redis.restore(`grant:${id}`, 0, before, 'REPLACE');
-  world.cables.redis.cut();
+  world.proxies.redis.cut();
   await world.becomesRevoked(id);
 });
 
@@ -104,13 +103,13 @@ it('a revocation is applied even if PostgreSQL is read-only and cannot mark it',
     `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_read_only = on', current_database()); END $$`,
   );
   cut('postgres');
-  for (const cable of Object.values(world.cables)) cable.down = false;
+  for (const proxy of Object.values(world.proxies)) proxy.reconnect();
   await world.becomesRevoked(id);
   await world.failsAPass();
   expect(await world.isMarked(id)).toBe(false);
   await world.sql(
     `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I RESET default_transaction_read_only', current_database()); END $$`,
   );
-  world.cables.postgres.cut();
+  world.proxies.postgres.cut();
   await until('it is marked', MINUTE, () => world.isMarked(id));
 });

@@ -22,7 +22,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await app.close();
-  for (const proxy of [database, redis, nats]) proxy.close();
+  for (const proxy of [database, redis, nats]) await proxy.close();
 });
 
 it('the reconciler applies recent revocations to a Redis that lost them, even if PostgreSQL fails at first', async () => {
@@ -43,7 +43,7 @@ it('the reconciler applies recent revocations to a Redis that lost them, even if
 
   // PostgreSQL is unavailable: every message of the app cuts the connection.
   const tried = new Promise<void>((resolve) => {
-    database.alter = (bytes) => {
+    database.onData = (bytes) => {
       database.cut();
       resolve();
       return bytes;
@@ -55,7 +55,7 @@ it('the reconciler applies recent revocations to a Redis that lost them, even if
   redis.cut();
   await tried;
   expect(await status()).toBe('active');
-  database.alter = (bytes) => bytes;
+  database.onData = () => undefined;
   await until('it is applied again', 60_000, async () => (await status()) === 'revoked');
 });
 

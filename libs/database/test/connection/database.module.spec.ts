@@ -1,4 +1,3 @@
-import { connect as connectTo, createServer, type Server, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { NestFactory } from '@nestjs/core';
 import type { Pool } from 'pg';
@@ -9,6 +8,7 @@ import { DatabaseModule } from '#database/database.module.js';
 import { GrantRecordStore } from '#database/grant/grant-record.store.js';
 import { UserStore } from '#database/user/user.store.js';
 import { freePort } from '#local/servers/free-port.js';
+import { FaultProxy } from '#test/support/fault-proxy.js';
 import { type Isolated, isolate } from '#test/support/isolate.js';
 
 describe('DatabaseModule', () => {
@@ -32,30 +32,11 @@ describe('DatabaseModule', () => {
     return app;
   };
 
-  /** Proxy in front of PostgreSQL, so that a test can cut connections. */
-  const relay = async (given?: number) => {
-    // Outside the ephemeral range, because the port is closed and reopened.
-    const port = given ?? (await freePort());
-    const sockets = new Set<Socket>();
-    const upstream = new URL(isolated.databaseUrl);
-    const server: Server = createServer((client) => {
-      const database = connectTo(Number(upstream.port), upstream.hostname);
-      for (const socket of [client, database]) {
-        sockets.add(socket.on('error', () => undefined));
-      }
-      client.pipe(database).pipe(client);
-    });
-    server.listen(port, '127.0.0.1');
-    await once(server, 'listening');
-    const cut = () => sockets.forEach((socket) => socket.destroy());
-    const close = async () => {
-      cut();
-      if (server.listening) await new Promise((resolve) => server.close(resolve));
-    };
-    open.push({ close });
-    const url = new URL(isolated.databaseUrl);
-    url.host = `127.0.0.1:${port}`;
-    return { url: url.href, port, cut, close };
+  /** @param port outside the ephemeral range, because the test closes and reopens it */
+  const startProxy = async (port?: number) => {
+    const proxy = await FaultProxy.start(isolated.databaseUrl, port ?? (await freePort()));
+    open.push(proxy);
+    return proxy;
   };
 
   it('provides the stores', async () => {
@@ -67,21 +48,22 @@ describe('DatabaseModule', () => {
   });
 
   it('waits for a database that is not up yet', async () => {
-    const { url, port, close } = await relay();
-    await close();
-    const app = start({ databaseUrl: url, retryForMs: 60_000 });
+    const proxy = await startProxy();
+    await proxy.close();
+    const app = start({ databaseUrl: proxy.url, retryForMs: 60_000 });
     await new Promise((resolve) => setTimeout(resolve, 400));
-    await relay(port);
+    await startProxy(Number(new URL(proxy.url).port));
     await expect((await app).get(DatabaseHealth).ping()).resolves.toBeUndefined();
   });
 
   it('fails after the time limit, naming the server but not the password', async () => {
-    const { url, port, close } = await relay();
-    await close();
-    const error = await start({ databaseUrl: url, retryForMs: 300 }).catch((error: unknown) => error);
-    expect(String(error)).toContain(`127.0.0.1:${port}`);
+    const proxy = await startProxy();
+    await proxy.close();
+    const url = new URL(proxy.url);
+    const error = await start({ databaseUrl: url.href, retryForMs: 300 }).catch((error: unknown) => error);
+    expect(String(error)).toContain(url.host);
     expect(String(error)).toContain('check DATABASE_URL');
-    expect(String(error)).not.toContain(new URL(url).password);
+    expect(String(error)).not.toContain(url.password);
   });
 
   it('does not retry if the database does not exist', async () => {
@@ -92,13 +74,13 @@ describe('DatabaseModule', () => {
   });
 
   it('opens a new connection after one is cut', async () => {
-    const { url, cut } = await relay();
-    const app = await start({ databaseUrl: url });
+    const proxy = await startProxy();
+    const app = await start({ databaseUrl: proxy.url });
     const health = app.get(DatabaseHealth);
     await health.ping();
     const { master: pool } = app.get(DataSource).driver as unknown as { master: Pool };
     const noticed = once(pool, 'remove');
-    cut();
+    proxy.cut();
     await noticed;
     await expect(health.ping()).resolves.toBeUndefined();
   });

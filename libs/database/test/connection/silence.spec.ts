@@ -14,7 +14,7 @@ describe('connections to PostgreSQL', () => {
   });
 
   afterAll(async () => {
-    network.close();
+    await network.close();
     await services.close();
   });
 
@@ -30,7 +30,7 @@ describe('connections to PostgreSQL', () => {
       );
     try {
       await served();
-      network.silence();
+      network.silence('existing');
       expect(await statuses()).toEqual(['rejected', 'rejected', 'rejected']);
       await served();
     } finally {

@@ -25,7 +25,7 @@ describe('the connection to Redis', () => {
 
   afterAll(async () => {
     await app.close();
-    network.close();
+    await network.close();
     await services.close();
   });
 
@@ -34,7 +34,7 @@ describe('the connection to Redis', () => {
     const redis = app.get<Redis>(REDIS);
     const answers = async () => (await redis.ping()) === 'PONG';
     await until('Redis answers', 60_000, answers);
-    network.silence();
+    network.silence('existing');
     await until('a new connection answers', 60_000, answers);
   });
 });
