@@ -164,7 +164,7 @@ describe.each([
     await other.context.close();
   });
 
-  it('logs nobody in when a victim follows an attacker’s link', async () => {
+  it('rejects the login of a victim who follows an attacker’s link', async () => {
     const attacker = await visit();
     await connect(attacker.page);
     await attacker.page.getByRole('heading', { name: 'Log in to continue to Calendar Connect' }).waitFor();
@@ -174,7 +174,7 @@ describe.each([
     await logIn(victim.page, ...ADA);
     await victim.page.getByText('Hello Ada Lovelace').waitFor();
     await victim.page.goto(link);
-    await heading(victim.page, 'This link has expired');
+    await heading(victim.page, 'This login has expired');
     for (const { context } of [attacker, victim])
       expect((await context.cookies()).map(({ name }) => name)).not.toContain('oauth_service_session');
     await attacker.context.close();

@@ -145,14 +145,14 @@ describe('the example product', () => {
     expect(await statuses(token)).toEqual([200, 200]);
   });
 
-  it('tells the application that the user cancelled the login', async () => {
+  it('returns access_denied to the application after Cancel', async () => {
     await authorize();
     await page.getByRole('link', { name: 'Cancel' }).click();
     await page.waitForURL(`${redirectUri}?*`);
     expect(new URL(page.url()).searchParams.get('error')).toBe('access_denied');
   });
 
-  it('refuses a login that the service did not ask for', async () => {
+  it('rejects a challenge that the service did not sign', async () => {
     const answer = await fetch(`${product.siteUrl}/oauth-login?challenge=made-up`);
     expect(answer.status).toBe(400);
   });

@@ -2,13 +2,13 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-/** What it answers instead of the service. */
+/** An answer in place of the service's. */
 interface Answer {
   readonly status: number;
   readonly body: string;
 }
 
-/** Stands between an API and the introspection endpoint, and counts the questions. */
+/** HTTP proxy between an API and the introspection endpoint that counts requests. */
 export class IntrospectionProxy {
   questions = 0;
   /** `silence` answers nothing; undefined asks the service. */
