@@ -1,10 +1,48 @@
 /**
  * Lua scripts, one per transition of a grant (docs/adr/0003). KEYS[1] is the hash `grant:<id>`: one key and one round trip, also in
- * a Redis Cluster. Each script returns its outcome and, for `active`, the fields of ActiveGrant in the order client, user, scope,
- * generation, rotated_at, jkt, resources, external_id.
+ * a Redis Cluster. Each script returns its outcome and, for `active`, the fields of ActiveGrant in the order of ARGUMENTS.
  *
  * A pending grant also has redirect_uri, challenge and replication_id. A grant that is being restored has only `missing`.
  */
+
+/** Arguments of the scripts. `now`, `rotated_at` and `window` are in milliseconds, `ttl` in seconds; `expired` is 0 or 1. */
+const ARGUMENTS = [
+  'client',
+  'user',
+  'external_id',
+  'scope',
+  'resources',
+  'redirect_uri',
+  'challenge',
+  'jkt',
+  'key_refusal',
+  'generation',
+  'rotated_at',
+  'now',
+  'window',
+  'expired',
+  'marker',
+  'ttl',
+] as const;
+type Argument = (typeof ARGUMENTS)[number];
+
+/** Null is passed as an empty string. */
+export type Arguments<Name extends Argument> = Readonly<Record<Name, string | number | null>>;
+
+export interface Script<Name extends Argument = never> {
+  readonly lua: string;
+  /** Returns ARGV. */
+  readonly argv: (values: Arguments<Name>) => (string | number)[];
+}
+
+/** Defines a script whose arguments are Lua locals. ARGV has the order of ARGUMENTS. */
+function script<Name extends Argument>(names: readonly Name[], lua: string): Script<Name> {
+  const ordered = ARGUMENTS.filter((name): name is Name & Argument => names.includes(name as Name));
+  return {
+    lua: `local ${ordered.join(', ')} = unpack(ARGV)\n${NAMES}${lua}`,
+    argv: (values) => ordered.map((name) => values[name] ?? ''),
+  };
+}
 
 /**
  * Hash fields of an active grant. Redis stores the names with every grant, so each is one letter. `rotatedAt` is in milliseconds.
@@ -38,10 +76,11 @@ local function set_optional(field, value)
 end
 `;
 
-const BIND = `${SET_OPTIONAL}
-local function bind(jkt)
-  set_optional(JKT, jkt)
-end
+/** Fields of an active grant that the arguments of the caller are compared with. */
+const READ_GRANT = `
+local grant = redis.call('HMGET', KEYS[1], STATUS, CLIENT, USER, EXTERNAL_ID, SCOPE, RESOURCES, JKT, GENERATION, ROTATED_AT)
+local status, stored_client, user, external_id, stored_scope = grant[1], grant[2], grant[3], grant[4] or '', grant[5]
+local stored_resources, stored_jkt, stored_generation, stored_time = grant[6] or '', grant[7] or '', grant[8], grant[9]
 `;
 
 /**
@@ -67,10 +106,7 @@ local function is_for(resources, requested)
 end
 `;
 
-/**
- * ARGV[1] ttl(s). Leaves a tombstone with the client of the grant. A full Redis rejects HSET but accepts DEL: the revocation is then
- * read from PostgreSQL.
- */
+/** Leaves a tombstone with the client of the grant. A full Redis rejects HSET but accepts DEL: PostgreSQL has the revocation. */
 const WRITE_TOMBSTONE = `
 local refused = redis.pcall('HSET', KEYS[1], STATUS, REVOKED)
 if type(refused) == 'table' and refused.err then
@@ -78,26 +114,28 @@ if type(refused) == 'table' and refused.err then
   return refused
 end
 redis.call('HDEL', KEYS[1], 'redirect_uri', 'challenge', SCOPE, RESOURCES, EXTERNAL_ID, 'missing')
-redis.call('EXPIRE', KEYS[1], ARGV[1])
+redis.call('EXPIRE', KEYS[1], ttl)
 `;
 
 /**
- * ARGV client user scope redirect_uri challenge jkt created_at(ms) ttl(s) resources external_id. Nothing ──► pending, generation 0.
- * Handles are random, so an existing key is a tombstone: the grant was revoked before it reached Redis, and its code is void.
+ * Nothing ──► pending, generation 0. Handles are random, so an existing key is a tombstone: the grant was revoked before it reached
+ * Redis, and its code is void.
  */
-export const CREATE = `${NAMES}${BIND}${REPLICATION_ID}
+export const CREATE = script(
+  ['client', 'user', 'external_id', 'scope', 'resources', 'redirect_uri', 'challenge', 'jkt', 'now', 'ttl'],
+  `${SET_OPTIONAL}${REPLICATION_ID}
 if redis.call('EXISTS', KEYS[1]) == 1 then return end
-redis.call('HSET', KEYS[1], STATUS, PENDING, GENERATION, 0, CLIENT, ARGV[1], USER, ARGV[2],
-  SCOPE, ARGV[3], 'redirect_uri', ARGV[4], 'challenge', ARGV[5], ROTATED_AT, ARGV[7],
-  'replication_id', replication_id())
-bind(ARGV[6])
-set_optional(RESOURCES, ARGV[9])
-set_optional(EXTERNAL_ID, ARGV[10])
-redis.call('EXPIRE', KEYS[1], ARGV[8])
-`;
+redis.call('HSET', KEYS[1], STATUS, PENDING, GENERATION, 0, CLIENT, client, USER, user, SCOPE, scope,
+  'redirect_uri', redirect_uri, 'challenge', challenge, ROTATED_AT, now, 'replication_id', replication_id())
+set_optional(JKT, jkt)
+set_optional(RESOURCES, resources)
+set_optional(EXTERNAL_ID, external_id)
+redis.call('EXPIRE', KEYS[1], ttl)
+`,
+);
 
 /**
- * ARGV client redirect_uri challenge jkt now(ms) expired(0|1) ttl(s) resources. pending ──► active, generation 1.
+ * pending ──► active, generation 1.
  *
  * - The client is checked first: another client learns nothing and changes nothing.
  * - RFC 6749 4.1.2: the code of an active grant was used before. The script reports it until the caller has revoked the grant,
@@ -105,33 +143,37 @@ redis.call('EXPIRE', KEYS[1], ARGV[8])
  * - A code issued before a failover is refused: its redemption may have been lost (docs/adr/0009).
  * - Resources are checked last, so that a client that named a wrong one can repeat the request.
  */
-export const REDEEM = `${NAMES}${BIND}${REPLICATION_ID}${COVERS}
-local grant = redis.call('HMGET', KEYS[1], STATUS, CLIENT, 'redirect_uri', 'challenge', USER, SCOPE, JKT, 'replication_id',
-  RESOURCES, EXTERNAL_ID)
-local status, client, redirect_uri, challenge, jkt = grant[1], grant[2], grant[3], grant[4], grant[7] or ''
-local resources = grant[9] or ''
+export const REDEEM = script(
+  ['client', 'resources', 'redirect_uri', 'challenge', 'jkt', 'now', 'expired', 'ttl'],
+  `${SET_OPTIONAL}${REPLICATION_ID}${COVERS}
+local grant = redis.call('HMGET', KEYS[1], STATUS, CLIENT, USER, EXTERNAL_ID, SCOPE, RESOURCES, JKT,
+  'redirect_uri', 'challenge', 'replication_id')
+local status, stored_client, user, external_id, scope = grant[1], grant[2], grant[3], grant[4] or '', grant[5]
+local stored_resources, stored_jkt = grant[6] or '', grant[7] or ''
+local stored_uri, stored_challenge, issued_by = grant[8], grant[9], grant[10]
 if not status then return {'unknown'} end
-if not client then return {'revoked'} end
-if client ~= ARGV[1] then return {'other_client', client} end
+if not stored_client then return {'revoked'} end
+if stored_client ~= client then return {'other_client', stored_client} end
 if status == REVOKED then return {'revoked'} end
 if status == ACTIVE then return {'code_replayed'} end
-if ARGV[6] == '1' then return {'expired'} end
-if grant[8] ~= replication_id() then return {'issued_before_failover'} end
-if redirect_uri ~= ARGV[2] then return {'redirect_uri_mismatch', redirect_uri} end
-if jkt ~= '' and jkt ~= ARGV[4] then return {'key_mismatch'} end
-if challenge == '' and ARGV[3] ~= '' then return {'verifier_unexpected'} end
-if challenge ~= '' and ARGV[3] == '' then return {'verifier_missing'} end
-if challenge ~= ARGV[3] then return {'verifier_mismatch'} end
-if not is_for(resources, ARGV[8]) then return {'resource_exceeded', resources} end
-redis.call('HSET', KEYS[1], STATUS, ACTIVE, GENERATION, 1, ROTATED_AT, ARGV[5])
-bind(ARGV[4])
+if expired == '1' then return {'expired'} end
+if issued_by ~= replication_id() then return {'issued_before_failover'} end
+if stored_uri ~= redirect_uri then return {'redirect_uri_mismatch', stored_uri} end
+if stored_jkt ~= '' and stored_jkt ~= jkt then return {'key_mismatch'} end
+if stored_challenge == '' and challenge ~= '' then return {'verifier_unexpected'} end
+if stored_challenge ~= '' and challenge == '' then return {'verifier_missing'} end
+if stored_challenge ~= challenge then return {'verifier_mismatch'} end
+if not is_for(stored_resources, resources) then return {'resource_exceeded', stored_resources} end
+redis.call('HSET', KEYS[1], STATUS, ACTIVE, GENERATION, 1, ROTATED_AT, now)
+set_optional(JKT, jkt)
 redis.call('HDEL', KEYS[1], 'redirect_uri', 'challenge', 'replication_id')
-redis.call('EXPIRE', KEYS[1], ARGV[7])
-return {'active', client, grant[5], grant[6], '1', ARGV[5], ARGV[4], resources, grant[10] or ''}
-`;
+redis.call('EXPIRE', KEYS[1], ttl)
+return {'active', client, user, external_id, scope, stored_resources, jkt, '1', now}
+`,
+);
 
 /**
- * ARGV client generation now(ms) window(ms) ttl(s) jkt key_refusal scope resources. active ──► active, generation + 1.
+ * active ──► active, generation + 1.
  *
  * - The stored generation: rotates.
  * - The previous one, inside the retry window: returns the same pair. Using the successor closes the window.
@@ -142,88 +184,100 @@ return {'active', client, grant[5], grant[6], '1', ARGV[5], ARGV[4], resources, 
  * A wrong key, scope or resource changes nothing. `key_refusal` is empty if the key fits the token. If Redis lost the exchange that
  * binds the grant (the status is pending), the key is taken from the token.
  */
-export const REFRESH = `${NAMES}${BIND}${COVERS}
-local grant = redis.call('HMGET', KEYS[1], STATUS, CLIENT, USER, SCOPE, GENERATION, ROTATED_AT, JKT, RESOURCES, EXTERNAL_ID)
-local status, client, user, scope, generation, rotated_at = grant[1], grant[2], grant[3], grant[4], grant[5], grant[6]
+export const REFRESH = script(
+  ['client', 'scope', 'resources', 'jkt', 'key_refusal', 'generation', 'now', 'window', 'ttl'],
+  `${SET_OPTIONAL}${COVERS}${READ_GRANT}
 if not status then return {'unknown'} end
-if not client then return {'revoked'} end
-if client ~= ARGV[1] then return {'other_client', client} end
+if not stored_client then return {'revoked'} end
+if stored_client ~= client then return {'other_client', stored_client} end
 if status == REVOKED then return {'revoked'} end
-local presented, now, window = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
-local is_older = presented < tonumber(generation)
-local is_retry = presented == tonumber(generation) - 1 and window > 0 and now - tonumber(rotated_at) < window
-if is_older and not is_retry then return {'refresh_token_reused', generation} end
-local jkt, resources = grant[7] or '', grant[8] or ''
-if ARGV[7] ~= '' then return {ARGV[7]} end
-if jkt ~= ARGV[6] and not (jkt == '' and status == PENDING) then return {'key_mismatch'} end
-if not covers(scope, ARGV[8]) then return {'scope_exceeded', scope} end
-if not is_for(resources, ARGV[9]) then return {'resource_exceeded', resources} end
+local presented, current = tonumber(generation), tonumber(stored_generation)
+local is_retry = presented == current - 1 and tonumber(window) > 0
+  and tonumber(now) - tonumber(stored_time) < tonumber(window)
+if presented < current and not is_retry then return {'refresh_token_reused', stored_generation} end
+if key_refusal ~= '' then return {key_refusal} end
+if stored_jkt ~= jkt and not (stored_jkt == '' and status == PENDING) then return {'key_mismatch'} end
+if not covers(stored_scope, scope) then return {'scope_exceeded', stored_scope} end
+if not is_for(stored_resources, resources) then return {'resource_exceeded', stored_resources} end
 if not is_retry then
-  generation, rotated_at = string.format('%d', presented + 1), ARGV[3]
-  redis.call('HSET', KEYS[1], STATUS, ACTIVE, GENERATION, generation, ROTATED_AT, rotated_at)
-  bind(ARGV[6])
-  redis.call('EXPIRE', KEYS[1], ARGV[5])
+  stored_generation, stored_time = string.format('%d', presented + 1), now
+  redis.call('HSET', KEYS[1], STATUS, ACTIVE, GENERATION, stored_generation, ROTATED_AT, stored_time)
+  set_optional(JKT, jkt)
+  redis.call('EXPIRE', KEYS[1], ttl)
 end
-return {'active', client, user, scope, generation, rotated_at, ARGV[6], resources, grant[9] or ''}
-`;
+return {'active', client, user, external_id, stored_scope, stored_resources, jkt, stored_generation, stored_time}
+`,
+);
 
 /**
- * ARGV generation issued_at(ms) ttl(s) jkt. Reads a grant for an authentic access or refresh token. A later generation moves the
+ * Reads a grant for an authentic access or refresh token, whose generation started at `rotated_at`. A later generation moves the
  * state forward, as in REFRESH. Refuses a token whose key differs from the grant's, also a bearer token of a bound grant. If Redis
  * lost the code exchange (the status is pending), the key is taken from the token.
  */
-export const INTROSPECT = `${NAMES}${BIND}
-local grant = redis.call('HMGET', KEYS[1], STATUS, CLIENT, USER, SCOPE, GENERATION, ROTATED_AT, JKT, RESOURCES, EXTERNAL_ID)
-local generation, rotated_at, jkt = grant[5], grant[6], grant[7] or ''
-if not grant[1] then return {'unknown'} end
-if grant[1] == REVOKED then return {'revoked'} end
-if jkt ~= ARGV[4] and not (jkt == '' and grant[1] == PENDING) then return {'key_mismatch'} end
-if tonumber(ARGV[1]) > tonumber(generation) then
-  generation, rotated_at = ARGV[1], ARGV[2]
-  redis.call('HSET', KEYS[1], STATUS, ACTIVE, GENERATION, generation, ROTATED_AT, rotated_at)
-  bind(ARGV[4])
-  redis.call('EXPIRE', KEYS[1], ARGV[3])
+export const INTROSPECT = script(
+  ['jkt', 'generation', 'rotated_at', 'ttl'],
+  `${SET_OPTIONAL}${READ_GRANT}
+if not status then return {'unknown'} end
+if status == REVOKED then return {'revoked'} end
+if stored_jkt ~= jkt and not (stored_jkt == '' and status == PENDING) then return {'key_mismatch'} end
+if tonumber(generation) > tonumber(stored_generation) then
+  stored_generation, stored_time = generation, rotated_at
+  redis.call('HSET', KEYS[1], STATUS, ACTIVE, GENERATION, stored_generation, ROTATED_AT, stored_time)
+  set_optional(JKT, jkt)
+  redis.call('EXPIRE', KEYS[1], ttl)
 end
-return {'active', grant[2], grant[3], grant[4], generation, rotated_at, ARGV[4], grant[8] or '', grant[9] or ''}
-`;
+return {'active', stored_client, user, external_id, stored_scope, stored_resources, jkt, stored_generation, stored_time}
+`,
+);
 
 /**
- * ARGV marker ttl(s). Marks a grant as missing before it is read from PostgreSQL. Returns the marker, also one of an earlier request;
- * empty if the grant exists. If Redis loses data after that read, perhaps a revocation, the marker is lost too and RESTORE does nothing.
+ * Marks a grant as missing before it is read from PostgreSQL. Returns the marker, also one of an earlier request; empty if the grant
+ * exists. If Redis loses data after that read, perhaps a revocation, the marker is lost too and RESTORE does nothing.
  */
-export const MARK_MISSING = `${NAMES}
+export const MARK_MISSING = script(
+  ['marker', 'ttl'],
+  `
 if redis.call('HEXISTS', KEYS[1], STATUS) == 1 then return '' end
-redis.call('HSETNX', KEYS[1], 'missing', ARGV[1])
-redis.call('EXPIRE', KEYS[1], ARGV[2])
+redis.call('HSETNX', KEYS[1], 'missing', marker)
+redis.call('EXPIRE', KEYS[1], ttl)
 return redis.call('HGET', KEYS[1], 'missing')
-`;
+`,
+);
 
 /**
- * ARGV client user scope generation rotated_at(ms) jkt ttl(s) marker resources external_id. Nothing ──► active, if the marker still
- * exists and the grant does not: another request may have restored it, or it is a tombstone.
+ * Nothing ──► active, if the marker still exists and the grant does not: another request may have restored it, or it is a tombstone.
  */
-export const RESTORE = `${NAMES}${BIND}
-if redis.call('HEXISTS', KEYS[1], STATUS) == 1 or redis.call('HGET', KEYS[1], 'missing') ~= ARGV[8] then return 0 end
-redis.call('HSET', KEYS[1], STATUS, ACTIVE, CLIENT, ARGV[1], USER, ARGV[2], SCOPE, ARGV[3],
-  GENERATION, ARGV[4], ROTATED_AT, ARGV[5])
-bind(ARGV[6])
-set_optional(RESOURCES, ARGV[9])
-set_optional(EXTERNAL_ID, ARGV[10])
+export const RESTORE = script(
+  ['client', 'user', 'external_id', 'scope', 'resources', 'jkt', 'generation', 'rotated_at', 'marker', 'ttl'],
+  `${SET_OPTIONAL}
+if redis.call('HEXISTS', KEYS[1], STATUS) == 1 or redis.call('HGET', KEYS[1], 'missing') ~= marker then return 0 end
+redis.call('HSET', KEYS[1], STATUS, ACTIVE, CLIENT, client, USER, user, SCOPE, scope,
+  GENERATION, generation, ROTATED_AT, rotated_at)
+set_optional(JKT, jkt)
+set_optional(RESOURCES, resources)
+set_optional(EXTERNAL_ID, external_id)
 redis.call('HDEL', KEYS[1], 'missing')
-redis.call('EXPIRE', KEYS[1], ARGV[7])
+redis.call('EXPIRE', KEYS[1], ttl)
 return 1
-`;
+`,
+);
 
-/** ARGV ttl(s). Any state ──► revoked; 0 if already revoked. The tombstone of a missing key stops a concurrent restore. */
-export const REVOKE = `${NAMES}
+/** Any state ──► revoked; 0 if already revoked. The tombstone of a missing key stops a concurrent restore. */
+export const REVOKE = script(
+  ['ttl'],
+  `
 if redis.call('HGET', KEYS[1], STATUS) == REVOKED then return 0 end
 ${WRITE_TOMBSTONE}
 return 1
-`;
+`,
+);
 
-/** ARGV ttl(s) client. Any state ──► revoked; 0 unless Redis has the grant of this client. */
-export const REVOKE_OF_CLIENT = `${NAMES}
-if redis.call('HGET', KEYS[1], CLIENT) ~= ARGV[2] then return 0 end
+/** Any state ──► revoked; 0 unless Redis has the grant of this client. */
+export const REVOKE_OF_CLIENT = script(
+  ['client', 'ttl'],
+  `
+if redis.call('HGET', KEYS[1], CLIENT) ~= client then return 0 end
 ${WRITE_TOMBSTONE}
 return 1
-`;
+`,
+);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable, Optional } from '@nestjs/common';
-import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
 import type { RedisClient } from '#platform/redis/redis-client.js';
+import { defineScripts, type RunScript, withRedisErrors } from '#platform/redis/redis-commands.js';
 import { REDIS } from '#platform/redis/redis.connection.js';
 import type { Metrics } from '#platform/telemetry/metrics.js';
 import type {
@@ -50,7 +50,11 @@ const SCRIPTS = {
   grantRevokeOfClient: REVOKE_OF_CLIENT,
 };
 type ScriptName = keyof typeof SCRIPTS;
-type Script = (...args: (string | number)[]) => Promise<unknown>;
+const LUA = Object.fromEntries(Object.entries(SCRIPTS).map(([name, { lua }]) => [name, lua])) as Record<
+  ScriptName,
+  string
+>;
+type Values<Name extends ScriptName> = Parameters<(typeof SCRIPTS)[Name]['argv']>[0];
 
 /** Seconds; longer than PostgreSQL may take to answer. */
 const MARKER_TTL = 60;
@@ -83,51 +87,46 @@ export interface RefreshTimes {
  */
 @Injectable()
 export class GrantStore {
-  private readonly scripts: Record<ScriptName, Script>;
+  private readonly runScript: RunScript<ScriptName>;
 
   constructor(
     @Inject(REDIS) private readonly redis: RedisClient,
     @Inject(COUNT_TRANSITION) @Optional() private readonly count: CountTransition = () => undefined,
     @Optional() private readonly marker: () => string = randomUUID,
   ) {
-    for (const [name, lua] of Object.entries(SCRIPTS)) redis.defineCommand(name, { numberOfKeys: 1, lua });
-    this.scripts = redis as unknown as Record<ScriptName, Script>;
+    this.runScript = defineScripts(redis, LUA);
   }
 
   async create(id: string, grant: PendingGrant, now: number, ttl: number): Promise<void> {
     const { clientId, userId, externalId, scope, resources, redirectUri, challenge, jkt } = grant;
-    await this.run(
-      'grantCreate',
-      id,
-      clientId,
-      userId,
+    await this.run('grantCreate', id, {
+      client: clientId,
+      user: userId,
+      external_id: externalId,
       scope,
-      redirectUri,
-      challenge ?? '',
-      jkt ?? '',
+      resources,
+      redirect_uri: redirectUri,
+      challenge,
+      jkt,
       now,
       ttl,
-      resources ?? '',
-      externalId ?? '',
-    );
+    });
     this.count('created');
   }
 
   /** pending → active. Of concurrent calls with one code, exactly one succeeds. */
   redeem(id: string, redemption: CodeExchange, { now, expired, ttl }: RedeemTimes): Promise<Transition> {
     const { clientId, redirectUri, challenge, jkt, resources } = redemption;
-    return this.transition(
-      'grantRedeem',
-      id,
-      clientId,
-      redirectUri,
-      challenge ?? '',
-      jkt ?? '',
+    return this.transition('grantRedeem', id, {
+      client: clientId,
+      resources,
+      redirect_uri: redirectUri,
+      challenge,
+      jkt,
       now,
-      expired ? 1 : 0,
+      expired: expired ? 1 : 0,
       ttl,
-      resources ?? '',
-    );
+    });
   }
 
   /** active → active with the next generation, or with the same one inside the retry window. */
@@ -137,63 +136,72 @@ export class GrantStore {
     { generation, jkt, keyRefusal }: PresentedToken,
     { now, window, ttl }: RefreshTimes,
   ): Promise<Transition> {
-    return this.transition(
-      'grantRefresh',
-      id,
-      clientId,
+    return this.transition('grantRefresh', id, {
+      client: clientId,
+      scope,
+      resources,
+      jkt,
+      key_refusal: keyRefusal,
       generation,
       now,
       window,
       ttl,
-      jkt ?? '',
-      keyRefusal ?? '',
-      scope ?? '',
-      resources ?? '',
-    );
+    });
   }
 
   /** A token of a later generation moves the state forward, because Redis lost a rotation. */
   introspect(id: string, { generation, jkt }: Token, issuedAt: number, ttl: number): Promise<Transition> {
-    return this.transition('grantIntrospect', id, generation, issuedAt, ttl, jkt ?? '');
+    return this.transition('grantIntrospect', id, { jkt, generation, rotated_at: issuedAt, ttl });
   }
 
   /** Returns the DPoP thumbprint; null if the grant is not bound or Redis has lost it. */
   async boundKey(id: string): Promise<string | null> {
-    const jkt = await this.answer(this.redis.hget(keyOf(id), FIELD.jkt));
+    const jkt = await withRedisErrors(this.redis.hget(keyOf(id), FIELD.jkt));
     return jkt || null;
   }
 
   /** Call before PostgreSQL is read. @returns the marker; null if the grant exists */
   async markMissing(id: string): Promise<string | null> {
-    return ((await this.run('grantMarkMissing', id, this.marker(), MARKER_TTL)) as string) || null;
+    const values = { marker: this.marker(), ttl: MARKER_TTL };
+    return ((await this.run('grantMarkMissing', id, values)) as string) || null;
   }
 
   /** Restores a lost grant if its marker still exists. Never overwrites a grant or a tombstone. */
   async restore(id: string, grant: ActiveGrant, marker: string, ttl: number): Promise<void> {
     const { clientId, userId, externalId, scope, resources, generation, rotatedAt, jkt } = grant;
-    const fields = [clientId, userId, scope, generation, rotatedAt, jkt ?? ''];
-    await this.run('grantRestore', id, ...fields, ttl, marker, resources ?? '', externalId ?? '');
+    await this.run('grantRestore', id, {
+      client: clientId,
+      user: userId,
+      external_id: externalId,
+      scope,
+      resources,
+      jkt,
+      generation,
+      rotated_at: rotatedAt,
+      marker,
+      ttl,
+    });
   }
 
   /** Any state → revoked. @returns false if already revoked */
   async revoke(id: string, ttl: number): Promise<boolean> {
-    return (await this.run('grantRevoke', id, ttl)) === 1;
+    return (await this.run('grantRevoke', id, { ttl })) === 1;
   }
 
   /** Revokes if Redis has the grant of this client. @returns whether it does, even if revoked before */
   async revokeOfClient(clientId: string, id: string, ttl: number): Promise<boolean> {
-    return (await this.run('grantRevokeOfClient', id, ttl, clientId)) === 1;
+    return (await this.run('grantRevokeOfClient', id, { client: clientId, ttl })) === 1;
   }
 
-  private async transition(
-    script: ScriptName,
+  private async transition<Name extends ScriptName>(
+    script: Name,
     id: string,
-    ...args: (string | number)[]
+    values: Values<Name>,
   ): Promise<Transition> {
-    const [outcome = '', ...fields] = (await this.run(script, id, ...args)) as string[];
+    const [outcome = '', ...fields] = (await this.run(script, id, values)) as string[];
     if (outcome !== 'active')
       return { outcome: outcome as RefusalReason, grantId: id, ...(fields[0] && { expected: fields[0] }) };
-    const [clientId = '', userId, scope = '', generation, rotatedAt, jkt, resources, externalId] = fields;
+    const [clientId = '', userId, externalId, scope = '', resources, jkt, generation, rotatedAt] = fields;
     return {
       outcome,
       grant: {
@@ -209,16 +217,9 @@ export class GrantStore {
     };
   }
 
-  private run(script: ScriptName, id: string, ...args: (string | number)[]): Promise<unknown> {
-    return this.answer(this.scripts[script](keyOf(id), ...args));
-  }
-
-  private async answer<T>(reply: Promise<T>): Promise<T> {
-    try {
-      return await reply;
-    } catch (cause) {
-      throw new DependencyUnavailableError('redis', cause);
-    }
+  private run<Name extends ScriptName>(script: Name, id: string, values: Values<Name>): Promise<unknown> {
+    const argv = SCRIPTS[script].argv as (values: Values<Name>) => (string | number)[];
+    return this.runScript(script, [keyOf(id)], ...argv(values));
   }
 }
 

@@ -56,8 +56,9 @@ end
  *
  * @returns `{0, 0}`, or the 1-based index of the full counter and the milliseconds until it has room
  */
-const PUSH = `${COUNT}
-local ttl = tonumber(ARGV[4])
+const PUSH = `
+local id, client, parameters, ttl, login = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5]
+${COUNT}
 local full, wait = 0, 0
 for i = 2, #KEYS do
   redis.call('ZREMRANGEBYSCORE', KEYS[i], '-inf', now)
@@ -68,59 +69,61 @@ for i = 2, #KEYS do
   end
 end
 if full > 0 then return {full, wait} end
-for i = 2, #KEYS do count(KEYS[i], ARGV[1], i == 2 and ttl or ttl + ARGV[5]) end
-redis.call('HSET', KEYS[1], 'status', 'pushed', 'client', ARGV[2], 'parameters', ARGV[3])
+for i = 2, #KEYS do count(KEYS[i], id, i == 2 and ttl or ttl + login) end
+redis.call('HSET', KEYS[1], 'status', 'pushed', 'client', client, 'parameters', parameters)
 redis.call('PEXPIRE', KEYS[1], ttl)
 return {0, 0}
 `;
 
-/** KEYS request client-counter · ARGV id. Sets the TTL of the request and of its entry in the counter. */
-const LIVE = `${COUNT}
-local function live(ttl)
-  redis.call('PEXPIRE', KEYS[1], ttl)
-  count(KEYS[2], ARGV[1], ttl)
+/** KEYS request client-counter · ARGV id client ttl(ms), for each script below. `live` sets the TTL of the request and its counter. */
+const LIVE = `
+local id, client, ttl = ARGV[1], ARGV[2], tonumber(ARGV[3])
+${COUNT}
+local function live(remaining)
+  redis.call('PEXPIRE', KEYS[1], remaining)
+  count(KEYS[2], id, remaining)
 end
 `;
 
-/** ARGV[2] client. Returns early if the request is missing, answered, or belongs to another client. */
+/** Returns early if the request is missing, answered, or belongs to another client. */
 const FIND = `
 local request = redis.call('HMGET', KEYS[1], 'status', 'client', 'parameters')
 local status = request[1]
 if not status then return {'unknown'} end
-if request[2] ~= ARGV[2] then return {'other_client'} end
+if request[2] ~= client then return {'other_client'} end
 if status == 'answered' then return {'answered'} end
 `;
 
-/** KEYS request client-counter · ARGV id client ttl(ms). pushed ──► visited. The first open extends the TTL, reloads do not. */
+/** pushed ──► visited. The first open extends the TTL, reloads do not. */
 const VISIT = `${LIVE}${FIND}
 if status == 'pushed' then
   redis.call('HSET', KEYS[1], 'status', 'visited')
-  live(redis.call('PTTL', KEYS[1]) + ARGV[3])
+  live(redis.call('PTTL', KEYS[1]) + ttl)
 end
 return {'open', request[3]}
 `;
 
-/** KEYS request client-counter · ARGV id client ttl(ms). pushed or visited ──► opened with a new TTL, once. */
+/** pushed or visited ──► opened with a new TTL, once. */
 const OPEN = `${LIVE}${FIND}
 if status ~= 'opened' then
   redis.call('HSET', KEYS[1], 'status', 'opened')
-  live(tonumber(ARGV[3]))
+  live(ttl)
 end
 return {'open', request[3]}
 `;
 
-/** KEYS request client-counter · ARGV id client ttl(ms). Any ──► answered, kept for at most `ttl`. */
+/** Any ──► answered, kept for at most `ttl`. */
 const ANSWER = `${LIVE}${FIND}
 redis.call('HSET', KEYS[1], 'status', 'answered')
-live(math.min(redis.call('PTTL', KEYS[1]), tonumber(ARGV[3])))
+live(math.min(redis.call('PTTL', KEYS[1]), ttl))
 return {'open', request[3]}
 `;
 
-/** KEYS request client-counter · ARGV id ttl(ms). answered ──► opened. Does not recreate an expired request. */
+/** answered ──► opened. Does not recreate an expired request. */
 const REOPEN = `${LIVE}
 if redis.call('HGET', KEYS[1], 'status') == 'answered' then
   redis.call('HSET', KEYS[1], 'status', 'opened')
-  live(tonumber(ARGV[2]))
+  live(ttl)
 end
 `;
 
@@ -166,7 +169,7 @@ export class PushedRequestStore {
 
   /** Undoes `answer` after a failure, so that the user can retry. Call only after `answer` returned `open`. */
   async reopen(id: string, clientId: string): Promise<void> {
-    await this.run('parReopen', keysOf(id, clientId), id, ANSWER_LIFETIME * 1000);
+    await this.run('parReopen', keysOf(id, clientId), id, clientId, ANSWER_LIFETIME * 1000);
   }
 
   private async step(

@@ -40,15 +40,15 @@ const STARTS_WINDOW = 10 * 60;
  * storing anything, the seconds until the login fits the limits.
  */
 const BEGIN = `
-local cost = tonumber(ARGV[6])
+local browser, query, login, ttl, window, cost = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6])
 for i = 2, #KEYS do
   if tonumber(redis.call('GET', KEYS[i]) or '0') + cost > tonumber(ARGV[5 + i]) then return math.max(redis.call('TTL', KEYS[i]), 1) end
 end
 for i = 2, #KEYS do
-  if redis.call('INCRBY', KEYS[i], cost) == cost then redis.call('EXPIRE', KEYS[i], ARGV[5]) end
+  if redis.call('INCRBY', KEYS[i], cost) == cost then redis.call('EXPIRE', KEYS[i], window) end
 end
-redis.call('HSET', KEYS[1], 'browser', ARGV[1], 'query', ARGV[2], 'login', ARGV[3])
-redis.call('EXPIRE', KEYS[1], ARGV[4])
+redis.call('HSET', KEYS[1], 'browser', browser, 'query', query, 'login', login)
+redis.call('EXPIRE', KEYS[1], ttl)
 return 0
 `;
 
