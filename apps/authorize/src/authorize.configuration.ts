@@ -1,4 +1,5 @@
 import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
+import { ID_TOKEN_KEYS_RULE, SigningKeys } from '#oauth/openid/signing-keys.js';
 import { DEFAULT_SCOPES_FILE } from '#oauth/scope-file.js';
 import { ServiceConfiguration, settingsOf } from '#platform/configuration/service.configuration.js';
 import { NotWith, OnlyWith, TogetherWith, WithOneOf } from '#platform/configuration/variable-relations.js';
@@ -16,6 +17,7 @@ import {
   NumberVariable,
   OriginsVariable,
   OriginVariable,
+  ParsedVariable,
   SchemaVariable,
   UrlsVariable,
 } from '#platform/configuration/variables.js';
@@ -94,6 +96,10 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
   @KeysVariable()
   TOKEN_KEYS: string;
 
+  /** Public keys of ID tokens, which verify `id_token_hint` and turn OpenID Connect on; empty for none. */
+  @ParsedVariable(SigningKeys.parse, ID_TOKEN_KEYS_RULE)
+  ID_TOKEN_KEYS = '';
+
   /** Requires every client to push its authorization requests (RFC 9126 5), not only clients registered with --require-par. */
   @ChoiceVariable('true', 'false')
   REQUIRE_PAR = 'false';
@@ -160,22 +166,29 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
   }
 
   get sharedSettings(): Settings {
-    return settingsOf(this, [
-      'NODE_ENV',
-      'AUTH_URL',
-      'BASE_URL',
-      'API_URL',
-      'OTHER_API_URLS',
-      'PRODUCT_NAME',
-      'DATABASE_SCHEMA',
-      'REQUIRE_PAR',
-      'CODE_LIFETIME',
-      'REFRESH_TOKEN_LIFETIME',
-      'CLOCK_SKEW',
-      'LOGIN_ISSUER',
-      'LOGIN_URL',
-      'LOGIN_LINK_BY_EMAIL',
-    ]);
+    return {
+      ...settingsOf(this, [
+        'NODE_ENV',
+        'AUTH_URL',
+        'BASE_URL',
+        'API_URL',
+        'OTHER_API_URLS',
+        'PRODUCT_NAME',
+        'DATABASE_SCHEMA',
+        'REQUIRE_PAR',
+        'CODE_LIFETIME',
+        'REFRESH_TOKEN_LIFETIME',
+        'CLOCK_SKEW',
+        'LOGIN_ISSUER',
+        'LOGIN_URL',
+        'LOGIN_LINK_BY_EMAIL',
+      ]),
+      ID_TOKEN_KEYS: this.signingKeys.ids.map(({ id }) => id).join(' '),
+    };
+  }
+
+  get signingKeys(): SigningKeys {
+    return SigningKeys.parse(this.ID_TOKEN_KEYS);
   }
 
   get apis(): string[] {

@@ -6,6 +6,7 @@ import { GrantsModule } from '#grants/grants.module.js';
 import { KeyRingRecorder } from '#grants/key-ring-recorder.service.js';
 import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
 import { RevocationPublisher } from '#grants/revocation.publisher.js';
+import { SigningKeys } from '#oauth/openid/signing-keys.js';
 import { parseScopes } from '#oauth/scope-file.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
 import { type ConfigurationFile, readConfigurationFile } from '#platform/configuration/configuration-file.js';
@@ -64,6 +65,7 @@ export class CoreModule {
       { provide: AuthorizeConfiguration, useValue: configuration },
       { provide: UiOptions, useValue: uiOptions },
       { provide: ScopeCatalogue, useValue: scopes.value },
+      { provide: SigningKeys, useValue: configuration.signingKeys },
       { provide: CLOCK, useValue: Date.now },
     ];
     return {
@@ -90,6 +92,8 @@ export function readScopes({
   SCOPES_FILE,
   API_URL: apiUrl,
   apis,
+  ID_TOKEN_KEYS: keys,
 }: AuthorizeConfiguration): ConfigurationFile<ScopeCatalogue> {
-  return readConfigurationFile('SCOPES_FILE', SCOPES_FILE, (file) => parseScopes(file, { apiUrl, apis }));
+  const known = { apiUrl, apis, openid: keys !== '' };
+  return readConfigurationFile('SCOPES_FILE', SCOPES_FILE, (file) => parseScopes(file, known));
 }

@@ -47,6 +47,8 @@ const BROWSER_ENDPOINTS = [
   ENDPOINTS.revoke,
   ENDPOINTS.par,
   ENDPOINTS.authorizationServerMetadata,
+  ENDPOINTS.openIdConfiguration,
+  ENDPOINTS.jwks,
   ENDPOINTS.openApi,
 ];
 

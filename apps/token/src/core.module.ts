@@ -6,6 +6,7 @@ import { GrantsModule } from '#grants/grants.module.js';
 import { KeyRingRecorder } from '#grants/key-ring-recorder.service.js';
 import { NatsRevocationPublisher, RevocationPublisher } from '#grants/revocation.publisher.js';
 import { INVALIDATIONS } from '#messaging/contract.js';
+import { SigningKeys } from '#oauth/openid/signing-keys.js';
 import { parseScopes } from '#oauth/scope-file.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
 import { type ConfigurationFile, readConfigurationFile } from '#platform/configuration/configuration-file.js';
@@ -74,8 +75,17 @@ export class CoreModule {
       providers: [
         { provide: TokenConfiguration, useValue: configuration },
         { provide: ScopeCatalogue, useValue: scopes.value },
+        { provide: SigningKeys, useValue: configuration.signingKeys },
       ],
-      exports: [TokenConfiguration, ScopeCatalogue, GrantsModule, DatabaseModule, RedisModule, NatsModule],
+      exports: [
+        TokenConfiguration,
+        ScopeCatalogue,
+        SigningKeys,
+        GrantsModule,
+        DatabaseModule,
+        RedisModule,
+        NatsModule,
+      ],
     };
   }
 }
@@ -85,6 +95,8 @@ export function readScopes({
   SCOPES_FILE,
   API_URL: apiUrl,
   apis,
+  ID_TOKEN_KEYS: keys,
 }: TokenConfiguration): ConfigurationFile<ScopeCatalogue> {
-  return readConfigurationFile('SCOPES_FILE', SCOPES_FILE, (file) => parseScopes(file, { apiUrl, apis }));
+  const known = { apiUrl, apis, openid: keys !== '' };
+  return readConfigurationFile('SCOPES_FILE', SCOPES_FILE, (file) => parseScopes(file, known));
 }

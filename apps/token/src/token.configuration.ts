@@ -9,6 +9,7 @@ import {
   NumberVariable,
   OriginsVariable,
   OriginVariable,
+  ParsedVariable,
   SchemaVariable,
   UrlsVariable,
 } from '#platform/configuration/variables.js';
@@ -17,6 +18,7 @@ import type { Settings } from '#platform/status/status-report.js';
 import { DEFAULT_LIFETIMES, type Lifetimes } from '#grants/lifetimes.js';
 import { DEFAULT_SCOPES_FILE } from '#oauth/scope-file.js';
 import { DEFAULT_PROOF_LIFETIME } from '#oauth/dpop/dpop-verifier.js';
+import { ID_TOKEN_KEYS_RULE, SigningKeys } from '#oauth/openid/signing-keys.js';
 
 const YEAR = 366 * 24 * 60 * 60;
 
@@ -44,6 +46,8 @@ export class TokenConfiguration extends ServiceConfiguration {
   /** The same value as in the authorize app: whether `oauth.user.upsert` may link an account by verified email. */
   @ChoiceVariable('true', 'false') LOGIN_LINK_BY_EMAIL = 'false';
   @KeysVariable() TOKEN_KEYS: string;
+  /** Private keys of ID tokens (PKCS#8 PEM, JWK or JWK Set), which turn OpenID Connect on; empty for none. */
+  @ParsedVariable(parsePrivateKeys, ID_TOKEN_KEYS_RULE) ID_TOKEN_KEYS = '';
   /** The durations are in seconds. */
   @NumberVariable(1, 600) CODE_LIFETIME = DEFAULT_LIFETIMES.code;
   /** Seconds in which the browser must open a pushed request (RFC 9126 2.2; FAPI 2.0 5.3.2.2: less than 600). */
@@ -67,29 +71,41 @@ export class TokenConfiguration extends ServiceConfiguration {
 
   /** Settings that must agree in all processes that have them. */
   get sharedSettings(): Settings {
-    return settingsOf(this, [
-      'NODE_ENV',
-      'AUTH_URL',
-      'BASE_URL',
-      'API_URL',
-      'OTHER_API_URLS',
-      'DATABASE_SCHEMA',
-      'REQUIRE_PAR',
-      'CODE_LIFETIME',
-      'PAR_LIFETIME',
-      'ACCESS_TOKEN_LIFETIME',
-      'REFRESH_TOKEN_LIFETIME',
-      'RETRY_WINDOW',
-      'CLOCK_SKEW',
-      'DPOP_PROOF_LIFETIME',
-      'DPOP_NONCE',
-      'LOGIN_LINK_BY_EMAIL',
-    ]);
+    return {
+      ...settingsOf(this, [
+        'NODE_ENV',
+        'AUTH_URL',
+        'BASE_URL',
+        'API_URL',
+        'OTHER_API_URLS',
+        'DATABASE_SCHEMA',
+        'REQUIRE_PAR',
+        'CODE_LIFETIME',
+        'PAR_LIFETIME',
+        'ACCESS_TOKEN_LIFETIME',
+        'REFRESH_TOKEN_LIFETIME',
+        'RETRY_WINDOW',
+        'CLOCK_SKEW',
+        'DPOP_PROOF_LIFETIME',
+        'DPOP_NONCE',
+        'LOGIN_LINK_BY_EMAIL',
+      ]),
+      ID_TOKEN_KEYS: this.signingKeys.ids.map(({ id }) => id).join(' '),
+    };
+  }
+
+  get signingKeys(): SigningKeys {
+    return SigningKeys.parse(this.ID_TOKEN_KEYS);
   }
 
   get apis(): string[] {
     return [this.API_URL, ...listOf(this.OTHER_API_URLS)].filter((origin) => origin !== '');
   }
+}
+
+function parsePrivateKeys(text: string): void {
+  const keys = SigningKeys.parse(text);
+  if (!keys.isEmpty && !keys.canSign) throw new Error('it contains a public key, and this app signs');
 }
 
 export function lifetimesOf(configuration: TokenConfiguration): Lifetimes {

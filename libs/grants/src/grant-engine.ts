@@ -68,7 +68,15 @@ export class GrantEngine {
     this.count('redeemed');
     const narrowing = { scope: null, resources: redemption.resources };
     const pair = this.issuer.pair(token.handle, transition.grant, narrowing, times.now);
-    return { outcome: 'granted', transition: 'redeemed', grantId: id, grant: transition.grant, pair };
+    const { grant, idToken } = transition;
+    return {
+      outcome: 'granted',
+      transition: 'redeemed',
+      grantId: id,
+      grant,
+      pair,
+      ...(idToken && { idToken }),
+    };
   }
 
   /**
@@ -177,10 +185,10 @@ export class GrantEngine {
       const record = await this.records.find(id);
       if (!record) return transition;
       if (record.revokedAt) return { outcome: 'revoked', grantId: id };
-      const { clientId, userId, externalId, scope, resources } = record;
+      const { clientId, userId, externalId, scope, resources, login } = record;
       const { generation, jkt } = token;
       const rotatedAt = this.issuer.issuedAt(token);
-      const lost = { clientId, userId, externalId, scope, resources, generation, rotatedAt, jkt };
+      const lost = { clientId, userId, externalId, scope, resources, generation, rotatedAt, jkt, login };
       await this.store.restore(id, lost, marker, this.ttl);
       this.count('restored');
     }

@@ -2,7 +2,7 @@
  * Lua scripts, one per transition of a grant (docs/adr/0003). KEYS[1] is the hash `grant:<id>`: one key and one round trip, also in
  * a Redis Cluster. Each script returns its outcome and, for `active`, the fields of ActiveGrant in the order of ARGUMENTS.
  *
- * A pending grant also has redirect_uri, challenge and replication_id. A grant that is being restored has only `missing`.
+ * A pending grant also has redirect_uri, challenge, replication_id and, with the scope `openid`, id_token. A grant that is being restored has only `missing`.
  */
 
 /** Arguments of the scripts. `now`, `rotated_at` and `window` are in milliseconds, `ttl` in seconds; `expired` is 0 or 1. */
@@ -23,10 +23,12 @@ const ARGUMENTS = [
   'expired',
   'marker',
   'ttl',
+  'login',
+  'id_token',
 ] as const;
 type Argument = (typeof ARGUMENTS)[number];
 
-/** Null is passed as an empty string. */
+/** Null is passed as an empty string, and left out at the end: most grants have no login. */
 export type Arguments<Name extends Argument> = Readonly<Record<Name, string | number | null>>;
 
 export interface Script<Name extends Argument = never> {
@@ -40,13 +42,17 @@ function script<Name extends Argument>(names: readonly Name[], lua: string): Scr
   const ordered = ARGUMENTS.filter((name): name is Name & Argument => names.includes(name as Name));
   return {
     lua: `local ${ordered.join(', ')} = unpack(ARGV)\n${NAMES}${lua}`,
-    argv: (values) => ordered.map((name) => values[name] ?? ''),
+    argv: (values) => {
+      const last = ordered.findLastIndex((name) => values[name] !== null);
+      return ordered.slice(0, last + 1).map((name) => values[name] ?? '');
+    },
   };
 }
 
 /**
  * Hash fields of an active grant. Redis stores the names with every grant, so each is one letter. `rotatedAt` is in milliseconds.
- * Without a DPoP key, a resource restriction or an external user id, the grant has no `jkt`, `resources` or `externalId`.
+ * Without a DPoP key, a resource restriction, an external user id or the scope `openid`, the grant has no `jkt`, `resources`,
+ * `externalId` or `login`.
  */
 export const FIELD = {
   status: 's',
@@ -58,6 +64,7 @@ export const FIELD = {
   jkt: 'k',
   resources: 'r',
   externalId: 'e',
+  login: 'l',
 } as const;
 
 export const STATUS = { pending: 'p', active: 'a', revoked: 'r' } as const;
@@ -65,22 +72,24 @@ export const STATUS = { pending: 'p', active: 'a', revoked: 'r' } as const;
 const NAMES = `
 local STATUS, CLIENT, USER, SCOPE = '${FIELD.status}', '${FIELD.client}', '${FIELD.user}', '${FIELD.scope}'
 local GENERATION, ROTATED_AT, JKT = '${FIELD.generation}', '${FIELD.rotatedAt}', '${FIELD.jkt}'
-local RESOURCES, EXTERNAL_ID = '${FIELD.resources}', '${FIELD.externalId}'
+local RESOURCES, EXTERNAL_ID, LOGIN = '${FIELD.resources}', '${FIELD.externalId}', '${FIELD.login}'
 local PENDING, ACTIVE, REVOKED = '${STATUS.pending}', '${STATUS.active}', '${STATUS.revoked}'
 `;
 
 /** Skips empty values to save memory. */
 const SET_OPTIONAL = `
 local function set_optional(field, value)
-  if value ~= '' then redis.call('HSET', KEYS[1], field, value) end
+  if value and value ~= '' then redis.call('HSET', KEYS[1], field, value) end
 end
 `;
 
 /** Fields of an active grant that the arguments of the caller are compared with. */
 const READ_GRANT = `
-local grant = redis.call('HMGET', KEYS[1], STATUS, CLIENT, USER, EXTERNAL_ID, SCOPE, RESOURCES, JKT, GENERATION, ROTATED_AT)
+local grant = redis.call('HMGET', KEYS[1], STATUS, CLIENT, USER, EXTERNAL_ID, SCOPE, RESOURCES, JKT,
+  GENERATION, ROTATED_AT, LOGIN)
 local status, stored_client, user, external_id, stored_scope = grant[1], grant[2], grant[3], grant[4] or '', grant[5]
 local stored_resources, stored_jkt, stored_generation, stored_time = grant[6] or '', grant[7] or '', grant[8], grant[9]
+local login = grant[10] or ''
 `;
 
 /**
@@ -113,7 +122,7 @@ if type(refused) == 'table' and refused.err then
   redis.call('DEL', KEYS[1])
   return refused
 end
-redis.call('HDEL', KEYS[1], 'redirect_uri', 'challenge', SCOPE, RESOURCES, EXTERNAL_ID, 'missing')
+redis.call('HDEL', KEYS[1], 'redirect_uri', 'challenge', 'id_token', SCOPE, RESOURCES, EXTERNAL_ID, LOGIN, 'missing')
 redis.call('EXPIRE', KEYS[1], ttl)
 `;
 
@@ -122,7 +131,20 @@ redis.call('EXPIRE', KEYS[1], ttl)
  * Redis, and its code is void.
  */
 export const CREATE = script(
-  ['client', 'user', 'external_id', 'scope', 'resources', 'redirect_uri', 'challenge', 'jkt', 'now', 'ttl'],
+  [
+    'client',
+    'user',
+    'external_id',
+    'scope',
+    'resources',
+    'redirect_uri',
+    'challenge',
+    'jkt',
+    'now',
+    'ttl',
+    'login',
+    'id_token',
+  ],
   `${SET_OPTIONAL}${REPLICATION_ID}
 if redis.call('EXISTS', KEYS[1]) == 1 then return end
 redis.call('HSET', KEYS[1], STATUS, PENDING, GENERATION, 0, CLIENT, client, USER, user, SCOPE, scope,
@@ -130,6 +152,8 @@ redis.call('HSET', KEYS[1], STATUS, PENDING, GENERATION, 0, CLIENT, client, USER
 set_optional(JKT, jkt)
 set_optional(RESOURCES, resources)
 set_optional(EXTERNAL_ID, external_id)
+set_optional(LOGIN, login)
+set_optional('id_token', id_token)
 redis.call('EXPIRE', KEYS[1], ttl)
 `,
 );
@@ -147,7 +171,7 @@ export const REDEEM = script(
   ['client', 'resources', 'redirect_uri', 'challenge', 'jkt', 'now', 'expired', 'ttl'],
   `${SET_OPTIONAL}${REPLICATION_ID}${COVERS}
 local grant = redis.call('HMGET', KEYS[1], STATUS, CLIENT, USER, EXTERNAL_ID, SCOPE, RESOURCES, JKT,
-  'redirect_uri', 'challenge', 'replication_id')
+  'redirect_uri', 'challenge', 'replication_id', LOGIN, 'id_token')
 local status, stored_client, user, external_id, scope = grant[1], grant[2], grant[3], grant[4] or '', grant[5]
 local stored_resources, stored_jkt = grant[6] or '', grant[7] or ''
 local stored_uri, stored_challenge, issued_by = grant[8], grant[9], grant[10]
@@ -166,9 +190,9 @@ if stored_challenge ~= challenge then return {'verifier_mismatch'} end
 if not is_for(stored_resources, resources) then return {'resource_exceeded', stored_resources} end
 redis.call('HSET', KEYS[1], STATUS, ACTIVE, GENERATION, 1, ROTATED_AT, now)
 set_optional(JKT, jkt)
-redis.call('HDEL', KEYS[1], 'redirect_uri', 'challenge', 'replication_id')
+redis.call('HDEL', KEYS[1], 'redirect_uri', 'challenge', 'replication_id', 'id_token')
 redis.call('EXPIRE', KEYS[1], ttl)
-return {'active', client, user, external_id, scope, stored_resources, jkt, '1', now}
+return {'active', client, user, external_id, scope, stored_resources, jkt, '1', now, grant[11] or '', grant[12] or ''}
 `,
 );
 
@@ -205,7 +229,7 @@ if not is_retry then
   set_optional(JKT, jkt)
   redis.call('EXPIRE', KEYS[1], ttl)
 end
-return {'active', client, user, external_id, stored_scope, stored_resources, jkt, stored_generation, stored_time}
+return {'active', client, user, external_id, stored_scope, stored_resources, jkt, stored_generation, stored_time, login}
 `,
 );
 
@@ -248,7 +272,19 @@ return redis.call('HGET', KEYS[1], 'missing')
  * Nothing ──► active, if the marker still exists and the grant does not: another request may have restored it, or it is a tombstone.
  */
 export const RESTORE = script(
-  ['client', 'user', 'external_id', 'scope', 'resources', 'jkt', 'generation', 'rotated_at', 'marker', 'ttl'],
+  [
+    'client',
+    'user',
+    'external_id',
+    'scope',
+    'resources',
+    'jkt',
+    'generation',
+    'rotated_at',
+    'marker',
+    'ttl',
+    'login',
+  ],
   `${SET_OPTIONAL}
 if redis.call('HEXISTS', KEYS[1], STATUS) == 1 or redis.call('HGET', KEYS[1], 'missing') ~= marker then return 0 end
 redis.call('HSET', KEYS[1], STATUS, ACTIVE, CLIENT, client, USER, user, SCOPE, scope,
@@ -256,6 +292,7 @@ redis.call('HSET', KEYS[1], STATUS, ACTIVE, CLIENT, client, USER, user, SCOPE, s
 set_optional(JKT, jkt)
 set_optional(RESOURCES, resources)
 set_optional(EXTERNAL_ID, external_id)
+set_optional(LOGIN, login)
 redis.call('HDEL', KEYS[1], 'missing')
 redis.call('EXPIRE', KEYS[1], ttl)
 return 1

@@ -8,7 +8,9 @@ import type {
   ActiveGrant,
   CountTransition,
   GrantTransition,
+  IdTokenRequest,
   KeyRefusal,
+  Login,
   PendingGrant,
   CodeExchange,
   Refusal,
@@ -59,7 +61,8 @@ type Values<Name extends ScriptName> = Parameters<(typeof SCRIPTS)[Name]['argv']
 /** Seconds; longer than PostgreSQL may take to answer. */
 const MARKER_TTL = 60;
 
-export type Transition = { readonly outcome: 'active'; readonly grant: ActiveGrant } | Refusal;
+export type Transition =
+  { readonly outcome: 'active'; readonly grant: ActiveGrant; readonly idToken?: IdTokenRequest } | Refusal;
 
 /** `now` in milliseconds, `ttl` of an active grant in seconds. */
 export interface RedeemTimes {
@@ -98,7 +101,8 @@ export class GrantStore {
   }
 
   async create(id: string, grant: PendingGrant, now: number, ttl: number): Promise<void> {
-    const { clientId, userId, externalId, scope, resources, redirectUri, challenge, jkt } = grant;
+    const { clientId, userId, externalId, scope, resources, redirectUri, challenge, jkt, login, idToken } =
+      grant;
     await this.run('grantCreate', id, {
       client: clientId,
       user: userId,
@@ -110,6 +114,8 @@ export class GrantStore {
       jkt,
       now,
       ttl,
+      login: login ? writeLogin(login) : null,
+      id_token: idToken && Object.keys(idToken).length > 0 ? JSON.stringify(idToken) : null,
     });
     this.count('created');
   }
@@ -168,7 +174,7 @@ export class GrantStore {
 
   /** Restores a lost grant if its marker still exists. Never overwrites a grant or a tombstone. */
   async restore(id: string, grant: ActiveGrant, marker: string, ttl: number): Promise<void> {
-    const { clientId, userId, externalId, scope, resources, generation, rotatedAt, jkt } = grant;
+    const { clientId, userId, externalId, scope, resources, generation, rotatedAt, jkt, login } = grant;
     await this.run('grantRestore', id, {
       client: clientId,
       user: userId,
@@ -180,6 +186,7 @@ export class GrantStore {
       rotated_at: rotatedAt,
       marker,
       ttl,
+      login: login ? writeLogin(login) : null,
     });
   }
 
@@ -201,9 +208,21 @@ export class GrantStore {
     const [outcome = '', ...fields] = (await this.run(script, id, values)) as string[];
     if (outcome !== 'active')
       return { outcome: outcome as RefusalReason, grantId: id, ...(fields[0] && { expected: fields[0] }) };
-    const [clientId = '', userId, externalId, scope = '', resources, jkt, generation, rotatedAt] = fields;
+    const [
+      clientId = '',
+      userId,
+      externalId,
+      scope = '',
+      resources,
+      jkt,
+      generation,
+      rotatedAt,
+      login,
+      idToken,
+    ] = fields;
     return {
       outcome,
+      ...(idToken && { idToken: JSON.parse(idToken) as IdTokenRequest }),
       grant: {
         clientId,
         userId: Number(userId),
@@ -213,6 +232,7 @@ export class GrantStore {
         generation: Number(generation),
         rotatedAt: Number(rotatedAt),
         jkt: jkt || null,
+        ...(login && { login: readLogin(login) }),
       },
     };
   }
@@ -221,6 +241,15 @@ export class GrantStore {
     const argv = SCRIPTS[script].argv as (values: Values<Name>) => (string | number)[];
     return this.runScript(script, [keyOf(id)], ...argv(values));
   }
+}
+
+function writeLogin({ authTime, session }: Login): string {
+  return `${authTime ?? ''} ${session}`;
+}
+
+function readLogin(text: string): Login {
+  const [authTime = '', session = ''] = text.split(' ');
+  return { authTime: authTime === '' ? null : Number(authTime), session };
 }
 
 function keyOf(id: string): string {

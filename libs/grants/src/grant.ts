@@ -1,4 +1,21 @@
+import type { ClaimName } from '#oauth/openid/claims.js';
 import type { Token } from './token-codec.js';
+
+/** Login of the user who granted the scope `openid`. */
+export interface Login {
+  /** `auth_time` (OpenID Connect Core 2), in seconds since the epoch; null if the login provider did not tell it. */
+  readonly authTime: number | null;
+  /** Session of the authorize app, from which each client's `sid` is derived. */
+  readonly session: string;
+}
+
+/** Request parameters that only the ID token of the code exchange contains. */
+export interface IdTokenRequest {
+  /** OpenID Connect Core 3.1.2.1. */
+  readonly nonce?: string;
+  /** OpenID Connect Core 5.5. */
+  readonly claims?: readonly ClaimName[];
+}
 
 interface Authorization {
   readonly clientId: string;
@@ -9,6 +26,8 @@ interface Authorization {
   readonly scope: string;
   /** APIs that tokens are for (RFC 8707), as `checkResource` returns them; null for every API. */
   readonly resources: string | null;
+  /** Null or absent without the scope `openid`. */
+  readonly login?: Login | null;
 }
 
 /** A grant whose code has not been redeemed, with the values that the redemption must match. */
@@ -18,6 +37,8 @@ export interface PendingGrant extends Authorization {
   readonly challenge: string | null;
   /** `dpop_jkt` (RFC 9449 10): thumbprint of the key that the redemption must prove; null if the client sent none. */
   readonly jkt: string | null;
+  /** Present with the scope `openid`. */
+  readonly idToken?: IdTokenRequest;
 }
 
 /** `rotatedAt`: start of the current generation, in milliseconds since the epoch. */
@@ -111,6 +132,8 @@ export interface Granted {
   readonly grantId: string;
   readonly grant: ActiveGrant;
   readonly pair: TokenPair;
+  /** Only for a code exchange with the scope `openid`. */
+  readonly idToken?: IdTokenRequest;
   readonly transition: 'redeemed' | 'refreshed' | 'retried';
 }
 

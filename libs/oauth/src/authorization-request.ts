@@ -1,6 +1,8 @@
 import type { OAuthClient } from './client.js';
 import { type ErrorDetail, OAuthError } from './oauth-error.js';
 import { type Parameters, readParameter } from './parameters.js';
+import { parseClaims } from './openid/claims.js';
+import { OPENID } from './openid/openid-scopes.js';
 import { isChallenge } from './pkce.js';
 import { isRegistered } from './redirect-uri.js';
 import { checkResource } from './resource.js';
@@ -45,6 +47,14 @@ export const AUTHORIZATION_PARAMETERS = {
     description: 'Maximum seconds since the last login; after that, the user must log in again.',
   },
   ui_locales: { description: 'Languages of the pages, space-separated, in order of preference.' },
+  nonce: { description: 'Returned in the ID token (OpenID Connect Core 3.1.2.1).' },
+  id_token_hint: {
+    description: 'ID token of the expected user: another one must log in (OpenID Connect Core 3.1.2.1).',
+  },
+  claims: {
+    description:
+      'Individual claims, as JSON (OpenID Connect Core 5.5). Needs a registered scope that grants them.',
+  },
   resource: {
     repeatable: true,
     description:
@@ -84,6 +94,12 @@ export interface AuthorizationRequest extends ReturnAddress {
   readonly maxAge: number | null;
   /** Space-separated. */
   readonly uiLocales: string | null;
+  /** Returned in the ID token; null without the scope `openid`, as the two below. */
+  readonly nonce: string | null;
+  /** JSON for `parseClaims`. */
+  readonly claims: string | null;
+  /** Not verified. */
+  readonly idTokenHint: string | null;
 }
 
 /** An error that may be sent to the client by redirect, because its redirect URI is valid. */
@@ -127,21 +143,53 @@ export function checkAuthorizationRequest(
   try {
     if (pushRequired) throw mustBePushed();
     const state = checkState(parameters, client);
+    checkRequestObject(parameters);
     checkResponseType(parameters);
     checkResponseMode(parameters);
     const challenge = checkPkce(parameters, client);
     const jkt = checkDpopKey(parameters);
-    const scope = checkScope(parameters, client, scopes);
+    const claims = readParameter(parameters, 'claims');
+    const scope = withClaims(checkScope(parameters, client, scopes), claims, client, scopes);
+    const isAuthentication = scopeTokens(scope).includes(OPENID);
+    const nonce = readParameter(parameters, 'nonce');
+    const idTokenHint = readParameter(parameters, 'id_token_hint');
     const resources = checkResource(parameters['resource'], apis);
     const prompt = checkPrompt(parameters);
     const loginHint = readParameter(parameters, 'login_hint') ?? null;
     const maxAge = checkMaxAge(parameters);
     const uiLocales = readParameter(parameters, 'ui_locales') ?? null;
-    return { redirectUri, state, scope, resources, challenge, jkt, prompt, loginHint, maxAge, uiLocales };
+    const openId = isAuthentication
+      ? { nonce: nonce ?? null, claims: claims ?? null, idTokenHint: idTokenHint ?? null }
+      : NOT_AUTHENTICATION;
+    const hints = { prompt, loginHint, maxAge, uiLocales };
+    return { redirectUri, state, scope, resources, challenge, jkt, ...hints, ...openId };
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error;
     throw new RedirectableError(error, { redirectUri, state: stateToReturn(parameters) }, client.clientId);
   }
+}
+
+/** Returns the error, as one to redirect if the request has a registered redirect URI. */
+export function redirectable(error: OAuthError, parameters: Parameters, client: OAuthClient): OAuthError {
+  try {
+    const redirectUri = checkRedirectUri(parameters, client);
+    return new RedirectableError(error, { redirectUri, state: stateToReturn(parameters) }, client.clientId);
+  } catch {
+    return error;
+  }
+}
+
+const NOT_AUTHENTICATION = { nonce: null, claims: null, idTokenHint: null } as const;
+
+/** OpenID Connect Core 6.1. Ignoring it would process another request than the client's. */
+function checkRequestObject(parameters: Parameters): void {
+  if (readParameter(parameters, 'request') === undefined) return;
+  throw new OAuthError(
+    'request_not_supported',
+    400,
+    "the parameter 'request' is not supported: send the parameters themselves, or push them",
+    { detail: { check: 'request_object_unsupported' } },
+  );
 }
 
 /** RFC 6749 3.1.2.3, RFC 9700 2.1: must be registered. */
@@ -303,6 +351,22 @@ function checkScope(
   if (!requested.every((token) => available.includes(token)))
     throw OAuthError.invalidScope(`this application may request: ${available.join(' ')}`, { detail });
   return requested.join(' ');
+}
+
+/**
+ * Adds the registered scopes that grant the claims of an authentication request: the user then sees on the consent page what the
+ * client gets (OpenID Connect Core 5.5).
+ */
+function withClaims(
+  scope: string,
+  claims: string | undefined,
+  { scopes: registered }: OAuthClient,
+  catalogue: ScopeCatalogue,
+): string {
+  const requested = scopeTokens(scope);
+  if (claims === undefined || !requested.includes(OPENID)) return scope;
+  const granting = parseClaims(claims).scopes.filter((one) => registered.includes(one) && catalogue.has(one));
+  return [...new Set([...requested, ...granting])].join(' ');
 }
 
 /**

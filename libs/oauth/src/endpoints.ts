@@ -27,9 +27,12 @@ export const ENDPOINTS = {
   par: '/api/auth/oauth/par',
   openApi: '/api/auth/oauth/openapi.json',
   errors: '/api/auth/oauth/errors',
+  jwks: '/api/auth/oauth/jwks',
+  openIdConfiguration: '/.well-known/openid-configuration',
   authorizationServerMetadata: '/.well-known/oauth-authorization-server',
   // {api_url}: the resource app
   me: '/v2/me',
+  userInfo: '/userinfo',
   resourceOpenApi: '/v2/me/openapi.json',
   protectedResourceMetadata: '/.well-known/oauth-protected-resource',
 } as const;

@@ -31,6 +31,10 @@ export const LIMITS = {
   login_hint: 254,
   max_age: 10,
   ui_locales: 200,
+  nonce: 512,
+  claims: 2_048,
+  id_token_hint: 4_096,
+  request: 8_192,
   // token endpoints
   grant_type: 64,
   token: 512,

@@ -10,6 +10,11 @@ export function generateRequestUri(random: (size: number) => Buffer = randomByte
   return PREFIX + random(32).toString('base64url');
 }
 
+/** Distinguishes references of pushed requests from other request URIs (OpenID Connect Core 6.2). */
+export function isPushedReference(requestUri: string): boolean {
+  return requestUri.startsWith(PREFIX);
+}
+
 /**
  * Returns the id of a pushed request in stores and logs: the SHA-256 of its reference, so that a leaked store, backup or log
  * does not reveal a usable request URI.
@@ -33,6 +38,9 @@ const STORED_NAMES: Readonly<Record<keyof AuthorizationRequest, string>> = {
   loginHint: 'login_hint',
   maxAge: 'max_age',
   uiLocales: 'ui_locales',
+  nonce: 'nonce',
+  claims: 'claims',
+  idTokenHint: 'id_token_hint',
 };
 
 /** Serializes only the validated fields, never other parameters: about 200 bytes, at most 7 KB. */

@@ -1,5 +1,6 @@
 import { parseDocument } from 'yaml';
 import { type Locale, LOCALES } from './locale.js';
+import { OPENID_SCOPES } from './openid/openid-scopes.js';
 import { type Scope, SCOPE_TOKEN, ScopeCatalogue } from './scope.js';
 
 /** Relative to the working directory, in the repository and in the image. */
@@ -17,6 +18,8 @@ export interface KnownApis {
   readonly apiUrl: string;
   /** Allowed origins; null if another process validates them. */
   readonly apis: readonly string[] | null;
+  /** Adds the scopes of OpenID Connect. */
+  readonly openid?: boolean;
 }
 
 const FIELDS = ['name', 'access', 'default', 'resource', 'description', 'text'];
@@ -29,7 +32,7 @@ const MAX_TEXT = 300;
  * Parses the scope file (YAML).
  * @throws ScopeFileError that lists every problem
  */
-export function parseScopes(file: Buffer, { apiUrl, apis }: KnownApis): ScopeCatalogue {
+export function parseScopes(file: Buffer, { apiUrl, apis, openid = false }: KnownApis): ScopeCatalogue {
   const document = parseDocument(file.toString(), { prettyErrors: true });
   if (document.errors.length > 0)
     throw new ScopeFileError(document.errors.map(({ message }) => message.split('\n', 1)[0] ?? ''));
@@ -38,8 +41,14 @@ export function parseScopes(file: Buffer, { apiUrl, apis }: KnownApis): ScopeCat
   if (!Array.isArray(entries) || entries.length === 0 || entries.length > MAX_SCOPES)
     throw new ScopeFileError([`it must contain only "scopes", a list of 1 to ${MAX_SCOPES} scopes`]);
   const read = entries.map((entry: unknown, index) => readScope(entry, index, apiUrl, apis));
-  const scopes = read.flatMap(({ scope }) => scope ?? []);
-  const catalogue = new ScopeCatalogue(scopes);
+  const declared = read.flatMap(({ scope }) => scope ?? []);
+  const builtIn = openid
+    ? OPENID_SCOPES.filter(({ name }) => !declared.some((one) => one.name === name))
+    : [];
+  const catalogue = new ScopeCatalogue([
+    ...builtIn.map((scope) => ({ ...scope, resource: apiUrl })),
+    ...declared,
+  ]);
   const problems = read.flatMap((one) => one.problems);
   const twice = catalogue.names.filter((name, index) => catalogue.names.indexOf(name) < index);
   problems.push(...new Set(twice.map((name) => `${name}: it is declared more than once`)));

@@ -87,6 +87,11 @@ export const OAUTH_BUSY: Readonly<Record<number, ResponseDescription>> = {
   503: response(503, ['temporarily_unavailable'], {}),
 };
 
+/** Error of an endpoint that the configuration turns on. */
+export const OAUTH_NOT_FOUND: Readonly<Record<number, ResponseDescription>> = {
+  404: response(404, ['not_found'], {}),
+};
+
 function response(
   status: number,
   codes: readonly OAuthErrorCode[],

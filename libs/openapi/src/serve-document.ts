@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { fixedHeader, json, type OperationDescription } from './operation.js';
+import { fixedHeader, json, type OperationDescription, type ResponseDescription } from './operation.js';
 
 const CACHE_CONTROL = 'public, max-age=300';
 
@@ -42,31 +42,44 @@ export function sendDocument(
 /** RFC 8631: Link header to the OpenAPI document. */
 export const serviceDescription = (path: string): string => `<${path}>; rel="service-desc"`;
 
+const OPENAPI_DOCUMENT = json({
+  type: 'object',
+  required: ['openapi', 'info', 'paths'],
+  properties: { openapi: { type: 'string' }, info: { type: 'object' }, paths: { type: 'object' } },
+  additionalProperties: true,
+});
+
 const CACHING = { 'Cache-Control': fixedHeader(CACHE_CONTROL) } as const;
 
 export const openApiOperation = (
   id: string,
   errors: OperationDescription['responses'],
+): OperationDescription =>
+  documentOperation({ id, summary: 'This OpenAPI document', content: OPENAPI_DOCUMENT }, errors);
+
+/** Describes a document sent by `sendDocument`. */
+export const documentOperation = (
+  {
+    id,
+    summary,
+    content,
+  }: Pick<OperationDescription, 'id' | 'summary'> & Required<Pick<ResponseDescription, 'content'>>,
+  errors: OperationDescription['responses'],
 ): OperationDescription => ({
   id,
+  summary,
   tag: 'Metadata',
-  summary: 'This OpenAPI document',
   parameters: {
     'If-None-Match': { in: 'header', description: '`ETag` of an earlier response.' },
   },
   responses: {
     200: {
-      description: 'OpenAPI 3.1 document with the URLs of this installation.',
+      description: 'The document, with the URLs of this installation.',
       headers: {
         ...CACHING,
         ETag: { description: 'Changes with the document.', required: true },
       },
-      content: json({
-        type: 'object',
-        required: ['openapi', 'info', 'paths'],
-        properties: { openapi: { type: 'string' }, info: { type: 'object' }, paths: { type: 'object' } },
-        additionalProperties: true,
-      }),
+      content,
     },
     304: {
       description: 'The document has not changed.',

@@ -4,14 +4,20 @@ import {
   type EarlierDecision,
 } from '#database/client/authorization-context.store.js';
 import type { Client } from '#database/client/client.js';
+import type { User } from '#database/user/user.js';
 import {
   type AuthorizationRequest,
   checkAuthorizationRequest,
+  redirectable,
   RedirectableError,
 } from '#oauth/authorization-request.js';
 import { type Parameters, parseQuery, readParameter } from '#oauth/parameters.js';
 import { ScopeCatalogue, scopeTokens } from '#oauth/scope.js';
 import { OAuthError } from '#oauth/oauth-error.js';
+import { parseClaims } from '#oauth/openid/claims.js';
+import { subjectOf } from '#oauth/openid/id-token.js';
+import { SigningKeys } from '#oauth/openid/signing-keys.js';
+import { isPushedReference } from '#oauth/pushed-request.js';
 import { AuthorizeConfiguration, CLOCK, type Clock } from '../authorize.configuration.js';
 import type { RequestedScope, ValidatedRequest } from './validated-request.js';
 import { isCurrent } from '../session/session.service.js';
@@ -28,6 +34,7 @@ export class AuthorizationRequestService {
     private readonly pushed: PushedRequestService,
     private readonly configuration: AuthorizeConfiguration,
     private readonly scopes: ScopeCatalogue,
+    private readonly keys: SigningKeys,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {
     this.apis = configuration.apis;
@@ -52,7 +59,9 @@ export class AuthorizationRequestService {
     );
     const scopes = requestedScopes(request, client, user ? context.decisions : []);
     const loginTooOld = session !== null && this.isLoginTooOld(session, request.maxAge);
-    return { ...request, client, pushedId, user, loginTooOld, scopes, grantsOfDay: context.grantsOfDay };
+    const isOtherUser = await this.isOtherUser(request, client, user);
+    const { grantsOfDay } = context;
+    return { ...request, client, pushedId, user, loginTooOld, isOtherUser, scopes, grantsOfDay };
   }
 
   /** Returns null for an invalid request, whose error the authorization endpoint shows. */
@@ -76,6 +85,28 @@ export class AuthorizationRequestService {
     return this.clock() - authenticated > maxAge * 1_000;
   }
 
+  /**
+   * OpenID Connect Core 3.1.2.1 and 5.5.1: the request may name the expected user, by an earlier ID token or by `sub` in `claims`.
+   *
+   * @throws RedirectableError for a hint that is not an ID token for this client
+   */
+  private async isOtherUser(
+    request: AuthorizationRequest,
+    client: Client,
+    user: User | null,
+  ): Promise<boolean> {
+    const { idTokenHint, claims } = request;
+    if (idTokenHint === null && claims === null) return false;
+    const expected = [parseClaims(claims ?? undefined).subject];
+    if (idTokenHint !== null) {
+      const hint = await this.keys.verify(idTokenHint, this.configuration.BASE_URL);
+      if (hint?.['aud'] !== client.clientId) throw invalidHint(request, client);
+      expected.push(String(hint['sub']));
+    }
+    const subject = user && subjectOf(client, user.id);
+    return user !== null && expected.some((sub) => sub !== null && sub !== subject);
+  }
+
   private async check(
     parameters: Parameters,
     client: Client,
@@ -83,6 +114,8 @@ export class AuthorizationRequestService {
   ): Promise<{ request: AuthorizationRequest; pushedId: string | null }> {
     const { scopes, apis } = this;
     const requestUri = readParameter(parameters, 'request_uri');
+    if (requestUri !== undefined && !isPushedReference(requestUri))
+      throw unsupportedRequestUri(parameters, client);
     if (requestUri === undefined) {
       const pushRequired = client.requirePar || this.configuration.REQUIRE_PAR === 'true';
       return {
@@ -96,6 +129,25 @@ export class AuthorizationRequestService {
     const options = { scopes, apis: this.apis };
     return { request: checkAuthorizationRequest(pushed, client, options), pushedId: id };
   }
+}
+
+function invalidHint(request: AuthorizationRequest, { clientId }: Client): RedirectableError {
+  const error = OAuthError.invalidRequest(
+    "the parameter 'id_token_hint' is not an ID token that this service issued to this application",
+    { detail: { check: 'id_token_hint_invalid' } },
+  );
+  return new RedirectableError(error, request, clientId);
+}
+
+/** OpenID Connect Core 6.2. Redirects the error if the request also has a registered redirect URI. */
+function unsupportedRequestUri(parameters: Parameters, client: Client): OAuthError {
+  const error = new OAuthError(
+    'request_uri_not_supported',
+    400,
+    'this request_uri is not supported: push the request, and send the request_uri of the response',
+    { detail: { check: 'request_uri_unsupported' } },
+  );
+  return redirectable(error, parameters, client);
 }
 
 function clientIdOf(parameters: Parameters): string {

@@ -4,15 +4,9 @@ import { type ReturnAddress, RedirectableError } from '#oauth/authorization-requ
 import { errorUri } from '#oauth/error-guide/error-guide.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
-import { ConsentService } from '../consent/consent.service.js';
+import { type Approval, ConsentService } from '../consent/consent.service.js';
 import type { ValidatedRequest } from './validated-request.js';
 import { PushedRequestService } from './pushed-request.service.js';
-
-/** The scope that the user granted, now or earlier (`continuesConsent`). */
-export interface Approval {
-  readonly scope: string;
-  readonly continuesConsent: boolean;
-}
 
 /** Builds authorization responses (RFC 6749 4.1.2, 4.1.2.1). */
 @Injectable()
@@ -27,11 +21,11 @@ export class AuthorizationResponse {
   async approve(
     request: ValidatedRequest,
     user: User,
-    { scope, continuesConsent }: Approval,
+    approval: Approval,
   ): Promise<{ location: string; grantId: string }> {
     await this.pushed.consume(request);
     try {
-      const { code, grantId } = await this.consent.allow(request, user, scope, continuesConsent);
+      const { code, grantId } = await this.consent.allow(request, user, approval);
       return { location: this.location(request, [['code', code]]), grantId };
     } catch (error) {
       await this.pushed.reopen(request);

@@ -10,7 +10,7 @@ import { addLogContext } from '#platform/logging/request-log.js';
 import { rawQuery, withQuery } from '../urls.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import { type ConsentForm, consentPage } from '../consent/consent.page.js';
-import { ConsentEndedError } from '../consent/consent.service.js';
+import { type Approval, ConsentEndedError } from '../consent/consent.service.js';
 import {
   grantedByForm,
   grantedEarlier,
@@ -23,8 +23,11 @@ import { SessionService, type Visitor } from '../session/session.service.js';
 import { LanguageService } from '../ui/i18n/language.service.js';
 import { type Page, PageResponder } from '../ui/page.responder.js';
 import { AuthorizationRequestService } from './authorization-request.service.js';
-import { type Approval, AuthorizationResponse } from './authorization-response.service.js';
+import { AuthorizationResponse } from './authorization-response.service.js';
 import { AUTHORIZE_OPERATION, DECIDE_OPERATION } from './authorize.openapi.js';
+
+/** Characters of the URL to which a posted request is redirected. */
+const MAX_POSTED_QUERY = 8_000;
 
 /** The authorization endpoint (RFC 6749 3.1). */
 @Controller(ENDPOINTS.authorize)
@@ -52,11 +55,13 @@ export class AuthorizeController {
     const visitor = await this.sessions.findVisitor(headers.cookie);
     const request = await this.requests.validate(query, visitor.session);
     addLogContext(raw, logFields(request));
-    const needed = requiredInteraction(request, this.sessions.isLoginFor(visitor.session, query));
+    const isLoggedInForIt = this.sessions.isLoginFor(visitor.session, query);
+    const needed = requiredInteraction(request, isLoggedInForIt);
+    if (request.isOtherUser && (isLoggedInForIt || request.prompt.has('none'))) throw otherUserError(request);
     if (needed.page !== null && request.prompt.has('none')) throw promptNoneError(needed.page, request);
     const { user } = request;
-    const { cookie } = visitor;
-    if (needed.page === 'login' || !user || cookie === null)
+    const { cookie, session } = visitor;
+    if (needed.page === 'login' || !user || cookie === null || session === null)
       return this.redirectToLogin(reply, request, visitor, query);
     if (needed.page === 'consent')
       return this.pages.page(reply, 200, this.page(headers, { request, user, cookie, query }));
@@ -64,25 +69,38 @@ export class AuthorizeController {
       return this.redirectToLogin(reply, request, visitor, query);
     // A first-party application also gets scopes for which the user was never asked.
     const continuesConsent = !request.client.firstParty || grantedEarlier(request.scopes) !== null;
-    const approval = { scope: needed.scope, continuesConsent, outcome: 'allowed before' };
+    const login = this.sessions.loginOf(cookie, session, { query, isForced: isLoginForced(request) });
+    const approval = { scope: needed.scope, continuesConsent, login, outcome: 'allowed before' };
     await this.approve(raw, reply, { request, user, query, ...approval });
   }
 
+  /** The consent form, or an authorization request (OpenID Connect Core 3.1.2.1). */
   @Post()
   @ApiOperation(DECIDE_OPERATION)
-  @ProtectForm('consent')
-  async decide(
-    @Req() { url, headers, raw }: FastifyRequest,
+  @ProtectForm('consent', isPostedRequest)
+  async post(
+    @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
     @Body() fields: FormFields = {},
+  ): Promise<void> {
+    if (isPostedRequest(fields))
+      return this.pages.seeOther(reply, withQuery(ENDPOINTS.authorize, asQuery(fields)));
+    return this.decide(request, reply, fields);
+  }
+
+  private async decide(
+    { url, headers, raw }: FastifyRequest,
+    reply: FastifyReply,
+    fields: FormFields,
   ): Promise<void> {
     const query = rawQuery(url);
     const visitor = await this.sessions.findVisitor(headers.cookie);
     const request = await this.requests.validate(query, visitor.session);
     addLogContext(raw, logFields(request));
     const { client, user, scopes } = request;
-    const { cookie } = visitor;
-    if (!user || cookie === null) return this.redirectToLogin(reply, request, visitor, query);
+    const { cookie, session } = visitor;
+    if (!user || cookie === null || session === null || request.isOtherUser)
+      return this.redirectToLogin(reply, request, visitor, query);
     const decision = fields['decision'];
     if (decision !== 'allow' && decision !== 'deny')
       throw OAuthError.invalidRequest("the parameter 'decision' must be allow or deny", {
@@ -102,7 +120,8 @@ export class AuthorizeController {
       addAuditEvent(raw, 'consent.denied');
       throw denied;
     }
-    const approval = { scope, continuesConsent: false, outcome: 'allowed' };
+    const login = this.sessions.loginOf(cookie, session, { query, isForced: isLoginForced(request) });
+    const approval = { scope, continuesConsent: false, login, outcome: 'allowed' };
     await this.approve(raw, reply, { request, user, query, ...approval });
   }
 
@@ -188,6 +207,39 @@ function promptNoneError(page: 'login' | 'consent', request: ValidatedRequest): 
     new OAuthError(code, 400, description, { detail }),
     request,
     request.client.clientId,
+  );
+}
+
+/** OpenID Connect Core 3.1.2.2 and 5.5.1: "If the value does not match […], the Authorization Server MUST return an error". */
+function otherUserError(request: ValidatedRequest): RedirectableError {
+  const description = 'another user is logged in than the one that the request names';
+  const error = new OAuthError('login_required', 400, description, {
+    detail: { check: 'other_user_logged_in', ...(request.user && { user_id: request.user.id }) },
+  });
+  return new RedirectableError(error, request, request.client.clientId);
+}
+
+function isLoginForced({ maxAge, prompt }: ValidatedRequest): boolean {
+  return maxAge !== null || prompt.has('login');
+}
+
+/** The consent form has no `client_id`: its request is in the URL. */
+function isPostedRequest(fields: FormFields): boolean {
+  return fields['client_id'] !== undefined;
+}
+
+/** Browsers send a SameSite=Lax cookie with the redirected GET, but not with a POST from another site. */
+function asQuery(fields: FormFields): string {
+  const pairs = Object.entries(fields).flatMap(([name, value]) =>
+    [value].flat().map((one) => [name, String(one)]),
+  );
+  const query = new URLSearchParams(pairs).toString();
+  if (query.length <= MAX_POSTED_QUERY) return query;
+  throw OAuthError.invalidRequest(
+    `the parameters have more than ${MAX_POSTED_QUERY} characters: push the request`,
+    {
+      detail: { check: 'parameter_invalid', length: query.length },
+    },
   );
 }
 

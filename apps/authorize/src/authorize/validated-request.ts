@@ -9,6 +9,8 @@ export interface ValidatedRequest extends AuthorizationRequest {
   readonly user: User | null;
   /** The user authenticated longer ago than `max_age`. */
   readonly loginTooOld: boolean;
+  /** The request names another user than the one who is logged in (`id_token_hint`, or `sub` in `claims`). */
+  readonly isOtherUser: boolean;
   readonly scopes: readonly RequestedScope[];
   /** Grants of the user to the client in the last 24 hours. */
   readonly grantsOfDay: number;

@@ -3,10 +3,23 @@ import { GrantRecordStore, type NewGrantRecord } from '#database/grant/grant-rec
 import type { User } from '#database/user/user.js';
 import { GrantStore } from '#grants/grant.store.js';
 import { RevocationService } from '#grants/revocation.service.js';
+import type { IdTokenRequest, Login } from '#grants/grant.js';
 import { TokenIssuer } from '#grants/token-issuer.js';
+import { parseClaims } from '#oauth/openid/claims.js';
+import { OPENID } from '#oauth/openid/openid-scopes.js';
+import { scopeTokens } from '#oauth/scope.js';
 import { AuthorizeConfiguration, CLOCK, type Clock } from '../authorize.configuration.js';
 import { declinedScopes } from './interaction.js';
 import type { ValidatedRequest } from '../authorize/validated-request.js';
+
+/** The user's permission, given now or earlier. */
+export interface Approval {
+  /** Granted scope. */
+  readonly scope: string;
+  /** The user granted the scope before and was not asked now. */
+  readonly continuesConsent: boolean;
+  readonly login: Login;
+}
 
 /** The consent was revoked, or its user or client deleted or disabled. Reloading the request shows the reason. */
 export class ConsentEndedError extends Error {
@@ -34,21 +47,20 @@ export class ConsentService {
    * harm. Declining a scope ends the older grants that include it, even without a recorded decision that granted it: the
    * response to an earlier attempt may have been lost.
    *
-   * @param continuesConsent the user granted the scope before and was not asked now
    * @throws UnfinishedRevocationError if Redis did not apply the ended grants; then nothing is granted
    * @throws ConsentEndedError
    */
   async allow(
     request: ValidatedRequest,
     { id: userId, externalId }: User,
-    scope: string,
-    continuesConsent: boolean,
+    { scope, continuesConsent, login: ofUser }: Approval,
   ): Promise<{ code: string; grantId: string }> {
     const { client, scope: requestedScope, resources, redirectUri, challenge, jkt } = request;
+    const login = scopeTokens(scope).includes(OPENID) ? ofUser : null;
     const { CODE_LIFETIME, CLOCK_SKEW, REFRESH_TOKEN_LIFETIME } = this.configuration;
     const now = this.clock();
     const { code, grantId } = this.issuer.code(now);
-    const authorization = { clientId: client.clientId, userId, scope, resources };
+    const authorization = { clientId: client.clientId, userId, scope, resources, login };
     const expiresAt = new Date(now + REFRESH_TOKEN_LIFETIME * 1000);
     const record = { id: grantId, ...authorization, requestedScope, expiresAt, continuesConsent };
     const ended = await this.withdrawOnError(grantId, () =>
@@ -57,7 +69,8 @@ export class ConsentService {
     if (ended === null) throw new ConsentEndedError();
     await this.withdrawOnError(grantId, async () => {
       await this.revocations.apply(ended);
-      const pending = { ...authorization, externalId, redirectUri, challenge, jkt };
+      const idToken = idTokenRequest(request);
+      const pending = { ...authorization, externalId, redirectUri, challenge, jkt, idToken };
       await this.grants.create(grantId, pending, now, CODE_LIFETIME + CLOCK_SKEW);
     });
     return { code, grantId };
@@ -87,4 +100,9 @@ export class ConsentService {
       throw error;
     }
   }
+}
+
+function idTokenRequest({ nonce, claims }: ValidatedRequest): IdTokenRequest {
+  const { idToken } = parseClaims(claims ?? undefined);
+  return { ...(nonce !== null && { nonce }), ...(idToken.length > 0 && { claims: idToken }) };
 }

@@ -19,8 +19,8 @@ const LOGIN = { page: 'login' } as const;
 const CONSENT = { page: 'consent' } as const;
 
 export function requiredInteraction(request: ValidatedRequest, loggedInForIt: boolean): Interaction {
-  const { user, client, prompt, loginTooOld, scopes, grantsOfDay } = request;
-  if (!user || ((prompt.has('login') || loginTooOld) && !loggedInForIt)) return LOGIN;
+  const { user, client, prompt, loginTooOld, isOtherUser, scopes, grantsOfDay } = request;
+  if (!user || ((prompt.has('login') || loginTooOld || isOtherUser) && !loggedInForIt)) return LOGIN;
   // The consent page shows the account, and can change it.
   if (prompt.has('consent') || prompt.has('select_account')) return CONSENT;
   if (!isClientAssured(request) || grantsOfDay >= MAX_GRANTS_A_DAY) return CONSENT;

@@ -24,10 +24,22 @@ export type FormFields = Readonly<Record<string, unknown>>;
 
 const CSRF_FIELD = 'csrf_token';
 
-const PURPOSE = Symbol('purpose of the form');
+interface Protection {
+  readonly purpose: FormPurpose;
+  readonly isExempt: (fields: FormFields) => boolean;
+}
 
-export function ProtectForm(purpose: FormPurpose): MethodDecorator {
-  return applyDecorators(SetMetadata(PURPOSE, purpose), UseGuards(CsrfGuard));
+const PROTECTION = Symbol('protection of the form');
+
+/** @param isExempt for a route that also takes requests from other sites; the handler must not treat these as the form */
+export function ProtectForm(
+  purpose: FormPurpose,
+  isExempt: (fields: FormFields) => boolean = () => false,
+): MethodDecorator {
+  return applyDecorators(
+    SetMetadata(PROTECTION, { purpose, isExempt } satisfies Protection),
+    UseGuards(CsrfGuard),
+  );
 }
 
 /**
@@ -45,6 +57,8 @@ class CsrfGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     const { headers, body } = context.switchToHttp().getRequest<FastifyRequest>();
     const fields = (body ?? {}) as FormFields;
+    const { purpose, isExempt } = this.reflector.get<Protection>(PROTECTION, context.getHandler());
+    if (isExempt(fields)) return true;
     if (Object.values(fields).some(Array.isArray))
       throw OAuthError.invalidRequest('a form field is repeated', {
         detail: { check: 'form_field_repeated' },
@@ -56,7 +70,6 @@ class CsrfGuard implements CanActivate {
         'your browser did not send the cookie of this site; cookies are required to log in',
         'cookie_missing',
       );
-    const purpose = this.reflector.get<FormPurpose>(PURPOSE, context.getHandler());
     if (!isCsrfToken(fields[CSRF_FIELD], cookie, purpose))
       throw forbidden('the form is out of date, or it did not come from this site', 'csrf_token_mismatch');
     return true;

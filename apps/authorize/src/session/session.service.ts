@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
+import type { Login } from '#grants/grant.js';
 import type { Identity, User } from '#database/user/user.js';
 import { UserStore } from '#database/user/user.store.js';
 import { AuthorizeConfiguration, CLOCK, type Clock } from '../authorize.configuration.js';
@@ -17,6 +18,13 @@ export interface Visitor {
 export interface CurrentAccount {
   readonly cookie: string;
   readonly user: User;
+}
+
+/** Authorization request that a login is reported to. */
+export interface LoginRequest {
+  readonly query: string;
+  /** It has `max_age` or `prompt=login`. */
+  readonly isForced: boolean;
 }
 
 /** Milliseconds for which a login counts as fresh for its authorization request: enough to read a consent page. */
@@ -132,6 +140,19 @@ export class SessionService {
       session.loginFor === digestOf(query) &&
       this.clock() - session.authTime < FRESH_LOGIN_MS
     );
+  }
+
+  /**
+   * Returns what an ID token says about the login. After an external login, our session's start time is `auth_time` only if this
+   * request made the provider authenticate the user again.
+   */
+  loginOf(cookie: string, session: Session, { query, isForced }: LoginRequest): Login {
+    const known = session.external ? session.external.authTime : session.authTime;
+    const authTime = known ?? (isForced && this.isLoginFor(session, query) ? session.authTime : null);
+    return {
+      authTime: authTime === null ? null : Math.floor(authTime / 1000),
+      session: createHash('sha256').update(`session of ID tokens\n${cookie}`).digest('base64url'),
+    };
   }
 
   /** Consumes the login of this request. Of concurrent answers to the request, one gets true. */

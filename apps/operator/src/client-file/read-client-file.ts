@@ -116,6 +116,8 @@ async function readClient(entry: unknown, report: Report): Promise<ClientOfFile 
     requirePar: readBoolean(entry, 'require_par', report),
     requireState: readBoolean(entry, 'require_state', report, true),
     firstParty: readBoolean(entry, 'first_party', report),
+    idTokenAlg: null,
+    sector: null,
     ...readLinks(entry, report),
     disabled: readBoolean(entry, 'disabled', report),
     createdAt: readTime(entry['created_at'], report),

@@ -200,6 +200,8 @@ function applyChanges(
     requirePar: requirePar === undefined ? current.requirePar : requirePar === 'true',
     requireState: state === undefined ? current.requireState : state === 'required',
     firstParty: firstParty === undefined ? current.firstParty : firstParty === 'true',
+    idTokenAlg: current.idTokenAlg,
+    sector: current.sector,
     clientUri: clientUri === undefined ? current.clientUri : orNone(clientUri),
     policyUri: policyUri === undefined ? current.policyUri : orNone(policyUri),
     contacts,

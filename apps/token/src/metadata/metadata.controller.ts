@@ -1,26 +1,43 @@
-import { Controller, Get, Header } from '@nestjs/common';
+import { Controller, Get, Header, NotFoundException } from '@nestjs/common';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { PROMPTS } from '#oauth/authorization-request.js';
 import { LOCALES } from '#oauth/locale.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
 import { DPOP_ALGORITHMS } from '#oauth/dpop/public-key.js';
+import { CLAIMS_OF_SCOPE } from '#oauth/openid/claims.js';
+import { SigningKeys } from '#oauth/openid/signing-keys.js';
 import { ApiOperation } from '#openapi/operation.js';
 import { serviceDescription } from '#openapi/serve-document.js';
 import { TokenConfiguration } from '../token.configuration.js';
 import { GRANT_TYPES } from '../token/token.dto.js';
-import { type AuthorizationServerMetadata, METADATA_OPERATION } from './metadata.openapi.js';
+import {
+  type AuthorizationServerMetadata,
+  METADATA_OPERATION,
+  OPENID_CONFIGURATION_OPERATION,
+  type OpenIdMetadata,
+} from './metadata.openapi.js';
 
 const CLIENT_AUTHENTICATION = ['client_secret_basic', 'client_secret_post'];
 
-/** RFC 8414, RFC 9207 3. The issuer is {base_url}. */
-@Controller(ENDPOINTS.authorizationServerMetadata)
+/** The issuer is {base_url}. */
+@Controller()
 export class MetadataController {
   constructor(
     private readonly configuration: TokenConfiguration,
     private readonly scopes: ScopeCatalogue,
+    private readonly keys: SigningKeys,
   ) {}
 
-  @Get()
+  /** OpenID Connect Discovery 4. */
+  @Get(ENDPOINTS.openIdConfiguration)
+  @ApiOperation(OPENID_CONFIGURATION_OPERATION)
+  openIdConfiguration(): AuthorizationServerMetadata {
+    if (this.keys.isEmpty) throw new NotFoundException();
+    return this.metadata();
+  }
+
+  /** RFC 8414, RFC 9207 3. */
+  @Get(ENDPOINTS.authorizationServerMetadata)
   @Header('Link', serviceDescription(ENDPOINTS.openApi))
   @ApiOperation(METADATA_OPERATION)
   metadata(): AuthorizationServerMetadata {
@@ -48,6 +65,22 @@ export class MetadataController {
       dpop_signing_alg_values_supported: DPOP_ALGORITHMS,
       code_challenge_methods_supported: ['S256'],
       authorization_response_iss_parameter_supported: true,
+      ...(!this.keys.isEmpty && this.openIdMetadata()),
+    };
+  }
+
+  /** OpenID Connect Discovery 3. */
+  private openIdMetadata(): OpenIdMetadata {
+    const { BASE_URL, API_URL } = this.configuration;
+    return {
+      jwks_uri: BASE_URL + ENDPOINTS.jwks,
+      ...(API_URL !== '' && { userinfo_endpoint: API_URL + ENDPOINTS.userInfo }),
+      subject_types_supported: ['public', 'pairwise'],
+      id_token_signing_alg_values_supported: this.keys.algorithms,
+      claims_supported: ['sub', 'auth_time', ...Object.values(CLAIMS_OF_SCOPE).flat()],
+      claims_parameter_supported: true,
+      request_parameter_supported: false,
+      request_uri_parameter_supported: false,
     };
   }
 }

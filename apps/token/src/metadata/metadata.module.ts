@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
+import { JwksController } from './jwks.controller.js';
 import { MetadataController } from './metadata.controller.js';
 
-@Module({ controllers: [MetadataController] })
+@Module({ controllers: [MetadataController, JwksController] })
 export class MetadataModule {}

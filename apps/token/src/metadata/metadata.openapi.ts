@@ -1,6 +1,7 @@
-import { OAUTH_BUSY } from '#openapi/oauth-errors.js';
+import { OAUTH_BUSY, OAUTH_NOT_FOUND } from '#openapi/oauth-errors.js';
 import { json, type OperationDescription } from '#openapi/operation.js';
 import { ApiProperty, type PropertySchema } from '#openapi/schema.js';
+import { documentOperation } from '#openapi/serve-document.js';
 
 const url = (description: string): PropertySchema => ({ type: 'string', format: 'uri', description });
 const list = (description: string): PropertySchema => ({
@@ -9,8 +10,35 @@ const list = (description: string): PropertySchema => ({
   description,
 });
 
+/** Fields of OpenID Connect Discovery 3, which are present if OpenID Connect is on. */
+export class OpenIdMetadata {
+  @ApiProperty({ ...url('Public keys of ID tokens (RFC 7517).'), optional: true })
+  readonly jwks_uri?: string;
+
+  @ApiProperty({ ...url('Claims about the user (OpenID Connect Core 5.3).'), optional: true })
+  readonly userinfo_endpoint?: string;
+
+  @ApiProperty({ ...list('OpenID Connect Core 8.'), optional: true })
+  readonly subject_types_supported?: readonly string[];
+
+  @ApiProperty({ ...list('Algorithms of ID tokens; the default is RS256.'), optional: true })
+  readonly id_token_signing_alg_values_supported?: readonly string[];
+
+  @ApiProperty({ ...list('Claims that applications can get.'), optional: true })
+  readonly claims_supported?: readonly string[];
+
+  @ApiProperty({ description: 'OpenID Connect Core 5.5.', optional: true })
+  readonly claims_parameter_supported?: boolean;
+
+  @ApiProperty({ description: 'OpenID Connect Core 6.1.', optional: true })
+  readonly request_parameter_supported?: boolean;
+
+  @ApiProperty({ description: 'OpenID Connect Core 6.2; requests may be pushed.', optional: true })
+  readonly request_uri_parameter_supported?: boolean;
+}
+
 /** RFC 8414 2. */
-export class AuthorizationServerMetadata {
+export class AuthorizationServerMetadata extends OpenIdMetadata {
   @ApiProperty(url('The issuer.'))
   readonly issuer: string;
 
@@ -68,6 +96,37 @@ export class AuthorizationServerMetadata {
   @ApiProperty({ description: 'Whether redirects carry `iss` (RFC 9207).' })
   readonly authorization_response_iss_parameter_supported: boolean;
 }
+
+/** RFC 7517 5. */
+export class JsonWebKeySet {
+  @ApiProperty({
+    type: 'array',
+    items: { type: 'object', required: ['kty', 'kid', 'alg', 'use'] },
+    description: 'The first key of each algorithm signs, or will sign after a rotation.',
+  })
+  readonly keys: readonly object[];
+}
+
+export const JWKS_OPERATION = documentOperation(
+  {
+    id: 'jwks',
+    summary: 'Public keys of ID tokens and logout tokens (RFC 7517)',
+    content: json(JsonWebKeySet),
+  },
+  { ...OAUTH_NOT_FOUND, ...OAUTH_BUSY },
+);
+
+export const OPENID_CONFIGURATION_OPERATION: OperationDescription = {
+  id: 'openIdConfiguration',
+  tag: 'Metadata',
+  summary: 'Endpoints and features of the OpenID provider',
+  description: 'OpenID Connect Discovery 4. The same document as of RFC 8414; 404 if OpenID Connect is off.',
+  responses: {
+    200: { description: 'The metadata.', content: json(AuthorizationServerMetadata) },
+    ...OAUTH_NOT_FOUND,
+    ...OAUTH_BUSY,
+  },
+};
 
 export const METADATA_OPERATION: OperationDescription = {
   id: 'authorizationServerMetadata',

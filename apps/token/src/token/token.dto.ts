@@ -99,4 +99,10 @@ export class TokenResponse {
     description: 'Scopes of the access token, separated by spaces; the user may have declined some.',
   })
   readonly scope: string;
+
+  @ApiProperty({
+    optional: true,
+    description: 'ID token (OpenID Connect Core 2), if the scopes include `openid`.',
+  })
+  readonly id_token?: string;
 }

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { addAuditEvent } from '#audit/request-events.js';
+import type { Client } from '#database/client/client.js';
 import type { Granted, Refusal, RefusalReason } from '#grants/grant.js';
 import { GrantEngine } from '#grants/grant-engine.js';
 import { OAuthError } from '#oauth/oauth-error.js';
@@ -13,6 +14,7 @@ import type { ProvedRequest } from '../dpop/dpop.guard.js';
 import { DpopProofService } from '../dpop/dpop-proof.service.js';
 import { TokenConfiguration } from '../token.configuration.js';
 import { UsageRecorder } from '../usage/usage-recorder.service.js';
+import { IdTokenService } from './id-token.service.js';
 import type { RefreshTokenDto, TokenResponse, TokenDto } from './token.dto.js';
 
 export type TokenRequest = ClientRequest & ProvedRequest;
@@ -38,6 +40,7 @@ export class TokenService {
     private readonly proofs: DpopProofService,
     private readonly engine: GrantEngine,
     private readonly usage: UsageRecorder,
+    private readonly idTokens: IdTokenService,
     configuration: TokenConfiguration,
   ) {
     this.apis = configuration.apis;
@@ -45,7 +48,8 @@ export class TokenService {
 
   /** RFC 6749 4.1.3. @throws OAuthError invalid_client, invalid_grant, invalid_target, invalid_request */
   async exchange(request: TokenRequest, dto: TokenDto): Promise<TokenResponse> {
-    const { clientId, jkt, resources } = await this.authenticate(request, dto);
+    const { client, jkt, resources } = await this.authenticate(request, dto);
+    const { clientId } = client;
     const { code, redirect_uri: redirectUri, code_verifier: verifier } = dto;
     const challenge = verifier === undefined ? null : challengeOf(verifier);
     // RFC 7636 4.1
@@ -57,42 +61,50 @@ export class TokenService {
     // A code with a challenge needs its verifier, and a code without one must not have a verifier.
     addLogContext(request.raw, { pkce: challenge !== null });
     const result = await this.engine.redeem(code, { clientId, redirectUri, challenge, jkt, resources });
-    return this.answer(request, result, 'code');
+    return this.answer(request, client, result, 'code');
   }
 
   /** RFC 6749 6. @throws OAuthError invalid_client, invalid_grant, invalid_scope, or invalid_target */
   async refresh(request: TokenRequest, dto: RefreshTokenDto, refreshToken: string): Promise<TokenResponse> {
     const scope = refreshScope(dto.scope);
-    const { clientId, jkt, resources } = await this.authenticate(request, dto);
-    const result = await this.engine.refresh(refreshToken, { clientId, jkt, scope, resources });
-    return this.answer(request, result, 'refresh token');
+    const { client, jkt, resources } = await this.authenticate(request, dto);
+    const renewal = { clientId: client.clientId, jkt, scope, resources };
+    const result = await this.engine.refresh(refreshToken, renewal);
+    return this.answer(request, client, result, 'refresh token');
   }
 
-  /** Returns the proved key (RFC 9449; null without a proof) and the requested APIs (RFC 8707 2.2). */
+  /** Returns the client, the proved key (RFC 9449; null without a proof) and the requested APIs (RFC 8707 2.2). */
   private async authenticate(
     request: TokenRequest,
     dto: TokenDto | RefreshTokenDto,
-  ): Promise<{ clientId: string; jkt: string | null; resources: string | null }> {
-    const { clientId } = await this.clients.authenticate(request, dto);
+  ): Promise<{ client: Client; jkt: string | null; resources: string | null }> {
+    const client = await this.clients.authenticate(request, dto);
     const resources = dto.resource === undefined ? null : checkResource(dto.resource, this.apis);
     // Only authenticated clients can fill Redis with proofs.
     const jkt = request.proof ? await this.proofs.provenKey(request.proof) : null;
-    return { clientId, jkt, resources };
+    return { client, jkt, resources };
   }
 
-  private answer({ raw }: TokenRequest, result: Granted | Refusal, credential: Credential): TokenResponse {
+  private async answer(
+    { raw }: TokenRequest,
+    client: Client,
+    result: Granted | Refusal,
+    credential: Credential,
+  ): Promise<TokenResponse> {
     if (result.outcome !== 'granted') throw refusalError(result, credential);
     const { grantId, grant, pair, transition } = result;
     this.usage.recordGrant(grantId);
     addLogContext(raw, { grant_id: grantId, user_id: grant.userId, generation: grant.generation });
     if (transition !== 'retried' || this.isFirstRetry(grantId, grant.generation))
       addAuditEvent(raw, EVENTS[transition]);
+    const idToken = await this.idTokens.issue(client, result);
     return {
       access_token: pair.accessToken,
       refresh_token: pair.refreshToken,
       token_type: pair.type,
       expires_in: pair.expiresIn,
       scope: pair.scope,
+      ...(idToken !== null && { id_token: idToken }),
     };
   }
 

@@ -34,7 +34,9 @@ interface Consent {
   readonly grantsOfDay: number;
 }
 
-type ClientRow = Omit<Client, 'createdAt' | 'disabledAt'> & {
+type ClientRow = Omit<Client, 'createdAt' | 'disabledAt' | 'subjectKey'> & {
+  /** Hexadecimal. */
+  readonly subjectKey: string | null;
   readonly createdAt: string;
   readonly disabledAt: string | null;
 };
@@ -63,8 +65,10 @@ const SINGLE_QUERY = `
     (SELECT row_to_json(client) FROM (
        SELECT c.client_id AS "clientId", c.name, c.type, c.redirect_uris AS "redirectUris", c.scopes,
               c.optional_scopes AS "optionalScopes", c.require_par AS "requirePar",
-              c.require_state AS "requireState", c.first_party AS "firstParty", c.client_uri AS "clientUri",
-              c.policy_uri AS "policyUri", c.contacts, c.disabled_at AS "disabledAt", l.digest AS logo,
+              c.require_state AS "requireState", c.first_party AS "firstParty",
+              c.id_token_alg AS "idTokenAlg", c.sector,
+              (SELECT encode(s.key, 'hex') FROM subject_sectors s WHERE s.sector = c.sector) AS "subjectKey",
+              c.client_uri AS "clientUri", c.policy_uri AS "policyUri", c.contacts, c.disabled_at AS "disabledAt", l.digest AS logo,
               c.created_at AS "createdAt"
        FROM clients c LEFT JOIN client_logos l ON l.client_id = c.client_id
        WHERE c.client_id = $1 AND c.deleted_at IS NULL
@@ -132,9 +136,10 @@ export class AuthorizationContextStore {
   }
 }
 
-function toClient({ createdAt, disabledAt, ...client }: ClientRow): Client {
+function toClient({ createdAt, disabledAt, subjectKey, ...client }: ClientRow): Client {
   return {
     ...client,
+    subjectKey: subjectKey === null ? null : Buffer.from(subjectKey, 'hex'),
     createdAt: new Date(createdAt),
     disabledAt: disabledAt === null ? null : new Date(disabledAt),
   };

@@ -2,7 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull, Not } from 'typeorm';
 import { ClientEntity, ClientLogoEntity, ClientSecretEntity } from './client.entity.js';
 import { writeClientLogo } from './client-logo.store.js';
+import { ensureSector } from './client.store.js';
 import type { ClientType } from '#oauth/client.js';
+import type { SigningAlgorithm } from '#oauth/openid/signing-keys.js';
 import type { ClientLinks, ClientLogo } from './client.js';
 
 /** Client properties that the operator can change. */
@@ -14,6 +16,8 @@ export interface ClientRegistration extends ClientLinks {
   readonly requirePar: boolean;
   readonly requireState: boolean;
   readonly firstParty: boolean;
+  readonly idTokenAlg: SigningAlgorithm | null;
+  readonly sector: string | null;
 }
 
 /** Null removes the logo; undefined keeps it. */
@@ -48,7 +52,8 @@ export class ClientRegistrationStore {
       });
       if (!current) return null;
       const { logo, ...changed } = change(registrationOf(current), current.type);
-      const { redirectUris, scopes, optionalScopes, contacts } = changed;
+      const { redirectUris, scopes, optionalScopes, contacts, sector } = changed;
+      if (sector !== null) await ensureSector(manager, sector);
       await manager.update(
         ClientEntity,
         { clientId },
@@ -128,7 +133,7 @@ export class ClientRegistrationStore {
 
 function registrationOf(client: ClientEntity): ClientRegistration {
   const { name, redirectUris, scopes, optionalScopes, requirePar, requireState, firstParty } = client;
-  const { clientUri, policyUri, contacts } = client;
+  const { clientUri, policyUri, contacts, idTokenAlg, sector } = client;
   return {
     name,
     redirectUris,
@@ -137,6 +142,8 @@ function registrationOf(client: ClientEntity): ClientRegistration {
     requirePar,
     requireState,
     firstParty,
+    idTokenAlg,
+    sector,
     clientUri,
     policyUri,
     contacts,

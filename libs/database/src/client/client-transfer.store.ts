@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager, In, IsNull } from 'typeorm';
 import type { ClientType } from '#oauth/client.js';
+import type { SigningAlgorithm } from '#oauth/openid/signing-keys.js';
+import { ensureSector } from './client.store.js';
 import { writeClientLogo } from './client-logo.store.js';
 import { ClientEntity, ClientLogoEntity, ClientSecretEntity } from './client.entity.js';
 import type { ClientLinks, ClientLogo } from './client.js';
@@ -24,6 +26,8 @@ export interface TransferredClient extends ClientLinks {
   readonly requirePar: boolean;
   readonly requireState: boolean;
   readonly firstParty: boolean;
+  readonly idTokenAlg: SigningAlgorithm | null;
+  readonly sector: string | null;
   readonly disabled: boolean;
   readonly createdAt: Date;
   readonly secrets: readonly TransferredSecret[];
@@ -153,6 +157,7 @@ async function writeClient(
     optionalScopes: [...client.optionalScopes],
     contacts: [...client.contacts],
   };
+  if (client.sector !== null) await ensureSector(manager, client.sector);
   const state =
     disabled === (before?.disabled ?? false) ? {} : { disabledAt: disabled ? () => 'now()' : null };
   if (before) await manager.update(ClientEntity, { clientId }, { ...registration, ...state });

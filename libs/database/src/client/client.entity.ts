@@ -1,5 +1,6 @@
 import { Column, CreateDateColumn, Entity, PrimaryColumn } from 'typeorm';
 import type { ClientType } from '#oauth/client.js';
+import type { SigningAlgorithm } from '#oauth/openid/signing-keys.js';
 import type { LogoMediaType } from './client.js';
 
 @Entity('client_secrets')
@@ -40,6 +41,16 @@ export class ClientLogoEntity {
   image: Buffer;
 }
 
+/** Key of the pairwise subjects of a sector (OpenID Connect Core 8.1). */
+@Entity('subject_sectors')
+export class SubjectSectorEntity {
+  @PrimaryColumn({ type: 'text' })
+  sector: string;
+
+  @Column({ type: 'bytea' })
+  key: Buffer;
+}
+
 @Entity('clients')
 export class ClientEntity {
   @PrimaryColumn({ name: 'client_id', type: 'text' })
@@ -69,6 +80,14 @@ export class ClientEntity {
   @Column({ name: 'first_party', type: 'boolean', default: false })
   firstParty: boolean;
 
+  /** Null for the default. */
+  @Column({ name: 'id_token_alg', type: 'text', nullable: true })
+  idTokenAlg: SigningAlgorithm | null;
+
+  /** Host of the redirect URIs; null for public subjects. */
+  @Column({ type: 'text', nullable: true })
+  sector: string | null;
+
   @Column({ name: 'client_uri', type: 'text', nullable: true })
   clientUri: string | null;
 
@@ -89,6 +108,9 @@ export class ClientEntity {
 
   /** Set by the store's join, which excludes revoked secrets. */
   secrets?: ClientSecretEntity[];
+
+  /** Set by the store's join. */
+  subjectSector?: SubjectSectorEntity | null;
 
   /** Set by the store's join. */
   logo?: ClientLogoEntity | null;

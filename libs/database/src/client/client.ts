@@ -1,4 +1,6 @@
 import type { OAuthClient } from '#oauth/client.js';
+import type { SubjectRule } from '#oauth/openid/id-token.js';
+import type { SigningAlgorithm } from '#oauth/openid/signing-keys.js';
 
 /** Links to an application and its contacts (RFC 7591 2), shown on our pages. */
 export interface ClientLinks {
@@ -10,7 +12,7 @@ export interface ClientLinks {
   readonly contacts: readonly string[];
 }
 
-export interface Client extends OAuthClient, ClientLinks {
+export interface Client extends OAuthClient, ClientLinks, SubjectRule {
   readonly name: string;
   /** RFC 9126 6 `require_pushed_authorization_requests`. */
   readonly requirePar: boolean;
@@ -18,6 +20,10 @@ export interface Client extends OAuthClient, ClientLinks {
   readonly optionalScopes: readonly string[];
   /** An application of the product itself: skips the consent page. */
   readonly firstParty: boolean;
+  /** Signs its ID tokens; null for the default, RS256. */
+  readonly idTokenAlg: SigningAlgorithm | null;
+  /** Sector of its pairwise subjects (OpenID Connect Core 8.1); null for public subjects. */
+  readonly sector: string | null;
   /** Null if enabled. */
   readonly disabledAt: Date | null;
   /** Hexadecimal SHA-256 of the image. */

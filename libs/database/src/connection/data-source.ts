@@ -9,7 +9,12 @@ import {
 } from 'typeorm';
 import { serverUrls } from '#platform/configuration/server-urls.js';
 import { DEFAULT_SCHEMA } from '#platform/configuration/variables.js';
-import { ClientEntity, ClientLogoEntity, ClientSecretEntity } from '../client/client.entity.js';
+import {
+  ClientEntity,
+  ClientLogoEntity,
+  ClientSecretEntity,
+  SubjectSectorEntity,
+} from '../client/client.entity.js';
 import { GrantRecordEntity } from '../grant/grant-record.entity.js';
 import { CreateSchema1795219200000 } from '../migrations/1795219200000-create-schema.js';
 import { ResourceServerEntity } from '../resource-server/resource-server.entity.js';
@@ -69,6 +74,7 @@ export function databaseDataSource(
       ClientEntity,
       ClientSecretEntity,
       ClientLogoEntity,
+      SubjectSectorEntity,
       UserEntity,
       GrantRecordEntity,
       ResourceServerEntity,

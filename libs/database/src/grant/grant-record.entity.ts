@@ -22,6 +22,13 @@ export class GrantRecordEntity {
   @Column({ type: 'text', default: '', select: false })
   resources: string;
 
+  /** Login of a grant with the scope `openid`, in seconds since the epoch. */
+  @Column({ name: 'auth_time', type: 'bigint', nullable: true, select: false })
+  authTime: string | null;
+
+  @Column({ type: 'text', nullable: true, select: false })
+  session: string | null;
+
   @CreateDateColumn({ name: 'created_at', type: 'timestamptz' })
   createdAt: Date;
 

@@ -11,6 +11,8 @@ export interface NewGrantRecord {
   requestedScope: string;
   /** APIs that the tokens are valid for (RFC 8707), space-separated and sorted; null for every API. */
   resources: string | null;
+  /** Login of a grant with the scope `openid`. `authTime` is in seconds since the epoch, null if unknown. */
+  login?: { readonly authTime: number | null; readonly session: string } | null;
   /** Expiry if unused. Each use extends it by the same lifetime. */
   expiresAt: Date;
   /** Recorded without asking the user again: requires that live grants to the client still cover every scope for every API. */
@@ -73,6 +75,7 @@ export async function recordGrant(
     requestedScope,
     resources,
     expiresAt,
+    login = null,
     continuesConsent = false,
   }: NewGrantRecord,
 ): Promise<boolean> {
@@ -86,15 +89,25 @@ export async function recordGrant(
             )
           ),
           client AS (SELECT client_id FROM clients WHERE client_id = $3 AND ${USABLE_CLIENT} FOR SHARE)
-     INSERT INTO grants (id, user_id, client_id, scope, requested_scope, resources, expires_at, lifetime)
-     SELECT $1, user_id, client_id, $4, $5, $7, $6::timestamptz, $6::timestamptz - now() FROM client
+     INSERT INTO grants (id, user_id, client_id, scope, requested_scope, resources, expires_at, lifetime, auth_time, session)
+     SELECT $1, user_id, client_id, $4, $5, $7, $6::timestamptz, $6::timestamptz - now(), $8, $9 FROM client
      CROSS JOIN LATERAL (
        SELECT u.id AS user_id FROM users u
        WHERE u.id = $2 AND u.disabled_at IS NULL AND client.client_id IS NOT NULL FOR SHARE
      ) account
      ${continuesConsent ? CONTINUED_CONSENT : ''}
      RETURNING id`,
-    [id, userId, clientId, scope, requestedScope, expiresAt, resources ?? ''],
+    [
+      id,
+      userId,
+      clientId,
+      scope,
+      requestedScope,
+      expiresAt,
+      resources ?? '',
+      login?.authTime ?? null,
+      login?.session ?? null,
+    ],
   );
   return created.length === 1;
 }

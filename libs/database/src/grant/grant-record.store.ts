@@ -24,6 +24,8 @@ export interface GrantRecord {
   readonly resources: string | null;
   /** The product's id of the user; null without one and for a deleted user. */
   readonly externalId: string | null;
+  /** Null without the scope `openid`. */
+  readonly login: { readonly authTime: number | null; readonly session: string } | null;
   readonly createdAt: Date;
   readonly revokedAt: Date | null;
 }
@@ -89,7 +91,8 @@ export class GrantRecordStore {
   async find(id: string): Promise<GrantRecord | null> {
     const [found = null] = await this.dataSource.query<GrantRecord[]>(
       `SELECT g.id, g.user_id AS "userId", g.client_id AS "clientId", g.scope, nullif(g.resources, '') AS resources,
-              u.external_id AS "externalId", g.created_at AS "createdAt", g.revoked_at AS "revokedAt"
+              u.external_id AS "externalId", g.created_at AS "createdAt", g.revoked_at AS "revokedAt",
+              CASE WHEN g.session IS NOT NULL THEN json_build_object('authTime', g.auth_time, 'session', g.session) END AS login
        FROM grants g LEFT JOIN users u ON u.id = g.user_id
        WHERE g.id = $1`,
       [id],

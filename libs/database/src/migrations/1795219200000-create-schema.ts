@@ -13,7 +13,8 @@ export class CreateSchema1795219200000 implements MigrationInterface {
 
   async down(runner: QueryRunner): Promise<void> {
     await runner.query(`
-      DROP TABLE deleted_identities, token_keys, resource_servers, grants, users, client_logos, client_secrets, clients`);
+      DROP TABLE deleted_identities, token_keys, resource_servers, grants, users, client_logos, client_secrets, clients,
+        subject_sectors`);
     await runner.query(`
       DROP FUNCTION identity_was_deleted, deleted_identity, grants_need_user, users_end_grants_first,
         users_truncate_end_grants_first, users_inherit_no_grants, clients_keep_grants, clients_truncate_keep_grants`);
@@ -21,6 +22,12 @@ export class CreateSchema1795219200000 implements MigrationInterface {
 }
 
 async function createClients(runner: QueryRunner): Promise<void> {
+  // Keys of pairwise subjects (OpenID Connect Core 8.1). Never deleted: a client that is registered again identifies users as before.
+  await runner.query(`
+    CREATE TABLE subject_sectors (
+      sector text PRIMARY KEY CHECK (char_length(sector) BETWEEN 1 AND 255),
+      key    bytea NOT NULL CHECK (octet_length(key) = 32)
+    )`);
   // A deleted client keeps its row: its identifier is never assigned again, and its grants still record their revocation.
   // The grants of a disabled client stay, and are of no use until the client is enabled (docs/adr/0019).
   await runner.query(`
@@ -34,6 +41,8 @@ async function createClients(runner: QueryRunner): Promise<void> {
       require_par     boolean NOT NULL DEFAULT false,
       require_state   boolean NOT NULL DEFAULT true,
       first_party     boolean NOT NULL DEFAULT false,
+      id_token_alg    text CHECK (id_token_alg IN ('RS256', 'ES256', 'EdDSA')),
+      sector          text REFERENCES subject_sectors,
       client_uri      text,
       policy_uri      text,
       contacts        text[] NOT NULL DEFAULT '{}',
@@ -129,6 +138,7 @@ async function createGrants(runner: QueryRunner): Promise<void> {
   // No foreign key to users: grants outlive their user's row (retainGrants).
   // resources: the APIs of the tokens (RFC 8707), space-separated and sorted, empty for every API. Not null, because rows of
   // decisions are compared.
+  // auth_time and session: the login, of grants with the scope openid.
   await runner.query(`
     CREATE TABLE grants (
       id                    text PRIMARY KEY CHECK (id ~ '^[A-Za-z0-9_-]{43}$'),
@@ -137,6 +147,8 @@ async function createGrants(runner: QueryRunner): Promise<void> {
       scope                 text NOT NULL CHECK (char_length(scope) <= 1000),
       requested_scope       text NOT NULL CHECK (char_length(requested_scope) <= 1000),
       resources             text NOT NULL DEFAULT '' CHECK (char_length(resources) <= 255),
+      auth_time             bigint,
+      session               text CHECK (char_length(session) <= 64),
       created_at            timestamptz NOT NULL DEFAULT now(),
       lifetime              interval NOT NULL,
       expires_at            timestamptz NOT NULL,
@@ -147,6 +159,8 @@ async function createGrants(runner: QueryRunner): Promise<void> {
     )`);
   await runner.query('CREATE INDEX grants_user ON grants (user_id, expires_at)');
   await runner.query('CREATE INDEX grants_client ON grants (client_id)');
+  // Finds the clients to which a session's end is announced (Back-Channel Logout 1.0).
+  await runner.query('CREATE INDEX grants_session ON grants (session) WHERE session IS NOT NULL');
   // Finds each decision of a user once, and its newest and oldest live grants, however many there are.
   await runner.query(`
     CREATE INDEX grants_decision

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, type Repository } from 'typeorm';
 import { DuplicateUserError, type Identity, type UniqueUserField, type User, USER_FIELDS } from './user.js';
 import { UserEntity } from './user.entity.js';
+import type { ClaimName, UserClaims } from '#oauth/openid/claims.js';
 import { violatedConstraint } from '../connection/errors.js';
 
 export interface NewUser {
@@ -90,6 +91,14 @@ const PROFILE = `
     organization_id AS "organizationId"
   FROM users u WHERE id = $1`;
 
+type ClaimsRow = { readonly [Name in ClaimName]: string | boolean | null };
+
+/** OpenID Connect Core 5.1. */
+const CLAIMS = `
+  SELECT p.name, p.username AS preferred_username, p."avatarUrl" AS picture, u.locale, p."timeZone" AS zoneinfo, p.email,
+         u.email_verified
+  FROM (${PROFILE}) p JOIN users u USING (id)`;
+
 @Injectable()
 export class UserStore {
   private readonly users: Repository<UserEntity>;
@@ -139,6 +148,15 @@ export class UserStore {
   async profile(id: number): Promise<PublicProfile | null> {
     const [found] = await this.users.query<PublicProfile[]>(PROFILE, [id]);
     return found ?? null;
+  }
+
+  /** Returns claims for ID tokens and UserInfo, with the same username and email as `profile`; null if the user does not exist. */
+  async claims(id: number): Promise<UserClaims | null> {
+    const [found] = await this.users.query<ClaimsRow[]>(CLAIMS, [id]);
+    if (!found) return null;
+    const { email, ...others } = found;
+    const present = Object.entries({ ...others, ...(email !== null && { email }) });
+    return Object.fromEntries(present.filter(([, value]) => value !== null)) as UserClaims;
   }
 
   /**

@@ -113,7 +113,7 @@ export const AUTHORIZATION_CHECKS = {
     remedies: [
       [
         'application',
-        'Request scopes of this service, separated by spaces. It has no `openid`, `email` or `offline_access`.',
+        'Request scopes of this service, separated by spaces. It has no `offline_access`: every application gets a refresh token.',
       ],
       [
         'operator',
@@ -143,6 +143,33 @@ export const AUTHORIZATION_CHECKS = {
     title: 'The max_age is not a number',
     meaning: 'It is a whole number of seconds since the user last logged in.',
     remedies: [['application', 'Send digits only, or leave the parameter out.']],
+  },
+  claims_invalid: {
+    errors: ['invalid_request'],
+    title: 'The claims parameter is invalid',
+    meaning: 'It is a JSON object with the members `userinfo` and `id_token` (OpenID Connect Core 5.5).',
+    remedies: [['application', 'Send such an object, or request the scopes `profile` and `email`.']],
+  },
+  id_token_hint_invalid: {
+    errors: ['invalid_request'],
+    title: 'The id_token_hint is not an ID token for this application',
+    meaning:
+      'It must be an ID token that this service issued to the same client; it may have expired. Its signing key may have been removed since.',
+    remedies: [['application', 'Send the latest ID token of the user, or leave the parameter out.']],
+  },
+  request_object_unsupported: {
+    errors: ['request_not_supported'],
+    title: 'Request objects are not supported',
+    meaning: 'The parameters of the request come as such, or are pushed (RFC 9126).',
+    remedies: [['application', 'Leave `request` out, and send its contents as parameters.']],
+    publishedAs: 'request_not_supported',
+  },
+  request_uri_unsupported: {
+    errors: ['request_uri_not_supported'],
+    title: 'The request_uri is not one of a pushed request',
+    meaning: 'This service does not fetch requests from other addresses (OpenID Connect Core 6.2).',
+    remedies: [['application', 'Push the request (RFC 9126), and send the `request_uri` of the response.']],
+    publishedAs: 'request_uri_not_supported',
   },
   request_uri_invalid: {
     errors: ['invalid_request'],
@@ -182,6 +209,16 @@ export const AUTHORIZATION_CHECKS = {
     title: 'Nobody is logged in, and no login page is allowed',
     meaning: 'The request has `prompt=none`, and the browser has no session (OpenID Connect Core 3.1.2.6).',
     remedies: [['application', 'Send the user through the authorization again without `prompt=none`.']],
+    publishedAs: 'login_required',
+  },
+  other_user_logged_in: {
+    errors: ['login_required'],
+    title: 'Another user is logged in',
+    meaning:
+      'The `id_token_hint` or the `claims` of the request name another user (OpenID Connect Core 3.1.2.2).',
+    remedies: [
+      ['application', 'Send the user through the authorization again without the hint, and compare `sub`.'],
+    ],
     publishedAs: 'login_required',
   },
   consent_impossible: {

@@ -78,6 +78,18 @@ export const ERROR_CODES = {
     example: 'the user must give consent, and prompt=none does not allow a consent page',
     remedies: [['application', 'Send the user through the authorization again without `prompt=none`.']],
   },
+  request_not_supported: {
+    title: 'request_not_supported',
+    meaning: 'The parameter `request` is not supported (OpenID Connect Core 6.1).',
+    example: "the parameter 'request' is not supported: send the parameters themselves, or push them",
+    remedies: [['application', 'Send the parameters themselves, or push them (RFC 9126).']],
+  },
+  request_uri_not_supported: {
+    title: 'request_uri_not_supported',
+    meaning: 'The `request_uri` is not one of a pushed request (OpenID Connect Core 6.2).',
+    example: 'this request_uri is not supported: push the request, and send the request_uri of the response',
+    remedies: [['application', 'Push the request (RFC 9126), and send the `request_uri` of the response.']],
+  },
   invalid_dpop_proof: {
     title: 'invalid_dpop_proof',
     meaning: 'The DPoP proof is not valid for this request, or was used before (RFC 9449 5 and 7.1).',

@@ -170,6 +170,25 @@ export function KeysVariable(): PropertyDecorator {
   });
 }
 
+/** Text that `parse` accepts; its error says what is wrong, and must not repeat the text, which may be a secret. */
+export function ParsedVariable(parse: (text: string) => unknown, rule: string): PropertyDecorator {
+  const problem = (value: unknown): string | null => {
+    try {
+      parse(String(value));
+      return null;
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+  return ValidateBy({
+    name: 'parsed',
+    validator: {
+      validate: (value) => problem(value) === null,
+      defaultMessage: (argument) => `${argument?.property} must be ${rule}: ${problem(argument?.value)}`,
+    },
+  });
+}
+
 /** Comma-separated IP addresses, CIDR ranges, `loopback`, `linklocal` or `uniquelocal`. */
 export function ProxiesVariable(): PropertyDecorator {
   return ValidateBy({

@@ -1,0 +1,47 @@
+import { createHmac, hash } from 'node:crypto';
+import type { SigningAlgorithm } from './signing-keys.js';
+
+/** OpenID Connect Core 2. Times are in seconds since the epoch. */
+export interface IdTokenClaims {
+  readonly iss: string;
+  readonly sub: string;
+  readonly aud: string;
+  readonly exp: number;
+  readonly iat: number;
+  readonly auth_time?: number;
+  readonly nonce?: string;
+  readonly at_hash: string;
+  readonly sid?: string;
+}
+
+/** How a client identifies users (OpenID Connect Core 8). */
+export interface SubjectRule {
+  /** Key of the client's sector (8.1); null for the public subject. */
+  readonly subjectKey: Buffer | null;
+}
+
+/**
+ * Returns the `sub` of a user. The public one is the user's id, which is also the `id` of `/v2/me`. A pairwise one is a keyed
+ * hash, so that clients of different sectors cannot correlate users (OpenID Connect Core 8.1).
+ */
+export function subjectOf({ subjectKey }: SubjectRule, userId: number): string {
+  if (subjectKey === null) return String(userId);
+  return createHmac('sha256', subjectKey).update(String(userId)).digest('base64url');
+}
+
+/**
+ * Returns the `sid` of a session for a client (Back-Channel Logout 1.0 2.1): 128 bits that differ between clients, so that a
+ * pairwise subject cannot be linked.
+ */
+export function sessionIdFor(clientId: string, session: string): string {
+  return hash('sha256', `sid\n${session}\n${clientId}`, 'buffer').subarray(0, 16).toString('base64url');
+}
+
+/**
+ * Returns `at_hash`: the left half of the hash of the access token (OpenID Connect Core 3.1.3.6). The hash is that of the
+ * signature algorithm; Ed25519 uses SHA-512 (RFC 8032 5.1).
+ */
+export function accessTokenHash(accessToken: string, alg: SigningAlgorithm): string {
+  const digest = hash(alg === 'EdDSA' ? 'sha512' : 'sha256', accessToken, 'buffer');
+  return digest.subarray(0, digest.length / 2).toString('base64url');
+}

@@ -1,0 +1,184 @@
+import { createHash, createPrivateKey, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
+import { compactVerify, CompactSign, decodeProtectedHeader, type JWK } from 'jose';
+
+/** Key of ID tokens and logout tokens (RFC 7517). */
+interface SigningKey {
+  /** Thumbprint (RFC 7638), so that configuration cannot mix up ids. */
+  readonly kid: string;
+  readonly alg: SigningAlgorithm;
+  readonly publicKey: KeyObject;
+  /** Null in a process that only verifies. */
+  readonly privateKey: KeyObject | null;
+}
+
+/** RFC 7518 3.1, RFC 8037 3.1. The key determines the algorithm, so that no token can choose it (RFC 8725 3.1). */
+export const SIGNING_ALGORITHMS = ['RS256', 'ES256', 'EdDSA'] as const;
+export type SigningAlgorithm = (typeof SIGNING_ALGORITHMS)[number];
+
+/** OpenID Connect Core 2: `id_token_signed_response_alg` "default, if omitted, is RS256". */
+export const DEFAULT_SIGNING_ALGORITHM = 'RS256';
+
+/** RFC 7638 3.2: the members of each key type, in the order of the thumbprint. */
+const MEMBERS: Readonly<Record<SigningAlgorithm, readonly string[]>> = {
+  RS256: ['e', 'kty', 'n'],
+  ES256: ['crv', 'kty', 'x', 'y'],
+  EdDSA: ['crv', 'kty', 'x'],
+};
+
+export const ID_TOKEN_KEYS_RULE = 'PEM keys, a JWK or a JWK Set of which at least one key is RSA';
+
+const MIN_RSA_BITS = 2048;
+const MAX_KEYS = 20;
+/** Characters; an ID token of this service has about 1,000. */
+const MAX_TOKEN = 8_192;
+const PEM_BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----[\s\S]*?-----END \1-----/g;
+
+/**
+ * Signs and verifies ID tokens (OpenID Connect Core 2) and logout tokens (Back-Channel Logout 1.0 2.4). The first key of each
+ * algorithm signs, all verify: a new key is first appended, so that relying parties know it before it signs.
+ */
+export class SigningKeys {
+  private readonly byId: ReadonlyMap<string, SigningKey>;
+
+  private constructor(keys: readonly SigningKey[]) {
+    this.byId = new Map(keys.map((key) => [key.kid, key]));
+    if (this.byId.size !== keys.length) throw new Error('it contains a key twice');
+  }
+
+  /**
+   * Accepts PEM blocks (PKCS#8, or SPKI for public keys), a JWK, or a JWK Set; empty text for no keys. PEM line ends may be
+   * written as `\n`, because many environment files do not support multi-line values.
+   *
+   * @throws Error that does not repeat the text, which is a secret
+   */
+  static parse(text: string): SigningKeys {
+    if (text.trim() === '') return new SigningKeys([]);
+    const keys = /^\s*\{/.test(text) ? readJwks(text) : readPem(text.replaceAll('\\n', '\n'));
+    if (keys.length > MAX_KEYS) throw new Error(`it contains more than ${MAX_KEYS} keys`);
+    const parsed = new SigningKeys(keys.map(signingKey));
+    // OpenID Connect Discovery 3: "The algorithm RS256 MUST be included."
+    if (!parsed.algorithms.includes(DEFAULT_SIGNING_ALGORITHM))
+      throw new Error('it contains no RSA key, which every OpenID provider needs (RS256)');
+    return parsed;
+  }
+
+  get isEmpty(): boolean {
+    return this.byId.size === 0;
+  }
+
+  /** Key ids; the first one of each algorithm signs. */
+  get ids(): readonly { readonly id: string; readonly alg: SigningAlgorithm }[] {
+    return [...this.byId.values()].map(({ kid: id, alg }) => ({ id, alg }));
+  }
+
+  get algorithms(): readonly SigningAlgorithm[] {
+    const present = new Set([...this.byId.values()].map(({ alg }) => alg));
+    return SIGNING_ALGORITHMS.filter((alg) => present.has(alg));
+  }
+
+  /** False for public keys, which only verify. */
+  get canSign(): boolean {
+    return !this.isEmpty && [...this.byId.values()].every(({ privateKey }) => privateKey !== null);
+  }
+
+  /** JWK Set of the public keys (RFC 7517 5). */
+  get jwks(): { readonly keys: readonly JWK[] } {
+    const keys = [...this.byId.values()].map(({ kid, alg, publicKey }) => ({
+      ...(publicKey.export({ format: 'jwk' }) as JWK),
+      kid,
+      alg,
+      use: 'sig',
+    }));
+    return { keys };
+  }
+
+  has(alg: SigningAlgorithm): boolean {
+    return this.algorithms.includes(alg);
+  }
+
+  /**
+   * Signs on a thread of the crypto library, because RSA takes a millisecond.
+   *
+   * @param type `typ` of the header: `logout+jwt` for a logout token
+   * @throws Error without a private key of the algorithm
+   */
+  async sign(claims: object, alg: SigningAlgorithm, type = 'JWT'): Promise<string> {
+    const key = [...this.byId.values()].find((one) => one.alg === alg && one.privateKey);
+    if (!key?.privateKey) throw new Error(`there is no private key for ${alg}`);
+    return new CompactSign(Buffer.from(JSON.stringify(claims)))
+      .setProtectedHeader({ alg, kid: key.kid, typ: type })
+      .sign(key.privateKey);
+  }
+
+  /**
+   * Returns the claims of an ID token of this issuer, also of an expired one: an `id_token_hint` usually is (RP-Initiated
+   * Logout 1.0 2). Null for any other text.
+   */
+  async verify(token: string, issuer: string): Promise<Readonly<Record<string, unknown>> | null> {
+    if (token.length > MAX_TOKEN) return null;
+    try {
+      const { kid, typ } = decodeProtectedHeader(token);
+      const key = this.byId.get(kid ?? '');
+      // A logout token is not a hint (Back-Channel Logout 1.0 2.4).
+      if (!key || typ !== 'JWT') return null;
+      const { payload } = await compactVerify(token, key.publicKey, { algorithms: [key.alg] });
+      const claims = JSON.parse(new TextDecoder().decode(payload)) as Record<string, unknown>;
+      return claims['iss'] === issuer ? claims : null;
+    } catch {
+      return null;
+    }
+  }
+}
+
+function readPem(text: string): KeyObject[] {
+  if (text.replaceAll(PEM_BLOCK, '').trim() !== '') throw new Error('it is neither PEM nor a JWK');
+  return [...text.matchAll(PEM_BLOCK)].map(([block, label]) => {
+    if (label !== 'PRIVATE KEY' && label !== 'PUBLIC KEY')
+      throw new Error('a PEM block must be a PRIVATE KEY (PKCS#8), or a PUBLIC KEY (SPKI)');
+    const isPrivate = label === 'PRIVATE KEY';
+    return readable(() => (isPrivate ? createPrivateKey(block) : createPublicKey(block)));
+  });
+}
+
+function readJwks(text: string): KeyObject[] {
+  let parsed: JsonWebKey & { readonly keys?: unknown };
+  try {
+    parsed = JSON.parse(text) as typeof parsed;
+  } catch {
+    throw new Error('it is not JSON');
+  }
+  const jwks = Array.isArray(parsed.keys) ? (parsed.keys as (JsonWebKey | null)[]) : [parsed];
+  return jwks.map((jwk) => {
+    const key = { key: jwk ?? {}, format: 'jwk' } as const;
+    return readable(() => (jwk?.d === undefined ? createPublicKey(key) : createPrivateKey(key)));
+  });
+}
+
+function readable(read: () => KeyObject): KeyObject {
+  try {
+    return read();
+  } catch {
+    throw new Error('a key cannot be read');
+  }
+}
+
+function signingKey(key: KeyObject): SigningKey {
+  const isPrivate = key.type === 'private';
+  const publicKey = isPrivate ? createPublicKey(key) : key;
+  const alg = algorithmOf(publicKey);
+  const jwk = publicKey.export({ format: 'jwk' }) as Readonly<Record<string, unknown>>;
+  const members = Object.fromEntries(MEMBERS[alg].map((name) => [name, jwk[name]]));
+  const kid = createHash('sha256').update(JSON.stringify(members)).digest('base64url');
+  return { kid, alg, publicKey, privateKey: isPrivate ? key : null };
+}
+
+function algorithmOf({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): SigningAlgorithm {
+  if (asymmetricKeyType === 'ed25519') return 'EdDSA';
+  if (asymmetricKeyType === 'ec' && asymmetricKeyDetails?.namedCurve === 'prime256v1') return 'ES256';
+  if (asymmetricKeyType !== 'rsa')
+    throw new Error('a key is neither RSA (RS256), P-256 (ES256) nor Ed25519 (EdDSA)');
+  // RFC 7518 3.3: "A key of size 2048 bits or larger MUST be used."
+  if ((asymmetricKeyDetails?.modulusLength ?? 0) < MIN_RSA_BITS)
+    throw new Error(`an RSA key has fewer than ${MIN_RSA_BITS} bits`);
+  return 'RS256';
+}
