@@ -143,7 +143,7 @@ export function checkAuthorizationRequest(
   try {
     if (pushRequired) throw mustBePushed();
     const state = checkState(parameters, client);
-    checkRequestObject(parameters);
+    if (isAuthenticationRequest(parameters, scopes)) checkRequestObject(parameters);
     checkResponseType(parameters);
     checkResponseMode(parameters);
     const challenge = checkPkce(parameters, client);
@@ -177,6 +177,11 @@ export function redirectable(error: OAuthError, parameters: Parameters, client: 
   } catch {
     return error;
   }
+}
+
+/** OpenID Connect Core 3.1.2.1: an authentication request has the scope `openid`. */
+export function isAuthenticationRequest(parameters: Parameters, catalogue: ScopeCatalogue): boolean {
+  return catalogue.has(OPENID) && scopeTokens(readParameter(parameters, 'scope') ?? '').includes(OPENID);
 }
 
 const NOT_AUTHENTICATION = { nonce: null, claims: null, idTokenHint: null } as const;

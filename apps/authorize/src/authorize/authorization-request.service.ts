@@ -8,6 +8,7 @@ import type { User } from '#database/user/user.js';
 import {
   type AuthorizationRequest,
   checkAuthorizationRequest,
+  isAuthenticationRequest,
   redirectable,
   RedirectableError,
 } from '#oauth/authorization-request.js';
@@ -114,7 +115,11 @@ export class AuthorizationRequestService {
   ): Promise<{ request: AuthorizationRequest; pushedId: string | null }> {
     const { scopes, apis } = this;
     const requestUri = readParameter(parameters, 'request_uri');
-    if (requestUri !== undefined && !isPushedReference(requestUri))
+    if (
+      requestUri !== undefined &&
+      !isPushedReference(requestUri) &&
+      isAuthenticationRequest(parameters, scopes)
+    )
       throw unsupportedRequestUri(parameters, client);
     if (requestUri === undefined) {
       const pushRequired = client.requirePar || this.configuration.REQUIRE_PAR === 'true';
