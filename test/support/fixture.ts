@@ -13,6 +13,7 @@ import { ResourceServerStore } from '#database/resource-server/resource-server.s
 import { UserAccountStore } from '#database/user/user-account.store.js';
 import { UserStore } from '#database/user/user.store.js';
 import { grantId, TokenCodec } from '#grants/token-codec.js';
+import type { IdTokenRequest, Login } from '#grants/grant.js';
 import { GrantStore } from '#grants/grant.store.js';
 import { KeyRing } from '#grants/key-ring.js';
 import { DEFAULT_LIFETIMES, type Lifetimes } from '#grants/lifetimes.js';
@@ -120,11 +121,13 @@ export async function openFixture(
         requestedScope?: string;
         resources?: string;
         externalId?: string;
+        login?: Login;
+        idToken?: IdTokenRequest;
       } = {},
     ): Promise<string> {
       const { code, grantId: id } = issuer.code(Date.now());
-      const { scope = 'profile:read', resources = null, externalId = null } = pending;
-      const grant = { clientId, userId, scope, resources };
+      const { scope = 'profile:read', resources = null, externalId = null, login = null, idToken } = pending;
+      const grant = { clientId, userId, scope, resources, login };
       const expiresAt = new Date(Date.now() + lifetimes.refreshToken * 1000);
       await records.create({
         id,
@@ -133,7 +136,7 @@ export async function openFixture(
         expiresAt,
       });
       const { redirectUri = REDIRECT_URI, challenge = null, jkt = null } = pending;
-      const pendingGrant = { ...grant, externalId, redirectUri, challenge, jkt };
+      const pendingGrant = { ...grant, externalId, redirectUri, challenge, jkt, ...(idToken && { idToken }) };
       await grants.create(id, pendingGrant, Date.now(), lifetimes.code);
       return code;
     },

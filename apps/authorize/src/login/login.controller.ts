@@ -43,7 +43,7 @@ export class LoginController {
     const cookie = known ?? this.cookies.generate();
     if (known === null) reply.header('Set-Cookie', this.cookies.set(cookie));
     const translator = this.translatorFor(headers, query, request);
-    const username = request?.loginHint?.trim() || request?.user?.email || '';
+    const username = request?.loginHint?.trim() || (request?.isOtherUser ? '' : request?.user?.email) || '';
     const flash = await this.flashMessages.consume(cookie, query);
     this.pages.page(reply, 200, loginPage({ translator, cookie, query, request, username, flash }));
   }

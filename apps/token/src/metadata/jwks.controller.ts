@@ -1,6 +1,7 @@
-import { Controller, Get, NotFoundException, Req, Res } from '@nestjs/common';
+import { Controller, Get, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ENDPOINTS } from '#oauth/endpoints.js';
+import { OAuthError } from '#oauth/oauth-error.js';
 import { SigningKeys } from '#oauth/openid/signing-keys.js';
 import { ApiOperation } from '#openapi/operation.js';
 import { sendDocument, serveDocument, type ServedDocument } from '#openapi/serve-document.js';
@@ -18,7 +19,12 @@ export class JwksController {
   @Get()
   @ApiOperation(JWKS_OPERATION)
   jwks(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
-    if (this.keys.isEmpty) throw new NotFoundException();
+    requireOpenId(this.keys);
     sendDocument(request, reply, this.keySet);
   }
+}
+
+/** @throws OAuthError not_found without ID_TOKEN_KEYS */
+export function requireOpenId(keys: SigningKeys): void {
+  if (keys.isEmpty) throw new OAuthError('not_found', 404, 'this service is not an OpenID provider');
 }

@@ -1,4 +1,4 @@
-import { Controller, Get, Header, NotFoundException } from '@nestjs/common';
+import { Controller, Get, Header } from '@nestjs/common';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { PROMPTS } from '#oauth/authorization-request.js';
 import { LOCALES } from '#oauth/locale.js';
@@ -10,6 +10,7 @@ import { ApiOperation } from '#openapi/operation.js';
 import { serviceDescription } from '#openapi/serve-document.js';
 import { TokenConfiguration } from '../token.configuration.js';
 import { GRANT_TYPES } from '../token/token.dto.js';
+import { requireOpenId } from './jwks.controller.js';
 import {
   type AuthorizationServerMetadata,
   METADATA_OPERATION,
@@ -32,7 +33,7 @@ export class MetadataController {
   @Get(ENDPOINTS.openIdConfiguration)
   @ApiOperation(OPENID_CONFIGURATION_OPERATION)
   openIdConfiguration(): AuthorizationServerMetadata {
-    if (this.keys.isEmpty) throw new NotFoundException();
+    requireOpenId(this.keys);
     return this.metadata();
   }
 

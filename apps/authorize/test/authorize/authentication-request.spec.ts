@@ -1,0 +1,190 @@
+import { subjectOf } from '#oauth/openid/id-token.js';
+import { PUBLIC_ID_TOKEN_KEYS, SIGNING_KEYS } from '#test/support/id-token-keys.js';
+import { storedGrant } from '#test/support/stored-grant.js';
+import { BASE_URL, redirectParameters } from '../support/authorize-app.js';
+import { formsOf } from '../support/browser.js';
+import {
+  allow,
+  AUTHORIZE,
+  expectCode,
+  expectConsentPage,
+  expectLogin,
+  useRequests,
+} from '../support/use-requests.js';
+
+const { app, now, address, logIn, scopes } = useRequests({ ID_TOKEN_KEYS: PUBLIC_ID_TOKEN_KEYS });
+
+const OPENID = { scope: 'openid' };
+
+beforeEach(async () => {
+  now.client = await app.client({ scopes: ['profile:read', 'openid', 'profile', 'email'] });
+});
+
+const hint = (claims: object) =>
+  SIGNING_KEYS.sign({ iss: BASE_URL, aud: now.client.clientId, exp: 1, ...claims }, 'RS256');
+
+const pendingGrant = async () => {
+  const sql =
+    'SELECT id, auth_time, session FROM grants WHERE client_id = $1 ORDER BY created_at DESC LIMIT 1';
+  const [row] = await app.sql<{ id: string; auth_time: string | null; session: string | null }>(sql, [
+    now.client.clientId,
+  ]);
+  return { row, stored: await storedGrant(app.redis, row?.id ?? '') };
+};
+
+const errorOf = (location: string | undefined) => redirectParameters(location)['error'];
+
+describe('an authentication request (OpenID Connect Core 3.1.2.1)', () => {
+  it('keeps the nonce with the pending grant only, and the login with the grant', async () => {
+    const browser = await app.loggedIn(now.user);
+    expectCode(await allow(browser, await browser.get(address({ ...OPENID, nonce: 'n-0S6_WzA2Mj' }))));
+    const { row, stored } = await pendingGrant();
+    expect(JSON.parse(stored['id_token'] ?? '')).toEqual({ nonce: 'n-0S6_WzA2Mj' });
+    expect(stored.login).toBe(`${row?.auth_time} ${row?.session}`);
+    expect(Number(row?.auth_time)).toBeGreaterThan(1_700_000_000);
+    expect(row?.session).toMatch(/^[\w-]{43}$/);
+  });
+
+  it('stores nothing of OpenID Connect without the scope openid', async () => {
+    const browser = await app.loggedIn(now.user);
+    const request = address({ scope: 'profile:read', nonce: 'n', claims: '{"id_token":{"email":null}}' });
+    expectCode(await allow(browser, await browser.get(request)));
+    const { row, stored } = await pendingGrant();
+    expect([row?.auth_time, row?.session]).toEqual([null, null]);
+    expect(Object.keys(stored)).toEqual(expect.not.arrayContaining(['login', 'id_token']));
+    expect(await scopes()).toEqual(['profile:read']);
+  });
+
+  it('may be posted, and continues as a GET with the same parameters', async () => {
+    const { clientId } = now.client;
+    const query = new URLSearchParams(address(OPENID).split('?')[1]);
+    const answer = await app.browser().post(AUTHORIZE, Object.fromEntries(query));
+    expect([answer.status, answer.headers['location']]).toEqual([303, `${AUTHORIZE}?${query.toString()}`]);
+    expect(query.get('client_id')).toBe(clientId);
+  });
+
+  it('is never answered by the POST itself, even with the fields of the consent form', async () => {
+    const browser = await app.loggedIn(now.user);
+    const query = new URLSearchParams(address(OPENID).split('?')[1]);
+    const answer = await browser.post(address(OPENID), { ...Object.fromEntries(query), decision: 'allow' });
+    expect(answer.headers['location']).toMatch(new RegExp(`^${AUTHORIZE}\\?`));
+    expect(await scopes()).toEqual([]);
+  });
+
+  it('is refused as a POST that is too long for a URL', async () => {
+    const query = new URLSearchParams(address({ ...OPENID, unknown: 'x'.repeat(9_000) }).split('?')[1]);
+    expect((await app.browser().post(AUTHORIZE, Object.fromEntries(query))).status).toBe(400);
+  });
+
+  it.each([
+    ['request', { request: 'a.b.c' }, 'request_not_supported'],
+    ['a request_uri elsewhere', { request_uri: 'https://app.example.com/r' }, 'request_uri_not_supported'],
+  ])('redirects an error for %s (6.1, 6.2)', async (_name, parameters, error) => {
+    const answer = await app.browser().get(address({ ...OPENID, ...parameters }));
+    expect([answer.status, errorOf(answer.headers['location'])]).toEqual([303, error]);
+  });
+});
+
+describe('the claims parameter (OpenID Connect Core 5.5)', () => {
+  it('shows and grants the scopes of the claims, and keeps those for the ID token', async () => {
+    const browser = await app.loggedIn(now.user);
+    const claims = JSON.stringify({ id_token: { email: null }, userinfo: { name: { essential: true } } });
+    const page = await browser.get(address({ ...OPENID, claims }));
+    expect(page.text).toContain('View your email address');
+    expectCode(await allow(browser, page));
+    expect(await scopes()).toEqual(['openid profile email']);
+    expect(JSON.parse((await pendingGrant()).stored['id_token'] ?? '')).toEqual({ claims: ['email'] });
+  });
+
+  it('cannot add a scope that the client is not registered for', async () => {
+    now.client = await app.client({ scopes: ['openid'] });
+    const browser = await app.loggedIn(now.user);
+    const claims = '{"userinfo":{"email":null}}';
+    expectCode(await allow(browser, await browser.get(address({ ...OPENID, claims }))));
+    expect(await scopes()).toEqual(['openid']);
+  });
+
+  it.each(['x', '[]', JSON.stringify({ id_token: { name: 'x'.repeat(2_100) } })])(
+    'is refused if it is no JSON object, or too long',
+    async (claims) => {
+      const answer = await app.browser().get(address({ ...OPENID, claims }));
+      expect(errorOf(answer.headers['location'])).toBe('invalid_request');
+    },
+  );
+});
+
+describe('id_token_hint (OpenID Connect Core 3.1.2.1)', () => {
+  it('continues for the user whom it names, also by an expired ID token', async () => {
+    const browser = await app.loggedIn(now.user);
+    const id_token_hint = await hint({ sub: String(now.user.id) });
+    expectConsentPage(await browser.get(address({ ...OPENID, id_token_hint })));
+  });
+
+  it('compares the pairwise subject of a pairwise client', async () => {
+    now.client = await app.client({ scopes: ['openid'], sector: 'app.example.com' });
+    const browser = await app.loggedIn(now.user);
+    const id_token_hint = await hint({ sub: subjectOf(now.client, now.user.id) });
+    expectConsentPage(await browser.get(address({ ...OPENID, id_token_hint })));
+    const ofPublicSubject = await hint({ sub: String(now.user.id) });
+    const request = address({ ...OPENID, id_token_hint: ofPublicSubject });
+    expectLogin(await browser.get(request), request);
+  });
+
+  it('returns login_required for another user with prompt=none', async () => {
+    const browser = await app.loggedIn(now.user);
+    const id_token_hint = await hint({ sub: '999' });
+    const answer = await browser.get(address({ ...OPENID, id_token_hint, prompt: 'none' }));
+    expect(errorOf(answer.headers['location'])).toBe('login_required');
+  });
+
+  it('lets another user log in, and returns login_required if a third one does', async () => {
+    const browser = await app.loggedIn(now.user);
+    const other = await app.user('Grace Hopper');
+    const request = address({ ...OPENID, id_token_hint: await hint({ sub: String(other.id) }) });
+    expectLogin(await browser.get(request), request);
+    const login = await browser.get(request.replace(AUTHORIZE, '/auth/login'));
+    expect(login.text).not.toContain(now.user.email);
+    expectConsentPage(await browser.follow(await logIn(browser, login, other)));
+
+    const third = await app.loggedIn(now.user);
+    const again = await third.get(request.replace(AUTHORIZE, '/auth/login'));
+    const answer = await third.follow(await logIn(third, again, now.user));
+    expect(errorOf(answer.headers['location'])).toBe('login_required');
+    expect(await scopes()).toEqual([]);
+  });
+
+  it('takes no decision from another user, by a form that was open before', async () => {
+    const browser = await app.loggedIn(now.user);
+    const page = await browser.get(
+      address({ ...OPENID, id_token_hint: await hint({ sub: String(now.user.id) }) }),
+    );
+    const other = address({ ...OPENID, id_token_hint: await hint({ sub: '999' }) });
+    const form = formsOf(page.text).find(({ action }) => action.startsWith(AUTHORIZE));
+    const answer = await browser.post(other, { ...form?.fields, decision: 'allow' });
+    expect(answer.headers['location']).toMatch(/^\/auth\/login\?/);
+    expect(await scopes()).toEqual([]);
+  });
+
+  it.each([
+    ['of another client', () => hint({ aud: 'sc_other', sub: '1' })],
+    ['of another issuer', () => hint({ iss: 'https://evil.example', sub: '1' })],
+    ['forged', async () => `${(await hint({ sub: '1' })).slice(0, -4)}AAAA`],
+    ['no JWT', async () => 'x'],
+  ])('is refused if it is %s', async (_what, make) => {
+    const answer = await app.browser().get(address({ ...OPENID, id_token_hint: await make() }));
+    expect([answer.status, errorOf(answer.headers['location'])]).toEqual([303, 'invalid_request']);
+  });
+
+  it('is ignored without the scope openid', async () => {
+    const browser = await app.loggedIn(now.user);
+    expectConsentPage(await browser.get(address({ scope: 'profile:read', id_token_hint: 'x' })));
+  });
+});
+
+it('sub in the claims parameter names the expected user (OpenID Connect Core 5.5.1)', async () => {
+  const browser = await app.loggedIn(now.user);
+  const claims = (sub: number) => JSON.stringify({ id_token: { sub: { value: String(sub) } } });
+  expectConsentPage(await browser.get(address({ ...OPENID, claims: claims(now.user.id) })));
+  const answer = await browser.get(address({ ...OPENID, claims: claims(999), prompt: 'none' }));
+  expect(errorOf(answer.headers['location'])).toBe('login_required');
+});
