@@ -3,7 +3,7 @@ import type { Token } from './token-codec.js';
 
 /** Login of the user who granted the scope `openid`. */
 export interface Login {
-  /** `auth_time` (OpenID Connect Core 2), in seconds since the epoch; null if the login provider did not tell it. */
+  /** `auth_time` (OpenID Connect Core 2), in seconds since the epoch; null if the login provider did not report it. */
   readonly authTime: number | null;
   /** Session of the authorize app, from which each client's `sid` is derived. */
   readonly session: string;

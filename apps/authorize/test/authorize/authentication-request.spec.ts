@@ -45,6 +45,7 @@ describe('an authentication request (OpenID Connect Core 3.1.2.1)', () => {
     expect(row?.session).toMatch(/^[\w-]{43}$/);
   });
 
+  // @openid core 3.1.2.1
   it('stores nothing of OpenID Connect without the scope openid', async () => {
     const browser = await app.loggedIn(now.user);
     const request = address({ scope: 'profile:read', nonce: 'n', claims: '{"id_token":{"email":null}}' });
@@ -55,6 +56,7 @@ describe('an authentication request (OpenID Connect Core 3.1.2.1)', () => {
     expect(await scopes()).toEqual(['profile:read']);
   });
 
+  // @openid core 3.1.2.1
   it('may be posted, and continues as a GET with the same parameters', async () => {
     const { clientId } = now.client;
     const query = new URLSearchParams(address(OPENID).split('?')[1]);
@@ -76,6 +78,7 @@ describe('an authentication request (OpenID Connect Core 3.1.2.1)', () => {
     expect((await app.browser().post(AUTHORIZE, Object.fromEntries(query))).status).toBe(400);
   });
 
+  // @openid core 6.1
   it.each([
     ['request', { request: 'a.b.c' }, 'request_not_supported'],
     ['a request_uri elsewhere', { request_uri: 'https://app.example.com/r' }, 'request_uri_not_supported'],
@@ -86,6 +89,7 @@ describe('an authentication request (OpenID Connect Core 3.1.2.1)', () => {
 });
 
 describe('the claims parameter (OpenID Connect Core 5.5)', () => {
+  // @openid core 5.5
   it('shows and grants the scopes of the claims, and keeps those for the ID token', async () => {
     const browser = await app.loggedIn(now.user);
     const claims = JSON.stringify({ id_token: { email: null }, userinfo: { name: { essential: true } } });
@@ -114,7 +118,8 @@ describe('the claims parameter (OpenID Connect Core 5.5)', () => {
 });
 
 describe('id_token_hint (OpenID Connect Core 3.1.2.1)', () => {
-  it('continues for the user whom it names, also by an expired ID token', async () => {
+  // @openid core 3.1.2.1
+  it('continues for the named user, also with an expired ID token', async () => {
     const browser = await app.loggedIn(now.user);
     const id_token_hint = await hint({ sub: String(now.user.id) });
     expectConsentPage(await browser.get(address({ ...OPENID, id_token_hint })));
@@ -181,6 +186,7 @@ describe('id_token_hint (OpenID Connect Core 3.1.2.1)', () => {
   });
 });
 
+// @openid core 5.5.1
 it('sub in the claims parameter names the expected user (OpenID Connect Core 5.5.1)', async () => {
   const browser = await app.loggedIn(now.user);
   const claims = (sub: number) => JSON.stringify({ id_token: { sub: { value: String(sub) } } });

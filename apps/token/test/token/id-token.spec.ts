@@ -27,7 +27,8 @@ const refresh = (token: string, more: object = {}) =>
   app.post('token', { ...app.ours, grant_type: 'refresh_token', refresh_token: token, ...more });
 
 describe('the ID token of a code exchange (OpenID Connect Core 3.1.3.3)', () => {
-  it('tells issuer, user, client, login and nonce, and the hash of the access token', async () => {
+  // @openid core 2 @openid core 3.1.3.3
+  it('contains issuer, user, client, login, nonce and the hash of the access token', async () => {
     const answer = await exchange();
     expect(answer.status).toBe(200);
     const { payload, alg } = await verified(answer);
@@ -55,7 +56,7 @@ describe('the ID token of a code exchange (OpenID Connect Core 3.1.3.3)', () => 
     expect(answer.body).not.toHaveProperty('id_token');
   });
 
-  it('lacks auth_time if the login provider did not tell it', async () => {
+  it('has no auth_time if the login provider did not report it', async () => {
     const { payload } = await verified(await exchange({ ...OPENID, login: { ...LOGIN, authTime: null } }));
     expect(payload).not.toHaveProperty('auth_time');
   });
@@ -68,6 +69,7 @@ describe('the ID token of a code exchange (OpenID Connect Core 3.1.3.3)', () => 
     expect(payload).not.toHaveProperty('email_verified');
   });
 
+  // @openid core 2
   it('is signed with the algorithm that the client is registered with', async () => {
     for (const alg of ['ES256', 'EdDSA']) {
       await app.sql('UPDATE clients SET id_token_alg = $1 WHERE client_id = $2', [alg, app.ours.client_id]);
@@ -94,6 +96,7 @@ describe('the ID token of a code exchange (OpenID Connect Core 3.1.3.3)', () => 
 });
 
 describe('the ID token of a refresh (OpenID Connect Core 12.2)', () => {
+  // @openid core 12.2
   it('has the same sub, aud, auth_time and sid, and no nonce', async () => {
     const first = await exchange();
     const { payload: before } = await verified(first);
@@ -152,6 +155,7 @@ describe('the key set (RFC 7517)', () => {
 describe('OpenID Connect Discovery 1.0', () => {
   const PATH = '/.well-known/openid-configuration';
 
+  // @openid discovery 3 @openid discovery 4
   it('is the document of RFC 8414, with the fields of OpenID Connect', async () => {
     const { body } = await request(app.server).get(PATH);
     expect(body).toMatchObject({

@@ -54,6 +54,7 @@ describe('the claims parameter (OpenID Connect Core 5.5)', () => {
 describe('claims about the user', () => {
   const claims = { name: 'Ada', email: 'ada@example.com', email_verified: true };
 
+  // @openid core 5.4
   it('are granted by scope, and absent if unknown (OpenID Connect Core 5.4)', () => {
     expect(grantedClaims(claims, ['openid'])).toEqual({});
     expect(grantedClaims(claims, ['openid', 'profile'])).toEqual({ name: 'Ada' });

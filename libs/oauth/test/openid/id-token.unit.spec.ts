@@ -7,6 +7,7 @@ describe('the subject of a user (OpenID Connect Core 8)', () => {
     expect(subjectOf({ subjectKey: null }, 7)).toBe('7');
   });
 
+  // @openid core 8.1
   it('is the same for all clients of a sector, and reveals nothing to others', () => {
     const subject = subjectOf({ subjectKey: sector }, 7);
     expect(subject).toMatch(/^[\w-]{43}$/);
@@ -24,6 +25,7 @@ it('the sid of a session differs between clients, so that pairwise subjects cann
 });
 
 // OpenID Connect Core A.4 has this access token and hash.
+// @openid core 3.1.3.6
 it('at_hash is the left half of the hash of the signature algorithm (OpenID Connect Core 3.1.3.6)', () => {
   expect(accessTokenHash('jHkWEdUXMU1BwAsC4vtUsZwnNvTIxEl0z9K3vx5KF0Y', 'RS256')).toBe(
     '77QmUPtjPfzWtF2AnpK9RQ',

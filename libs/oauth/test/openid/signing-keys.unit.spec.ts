@@ -65,6 +65,7 @@ describe('a signed token', () => {
     expect(protectedHeader).toMatchObject({ alg, typ: 'JWT' });
   });
 
+  // @openid core 10.1.1
   it('is signed with the first key of its algorithm', async () => {
     const [first, second] = [rsaKey(), rsaKey()];
     const keys = SigningKeys.parse(pkcs8(first) + pkcs8(second));
