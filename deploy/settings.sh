@@ -1,5 +1,5 @@
 #!/bin/sh
-# Generates the passwords, the token key and the certificate of a development installation, one folder per process:
+# Generates the passwords, the keys and the certificate of a development installation, one folder per process:
 #   sh deploy/settings.sh FOLDER
 # docker-compose.yml runs it on volumes; k8s/overlays/local reads its files. It needs openssl. A second run changes
 # nothing, because servers keep the passwords of their first start. It never prints a secret.
@@ -71,6 +71,19 @@ for process in authorize token; do
   echo "TOKEN_KEYS=$key" >$process/token-keys.env
 done
 
+# Keys of ID tokens, one per algorithm: token signs with them, authorize has their public keys. PEM, with \n for line ends.
+one_line() { awk '{ printf "%s\\n", $0 }'; }
+printf 'ID_TOKEN_KEYS=' | tee token/id-token-keys.env >authorize/id-token-keys.env
+for algorithm in 'RSA -pkeyopt rsa_keygen_bits:2048' 'EC -pkeyopt ec_paramgen_curve:P-256' ED25519; do
+  # shellcheck disable=SC2086
+  private=$(openssl genpkey -algorithm $algorithm 2>/dev/null)
+  echo "$private" | one_line >>token/id-token-keys.env
+  echo "$private" | openssl pkey -pubout | one_line >>authorize/id-token-keys.env
+done
+for process in authorize token; do
+  echo >>$process/id-token-keys.env
+done
+
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 825 \
   -subj '/CN=scheduling-oauth development' \
   -addext 'subjectAltName=DNS:localhost,DNS:auth.localhost,DNS:base.localhost,DNS:api.localhost,IP:127.0.0.1' \
@@ -81,4 +94,4 @@ cat ingress/key.draft >ingress/tls.key
 rm ingress/key.draft
 # Written last: its existence means that everything is complete.
 mv ingress/tls.draft ingress/tls.crt
-echo "settings.sh: made passwords, a token key and a certificate in $folder"
+echo "settings.sh: made passwords, keys and a certificate in $folder"

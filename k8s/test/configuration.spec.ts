@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { V1Container } from '@kubernetes/client-node';
 import { loadConfiguration } from '#platform/configuration/load-configuration.js';
+import { SIGNING_ALGORITHMS, SigningKeys } from '#oauth/openid/signing-keys.js';
 import { AuthorizeConfiguration } from '../../apps/authorize/src/authorize.configuration.js';
 import {
   ChangeSettings,
@@ -14,6 +15,7 @@ import {
 } from '../../apps/operator/src/settings/settings.js';
 import { ResourceConfiguration } from '../../apps/resource/src/resource.configuration.js';
 import { TokenConfiguration } from '../../apps/token/src/token.configuration.js';
+import { ID_TOKEN_KEYS, PUBLIC_ID_TOKEN_KEYS } from '#test/support/id-token-keys.js';
 import { containersOf, one, workloads } from './manifests.js';
 import { type Manifest, OVERLAYS, render } from './render.js';
 import { problemsOf } from './schema.js';
@@ -26,6 +28,12 @@ const SECRETS: Readonly<Record<string, string>> = {
   AUDIT_NATS_URL: 'tls://audit-token:secret@nats.example.com:4222',
   TOKEN_KEYS: 'A'.repeat(43),
 };
+
+/** Returns a value of a production Secret. */
+function secretOf(secret: string, key: string): string {
+  if (key !== 'ID_TOKEN_KEYS') return SECRETS[key] ?? '';
+  return secret === 'id-token-keys' ? ID_TOKEN_KEYS : PUBLIC_ID_TOKEN_KEYS;
+}
 
 /** Configuration classes by container name, and variables that Node itself reads. */
 const SHAPES: Readonly<Record<string, readonly (new () => object)[]>> = {
@@ -72,7 +80,7 @@ describe.each(OVERLAYS)('the variables of the %s overlay', (overlay) => {
         const { configMapKeyRef: map, secretKeyRef: secret } = valueFrom ?? {};
         if (map) return [name, one(manifests, 'ConfigMap', map.name ?? '').data?.[map.key] ?? ''];
         if (!secret) return [name, value ?? ''];
-        if (overlay === 'production') return [name, SECRETS[secret.key] ?? ''];
+        if (overlay === 'production') return [name, secretOf(secret.name ?? '', secret.key)];
         const text = one(manifests, 'Secret', secret.name ?? '').data?.[secret.key] ?? '';
         return [name, Buffer.from(text, 'base64').toString()];
       }),
@@ -111,6 +119,18 @@ describe.each(OVERLAYS)('the variables of the %s overlay', (overlay) => {
 
   it('set NODE_ENV to production, in which no secret has a default', () => {
     for (const container of ours) expect(environmentOf(container)['NODE_ENV']).toBe('production');
+  });
+
+  it('give private keys of ID tokens only to token, and their public keys to authorize', () => {
+    const holders = ours.filter(({ env = [] }) => env.some(({ name }) => name === 'ID_TOKEN_KEYS'));
+    const keys = holders.map((container) => ({
+      name: container.name,
+      keys: SigningKeys.parse(environmentOf(container)['ID_TOKEN_KEYS'] ?? ''),
+    }));
+    const canSign = Object.fromEntries(keys.map((one) => [one.name, one.keys.canSign]));
+    expect(canSign).toEqual({ authorize: false, token: true });
+    expect(keys[0]?.keys.jwks).toEqual(keys[1]?.keys.jwks);
+    expect(keys[0]?.keys.algorithms).toEqual(SIGNING_ALGORITHMS);
   });
 
   it('take credentials only from Secrets, of the process’s own user', () => {

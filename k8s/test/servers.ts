@@ -54,7 +54,9 @@ export async function startServers(): Promise<Servers> {
       superuserUrl: superuser.href,
       stop,
       async environmentOf(name) {
-        const files = ['database', 'redis', 'nats', 'token-keys'].map((file) => `${file}.env`);
+        const files = ['database', 'redis', 'nats', 'token-keys', 'id-token-keys'].map(
+          (file) => `${file}.env`,
+        );
         const texts = await Promise.all(
           files.map((file) => readFile(join(settings.folder, name, file), 'utf8').catch(() => '')),
         );

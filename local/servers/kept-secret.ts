@@ -11,7 +11,10 @@ function newSecret(): string {
  * The secret kept in a file that its owner alone may read; made by the first call.
  * Two first calls at once return the same one.
  */
-export async function keptSecret(file: string, make: () => string = newSecret): Promise<string> {
+export async function keptSecret(
+  file: string,
+  make: () => string | Promise<string> = newSecret,
+): Promise<string> {
   try {
     return (await readFile(file, 'utf8')).trim();
   } catch (error) {
@@ -20,7 +23,7 @@ export async function keptSecret(file: string, make: () => string = newSecret): 
   const folder = await mkdtemp(`${file}-`);
   try {
     const draft = join(folder, 'secret');
-    await writeFile(draft, `${make()}\n`, { mode: 0o600 });
+    await writeFile(draft, `${await make()}\n`, { mode: 0o600 });
     // A link appears whole or not at all, and never over a file that is there.
     await link(draft, file).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'EEXIST') throw error;

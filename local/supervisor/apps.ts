@@ -1,3 +1,4 @@
+import { publicIdTokenKeys } from '#oauth/openid/generate-keys.js';
 import type { BackingServices } from '../servers/backing-services.js';
 import type { AppCommand } from './app.js';
 import type { Account } from './demo-account.js';
@@ -10,6 +11,7 @@ const SECRETS = new Set([
   'NATS_URL',
   'AUDIT_NATS_URL',
   'TOKEN_KEYS',
+  'ID_TOKEN_KEYS',
   'CLIENT_ID',
   'CLIENT_SECRET',
 ]);
@@ -46,12 +48,14 @@ export function appCommands(
     ...nats,
     TOKEN_KEYS: account.tokenKeys,
   };
+  const tokenEnv = { ...stateful, ID_TOKEN_KEYS: account.idTokenKeys };
+  const authorizeEnv = { ...stateful, ID_TOKEN_KEYS: publicIdTokenKeys(account.idTokenKeys) };
   const client = { CLIENT_ID: account.clientId, CLIENT_SECRET: account.clientSecret, REDIRECT_URI };
   const app = (name: string) => ({ name, main: `apps/${name}/src/main`, internal: true });
   return [
     // Its guard also deletes the run file if npm start is killed.
-    { ...app('authorize'), port: ports.AUTHORIZE_PORT, env: stateful, remove: [runFile] },
-    { ...app('token'), port: ports.TOKEN_PORT, env: stateful },
+    { ...app('authorize'), port: ports.AUTHORIZE_PORT, env: authorizeEnv, remove: [runFile] },
+    { ...app('token'), port: ports.TOKEN_PORT, env: tokenEnv },
     { ...app('resource'), port: ports.RESOURCE_PORT, env: { ...common, API_URL, ...nats } },
     {
       name: 'demo-app',

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { matchClientSecret } from '#oauth/client.js';
+import { OPENID_SCOPES } from '#oauth/openid/openid-scopes.js';
 import { parseScopes } from '#oauth/scope-file.js';
 import { ClientRegistrationStore } from '#database/client/client-registration.store.js';
 import { ClientStore } from '#database/client/client.store.js';
@@ -14,12 +15,13 @@ import { StartError } from './start.error.js';
 
 /**
  * Registers the demo application and the demo user, unless they exist. The application always has the default scopes of
- * the file, which may be another one than at the last start.
+ * the file, which may be another one than at the last start, and the scopes of OpenID Connect. A request without `scope` gets
+ * the default scopes.
  *
  * @throws StartError if they exist with other credentials, or for a file of scopes that is not valid
  */
 export async function seed(databaseUrl: string, account: Account, settings: Settings): Promise<void> {
-  const scopes = defaultScopes(settings);
+  const scopes = demoScopes(settings);
   await withStores(databaseUrl, settings, async (clients, users, registrations) => {
     if (await hasClient(clients, account, settings)) {
       await registrations.update(account.clientId, (current) => ({ ...current, scopes }));
@@ -69,9 +71,10 @@ export async function missingSetup(
   return missing;
 }
 
-function defaultScopes({ scopesFile }: Settings): readonly string[] {
+function demoScopes({ scopesFile }: Settings): readonly string[] {
   try {
-    return parseScopes(readFileSync(scopesFile), { apiUrl: '', apis: null }).defaults;
+    const { defaults } = parseScopes(readFileSync(scopesFile), { apiUrl: '', apis: null });
+    return [...new Set([...defaults, ...OPENID_SCOPES.map(({ name }) => name)])];
   } catch (cause) {
     throw new StartError(`SCOPES_FILE ${scopesFile}: ${(cause as Error).message}`, { cause });
   }

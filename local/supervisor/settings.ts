@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { SigningKeys } from '#oauth/openid/signing-keys.js';
 import { DEFAULT_SCOPES_FILE } from '#oauth/scope-file.js';
 import { DEFAULT_SCHEMA, isSchemaName, SCHEMA_RULE } from '#platform/configuration/variables.js';
 import { StartError } from './start.error.js';
@@ -23,6 +24,8 @@ export interface Settings {
   loginAt?: string;
   /** TOKEN_KEYS, in place of the key that an earlier start has kept. */
   tokenKeys?: string;
+  /** ID_TOKEN_KEYS with private keys, in place of the keys that an earlier start has kept. */
+  idTokenKeys?: string;
   /** Whether to migrate and seed the database of DATABASE_URL. */
   seed: boolean;
   ports: Ports;
@@ -64,6 +67,8 @@ export function readSettings(env: NodeJS.ProcessEnv, args: readonly string[]): S
     users.set(port, name);
     ports[name] = port;
   }
+  const idTokenKeys = env['ID_TOKEN_KEYS'];
+  if (idTokenKeys) problems.push(...idTokenKeyProblems(idTokenKeys));
   if (problems.length > 0) throw new StartError(problems.join('\n'));
   const loginAt = env['LOGIN_URL'] || env['LOGIN_ISSUER'];
   const tokenKeys = env['TOKEN_KEYS'];
@@ -74,6 +79,7 @@ export function readSettings(env: NodeJS.ProcessEnv, args: readonly string[]): S
     scopesFile: resolve(env['SCOPES_FILE'] || DEFAULT_SCOPES_FILE),
     ...(loginAt && { loginAt }),
     ...(tokenKeys && { tokenKeys }),
+    ...(idTokenKeys && { idTokenKeys }),
     seed: args.includes(SEED),
     ports,
     authUrl: at(ports.AUTHORIZE_PORT),
@@ -83,4 +89,14 @@ export function readSettings(env: NodeJS.ProcessEnv, args: readonly string[]): S
     demoUrl: at(ports.DEMO_PORT),
     redirectUri: `${at(ports.DEMO_PORT)}/callback`,
   };
+}
+
+function idTokenKeyProblems(text: string): string[] {
+  try {
+    return SigningKeys.parse(text).canSign
+      ? []
+      : ['ID_TOKEN_KEYS must be private keys, which sign ID tokens'];
+  } catch (error) {
+    return [`ID_TOKEN_KEYS is invalid: ${(error as Error).message}`];
+  }
 }

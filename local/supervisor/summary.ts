@@ -17,6 +17,9 @@ export function summary(settings: Settings, account: Account, internal: Internal
     ['authorization URL', settings.authUrl + ENDPOINTS.authorize],
     ['access token URL', settings.baseUrl + ENDPOINTS.token],
     ['refresh token URL', settings.baseUrl + ENDPOINTS.refreshToken],
+    // OpenID Connect: libraries need no other URL.
+    ['issuer', settings.baseUrl],
+    ['OpenID discovery', settings.baseUrl + ENDPOINTS.openIdConfiguration],
   ];
   const accountPage = settings.authUrl + ENDPOINTS.account;
   const user: [string, string][] = settings.loginAt

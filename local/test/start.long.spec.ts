@@ -117,8 +117,10 @@ describe('npm start', () => {
 
   it('keeps its secrets in files that only their owner can read', async () => {
     const directory = env['LOCAL_DIR'] ?? '';
-    const secrets = (await readdir(directory)).filter((name) => /^(token-keys|demo-|run)/.test(name));
-    expect(secrets).toHaveLength(5);
+    const secrets = (await readdir(directory)).filter((name) =>
+      /^(token-keys|id-token-keys|demo-|run)/.test(name),
+    );
+    expect(secrets).toHaveLength(6);
     for (const name of secrets) expect((await stat(join(directory, name))).mode & 0o777).toBe(0o600);
   });
 

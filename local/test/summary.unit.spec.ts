@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { generateIdTokenKeys, publicIdTokenKeys } from '#oauth/openid/generate-keys.js';
 import type { BackingServices } from '../servers/backing-services.js';
 import { NoPasswordError, readRunFile } from '../demo/run-file.js';
 import type { Account } from '../supervisor/demo-account.js';
@@ -10,6 +11,7 @@ import { summary } from '../supervisor/summary.js';
 
 const account: Account = {
   tokenKeys: 'keys',
+  idTokenKeys: 'id token keys',
   clientId: 'sc_demo',
   clientSecret: 'scs_demo',
   email: 'ada@example.com',
@@ -19,6 +21,10 @@ const account: Account = {
 test('npm start prints the demo user and the demo', () => {
   const printed = summary(readSettings({}, []), account, []);
   expect(printed).toContain('demo-password');
+  expect(printed).toMatch(
+    /^  OpenID discovery  http:\/\/localhost:3002\/\.well-known\/openid-configuration$/m,
+  );
+  expect(printed).not.toContain('id token keys');
   expect(printed).toContain('npm run demo, npm run demo:operator, npx operator --help');
 });
 
@@ -42,4 +48,15 @@ test.each([
   } finally {
     await rm(folder, { recursive: true });
   }
+});
+
+test('npm start refuses values of ID_TOKEN_KEYS that cannot sign, without repeating them', async () => {
+  const keys = await generateIdTokenKeys();
+  expect(readSettings({ ID_TOKEN_KEYS: keys }, []).idTokenKeys).toBe(keys);
+  expect(() => readSettings({ ID_TOKEN_KEYS: publicIdTokenKeys(keys) }, [])).toThrow(
+    'ID_TOKEN_KEYS must be private keys, which sign ID tokens',
+  );
+  expect(() => readSettings({ ID_TOKEN_KEYS: 'no key' }, [])).toThrow(
+    'ID_TOKEN_KEYS is invalid: it is neither PEM nor a JWK',
+  );
 });

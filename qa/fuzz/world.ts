@@ -7,6 +7,7 @@ import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import { freePort } from '#local/servers/free-port.js';
 import { type Fixture, openFixture } from '#test/support/fixture.js';
+import { ID_TOKEN_KEYS, PUBLIC_ID_TOKEN_KEYS, SIGNING_KEYS } from '#test/support/id-token-keys.js';
 import type { Isolated } from '#test/support/isolate.js';
 import { type AppName, launchApp } from '#test/support/launch-app.js';
 import { PATIENT_ENVIRONMENT } from '#test/support/patience.js';
@@ -60,6 +61,8 @@ export async function startWorld(
     resource: `http://localhost:${ports.resource}`,
   };
   const probeOf = (app: AppName) => join(folder, `${app}.probe`);
+  const keys = { authorize: PUBLIC_ID_TOKEN_KEYS, token: ID_TOKEN_KEYS };
+  for (const { d = '' } of SIGNING_KEYS.privateJwks.keys) secrets.add('setting', d);
   let closing = false;
   const start = async (name: AppName) => {
     const app = await launchApp({
@@ -74,6 +77,7 @@ export async function startWorld(
         REDIS_URL: services.redisUrl,
         NATS_URL: services.natsUrl,
         TOKEN_KEYS: tokenKeys,
+        ...(name !== 'resource' && { ID_TOKEN_KEYS: keys[name] }),
         // As behind an ingress: login attempts are counted per forwarded client address.
         TRUSTED_PROXIES: '127.0.0.1',
         NODE_OPTIONS: `--import=${pathToFileURL(join(process.cwd(), 'dist/qa/fuzz/probe.js')).href}`,

@@ -10,6 +10,7 @@ import { UserStore } from '#database/user/user.store.js';
 import { freePort } from '#local/servers/free-port.js';
 import type { GuardedProcess } from '#local/servers/guarded-process.js';
 import { FaultProxy } from '#test/support/fault-proxy.js';
+import { ID_TOKEN_KEYS, PUBLIC_ID_TOKEN_KEYS } from '#test/support/id-token-keys.js';
 import { launchApp } from '#test/support/launch-app.js';
 import { until } from '#test/support/until.js';
 import { APPS, type App, type ReplicaName, type Server } from './plan.js';
@@ -146,6 +147,7 @@ export class Installation {
         CODE_LIFETIME: '600',
         TRUSTED_PROXIES: '127.0.0.1',
       };
+      const keys = { authorize: PUBLIC_ID_TOKEN_KEYS, token: ID_TOKEN_KEYS };
       for (const app of APPS)
         for (const number of [1, 2] as const) {
           const proxies: Partial<Record<Server, FaultProxy>> = {
@@ -157,6 +159,7 @@ export class Installation {
           }
           const env = {
             ...shared,
+            ...(app !== 'resource' && { ID_TOKEN_KEYS: keys[app] }),
             NATS_URL: proxies.nats?.url ?? '',
             ...(proxies.redis && { REDIS_URL: proxies.redis.url }),
             ...(proxies.postgres && { DATABASE_URL: proxies.postgres.url }),

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { freePort } from '#local/servers/free-port.js';
+import { ID_TOKEN_KEYS, PUBLIC_ID_TOKEN_KEYS } from '../support/id-token-keys.js';
 import { isolate } from '../support/isolate.js';
 import { until } from '../support/until.js';
 import type { RunFile } from '#local/demo/run-file.js';
@@ -35,8 +36,8 @@ export async function startProcesses(env: Readonly<Record<string, string>> = {})
     ...env,
   };
   const [authorize, token, resource] = await Promise.all([
-    launchApp('authorize', authorizePort, shared),
-    launchApp('token', tokenPort, shared),
+    launchApp('authorize', authorizePort, { ID_TOKEN_KEYS: PUBLIC_ID_TOKEN_KEYS, ...shared }),
+    launchApp('token', tokenPort, { ID_TOKEN_KEYS, ...shared }),
     launchApp('resource', resourcePort, shared),
   ]);
   const apps = { authorize, token, resource };

@@ -10,6 +10,7 @@ import { hashPassword } from '#database/user/password.js';
 import { UserStore } from '#database/user/user.store.js';
 import { createService, type Service } from '#platform/bootstrap/service.js';
 import { freePort } from '#local/servers/free-port.js';
+import { ID_TOKEN_KEYS, PUBLIC_ID_TOKEN_KEYS } from '../support/id-token-keys.js';
 import { isolate } from '../support/isolate.js';
 import { PATIENT, PATIENT_MS } from '../support/patience.js';
 import { authorizeApp } from '../../apps/authorize/src/app.module.js';
@@ -60,11 +61,16 @@ export async function startProduct(
     ...PATIENT,
   };
   const run = await register(services.databaseUrl, shared, `${demoUrl}/callback`);
-  const authorize = Object.assign(new AuthorizeConfiguration(), shared, authorizeSettings, {
-    OTHER_API_URLS,
-    PORT: authorizePort,
+  const authorize = Object.assign(
+    new AuthorizeConfiguration(),
+    shared,
+    { ID_TOKEN_KEYS: PUBLIC_ID_TOKEN_KEYS },
+    authorizeSettings,
+    { OTHER_API_URLS, PORT: authorizePort },
+  );
+  const token = Object.assign(new TokenConfiguration(), shared, { ID_TOKEN_KEYS }, settings, {
+    PORT: tokenPort,
   });
-  const token = Object.assign(new TokenConfiguration(), shared, settings, { PORT: tokenPort });
   const resource = Object.assign(new ResourceConfiguration(), shared, { PORT: resourcePort });
   const apps = {
     token: await listen(tokenApp(token)),

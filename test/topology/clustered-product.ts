@@ -7,6 +7,7 @@ import { migrate } from '#database/connection/migrate.js';
 import { hashPassword } from '#database/user/password.js';
 import { UserStore } from '#database/user/user.store.js';
 import { type AppProcess, startApp } from '../support/app-process.js';
+import { ID_TOKEN_KEYS, PUBLIC_ID_TOKEN_KEYS } from '../support/id-token-keys.js';
 import { freePort } from '#local/servers/free-port.js';
 import type { Installation, User } from './installation.js';
 
@@ -46,10 +47,11 @@ export async function startClusteredProduct(urls: BackingUrls, resources: 1 | 2)
   };
   const keys = randomBytes(32).toString('base64url');
   const stateful = { ...shared, ...urls, TOKEN_KEYS: keys };
+  const tokenEnv = { ...stateful, ID_TOKEN_KEYS };
   const started = await Promise.allSettled([
-    startApp('authorize', { ...stateful, PORT: String(authorize) }),
-    startApp('token', { ...stateful, PORT: String(token) }),
-    startApp('token', stateful),
+    startApp('authorize', { ...stateful, ID_TOKEN_KEYS: PUBLIC_ID_TOKEN_KEYS, PORT: String(authorize) }),
+    startApp('token', { ...tokenEnv, PORT: String(token) }),
+    startApp('token', tokenEnv),
     startApp('resource', { ...shared, PORT: String(resource) }),
     ...(resources === 2 ? [startApp('resource', shared)] : []),
   ]);

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Generates passwords, a token key and a certificate once (deploy/settings.sh), and writes Secrets from them:
+# Generates passwords, keys and a certificate once (deploy/settings.sh), and writes Secrets from them:
 #   sh k8s/overlays/local/settings.sh
 # Not Kustomize's generator: it wraps long values, which kubectl reports as a change on every apply.
 set -eu
@@ -29,6 +29,8 @@ secret() {
   secret database-owner Opaque migrate/database.env
   secret redis Opaque token/redis.env
   secret token-keys Opaque token/token-keys.env
+  secret id-token-keys Opaque token/id-token-keys.env
+  secret id-token-public-keys Opaque authorize/id-token-keys.env
   for process in authorize token resource operator product migrate; do
     secret nats-$process Opaque $process/nats.env
   done

@@ -92,6 +92,19 @@ export class SigningKeys {
     return { keys };
   }
 
+  /**
+   * JWK Set of the private keys: secret.
+   *
+   * @throws Error with a public key only
+   */
+  get privateJwks(): { readonly keys: readonly JWK[] } {
+    const keys = [...this.byId.values()].map(({ kid, alg, privateKey }) => {
+      if (privateKey === null) throw new Error(`key ${kid} has no private key`);
+      return { ...(privateKey.export({ format: 'jwk' }) as JWK), kid, alg, use: 'sig' };
+    });
+    return { keys };
+  }
+
   has(alg: SigningAlgorithm): boolean {
     return this.algorithms.includes(alg);
   }
