@@ -1,5 +1,6 @@
 import { AUTHORIZATION_PARAMETERS } from '#oauth/authorization-request.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
+import { OAuthError } from '#oauth/oauth-error.js';
 
 /**
  * Without the '?'. Encodes '#', which Node's HTTP parser accepts, but which would start a fragment in a Location header or a
@@ -12,6 +13,33 @@ export function rawQuery(url: string): string {
 
 export function withQuery(path: string, query: string): string {
   return query === '' ? path : `${path}?${query}`;
+}
+
+/** Adds to an address of an application as text, because URL classes would rewrite it. The registered query stays (RFC 6749 3.1.2). */
+export function addQuery(uri: string, query: string): string {
+  if (!uri.includes('?')) return `${uri}?${query}`;
+  return uri + (/[?&]$/.test(uri) ? '' : '&') + query;
+}
+
+/** Characters of the URL to which a posted request is redirected. */
+const MAX_POSTED_QUERY = 8_000;
+
+/**
+ * Returns posted parameters as a query. Browsers send a SameSite=Lax cookie with a redirected GET, but not with a POST from another
+ * site.
+ */
+export function postedQuery(fields: Readonly<Record<string, unknown>>): string {
+  const pairs = Object.entries(fields).flatMap(([name, value]) =>
+    [value].flat().map((one) => [name, String(one)]),
+  );
+  const query = new URLSearchParams(pairs).toString();
+  if (query.length <= MAX_POSTED_QUERY) return query;
+  throw OAuthError.invalidRequest(
+    `the parameters have more than ${MAX_POSTED_QUERY} characters: push the request`,
+    {
+      detail: { check: 'parameter_invalid', length: query.length },
+    },
+  );
 }
 
 const RETURN_PAGES = { apps: ENDPOINTS.connectedApps } as const;

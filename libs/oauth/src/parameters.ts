@@ -35,6 +35,8 @@ export const LIMITS = {
   claims: 2_048,
   id_token_hint: 4_096,
   request: 8_192,
+  // end-session request
+  post_logout_redirect_uri: 2_000,
   // token endpoints
   grant_type: 64,
   token: 512,

@@ -167,7 +167,7 @@ function clientIdOf(parameters: Parameters): string {
  * RFC 6749 4.1.2.1: "if the client identifier is missing or invalid, the authorization server SHOULD inform the resource owner
  * of the error and MUST NOT automatically redirect the user-agent".
  */
-function enabledClient(client: Client | null, clientId: string): Client {
+export function enabledClient(client: Client | null, clientId: string): Client {
   if (client?.disabledAt === null) return client;
   // Nothing is redirected to a disabled application, not even an error.
   if (client) {

@@ -4,6 +4,7 @@ import { type ReturnAddress, RedirectableError } from '#oauth/authorization-requ
 import { errorUri } from '#oauth/error-guide/error-guide.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
+import { addQuery } from '../urls.js';
 import { type Approval, ConsentService } from '../consent/consent.service.js';
 import type { ValidatedRequest } from './validated-request.js';
 import { PushedRequestService } from './pushed-request.service.js';
@@ -57,8 +58,7 @@ export class AuthorizationResponse {
   }
 
   /**
-   * Builds the URL as text: URL classes would rewrite custom schemes and re-encode the registered query, which "MUST be
-   * retained" (RFC 6749 3.1.2). `iss` is from RFC 9207 2.
+   * `iss` is from RFC 9207 2.
    */
   private location(
     { redirectUri, state }: ReturnAddress,
@@ -67,11 +67,6 @@ export class AuthorizationResponse {
     if (state !== null) parameters.push(['state', state]);
     parameters.push(['iss', this.configuration.BASE_URL]);
     const query = parameters.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&');
-    return redirectUri + separator(redirectUri) + query;
+    return addQuery(redirectUri, query);
   }
-}
-
-function separator(redirectUri: string): string {
-  if (!redirectUri.includes('?')) return '?';
-  return /[?&]$/.test(redirectUri) ? '' : '&';
 }

@@ -7,7 +7,7 @@ import { RedirectableError } from '#oauth/authorization-request.js';
 import { type ErrorDetail, OAuthError } from '#oauth/oauth-error.js';
 import { ApiOperation } from '#openapi/operation.js';
 import { addLogContext } from '#platform/logging/request-log.js';
-import { rawQuery, withQuery } from '../urls.js';
+import { postedQuery, rawQuery, withQuery } from '../urls.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import { type ConsentForm, consentPage } from '../consent/consent.page.js';
 import { type Approval, ConsentEndedError } from '../consent/consent.service.js';
@@ -25,9 +25,6 @@ import { type Page, PageResponder } from '../ui/page.responder.js';
 import { AuthorizationRequestService } from './authorization-request.service.js';
 import { AuthorizationResponse } from './authorization-response.service.js';
 import { AUTHORIZE_OPERATION, DECIDE_OPERATION } from './authorize.openapi.js';
-
-/** Characters of the URL to which a posted request is redirected. */
-const MAX_POSTED_QUERY = 8_000;
 
 /** The authorization endpoint (RFC 6749 3.1). */
 @Controller(ENDPOINTS.authorize)
@@ -84,7 +81,7 @@ export class AuthorizeController {
     @Body() fields: FormFields = {},
   ): Promise<void> {
     if (isPostedRequest(fields))
-      return this.pages.seeOther(reply, withQuery(ENDPOINTS.authorize, asQuery(fields)));
+      return this.pages.seeOther(reply, withQuery(ENDPOINTS.authorize, postedQuery(fields)));
     return this.decide(request, reply, fields);
   }
 
@@ -226,21 +223,6 @@ function isLoginForced({ maxAge, prompt }: ValidatedRequest): boolean {
 /** The consent form has no `client_id`: its request is in the URL. */
 function isPostedRequest(fields: FormFields): boolean {
   return fields['client_id'] !== undefined;
-}
-
-/** Browsers send a SameSite=Lax cookie with the redirected GET, but not with a POST from another site. */
-function asQuery(fields: FormFields): string {
-  const pairs = Object.entries(fields).flatMap(([name, value]) =>
-    [value].flat().map((one) => [name, String(one)]),
-  );
-  const query = new URLSearchParams(pairs).toString();
-  if (query.length <= MAX_POSTED_QUERY) return query;
-  throw OAuthError.invalidRequest(
-    `the parameters have more than ${MAX_POSTED_QUERY} characters: push the request`,
-    {
-      detail: { check: 'parameter_invalid', length: query.length },
-    },
-  );
 }
 
 /** `pushed_request` finds the log line of the push. */

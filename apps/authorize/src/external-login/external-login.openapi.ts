@@ -1,6 +1,6 @@
 import { json, type OperationDescription } from '#openapi/operation.js';
 import { OAuthErrorBody } from '#openapi/oauth-errors.js';
-import { errorPages, formOf, page, seeOther } from '../ui/page.openapi.js';
+import { errorPages, formOf, seeOther } from '../ui/page.openapi.js';
 
 export const LOGIN_RETURN_OPERATION: OperationDescription = {
   id: 'loginReturn',
@@ -27,17 +27,5 @@ export const BACK_CHANNEL_LOGOUT_OPERATION: OperationDescription = {
         { description: 'No session has ended.', content: json(OAuthErrorBody) },
       ]),
     ),
-  },
-};
-
-export const LOGGED_OUT_OPERATION: OperationDescription = {
-  id: 'loggedOut',
-  tag: 'Pages',
-  summary: 'Landing page after a log-out',
-  description: 'Only if users log in at the product.',
-  responses: {
-    200: page('Confirms the log-out.'),
-    303: seeOther('To the account page, if a user is logged in.'),
-    ...errorPages(),
   },
 };

@@ -6,12 +6,15 @@ import { BackChannelLogoutController } from '../external-login/back-channel-logo
 import { BackChannelLogoutService } from '../external-login/back-channel-logout.service.js';
 import { ExternalLoginController } from '../external-login/external-login.controller.js';
 import { ExternalLoginService, LOGIN_VALIDITY } from '../external-login/external-login.service.js';
-import { ExternalLogoutController } from '../external-login/external-logout.controller.js';
+import { ExternalLogout } from '../external-login/external-logout.js';
 import { LoginCookie } from '../external-login/login-cookie.js';
 import { LoginProvider } from '../external-login/login-provider.js';
 import { LoginTransactionStore } from '../external-login/login-transaction.store.js';
 import { LogoutTokenStore } from '../external-login/logout-token.store.js';
 import { fetchedKeys } from '../external-login/provider-keys.js';
+import { LogoutContinuation } from '../logout/logout-continuation.js';
+import { LogoutController } from '../logout/logout.controller.js';
+import { LogoutModule } from '../logout/logout.module.js';
 import { SessionModule } from '../session/session.module.js';
 import { UiModule } from '../ui/ui.module.js';
 import { AssertionVerifier } from './assertion-verifier.js';
@@ -23,19 +26,15 @@ import { configuredKeys, PRODUCT_KEYS, type ProductKeys } from './product-keys.j
 
 /** Login at the product's own login page, which returns the user with a signed JWT (docs/login.md). */
 @Module({
-  imports: [AuthorizeModule, SessionModule, UiModule],
-  controllers: [
-    ExternalLoginController,
-    ExternalLogoutController,
-    JwtLoginController,
-    BackChannelLogoutController,
-  ],
+  imports: [AuthorizeModule, LogoutModule, SessionModule, UiModule],
+  controllers: [ExternalLoginController, LogoutController, JwtLoginController, BackChannelLogoutController],
   providers: [
     BackChannelLogoutService,
     ExternalLoginService,
     LoginCookie,
     LoginTransactionStore,
     LogoutTokenStore,
+    { provide: LogoutContinuation, useClass: ExternalLogout },
     JwtLoginService,
     { provide: LoginProvider, useClass: JwtLoginProvider },
     {

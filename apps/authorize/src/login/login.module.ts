@@ -4,7 +4,10 @@ import { SessionModule } from '../session/session.module.js';
 import { UiModule } from '../ui/ui.module.js';
 import { LoginController } from './login.controller.js';
 import { LoginService } from './login.service.js';
-import { LogoutController } from './logout.controller.js';
+import { LogoutController } from '../logout/logout.controller.js';
+import { LogoutModule } from '../logout/logout.module.js';
+import { LogoutContinuation } from '../logout/logout-continuation.js';
+import { PasswordLogout } from './password-logout.js';
 import { PasswordGate } from './password-gate.js';
 import { PasswordService } from './password.service.js';
 import { DeviceCookie } from './throttle/device-cookie.js';
@@ -12,7 +15,7 @@ import { LoginThrottle } from './throttle/login-throttle.service.js';
 import { ThrottleStore } from './throttle/throttle.store.js';
 
 @Module({
-  imports: [AuthorizeModule, SessionModule, UiModule],
+  imports: [AuthorizeModule, LogoutModule, SessionModule, UiModule],
   controllers: [LoginController, LogoutController],
   providers: [
     LoginService,
@@ -21,6 +24,7 @@ import { ThrottleStore } from './throttle/throttle.store.js';
     LoginThrottle,
     ThrottleStore,
     DeviceCookie,
+    { provide: LogoutContinuation, useClass: PasswordLogout },
   ],
 })
 export class LoginModule {}

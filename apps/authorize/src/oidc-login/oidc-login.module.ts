@@ -4,11 +4,14 @@ import { BackChannelLogoutController } from '../external-login/back-channel-logo
 import { BackChannelLogoutService } from '../external-login/back-channel-logout.service.js';
 import { ExternalLoginController } from '../external-login/external-login.controller.js';
 import { ExternalLoginService } from '../external-login/external-login.service.js';
-import { ExternalLogoutController } from '../external-login/external-logout.controller.js';
+import { ExternalLogout } from '../external-login/external-logout.js';
 import { LoginCookie } from '../external-login/login-cookie.js';
 import { LoginProvider } from '../external-login/login-provider.js';
 import { LoginTransactionStore } from '../external-login/login-transaction.store.js';
 import { LogoutTokenStore } from '../external-login/logout-token.store.js';
+import { LogoutContinuation } from '../logout/logout-continuation.js';
+import { LogoutController } from '../logout/logout.controller.js';
+import { LogoutModule } from '../logout/logout.module.js';
 import { SessionModule } from '../session/session.module.js';
 import { UiModule } from '../ui/ui.module.js';
 import { OidcLoginController } from './oidc-login.controller.js';
@@ -16,19 +19,15 @@ import { OidcLoginService } from './oidc-login.service.js';
 import { OpenIdProvider } from './openid-provider.service.js';
 
 @Module({
-  imports: [AuthorizeModule, SessionModule, UiModule],
-  controllers: [
-    ExternalLoginController,
-    ExternalLogoutController,
-    OidcLoginController,
-    BackChannelLogoutController,
-  ],
+  imports: [AuthorizeModule, LogoutModule, SessionModule, UiModule],
+  controllers: [ExternalLoginController, LogoutController, OidcLoginController, BackChannelLogoutController],
   providers: [
     BackChannelLogoutService,
     ExternalLoginService,
     LoginCookie,
     LoginTransactionStore,
     LogoutTokenStore,
+    { provide: LogoutContinuation, useClass: ExternalLogout },
     OidcLoginService,
     OpenIdProvider,
     { provide: LoginProvider, useExisting: OpenIdProvider },

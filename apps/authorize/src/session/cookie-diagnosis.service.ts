@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
+import { ENDPOINTS } from '#oauth/endpoints.js';
 import type { OAuthError } from '#oauth/oauth-error.js';
 import { hasRoute } from '#platform/http/failed-request.js';
 import { afterLogin, rawQuery, withQuery } from '../urls.js';
@@ -88,7 +89,9 @@ export class CookieDiagnosis {
   private startOf({ server, url }: FastifyRequest): string {
     const [path = ''] = url.split('?', 1);
     const query = rawQuery(url);
-    const start = hasRoute(server, 'GET', path) ? withQuery(path, query) : afterLogin(query);
+    // The query of the log-out form is an authorization request.
+    const isPage = path !== ENDPOINTS.logout && hasRoute(server, 'GET', path);
+    const start = isPage ? withQuery(path, query) : afterLogin(query);
     return this.configuration.AUTH_URL + start;
   }
 }

@@ -18,24 +18,23 @@ import { SessionCookie } from './session.service.js';
 
 /** Purpose of a form. The token of one purpose is not valid for another. */
 export type FormPurpose =
-  'login' | 'logout' | 'logout_everywhere' | 'consent' | 'language' | 'revoke' | 'revoke_all';
+  'login' | 'logout' | 'end_session' | 'logout_everywhere' | 'consent' | 'language' | 'revoke' | 'revoke_all';
 
 export type FormFields = Readonly<Record<string, unknown>>;
 
-const CSRF_FIELD = 'csrf_token';
+export const CSRF_FIELD = 'csrf_token';
+
+type Exemption = (fields: FormFields, configuration: AuthorizeConfiguration) => boolean;
 
 interface Protection {
   readonly purpose: FormPurpose;
-  readonly isExempt: (fields: FormFields) => boolean;
+  readonly isExempt: Exemption;
 }
 
 const PROTECTION = Symbol('protection of the form');
 
 /** @param isExempt for a route that also takes requests from other sites; the handler must not treat these as the form */
-export function ProtectForm(
-  purpose: FormPurpose,
-  isExempt: (fields: FormFields) => boolean = () => false,
-): MethodDecorator {
+export function ProtectForm(purpose: FormPurpose, isExempt: Exemption = () => false): MethodDecorator {
   return applyDecorators(
     SetMetadata(PROTECTION, { purpose, isExempt } satisfies Protection),
     UseGuards(CsrfGuard),
@@ -58,7 +57,7 @@ class CsrfGuard implements CanActivate {
     const { headers, body } = context.switchToHttp().getRequest<FastifyRequest>();
     const fields = (body ?? {}) as FormFields;
     const { purpose, isExempt } = this.reflector.get<Protection>(PROTECTION, context.getHandler());
-    if (isExempt(fields)) return true;
+    if (isExempt(fields, this.configuration)) return true;
     if (Object.values(fields).some(Array.isArray))
       throw OAuthError.invalidRequest('a form field is repeated', {
         detail: { check: 'form_field_repeated' },

@@ -151,7 +151,7 @@ export class SessionService {
     const authTime = known ?? (isForced && this.isLoginFor(session, query) ? session.authTime : null);
     return {
       authTime: authTime === null ? null : Math.floor(authTime / 1000),
-      session: createHash('sha256').update(`session of ID tokens\n${cookie}`).digest('base64url'),
+      session: sessionIdOf(cookie),
     };
   }
 
@@ -182,6 +182,11 @@ export class SessionService {
   async end(cookie: string | null): Promise<{ userId: number } | null> {
     return cookie === null ? null : this.sessions.delete(cookie);
   }
+}
+
+/** Returns the id of a session in grants and for ID tokens, from which the cookie cannot be computed. */
+export function sessionIdOf(cookie: string): string {
+  return createHash('sha256').update(`session of ID tokens\n${cookie}`).digest('base64url');
 }
 
 /** "Log out everywhere" invalidates every earlier generation of sessions, and disabling a user all of them. */

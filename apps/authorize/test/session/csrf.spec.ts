@@ -18,6 +18,7 @@ const consent = () =>
 const PURPOSES = [
   'login',
   'logout',
+  'end_session',
   'logout_everywhere',
   'consent',
   'language',
@@ -39,8 +40,10 @@ const forms: [name: string, page: () => string, action: string, fields: () => Re
 
 it('every route that accepts POST is one of these forms', () => {
   const actions = forms.map(([, , action]) => action);
+  // OpenID Connect: end-session.spec.ts
+  const others = ['/auth/logout/confirm'];
   expect(routesOf(app.configuration, RequestMethod.POST).toSorted()).toEqual(
-    [...new Set(actions)].toSorted(),
+    [...new Set([...actions, ...others])].toSorted(),
   );
 });
 

@@ -123,7 +123,7 @@ export const EVERY_RESPONSE: readonly [name: string, route: string | null, polic
   ['an error page', null, 'a page', async (app) => app.browser().get('/auth/oauth2/authorize')],
   ['a rejected form', null, 'a page', async (app) => app.browser().post('/auth/login', {})],
   ['an unknown path', null, 'a page', async (app) => app.browser().get('/nothing')],
-  ['an unsupported method', null, 'a page', async (app) => app.browser().get('/auth/logout')],
+  ['an unsupported method', '/auth/logout', 'a page', async (app) => app.browser().get('/auth/logout')],
   [
     'a body that is not a form',
     null,

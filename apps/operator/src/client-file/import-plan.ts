@@ -3,6 +3,7 @@ import type { ScopeCatalogue } from '#oauth/scope.js';
 import {
   MAX_REDIRECT_URIS,
   optionalScopeProblems,
+  postLogoutProblems,
   redirectUriProblems,
   scopeProblems,
 } from '../client/client.dto.js';
@@ -56,10 +57,18 @@ export function planImport(
 
 /** Checks the new values only: a client keeps what it already has, such as a scope that is no longer declared. */
 function checkRegistration(
-  { redirectUris, scopes, optionalScopes, type, report }: Omit<ClientOfFile, 'createdAt' | 'secrets'>,
+  {
+    redirectUris,
+    postLogoutRedirectUris,
+    scopes,
+    optionalScopes,
+    type,
+    report,
+  }: Omit<ClientOfFile, 'createdAt' | 'secrets'>,
   before: TransferredClient | null,
   catalogue: ScopeCatalogue,
 ): void {
+  const newOnes = postLogoutRedirectUris.filter((uri) => !before?.postLogoutRedirectUris.includes(uri));
   if (redirectUris.length > MAX_REDIRECT_URIS)
     report(`must be at most ${MAX_REDIRECT_URIS}`, 'redirect_uris');
   redirectUris.forEach((uri, index) => {
@@ -67,6 +76,8 @@ function checkRegistration(
     for (const problem of redirectUriProblems('', [uri], type))
       report(problem.trim(), 'redirect_uris', index);
   });
+  for (const problem of postLogoutProblems('', newOnes, type))
+    report(problem.trim(), 'post_logout_redirect_uris');
   scopes.forEach((scope, index) => {
     if (before?.scopes.includes(scope)) return;
     for (const problem of scopeProblems('', [scope], catalogue)) report(problem.trim(), 'scopes', index);

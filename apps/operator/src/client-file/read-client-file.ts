@@ -3,7 +3,7 @@ import type { TransferredClient, TransferredSecret } from '#database/client/clie
 import { type ClientType, isClientId } from '#oauth/client.js';
 import { nameProblems } from '../client/client.dto.js';
 import { linkProblems } from '../client/client-links.js';
-import type { ClientLinks } from '#database/client/client.js';
+import type { ClientLinks, LogoutUris } from '#database/client/client.js';
 import { checkLogo } from '../client/read-logo.js';
 import { quoted } from '../command-line/input.js';
 import { FIELDS, VERSION } from './client-file.js';
@@ -118,6 +118,7 @@ async function readClient(entry: unknown, report: Report): Promise<ClientOfFile 
     firstParty: readBoolean(entry, 'first_party', report),
     idTokenAlg: null,
     sector: null,
+    ...readLogoutUris(entry, report),
     ...readLinks(entry, report),
     disabled: readBoolean(entry, 'disabled', report),
     createdAt: readTime(entry['created_at'], report),
@@ -138,6 +139,14 @@ function readTexts(entry: Fields, field: string, report: Report): string[] {
     else if (texts.indexOf(text) < index) report(`${quoted(text)} is given twice`, field, index);
   });
   return texts.map(String);
+}
+
+function readLogoutUris(entry: Fields, report: Report): LogoutUris {
+  const uris = entry['post_logout_redirect_uris'];
+  return {
+    postLogoutRedirectUris: uris === undefined ? [] : readTexts(entry, 'post_logout_redirect_uris', report),
+    backchannelLogoutUri: readAddress(entry, 'backchannel_logout_uri', report),
+  };
 }
 
 const LINK_FIELDS = { clientUri: 'client_uri', policyUri: 'policy_uri', contacts: 'contacts' } as const;

@@ -38,6 +38,11 @@ export function registerCommand(): OperatorCommand {
       'email addresses or URLs at which users reach its developer, separated by spaces',
       collectWords,
     )
+    .option(
+      '--post-logout-redirect-uri <uri>',
+      'address to which users may return after a log-out (OpenID Connect); repeat it for more than one',
+      collect,
+    )
     .option('--public', 'a phone, desktop or browser application: no secret, PKCE required')
     .option('--require-par', 'refuse authorization requests that the application did not push (RFC 9126)')
     .option(
@@ -98,6 +103,11 @@ export function updateCommand(): OperatorCommand {
       'email addresses or URLs at which users reach its developer, separated by spaces; replaces what was registered; none: nothing',
       collectWordsOrNone,
     )
+    .option(
+      '--post-logout-redirect-uri <uri>',
+      'address to which users may return after a log-out; replaces what was registered; repeat it for several; none: nothing',
+      collectOrNone,
+    )
     .option('--logo <file>', 'PNG, JPEG or WebP, at most 12 KiB and 512 by 512 pixels; none removes it')
     .option('--add-redirect-uri <uri>', 'register one more; repeat it for several', collect)
     .option('--remove-redirect-uri <uri>', 'remove one; repeat it for several', collect)
@@ -114,6 +124,10 @@ export function updateCommand(): OperatorCommand {
 
 function collectScopesOrNone(value: string, previous: readonly string[] = []): readonly string[] {
   return value === 'none' ? previous : collectScopes(value, previous);
+}
+
+function collectOrNone(value: string, previous: readonly string[] = []): readonly string[] {
+  return value === 'none' ? previous : collect(value, previous);
 }
 
 function collectWords(value: string, previous: readonly string[] = []): readonly string[] {

@@ -12,6 +12,8 @@ export function describe(client: ClientWithSecrets) {
     require_par: client.requirePar,
     require_state: client.requireState,
     first_party: client.firstParty,
+    post_logout_redirect_uris: client.postLogoutRedirectUris,
+    backchannel_logout_uri: client.backchannelLogoutUri,
     client_uri: client.clientUri,
     policy_uri: client.policyUri,
     contacts: client.contacts,

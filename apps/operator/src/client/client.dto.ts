@@ -30,6 +30,11 @@ export class NewClientDto {
   })
   redirectUri: string[] = [];
 
+  @Rule(({ postLogoutRedirectUri: uris, public: isPublic }: NewClientDto) =>
+    postLogoutProblems('--post-logout-redirect-uri', uris, isPublic ? 'public' : 'confidential'),
+  )
+  postLogoutRedirectUri: string[] = [];
+
   @Rule(({ clientUri, policyUri, contacts }: NewClientDto) =>
     linkProblems({ clientUri, policyUri, contacts }, optionOf),
   )
@@ -83,6 +88,9 @@ export class ClientChangesDto {
 
   @Rule(({ firstParty }: ClientChangesDto) => booleanProblems('--first-party', firstParty))
   firstParty?: string;
+
+  /** Replaces the registered ones; an empty list removes them. */
+  postLogoutRedirectUri?: string[];
 
   /** A URL or `none`. */
   @Rule(({ clientUri, policyUri, contacts }: ClientChangesDto) =>
@@ -148,6 +156,12 @@ export function redirectUriProblems(flag: string, uris: readonly string[], type:
       uris.indexOf(uri) < index ? 'is given twice: give it once' : registrationProblem(uri, type);
     return problem ? [`${flag} ${quoted(uri)} ${problem}`] : [];
   });
+}
+
+/** The rules of redirect URIs: a browser is sent to both. */
+export function postLogoutProblems(flag: string, uris: readonly string[], type: ClientType): string[] {
+  if (uris.length > MAX_REDIRECT_URIS) return [`${flag} has more than ${MAX_REDIRECT_URIS}: give fewer`];
+  return redirectUriProblems(flag, uris, type);
 }
 
 export function redirectUriHints(uris: readonly string[], type: ClientType): string[] {

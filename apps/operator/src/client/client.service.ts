@@ -18,6 +18,7 @@ import {
   type NewClientDto,
   orNone,
   optionalScopeProblems,
+  postLogoutProblems,
   redirectUriProblems,
 } from './client.dto.js';
 
@@ -31,6 +32,7 @@ export async function registerClient(
     requirePar,
     state,
     firstParty,
+    postLogoutRedirectUri,
     clientUri,
     policyUri,
     contacts,
@@ -49,6 +51,7 @@ export async function registerClient(
       requirePar,
       requireState: state === 'required',
       firstParty,
+      logoutUris: { postLogoutRedirectUris: postLogoutRedirectUri, backchannelLogoutUri: null },
       links: { clientUri, policyUri, contacts },
       ...(logo && { logo }),
       ...(credential && { secretHash: credential.hash }),
@@ -184,6 +187,7 @@ function applyChanges(
     ...addScope
       .filter((one) => current.scopes.includes(one))
       .map((one) => `--add-scope ${quoted(one)} is registered already: leave it out`),
+    ...postLogoutProblems('--post-logout-redirect-uri', changes.postLogoutRedirectUri ?? [], type),
     ...optionalScopeProblems('--optional-scope', changes.optionalScope ?? [], scope),
   ];
   if (scope.length === 0) problems.push('no scope would be left: add one in the same command');
@@ -202,6 +206,8 @@ function applyChanges(
     firstParty: firstParty === undefined ? current.firstParty : firstParty === 'true',
     idTokenAlg: current.idTokenAlg,
     sector: current.sector,
+    postLogoutRedirectUris: changes.postLogoutRedirectUri ?? current.postLogoutRedirectUris,
+    backchannelLogoutUri: current.backchannelLogoutUri,
     clientUri: clientUri === undefined ? current.clientUri : orNone(clientUri),
     policyUri: policyUri === undefined ? current.policyUri : orNone(policyUri),
     contacts,

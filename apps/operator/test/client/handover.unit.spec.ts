@@ -39,6 +39,8 @@ function textOf(client: Partial<ClientWithSecrets>, options: Partial<HandoverOpt
     idTokenAlg: null,
     sector: null,
     subjectKey: null,
+    postLogoutRedirectUris: [],
+    backchannelLogoutUri: null,
     clientUri: null,
     policyUri: null,
     contacts: [],

@@ -122,6 +122,8 @@ const REGISTERED: ClientWithSecrets = {
   idTokenAlg: null,
   sector: null,
   subjectKey: null,
+  postLogoutRedirectUris: [],
+  backchannelLogoutUri: null,
   clientUri: null,
   policyUri: null,
   contacts: [],

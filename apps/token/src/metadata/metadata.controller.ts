@@ -72,9 +72,11 @@ export class MetadataController {
 
   /** OpenID Connect Discovery 3. */
   private openIdMetadata(): OpenIdMetadata {
-    const { BASE_URL, API_URL } = this.configuration;
+    const { AUTH_URL, BASE_URL, API_URL } = this.configuration;
     return {
       jwks_uri: BASE_URL + ENDPOINTS.jwks,
+      // RP-Initiated Logout 1.0 2.1
+      end_session_endpoint: AUTH_URL + ENDPOINTS.logout,
       ...(API_URL !== '' && { userinfo_endpoint: API_URL + ENDPOINTS.userInfo }),
       subject_types_supported: ['public', 'pairwise'],
       id_token_signing_alg_values_supported: this.keys.algorithms,

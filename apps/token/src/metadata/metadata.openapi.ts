@@ -15,6 +15,9 @@ export class OpenIdMetadata {
   @ApiProperty({ ...url('Public keys of ID tokens (RFC 7517).'), optional: true })
   readonly jwks_uri?: string;
 
+  @ApiProperty({ ...url('Logs the user out, for the browser (RP-Initiated Logout 1.0 2).'), optional: true })
+  readonly end_session_endpoint?: string;
+
   @ApiProperty({ ...url('Claims about the user (OpenID Connect Core 5.3).'), optional: true })
   readonly userinfo_endpoint?: string;
 

@@ -68,6 +68,7 @@ const SINGLE_QUERY = `
               c.require_state AS "requireState", c.first_party AS "firstParty",
               c.id_token_alg AS "idTokenAlg", c.sector,
               (SELECT encode(s.key, 'hex') FROM subject_sectors s WHERE s.sector = c.sector) AS "subjectKey",
+              c.post_logout_redirect_uris AS "postLogoutRedirectUris", c.backchannel_logout_uri AS "backchannelLogoutUri",
               c.client_uri AS "clientUri", c.policy_uri AS "policyUri", c.contacts, c.disabled_at AS "disabledAt", l.digest AS logo,
               c.created_at AS "createdAt"
        FROM clients c LEFT JOIN client_logos l ON l.client_id = c.client_id

@@ -5,10 +5,10 @@ import { writeClientLogo } from './client-logo.store.js';
 import { ensureSector } from './client.store.js';
 import type { ClientType } from '#oauth/client.js';
 import type { SigningAlgorithm } from '#oauth/openid/signing-keys.js';
-import type { ClientLinks, ClientLogo } from './client.js';
+import type { ClientLinks, ClientLogo, LogoutUris } from './client.js';
 
 /** Client properties that the operator can change. */
-export interface ClientRegistration extends ClientLinks {
+export interface ClientRegistration extends ClientLinks, LogoutUris {
   readonly name: string;
   readonly redirectUris: readonly string[];
   readonly scopes: readonly string[];
@@ -52,7 +52,7 @@ export class ClientRegistrationStore {
       });
       if (!current) return null;
       const { logo, ...changed } = change(registrationOf(current), current.type);
-      const { redirectUris, scopes, optionalScopes, contacts, sector } = changed;
+      const { redirectUris, scopes, optionalScopes, contacts, sector, postLogoutRedirectUris } = changed;
       if (sector !== null) await ensureSector(manager, sector);
       await manager.update(
         ClientEntity,
@@ -63,6 +63,7 @@ export class ClientRegistrationStore {
           scopes: [...scopes],
           optionalScopes: [...optionalScopes],
           contacts: [...contacts],
+          postLogoutRedirectUris: [...postLogoutRedirectUris],
         },
       );
       if (logo) await writeClientLogo(manager, clientId, logo);
@@ -134,6 +135,7 @@ export class ClientRegistrationStore {
 function registrationOf(client: ClientEntity): ClientRegistration {
   const { name, redirectUris, scopes, optionalScopes, requirePar, requireState, firstParty } = client;
   const { clientUri, policyUri, contacts, idTokenAlg, sector } = client;
+  const { postLogoutRedirectUris, backchannelLogoutUri } = client;
   return {
     name,
     redirectUris,
@@ -144,6 +146,8 @@ function registrationOf(client: ClientEntity): ClientRegistration {
     firstParty,
     idTokenAlg,
     sector,
+    postLogoutRedirectUris,
+    backchannelLogoutUri,
     clientUri,
     policyUri,
     contacts,

@@ -88,6 +88,12 @@ export class ClientEntity {
   @Column({ type: 'text', nullable: true })
   sector: string | null;
 
+  @Column({ name: 'post_logout_redirect_uris', type: 'text', array: true, default: () => `'{}'` })
+  postLogoutRedirectUris: string[];
+
+  @Column({ name: 'backchannel_logout_uri', type: 'text', nullable: true })
+  backchannelLogoutUri: string | null;
+
   @Column({ name: 'client_uri', type: 'text', nullable: true })
   clientUri: string | null;
 

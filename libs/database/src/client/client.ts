@@ -12,7 +12,15 @@ export interface ClientLinks {
   readonly contacts: readonly string[];
 }
 
-export interface Client extends OAuthClient, ClientLinks, SubjectRule {
+/** Addresses for the log-out of users (RP-Initiated Logout 1.0 3.1, Back-Channel Logout 1.0 2.2). */
+export interface LogoutUris {
+  /** A log-out may end at one of these. */
+  readonly postLogoutRedirectUris: readonly string[];
+  /** Receives logout tokens; null for none. */
+  readonly backchannelLogoutUri: string | null;
+}
+
+export interface Client extends OAuthClient, ClientLinks, LogoutUris, SubjectRule {
   readonly name: string;
   /** RFC 9126 6 `require_pushed_authorization_requests`. */
   readonly requirePar: boolean;

@@ -43,6 +43,8 @@ async function createClients(runner: QueryRunner): Promise<void> {
       first_party     boolean NOT NULL DEFAULT false,
       id_token_alg    text CHECK (id_token_alg IN ('RS256', 'ES256', 'EdDSA')),
       sector          text REFERENCES subject_sectors,
+      post_logout_redirect_uris text[] NOT NULL DEFAULT '{}' CHECK (cardinality(post_logout_redirect_uris) <= 20),
+      backchannel_logout_uri text CHECK (char_length(backchannel_logout_uri) <= 2000),
       client_uri      text,
       policy_uri      text,
       contacts        text[] NOT NULL DEFAULT '{}',

@@ -160,6 +160,20 @@ export const PAGE_CHECKS = {
       ['platform', 'If all users are told to wait, `TRUSTED_PROXIES` does not name the proxy.'],
     ],
   },
+  post_logout_redirect_uri_unregistered: {
+    errors: ['invalid_request'],
+    title: 'The post_logout_redirect_uri is not registered',
+    meaning:
+      'It differs from every registered one, or the request names no application. They are compared character by character (RP-Initiated Logout 1.0 3).',
+    remedies: [
+      ['application', 'Send `id_token_hint` or `client_id` as well, and a registered address.'],
+      [
+        'operator',
+        'If the address is the application’s, register it together with those that it has: `client update --post-logout-redirect-uri`.',
+        'client show {client_id}',
+      ],
+    ],
+  },
   logout_token_invalid: {
     errors: ['invalid_request'],
     title: 'The logout token is not valid',

@@ -46,7 +46,7 @@ export function errorPage(report: ErrorReport): Page {
       <p>${translator.text(`error.party.${party}`)} ${translator.text(`error.advice.${advice}`)}</p>
       ${next !== null && html`<p><a class="button" href="${next}">${translator.text(buttonOf(kind))}</a></p>`}
       ${
-        kind === 'not_found' &&
+        ACCOUNT_LINK.includes(kind) &&
         html`<p><a class="alone" href="${ENDPOINTS.account}">${translator.text('account.title')}</a></p>`
       }
       ${
@@ -61,6 +61,9 @@ export function errorPage(report: ErrorReport): Page {
     `,
   };
 }
+
+/** The user wanted a page, or to log out. */
+const ACCOUNT_LINK: readonly ErrorKind[] = ['not_found', 'logout_malformed', 'logout_redirect'];
 
 /** Name and links of the application. The links of a disabled application are not trusted. */
 function application(translator: Translator, client: Client): Html {
@@ -84,7 +87,7 @@ function buttonOf(kind: ErrorKind): 'error.button.go_on' | 'error.button.start_a
 }
 
 /** They came with this request and are not secret. All other details are only logged, above all the registered redirect URIs. */
-const PUBLIC_DETAILS = ['client_id', 'redirect_uri', 'parameter'] as const;
+const PUBLIC_DETAILS = ['client_id', 'redirect_uri', 'post_logout_redirect_uri', 'parameter'] as const;
 
 /** Tokens, codes and secrets of this service in unexpected places. */
 const CREDENTIALS = /(s(?:ac|at|rt|cs)_)[\w-]{16,}/g;

@@ -10,6 +10,7 @@ import { CONSENT_MESSAGES } from './consent.messages.js';
 import { ERROR_KIND_MESSAGES } from './error-kind.messages.js';
 import { ERROR_MESSAGES } from './error.messages.js';
 import { EXTERNAL_LOGIN_MESSAGES } from './external-login.messages.js';
+import { LOGOUT_MESSAGES } from './logout.messages.js';
 
 /** Page texts in ICU MessageFormat: `<b>` emphasizes, `<a>` is a link. A missing language does not compile. */
 export const CATALOGUE = {
@@ -21,6 +22,7 @@ export const CATALOGUE = {
   ...ERROR_MESSAGES,
   ...EXTERNAL_LOGIN_MESSAGES,
   ...LOGIN_MESSAGES,
+  ...LOGOUT_MESSAGES,
 } as const satisfies Record<string, Readonly<Record<Locale, string>>>;
 
 export type MessageId = keyof typeof CATALOGUE;

@@ -43,6 +43,8 @@ const CLIENT: Client = {
   idTokenAlg: null,
   sector: null,
   subjectKey: null,
+  postLogoutRedirectUris: [],
+  backchannelLogoutUri: null,
   clientUri: 'https://calendar-connect.example/',
   policyUri: 'https://calendar-connect.example/privacy',
   contacts: ['support@calendar-connect.example'],

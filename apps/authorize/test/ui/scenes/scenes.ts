@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import type { User } from '#database/user/user.js';
 import { incompletePage } from '../../../src/connected-apps/revoke.page.js';
+import { confirmLogoutPage } from '../../../src/logout/logout.page.js';
 import { Translator } from '../../../src/ui/i18n/translator.js';
 import { PASSWORD, PKCE } from '../../support/authorize-app.js';
 import { tryLogin } from '../../support/throttle-guesser.js';
@@ -157,6 +158,24 @@ export const SCENES: readonly Scene[] = [
       await connect();
     },
   },
+  ...(['calendar', 'word', null] as const).map((application): Scene => ({
+    name: `log-out${application === null ? '' : `-for-${application}`}`,
+    visitor: noUser,
+    open: (page, { app, clients, people }, locale) =>
+      show(
+        page,
+        app,
+        confirmLogoutPage({
+          translator: new Translator(locale),
+          product: 'Scheduling',
+          user: application === 'word' ? people.long : people.ada,
+          cookie: 'x'.repeat(43),
+          client: application && clients[application],
+          query: '',
+          returnTo: null,
+        }),
+      ),
+  })),
   {
     name: 'revoke',
     visitor: grace,

@@ -1,0 +1,35 @@
+import { Injectable } from '@nestjs/common';
+import { ENDPOINTS } from '#oauth/endpoints.js';
+import { AuthorizationRequestService } from '../authorize/authorization-request.service.js';
+import { LogoutContinuation } from '../logout/logout-continuation.js';
+import type { Session } from '../session/session.store.js';
+import { ExternalLoginService } from './external-login.service.js';
+import { LoginProvider } from './login-provider.js';
+
+/** Log-out of users who log in at the product. */
+@Injectable()
+export class ExternalLogout extends LogoutContinuation {
+  /** A redirect to the login would lead to the provider, which may log the user in again immediately. */
+  readonly landing = ENDPOINTS.logout;
+
+  constructor(
+    private readonly provider: LoginProvider,
+    private readonly logins: ExternalLoginService,
+    private readonly requests: AuthorizationRequestService,
+  ) {
+    super();
+  }
+
+  providerUrl(cookie: string, session: Session): Promise<string | null> {
+    return this.provider.logoutUrl(cookie, session);
+  }
+
+  async logInAgain(
+    browser: { readonly cookies: string | undefined; readonly address: string },
+    query: string,
+  ): Promise<{ location: string; cookies: readonly string[] }> {
+    const request = await this.requests.validateOrNull(query, null);
+    // Without select_account the provider would log the same user in again.
+    return this.logins.start(browser, query, request, ['select_account']);
+  }
+}

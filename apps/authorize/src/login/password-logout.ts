@@ -1,0 +1,19 @@
+import { Injectable } from '@nestjs/common';
+import { ENDPOINTS } from '#oauth/endpoints.js';
+import { LogoutContinuation } from '../logout/logout-continuation.js';
+import { FLASH_QUERY } from '../session/flash-message.store.js';
+import { withQuery } from '../urls.js';
+
+/** Log-out of users who log in here with a password. */
+@Injectable()
+export class PasswordLogout extends LogoutContinuation {
+  readonly landing = withQuery(ENDPOINTS.login, FLASH_QUERY);
+
+  providerUrl(): Promise<null> {
+    return Promise.resolve(null);
+  }
+
+  logInAgain(_browser: unknown, query: string): Promise<{ location: string; cookies: readonly string[] }> {
+    return Promise.resolve({ location: withQuery(ENDPOINTS.login, query), cookies: [] });
+  }
+}

@@ -1,0 +1,117 @@
+import { Injectable } from '@nestjs/common';
+import { AuthorizationContextStore } from '#database/client/authorization-context.store.js';
+import type { Client } from '#database/client/client.js';
+import { OAuthError } from '#oauth/oauth-error.js';
+import { sessionIdFor, subjectOf } from '#oauth/openid/id-token.js';
+import { SigningKeys } from '#oauth/openid/signing-keys.js';
+import { parseQuery, readParameter } from '#oauth/parameters.js';
+import { AuthorizeConfiguration } from '../authorize.configuration.js';
+import { enabledClient } from '../authorize/authorization-request.service.js';
+import { KnownClientError } from '../authorize/known-client.error.js';
+import { type CurrentAccount, sessionIdOf } from '../session/session.service.js';
+import { addQuery } from '../urls.js';
+
+/** A valid end-session request. */
+export interface EndSessionRequest {
+  /** Null if the request names no application. */
+  readonly client: Client | null;
+  /** Claims of the ID token; null without one. */
+  readonly hint: Readonly<Record<string, unknown>> | null;
+  readonly returnTo: {
+    /** Registered by the client. */
+    readonly uri: string;
+    readonly state: string | null;
+  } | null;
+  readonly uiLocales: string | null;
+}
+
+/** Validates end-session requests (RP-Initiated Logout 1.0 2). `logout_hint` is ignored, because the session names the user. */
+@Injectable()
+export class EndSessionRequestService {
+  constructor(
+    private readonly contexts: AuthorizationContextStore,
+    private readonly keys: SigningKeys,
+    private readonly configuration: AuthorizeConfiguration,
+  ) {}
+
+  /** @throws OAuthError, which is never redirected */
+  async validate(query: string): Promise<EndSessionRequest> {
+    const parameters = parseQuery(query);
+    const clientId = readParameter(parameters, 'client_id');
+    const idToken = readParameter(parameters, 'id_token_hint');
+    const uri = readParameter(parameters, 'post_logout_redirect_uri');
+    const state = readParameter(parameters, 'state') ?? null;
+    const uiLocales = readParameter(parameters, 'ui_locales') ?? null;
+    const hint = idToken === undefined ? null : await this.verifyHint(idToken, clientId);
+    const client = await this.clientOf(hint === null ? clientId : String(hint['aud']));
+    // 3: "the OP MUST NOT perform post-logout redirection if the post_logout_redirect_uri value supplied does not exactly match
+    // one of the previously registered post_logout_redirect_uris values."
+    if (uri !== undefined && !client?.postLogoutRedirectUris.includes(uri)) throw unregistered(uri, client);
+    return { client, hint, returnTo: uri === undefined ? null : { uri, state }, uiLocales };
+  }
+
+  /**
+   * Returns true if the ID token was issued for this session of this user. Otherwise 2 requires a question: "If the OP doesn't know
+   * that the End-User wants to log out, the OP MUST ask".
+   */
+  isForSession({ client, hint }: EndSessionRequest, { user, cookie }: CurrentAccount): boolean {
+    return (
+      client !== null &&
+      hint !== null &&
+      hint['sub'] === subjectOf(client, user.id) &&
+      hint['sid'] === sessionIdFor(client.clientId, sessionIdOf(cookie))
+    );
+  }
+
+  /** 2: "the OP MUST verify that the Client Identifier matches the one used when issuing the ID Token". */
+  private async verifyHint(
+    idToken: string,
+    clientId: string | undefined,
+  ): Promise<Readonly<Record<string, unknown>>> {
+    const hint = await this.keys.verify(idToken, this.configuration.BASE_URL);
+    if (typeof hint?.['aud'] === 'string' && (clientId === undefined || clientId === hint['aud']))
+      return hint;
+    throw OAuthError.invalidRequest(
+      "the parameter 'id_token_hint' is not an ID token that this service issued to this application",
+      { detail: { check: 'id_token_hint_invalid', ...(clientId !== undefined && { client_id: clientId }) } },
+    );
+  }
+
+  private async clientOf(clientId: string | undefined): Promise<Client | null> {
+    if (clientId === undefined) return null;
+    return enabledClient((await this.contexts.find(clientId, null)).client, clientId);
+  }
+}
+
+/** URL after the log-out. 3: the OP "passes this value back to the RP using the state parameter". */
+export function locationOf({ returnTo }: EndSessionRequest): string | null {
+  if (returnTo === null) return null;
+  const { uri, state } = returnTo;
+  return state === null ? uri : addQuery(uri, `state=${encodeURIComponent(state)}`);
+}
+
+/** Query with which the confirmation form repeats the request: names the client in place of the ID token. */
+export function confirmationQuery({ client, returnTo }: EndSessionRequest): string {
+  const { uri, state = null } = returnTo ?? {};
+  return new URLSearchParams({
+    ...(client && { client_id: client.clientId }),
+    ...(uri !== undefined && { post_logout_redirect_uri: uri }),
+    ...(state !== null && { state }),
+  }).toString();
+}
+
+function unregistered(uri: string, client: Client | null): OAuthError {
+  const error = OAuthError.invalidRequest(
+    client
+      ? "the parameter 'post_logout_redirect_uri' is not registered for this application"
+      : "the parameter 'post_logout_redirect_uri' needs 'id_token_hint' or 'client_id'",
+    {
+      detail: {
+        check: 'post_logout_redirect_uri_unregistered',
+        post_logout_redirect_uri: uri,
+        ...(client && { client_id: client.clientId }),
+      },
+    },
+  );
+  return client ? new KnownClientError(error, client) : error;
+}

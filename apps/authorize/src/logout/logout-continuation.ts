@@ -1,0 +1,19 @@
+import type { Session } from '../session/session.store.js';
+
+/** Steps of a log-out that depend on the login method. */
+export abstract class LogoutContinuation {
+  /** Page of this app after a log-out. */
+  abstract readonly landing: string;
+
+  /**
+   * Returns the URL of the log-out at the login provider, which returns to ENDPOINTS.logout; null if there is none. Never throws,
+   * because the log-out here is done.
+   */
+  abstract providerUrl(cookie: string, session: Session): Promise<string | null>;
+
+  /** Continues an authorization request with a new login, for example as another user. */
+  abstract logInAgain(
+    browser: { readonly cookies: string | undefined; readonly address: string },
+    query: string,
+  ): Promise<{ readonly location: string; readonly cookies: readonly string[] }>;
+}

@@ -1,0 +1,41 @@
+import { createHash } from 'node:crypto';
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import type { RedisClient } from '#platform/redis/redis-client.js';
+import { REDIS } from '#platform/redis/redis.connection.js';
+
+/** Seconds for the log-out at the login provider, which may show a page. */
+const LIFETIME = 10 * 60;
+
+/**
+ * Post-logout redirect URIs of browsers that are at the login provider's log-out, under the SHA-256 of the cookie. An outage of
+ * Redis loses only the redirect, because the log-out is done.
+ */
+@Injectable()
+export class LogoutReturnStore {
+  private readonly logger = new Logger(LogoutReturnStore.name);
+
+  constructor(@Inject(REDIS) private readonly redis: RedisClient) {}
+
+  async save(cookie: string, location: string): Promise<void> {
+    await this.optional(this.redis.set(keyOf(cookie), location, 'EX', LIFETIME));
+  }
+
+  async consume(cookie: string | null): Promise<string | null> {
+    return cookie === null ? null : this.optional(this.redis.getdel(keyOf(cookie)));
+  }
+
+  private async optional<T>(command: Promise<T>): Promise<T | null> {
+    try {
+      return await command;
+    } catch (error) {
+      this.logger.warn(
+        `the redirect after a log-out was lost: ${error instanceof Error ? error.message : String(error)}`,
+      );
+      return null;
+    }
+  }
+}
+
+function keyOf(cookie: string): string {
+  return `logout-return:${createHash('sha256').update(cookie).digest('base64url')}`;
+}

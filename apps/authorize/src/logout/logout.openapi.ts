@@ -1,0 +1,71 @@
+import type { OperationDescription, ParameterDescription } from '#openapi/operation.js';
+import { LIMITS } from '#oauth/parameters.js';
+import { CSRF_TOKEN, errorPages, formErrors, formOf, page, seeOther, SESSION } from '../ui/page.openapi.js';
+
+const PARAMETERS = {
+  id_token_hint: 'An ID token of the user. If it is of the current session, the user is not asked.',
+  client_id: 'Identifies the application if there is no `id_token_hint`.',
+  post_logout_redirect_uri: 'Registered address of the application, to which the browser is redirected.',
+  state: 'Returned to `post_logout_redirect_uri`.',
+  ui_locales: 'Languages of the page (BCP 47), in order of preference.',
+} as const;
+
+const END_SESSION_QUERY: Readonly<Record<string, ParameterDescription>> = Object.fromEntries(
+  (Object.keys(PARAMETERS) as (keyof typeof PARAMETERS)[]).map((name) => [
+    name,
+    { in: 'query', description: PARAMETERS[name], schema: { type: 'string', maxLength: LIMITS[name] } },
+  ]),
+);
+
+const AFTER_LOGOUT = seeOther(
+  'To `post_logout_redirect_uri` with `state`, to the login page, or to the log-out of the product.',
+);
+
+export const END_SESSION_OPERATION: OperationDescription = {
+  id: 'endSession',
+  tag: 'Authorization',
+  summary: 'Logs the user out at the request of an application',
+  description:
+    'The `end_session_endpoint` of RP-Initiated Logout 1.0. Also takes POST, which redirects here. An invalid `id_token_hint` and an unregistered `post_logout_redirect_uri` get an error page, never a redirect. Without OpenID Connect (`ID_TOKEN_KEYS`) it is only the page after a log-out at the product.',
+  parameters: END_SESSION_QUERY,
+  responses: {
+    200: page('Asks the user, or confirms the log-out.'),
+    303: AFTER_LOGOUT,
+    ...errorPages(400, 403),
+    405: page('OpenID Connect is off, and users log in here.', {
+      Allow: { description: 'Supported methods.' },
+    }),
+  },
+};
+
+export const LOGOUT_OPERATION: OperationDescription = {
+  id: 'logout',
+  tag: 'Pages',
+  summary: 'Logs out',
+  description:
+    'With an authorization request in the query, a new login continues it. Without `csrf_token` the form is an end-session request (RP-Initiated Logout 1.0 2), and is redirected to the same path with GET.',
+  security: SESSION,
+  form: formOf({ ...CSRF_TOKEN, ...PARAMETERS }, []),
+  responses: { 303: seeOther('To the login page, or to the log-out of the product.'), ...formErrors() },
+};
+
+export const CONFIRM_LOGOUT_OPERATION: OperationDescription = {
+  id: 'confirmLogout',
+  tag: 'Pages',
+  summary: 'Confirms a log-out that an application requested',
+  description: 'Takes the query of the end-session request.',
+  security: SESSION,
+  parameters: END_SESSION_QUERY,
+  form: formOf(CSRF_TOKEN),
+  responses: { 303: AFTER_LOGOUT, ...formErrors() },
+};
+
+export const LOGOUT_EVERYWHERE_OPERATION: OperationDescription = {
+  id: 'logoutEverywhere',
+  tag: 'Pages',
+  summary: 'Ends every session of the user',
+  description: 'Applications keep their grants.',
+  security: SESSION,
+  form: formOf(CSRF_TOKEN),
+  responses: { 303: seeOther('To the login page, or to the log-out of the product.'), ...formErrors() },
+};

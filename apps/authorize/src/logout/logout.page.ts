@@ -1,0 +1,73 @@
+import type { Client } from '#database/client/client.js';
+import type { User } from '#database/user/user.js';
+import { ENDPOINTS } from '#oauth/endpoints.js';
+import { csrfField } from '../session/csrf.guard.js';
+import { clientAvatar, flashBox, type FlashMessage } from '../ui/components.js';
+import { html } from '../ui/html.js';
+import type { Translator } from '../ui/i18n/translator.js';
+import { formTargets } from '../ui/page-headers.js';
+import type { Page } from '../ui/page.responder.js';
+import { withQuery } from '../urls.js';
+
+export interface LogoutConfirmation {
+  readonly translator: Translator;
+  readonly product: string;
+  readonly user: User;
+  readonly cookie: string;
+  /** Null if the request names no application. */
+  readonly client: Client | null;
+  /** Query of the form. */
+  readonly query: string;
+  /** Address after the log-out; null for a page of this service. */
+  readonly returnTo: string | null;
+}
+
+/** Asks the user before a log-out that an application requests (RP-Initiated Logout 1.0 2). */
+export function confirmLogoutPage({
+  translator,
+  product,
+  user,
+  cookie,
+  client,
+  query,
+  returnTo,
+}: LogoutConfirmation): Page {
+  const title = translator.text('logout.title', { product });
+  return {
+    translator,
+    title,
+    formTargets: returnTo === null ? [] : formTargets(returnTo),
+    content: html`
+      <h1>${title}</h1>
+      ${
+        client &&
+        html`<div class="party">
+          ${clientAvatar(client)}
+          <p>
+            <strong><bdi>${client.name}</bdi></strong>
+          </p>
+        </div>`
+      }
+      ${client && html`<p>${translator.rich('logout.client', { client: client.name })}</p>`}
+      <p class="quiet">${translator.rich('consent.account', { name: user.name })}</p>
+      <form method="post" action="${withQuery(ENDPOINTS.logoutConfirm, query)}" class="choice">
+        ${csrfField(cookie, 'end_session')}
+        <a class="button even" href="${ENDPOINTS.account}">${translator.text('logout.stay')}</a>
+        <button class="even">${translator.text('account.log_out')}</button>
+      </form>
+    `,
+  };
+}
+
+/** Landing page after a log-out. The next login starts with a click, because a provider may log the user in without a page. */
+export function loggedOutPage(translator: Translator, message: FlashMessage): Page {
+  return {
+    translator,
+    title: translator.text('account.log_out'),
+    content: html`
+      <h1>${translator.text('account.log_out')}</h1>
+      ${flashBox(translator, message)}
+      <p><a class="button wide" href="${ENDPOINTS.login}">${translator.text('login.submit')}</a></p>
+    `,
+  };
+}

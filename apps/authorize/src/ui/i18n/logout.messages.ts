@@ -1,0 +1,68 @@
+import type { Locale } from '#oauth/locale.js';
+
+/** Log-out at the request of an application, and its errors. */
+export const LOGOUT_MESSAGES = {
+  'logout.title': {
+    en: 'Log out of {product}?',
+    de: 'Von {product} abmelden?',
+    fr: 'Se déconnecter de {product} ?',
+    es: '¿Cerrar sesión en {product}?',
+    pt: 'Terminar sessão em {product}?',
+    ja: '{product} からログアウトしますか？',
+    ar: 'هل تريد تسجيل الخروج من {product}؟',
+  },
+  'logout.client': {
+    en: '{client} wants to log you out.',
+    de: '{client} möchte Sie abmelden.',
+    fr: '{client} souhaite vous déconnecter.',
+    es: '{client} quiere cerrar tu sesión.',
+    pt: '{client} pretende terminar a sua sessão.',
+    ja: '{client} がログアウトを求めています。',
+    ar: 'يريد {client} تسجيل خروجك.',
+  },
+  'logout.stay': {
+    en: 'Stay logged in',
+    de: 'Angemeldet bleiben',
+    fr: 'Rester connecté',
+    es: 'Mantener la sesión',
+    pt: 'Manter a sessão',
+    ja: 'ログインしたままにする',
+    ar: 'إبقاء تسجيل الدخول',
+  },
+  'error.logout_malformed.title': {
+    en: 'This log-out link does not work',
+    de: 'Dieser Link zum Abmelden funktioniert nicht',
+    fr: 'Ce lien de déconnexion ne fonctionne pas',
+    es: 'Este enlace para cerrar sesión no funciona',
+    pt: 'Esta ligação para terminar sessão não funciona',
+    ja: 'このログアウト用リンクは使用できません',
+    ar: 'رابط تسجيل الخروج هذا لا يعمل',
+  },
+  'error.logout_malformed.what': {
+    en: 'The link contains an ID token (id_token_hint) that we did not issue to this application. You have not been logged out.',
+    de: 'Der Link enthält ein ID-Token (id_token_hint), das wir nicht für diese Anwendung ausgestellt haben. Sie wurden nicht abgemeldet.',
+    fr: 'Le lien contient un jeton d’identité (id_token_hint) que nous n’avons pas délivré à cette application. Vous n’avez pas été déconnecté.',
+    es: 'El enlace contiene un token de identidad (id_token_hint) que no emitimos para esta aplicación. No se ha cerrado tu sesión.',
+    pt: 'A ligação contém um token de identidade (id_token_hint) que não emitimos para esta aplicação. A sua sessão não foi terminada.',
+    ja: 'リンクに、このアプリケーション向けに当サービスが発行していない ID トークン（id_token_hint）が含まれています。ログアウトはしていません。',
+    ar: 'يحتوي الرابط على رمز هوية (id_token_hint) لم نُصدره لهذا التطبيق. لم يُسجَّل خروجك.',
+  },
+  'error.logout_redirect.title': {
+    en: 'The address after the log-out is not registered',
+    de: 'Die Adresse nach dem Abmelden ist nicht registriert',
+    fr: 'L’adresse après la déconnexion n’est pas enregistrée',
+    es: 'La dirección posterior al cierre de sesión no está registrada',
+    pt: 'O endereço após terminar a sessão não está registado',
+    ja: 'ログアウト後のアドレスが登録されていません',
+    ar: 'العنوان بعد تسجيل الخروج غير مسجَّل',
+  },
+  'error.logout_redirect.what': {
+    en: 'After a log-out, we only redirect to addresses that the application has registered. The address in the link does not exactly match any of them. You have not been logged out.',
+    de: 'Nach dem Abmelden leiten wir nur zu Adressen weiter, die für die Anwendung registriert sind. Die Adresse im Link stimmt mit keiner davon genau überein. Sie wurden nicht abgemeldet.',
+    fr: 'Après une déconnexion, nous ne redirigeons que vers les adresses enregistrées par l’application. Celle du lien ne correspond exactement à aucune d’elles. Vous n’avez pas été déconnecté.',
+    es: 'Tras cerrar sesión, solo redirigimos a direcciones registradas por la aplicación. La del enlace no coincide exactamente con ninguna. No se ha cerrado tu sesión.',
+    pt: 'Depois de terminar a sessão, só redirecionamos para endereços registados pela aplicação. O da ligação não corresponde exatamente a nenhum deles. A sua sessão não foi terminada.',
+    ja: 'ログアウト後は、アプリケーションが登録したアドレスにのみリダイレクトします。リンクのアドレスは、登録されたどのアドレスとも完全には一致しません。ログアウトはしていません。',
+    ar: 'بعد تسجيل الخروج، لا نعيد التوجيه إلا إلى العناوين التي سجّلها التطبيق. والعنوان الوارد في الرابط لا يطابق أيًا منها تمامًا. لم يُسجَّل خروجك.',
+  },
+} as const satisfies Record<string, Readonly<Record<Locale, string>>>;

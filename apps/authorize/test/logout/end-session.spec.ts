@@ -1,0 +1,275 @@
+import { randomBytes } from 'node:crypto';
+import { sessionIdFor, subjectOf } from '#oauth/openid/id-token.js';
+import { SigningKeys } from '#oauth/openid/signing-keys.js';
+import type { Client } from '#database/client/client.js';
+import { pkcs8, PUBLIC_ID_TOKEN_KEYS, rsaKey, SIGNING_KEYS } from '#test/support/id-token-keys.js';
+import { authorizeAddress, BASE_URL, REDIRECT_URI } from '../support/authorize-app.js';
+import type { Browser } from '../support/browser.js';
+import { useAuthorizeApp } from '../support/use-authorize-app.js';
+
+const { app, user } = useAuthorizeApp({ ID_TOKEN_KEYS: PUBLIC_ID_TOKEN_KEYS });
+
+const AFTER = 'https://app.example.com/after?tenant=7';
+const SCOPES = { scopes: ['profile:read', 'openid'] };
+
+let client: Client;
+beforeAll(async () => {
+  client = await registered();
+});
+
+const registered = (more: Parameters<typeof app.client>[0] = {}): Promise<Client> =>
+  app.client({
+    ...SCOPES,
+    logoutUris: { postLogoutRedirectUris: [AFTER, 'https://app.example.com/bye'], backchannelLogoutUri: null },
+    ...more,
+  });
+
+const endSession = (parameters: Record<string, string>) =>
+  `/auth/logout?${new URLSearchParams(parameters).toString()}`;
+
+/** Logs in, and allows the scope openid. */
+async function authenticated(to = client) {
+  const browser = await app.loggedIn(user);
+  const address = authorizeAddress({
+    client_id: to.clientId,
+    redirect_uri: REDIRECT_URI,
+    scope: 'openid',
+    state: 's',
+    prompt: 'consent',
+  });
+  await browser.submit(await browser.get(address), { decision: 'allow' }, '/auth/oauth2/authorize');
+  const [grant] = await app.sql<{ session: string }>(
+    'SELECT session FROM grants WHERE client_id = $1 ORDER BY created_at DESC LIMIT 1',
+    [to.clientId],
+  );
+  return { browser, session: grant?.session ?? '' };
+}
+
+const idTokenOf = (
+  session: string,
+  claims: object = {},
+  { of = client, by = SIGNING_KEYS, type = 'JWT' }: { of?: Client; by?: SigningKeys; type?: string } = {},
+) =>
+  by.sign(
+    {
+      iss: BASE_URL,
+      aud: of.clientId,
+      sub: subjectOf(of, user.id),
+      sid: sessionIdFor(of.clientId, session),
+      // Expired: a hint usually is.
+      iat: 1_000_000_000,
+      exp: 1_000_000_100,
+      ...claims,
+    },
+    'RS256',
+    type,
+  );
+
+const isLoggedIn = async (browser: Browser): Promise<boolean> =>
+  (await browser.get('/auth/')).status === 200;
+
+/** Expects the question, with the user still logged in. */
+async function expectQuestion(browser: Browser, address: string) {
+  const page = await browser.get(address);
+  expect([page.status, /<h1>(.*)<\/h1>/.exec(page.text)?.[1]]).toEqual([200, 'Log out of Scheduling?']);
+  expect(await isLoggedIn(browser)).toBe(true);
+  return page;
+}
+
+describe('the end-session endpoint', () => {
+  // @rp-initiated logout 2 @rp-initiated logout 3
+  it('logs out without a question if the ID token is of this session, and redirects with the state', async () => {
+    const { browser, session } = await authenticated();
+    const hint = await idTokenOf(session);
+    const answer = await browser.get(
+      endSession({ id_token_hint: hint, post_logout_redirect_uri: AFTER, state: 'a b&c' }),
+    );
+    expect([answer.status, answer.headers['location']]).toEqual([303, `${AFTER}&state=a%20b%26c`]);
+    expect(await isLoggedIn(browser)).toBe(false);
+  });
+
+  it('ends at the login page without a post_logout_redirect_uri', async () => {
+    const { browser, session } = await authenticated();
+    const answer = await browser.get(endSession({ id_token_hint: await idTokenOf(session), state: 's' }));
+    expect([answer.status, answer.headers['location']]).toEqual([303, '/auth/login?done']);
+    expect(await isLoggedIn(browser)).toBe(false);
+  });
+
+  it('accepts the pairwise subject of a client', async () => {
+    const pairwise = await registered({ sector: 'app.example.com' });
+    const { browser, session } = await authenticated(pairwise);
+    expect(subjectOf(pairwise, user.id)).not.toBe(String(user.id));
+    const hint = await idTokenOf(session, {}, { of: pairwise });
+    expect((await browser.get(endSession({ id_token_hint: hint }))).status).toBe(303);
+    expect(await isLoggedIn(browser)).toBe(false);
+  });
+
+  it.each([
+    ['no parameters', () => ({})],
+    ['a client_id only', () => ({ client_id: client.clientId })],
+    ['a logout_hint', () => ({ client_id: client.clientId, logout_hint: user.email })],
+  ])('asks the user with %s', async (_case, parameters) => {
+    const { browser } = await authenticated();
+    await expectQuestion(browser, endSession(parameters()));
+  });
+
+  // @rp-initiated logout 2
+  it.each([
+    ['another session', (session: string) => idTokenOf(`${session}x`)],
+    ['another user', (session: string) => idTokenOf(session, { sub: '0' })],
+    ['a session without sid', (session: string) => idTokenOf(session, { sid: undefined })],
+  ])('asks the user with an ID token of %s', async (_case, hintOf) => {
+    const { browser, session } = await authenticated();
+    await expectQuestion(browser, endSession({ id_token_hint: await hintOf(session) }));
+  });
+
+  it('asks in the language of ui_locales, and names the application and the user', async () => {
+    const { browser } = await authenticated();
+    const page = await browser.get(endSession({ client_id: client.clientId, ui_locales: 'de' }));
+    expect(page.headers['content-language']).toBe('de');
+    expect(page.text).toContain('Von Scheduling abmelden?');
+    expect(page.text).toContain('Calendar Connect');
+    expect(page.text).toContain('Ada Lovelace');
+  });
+
+  it('logs out after the answer, and redirects the browser', async () => {
+    const { browser } = await authenticated();
+    const parameters = { client_id: client.clientId, post_logout_redirect_uri: AFTER, state: 's1' };
+    const page = await expectQuestion(browser, endSession(parameters));
+    expect(page.headers['content-security-policy']).toContain('https://app.example.com');
+    const answer = await browser.submit(page, {}, '/auth/logout/confirm');
+    expect([answer.status, answer.headers['location']]).toEqual([303, `${AFTER}&state=s1`]);
+    expect(await isLoggedIn(browser)).toBe(false);
+  });
+
+  it('never repeats the ID token in the page', async () => {
+    const { browser, session } = await authenticated();
+    const hint = await idTokenOf(`${session}x`);
+    expect((await expectQuestion(browser, endSession({ id_token_hint: hint }))).text).not.toContain(hint);
+  });
+
+  it('redirects a browser without a session, because nobody is logged in', async () => {
+    const parameters = { client_id: client.clientId, post_logout_redirect_uri: AFTER };
+    const answer = await app.browser().get(endSession(parameters));
+    expect([answer.status, answer.headers['location']]).toEqual([303, AFTER]);
+    const page = await app.browser().get('/auth/logout');
+    expect([page.status, page.text.includes('You have been logged out.')]).toEqual([200, true]);
+  });
+});
+
+describe('an error page without a redirect, and no log-out, is the response to', () => {
+  const other = SigningKeys.parse(pkcs8(rsaKey()));
+  const cases: [what: string, check: string, parameters: (s: string) => Promise<Record<string, string>>][] = [
+    ['a forged ID token', 'id_token_hint_invalid', async (s) => ({ id_token_hint: await idTokenOf(s, {}, { by: other }) })],
+    ['an ID token of another issuer', 'id_token_hint_invalid', async (s) => ({ id_token_hint: await idTokenOf(s, { iss: 'https://x.example' }) })],
+    ['a logout token', 'id_token_hint_invalid', async (s) => ({ id_token_hint: await idTokenOf(s, {}, { type: 'logout+jwt' }) })],
+    ['text in place of an ID token', 'id_token_hint_invalid', async () => ({ id_token_hint: 'x.y.z' })],
+    [
+      'an ID token of another application than client_id',
+      'id_token_hint_invalid',
+      async (s) => ({ id_token_hint: await idTokenOf(s), client_id: (await registered()).clientId }),
+    ],
+    ['an unknown client_id', 'client_id_unregistered', async () => ({ client_id: 'sc_nobody' })],
+    [
+      'an unregistered post_logout_redirect_uri',
+      'post_logout_redirect_uri_unregistered',
+      async (s) => ({ id_token_hint: await idTokenOf(s), post_logout_redirect_uri: `${AFTER}/` }),
+    ],
+    [
+      'a redirect_uri in place of a post_logout_redirect_uri',
+      'post_logout_redirect_uri_unregistered',
+      async (s) => ({ id_token_hint: await idTokenOf(s), post_logout_redirect_uri: REDIRECT_URI }),
+    ],
+    [
+      'a post_logout_redirect_uri of another application',
+      'post_logout_redirect_uri_unregistered',
+      async () => ({ client_id: (await app.client(SCOPES)).clientId, post_logout_redirect_uri: AFTER }),
+    ],
+    [
+      'a post_logout_redirect_uri without an application',
+      'post_logout_redirect_uri_unregistered',
+      async () => ({ post_logout_redirect_uri: AFTER }),
+    ],
+    ['a long state', 'parameter_invalid', async () => ({ state: randomBytes(600).toString('hex') })],
+  ];
+
+  // @rp-initiated logout 2 @rp-initiated logout 3
+  it.each(cases)('%s', async (_what, check, parameters) => {
+    const { browser, session } = await authenticated();
+    const page = await browser.get(endSession(await parameters(session)));
+    expect([page.status, page.headers['location']]).toEqual([400, undefined]);
+    expect(page.text).toContain(`<dd><code>${check}</code></dd>`);
+    expect(await isLoggedIn(browser)).toBe(true);
+  });
+
+  it('an application that the operator has disabled', async () => {
+    const { clientId } = await registered();
+    await app.sql('UPDATE clients SET disabled_at = now() WHERE client_id = $1', [clientId]);
+    const parameters = { client_id: clientId, post_logout_redirect_uri: AFTER };
+    const page = await app.browser().get(endSession(parameters));
+    expect([page.status, page.headers['location']]).toEqual([403, undefined]);
+  });
+
+  it('a repeated parameter', async () => {
+    const page = await app.browser().get(`${endSession({ client_id: client.clientId })}&client_id=x`);
+    expect([page.status, page.headers['location']]).toEqual([400, undefined]);
+  });
+});
+
+describe('a posted end-session request', () => {
+  // @rp-initiated logout 2
+  it('of another site is redirected to the question, and does not log out', async () => {
+    const { browser } = await authenticated();
+    const parameters = { client_id: client.clientId, post_logout_redirect_uri: AFTER, state: 's' };
+    const headers = { Origin: 'https://app.example.com', 'Sec-Fetch-Site': 'cross-site' };
+    const answer = await browser.post('/auth/logout', parameters, headers);
+    expect([answer.status, answer.headers['location']]).toEqual([303, endSession(parameters)]);
+    await expectQuestion(browser, answer.headers['location'] ?? '');
+  });
+
+  it('without parameters does not log out', async () => {
+    const { browser } = await authenticated();
+    const answer = await browser.post('/auth/logout', {}, { 'Sec-Fetch-Site': 'cross-site' });
+    expect([answer.status, answer.headers['location']]).toEqual([303, '/auth/logout']);
+    expect(await isLoggedIn(browser)).toBe(true);
+  });
+
+  it.each(['/auth/logout', '/auth/logout/confirm'])(
+    'with a CSRF token of another cookie is rejected by %s',
+    async (path) => {
+      const { browser } = await authenticated();
+      const answer = await browser.post(path, { csrf_token: 'x'.repeat(43) });
+      expect(answer.status).toBe(403);
+      expect(await isLoggedIn(browser)).toBe(true);
+    },
+  );
+
+  it('does not confirm by itself', async () => {
+    const { browser } = await authenticated();
+    const answer = await browser.post('/auth/logout/confirm', { client_id: client.clientId });
+    expect(answer.status).toBe(403);
+    expect(await isLoggedIn(browser)).toBe(true);
+  });
+});
+
+describe('the log-out form', () => {
+  it('logs out without a question', async () => {
+    const browser = await app.loggedIn(user);
+    const answer = await browser.submit(await browser.get('/auth/'), {}, '/auth/logout');
+    expect([answer.status, answer.headers['location']]).toEqual([303, '/auth/login?done']);
+    expect(await isLoggedIn(browser)).toBe(false);
+  });
+
+  it('of the consent page continues the request with another login', async () => {
+    const browser = await app.loggedIn(user);
+    const address = authorizeAddress({
+      client_id: client.clientId,
+      redirect_uri: REDIRECT_URI,
+      state: 's',
+      prompt: 'consent',
+    });
+    const answer = await browser.submit(await browser.get(address), {}, '/auth/logout');
+    expect(answer.headers['location']).toBe(address.replace('/auth/oauth2/authorize', '/auth/login'));
+    expect(await isLoggedIn(browser)).toBe(false);
+  });
+});
