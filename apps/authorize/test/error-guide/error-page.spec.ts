@@ -47,6 +47,12 @@ const ELSEWHERE = {
   'consent.spec.ts': ['consent_denied'],
   'refresh.spec.ts': ['scope_malformed'],
   'back-channel-logout.spec.ts': ['logout_token_invalid'],
+  'authentication-request.spec.ts': [
+    'claims_invalid',
+    'other_user_logged_in',
+    'request_object_unsupported',
+    'request_uri_unsupported',
+  ],
   'end-session.spec.ts': ['id_token_hint_invalid', 'post_logout_redirect_uri_unregistered'],
 };
 

@@ -20,7 +20,10 @@ beforeAll(async () => {
 const registered = (more: Parameters<typeof app.client>[0] = {}): Promise<Client> =>
   app.client({
     ...SCOPES,
-    logoutUris: { postLogoutRedirectUris: [AFTER, 'https://app.example.com/bye'], backchannelLogoutUri: null },
+    logoutUris: {
+      postLogoutRedirectUris: [AFTER, 'https://app.example.com/bye'],
+      backchannelLogoutUri: null,
+    },
     ...more,
   });
 
@@ -65,8 +68,7 @@ const idTokenOf = (
     type,
   );
 
-const isLoggedIn = async (browser: Browser): Promise<boolean> =>
-  (await browser.get('/auth/')).status === 200;
+const isLoggedIn = async (browser: Browser): Promise<boolean> => (await browser.get('/auth/')).status === 200;
 
 /** Expects the question, with the user still logged in. */
 async function expectQuestion(browser: Browser, address: string) {
@@ -160,9 +162,21 @@ describe('the end-session endpoint', () => {
 describe('an error page without a redirect, and no log-out, is the response to', () => {
   const other = SigningKeys.parse(pkcs8(rsaKey()));
   const cases: [what: string, check: string, parameters: (s: string) => Promise<Record<string, string>>][] = [
-    ['a forged ID token', 'id_token_hint_invalid', async (s) => ({ id_token_hint: await idTokenOf(s, {}, { by: other }) })],
-    ['an ID token of another issuer', 'id_token_hint_invalid', async (s) => ({ id_token_hint: await idTokenOf(s, { iss: 'https://x.example' }) })],
-    ['a logout token', 'id_token_hint_invalid', async (s) => ({ id_token_hint: await idTokenOf(s, {}, { type: 'logout+jwt' }) })],
+    [
+      'a forged ID token',
+      'id_token_hint_invalid',
+      async (s) => ({ id_token_hint: await idTokenOf(s, {}, { by: other }) }),
+    ],
+    [
+      'an ID token of another issuer',
+      'id_token_hint_invalid',
+      async (s) => ({ id_token_hint: await idTokenOf(s, { iss: 'https://x.example' }) }),
+    ],
+    [
+      'a logout token',
+      'id_token_hint_invalid',
+      async (s) => ({ id_token_hint: await idTokenOf(s, {}, { type: 'logout+jwt' }) }),
+    ],
     ['text in place of an ID token', 'id_token_hint_invalid', async () => ({ id_token_hint: 'x.y.z' })],
     [
       'an ID token of another application than client_id',
