@@ -137,6 +137,10 @@ const MESSAGES: Readonly<Record<Subject, Message>> = {
     data: async ({ user }) => ({ user_id: user.id }),
     isExpected: ({ user }) => typeof user === 'object' && user !== null,
   },
+  claims: {
+    data: async ({ user, confidential }) => ({ user_id: user.id, client_id: confidential.id }),
+    isExpected: ({ claims }) => typeof claims === 'object' && claims !== null && 'sub' in claims,
+  },
   applyRevocations: {
     data: async ({ confidential }) => ({ client_id: confidential.id }),
     isExpected: ({ applied }) => typeof applied === 'number',

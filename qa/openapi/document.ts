@@ -110,7 +110,9 @@ function operation(route: Route, described: OperationDescription, shared: Shared
 function requestBody({ dto }: Route, { form }: OperationDescription, schemas: Schemas): object | undefined {
   if (!dto) {
     if (!form) return undefined;
-    return { required: true, content: { [BODY_TYPES[0] ?? '']: { schema: schemas.of(form) } } };
+    const content = { [BODY_TYPES[0] ?? '']: { schema: schemas.of(form) } };
+    // A form without required fields may be left out.
+    return { required: 'required' in form, content };
   }
   const schema: SchemaSource = form ? { allOf: [dto, form] } : dto;
   const content = BODY_TYPES.map((type) => [type, { schema: schemas.of(schema) }]);

@@ -14,6 +14,8 @@ import { MeModule } from './me/me.module.js';
 import { ME_METADATA_PATH } from './me/me.controller.js';
 import { MetadataModule } from './metadata/metadata.module.js';
 import { OpenApiModule } from './openapi/openapi.module.js';
+import { UserInfoModule } from './userinfo/userinfo.module.js';
+import { USERINFO_METADATA_PATH } from './userinfo/userinfo.openapi.js';
 import { errorBody, ResourceErrorFilter } from './resource-error.filter.js';
 import { ResourceConfiguration } from './resource.configuration.js';
 
@@ -44,6 +46,7 @@ export class AppModule {
         MeModule,
         MetadataModule,
         OpenApiModule,
+        UserInfoModule,
       ],
       providers: [
         { provide: ResourceConfiguration, useValue: configuration },
@@ -67,8 +70,10 @@ export function resourceApp(configuration: ResourceConfiguration): Service<Resou
     overloadBody: (request) => errorBody(OVERLOADED, request),
     crossOriginPaths: [
       ENDPOINTS.me,
+      ENDPOINTS.userInfo,
       ENDPOINTS.protectedResourceMetadata,
       ME_METADATA_PATH,
+      USERINFO_METADATA_PATH,
       ENDPOINTS.resourceOpenApi,
     ],
   };

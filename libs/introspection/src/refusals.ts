@@ -87,6 +87,18 @@ export class Refusals {
     );
   }
 
+  /** RFC 6750 3.1: "uses more than one method for including an access token" is invalid_request. */
+  repeatedToken(response: ChallengedResponse, route: ProtectedRoute): Error {
+    response.header('WWW-Authenticate', this.bearerChallenge('invalid_request', route));
+    return exception(
+      new TokenRefusedError(
+        'invalid_request',
+        'send one access token: in the Authorization header or once in the body',
+        { detail: { check: 'access_token_repeated' } },
+      ),
+    );
+  }
+
   invalidToken(
     response: ChallengedResponse,
     route: ProtectedRoute,

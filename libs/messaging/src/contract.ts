@@ -1,3 +1,4 @@
+import type { UserClaims } from '#oauth/openid/claims.js';
 import { type Fields, isObject, MalformedMessageError } from './nats-message.js';
 import type { Invalidations } from './nats.connection.js';
 
@@ -15,6 +16,8 @@ export const SUBJECTS = {
   consumeProof: 'oauth.dpop.consume',
   /** Request {@link ProfileRequest}, reply {@link ProfileReply}. */
   profile: 'oauth.user.profile',
+  /** Request {@link ClaimsRequest}, reply {@link ClaimsReply}. */
+  claims: 'oauth.user.claims',
   /** Request {@link ApplyRevocationsRequest}, reply {@link ApplyRevocationsReply}. */
   applyRevocations: 'oauth.grant.apply_revocations',
   /** Request of the product (docs/users.md), reply {@link UserUpsertReply}. */
@@ -84,6 +87,17 @@ export interface ProfileRequest {
 export interface ProfileReply {
   /** Null if the user no longer exists. */
   readonly user: Readonly<Record<string, unknown>> | null;
+}
+
+export interface ClaimsRequest {
+  readonly user_id: number;
+  /** Determines the `sub` (OpenID Connect Core 8). */
+  readonly client_id: string;
+}
+
+export interface ClaimsReply {
+  /** All claims about the user: the caller selects by scope. Null if the user or the client does not exist. */
+  readonly claims: (UserClaims & { readonly sub: string }) | null;
 }
 
 /** Makes the token app apply all recorded revocations of a client or a user. */
@@ -167,6 +181,7 @@ const REQUESTS: Readonly<Record<string, Check>> = {
     (proof === undefined || (isObject(proof) && isProof(proof))),
   [SUBJECTS.consumeProof]: isProof,
   [SUBJECTS.profile]: ({ user_id: id }) => isUserId(id),
+  [SUBJECTS.claims]: ({ user_id: userId, client_id: clientId }) => isUserId(userId) && isId(clientId),
   // The replies list every problem.
   [SUBJECTS.userUpsert]: () => true,
   [SUBJECTS.userDisable]: () => true,
@@ -200,6 +215,10 @@ export const parseReply = {
     ({ outcome }) => outcome === 'consumed' || outcome === 'replayed' || outcome === 'use_nonce',
   ),
   profile: parser<ProfileReply>(({ user }) => typeof user === 'object'),
+  claims: parser<ClaimsReply>(
+    ({ claims }) =>
+      claims === null || (isObject(claims) && isText(claims['sub'], 255) && claims['sub'] !== ''),
+  ),
 };
 
 const parseGrantRevoked = parser<GrantRevoked>(({ grant_id: id }) => isId(id));

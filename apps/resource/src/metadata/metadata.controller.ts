@@ -5,11 +5,13 @@ import { ScopeCatalogue } from '#oauth/scope.js';
 import { ApiOperation } from '#openapi/operation.js';
 import { serviceDescription } from '#openapi/serve-document.js';
 import { ME_METADATA_PATH } from '../me/me.controller.js';
+import { USERINFO_METADATA_PATH, USERINFO_SCOPES } from '../userinfo/userinfo.openapi.js';
 import { ResourceConfiguration } from '../resource.configuration.js';
 import {
   API_METADATA_OPERATION,
   ME_METADATA_OPERATION,
   type ProtectedResourceMetadata,
+  USERINFO_METADATA_OPERATION,
 } from './metadata.openapi.js';
 
 /** RFC 9728 2. */
@@ -33,6 +35,14 @@ export class MetadataController {
   @ApiOperation(ME_METADATA_OPERATION)
   ofMe(): ProtectedResourceMetadata {
     return this.metadata(this.configuration.API_URL + ENDPOINTS.me, [ME_SCOPE]);
+  }
+
+  @Get(USERINFO_METADATA_PATH)
+  @Header('Link', serviceDescription(ENDPOINTS.resourceOpenApi))
+  @ApiOperation(USERINFO_METADATA_OPERATION)
+  ofUserInfo(): ProtectedResourceMetadata {
+    const metadata = this.metadata(this.configuration.API_URL + ENDPOINTS.userInfo, USERINFO_SCOPES);
+    return { ...metadata, bearer_methods_supported: ['header', 'body'] };
   }
 
   /** @param resource identifier from which clients derive the URL of this document (RFC 9728 3.3) */

@@ -57,3 +57,11 @@ export const ME_METADATA_OPERATION: OperationDescription = {
   description: 'RFC 9728 3.1: for clients that derive the metadata URL from the URL that they call.',
   responses: responses(ENDPOINTS.protectedResourceMetadata + ENDPOINTS.me),
 };
+
+export const USERINFO_METADATA_OPERATION: OperationDescription = {
+  id: 'protectedResourceMetadataOfUserInfo',
+  tag: 'Metadata',
+  summary: 'Metadata of `/userinfo`',
+  description: 'RFC 9728 3.1: for clients that derive the metadata URL from the URL that they call.',
+  responses: responses(ENDPOINTS.protectedResourceMetadata + ENDPOINTS.userInfo),
+};

@@ -96,6 +96,7 @@ export async function startResourceApp(tokenSettings: Readonly<Record<string, st
       return (await post('token', body)).body as Pair;
     },
 
+    tokenUrl: () => token.url,
     stopTokenApp: () => token.stop(),
     async startTokenApp(): Promise<void> {
       token = await startToken();

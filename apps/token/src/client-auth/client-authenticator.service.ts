@@ -67,6 +67,11 @@ export class ClientAuthenticator {
     this.clients.observe(countLookups(metrics, 'clients'));
   }
 
+  /** Returns a client from the cache or from PostgreSQL, also a disabled one. */
+  async find(clientId: string): Promise<ClientWithSecrets | null> {
+    return isClientId(clientId) ? this.clients.get(clientId) : null;
+  }
+
   /**
    * Rejects disabled clients; a public client has nothing to prove (RFC 6749 2.1). Adds client_id to the log context.
    *
@@ -76,7 +81,7 @@ export class ClientAuthenticator {
     const credentials = readCredentials(headers.authorization, body);
     const { clientId, clientSecret } = credentials;
     addLogContext(raw, { client_id: clientId });
-    const client = isClientId(clientId) ? await this.clients.get(clientId) : null;
+    const client = await this.find(clientId);
     if (!client)
       throw invalidClient(credentials, 'unknown client, or a wrong client_secret', 'client_unknown');
     if (client.type === 'public') {

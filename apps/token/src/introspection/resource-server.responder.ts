@@ -3,7 +3,10 @@ import { Ctx, MessagePattern, type NatsContext, Payload } from '@nestjs/microser
 import { AuditPublisher } from '#audit/publisher.js';
 import { UserStore } from '#database/user/user.store.js';
 import { GrantEngine } from '#grants/grant-engine.js';
+import { subjectOf } from '#oauth/openid/id-token.js';
 import {
+  type ClaimsReply,
+  type ClaimsRequest,
   type ConsumeProofReply,
   type ConsumeProofRequest,
   type IntrospectionReply,
@@ -13,6 +16,7 @@ import {
   SUBJECTS,
 } from '#messaging/contract.js';
 import { REFERENCE_HEADER } from '#messaging/nats-message.js';
+import { ClientAuthenticator } from '../client-auth/client-authenticator.service.js';
 import { DpopProofService } from '../dpop/dpop-proof.service.js';
 import { UsageRecorder } from '../usage/usage-recorder.service.js';
 import { DisabledClients } from './disabled-clients.service.js';
@@ -27,6 +31,7 @@ export class ResourceServerResponder {
     private readonly usage: UsageRecorder,
     private readonly proofs: DpopProofService,
     private readonly users: UserStore,
+    private readonly authenticator: ClientAuthenticator,
     private readonly audit: AuditPublisher,
   ) {}
 
@@ -74,6 +79,12 @@ export class ResourceServerResponder {
   @MessagePattern(SUBJECTS.profile)
   async profile(@Payload() { user_id: id }: ProfileRequest): Promise<ProfileReply> {
     return { user: (await this.users.profile(id)) as ProfileReply['user'] };
+  }
+
+  @MessagePattern(SUBJECTS.claims)
+  async claims(@Payload() { user_id: id, client_id: clientId }: ClaimsRequest): Promise<ClaimsReply> {
+    const [client, claims] = await Promise.all([this.authenticator.find(clientId), this.users.claims(id)]);
+    return { claims: client && claims && { sub: subjectOf(client, id), ...claims } };
   }
 
   /** Only for the key of the token, so that clients cannot fill Redis with proofs of other keys. */

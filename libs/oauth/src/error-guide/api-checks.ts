@@ -14,6 +14,12 @@ export const API_CHECKS = {
       ],
     ],
   },
+  access_token_repeated: {
+    errors: ['invalid_request'],
+    title: 'The request has more than one access token',
+    meaning: 'It is in the `Authorization` header and in the body, or in the body twice (RFC 6750 2, 3.1).',
+    remedies: [['application', 'Send the token in the `Authorization` header only.']],
+  },
   access_token_inactive: {
     errors: ['invalid_token'],
     title: 'The access token is not valid',
