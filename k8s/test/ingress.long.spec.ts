@@ -79,6 +79,9 @@ describe('the ingress', () => {
     [`${BASE}/metrics`, 404, 'nginx'],
     [`${API}/v2/me`, 401, '"status":"error"'],
     [`${API}/.well-known/oauth-protected-resource/v2/me`, 200, '"resource":"https://api.localhost/v2/me"'],
+    [`${API}/userinfo`, 401, '"status":"error"'],
+    [`${API}/userinfo/other`, 404, 'nginx'],
+    [`${BASE}/userinfo`, 404, 'nginx'],
     [`${API}/api/auth/oauth/introspect`, 404, 'nginx'],
     ['https://localhost/auth/login', 404, 'nginx'],
   ])('routes %s to the right app or nowhere (%i)', async (url, status, sign) => {

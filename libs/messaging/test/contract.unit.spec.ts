@@ -31,11 +31,18 @@ describe('replies', () => {
     expect(parseReply.introspect({ active: false, later: 1 })).toMatchObject({ active: false });
     expect(parseReply.consumeProof({ outcome: 'consumed', later: 1 })).toMatchObject({ outcome: 'consumed' });
     expect(parseReply.profile({ user: null })).toEqual({ user: null });
+    expect(parseReply.claims({ claims: null, later: 1 })).toMatchObject({ claims: null });
+    expect(parseReply.claims({ claims: { sub: '7', later: {} } })).toMatchObject({ claims: { sub: '7' } });
   });
 
   it.each([{}, { active: 'true' }, { ...active, sub: '' }, { ...active, sub: 'x' }, { ...active, exp: '1' }])(
     'to introspection must not have the body %j',
     (reply) => expect(() => parseReply.introspect(reply)).toThrow(MalformedMessageError),
+  );
+
+  it.each([{}, { claims: undefined }, { claims: {} }, { claims: { sub: '' } }, { claims: { sub: 7 } }])(
+    'with claims must not be %j',
+    (reply) => expect(() => parseReply.claims(reply)).toThrow(MalformedMessageError),
   );
 
   it('about a consumed proof must not have an unknown outcome', () => {
@@ -50,6 +57,8 @@ describe('requests', () => {
     expect(isRequest(SUBJECTS.introspect, { token: 't', jkt: JKT, proof })).toBe(true);
     expect(isRequest(SUBJECTS.introspect, { token: 't', jkt: 'short' })).toBe(false);
     expect(isRequest(SUBJECTS.consumeProof, proof)).toBe(true);
+    expect(isRequest(SUBJECTS.claims, { user_id: 7, client_id: 'sc_a' })).toBe(true);
+    expect(isRequest(SUBJECTS.claims, { user_id: 7 })).toBe(false);
     expect(isRequest(SUBJECTS.applyRevocations, { client_id: 'sc_a', user_id: 7 })).toBe(false);
     expect(isRequest('oauth.unknown', {})).toBe(false);
   });

@@ -52,11 +52,7 @@ export class UserInfoController {
     return this.userInfo(token, request, reply);
   }
 
-  private async userInfo(
-    token: TokenInfo,
-    { raw }: FastifyRequest,
-    reply: FastifyReply,
-  ): Promise<UserInfo> {
+  private async userInfo(token: TokenInfo, { raw }: FastifyRequest, reply: FastifyReply): Promise<UserInfo> {
     const { clientId, grantId, userId } = token;
     addLogContext(raw, { client_id: clientId, grant_id: grantId, user_id: userId });
     const found = await this.users.find(token, referenceOf(raw));

@@ -42,7 +42,7 @@ function expectRefused(answer: Response, status: number, error: string | null): 
 }
 
 describe('UserInfo refuses with invalid_token', () => {
-  // @rfc openid-core 5.3.3
+  // @openid core 5.3.3
   it('every credential other than an access token', async () => {
     const pair = (await pairOf()) as Awaited<ReturnType<typeof pairOf>> & { id_token: string };
     expect(pair.id_token).toMatch(/^eyJ/);
@@ -61,7 +61,12 @@ describe('UserInfo refuses with invalid_token', () => {
   it('a token for another API only (RFC 8707 2)', async () => {
     const { access_token } = await app.pair(client, userId, 'openid', BOOKINGS);
     for (let round = 0; round < 2; round++) expectRefused(await send(access_token), 401, 'invalid_token');
-    const { access_token: own } = await app.pair(client, userId, 'openid', `https://api.example.com ${BOOKINGS}`);
+    const { access_token: own } = await app.pair(
+      client,
+      userId,
+      'openid',
+      `https://api.example.com ${BOOKINGS}`,
+    );
     await send(own).expect(200);
   });
 
@@ -76,13 +81,11 @@ describe('UserInfo refuses with invalid_token', () => {
   it('an expired token, although the claims of its user are cached', async () => {
     const { access_token } = await pairOf();
     await send(access_token).expect(200);
-    const bytes = Buffer.from(access_token.slice(4), 'base64url');
-    // The expiry is part of the MAC: another one makes the token invalid, whatever its value.
-    for (const offset of [26, 28, 30]) {
-      const altered = Buffer.from(bytes);
-      altered.writeUInt8(altered.readUInt8(offset) ^ 1, offset);
-      expectRefused(await send(`sat_${altered.toString('base64url')}`), 401, 'invalid_token');
-    }
+    const token = app.codec.decode(access_token);
+    if (!token) throw new Error('the codec does not have the keys of the token app');
+    expect(app.codec.encode(token)).toBe(access_token);
+    const expired = app.codec.encode({ ...token, expiry: Math.floor(Date.now() / 1000) - 60 });
+    expectRefused(await send(expired), 401, 'invalid_token');
   });
 
   it('the tokens of a user who was disabled or deleted, although the claims are cached', async () => {
@@ -134,15 +137,17 @@ describe('UserInfo does not read the token', () => {
   it('if there is more than one: 400 invalid_request', async () => {
     const { access_token } = await pairOf();
     const { access_token: other } = await pairOf('openid');
-    const both = await post().set('Authorization', `Bearer ${access_token}`).type('form').send({ access_token });
+    const both = await post()
+      .set('Authorization', `Bearer ${access_token}`)
+      .type('form')
+      .send({ access_token });
     expectRefused(both, 400, 'invalid_request');
     const twice = await post().type('form').send(`access_token=${access_token}&access_token=${other}`);
     expectRefused(twice, 400, 'invalid_request');
     const nested = await post().type('form').send(`access_token[a]=${access_token}`);
     expectRefused(nested, 400, 'invalid_request');
-    for (const text of ['a b', `${access_token} ${other}`])
+    for (const text of ['a b', `${access_token} ${other}`, `${access_token}\r\nX: y`])
       expectRefused(await post().type('form').send({ access_token: text }), 400, 'invalid_request');
-    expectRefused(await post().type('form').send({ access_token: `${access_token}\r\nX: y` }), 401, 'invalid_token');
   });
 });
 
@@ -166,7 +171,9 @@ it('accepts a bound token only with a proof for this URL and method', async () =
   const key = await DpopKey.generate();
   const bound = await startBound(key);
   const proof = (method: string, uri = URI) => key.proof(method, uri, { accessToken: bound });
-  await send(bound, 'DPoP').set('DPoP', await proof('GET')).expect(200);
+  await send(bound, 'DPoP')
+    .set('DPoP', await proof('GET'))
+    .expect(200);
   await post()
     .set('Authorization', `DPoP ${bound}`)
     .set('DPoP', await proof('POST'))

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import request, { type Test } from 'supertest';
 import { DPOP_ALGORITHMS } from '#oauth/dpop/public-key.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
@@ -44,16 +45,16 @@ async function requestsDuring(work: () => Promise<unknown>): Promise<string[]> {
 /** Registers a client with pairwise subjects. */
 async function pairwiseClient(sector: string): Promise<TestClient> {
   const { client_id: id, client_secret: secret } = await app.client();
-  await app.sql(
-    `INSERT INTO subject_sectors (sector, key) VALUES ($1, sha256($1::bytea)) ON CONFLICT DO NOTHING`,
-    [sector],
-  );
+  await app.sql('INSERT INTO subject_sectors (sector, key) VALUES ($1, $2) ON CONFLICT DO NOTHING', [
+    sector,
+    randomBytes(32),
+  ]);
   await app.sql('UPDATE clients SET sector = $1 WHERE client_id = $2', [sector, id]);
   return { client_id: id, client_secret: secret };
 }
 
 describe('UserInfo (OpenID Connect Core 5.3)', () => {
-  // @rfc openid-core 5.3.2
+  // @openid core 5.3.2
   it('answers `sub` and the claims of the granted scopes as plain JSON', async () => {
     const user = await app.users.find(userId);
     const profile = {
@@ -79,7 +80,7 @@ describe('UserInfo (OpenID Connect Core 5.3)', () => {
     }
   });
 
-  // @rfc openid-core 5.3.1
+  // @openid core 5.3.1
   it('accepts GET and POST, with the token in the header or in a form body (RFC 6750 2.1, 2.2)', async () => {
     const token = await tokenOf('openid');
     const post = () => request(app.server).post(ENDPOINTS.userInfo);
@@ -95,7 +96,7 @@ describe('UserInfo (OpenID Connect Core 5.3)', () => {
     for (const { status, body } of answers) expect([status, body]).toEqual([200, { sub: String(userId) }]);
   });
 
-  // @rfc openid-core 8.1
+  // @openid core 8.1
   it('gives a client of a sector a pairwise `sub`, which clients of other sectors cannot link', async () => {
     const [first, same, other] = [
       await pairwiseClient('a.example'),
