@@ -1,5 +1,6 @@
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { ME_METADATA_PATH } from '../../../apps/resource/src/me/me.controller.js';
+import { USERINFO_METADATA_PATH } from '../../../apps/resource/src/userinfo/userinfo.openapi.js';
 import { APPS } from '../world.js';
 import { bit, draft, type Endpoint } from './endpoint.js';
 import { PAGE_ENDPOINTS } from './page-endpoints.js';
@@ -29,8 +30,23 @@ const RESOURCE_ENDPOINTS: readonly Endpoint[] = [
       return draft(actor, 'resource', ['GET', ENDPOINTS.me], { headers });
     },
   },
+  ...['GET', 'POST'].map((method): Endpoint => ({
+    ...get(ENDPOINTS.userInfo),
+    name: `${method} ${ENDPOINTS.userInfo}`,
+    // The token lacks the scope `openid`.
+    validStatuses: [403],
+    build: async (actor, variant) => {
+      const { access } = await actor.pair({ isPublic: bit(variant, 0), bound: false }, 'share');
+      const parts =
+        method === 'POST' && bit(variant, 1)
+          ? { form: { access_token: access } }
+          : { headers: { Authorization: `Bearer ${access}` } };
+      return draft(actor, 'resource', [method, ENDPOINTS.userInfo], parts);
+    },
+  })),
   get(ENDPOINTS.protectedResourceMetadata),
   get(ME_METADATA_PATH),
+  get(USERINFO_METADATA_PATH),
   get(ENDPOINTS.resourceOpenApi),
 ];
 
