@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { MAX_LIVE_GRANTS } from '#database/grant/grant-record.statements.js';
 import { FIELD, STATUS } from '#grants/grant.scripts.js';
 import type { Product } from './product.js';
 
@@ -34,7 +35,7 @@ export async function fillGrants(
   await settle(product);
 }
 
-/** So many live grants of one user to the client. */
+/** Grants of one user to the client: as many live ones as the limit permits, and revoked ones. */
 export async function fillUser(
   product: Product,
   clientId: string,
@@ -47,6 +48,12 @@ export async function fillUser(
     await insertGrants(product, clientId, { first, last, userId: String(userId) });
     await storeGrants(product, clientId, { first, last, userOf: () => userId });
   }
+  await product.fixture.sql(
+    `UPDATE grants SET revoked_at = now() - interval '1 day', revocation_applied_at = now() - interval '1 day'
+     WHERE id IN (SELECT id FROM grants WHERE user_id = $1 AND client_id = $2 AND revoked_at IS NULL
+                  ORDER BY created_at, id OFFSET $3)`,
+    [userId, clientId, MAX_LIVE_GRANTS],
+  );
   await settle(product);
 }
 

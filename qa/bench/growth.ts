@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { MAX_LIVE_GRANTS } from '#database/grant/grant-record.statements.js';
 import { authorizeCases } from './cases/authorize-cases.js';
 import { resourceCases } from './cases/resource-cases.js';
 import { tokenCases, Tokens } from './cases/token-cases.js';
@@ -12,7 +13,7 @@ import { many } from './several.js';
 const USAGE = `npm run bench:growth [-- --grants 1000000]
 
 Measures what growth costs: requests with 1,000 live grants and with --grants, all of one client; then the pages of
-others while one user has a tenth of --grants. It takes about ten minutes, in which nothing else should run on the
+others while one user has a tenth of --grants, most of them revoked. It takes about ten minutes, in which nothing else should run on the
 machine.
 
   --grants  live grants in PostgreSQL and Redis, at least 10000 (1000000)
@@ -21,6 +22,7 @@ machine.
 
 const FEW = 1_000;
 const CODES = 3_000;
+/** Each gets fewer grants of one stage than the limit. */
 const PEOPLE = 20;
 const SECONDS = 4;
 /** Who request one user's pages over and over, while others' pages are measured. */
@@ -68,7 +70,7 @@ async function growth(product: Product, grants: number): Promise<string> {
   const beside = await besideVisits(product, client.client_id, heavy, pages);
   return [
     comparison(`${FEW} grants`, before, `${grants} grants`, after),
-    `Others' pages, while one user has ${own} grants:`,
+    `Others' pages, while one user has ${own} grants, ${MAX_LIVE_GRANTS} of them live:`,
     comparison('before', after, 'after', withHeavy),
     `Others' pages, while ${VISITORS} connections request one user's pages:`,
     comparison('a user with no grant', alone, `with ${own} grants`, beside, ['p50']),

@@ -92,7 +92,6 @@ async function startPeer(
 
 async function thisProduct({ baseUrl, apiUrl, fixture }: Product): Promise<Contestant> {
   const client = await fixture.client();
-  const users = await Promise.all(Array.from({ length: 20 }, () => fixture.user()));
   const urls = { token: baseUrl, resource: apiUrl };
   const { cases, tokens } = casesOf('this product', urls, '/api/auth/oauth/token', '/v2/me', client);
   const apps = (await descendantsOf(process.pid)).filter(({ command }) =>
@@ -103,6 +102,8 @@ async function thisProduct({ baseUrl, apiUrl, fixture }: Product): Promise<Conte
     pids: apps.map(({ pid }) => pid),
     cases,
     async prepare(codes) {
+      // Fewer per user than the limit of live grants.
+      const users = await Promise.all(Array.from({ length: Math.ceil(codes / 100) }, () => fixture.user()));
       for (let made = 0; made < codes; made += users.length)
         tokens.codes.push(...(await Promise.all(users.map((user) => fixture.code(client.client_id, user)))));
     },

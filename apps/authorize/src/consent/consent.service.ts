@@ -1,5 +1,7 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import { GrantRecordStore, type NewGrantRecord } from '#database/grant/grant-record.store.js';
+import { AuditPublisher } from '#audit/publisher.js';
+import { MAX_LIVE_GRANTS } from '#database/grant/grant-record.statements.js';
+import { GrantRecordStore } from '#database/grant/grant-record.store.js';
 import type { User } from '#database/user/user.js';
 import { GrantStore } from '#grants/grant.store.js';
 import { RevocationService } from '#grants/revocation.service.js';
@@ -38,6 +40,7 @@ export class ConsentService {
     private readonly records: GrantRecordStore,
     private readonly grants: GrantStore,
     private readonly revocations: RevocationService,
+    private readonly audit: AuditPublisher,
     private readonly configuration: AuthorizeConfiguration,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
@@ -45,7 +48,7 @@ export class ConsentService {
   /**
    * PostgreSQL comes first: no code may exist without a durable grant. Each call creates a new grant, so a double click does no
    * harm. Declining a scope ends the older grants that include it, even without a recorded decision that granted it: the
-   * response to an earlier attempt may have been lost.
+   * response to an earlier attempt may have been lost. Above the limit of live grants, the oldest ones end as well.
    *
    * @throws UnfinishedRevocationError if Redis did not apply the ended grants; then nothing is granted
    * @throws ConsentEndedError
@@ -63,27 +66,24 @@ export class ConsentService {
     const authorization = { clientId: client.clientId, userId, scope, resources, login };
     const expiresAt = new Date(now + REFRESH_TOKEN_LIFETIME * 1000);
     const record = { id: grantId, ...authorization, requestedScope, expiresAt, continuesConsent };
-    const ended = await this.withdrawOnError(grantId, () =>
-      this.record(record, declinedScopes(scope, requestedScope)),
-    );
+    const declined = continuesConsent ? [] : declinedScopes(scope, requestedScope);
+    const ended = await this.withdrawOnError(grantId, () => this.records.create(record, declined));
     if (ended === null) throw new ConsentEndedError();
+    for (const id of ended.aboveLimit)
+      this.audit.record({
+        type: 'grant.revoked',
+        client_id: client.clientId,
+        user_id: userId,
+        grant_id: id,
+        detail: { outcome: 'above the limit', limit: MAX_LIVE_GRANTS, replaced_by: grantId },
+      });
     await this.withdrawOnError(grantId, async () => {
-      await this.revocations.apply(ended);
+      await this.revocations.apply([...ended.declined, ...ended.aboveLimit]);
       const idToken = idTokenRequest(request);
       const pending = { ...authorization, externalId, redirectUri, challenge, jkt, idToken };
       await this.grants.create(grantId, pending, now, CODE_LIFETIME + CLOCK_SKEW);
     });
     return { code, grantId };
-  }
-
-  /** @returns the ended grants; null if the record was rejected */
-  private async record(
-    record: NewGrantRecord,
-    declined: readonly string[],
-  ): Promise<readonly string[] | null> {
-    if (declined.length > 0 && !record.continuesConsent)
-      return this.records.createDeclining(record, declined);
-    return (await this.records.create(record)) ? [] : null;
   }
 
   /**

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { isClientId } from '#oauth/client.js';
 import { DataSource } from 'typeorm';
-import { decisions as everyDecision, liveOfDecision, ofDecision } from '../grant/decision.statements.js';
 import type { Client } from './client.js';
 import { type User, USER_FIELDS } from '../user/user.js';
 
@@ -23,16 +22,11 @@ export interface AuthorizationContext {
   readonly user: User | null;
   /** Newest first, without duplicates. */
   readonly decisions: readonly EarlierDecision[];
-  /** Grants from the user to the client in the last 24 hours, including revoked ones. Exact up to 100. */
+  /** Grants from the user to the client in the last 24 hours, including revoked ones; at most 100. */
   readonly grantsOfDay: number;
 }
 
 type Decision = Omit<EarlierDecision, 'at'> & { readonly at: string };
-
-interface Consent {
-  readonly decisions: readonly Decision[] | null;
-  readonly grantsOfDay: number;
-}
 
 type ClientRow = Omit<Client, 'createdAt' | 'disabledAt' | 'subjectKey'> & {
   /** Hexadecimal. */
@@ -41,25 +35,21 @@ type ClientRow = Omit<Client, 'createdAt' | 'disabledAt' | 'subjectKey'> & {
   readonly disabledAt: string | null;
 };
 
-interface Row extends Consent {
+interface Row {
   readonly client: ClientRow | null;
   readonly user: User | null;
-  /** The limit was exceeded. */
-  readonly more: boolean;
+  readonly decisions: readonly Decision[] | null;
+  readonly grantsOfDay: number;
 }
 
-/** Decisions beyond this limit are ignored, so the user is asked for consent again. */
-const MAX_DECISIONS = 100;
-/** Above this number of grants, the second query runs. */
-const SINGLE_QUERY_LIMIT = 200;
-/** Limits the live and the revoked grants of a day that are counted for each decision. */
+/** Grants of a day that are counted. */
 const COUNT_LIMIT = 100;
 
-/** Ordered as an index: otherwise PostgreSQL might scan the whole table for the first grants of a user who has many. */
-const SINGLE_QUERY = `
+/** Ordered as the index `grants_live`: PostgreSQL might otherwise read the revoked grants of a user who has many. */
+const QUERY = `
   WITH own AS MATERIALIZED (
-    SELECT requested_scope, scope, resources, created_at, revoked_at, expires_at FROM grants
-    WHERE user_id = $2 AND client_id = $1 ORDER BY requested_scope LIMIT ${SINGLE_QUERY_LIMIT + 1}
+    SELECT requested_scope, scope, resources, created_at, expires_at FROM grants
+    WHERE user_id = $2 AND client_id = $1 AND revoked_at IS NULL ORDER BY created_at DESC
   )
   SELECT
     (SELECT row_to_json(client) FROM (
@@ -79,35 +69,16 @@ const SINGLE_QUERY = `
      ) account) AS "user",
     (SELECT json_agg(decision) FROM (
        SELECT requested_scope AS asked, scope AS allowed, nullif(resources, '') AS resources, max(created_at) AS at
-       FROM own WHERE revoked_at IS NULL AND expires_at > now()
+       FROM own WHERE expires_at > now()
        GROUP BY requested_scope, scope, resources
-       ORDER BY at DESC LIMIT ${MAX_DECISIONS}
+       ORDER BY at DESC
      ) decision) AS decisions,
-    (SELECT count(*)::integer FROM own WHERE created_at > now() - interval '1 day') AS "grantsOfDay",
-    (SELECT count(*) > ${SINGLE_QUERY_LIMIT} FROM own) AS more`;
-
-/** Second query, for a user with more grants to the client. */
-const MANY_GRANTS_QUERY = `
-  WITH RECURSIVE ${everyDecision('$2', '$1')}
-  SELECT
-    (SELECT json_agg(earlier) FROM (
-       SELECT decision.requested_scope AS asked, decision.scope AS allowed, nullif(decision.resources, '') AS resources,
-              newest.at
-       FROM decision CROSS JOIN LATERAL (
-         SELECT g.created_at AS at FROM grants g
-         WHERE ${liveOfDecision('$2')} ORDER BY g.created_at DESC LIMIT 1
-       ) newest
-       ORDER BY newest.at DESC LIMIT ${MAX_DECISIONS}
-     ) earlier) AS decisions,
-    (SELECT count(*)::integer
-     FROM decision CROSS JOIN (VALUES (true), (false)) state (unrevoked) CROSS JOIN LATERAL (
-       SELECT FROM grants g
-       WHERE ${ofDecision('$2')} AND (g.revoked_at IS NULL) = state.unrevoked
-         AND g.created_at > now() - interval '1 day'
-       ORDER BY g.created_at DESC LIMIT ${COUNT_LIMIT}
+    (SELECT count(*)::integer FROM (
+       SELECT FROM grants WHERE user_id = $2 AND client_id = $1 AND created_at > now() - interval '1 day'
+       ORDER BY created_at DESC LIMIT ${COUNT_LIMIT}
      ) recent) AS "grantsOfDay"`;
 
-/** Reads client, user and earlier consent, without secrets: in one statement, or two for a user with many grants. */
+/** Reads client, user and earlier consent, without secrets. */
 @Injectable()
 export class AuthorizationContextStore {
   constructor(private readonly dataSource: DataSource) {}
@@ -116,11 +87,9 @@ export class AuthorizationContextStore {
   async find(clientId: string, userId: number | null): Promise<AuthorizationContext> {
     // RFC 6749 A.1: visible ASCII. Anything else cannot be registered, and PostgreSQL rejects NUL.
     const known = isClientId(clientId) ? clientId : null;
-    const row = await this.row<Row>(SINGLE_QUERY, [known, userId]);
-    const { client, user, more } = row;
-    const { decisions, grantsOfDay } = more
-      ? await this.row<Consent>(MANY_GRANTS_QUERY, [known, userId])
-      : row;
+    const [row] = await this.dataSource.query<Row[]>(QUERY, [known, userId]);
+    if (!row) throw new Error('the query returned no row');
+    const { client, user, decisions, grantsOfDay } = row;
     const earlier = client ? (decisions ?? []) : [];
     return {
       client: client && toClient(client),
@@ -128,12 +97,6 @@ export class AuthorizationContextStore {
       decisions: earlier.map(({ at, ...of }) => ({ ...of, at: new Date(at) })),
       grantsOfDay,
     };
-  }
-
-  private async row<T>(query: string, values: unknown[]): Promise<T> {
-    const [row] = await this.dataSource.query<T[]>(query, values);
-    if (!row) throw new Error('the query returned no row');
-    return row;
   }
 }
 

@@ -1,5 +1,4 @@
 import type { EntityManager } from 'typeorm';
-import { decisions, isFor, liveOfDecision } from './decision.statements.js';
 
 export interface NewGrantRecord {
   id: string;
@@ -19,28 +18,33 @@ export interface NewGrantRecord {
   continuesConsent?: boolean;
 }
 
+/** A user's live grants to one client; the next one revokes the oldest (docs/adr/0029). */
+export const MAX_LIVE_GRANTS = 200;
+
+/** SQL condition: APIs `$7` are among the grant's. Both are space-separated; a grant without APIs is for every API. */
+const COVERS_APIS = `
+  (g.resources = '' OR ($7 <> '' AND string_to_array($7, ' ') <@ string_to_array(g.resources, ' ')))`;
+
 /**
  * Checks `continuesConsent`: selects for each scope the newest live grant that covers it for these APIs, and locks it in the
- * common lock order.
+ * common lock order. Ordered as the index `grants_live`: PostgreSQL might otherwise read the revoked grants as well.
  */
 const CONTINUED_CONSENT = `
   CROSS JOIN LATERAL (
     SELECT string_agg(scope, ' ') AS scope FROM (
-      SELECT g.scope FROM grants g
-      WHERE g.revoked_at IS NULL AND g.expires_at > now() AND g.id IN (
-        WITH RECURSIVE ${decisions('account.user_id', 'client.client_id')}
-        SELECT DISTINCT ON (token) newest.id
-        FROM decision
-          CROSS JOIN LATERAL unnest(string_to_array(decision.scope, ' ')) token
-          CROSS JOIN LATERAL (
-            SELECT g.id, g.created_at FROM grants g
-            WHERE ${liveOfDecision('account.user_id')} ORDER BY g.created_at DESC LIMIT 1
-          ) newest
-        WHERE token = ANY(string_to_array($4, ' ')) AND ${isFor('decision.resources', '$7')}
-        ORDER BY token, newest.created_at DESC
+      SELECT held.scope FROM grants held
+      WHERE held.revoked_at IS NULL AND held.expires_at > now() AND held.id IN (
+        SELECT DISTINCT ON (token) g.id
+        FROM (
+          SELECT id, scope, resources, created_at FROM grants
+          WHERE user_id = account.user_id AND client_id = client.client_id AND revoked_at IS NULL AND expires_at > now()
+          ORDER BY created_at DESC
+        ) g CROSS JOIN LATERAL unnest(string_to_array(g.scope, ' ')) token
+        WHERE token = ANY(string_to_array($4, ' ')) AND ${COVERS_APIS}
+        ORDER BY token, g.created_at DESC
       )
-      ORDER BY g.id FOR SHARE
-    ) held
+      ORDER BY held.id FOR SHARE
+    ) covering
   ) continued
   WHERE string_to_array($4, ' ') <@ string_to_array(continued.scope, ' ')`;
 
@@ -65,6 +69,7 @@ const LONGEST_EXPIRED = `
 const LONGEST_REVOKED = `
   SELECT id FROM grants WHERE revocation_applied_at IS NOT NULL ORDER BY revocation_applied_at LIMIT 10`;
 
+/** @returns ids of the grants that the limit revoked; null if nothing was recorded */
 export async function recordGrant(
   on: Pick<EntityManager, 'query'>,
   {
@@ -78,8 +83,8 @@ export async function recordGrant(
     login = null,
     continuesConsent = false,
   }: NewGrantRecord,
-): Promise<boolean> {
-  const created = await on.query<unknown[]>(
+): Promise<string[] | null> {
+  const [created] = await on.query<{ revoked: string[] }[]>(
     `WITH expired AS (
             DELETE FROM grants WHERE id IN (
               SELECT id FROM grants
@@ -93,10 +98,10 @@ export async function recordGrant(
      SELECT $1, user_id, client_id, $4, $5, $7, $6::timestamptz, $6::timestamptz - now(), $8, $9 FROM client
      CROSS JOIN LATERAL (
        SELECT u.id AS user_id FROM users u
-       WHERE u.id = $2 AND u.disabled_at IS NULL AND client.client_id IS NOT NULL FOR SHARE
+       WHERE u.id = $2 AND u.disabled_at IS NULL AND client.client_id IS NOT NULL FOR NO KEY UPDATE
      ) account
      ${continuesConsent ? CONTINUED_CONSENT : ''}
-     RETURNING id`,
+     RETURNING revoke_oldest_grants(user_id, client_id, id, ${MAX_LIVE_GRANTS}) AS revoked`,
     [
       id,
       userId,
@@ -109,22 +114,7 @@ export async function recordGrant(
       login?.session ?? null,
     ],
   );
-  return created.length === 1;
-}
-
-/** Returns the distinct `scope` values, of all grants ever recorded, that include one of these scopes. */
-export async function allowedScopesWith(
-  manager: EntityManager,
-  userId: number,
-  clientId: string,
-  scopes: readonly string[],
-): Promise<string[]> {
-  const found = await manager.query<{ scope: string }[]>(
-    `WITH RECURSIVE ${decisions('$1', '$2')}
-     SELECT DISTINCT scope FROM decision WHERE string_to_array(scope, ' ') && $3::text[]`,
-    [userId, clientId, scopes],
-  );
-  return found.map(({ scope }) => scope);
+  return created?.revoked ?? null;
 }
 
 /** Grants per statement: keeps it below the statement timeout. */

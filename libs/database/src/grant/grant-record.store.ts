@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull, type Repository } from 'typeorm';
 import { GrantRecordEntity } from './grant-record.entity.js';
 import {
-  allowedScopesWith,
   BATCH,
   LOCK_CLIENT_AND_USER,
   type NewGrantRecord,
@@ -30,6 +29,14 @@ export interface GrantRecord {
   readonly revokedAt: Date | null;
 }
 
+/** Older grants that a new one revoked in PostgreSQL, to revoke in Redis. */
+export interface EndedGrants {
+  /** Include a scope that the user declined now. As in `revokeOf`, includes recent revocations. */
+  readonly declined: readonly string[];
+  /** The oldest ones above the limit of live grants. */
+  readonly aboveLimit: readonly string[];
+}
+
 export interface RecordedRevocation {
   readonly id: string;
   /** Redis and every cache have received it at least once. */
@@ -53,33 +60,19 @@ export class GrantRecordStore {
    * Records a grant. The same statement deletes up to 1000 expired grants of the user and a few old ones of other users, which
    * bounds storage without a clean-up job. A grant whose revocation is not applied, or was applied in the last day, is kept.
    *
-   * Common lock order: client, user, grants by id. The share locks make a concurrent deletion or revocation wait: it then sees
-   * the new grant and revokes it. Expired grants that are locked are left to the next call.
-   * @returns false, recording nothing, if the client or the user was deleted or disabled, or if (with `continuesConsent`) a
-   *   scope was concurrently revoked or declined
+   * Revokes the user's oldest live grant to the client above MAX_LIVE_GRANTS, in the same statement.
+   *
+   * Common lock order: client, user, grants by id. The lock on the user makes concurrent calls, deletions and revocations wait:
+   * they then see the new grant. Expired grants that are locked are left to the next call.
+   * @param declined scopes that the record does not include. In the same transaction, revokes older grants to the client that
+   *   include one of them: their tokens would stay valid, and they would count as consent once the newer grant is revoked.
+   * @returns null, recording and revoking nothing, if the client or the user was deleted or disabled, or if (with
+   *   `continuesConsent`) a scope was concurrently revoked or declined
    */
-  create(record: NewGrantRecord): Promise<boolean> {
-    return recordGrant(this.dataSource, record);
-  }
-
-  /**
-   * Like `create`, and in the same transaction revokes older grants to the client that include a declined scope. Otherwise
-   * their tokens would stay valid, and they would count as consent once the newer grant is revoked.
-   * @param declined scopes that the record does not include
-   * @returns ids to revoke in Redis, as in `revokeOf`; null if nothing was recorded or revoked
-   */
-  createDeclining(record: NewGrantRecord, declined: readonly string[]): Promise<string[] | null> {
-    const { userId, clientId } = record;
-    return this.dataSource.transaction(ISOLATION_LEVEL, async (manager) => {
-      const known = await manager.query<unknown[]>(LOCK_CLIENT_AND_USER, [clientId, userId]);
-      if (known.length === 0) return null;
-      const scopes = await allowedScopesWith(manager, userId, clientId, declined);
-      const whose = 'user_id = $1 AND client_id = $2 AND scope = ANY($3)';
-      const ended = scopes.length > 0 ? await revokeGrants(manager, whose, [userId, clientId, scopes]) : [];
-      // Last, because it locks expired grants in no particular order (and waits for none).
-      await recordGrant(manager, record);
-      return ended;
-    });
+  async create(record: NewGrantRecord, declined: readonly string[] = []): Promise<EndedGrants | null> {
+    if (declined.length > 0) return this.createDeclining(record, declined);
+    const aboveLimit = await recordGrant(this.dataSource, record);
+    return aboveLimit && { declined: [], aboveLimit };
   }
 
   /** Deletes a record whose code was never issued, so that it does not count as consent. */
@@ -215,6 +208,19 @@ export class GrantRecordStore {
       if (!end || page.length < PAGE) return;
       last = end;
     }
+  }
+
+  private createDeclining(record: NewGrantRecord, scopes: readonly string[]): Promise<EndedGrants | null> {
+    const { userId, clientId } = record;
+    return this.dataSource.transaction(ISOLATION_LEVEL, async (manager) => {
+      const known = await manager.query<unknown[]>(LOCK_CLIENT_AND_USER, [clientId, userId]);
+      if (known.length === 0) return null;
+      const whose = "user_id = $1 AND client_id = $2 AND string_to_array(scope, ' ') && $3::text[]";
+      const declined = await revokeGrants(manager, whose, [userId, clientId, scopes]);
+      // Last, because it locks expired grants in no particular order (and waits for none).
+      const aboveLimit = (await recordGrant(manager, record)) ?? [];
+      return { declined, aboveLimit };
+    });
   }
 
   private revokeWhere(whose: string, values: readonly [userId: number, ...unknown[]]): Promise<string[]> {

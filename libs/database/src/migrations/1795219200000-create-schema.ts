@@ -6,6 +6,7 @@ export class CreateSchema1795219200000 implements MigrationInterface {
     await createClients(runner);
     await createUsers(runner);
     await createGrants(runner);
+    await limitGrants(runner);
     await createServerTables(runner);
     await retainGrants(runner);
     await createDeletedIdentities(runner);
@@ -16,7 +17,7 @@ export class CreateSchema1795219200000 implements MigrationInterface {
       DROP TABLE deleted_identities, token_keys, resource_servers, grants, users, client_logos, client_secrets, clients,
         subject_sectors`);
     await runner.query(`
-      DROP FUNCTION identity_was_deleted, deleted_identity, grants_need_user, users_end_grants_first,
+      DROP FUNCTION revoke_oldest_grants, identity_was_deleted, deleted_identity, grants_need_user, users_end_grants_first,
         users_truncate_end_grants_first, users_inherit_no_grants, clients_keep_grants, clients_truncate_keep_grants`);
   }
 }
@@ -163,10 +164,11 @@ async function createGrants(runner: QueryRunner): Promise<void> {
   await runner.query('CREATE INDEX grants_client ON grants (client_id)');
   // Finds the clients to which a session's end is announced (Back-Channel Logout 1.0).
   await runner.query('CREATE INDEX grants_session ON grants (session) WHERE session IS NOT NULL');
-  // Finds each decision of a user once, and its newest and oldest live grants, however many there are.
+  // Counts a user's grants of a day to a client, including revoked ones.
+  await runner.query('CREATE INDEX grants_user_client ON grants (user_id, client_id, created_at)');
+  // Finds a user's live grants, to one client or to all, however many revoked ones there are.
   await runner.query(`
-    CREATE INDEX grants_decision
-      ON grants (user_id, client_id, requested_scope, scope, resources, (revoked_at IS NULL), created_at)`);
+    CREATE INDEX grants_live ON grants (user_id, client_id, created_at) WHERE revoked_at IS NULL`);
   // The outbox of revocations (docs/adr/0011): revocation_applied_at is null until Redis and every cache have the revocation.
   await runner.query(`
     CREATE INDEX grants_revocation_outstanding ON grants (revoked_at, id)
@@ -174,6 +176,36 @@ async function createGrants(runner: QueryRunner): Promise<void> {
   await runner.query(`
     CREATE INDEX grants_revocation_applied ON grants (revocation_applied_at, id)
       WHERE revocation_applied_at IS NOT NULL`);
+}
+
+/**
+ * Revokes a user's oldest live grants to a client until `most` remain, including the new one. VOLATILE, so that it sees every
+ * grant committed before the caller locked the user. Skips locked rows, because their holders may wait for rows that the caller
+ * has locked. Waits for them only if too few others are left.
+ */
+async function limitGrants(runner: QueryRunner): Promise<void> {
+  const live = `g.user_id = owner AND g.client_id = client AND g.revoked_at IS NULL AND g.expires_at > now() AND g.id <> newest`;
+  const revokeExcess = (locking: string) => `
+          WITH oldest AS (
+            SELECT id FROM grants g WHERE ${live} ORDER BY created_at LIMIT excess - cardinality(revoked) ${locking}
+          ), ended AS (
+            UPDATE grants g SET revoked_at = now() FROM oldest WHERE g.id = oldest.id RETURNING g.id
+          )
+          SELECT revoked || array_agg(id) INTO revoked FROM ended;`;
+  await runner.query(`
+    CREATE FUNCTION revoke_oldest_grants(owner integer, client text, newest text, most integer) RETURNS text[]
+      LANGUAGE plpgsql VOLATILE AS $$
+      DECLARE
+        excess integer := (
+          SELECT count(*) FROM (SELECT FROM grants g WHERE ${live} ORDER BY created_at DESC OFFSET most - 1) older
+        );
+        revoked text[] := '{}';
+      BEGIN
+        IF excess <= 0 THEN RETURN revoked; END IF;
+        ${revokeExcess('FOR NO KEY UPDATE SKIP LOCKED')}
+        IF excess > cardinality(revoked) THEN ${revokeExcess('FOR NO KEY UPDATE')} END IF;
+        RETURN revoked;
+      END $$`);
 }
 
 async function createServerTables(runner: QueryRunner): Promise<void> {

@@ -163,6 +163,6 @@ describe('ClientRegistrationStore', () => {
     expect(revoked?.revokedGrants).toBe(late.filter(({ created }) => created).length);
     const live = 'SELECT 1 FROM grants WHERE client_id = $1 AND revoked_at IS NULL';
     expect(await database.dataSource.query(live, [clientId])).toEqual([]);
-    expect(await granted(clientId)).toMatchObject({ created: false });
+    expect(await granted(clientId)).toMatchObject({ created: null });
   });
 });

@@ -23,7 +23,7 @@ describe('a grant that continues earlier consent', () => {
       expiresAt,
       continuesConsent: true,
     };
-    return [id, await grants.create(grant)];
+    return [id, (await grants.create(grant)) !== null];
   }
 
   it('is recorded only while a live grant of the same user and client exists', async () => {

@@ -56,7 +56,7 @@ describe('a decision that declines a scope', () => {
       requestedScope: 'profile:read',
       resources: null,
     };
-    const refused = grants.createDeclining({ ...again, expiresAt: new Date() }, ['bookings:read']);
+    const refused = grants.create({ ...again, expiresAt: new Date() }, ['bookings:read']);
     await expect(refused).rejects.toThrow('duplicate key');
     expect(await isRevoked(held)).toBe(false);
   });

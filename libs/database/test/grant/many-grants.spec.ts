@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { AuthorizationContextStore } from '#database/client/authorization-context.store.js';
+import { MAX_LIVE_GRANTS } from '#database/grant/grant-record.statements.js';
 import { ConnectedAppStore } from '#database/grant/connected-app.store.js';
 import { UserAccountStore } from '#database/user/user-account.store.js';
 import { useGrants } from './use-grants.js';
@@ -34,16 +35,17 @@ describe('a user with many grants', () => {
 
   const accounts = () => new UserAccountStore(fixture.database.dataSource);
 
-  /** Inserts many grants of today. */
-  async function fill(kind: { readonly revoked?: boolean; readonly expired?: boolean }): Promise<void> {
+  /** Inserts many grants of today. The newest `live` are not revoked: the product permits 200, the schema any number. */
+  async function fill({ live = MANY, expired = false }): Promise<void> {
     const id = "translate(encode(sha256(gen_random_uuid()::text::bytea), 'base64'), '+/=', '-_')";
     await query(
       `INSERT INTO grants (id, user_id, client_id, scope, requested_scope, created_at, lifetime, expires_at, revoked_at,
                            revocation_applied_at)
        SELECT ${id}, $1, $2, 'profile:read', 'profile:read bookings:read', now() - n * interval '1 second',
               interval '90 days', now() + $4 * interval '1 day', revoked_at, revoked_at
-       FROM generate_series(1, $3::integer) n, (SELECT CASE WHEN $5 THEN now() - interval '2 days' END AS revoked_at) revoked`,
-      [fixture.mine, fixture.one, MANY, kind.expired ? -1 : 90, kind.revoked ?? false],
+       FROM generate_series(1, $3::integer) n,
+            LATERAL (SELECT CASE WHEN n > $5 THEN now() - interval '2 days' END AS revoked_at) revoked`,
+      [fixture.mine, fixture.one, MANY, expired ? -1 : 90, live],
     );
     await query('ANALYZE grants');
   }
@@ -77,11 +79,8 @@ describe('a user with many grants', () => {
     expiresAt: new Date(Date.now() + 1e9),
   });
 
-  it.each([
-    ['live', false],
-    ['revoked', true],
-  ])('causes few reads for a page or a response if the grants are %s', async (_, revoked) => {
-    await fill({ revoked });
+  it.each([MAX_LIVE_GRANTS, 0])('causes few reads for a page or a response if %d are live', async (live) => {
+    await fill({ live });
     await fixture.grant(fixture.mine, fixture.one);
     const { mine, one, grants, database } = fixture;
     const contexts = new AuthorizationContextStore(database.dataSource);
@@ -91,19 +90,13 @@ describe('a user with many grants', () => {
     expect(await mostReadBy(() => apps.find(mine, one))).toBeLessThan(MAX_READ);
     for (const continuesConsent of [false, true]) {
       const record = { ...newRecord(), continuesConsent };
-      const create = async () => expect(await grants.create(record)).toBe(true);
+      const create = async () => expect(await grants.create(record)).not.toBeNull();
       expect(await mostReadBy(create, () => grants.withdraw(record.id))).toBeLessThan(MAX_READ);
     }
-    const declining = newRecord();
-    const decline = () => grants.createDeclining(declining, ['bookings:read']);
-    expect(await mostReadBy(decline, () => grants.withdraw(declining.id))).toBeLessThan(MAX_READ);
   });
 
-  it.each([
-    ['live', false],
-    ['revoked', true],
-  ])('sees the decisions and applications of all grants if they are %s', async (_, revoked) => {
-    await fill({ revoked });
+  it('sees the decisions and applications of the live ones', async () => {
+    await fill({ live: MAX_LIVE_GRANTS });
     const { mine, one, two, grants, database } = fixture;
     const last = await fixture.grant(mine, one, { scope: 'bookings:read' });
     await fixture.grant(mine, two);
@@ -112,21 +105,18 @@ describe('a user with many grants', () => {
       'SELECT min(created_at) AS oldest FROM grants WHERE user_id = $1 AND client_id = $2 AND revoked_at IS NULL',
       [mine, one],
     );
-    const { decisions, grantsOfDay } = await new AuthorizationContextStore(database.dataSource).find(
-      one,
-      mine,
-    );
-    const both = { asked: 'profile:read bookings:read', allowed: 'profile:read' };
+    const contexts = new AuthorizationContextStore(database.dataSource);
+    const { decisions, grantsOfDay } = await contexts.find(one, mine);
     expect(decisions).toMatchObject([
       { asked: 'bookings:read', allowed: 'bookings:read' },
-      ...(revoked ? [] : [both]),
+      { asked: 'profile:read bookings:read', allowed: 'profile:read' },
     ]);
     expect(grantsOfDay).toBeGreaterThanOrEqual(100);
     const apps = new ConnectedAppStore(database.dataSource);
     const found = await apps.find(mine, one);
     expect(found).toMatchObject({ clientId: one, since: oldest, lastUsedOn: '2030-01-02' });
     // Unordered: pages sort scopes by the scope file.
-    expect(new Set(found?.scopes)).toEqual(new Set(['bookings:read', ...(revoked ? [] : ['profile:read'])]));
+    expect(new Set(found?.scopes)).toEqual(new Set(['bookings:read', 'profile:read']));
     expect((await apps.list(mine)).map(({ clientId }) => clientId).toSorted()).toEqual([one, two].toSorted());
     expect(await apps.find(mine, await fixture.client())).toBeNull();
   });

@@ -100,9 +100,7 @@ describe('revoking a user’s grants', () => {
           requestedScope: `profile:read ${scope}`,
           resources: null,
         };
-        return grants.createDeclining({ id, ...record, expiresAt: new Date(Date.now() + 60_000) }, [
-          'profile:read',
-        ]);
+        return grants.create({ id, ...record, expiresAt: new Date(Date.now() + 60_000) }, ['profile:read']);
       },
     ],
   ])('sees a grant that is being recorded under any default isolation level: %s', async (_, end) => {

@@ -152,8 +152,8 @@ describe('a user id', () => {
       const userId = await fixture.user();
       await sql(statement, [userId]);
       for (const continuesConsent of [false, true])
-        expect(await grants.create({ ...newRecord(), userId, continuesConsent })).toBe(false);
-      expect(await grants.createDeclining({ ...newRecord(), userId }, ['bookings:read'])).toBeNull();
+        expect(await grants.create({ ...newRecord(), userId, continuesConsent })).toBeNull();
+      expect(await grants.create({ ...newRecord(), userId }, ['bookings:read'])).toBeNull();
       const insert = `INSERT INTO grants (id, user_id, client_id, scope, requested_scope, expires_at, lifetime)
         VALUES ($1, $2, $3, '', '', now() + interval '1 day', interval '1 day')`;
       const refused = await refusalOf(sql(insert, [newRecord().id, userId, two]));
@@ -238,12 +238,12 @@ describe('recording a grant', () => {
       await runner.query(statement, [mine]);
       const waiting = Promise.all([
         grants.create(record),
-        grants.createDeclining({ ...record, id: newRecord().id }, ['bookings:read']),
+        grants.create({ ...record, id: newRecord().id }, ['bookings:read']),
       ]);
       await blocked(database, 2);
       return { recording: waiting };
     });
-    expect(await recording).toEqual([false, null]);
+    expect(await recording).toEqual([null, null]);
     expect(await sql('SELECT 1 FROM grants WHERE user_id = $1', [mine])).toEqual([]);
   });
 
@@ -257,9 +257,7 @@ describe('recording a grant', () => {
         () => false,
       );
       const [recorded, isGone] = await Promise.all([
-        round % 2 === 0
-          ? grants.create(record)
-          : grants.createDeclining(record, ['x']).then((ids) => ids !== null),
+        grants.create(record, round % 2 === 0 ? [] : ['x']).then((ended) => ended !== null),
         gone,
       ]);
       expect({ round, recorded, isActive: await isActive(userId) }).toEqual({

@@ -59,7 +59,7 @@ export function people(dataSource: DataSource) {
       return id;
     },
 
-    /** Grants profile:read and declines the given scopes. @returns the new grant, and the ids it ended */
+    /** Grants profile:read and declines the given scopes. @returns the new grant, and the ids that it ended */
     async decline(userId: number, clientId: string, declined: readonly string[]) {
       const id = createHash('sha256').update(randomBytes(16)).digest('base64url');
       const expiresAt = new Date(Date.now() + 90 * DAY_MS);
@@ -73,7 +73,8 @@ export function people(dataSource: DataSource) {
         resources: null,
         expiresAt,
       };
-      return { id, ended: await grants.createDeclining(record, declined) };
+      const ended = await grants.create(record, declined);
+      return { id, ended: ended && ended.declined };
     },
   };
 }

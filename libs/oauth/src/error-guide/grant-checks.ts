@@ -64,7 +64,7 @@ export const GRANT_CHECKS = {
     errors: ['invalid_grant', 'invalid_token'],
     title: 'The access was revoked',
     meaning:
-      'The user, the operator or the application itself has ended it, or a code or refresh token was used twice.',
+      'The user, the operator or the application itself has ended it, a code or refresh token was used twice, or the user has allowed the application 200 more times since.',
     remedies: [
       ['application', `${ASK_AGAIN} Until then treat the account as disconnected.`],
       [
