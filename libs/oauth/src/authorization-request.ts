@@ -143,14 +143,14 @@ export function checkAuthorizationRequest(
   try {
     if (pushRequired) throw mustBePushed();
     const state = checkState(parameters, client);
-    if (isAuthenticationRequest(parameters, scopes)) checkRequestObject(parameters);
-    checkResponseType(parameters);
+    const isAuthentication = isAuthenticationRequest(parameters, scopes);
+    if (isAuthentication) checkRequestObject(parameters);
+    checkResponseType(parameters, isAuthentication);
     checkResponseMode(parameters);
     const challenge = checkPkce(parameters, client);
     const jkt = checkDpopKey(parameters);
     const claims = readParameter(parameters, 'claims');
     const scope = withClaims(checkScope(parameters, client, scopes), claims, client, scopes);
-    const isAuthentication = scopeTokens(scope).includes(OPENID);
     const nonce = readParameter(parameters, 'nonce');
     const idTokenHint = readParameter(parameters, 'id_token_hint');
     const resources = checkResource(parameters['resource'], apis);
@@ -253,11 +253,17 @@ function stateToReturn(parameters: Parameters): string | null {
 
 /**
  * RFC 6749 4.1.1: "Value MUST be set to code". Known deviation: defaults to code, because the specification has no
- * response_type.
+ * response_type; required in authentication requests (OpenID Connect Core 3.1.2.1).
  */
-function checkResponseType(parameters: Parameters): void {
+function checkResponseType(parameters: Parameters, isAuthentication: boolean): void {
   const responseType = readParameter(parameters, 'response_type');
-  if (responseType === undefined || responseType === 'code') return;
+  if (responseType === 'code') return;
+  if (responseType === undefined) {
+    if (!isAuthentication) return;
+    throw OAuthError.invalidRequest("the parameter 'response_type' is missing: send response_type=code", {
+      detail: { check: 'response_type_missing' },
+    });
+  }
   throw new OAuthError('unsupported_response_type', 400, 'the only response_type is code', {
     detail: { check: 'response_type_unsupported', response_type: responseType },
   });

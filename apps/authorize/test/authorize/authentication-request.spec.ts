@@ -14,7 +14,7 @@ import {
 
 const { app, now, address, logIn, scopes } = useRequests({ ID_TOKEN_KEYS: PUBLIC_ID_TOKEN_KEYS });
 
-const OPENID = { scope: 'openid' };
+const OPENID = { scope: 'openid', response_type: 'code' };
 
 beforeEach(async () => {
   now.client = await app.client({ scopes: ['profile:read', 'openid', 'profile', 'email'] });
@@ -81,8 +81,9 @@ describe('an authentication request (OpenID Connect Core 3.1.2.1)', () => {
   // @openid core 6.1
   it.each([
     ['request', { request: 'a.b.c' }, 'request_not_supported'],
+    ['a missing response_type', { response_type: undefined }, 'invalid_request'],
     ['a request_uri elsewhere', { request_uri: 'https://app.example.com/r' }, 'request_uri_not_supported'],
-  ])('redirects an error for %s (6.1, 6.2)', async (_name, parameters, error) => {
+  ])('redirects an error for %s (3.1.2.1, 6.1, 6.2)', async (_name, parameters, error) => {
     const answer = await app.browser().get(address({ ...OPENID, ...parameters }));
     expect([answer.status, errorOf(answer.headers['location'])]).toEqual([303, error]);
   });

@@ -65,6 +65,12 @@ export const AUTHORIZATION_CHECKS = {
       ],
     ],
   },
+  response_type_missing: {
+    errors: ['invalid_request'],
+    title: 'The response_type is missing',
+    meaning: 'A request with the scope `openid` must have it (OpenID Connect Core 3.1.2.1).',
+    remedies: [['application', 'Send `response_type=code`.']],
+  },
   response_type_unsupported: {
     errors: ['unsupported_response_type'],
     title: 'The response_type is not code',
