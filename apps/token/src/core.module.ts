@@ -11,6 +11,8 @@ import { parseScopes } from '#oauth/scope-file.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
 import { type ConfigurationFile, readConfigurationFile } from '#platform/configuration/configuration-file.js';
 import { ConfigurationFilesModule } from '#platform/configuration/configuration-files.module.js';
+import { OutsideHosts } from '#platform/http/outside-hosts.js';
+import { OutsideHttp } from '#platform/http/outside-http.js';
 import { NatsModule } from '#messaging/nats.module.js';
 import { RedisModule } from '#platform/redis/redis.module.js';
 import { lifetimesOf, TokenConfiguration } from './token.configuration.js';
@@ -76,11 +78,16 @@ export class CoreModule {
         { provide: TokenConfiguration, useValue: configuration },
         { provide: ScopeCatalogue, useValue: scopes.value },
         { provide: SigningKeys, useValue: configuration.signingKeys },
+        {
+          provide: OutsideHttp,
+          useValue: new OutsideHttp(new OutsideHosts(configuration.OUTSIDE_FETCH_ALLOW)),
+        },
       ],
       exports: [
         TokenConfiguration,
         ScopeCatalogue,
         SigningKeys,
+        OutsideHttp,
         GrantsModule,
         DatabaseModule,
         RedisModule,

@@ -13,6 +13,7 @@ import {
   SchemaVariable,
   UrlsVariable,
 } from '#platform/configuration/variables.js';
+import { OutsideHostsVariable } from '#platform/http/outside-hosts.js';
 import { RedisUrlVariable } from '#platform/redis/redis-url.js';
 import type { Settings } from '#platform/status/status-report.js';
 import { DEFAULT_LIFETIMES, type Lifetimes } from '#grants/lifetimes.js';
@@ -60,6 +61,9 @@ export class TokenConfiguration extends ServiceConfiguration {
   @NumberVariable(1, 3600) DPOP_PROOF_LIFETIME = DEFAULT_PROOF_LIFETIME;
   /** `required`: DPoP proofs need a nonce of this server (RFC 9449 8), here and at every API. `optional`: none is issued. */
   @ChoiceVariable('required', 'optional') DPOP_NONCE = 'optional';
+
+  /** Host names, IP addresses and ranges outside the public internet that a client's `jwks_uri` may name, comma-separated. */
+  @OutsideHostsVariable() OUTSIDE_FETCH_ALLOW = '';
 
   get auditUrl(): string {
     return this.AUDIT_NATS_URL || this.NATS_URL;

@@ -16,6 +16,9 @@ export type Parameters = Record<string, unknown>;
 export const LIMITS = {
   client_id: 255,
   client_secret: 255,
+  client_assertion_type: 100,
+  // With a 4096-bit RSA signature about 1300.
+  client_assertion: 4_096,
   redirect_uri: 2_000,
   scope: 1_000,
   // authorization request
@@ -219,9 +222,7 @@ export function parseJson(text: string): Parameters {
   }
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw OAuthError.invalidRequest('the body must be a JSON object', UNREADABLE);
-  // JSON.parse keeps only the last of two equal names; the text then has more strings than the value.
-  if ((text.match(/"(?:[^"\\]|\\.)*"/g)?.length ?? 0) !== countStrings(body))
-    throw OAuthError.invalidRequest('a parameter is repeated', UNREADABLE);
+  if (hasRepeatedNames(text, body)) throw OAuthError.invalidRequest('a parameter is repeated', UNREADABLE);
   const parameters = noParameters();
   for (const [name, value] of Object.entries(body) as [string, unknown][])
     if (value !== null && value !== '')
@@ -301,6 +302,14 @@ function decode(text: string): string | typeof UNDECODABLE {
 
 const isList = (value: unknown): value is string[] =>
   Array.isArray(value) && value.every((item) => typeof item === 'string');
+
+/**
+ * Returns whether an object of the JSON text has two equal names. JSON.parse keeps only the last of them; the text then has more strings
+ * than the value.
+ */
+export function hasRepeatedNames(text: string, parsed: object): boolean {
+  return (text.match(/"(?:[^"\\]|\\.)*"/g)?.length ?? 0) !== countStrings(parsed);
+}
 
 /** Iterative, because 64 KiB of brackets would overflow the stack. */
 function countStrings(body: object): number {

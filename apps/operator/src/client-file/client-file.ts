@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Document, Scalar } from 'yaml';
+import { hasKeys } from '#database/client/client.js';
 import type { TransferredClient } from '#database/client/client-transfer.store.js';
 
 export const VERSION = 1;
@@ -21,6 +22,8 @@ export const FIELDS = [
   'contacts',
   'disabled',
   'created_at',
+  'jwks',
+  'jwks_uri',
   'secrets',
   'logo',
 ] as const;
@@ -32,7 +35,8 @@ export const HEADER = `#${TITLE}`;
 
 const COMMENT = `\
 ${TITLE} and read by "operator client import".
- Secrets are SHA-256 hashes. A secret that is left out of a list is revoked; without "secrets" all stay as they are.`;
+ Secrets are SHA-256 hashes. A secret that is left out of a list is revoked; without "secrets" all stay as they are.
+ An application has secrets, or public keys: "jwks", or "jwks_uri".`;
 
 const LINE = 100;
 
@@ -55,16 +59,19 @@ export function entryOf(client: TransferredClient) {
     contacts: client.contacts,
     disabled: client.disabled,
     created_at: client.createdAt.toISOString(),
-    ...(type === 'confidential' && {
-      // By day, because the file has no time: the text is then the same in every installation.
-      secrets: secrets
-        .map(({ id, hash, createdAt }) => ({
-          id,
-          sha256: hash.toString('hex'),
-          created_on: createdAt.toISOString().slice(0, 10),
-        }))
-        .toSorted((one, two) => (one.created_on + one.id < two.created_on + two.id ? -1 : 1)),
-    }),
+    ...(client.jwks !== null && { jwks: client.jwks }),
+    ...(client.jwksUri !== null && { jwks_uri: client.jwksUri }),
+    ...(type === 'confidential' &&
+      !hasKeys(client) && {
+        // By day, because the file has no time: the text is then the same in every installation.
+        secrets: secrets
+          .map(({ id, hash, createdAt }) => ({
+            id,
+            sha256: hash.toString('hex'),
+            created_on: createdAt.toISOString().slice(0, 10),
+          }))
+          .toSorted((one, two) => (one.created_on + one.id < two.created_on + two.id ? -1 : 1)),
+      }),
     logo: logo && { media_type: logo.mediaType, image: logo.image.toString('base64') },
   };
 }

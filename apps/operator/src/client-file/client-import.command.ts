@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { createTwoFilesPatch } from 'diff';
+import { hasKeys } from '#database/client/client.js';
 import { recordCommand } from '../audit/record-command.js';
 import { InputError } from '../command-line/input.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
@@ -75,7 +76,7 @@ async function importFile(file: string, { dryRun = false, json }: Options): Prom
       );
   });
   for (const { after } of created)
-    if (after.type === 'confidential' && after.secrets.length === 0)
+    if (after.type === 'confidential' && !hasKeys(after) && after.secrets.length === 0)
       warn(
         `${after.clientId} has no secret. Create one:${commandToPaste('client', 'secret', 'rotate', after.clientId)}`,
       );

@@ -1,10 +1,12 @@
 import type { AuditRecord } from '#audit/event.js';
+import { describeKeys } from '../client/client.description.js';
 import { entryOf } from './client-file.js';
 import type { PlannedChange } from './import-plan.js';
 
 /** Returns the events that separate commands would record for the same change. */
 export function importEvents({ before, after, fields }: PlannedChange): AuditRecord[] {
-  const { secrets: _secrets, logo: _logo, client_id: clientId, ...registration } = entryOf(after);
+  const { secrets: _secrets, logo: _logo, jwks: _jwks, client_id: clientId, ...described } = entryOf(after);
+  const registration = { ...described, ...describeKeys(after) };
   const [had, has] = [before?.secrets ?? [], after.secrets].map((all) => new Set(all.map(({ id }) => id)));
   const event = (type: AuditRecord['type'], detail?: AuditRecord['detail']): AuditRecord => ({
     type,

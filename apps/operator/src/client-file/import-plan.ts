@@ -1,4 +1,5 @@
 import type { KnownClients, TransferredClient } from '#database/client/client-transfer.store.js';
+import { hasKeys } from '#database/client/client.js';
 import type { ScopeCatalogue } from '#oauth/scope.js';
 import {
   MAX_REDIRECT_URIS,
@@ -33,16 +34,19 @@ export function planImport(
   now: Date,
 ): ImportPlan {
   const owners = new Map<string, string>();
-  const changes = file.map(({ report, createdAt, secrets, ...client }): PlannedChange => {
+  const changes = file.map(({ report, createdAt, secrets, keys, ...client }): PlannedChange => {
     const before = known.clients.get(client.clientId) ?? null;
     if (known.deleted.has(client.clientId))
       report('was deleted, and its identifier is never assigned again: choose another one', 'client_id');
     if (before && before.type !== client.type)
       report(`is ${before.type}, and cannot be changed: register another client`, 'type');
     checkRegistration({ ...client, report }, before, catalogue);
-    checkSecrets({ ...client, secrets, report }, before, known, owners);
+    const { jwks = null, jwksUri = null } = keys ?? before ?? {};
+    checkSecrets({ ...client, secrets, report, hasKeys: hasKeys({ jwks, jwksUri }) }, before, known, owners);
     const after = {
       ...client,
+      jwks,
+      jwksUri,
       createdAt: before?.createdAt ?? createdAt ?? now,
       // A registered secret keeps its exact time: the file only has the day.
       secrets: (secrets ?? before?.secrets ?? []).map(
@@ -64,7 +68,7 @@ function checkRegistration(
     optionalScopes,
     type,
     report,
-  }: Omit<ClientOfFile, 'createdAt' | 'secrets'>,
+  }: Omit<ClientOfFile, 'createdAt' | 'secrets' | 'keys'>,
   before: TransferredClient | null,
   catalogue: ScopeCatalogue,
 ): void {
@@ -89,12 +93,23 @@ function checkRegistration(
 }
 
 function checkSecrets(
-  { clientId, type, secrets, report }: Pick<ClientOfFile, 'clientId' | 'type' | 'secrets' | 'report'>,
+  {
+    clientId,
+    type,
+    secrets,
+    report,
+    hasKeys: withKeys,
+  }: Pick<ClientOfFile, 'clientId' | 'type' | 'secrets' | 'report'> & { readonly hasKeys: boolean },
   before: TransferredClient | null,
   known: KnownClients,
   owners: Map<string, string>,
 ): void {
-  if (secrets?.length === 0 && type === 'confidential' && (before?.secrets.length ?? 0) > 0)
+  if (withKeys && (secrets ?? before?.secrets ?? []).length > 0)
+    report(
+      'an application with keys has none (RFC 6749 2.3): give an empty list to revoke them, or "jwks: null" to remove the keys',
+      'secrets',
+    );
+  if (secrets?.length === 0 && type === 'confidential' && !withKeys && (before?.secrets.length ?? 0) > 0)
     report(
       'without any secret, the application could not authenticate: leave "secrets" out to keep them',
       'secrets',

@@ -3,7 +3,8 @@ import type { TransferredClient, TransferredSecret } from '#database/client/clie
 import { type ClientType, isClientId } from '#oauth/client.js';
 import { nameProblems } from '../client/client.dto.js';
 import { linkProblems } from '../client/client-links.js';
-import type { ClientLinks, LogoutUris } from '#database/client/client.js';
+import { type ClientKeys, type ClientLinks, hasKeys, type LogoutUris } from '#database/client/client.js';
+import { jwksUriProblem, keysOf } from '../client/read-keys.js';
 import { checkLogo } from '../client/read-logo.js';
 import { quoted } from '../command-line/input.js';
 import { FIELDS, VERSION } from './client-file.js';
@@ -11,9 +12,11 @@ import { FIELDS, VERSION } from './client-file.js';
 type Report = (problem: string, field?: string, index?: number) => void;
 
 /** A client of the file, before the checks that need the database. */
-export interface ClientOfFile extends Omit<TransferredClient, 'createdAt' | 'secrets'> {
+export interface ClientOfFile extends Omit<TransferredClient, 'createdAt' | 'secrets' | keyof ClientKeys> {
   readonly createdAt: Date | null;
   readonly secrets: readonly TransferredSecret[] | null;
+  /** Null keeps what is registered. */
+  readonly keys: ClientKeys | null;
   readonly report: Report;
 }
 
@@ -106,6 +109,7 @@ async function readClient(entry: unknown, report: Report): Promise<ClientOfFile 
   const optionalScopes =
     entry['optional_scopes'] === undefined ? [] : readTexts(entry, 'optional_scopes', report);
   const secrets = readSecrets(entry['secrets'], type as ClientType, report);
+  const keys = readKeys(entry, type as ClientType, report);
   return {
     clientId,
     name: String(name),
@@ -123,6 +127,7 @@ async function readClient(entry: unknown, report: Report): Promise<ClientOfFile 
     disabled: readBoolean(entry, 'disabled', report),
     createdAt: readTime(entry['created_at'], report),
     secrets,
+    keys,
     logo: await readLogoOf(entry['logo'], report),
     report,
   };
@@ -204,6 +209,29 @@ function readSecrets(value: unknown, type: ClientType, report: Report): Transfer
     else return [{ id, hash: Buffer.from(sha256, 'hex'), createdAt }];
     return [];
   });
+}
+
+/** `null` removes the keys. */
+function readKeys(entry: Fields, type: ClientType, report: Report): ClientKeys | null {
+  const { jwks: set, jwks_uri: uri } = entry;
+  if (set === undefined && uri === undefined) return null;
+  const none = { jwks: null, jwksUri: null };
+  const field = (set ?? null) === null ? 'jwks_uri' : 'jwks';
+  if ((set ?? null) !== null && (uri ?? null) !== null) report('jwks and jwks_uri exclude each other', field);
+  const keys = (set ?? null) === null ? readJwksUri(uri) : keysOf(JSON.stringify(set));
+  if (typeof keys === 'string') {
+    report(keys, field);
+    return none;
+  }
+  if (type === 'public' && hasKeys(keys))
+    report('a public client has none: remove them (RFC 6749 2.1)', field);
+  return keys;
+}
+
+function readJwksUri(uri: unknown): ClientKeys | string {
+  if (uri === undefined || uri === null) return { jwks: null, jwksUri: null };
+  if (typeof uri !== 'string') return 'must be text';
+  return jwksUriProblem(uri) ?? { jwks: null, jwksUri: uri };
 }
 
 function startOfDay(day: unknown): Date {

@@ -23,7 +23,7 @@ export function linkProblems(
 }
 
 /** Accepts only URLs that browsers do not rewrite, without a password. */
-function isLink(text: string): boolean {
+export function isLink(text: string): boolean {
   if (text.length > MAX_LENGTH || !/^https?:\/\/[!-~]+$/.test(text) || !URL.canParse(text)) return false;
   const { protocol, hostname, username, password, href } = new URL(text);
   const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(hostname);

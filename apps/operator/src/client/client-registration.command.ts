@@ -3,13 +3,15 @@ import { recordCommand } from '../audit/record-command.js';
 import { validated } from '../command-line/input.js';
 import { collect, collectScopes, OperatorCommand } from '../command-line/operator-command.js';
 import { printFields, printLine, printResult, warn, type JsonOption } from '../command-line/output.js';
+import { commandToPaste } from '../command-line/shell.js';
 import { publishClientChanged } from '../connections/nats.connection.js';
 import { readScopes } from '../scope/read-scopes.js';
 import { readSettings } from '../settings/read-settings.js';
 import { ChangeSettings, RegistrationSettings } from '../settings/settings.js';
-import { asText, describe } from './client.description.js';
+import { asText, describe, describeKeys } from './client.description.js';
 import { ClientChangesDto, NewClientDto, redirectUriHints, scopeProblems } from './client.dto.js';
 import { CLIENT, clientIdOf, registerClient, updateClient } from './client.service.js';
+import { type KeyOptions, readKeys } from './read-keys.js';
 import { readLogo } from './read-logo.js';
 
 export function registerCommand(): OperatorCommand {
@@ -43,6 +45,11 @@ export function registerCommand(): OperatorCommand {
       'address to which users may return after a log-out (OpenID Connect); repeat it for more than one',
       collect,
     )
+    .option(
+      '--jwks <file>',
+      'JWK Set with its public keys: it signs assertions (private_key_jwt), and has no secret (RFC 7523)',
+    )
+    .option('--jwks-uri <url>', 'https address of that JWK Set, fetched when it is needed')
     .option('--public', 'a phone, desktop or browser application: no secret, PKCE required')
     .option('--require-par', 'refuse authorization requests that the application did not push (RFC 9126)')
     .option(
@@ -55,7 +62,7 @@ export function registerCommand(): OperatorCommand {
       `\
 A redirect URI is https, or http on localhost, 127.0.0.1 or [::1]; for a public client also com.example.app:/callback. \
 It is compared character by character, except for the port of a public client's localhost, 127.0.0.1 or [::1]. The \
-secret is shown only once. The command "scope list" shows the scopes.`,
+secret is shown only once. Keys replace the secret: public keys only, for ES256, PS256, RS256 or EdDSA, at most 10. The command "scope list" shows the scopes.`,
     )
     .examples(
       'client create --name "Calendar Connect" --redirect-uri https://app.example.com/callback',
@@ -109,6 +116,8 @@ export function updateCommand(): OperatorCommand {
       collectOrNone,
     )
     .option('--logo <file>', 'PNG, JPEG or WebP, at most 12 KiB and 512 by 512 pixels; none removes it')
+    .option('--jwks <file>', 'JWK Set with its public keys; replaces what was registered; none removes them')
+    .option('--jwks-uri <url>', 'https address of its JWK Set; replaces what was registered; none removes it')
     .option('--add-redirect-uri <uri>', 'register one more; repeat it for several', collect)
     .option('--remove-redirect-uri <uri>', 'remove one; repeat it for several', collect)
     .jsonOption()
@@ -143,15 +152,17 @@ async function create({
   logo: file,
   scope,
   ...options
-}: JsonOption & { logo?: string; scope?: string[] }): Promise<void> {
+}: JsonOption & KeyOptions & { logo?: string; scope?: string[] }): Promise<void> {
   const { logo, problems } = await readLogo(file);
+  const { keys, problems: keyProblems } = await readKeys(options);
   const { value: catalogue } = readScopes();
   const input = validated(NewClientDto, { ...options, scope: scope ?? [...catalogue.defaults] }, [
     ...scopeProblems('--scope', scope ?? [], catalogue),
     ...problems,
+    ...keyProblems,
   ]);
   const settings = readSettings(RegistrationSettings);
-  const { clientId, secret } = await registerClient(settings, input, logo);
+  const { clientId, secret } = await registerClient(settings, input, logo, keys);
   const { AUTH_URL, BASE_URL, NATS_URL } = settings;
   const registered = {
     client_id: clientId,
@@ -160,21 +171,31 @@ async function create({
     token_url: BASE_URL + ENDPOINTS.token,
     refresh_url: BASE_URL + ENDPOINTS.refreshToken,
     ...(input.requirePar && { par_url: BASE_URL + ENDPOINTS.par }),
+    ...(keys && { auth_method: 'private_key_jwt', assertion_audience: BASE_URL, ...describeKeys(keys) }),
   };
   // Print before the broadcast: the secret is stored nowhere, and must not be lost if the broadcast is slow.
   printResult({ json }, registered, () => {
     printLine(`Registered ${JSON.stringify(input.name)}. Hand these to the owner of the application:\n`);
-    printFields({
-      ...registered,
-      client_secret: secret ?? 'none: a public client uses PKCE (S256)',
-    });
+    printFields(
+      asText({
+        ...registered,
+        client_secret:
+          secret ?? (keys ? 'none: it signs assertions' : 'none: a public client uses PKCE (S256)'),
+      }),
+    );
     if (secret) printLine('\nThe client secret is shown only once: the service stores its hash.');
   });
   for (const hint of redirectUriHints(input.redirectUri, input.public ? 'public' : 'confidential'))
     warn(hint);
   await publishClientChanged(NATS_URL, clientId);
   const { redirectUri, scope: scopes } = input;
-  const detail = { name: input.name, public: input.public, redirect_uris: redirectUri, scopes };
+  const detail = {
+    name: input.name,
+    public: input.public,
+    redirect_uris: redirectUri,
+    scopes,
+    ...(keys && describeKeys(keys)),
+  };
   await recordCommand(settings, { type: 'client.created', client_id: clientId, detail });
 }
 
@@ -184,16 +205,21 @@ async function update(
 ): Promise<void> {
   const removeLogo = options.logo === 'none';
   const { logo, problems } = await readLogo(removeLogo ? undefined : options.logo);
+  const { keys, problems: keyProblems } = await readKeys(options);
   const { scope = [], addScope = [] } = options;
   const catalogue = scope.length + addScope.length > 0 ? readScopes().value : null;
   const changes = validated(ClientChangesDto, options, [
     ...(catalogue ? scopeProblems('--scope', scope, catalogue) : []),
     ...(catalogue ? scopeProblems('--add-scope', addScope, catalogue) : []),
     ...problems,
+    ...keyProblems,
   ]);
   const settings = readSettings(ChangeSettings);
   const clientId = await clientIdOf(settings, idOrName);
-  const { before, updated } = await updateClient(settings, clientId, changes, removeLogo ? null : logo);
+  const { before, updated } = await updateClient(settings, clientId, changes, {
+    ...(removeLogo ? { logo: null } : logo && { logo }),
+    ...(keys && { keys }),
+  });
   const described = describe(updated);
   printResult({ json }, described, () => {
     printLine('Changed the registration:\n');
@@ -203,6 +229,10 @@ async function update(
       (name) => updated.scopes.includes(name) && !updated.optionalScopes.includes(name),
     );
     if (lost.length > 0) printLine(`\nIt may no longer request ${lost.join(' ')}: what users granted stays.`);
+    if (described.auth_method === 'client_secret' && described.live_secrets === 0)
+      printLine(
+        `\nIt cannot authenticate. Create a secret:${commandToPaste('client', 'secret', 'rotate', clientId)}`,
+      );
     if (required.length > 0) printLine(`\nUsers may no longer decline ${required.join(' ')}.`);
   });
   for (const hint of redirectUriHints(changes.addRedirectUri, updated.type)) warn(hint);

@@ -121,6 +121,10 @@ function liveSecrets(outcome: SecretOutcome, clientId: string, secretId = ''): r
       throw unknownClient(clientId);
     case 'public_client':
       throw new InputError([`${clientId} is a public client: it uses PKCE instead of a secret`]);
+    case 'key_client':
+      throw new InputError([
+        `${clientId} authenticates with its keys, and has no secret. To change that:${commandToPaste('client', 'update', clientId, '--jwks', 'none')}`,
+      ]);
     case 'two_live':
       throw new InputError([
         'the client already has two live secrets: revoke the one that is no longer used',

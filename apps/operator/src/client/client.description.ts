@@ -1,4 +1,5 @@
-import type { ClientWithSecrets } from '#database/client/client.js';
+import { type ClientKeys, type ClientWithSecrets, hasKeys } from '#database/client/client.js';
+import { thumbprintOf } from '#oauth/jwk.js';
 
 /** Client for output: no secrets, and no hashes of secrets. */
 export function describe(client: ClientWithSecrets) {
@@ -19,16 +20,29 @@ export function describe(client: ClientWithSecrets) {
     contacts: client.contacts,
     disabled_at: client.disabledAt?.toISOString() ?? null,
     logo: client.logo,
+    auth_method: hasKeys(client) ? 'private_key_jwt' : client.type === 'public' ? 'none' : 'client_secret',
     live_secrets: client.secrets.length,
+    ...describeKeys(client),
     created_at: client.createdAt.toISOString(),
   };
 }
 
-export function asText(described: ReturnType<typeof describe>): Record<string, string> {
+/** Nothing for a client without keys. Keys by their thumbprints (RFC 7638). */
+export function describeKeys({ jwks, jwksUri }: ClientKeys): { keys?: string[]; jwks_uri?: string } {
+  if (jwksUri !== null) return { jwks_uri: jwksUri };
+  if (jwks === null) return {};
+  return {
+    keys: jwks.keys.map((key) => `${key.kid === undefined ? '' : `${key.kid}=`}${thumbprintOf(key)}`),
+  };
+}
+
+type DescribedValue = string | number | boolean | null | readonly string[];
+
+export function asText(described: Readonly<Record<string, DescribedValue>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(described).map(([name, value]) => {
       if (typeof value === 'boolean') return [name, value ? 'yes' : 'no'];
-      if (Array.isArray(value)) return [name, value.join(' ') || 'none'];
+      if (typeof value === 'object' && value !== null) return [name, value.join(' ') || 'none'];
       return [name, String(value ?? 'none')];
     }),
   );

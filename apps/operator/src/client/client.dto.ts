@@ -35,6 +35,16 @@ export class NewClientDto {
   )
   postLogoutRedirectUri: string[] = [];
 
+  /** Path of a file. */
+  @Rule(({ jwks, jwksUri, public: isPublic }: NewClientDto) =>
+    isPublic && (jwks ?? jwksUri) !== undefined
+      ? ['--public and keys exclude each other: a public client cannot keep a private key either']
+      : [],
+  )
+  jwks?: string;
+
+  jwksUri?: string;
+
   @Rule(({ clientUri, policyUri, contacts }: NewClientDto) =>
     linkProblems({ clientUri, policyUri, contacts }, optionOf),
   )
@@ -111,6 +121,12 @@ export class ClientChangesDto {
 
   /** Path of a file or `none`. */
   logo?: string;
+
+  /** Path of a file or `none`. */
+  jwks?: string;
+
+  /** A URL or `none`. */
+  jwksUri?: string;
 
   addRedirectUri: string[] = [];
 

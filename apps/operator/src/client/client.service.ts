@@ -1,5 +1,10 @@
 import { type ClientType, generateClientSecret } from '#oauth/client.js';
-import type { ClientLogo, ClientWithSecrets } from '#database/client/client.js';
+import {
+  type ClientKeys,
+  type ClientLogo,
+  type ClientWithSecrets,
+  hasKeys,
+} from '#database/client/client.js';
 import type {
   ChangedRegistration,
   ClientRegistration,
@@ -39,8 +44,9 @@ export async function registerClient(
     ...options
   }: NewClientDto,
   logo: ClientLogo | undefined,
+  keys: ClientKeys | undefined,
 ): Promise<{ clientId: string; secret: string | null }> {
-  const credential = options.public ? null : generateClientSecret();
+  const credential = options.public || keys ? null : generateClientSecret();
   const { clientId } = await withStores(settings, ({ clients }) =>
     clients.create({
       name,
@@ -54,6 +60,7 @@ export async function registerClient(
       logoutUris: { postLogoutRedirectUris: postLogoutRedirectUri, backchannelLogoutUri: null },
       links: { clientUri, policyUri, contacts },
       ...(logo && { logo }),
+      ...(keys && { keys }),
       ...(credential && { secretHash: credential.hash }),
     }),
   );
@@ -91,18 +98,24 @@ export async function nameOf(settings: DatabaseSettings, clientId: string): Prom
   return withStores(settings, async ({ clients }) => (await clients.find(clientId))?.name ?? null);
 }
 
-/** @param logo null removes it, undefined keeps it */
+/** Contents of the files of `client update`; undefined keeps what is registered. */
+export interface ReadFiles {
+  /** Null removes it. */
+  readonly logo?: ClientLogo | null;
+  readonly keys?: ClientKeys;
+}
+
 export async function updateClient(
   settings: DatabaseSettings,
   clientId: string,
   changes: ClientChangesDto,
-  logo: ClientLogo | null | undefined,
+  files: ReadFiles,
 ): Promise<{ before: ClientRegistration; updated: ClientWithSecrets }> {
   let before: ClientRegistration | undefined;
   const updated = await withStores(settings, async ({ clients, registrations }) => {
-    const done = await registrations.update(clientId, (current, type) => {
+    const done = await registrations.update(clientId, (current, of) => {
       before = current;
-      return applyChanges(clientId, current, type, changes, logo);
+      return applyChanges({ clientId, ...of }, current, changes, files);
     });
     return done && clients.find(clientId);
   });
@@ -151,11 +164,10 @@ export function unknownClient(clientId: string): InputError {
 
 /** A removed scope is also removed from the optional scopes. @throws InputError that lists every problem */
 function applyChanges(
-  clientId: string,
+  { clientId, type, hasSecrets }: { clientId: string; type: ClientType; hasSecrets: boolean },
   current: ClientRegistration,
-  type: ClientType,
   changes: ClientChangesDto,
-  logo: ClientLogo | null | undefined,
+  { logo, keys = current }: ReadFiles,
 ): ChangedRegistration {
   const { name = current.name, addScope, removeScope } = changes;
   const scope = changes.scope ?? [
@@ -190,6 +202,12 @@ function applyChanges(
     ...postLogoutProblems('--post-logout-redirect-uri', changes.postLogoutRedirectUri ?? [], type),
     ...optionalScopeProblems('--optional-scope', changes.optionalScope ?? [], scope),
   ];
+  if (hasKeys(keys) && type === 'public')
+    problems.push('a public client has no keys: it uses PKCE (RFC 6749 2.1)');
+  if (hasKeys(keys) && hasSecrets)
+    problems.push(
+      `the application has a secret, and may not have keys as well (RFC 6749 2.3): revoke it first, with --force. See:${commandToPaste('client', 'secret', 'list', clientId)}`,
+    );
   if (scope.length === 0) problems.push('no scope would be left: add one in the same command');
   if (redirectUris.length === 0)
     problems.push('no redirect URI would be left: add the new one in the same command');
@@ -211,6 +229,8 @@ function applyChanges(
     clientUri: clientUri === undefined ? current.clientUri : orNone(clientUri),
     policyUri: policyUri === undefined ? current.policyUri : orNone(policyUri),
     contacts,
+    jwks: keys.jwks,
+    jwksUri: keys.jwksUri,
     ...(logo !== undefined && { logo }),
   };
 }

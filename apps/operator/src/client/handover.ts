@@ -1,7 +1,10 @@
-import type { ClientWithSecrets } from '#database/client/client.js';
+import { type ClientWithSecrets, hasKeys } from '#database/client/client.js';
+import { ASSERTION_TYPE, MAX_ASSERTION_LIFETIME } from '#oauth/client-assertion/client-assertion.js';
+import { ASSERTION_ALGORITHMS } from '#oauth/client-assertion/client-keys.js';
 import { ENDPOINTS, ME_SCOPE } from '#oauth/endpoints.js';
 import type { ScopeCatalogue } from '#oauth/scope.js';
 import { shellQuoted } from '../command-line/shell.js';
+import { describeKeys } from './client.description.js';
 import type { ServiceTimes } from '../connections/status.connection.js';
 
 export interface HandoverOptions {
@@ -34,7 +37,12 @@ export function handoverText(
   const [redirectUri = ''] = redirectUris;
   const tokenUrl = BASE_URL + ENDPOINTS.token;
   const refreshUrl = BASE_URL + ENDPOINTS.refreshToken;
-  const secretField = isPublic ? '' : ' \\\n  -d "client_secret=$CLIENT_SECRET"';
+  const signs = hasKeys(client);
+  const secretField = isPublic
+    ? ''
+    : signs
+      ? ` \\\n  -d client_assertion_type=${ASSERTION_TYPE} -d "client_assertion=$ASSERTION"`
+      : ' \\\n  -d "client_secret=$CLIENT_SECRET"';
   const authorization = new URLSearchParams({
     client_id: clientId,
     redirect_uri: redirectUri,
@@ -54,7 +62,13 @@ echo "${AUTH_URL}${ENDPOINTS.authorize}?${new URLSearchParams({ client_id: clien
 | | |
 | --- | --- |
 | client id | ${code(clientId).replaceAll('|', String.raw`\|`)} |
-| client secret | ${isPublic ? 'none: your application proves itself by PKCE (RFC 7636)' : markdown(secretDelivery)} |
+| client secret | ${
+    isPublic
+      ? 'none: your application proves itself by PKCE (RFC 7636)'
+      : signs
+        ? 'none: your application signs assertions with its private key'
+        : markdown(secretDelivery)
+  } |
 | authorization URL | ${AUTH_URL}${ENDPOINTS.authorize} |
 | access-token request URL | ${tokenUrl} |
 | refresh-token request URL | ${refreshUrl} |
@@ -69,7 +83,7 @@ Scopes that you may request: ${scopes.map((scope) => `\`${scope}\``).join(', ')}
 
 Libraries read the other addresses from ${BASE_URL}${ENDPOINTS.authorizationServerMetadata}
 
-The integration guide has recipes for client libraries: ${guide ?? '`integrate.md`, which the operator sends with this text'}
+${signs ? assertions(client, BASE_URL) : ''}The integration guide has recipes for client libraries: ${guide ?? '`integrate.md`, which the operator sends with this text'}
 
 ## Try it
 
@@ -116,12 +130,32 @@ curl -sS ${BASE_URL}${ENDPOINTS.revoke} -d "token=$REFRESH_TOKEN" \\
 
 ## Before you go live
 
-- ${isPublic ? 'Keep the tokens' : 'Keep the client secret and the tokens'} confidential: encrypted at rest, never in a URL, a log${isPublic ? '' : ' or a browser'}.
+- ${isPublic ? 'Keep the tokens' : `Keep the ${signs ? 'private key' : 'client secret'} and the tokens`} confidential: encrypted at rest, never in a URL, a log${isPublic ? '' : ' or a browser'}.
 - One process refreshes a user's tokens at a time. ${retryRule(times)}
 - On \`invalid_grant\`, delete the tokens and send the user through step 1 again.
 - On 429 and 503, wait for the seconds of \`Retry-After\`, and repeat the request.
 - Every error, its cause and its remedy: ${BASE_URL}${ENDPOINTS.errors}
 - When you report an error, include its \`error_reference\`.
+`;
+}
+
+function assertions(client: ClientWithSecrets, baseUrl: string): string {
+  return `\
+## Client authentication
+
+Your application authenticates by \`private_key_jwt\` (RFC 7523): each request to the token, refresh, revocation and pushed-request
+endpoints has a new JWT in \`client_assertion\`, below \`$ASSERTION\`. Libraries make it. Its claims:
+
+- \`iss\` and \`sub\`: the client id
+- \`aud\`: ${code(baseUrl)}, as a single text
+- \`exp\`: a minute ahead, at most ${MAX_ASSERTION_LIFETIME / 60}; \`iat\`: now; \`jti\`: a new UUID
+
+Algorithms: ${ASSERTION_ALGORITHMS.map(code).join(', ')}. Keys: ${
+    client.jwksUri === null
+      ? `${describeKeys(client).keys?.map(code).join(', ')} (RFC 7638 thumbprints). To rotate, send the operator a JWK Set with the old and the new public key.`
+      : `the JWK Set at ${code(client.jwksUri)}. To rotate, publish the new public key beside the old one before you sign with it.`
+  }
+
 `;
 }
 

@@ -1,3 +1,4 @@
+import { type ClientKeys, hasKeys } from '#database/client/client.js';
 import type { ClientType } from '#oauth/client.js';
 import { registrationProblem } from '#oauth/redirect-uri.js';
 import { quoted } from '../command-line/input.js';
@@ -69,7 +70,7 @@ export const CLIENT_CHECKS = {
   ),
 } satisfies Checks;
 
-export interface ExaminedClient {
+export interface ExaminedClient extends ClientKeys {
   readonly clientId: string;
   readonly name: string;
   readonly type: ClientType;
@@ -176,7 +177,7 @@ function redirectUri(client: ExaminedClient, uri: string, unresolvable: Readonly
 }
 
 function secrets(client: ExaminedClient, now: number): Finding[] {
-  if (client.type === 'public') return [];
+  if (client.type === 'public' || hasKeys(client)) return [];
   const subject = subjectOf(client);
   const { clientId } = client;
   const rotate = commandToPaste('client', 'secret', 'rotate', clientId);

@@ -1,7 +1,10 @@
+import { hasKeys } from '#database/client/client.js';
 import { generateClientSecret } from '#oauth/client.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { recordCommand } from '../audit/record-command.js';
+import { asText, describeKeys } from '../client/client.description.js';
 import { nameProblems } from '../client/client.dto.js';
+import { type KeyOptions, readKeys } from '../client/read-keys.js';
 import { InputError, quoted, Rule, validated } from '../command-line/input.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
 import { printFields, printLine, printResult, printTable, type JsonOption } from '../command-line/output.js';
@@ -28,8 +31,15 @@ export function resourceServerCommand(): OperatorCommand {
     .command('create')
     .description('create an account for introspection (RFC 7662)')
     .option('--name <name>', 'name of the API')
+    .option(
+      '--jwks <file>',
+      'JWK Set with its public keys: it signs assertions, and has no secret (RFC 7523)',
+    )
+    .option('--jwks-uri <url>', 'https address of that JWK Set, fetched when it is needed')
     .jsonOption()
-    .notes('To change the secret, create a second account, and revoke the first when it is no longer used.')
+    .notes(
+      'To change the secret or the keys, create a second account, and revoke the first when it is no longer used.',
+    )
     .examples('resource-server create --name "Bookings API"')
     .action(create);
 
@@ -51,33 +61,69 @@ export function resourceServerCommand(): OperatorCommand {
   return server;
 }
 
-async function create({ json, ...options }: JsonOption & { name?: string }): Promise<void> {
-  const { name } = validated(NewResourceServerDto, options);
+async function create({
+  json,
+  jwks,
+  jwksUri,
+  ...options
+}: JsonOption & KeyOptions & { name?: string }): Promise<void> {
+  const given = await readKeys({
+    ...(jwks !== undefined && { jwks }),
+    ...(jwksUri !== undefined && { jwksUri }),
+  });
+  const { name } = validated(NewResourceServerDto, options, given.problems);
   const settings = readSettings(ResourceServerSettings);
-  const { secret, hash } = generateClientSecret();
-  const { id } = await withStores(settings, ({ resourceServers }) => resourceServers.create(name, hash));
-  const created = { id, secret, introspection_url: settings.BASE_URL + ENDPOINTS.introspect };
+  const keys = given.keys && hasKeys(given.keys) ? given.keys : null;
+  const { secret, hash } = keys ? { secret: null, hash: null } : generateClientSecret();
+  const { id } = await withStores(settings, ({ resourceServers }) =>
+    resourceServers.create(name, keys ?? (hash as Buffer)),
+  );
+  const created = {
+    id,
+    secret,
+    introspection_url: settings.BASE_URL + ENDPOINTS.introspect,
+    ...(keys && {
+      auth_method: 'private_key_jwt',
+      assertion_audience: settings.BASE_URL,
+      ...describeKeys(keys),
+    }),
+  };
   printResult({ json }, created, () => {
     printLine(`Created an account for ${JSON.stringify(name)}:\n`);
-    printFields(created);
-    printLine('\nThe secret is shown only once: the service stores its hash. Send both by HTTP Basic.');
+    printFields(asText({ ...created, secret: secret ?? 'none: it signs assertions' }));
+    if (secret !== null)
+      printLine('\nThe secret is shown only once: the service stores its hash. Send both by HTTP Basic.');
   });
-  await recordCommand(settings, { type: 'resource_server.created', detail: { id, name } });
+  await recordCommand(settings, {
+    type: 'resource_server.created',
+    detail: { id, name, ...(keys && describeKeys(keys)) },
+  });
 }
 
 async function list(options: JsonOption): Promise<void> {
   const found = await withStores(readSettings(DatabaseSettings), ({ resourceServers }) =>
     resourceServers.list(),
   );
-  const servers = found.map(({ id, name, createdAt }) => ({ id, name, created_at: createdAt.toISOString() }));
+  const servers = found.map((server) => ({
+    id: server.id,
+    name: server.name,
+    auth_method: hasKeys(server) ? 'private_key_jwt' : 'client_secret',
+    ...describeKeys(server),
+    created_at: server.createdAt.toISOString(),
+  }));
   printResult(options, servers, () => {
     if (servers.length === 0)
       return printLine(
         `There is no account yet. See:${commandToPaste('resource-server', 'create', '--help')}`,
       );
     printTable(
-      ['id', 'created_at', 'name'],
-      servers.map(({ id, created_at, name }) => [id, created_at.slice(0, 10), name]),
+      ['id', 'auth_method', 'created_at', 'name'],
+      servers.map(({ id, auth_method, created_at, name }) => [
+        id,
+        auth_method,
+        created_at.slice(0, 10),
+        name,
+      ]),
     );
   });
 }

@@ -204,6 +204,7 @@ describe('operator client update', () => {
         contacts: [],
         disabled_at: null,
         logo: null,
+        auth_method: 'client_secret',
         live_secrets: 1,
         created_at: expect.any(String),
       });
@@ -390,7 +391,9 @@ describe('operator resource-server', () => {
       introspection_url: 'https://api.example.com/api/auth/oauth/introspect',
     });
     const listed = await server('list', '--json');
-    expect(jsonOf(listed)).toEqual([{ id: made.id, name: 'Bookings', created_at: expect.any(String) }]);
+    expect(jsonOf(listed)).toEqual([
+      { id: made.id, name: 'Bookings', auth_method: 'client_secret', created_at: expect.any(String) },
+    ]);
     expect((await server('list')).stdout).toMatch(new RegExp(`^${made.id} .* Bookings$`, 'm'));
     const heard = await broadcastsOf(async () => {
       expect(jsonOf(await server('revoke', made.id, '--json'))).toEqual({ id: made.id, revoked: true });

@@ -144,6 +144,7 @@ describe('operator client', () => {
       contacts: [],
       disabled_at: null,
       logo: null,
+      auth_method: 'client_secret',
       live_secrets: 1,
       created_at: expect.stringMatching(/^\d{4}-.*Z$/),
     });

@@ -43,6 +43,8 @@ function textOf(client: Partial<ClientWithSecrets>, options: Partial<HandoverOpt
     backchannelLogoutUri: null,
     clientUri: null,
     policyUri: null,
+    jwks: null,
+    jwksUri: null,
     contacts: [],
     disabledAt: null,
     logo: null,

@@ -25,6 +25,8 @@ const CLIENT: ExaminedClient = {
   redirectUris: ['https://app.example.com/cb'],
   scopes: ['profile:read'],
   secrets: [secret(10)],
+  jwks: null,
+  jwksUri: null,
 };
 const AROUND: ClientContext = {
   now: NOW,

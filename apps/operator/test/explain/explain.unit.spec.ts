@@ -130,6 +130,8 @@ const REGISTERED: ClientWithSecrets = {
   disabledAt: AT,
   logo: null,
   secrets: [],
+  jwks: null,
+  jwksUri: null,
   createdAt: AT,
 };
 const SCOPES = ['profile:read', 'bookings:read', 'bookings:write'];

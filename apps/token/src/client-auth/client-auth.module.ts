@@ -1,11 +1,20 @@
 import { Module } from '@nestjs/common';
 import { UsageModule } from '../usage/usage.module.js';
+import { AssertionStore } from './assertion.store.js';
+import { ClientAssertionService } from './client-assertion.service.js';
 import { ClientAuthenticator } from './client-authenticator.service.js';
+import { RemoteClientKeys } from './remote-client-keys.service.js';
 import { ResourceServerAuthenticator } from './resource-server-authenticator.service.js';
 
 @Module({
   imports: [UsageModule],
-  providers: [ClientAuthenticator, ResourceServerAuthenticator],
+  providers: [
+    AssertionStore,
+    RemoteClientKeys,
+    ClientAssertionService,
+    ClientAuthenticator,
+    ResourceServerAuthenticator,
+  ],
   exports: [ClientAuthenticator, ResourceServerAuthenticator],
 })
 export class ClientAuthModule {}

@@ -1,9 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { type ArgumentMetadata, Injectable, type PipeTransform, type Type } from '@nestjs/common';
 import { ClientStore } from '#database/client/client.store.js';
-import type { Client, ClientWithSecrets } from '#database/client/client.js';
+import { type Client, type ClientWithSecrets, hasKeys } from '#database/client/client.js';
 import { tagOf } from '#messaging/contract.js';
 import { isClientId, matchClientSecret } from '#oauth/client.js';
+import { ASSERTION_TYPE, type UnverifiedAssertion } from '#oauth/client-assertion/client-assertion.js';
 import type { Check } from '#oauth/error-guide/error-guide.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { LIMITS, Parameter, type Parameters, readDto } from '#oauth/parameters.js';
@@ -12,13 +13,14 @@ import { NatsConnection } from '#messaging/nats.connection.js';
 import { InvalidatedCache } from '#messaging/invalidated-cache.js';
 import { countLookups, Metrics } from '#platform/telemetry/metrics.js';
 import { UsageRecorder } from '../usage/usage-recorder.service.js';
+import { ClientAssertionService, readAssertion } from './client-assertion.service.js';
 
 /** RFC 6749 2.3.1; absent if HTTP Basic carries the credentials. */
 export class ClientDto {
   @Parameter({
     max: LIMITS.client_id,
     required: false,
-    description: 'The client, unless HTTP Basic names it.',
+    description: 'The client, unless HTTP Basic or the `client_assertion` names it.',
   })
   client_id?: string;
 
@@ -28,6 +30,22 @@ export class ClientDto {
     description: 'The secret of a confidential client, unless HTTP Basic carries it (RFC 6749 2.3.1).',
   })
   client_secret?: string;
+
+  @Parameter({
+    max: LIMITS.client_assertion_type,
+    required: false,
+    values: [ASSERTION_TYPE],
+    description: 'Required with `client_assertion`.',
+  })
+  client_assertion_type?: string;
+
+  @Parameter({
+    max: LIMITS.client_assertion,
+    required: false,
+    description:
+      'JWT signed by a key of the client (RFC 7523 2.2), in place of a secret. `client_id` may be left out then.',
+  })
+  client_assertion?: string;
 }
 
 /** Reads the body of a token endpoint as the argument's DTO. @throws OAuthError invalid_request */
@@ -57,6 +75,7 @@ export class ClientAuthenticator {
     connection: NatsConnection,
     metrics: Metrics,
     private readonly usage: UsageRecorder,
+    private readonly assertions: ClientAssertionService,
   ) {
     this.clients = new InvalidatedCache<ClientWithSecrets | null>(connection, {
       max: CACHED_CLIENTS,
@@ -75,15 +94,17 @@ export class ClientAuthenticator {
   /**
    * Rejects disabled clients; a public client has nothing to prove (RFC 6749 2.1). Adds client_id to the log context.
    *
-   * @throws OAuthError invalid_request, or invalid_client: an unknown client and a wrong secret get the same response
+   * @throws OAuthError invalid_request, or invalid_client: an unknown client and a wrong secret or signature get the same response
    */
   async authenticate({ headers, raw }: ClientRequest, body: ClientDto): Promise<Client> {
     const credentials = readCredentials(headers.authorization, body);
-    const { clientId, clientSecret } = credentials;
+    const { clientId, clientSecret, assertion } = credentials;
     addLogContext(raw, { client_id: clientId });
     const client = await this.find(clientId);
+    if (assertion) return enabled(await this.assertions.verify(assertion, client, raw.url), credentials);
     if (!client)
       throw invalidClient(credentials, 'unknown client, or a wrong client_secret', 'client_unknown');
+    if (hasKeys(client)) throw needsAssertion(credentials);
     if (client.type === 'public') {
       if (clientSecret === undefined) return enabled(client, credentials);
       throw invalidClient(
@@ -106,6 +127,8 @@ export class ClientAuthenticator {
 export interface ClientCredentials {
   readonly clientId: string;
   readonly clientSecret: string | undefined;
+  /** Excludes a secret. */
+  readonly assertion?: UnverifiedAssertion;
   /** With Basic, a refusal must carry WWW-Authenticate (RFC 6749 5.2). */
   readonly method: 'basic' | 'body';
 }
@@ -115,18 +138,22 @@ const BASIC_CHALLENGE = { 'WWW-Authenticate': 'Basic realm="oauth", charset="UTF
 /** A client must not use more than one method in a request (RFC 6749 2.3). @throws OAuthError invalid_request, invalid_client */
 export function readCredentials(authorization: string | undefined, body: ClientDto): ClientCredentials {
   const basic = authorization === undefined ? null : /^basic(?: +(.*))?$/i.exec(authorization);
+  const methods = [basic, body.client_secret, body.client_assertion ?? body.client_assertion_type];
+  if (methods.filter((method) => method !== null && method !== undefined).length > 1)
+    throw OAuthError.invalidRequest(
+      'authenticate the client in one way: HTTP Basic, client_secret or client_assertion',
+      {
+        detail: { check: 'client_authentication_ambiguous' },
+      },
+    );
+  if (body.client_assertion !== undefined || body.client_assertion_type !== undefined)
+    return byAssertion(readAssertion(body));
   if (!basic) {
     if (body.client_id === undefined)
       throw OAuthError.invalidRequest("the parameter 'client_id' is missing", {
         detail: { check: 'client_id_missing' },
       });
     return { clientId: body.client_id, clientSecret: body.client_secret, method: 'body' };
-  }
-  if (body.client_secret !== undefined) {
-    throw OAuthError.invalidRequest(
-      "send the client's credentials in the Authorization header or in the body, not in both",
-      { detail: { check: 'client_authentication_ambiguous' } },
-    );
   }
   const [clientId, clientSecret] = readBasic(basic[1] ?? '');
   if (body.client_id !== undefined && body.client_id !== clientId) {
@@ -136,6 +163,10 @@ export function readCredentials(authorization: string | undefined, body: ClientD
     );
   }
   return { clientId, clientSecret, method: 'basic' };
+}
+
+function byAssertion(assertion: UnverifiedAssertion): ClientCredentials {
+  return { clientId: assertion.clientId, clientSecret: undefined, assertion, method: 'body' };
 }
 
 /** Adds a challenge if the client used HTTP Basic (RFC 6749 5.2). */
@@ -148,6 +179,21 @@ export function invalidClient(
     detail: { check, client_id: clientId },
     headers: method === 'basic' ? BASIC_CHALLENGE : {},
   });
+}
+
+/** A client with keys has no secret (RFC 6749 2.3: one method). */
+export function needsAssertion(credentials: ClientCredentials): OAuthError {
+  return credentials.clientSecret === undefined
+    ? invalidClient(
+        credentials,
+        "the parameter 'client_assertion' is missing: this client authenticates with its keys",
+        'client_assertion_missing',
+      )
+    : invalidClient(
+        credentials,
+        'this client authenticates with its keys: send a client_assertion, and no client_secret',
+        'client_secret_forbidden',
+      );
 }
 
 /** Checked last: only an authenticated client learns that it is disabled. */

@@ -4,12 +4,15 @@ import type { ResourceServer } from '#database/resource-server/resource-server.e
 import { tagOf } from '#messaging/contract.js';
 import { isClientId, matchClientSecret } from '#oauth/client.js';
 import { addLogContext } from '#platform/logging/request-log.js';
+import { hasKeys } from '#database/client/client.js';
 import { NatsConnection } from '#messaging/nats.connection.js';
 import { InvalidatedCache } from '#messaging/invalidated-cache.js';
+import { ClientAssertionService } from './client-assertion.service.js';
 import {
   type ClientRequest,
   type ClientDto,
   invalidClient,
+  needsAssertion,
   readCredentials,
 } from './client-authenticator.service.js';
 
@@ -21,7 +24,11 @@ const CACHED_SERVERS = 1_000;
 export class ResourceServerAuthenticator {
   private readonly servers: InvalidatedCache<ResourceServer | null>;
 
-  constructor(store: ResourceServerStore, connection: NatsConnection) {
+  constructor(
+    store: ResourceServerStore,
+    connection: NatsConnection,
+    private readonly assertions: ClientAssertionService,
+  ) {
     this.servers = new InvalidatedCache<ResourceServer | null>(connection, {
       max: CACHED_SERVERS,
       fetch: (id) => store.find(id),
@@ -33,15 +40,21 @@ export class ResourceServerAuthenticator {
   /** @throws OAuthError invalid_client, also for clients of the other endpoints */
   async authenticate({ headers, raw }: ClientRequest, body: ClientDto): Promise<ResourceServer> {
     const credentials = readCredentials(headers.authorization, body);
-    const { clientId: id, clientSecret } = credentials;
+    const { clientId: id, clientSecret, assertion } = credentials;
     const server = id.startsWith('rs_') && isClientId(id) ? await this.servers.get(id) : null;
+    if (assertion) {
+      const verified = await this.assertions.verify(assertion, server, raw.url);
+      addLogContext(raw, { resource_server: verified.id });
+      return verified;
+    }
+    if (server && hasKeys(server)) throw needsAssertion(credentials);
     if (server && clientSecret !== undefined && matchClientSecret(clientSecret, server.secrets) !== null) {
       addLogContext(raw, { resource_server: server.id });
       return server;
     }
     throw invalidClient(
       credentials,
-      'only a registered resource server may introspect tokens: send its id and secret',
+      'only a registered resource server may introspect tokens: send its id and secret, or an assertion by its keys',
       server ? 'resource_server_secret_mismatch' : 'resource_server_unknown',
     );
   }

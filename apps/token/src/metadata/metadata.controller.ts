@@ -1,4 +1,5 @@
 import { Controller, Get, Header } from '@nestjs/common';
+import { ASSERTION_ALGORITHMS } from '#oauth/client-assertion/client-keys.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { PROMPTS } from '#oauth/authorization-request.js';
 import { LOCALES } from '#oauth/locale.js';
@@ -18,7 +19,7 @@ import {
   type OpenIdMetadata,
 } from './metadata.openapi.js';
 
-const CLIENT_AUTHENTICATION = ['client_secret_basic', 'client_secret_post'];
+const CLIENT_AUTHENTICATION = ['client_secret_basic', 'client_secret_post', 'private_key_jwt'];
 
 /** The issuer is {base_url}. */
 @Controller()
@@ -56,8 +57,12 @@ export class MetadataController {
       response_modes_supported: ['query'],
       grant_types_supported: GRANT_TYPES,
       token_endpoint_auth_methods_supported: [...CLIENT_AUTHENTICATION, 'none'],
+      // RFC 8414 2: required with private_key_jwt.
+      token_endpoint_auth_signing_alg_values_supported: ASSERTION_ALGORITHMS,
       revocation_endpoint_auth_methods_supported: [...CLIENT_AUTHENTICATION, 'none'],
+      revocation_endpoint_auth_signing_alg_values_supported: ASSERTION_ALGORITHMS,
       introspection_endpoint_auth_methods_supported: CLIENT_AUTHENTICATION,
+      introspection_endpoint_auth_signing_alg_values_supported: ASSERTION_ALGORITHMS,
       scopes_supported: this.scopes.names,
       ui_locales_supported: LOCALES,
       // Initiating User Registration via OpenID Connect 1.0, 3

@@ -75,11 +75,20 @@ export class AuthorizationServerMetadata extends OpenIdMetadata {
   @ApiProperty(list('Client authentication; `none` for public clients.'))
   readonly token_endpoint_auth_methods_supported: readonly string[];
 
+  @ApiProperty(list('Algorithms of client assertions (RFC 7523).'))
+  readonly token_endpoint_auth_signing_alg_values_supported: readonly string[];
+
   @ApiProperty(list('Client authentication; `none` for public clients.'))
   readonly revocation_endpoint_auth_methods_supported: readonly string[];
 
+  @ApiProperty(list('Algorithms of client assertions (RFC 7523).'))
+  readonly revocation_endpoint_auth_signing_alg_values_supported: readonly string[];
+
   @ApiProperty(list('Authentication of resource servers.'))
   readonly introspection_endpoint_auth_methods_supported: readonly string[];
+
+  @ApiProperty(list('Algorithms of client assertions (RFC 7523).'))
+  readonly introspection_endpoint_auth_signing_alg_values_supported: readonly string[];
 
   @ApiProperty(list('Scopes that clients may be registered for.'))
   readonly scopes_supported: readonly string[];

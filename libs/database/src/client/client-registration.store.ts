@@ -5,10 +5,10 @@ import { writeClientLogo } from './client-logo.store.js';
 import { ensureSector } from './client.store.js';
 import type { ClientType } from '#oauth/client.js';
 import type { SigningAlgorithm } from '#oauth/openid/signing-keys.js';
-import type { ClientLinks, ClientLogo, LogoutUris } from './client.js';
+import type { ClientKeys, ClientLinks, ClientLogo, LogoutUris } from './client.js';
 
 /** Client properties that the operator can change. */
-export interface ClientRegistration extends ClientLinks, LogoutUris {
+export interface ClientRegistration extends ClientLinks, ClientKeys, LogoutUris {
   readonly name: string;
   readonly redirectUris: readonly string[];
   readonly scopes: readonly string[];
@@ -43,7 +43,10 @@ export class ClientRegistrationStore {
    */
   async update(
     clientId: string,
-    change: (current: ClientRegistration, type: ClientType) => ChangedRegistration,
+    change: (
+      current: ClientRegistration,
+      of: { type: ClientType; hasSecrets: boolean },
+    ) => ChangedRegistration,
   ): Promise<ClientRegistration | null> {
     return this.dataSource.transaction(async (manager) => {
       const current = await manager.findOne(ClientEntity, {
@@ -51,7 +54,8 @@ export class ClientRegistrationStore {
         lock: { mode: 'for_no_key_update' },
       });
       if (!current) return null;
-      const { logo, ...changed } = change(registrationOf(current), current.type);
+      const hasSecrets = await manager.existsBy(ClientSecretEntity, { clientId, revokedAt: IsNull() });
+      const { logo, ...changed } = change(registrationOf(current), { type: current.type, hasSecrets });
       const { redirectUris, scopes, optionalScopes, contacts, sector, postLogoutRedirectUris } = changed;
       if (sector !== null) await ensureSector(manager, sector);
       await manager.update(
@@ -134,7 +138,7 @@ export class ClientRegistrationStore {
 
 function registrationOf(client: ClientEntity): ClientRegistration {
   const { name, redirectUris, scopes, optionalScopes, requirePar, requireState, firstParty } = client;
-  const { clientUri, policyUri, contacts, idTokenAlg, sector } = client;
+  const { clientUri, policyUri, contacts, idTokenAlg, sector, jwks, jwksUri } = client;
   const { postLogoutRedirectUris, backchannelLogoutUri } = client;
   return {
     name,
@@ -151,5 +155,7 @@ function registrationOf(client: ClientEntity): ClientRegistration {
     clientUri,
     policyUri,
     contacts,
+    jwks,
+    jwksUri,
   };
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager, IsNull } from 'typeorm';
+import { hasKeys } from './client.js';
 import { ClientEntity, ClientSecretEntity } from './client.entity.js';
 
 /** A live client secret, without its hash. */
@@ -15,6 +16,8 @@ type SecretRefusal =
   | { readonly outcome: 'unknown_client' }
   /** RFC 6749 2.1: a public client has no secrets. */
   | { readonly outcome: 'public_client' }
+  /** A client has one method of authentication (RFC 6749 2.3). */
+  | { readonly outcome: 'key_client' }
   | { readonly outcome: 'two_live'; readonly live: readonly ClientSecretRecord[] }
   | { readonly outcome: 'unknown_secret'; readonly live: readonly ClientSecretRecord[] }
   /** Without its last secret the client could not authenticate. */
@@ -108,6 +111,7 @@ export class ClientSecretStore {
       });
       if (!client) return { outcome: 'unknown_client' };
       if (client.type === 'public') return { outcome: 'public_client' };
+      if (hasKeys(client)) return { outcome: 'key_client' };
       const live = await manager.find(ClientSecretEntity, {
         where: { clientId, revokedAt: IsNull() },
         order: { createdAt: 'ASC', id: 'ASC' },

@@ -1,6 +1,7 @@
 import { Column, CreateDateColumn, Entity, PrimaryColumn } from 'typeorm';
 import type { ClientType } from '#oauth/client.js';
 import type { SigningAlgorithm } from '#oauth/openid/signing-keys.js';
+import type { ClientJwkSet } from '#oauth/client-assertion/client-keys.js';
 import type { LogoMediaType } from './client.js';
 
 @Entity('client_secrets')
@@ -102,6 +103,13 @@ export class ClientEntity {
 
   @Column({ type: 'text', array: true, default: () => `'{}'` })
   contacts: string[];
+
+  /** `json`, not `jsonb`, which would change the order of the members. */
+  @Column({ type: 'json', nullable: true })
+  jwks: ClientJwkSet | null;
+
+  @Column({ name: 'jwks_uri', type: 'text', nullable: true })
+  jwksUri: string | null;
 
   @CreateDateColumn({ name: 'created_at', type: 'timestamptz' })
   createdAt: Date;

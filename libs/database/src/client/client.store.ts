@@ -6,10 +6,12 @@ import { generateClientId, type ClientType, isClientId } from '#oauth/client.js'
 import { ClientEntity, ClientLogoEntity, ClientSecretEntity, SubjectSectorEntity } from './client.entity.js';
 import { writeClientLogo } from './client-logo.store.js';
 import {
+  type ClientKeys,
   type ClientLinks,
   type ClientLogo,
   type ClientWithSecrets,
   DuplicateClientError,
+  hasKeys,
   type LogoutUris,
 } from './client.js';
 import { violatedConstraint } from '../connection/errors.js';
@@ -22,8 +24,10 @@ export interface NewClient {
   scopes: readonly string[];
   /** Scopes that users may decline; none by default. */
   optionalScopes?: readonly string[];
-  /** SHA-256 of the secret; absent for public clients (RFC 6749 2.1). */
+  /** SHA-256 of the secret; absent for public clients (RFC 6749 2.1), and for clients with keys. */
   secretHash?: Buffer;
+  /** Public keys in place of a secret; none by default. */
+  keys?: ClientKeys;
   /** Requires pushed authorization requests (RFC 9126); false by default. */
   requirePar?: boolean;
   /** Requires `state` in authorization requests; true by default. */
@@ -100,6 +104,7 @@ export class ClientStore {
     scopes,
     optionalScopes = [],
     secretHash,
+    keys = { jwks: null, jwksUri: null },
     requirePar = false,
     requireState = true,
     firstParty = false,
@@ -112,6 +117,7 @@ export class ClientStore {
   }: NewClient): Promise<ClientWithSecrets> {
     if (type === 'public' && secretHash)
       throw new Error('a public client has no secret: leave secretHash out');
+    if (secretHash && hasKeys(keys)) throw new Error('a client has keys or a secret: leave secretHash out');
     return this.dataSource.transaction(async (manager) => {
       const client = manager.create(ClientEntity, {
         clientId,
@@ -129,6 +135,7 @@ export class ClientStore {
         backchannelLogoutUri: logoutUris.backchannelLogoutUri,
         ...links,
         contacts: [...links.contacts],
+        ...keys,
         disabledAt: null,
       });
       if (sector !== null) client.subjectSector = await ensureSector(manager, sector);
@@ -182,6 +189,7 @@ function toClient(entity: ClientEntity): ClientWithSecrets {
   const { clientId, name, type, redirectUris, scopes, optionalScopes, requirePar, requireState } = entity;
   const { firstParty, clientUri, policyUri, contacts, secrets = [], logo, createdAt, disabledAt } = entity;
   const { idTokenAlg, sector, subjectSector, postLogoutRedirectUris, backchannelLogoutUri } = entity;
+  const { jwks, jwksUri } = entity;
   return {
     clientId,
     name,
@@ -203,6 +211,8 @@ function toClient(entity: ClientEntity): ClientWithSecrets {
     disabledAt,
     logo: logo?.digest ?? null,
     secrets: secrets.map(({ id, hash }) => ({ id, hash })),
+    jwks,
+    jwksUri,
     createdAt,
   };
 }

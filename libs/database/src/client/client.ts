@@ -1,6 +1,7 @@
 import type { OAuthClient } from '#oauth/client.js';
 import type { SubjectRule } from '#oauth/openid/id-token.js';
 import type { SigningAlgorithm } from '#oauth/openid/signing-keys.js';
+import type { ClientJwkSet } from '#oauth/client-assertion/client-keys.js';
 
 /** Links to an application and its contacts (RFC 7591 2), shown on our pages. */
 export interface ClientLinks {
@@ -39,9 +40,16 @@ export interface Client extends OAuthClient, ClientLinks, LogoutUris, SubjectRul
   readonly createdAt: Date;
 }
 
+/** Public keys that verify assertions (RFC 7523): at most one of both. A client with keys has no secret. */
+export interface ClientKeys {
+  readonly jwks: ClientJwkSet | null;
+  /** URL of the JWK Set. */
+  readonly jwksUri: string | null;
+}
+
 /** A client with its credentials (RFC 6749 2.3). */
-export interface ClientWithSecrets extends Client {
-  /** SHA-256 hashes of the live secrets; empty for public clients. */
+export interface ClientWithSecrets extends Client, ClientKeys {
+  /** SHA-256 hashes of the live secrets; empty for public clients, and for clients with keys. */
   readonly secrets: readonly { readonly id: string; readonly hash: Buffer }[];
 }
 
@@ -56,6 +64,10 @@ export interface ClientLogo {
 
 export function isLogoDigest(text: string): boolean {
   return /^[0-9a-f]{64}$/.test(text);
+}
+
+export function hasKeys({ jwks, jwksUri }: ClientKeys): boolean {
+  return jwks !== null || jwksUri !== null;
 }
 
 export class DuplicateClientError extends Error {

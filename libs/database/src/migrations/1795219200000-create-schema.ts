@@ -31,6 +31,7 @@ async function createClients(runner: QueryRunner): Promise<void> {
     )`);
   // A deleted client keeps its row: its identifier is never assigned again, and its grants still record their revocation.
   // The grants of a disabled client stay, and are of no use until the client is enabled (docs/adr/0019).
+  // jwks: the public keys of a client without secrets, or the URL of its keys (docs/adr/0028). The stores exclude secrets.
   await runner.query(`
     CREATE TABLE clients (
       client_id       text PRIMARY KEY CHECK (client_id ~ '^[!-~]{1,255}$'),
@@ -49,10 +50,13 @@ async function createClients(runner: QueryRunner): Promise<void> {
       client_uri      text,
       policy_uri      text,
       contacts        text[] NOT NULL DEFAULT '{}',
+      jwks            json,
+      jwks_uri        text CHECK (char_length(jwks_uri) <= 500),
       created_at      timestamptz NOT NULL DEFAULT now(),
       disabled_at     timestamptz,
       deleted_at      timestamptz,
-      CONSTRAINT clients_optional_scopes_check CHECK (optional_scopes <@ scopes)
+      CONSTRAINT clients_optional_scopes_check CHECK (optional_scopes <@ scopes),
+      CONSTRAINT clients_keys_check CHECK (num_nonnulls(jwks, jwks_uri) <= CASE type WHEN 'public' THEN 0 ELSE 1 END)
     )`);
   // Every token app reads all disabled clients every few seconds.
   await runner.query('CREATE INDEX clients_disabled ON clients (client_id) WHERE disabled_at IS NOT NULL');
@@ -214,9 +218,12 @@ async function createServerTables(runner: QueryRunner): Promise<void> {
     CREATE TABLE resource_servers (
       id          text PRIMARY KEY CHECK (id ~ '^rs_[a-z2-7]{24}$'),
       name        text NOT NULL CHECK (char_length(name) BETWEEN 1 AND 100),
-      secret_hash bytea NOT NULL CHECK (octet_length(secret_hash) = 32),
+      secret_hash bytea CHECK (octet_length(secret_hash) = 32),
+      jwks        json,
+      jwks_uri    text CHECK (char_length(jwks_uri) <= 500),
       created_at  timestamptz NOT NULL DEFAULT now(),
-      revoked_at  timestamptz
+      revoked_at  timestamptz,
+      CONSTRAINT resource_servers_method_check CHECK (num_nonnulls(secret_hash, jwks, jwks_uri) = 1)
     )`);
   // Records which token keys have signed, and until when live tokens may need them. Never stores the keys themselves.
   await runner.query(`

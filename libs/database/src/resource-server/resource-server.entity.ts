@@ -1,11 +1,13 @@
+import type { ClientKeys } from '../client/client.js';
+import type { ClientJwkSet } from '#oauth/client-assertion/client-keys.js';
 import { Column, CreateDateColumn, Entity, PrimaryColumn } from 'typeorm';
 
 /** An API that may introspect tokens over HTTP (RFC 7662 2.1). */
-export interface ResourceServer {
+export interface ResourceServer extends ClientKeys {
   /** User name for HTTP Basic: `rs_` and 24 lower-case base32 characters. */
   readonly id: string;
   readonly name: string;
-  /** Exactly one. To replace it, the operator creates a second account. */
+  /** Exactly one, or none with keys. To replace it, the operator creates a second account. */
   readonly secrets: readonly { readonly id: string; readonly hash: Buffer }[];
   readonly createdAt: Date;
 }
@@ -18,8 +20,14 @@ export class ResourceServerEntity {
   @Column({ type: 'text' })
   name: string;
 
-  @Column({ name: 'secret_hash', type: 'bytea' })
-  secretHash: Buffer;
+  @Column({ name: 'secret_hash', type: 'bytea', nullable: true })
+  secretHash: Buffer | null;
+
+  @Column({ type: 'json', nullable: true })
+  jwks: ClientJwkSet | null;
+
+  @Column({ name: 'jwks_uri', type: 'text', nullable: true })
+  jwksUri: string | null;
 
   @CreateDateColumn({ name: 'created_at', type: 'timestamptz' })
   createdAt: Date;

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull, type Repository } from 'typeorm';
 import { generateResourceServerId } from '#oauth/client.js';
+import type { ClientKeys } from '../client/client.js';
 import { type ResourceServer, ResourceServerEntity } from './resource-server.entity.js';
 
 /** Revoked accounts are never returned. */
@@ -28,9 +29,12 @@ export class ResourceServerStore {
     return found.map(toResourceServer);
   }
 
-  /** @param secretHash SHA-256 of the secret, 32 bytes */
-  async create(name: string, secretHash: Buffer): Promise<ResourceServer> {
-    const created = this.servers.create({ id: generateResourceServerId(), name, secretHash });
+  /** @param credential SHA-256 of the secret, 32 bytes; or public keys */
+  async create(name: string, credential: Buffer | ClientKeys): Promise<ResourceServer> {
+    const method = Buffer.isBuffer(credential)
+      ? { secretHash: credential, jwks: null, jwksUri: null }
+      : { secretHash: null, ...credential };
+    const created = this.servers.create({ id: generateResourceServerId(), name, ...method });
     await this.servers.insert(created);
     return toResourceServer(created);
   }
@@ -43,6 +47,7 @@ export class ResourceServerStore {
   }
 }
 
-function toResourceServer({ id, name, secretHash, createdAt }: ResourceServerEntity): ResourceServer {
-  return { id, name, secrets: [{ id, hash: secretHash }], createdAt };
+function toResourceServer(entity: ResourceServerEntity): ResourceServer {
+  const { id, name, secretHash, jwks, jwksUri, createdAt } = entity;
+  return { id, name, secrets: secretHash ? [{ id, hash: secretHash }] : [], jwks, jwksUri, createdAt };
 }

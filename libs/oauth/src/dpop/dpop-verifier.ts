@@ -6,14 +6,9 @@ import {
   importJWK,
   type ProtectedHeaderParameters,
 } from 'jose';
+import type { PublicKey, SignatureAlgorithm } from '../jwk.js';
 import { InvalidProofError } from './invalid-proof.error.js';
-import {
-  type DpopAlgorithm,
-  DPOP_ALGORITHMS,
-  isDpopAlgorithm,
-  type PublicKey,
-  readPublicKey,
-} from './public-key.js';
+import { DPOP_ALGORITHMS, isDpopAlgorithm, readProofKey } from './public-key.js';
 import { targetUri } from './target-uri.js';
 
 /** A proof with a valid signature, claims and target. Replays are not checked yet. */
@@ -142,7 +137,7 @@ function clocks(iat: number, now: number): { compared: Readonly<Record<string, s
 /** A proof with a valid JOSE header and an unverified signature. */
 interface UnverifiedProof {
   readonly jwt: string;
-  readonly alg: DpopAlgorithm;
+  readonly alg: SignatureAlgorithm;
   readonly jwk: PublicKey;
 }
 
@@ -169,7 +164,7 @@ function readProof(field: string | readonly string[] | undefined): UnverifiedPro
   // RFC 7515 4.1.11: reject unknown critical extensions; none is supported.
   if (header.crit !== undefined)
     throw new InvalidProofError('dpop_proof_malformed', 'its header must not have crit');
-  return { jwt: field, alg, jwk: readPublicKey(header.jwk, alg) };
+  return { jwt: field, alg, jwk: readProofKey(header.jwk, alg) };
 }
 
 /** 2: "The DPoP HTTP request header field value is a single and well-formed JWT." */

@@ -96,13 +96,20 @@ export const CLIENT_CHECKS = {
   client_authentication_ambiguous: {
     errors: ['invalid_request'],
     title: 'The client authenticated in two ways',
-    meaning: 'The request has HTTP Basic and a `client_secret` in the body (RFC 6749 2.3).',
-    remedies: [['application', 'Choose one: `client_secret_basic` or `client_secret_post` in your library.']],
+    meaning:
+      'The request has two of HTTP Basic, a `client_secret` and a `client_assertion` in the body (RFC 6749 2.3).',
+    remedies: [
+      [
+        'application',
+        'Choose one: `client_secret_basic`, `client_secret_post` or `private_key_jwt` in your library.',
+      ],
+    ],
   },
   client_id_mismatch: {
     errors: ['invalid_request'],
     title: 'The request names two clients',
-    meaning: 'The `client_id` of the body is not the one of the Authorization header.',
+    meaning:
+      'The `client_id` of the body is not the one of the Authorization header, or not the `sub` of the `client_assertion`.',
     remedies: [['application', 'Leave it out of the body, or send the same in both places.']],
   },
   basic_credentials_malformed: {

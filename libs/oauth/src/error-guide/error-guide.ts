@@ -1,6 +1,7 @@
 import { ENDPOINTS } from '../endpoints.js';
 import type { OAuthErrorCode } from '../error-code.js';
 import { API_CHECKS } from './api-checks.js';
+import { ASSERTION_CHECKS } from './assertion-checks.js';
 import { AUTHORIZATION_CHECKS } from './authorization-checks.js';
 import { CLIENT_CHECKS } from './client-checks.js';
 import { DPOP_CHECKS } from './dpop-checks.js';
@@ -16,6 +17,7 @@ export const SECTIONS = {
   'Error codes': ERROR_CODES,
   'Every request': REQUEST_CHECKS,
   'Client authentication': CLIENT_CHECKS,
+  'Client assertions': ASSERTION_CHECKS,
   'Authorization requests': AUTHORIZATION_CHECKS,
   'Codes and tokens': GRANT_CHECKS,
   'DPoP proofs': DPOP_CHECKS,

@@ -1,0 +1,58 @@
+import { hash } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import type { RedisClient } from '#platform/redis/redis-client.js';
+import { defineScripts, type RunScript } from '#platform/redis/redis-commands.js';
+import { REDIS } from '#platform/redis/redis.connection.js';
+
+/**
+ * Live assertions per client, of 100 bytes each in Redis: with a lifetime of a minute 800 requests per second. A stolen key cannot
+ * fill Redis.
+ */
+const MAX_LIVE = 50_000;
+
+/**
+ * KEYS assertions of the client · ARGV jti ttl(ms) max. A sorted set by expiry on Redis's clock: expired ones free their places
+ * without a clean-up job. One key per client, because counter and assertion must change together.
+ *
+ * @returns 0 if it is new, -1 if it was used before, or the milliseconds until the client has room
+ */
+const CONSUME = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
+if redis.call('ZSCORE', KEYS[1], ARGV[1]) then return -1 end
+if redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[3]) then
+  return math.max(1, redis.call('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')[2] - now)
+end
+redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1])
+if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[2]) then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
+return 0
+`;
+
+export type Consumption =
+  | { readonly outcome: 'consumed' | 'replayed' }
+  /** `retryAfter` in seconds. */
+  | { readonly outcome: 'full'; readonly retryAfter: number };
+
+/** Consumed assertions, shared by all replicas (RFC 7523 3, 7). */
+@Injectable()
+export class AssertionStore {
+  private readonly run: RunScript<'assertionConsume'>;
+
+  constructor(@Inject(REDIS) redis: RedisClient) {
+    this.run = defineScripts(redis, { assertionConsume: CONSUME });
+  }
+
+  /**
+   * Returns `consumed` for exactly one of several calls with the same client and jti.
+   *
+   * @param ttl milliseconds
+   * @throws DependencyUnavailableError: refuse the request, because the assertion may be consumed
+   */
+  async consume(clientId: string, jti: string, ttl: number): Promise<Consumption> {
+    const [client, id] = [clientId, jti].map((text) => hash('sha256', text, 'base64url')) as [string, string];
+    const wait = (await this.run('assertionConsume', [`assertions:${client}`], id, ttl, MAX_LIVE)) as number;
+    if (wait > 0) return { outcome: 'full', retryAfter: Math.ceil(wait / 1000) };
+    return { outcome: wait === 0 ? 'consumed' : 'replayed' };
+  }
+}

@@ -1,0 +1,154 @@
+import { Injectable } from '@nestjs/common';
+import { type ClientKeys, hasKeys } from '#database/client/client.js';
+import {
+  ASSERTION_TYPE,
+  checkAssertionClaims,
+  isSignedBy,
+  parseAssertion,
+  type UnverifiedAssertion,
+} from '#oauth/client-assertion/client-assertion.js';
+import { candidateKeys, type ClientJwkSet } from '#oauth/client-assertion/client-keys.js';
+import { InvalidAssertionError } from '#oauth/client-assertion/invalid-assertion.error.js';
+import { publicUri } from '#oauth/dpop/target-uri.js';
+import { ENDPOINTS } from '#oauth/endpoints.js';
+import type { Check } from '#oauth/error-guide/error-guide.js';
+import { type ErrorDetail, OAuthError } from '#oauth/oauth-error.js';
+import { TokenConfiguration } from '../token.configuration.js';
+import { AssertionStore } from './assertion.store.js';
+import { RemoteClientKeys } from './remote-client-keys.service.js';
+
+/** Same response to an unknown client, an unknown key and a wrong signature. */
+const NOT_SIGNED = 'unknown client, or a client_assertion that none of its keys signed';
+
+interface AssertionParameters {
+  readonly client_id?: string;
+  readonly client_assertion?: string;
+  readonly client_assertion_type?: string;
+}
+
+/** Authenticates clients and resource servers by an assertion (RFC 7521 4.2, RFC 7523 3). */
+@Injectable()
+export class ClientAssertionService {
+  constructor(
+    private readonly configuration: TokenConfiguration,
+    private readonly remote: RemoteClientKeys,
+    private readonly store: AssertionStore,
+  ) {}
+
+  /**
+   * Verifies the signature only if everything that costs no cryptography is right, and consumes the assertion only if the
+   * signature is.
+   *
+   * @param owner the client or resource server that the assertion names; null if unknown
+   * @param path of the request
+   * @returns the owner
+   * @throws OAuthError invalid_client or temporarily_unavailable; DependencyUnavailableError
+   */
+  async verify<Owner extends ClientKeys>(
+    assertion: UnverifiedAssertion,
+    owner: Owner | null,
+    path = '/',
+  ): Promise<Owner> {
+    const { clientId } = assertion;
+    if (!owner) throw refused(clientId, NOT_SIGNED, 'client_unknown');
+    if (!hasKeys(owner))
+      throw refused(
+        clientId,
+        'this client has no keys: it must not send a client_assertion',
+        'client_assertion_unexpected',
+      );
+    const { BASE_URL, CLOCK_SKEW: clockSkew } = this.configuration;
+    const audiences = [BASE_URL, BASE_URL + ENDPOINTS.token, publicUri(BASE_URL, path)];
+    const now = Date.now();
+    const claims = withInvalidClient(clientId, () =>
+      checkAssertionClaims(assertion, { audiences: [...new Set(audiences)], now, clockSkew }),
+    );
+    await this.verifySignature(assertion, owner);
+    const consumed = await this.store.consume(clientId, claims.jti, claims.expiresAt - now);
+    if (consumed.outcome === 'consumed') return owner;
+    if (consumed.outcome === 'full') throw tooManyAssertions(clientId, consumed.retryAfter);
+    throw refused(
+      clientId,
+      'the client_assertion was used before: make one for each request',
+      'client_assertion_replayed',
+    );
+  }
+
+  private async verifySignature(
+    assertion: UnverifiedAssertion,
+    { jwks, jwksUri }: ClientKeys,
+  ): Promise<void> {
+    const { clientId } = assertion;
+    let found = false;
+    const verifies = (keys: ClientJwkSet): Promise<boolean> => {
+      const candidates = candidateKeys(keys, assertion);
+      found ||= candidates.length > 0;
+      return isSignedBy(assertion, candidates);
+    };
+    const verified =
+      jwksUri === null
+        ? await verifies(jwks ?? { keys: [] })
+        : await this.remote.some(jwksUri, verifies).catch((error: unknown) => {
+            throw this.remote.isFailure(error) ? unfetchable(clientId, error) : error;
+          });
+    if (!verified)
+      throw refused(
+        clientId,
+        NOT_SIGNED,
+        found ? 'client_assertion_signature_mismatch' : 'client_assertion_key_unknown',
+      );
+  }
+}
+
+/** RFC 7521 4.2. @throws OAuthError invalid_client, or invalid_request if `client_id` names another client */
+export function readAssertion({
+  client_id: named,
+  client_assertion: jwt,
+  client_assertion_type: type,
+}: AssertionParameters): UnverifiedAssertion {
+  if (jwt === undefined || type !== ASSERTION_TYPE)
+    throw refused(
+      named,
+      `client_assertion needs the client_assertion_type ${ASSERTION_TYPE}, and neither is sent without the other`,
+      'client_assertion_type_unsupported',
+    );
+  const assertion = withInvalidClient(named, () => parseAssertion(jwt));
+  // 4.2: "the client_id MUST identify the same client as is identified by the client assertion."
+  if (named !== undefined && named !== assertion.clientId)
+    throw OAuthError.invalidRequest("the parameter 'client_id' is not the client of the client_assertion", {
+      detail: { check: 'client_id_mismatch', client_id: named },
+    });
+  return assertion;
+}
+
+function withInvalidClient<T>(clientId: string | undefined, check: () => T): T {
+  try {
+    return check();
+  } catch (error) {
+    if (!(error instanceof InvalidAssertionError)) throw error;
+    throw refused(clientId, error.message, error.check, error.compared);
+  }
+}
+
+function refused(
+  clientId: string | undefined,
+  description: string,
+  check: Check,
+  compared: ErrorDetail = {},
+): OAuthError {
+  return OAuthError.invalidClient(description, { detail: { check, client_id: clientId, ...compared } });
+}
+
+function unfetchable(clientId: string, { message }: Error): OAuthError {
+  return refused(clientId, "the keys at the client's jwks_uri cannot be fetched", 'client_keys_unavailable', {
+    reason: message,
+  });
+}
+
+function tooManyAssertions(clientId: string, retryAfter: number): OAuthError {
+  const description = `too many assertions that have not expired; retry in ${retryAfter} s`;
+  return new OAuthError('temporarily_unavailable', 429, description, {
+    detail: { check: 'client_assertion_limit_exceeded', client_id: clientId },
+    headers: { 'Retry-After': String(retryAfter) },
+  });
+}

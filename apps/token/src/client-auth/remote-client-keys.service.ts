@@ -1,0 +1,101 @@
+import { Injectable, Optional } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
+import { type ClientJwkSet, readFetchedKeys } from '#oauth/client-assertion/client-keys.js';
+import { InvalidKeyError } from '#oauth/jwk.js';
+import { OutsideFetchError, OutsideHttp, type OutsideResponse } from '#platform/http/outside-http.js';
+
+/** The limits are in milliseconds. A response's Cache-Control decides between the least and the most. */
+const MIN_FRESH = 60_000;
+const MAX_FRESH = 60 * 60_000;
+/** Without Cache-Control. */
+const DEFAULT_FRESH = 10 * 60_000;
+/** Least time between two fetches for a key that is not in the set, and after a failed fetch. */
+const REFETCH = 30_000;
+/** A host that is down keeps its last known keys for this long after they were fresh. */
+const KEEP_STALE = 60 * 60_000;
+
+const CACHED_SETS = 1_000;
+
+interface KnownKeys {
+  readonly keys: ClientJwkSet;
+  readonly freshUntil: number;
+}
+
+interface Entry {
+  known?: KnownKeys;
+  /** Of the latest fetch, if it failed. */
+  failure?: Error;
+  attemptedAt: number;
+  pending?: Promise<void>;
+}
+
+/** JWK Sets at the `jwks_uri` of clients. Requests that need the same set share one fetch. */
+@Injectable()
+export class RemoteClientKeys {
+  private readonly entries = new LRUCache<string, Entry>({ max: CACHED_SETS });
+
+  constructor(
+    private readonly http: OutsideHttp,
+    @Optional() private readonly clock: () => number = Date.now,
+  ) {}
+
+  /**
+   * Returns whether a predicate holds for the keys. If it does not hold for known ones, fetches them again, because the client may
+   * have rotated its keys; at most twice a minute, because anyone can send an assertion with an unknown key.
+   *
+   * @throws an error for which `isFailure` holds, if no keys are known and none can be fetched
+   */
+  async some(url: string, verifies: (keys: ClientJwkSet) => Promise<boolean>): Promise<boolean> {
+    const entry = this.entries.get(url) ?? { attemptedAt: Number.NEGATIVE_INFINITY };
+    this.entries.set(url, entry);
+    const before = this.usable(entry);
+    if (!before || before.freshUntil <= this.clock()) await this.refresh(url, entry);
+    const known = this.usable(entry);
+    if (!known) throw entry.failure ?? new OutsideFetchError('unreachable', 'the keys are not known');
+    if (await verifies(known.keys)) return true;
+    await this.refresh(url, entry);
+    const refetched = this.usable(entry);
+    return refetched !== undefined && refetched !== known && verifies(refetched.keys);
+  }
+
+  isFailure(error: unknown): error is Error {
+    return error instanceof OutsideFetchError || error instanceof InvalidKeyError;
+  }
+
+  private usable({ known }: Entry): KnownKeys | undefined {
+    return known && this.clock() < known.freshUntil + KEEP_STALE ? known : undefined;
+  }
+
+  /** Does nothing if the latest attempt is too recent. Never throws. */
+  private async refresh(url: string, entry: Entry): Promise<void> {
+    if (!entry.pending && this.clock() - entry.attemptedAt < REFETCH) return;
+    entry.pending ??= this.fetch(url, entry).finally(() => delete entry.pending);
+    await entry.pending;
+  }
+
+  private async fetch(url: string, entry: Entry): Promise<void> {
+    entry.attemptedAt = this.clock();
+    try {
+      const response = await this.http.fetchOutside(url, {
+        headers: { Accept: 'application/jwk-set+json, application/json' },
+      });
+      if (response.status !== 200)
+        throw new OutsideFetchError('unreachable', `its host answered with the status ${response.status}`);
+      const keys = readFetchedKeys(response.body.toString('utf8'));
+      entry.known = { keys, freshUntil: this.clock() + freshFor(response) };
+      delete entry.failure;
+    } catch (error) {
+      entry.failure = error as Error;
+    }
+  }
+}
+
+/** RFC 9111 5.2.2.1, 5.2.2.4, 5.2.2.5 */
+function freshFor({ headers }: OutsideResponse): number {
+  const directives = (headers['cache-control'] ?? '').toLowerCase();
+  if (/(?:^|[\s,])no-(?:store|cache)(?:$|[\s,])/.test(directives)) return MIN_FRESH;
+  const [, seconds] = /(?:^|[\s,])max-age=(\d{1,10})/.exec(directives) ?? [];
+  if (seconds === undefined) return DEFAULT_FRESH;
+  const age = Number(/^\d{1,10}$/.exec(headers.age ?? '')?.[0] ?? 0);
+  return Math.min(Math.max((Number(seconds) - age) * 1000, MIN_FRESH), MAX_FRESH);
+}

@@ -1,0 +1,338 @@
+import request from 'supertest';
+import { generateKeyPairSync } from 'node:crypto';
+import { ASSERTION_ALGORITHMS } from '#oauth/client-assertion/client-keys.js';
+import { SUBJECTS } from '#messaging/contract.js';
+import { ASSERTION_TYPE, ClientKey, keysOf } from '#test/support/client-key.js';
+import { monitorRedis } from '#test/support/redis-monitor.js';
+import { expectStandardError } from '../support/expect-standard-error.js';
+import { ISSUER, TOKEN_URL, useKeyClient } from '../support/use-key-client.js';
+
+interface Pair {
+  access_token: string;
+  refresh_token: string;
+}
+
+const client = useKeyClient();
+const { app } = client;
+const anchorOf = ({ body }: { body: { error_uri?: string } }) => body.error_uri?.split('#')[1];
+const refresh = async (refresh_token: string) =>
+  app.post('token', { grant_type: 'refresh_token', refresh_token, ...(await client.credentials()) });
+
+describe('a client with keys', () => {
+  // @rfc 7523 2.2 @rfc 7521 4.2
+  it.each(['application/json', 'application/x-www-form-urlencoded'])(
+    'authenticates at the token endpoint without client_id: %s',
+    async (type) => {
+      const body = { ...(await client.exchange()), ...(await client.credentials()) };
+      const answer = await app.post('token', body).type(type);
+      expect([answer.status, answer.body.scope]).toEqual([200, 'profile:read']);
+    },
+  );
+
+  it('may send its client_id as well, and no other', async () => {
+    const body = { ...(await client.exchange()), ...(await client.credentials()) };
+    const other = await app.post('token', { ...body, client_id: app.ours.client_id });
+    expectStandardError(other, 400, 'invalid_request');
+    expect(anchorOf(other)).toBe('client_id_mismatch');
+    expect((await app.post('token', { ...body, client_id: client.clientId })).status).toBe(200);
+  });
+
+  it('authenticates at every token endpoint, with the issuer or the URL of the endpoint as audience', async () => {
+    const answer = await app.post('token', { ...(await client.exchange()), ...(await client.credentials()) });
+    const { refresh_token } = answer.body as Pair;
+    const at = async (path: string, body: object, aud: unknown) =>
+      (await app.post(path, { ...body, ...(await client.credentials({ claims: { aud } })) })).status;
+    const endpoint = (path: string) => `${ISSUER}/api/auth/oauth/${path}`;
+    const push = {
+      redirect_uri: 'https://app.example.com/callback?tenant=7',
+      state: 's',
+      client_id: client.clientId,
+    };
+    for (const aud of [ISSUER, [ISSUER], TOKEN_URL, [ISSUER, TOKEN_URL]])
+      expect(await at('par', push, aud)).toBe(201);
+    expect(await at('par', push, endpoint('par'))).toBe(201);
+    expect(await at('par', push, endpoint('revoke'))).toBe(401);
+    const body = { grant_type: 'refresh_token', refresh_token };
+    expect(await at('refreshToken', body, endpoint('refreshToken'))).toBe(200);
+    expect(await at('revoke', { token: refresh_token }, endpoint('revoke'))).toBe(200);
+  });
+
+  it('may send the refresh token as Bearer at the refresh endpoint', async () => {
+    const answer = await app.post('token', { ...(await client.exchange()), ...(await client.credentials()) });
+    const refreshed = await request(app.server)
+      .post('/api/auth/oauth/refreshToken')
+      .auth((answer.body as Pair).refresh_token, { type: 'bearer' })
+      .send({ grant_type: 'refresh_token', ...(await client.credentials()) });
+    expect(refreshed.status).toBe(200);
+  });
+
+  it('retries a refresh inside the retry window with a new assertion, and gets the same pair', async () => {
+    const answer = await app.post('token', { ...(await client.exchange()), ...(await client.credentials()) });
+    const { refresh_token } = answer.body as Pair;
+    const [first, second] = [await refresh(refresh_token), await refresh(refresh_token)];
+    expect([first.status, second.status]).toEqual([200, 200]);
+    expect((second.body as Pair).refresh_token).toBe((first.body as Pair).refresh_token);
+  });
+
+  it.each(ASSERTION_ALGORITHMS)('signs with %s', async (alg) => {
+    const key = await ClientKey.generate(alg);
+    const clientId = await client.register(keysOf(key));
+    const exchange = await client.exchange(clientId);
+    const client_assertion = await key.assertion(clientId, ISSUER);
+    const answer = await app.post('token', {
+      ...exchange,
+      client_assertion_type: ASSERTION_TYPE,
+      client_assertion,
+    });
+    expect([answer.status, answer.body.error_description]).toEqual([200, undefined]);
+  });
+
+  it('has two live keys during a rotation, and the removed one is refused after it', async () => {
+    const [old, next] = [await ClientKey.generate(), await ClientKey.generate('PS256')];
+    const clientId = await client.register(keysOf(old, next));
+    const by = async (key: ClientKey, kid: string | null | undefined = key.jwk.kid) =>
+      app.post('revoke', {
+        token: 'sat_x',
+        client_assertion_type: ASSERTION_TYPE,
+        client_assertion: await key.assertion(clientId, ISSUER, { header: { kid } }),
+      });
+    expect((await by(old)).status).toBe(200);
+    expect((await by(next)).status).toBe(200);
+    expect((await by(old, null)).status).toBe(200);
+    await app.registrations.update(clientId, (current) => ({ ...current, ...keysOf(next) }));
+    await app.announce(SUBJECTS.clientChanged, { client_id: clientId });
+    await app.settled();
+    expect((await by(next)).status).toBe(200);
+    for (const kid of [old.jwk.kid, null, next.jwk.kid]) {
+      const refused = await by(old, kid);
+      expectStandardError(refused, 401, 'invalid_client');
+      expect(anchorOf(refused)).toBe('client_assertion_key_mismatch');
+    }
+  });
+
+  it('is refused with a secret, and without any credential, each by its own check', async () => {
+    const exchange = await client.exchange();
+    const secret = { client_id: client.clientId, client_secret: 'scs_x' };
+    const inBody = await app.post('token', { ...exchange, ...secret });
+    const byBasic = await app.post('token', exchange).auth(client.clientId, 'scs_x');
+    const nothing = await app.post('token', { ...exchange, client_id: client.clientId });
+    for (const refused of [inBody, byBasic, nothing]) expectStandardError(refused, 401, 'invalid_client');
+    expect([inBody, byBasic, nothing].map(anchorOf)).toEqual([
+      'client_secret_forbidden',
+      'client_secret_forbidden',
+      'client_assertion_missing',
+    ]);
+    expect(byBasic.headers['www-authenticate']).toMatch(/^Basic/);
+    expect((await app.post('token', { ...exchange, ...(await client.credentials()) })).status).toBe(200);
+  });
+
+  it('learns that it is disabled only when it has authenticated', async () => {
+    const key = await ClientKey.generate();
+    const clientId = await client.register(keysOf(key));
+    await app.registrations.setDisabled(clientId, true);
+    const by = async (signer: ClientKey) =>
+      anchorOf(
+        await app.post('revoke', {
+          token: 'sat_x',
+          client_assertion_type: ASSERTION_TYPE,
+          client_assertion: await signer.assertion(clientId, ISSUER, { header: { kid: key.jwk.kid } }),
+        }),
+      );
+    expect(await by(key)).toBe('client_disabled');
+    expect(await by(client.key)).toBe('client_assertion_key_mismatch');
+  });
+});
+
+describe('an assertion', () => {
+  const credentials = (settings = {}) => client.credentials(settings);
+  const revoke = (body: object) => app.post('revoke', { token: 'sat_x', ...body });
+
+  // @rfc 7523 3
+  it('is accepted once, also by concurrent requests', async () => {
+    const assertion = await credentials();
+    const answers = await Promise.all(Array.from({ length: 8 }, () => revoke(assertion)));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    for (const answer of answers.filter(({ status }) => status !== 200)) {
+      expectStandardError(answer, 401, 'invalid_client');
+      expect(anchorOf(answer)).toBe('client_assertion_replayed');
+    }
+  });
+
+  it('is not consumed by a request that is refused before', async () => {
+    const assertion = await credentials();
+    expect((await revoke({ ...assertion, client_secret: 'scs_x' })).status).toBe(400);
+    expect((await revoke({ ...assertion, client_assertion_type: 'x' })).status).toBe(401);
+    expect((await revoke(assertion)).status).toBe(200);
+  });
+
+  it('may have the jti of another client', async () => {
+    const key = await ClientKey.generate();
+    const clientId = await client.register(keysOf(key));
+    const claims = { jti: 'the same' };
+    expect((await revoke(await credentials({ claims }))).status).toBe(200);
+    const client_assertion = await key.assertion(clientId, ISSUER, { claims });
+    expect((await revoke({ client_assertion, client_assertion_type: ASSERTION_TYPE })).status).toBe(200);
+  });
+
+  it('stores one key per client, which expires with the latest assertion', async () => {
+    const key = await ClientKey.generate();
+    const clientId = await client.register(keysOf(key));
+    const before = await app.redis.keys('assertions:*');
+    for (let count = 0; count < 3; count++)
+      await revoke({
+        client_assertion: await key.assertion(clientId, ISSUER),
+        client_assertion_type: ASSERTION_TYPE,
+      });
+    const [added = '', ...others] = (await app.redis.keys('assertions:*')).filter(
+      (one) => !before.includes(one),
+    );
+    expect(others).toEqual([]);
+    expect(await app.redis.zcard(added)).toBe(3);
+    const ttl = await app.redis.pttl(added);
+    expect(ttl).toBeGreaterThan(0);
+    expect(ttl).toBeLessThanOrEqual(65_000);
+  });
+
+  const inSeconds = (seconds: number) => Math.floor(Date.now() / 1000) + seconds;
+
+  // @rfc 7523 3 @rfc 7521 4.2.1 @rfc 8725 3.9
+  it.each<[string, string, () => object]>([
+    ['without exp', 'expired', () => ({ claims: { exp: null } })],
+    ['with a text as exp', 'expired', () => ({ claims: { exp: String(inSeconds(60)) } })],
+    ['that has expired', 'expired', () => ({ claims: { exp: inSeconds(-10) } })],
+    ['valid for eleven minutes', 'lifetime_exceeded', () => ({ claims: { exp: inSeconds(660) } })],
+    ['valid for ever', 'lifetime_exceeded', () => ({ claims: { exp: 1e300 } })],
+    ['issued in the future', 'not_yet_valid', () => ({ claims: { iat: inSeconds(30) } })],
+    ['not valid yet', 'not_yet_valid', () => ({ claims: { nbf: inSeconds(30) } })],
+    ['without jti', 'jti_invalid', () => ({ claims: { jti: null } })],
+    ['with a number as jti', 'jti_invalid', () => ({ claims: { jti: 7 } })],
+    ['with a jti of 257 characters', 'jti_invalid', () => ({ claims: { jti: 'j'.repeat(257) } })],
+    ['without aud', 'audience_mismatch', () => ({ claims: { aud: null } })],
+    ['with no audience', 'audience_mismatch', () => ({ claims: { aud: [] } })],
+    ['for another server', 'audience_mismatch', () => ({ claims: { aud: 'https://other.example.com' } })],
+    [
+      'for two servers',
+      'audience_mismatch',
+      () => ({ claims: { aud: [ISSUER, 'https://other.example.com'] } }),
+    ],
+    ['for the issuer and a slash', 'audience_mismatch', () => ({ claims: { aud: `${ISSUER}/` } })],
+    ['for an object', 'audience_mismatch', () => ({ claims: { aud: { [ISSUER]: true } } })],
+    [
+      'for another endpoint',
+      'audience_mismatch',
+      () => ({ claims: { aud: `${ISSUER}/api/auth/oauth/par` } }),
+    ],
+    ['of another issuer', 'issuer_mismatch', () => ({ claims: { iss: 'sc_other' } })],
+    ['about another subject', 'issuer_mismatch', () => ({ claims: { sub: 'sc_other' } })],
+    ['about nobody', 'issuer_mismatch', () => ({ claims: { sub: null } })],
+    ['with the typ of a proof', 'malformed', () => ({ header: { typ: 'dpop+jwt' } })],
+    ['with jku', 'malformed', () => ({ header: { jku: 'https://evil.example.com' } })],
+    ['with x5u', 'malformed', () => ({ header: { x5u: 'https://evil.example.com' } })],
+    ['with jwk', 'malformed', () => ({ header: { jwk: client.key.jwk } })],
+    ['with a number as kid', 'malformed', () => ({ header: { kid: 7 } })],
+    ['with an unknown kid', 'key_mismatch', () => ({ header: { kid: '__proto__' } })],
+    ['with a path as kid', 'key_mismatch', () => ({ header: { kid: '../../../dev/null' } })],
+    ['with an empty kid', 'key_mismatch', () => ({ header: { kid: '' } })],
+  ])('%s is refused: client_assertion_%s', async (_rule, check, settings) => {
+    const answer = await revoke(await credentials(settings()));
+    expectStandardError(answer, 401, 'invalid_client');
+    expect(anchorOf(answer)).toBe(`client_assertion_${check}`);
+  });
+
+  // @rfc 7521 4.2 @rfc 6749 2.3
+  it('is refused with another method of authentication', async () => {
+    const assertion = await credentials();
+    const answers = [
+      await revoke({ ...assertion, client_secret: 'scs_x' }),
+      await revoke(assertion).auth(client.clientId, 'scs_x'),
+      await revoke(assertion).auth(client.clientId, ''),
+    ];
+    for (const answer of answers) {
+      expectStandardError(answer, 400, 'invalid_request');
+      expect(anchorOf(answer)).toBe('client_authentication_ambiguous');
+    }
+  });
+
+  it.each<[string, () => Promise<object>]>([
+    ['without its type', async () => ({ client_assertion: (await credentials())['client_assertion'] })],
+    [
+      'as SAML',
+      async () => ({
+        ...(await credentials()),
+        client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:saml2-bearer',
+      }),
+    ],
+    ['that is only a type', () => Promise.resolve({ client_assertion_type: ASSERTION_TYPE })],
+  ])('%s is refused', async (_rule, body) => {
+    const answer = await revoke(await body());
+    expectStandardError(answer, 401, 'invalid_client');
+    expect(anchorOf(answer)).toBe('client_assertion_type_unsupported');
+  });
+
+  it('of a client with a secret, or of a public one, is refused', async () => {
+    const { client_id: publicClient } = await app.publicClient('com.example.app:/callback');
+    for (const clientId of [app.ours.client_id, publicClient]) {
+      const client_assertion = await client.key.assertion(clientId, ISSUER);
+      const answer = await revoke({ client_assertion, client_assertion_type: ASSERTION_TYPE });
+      expectStandardError(answer, 401, 'invalid_client');
+      expect(anchorOf(answer)).toBe('client_assertion_unexpected');
+    }
+  });
+
+  it('of an unknown client gets the same response as a wrong signature', async () => {
+    const other = await ClientKey.generate();
+    const of = async (clientId: string) => {
+      const client_assertion = await other.assertion(clientId, ISSUER, {
+        header: { kid: client.key.jwk.kid },
+      });
+      const { body, status } = await revoke({ client_assertion, client_assertion_type: ASSERTION_TYPE });
+      return { status, error: body.error as string, description: body.error_description as string };
+    };
+    expect(await of('sc_unknown')).toEqual(await of(client.clientId));
+  });
+});
+
+describe('a resource server with keys', () => {
+  // @rfc 7662 2.1
+  it('authenticates by an assertion at the introspection endpoint, and not with a secret', async () => {
+    const key = await ClientKey.generate('EdDSA');
+    const { id } = await app.resourceServers.create('Bookings', keysOf(key));
+    const introspect = (body: object) => app.post('introspect', { token: 'sat_x', ...body });
+    const aud = `${ISSUER}/api/auth/oauth/introspect`;
+    const assertion = async (audience: string) => ({
+      client_assertion_type: ASSERTION_TYPE,
+      client_assertion: await key.assertion(id, audience),
+    });
+    expect((await introspect(await assertion(ISSUER))).body).toEqual({ active: false });
+    expect((await introspect(await assertion(aud))).body).toEqual({ active: false });
+    const secret = await introspect({ client_id: id, client_secret: 'scs_x' });
+    expectStandardError(secret, 401, 'invalid_client');
+    expect(anchorOf(secret)).toBe('client_secret_forbidden');
+    const asClient = await app.post('revoke', { token: 'sat_x', ...(await assertion(ISSUER)) });
+    expectStandardError(asClient, 401, 'invalid_client');
+  });
+
+  it('is not a client: a client’s assertion may not introspect', async () => {
+    const answer = await app.post('introspect', { token: 'sat_x', ...(await client.credentials()) });
+    expectStandardError(answer, 401, 'invalid_client');
+  });
+});
+
+describe('a client with a secret', () => {
+  it('costs no command of Redis more than before', async () => {
+    const commands: string[] = [];
+    const stop = await monitorRedis(app.redisUrl, ([name = '']) => commands.push(name.toLowerCase()));
+    await app.post('token', { grant_type: 'refresh_token', refresh_token: 'srt_x', ...app.ours });
+    await app.redis.ping('end of the request');
+    stop();
+    expect(commands.filter((name) => name !== 'ping' && name !== 'info')).toEqual([]);
+  });
+});
+
+it('has a public key only: RSA keys below 2048 bits and other curves cannot be registered', () => {
+  const jwkOf = (key: { export: (options: { format: 'jwk' }) => object }) => key.export({ format: 'jwk' });
+  const weak = generateKeyPairSync('rsa', { modulusLength: 1024 });
+  expect(() => keysOf({ jwk: jwkOf(weak.publicKey) } as ClientKey)).toThrow(/2048 to 4096/);
+  const curve = generateKeyPairSync('ec', { namedCurve: 'secp256k1' });
+  expect(() => keysOf({ jwk: jwkOf(curve.publicKey) } as ClientKey)).toThrow(/P-256/);
+});

@@ -1,0 +1,182 @@
+import { compactVerify } from 'jose';
+import { isClientId } from '../client.js';
+import { hasRepeatedNames } from '../parameters.js';
+import {
+  ASSERTION_ALGORITHMS,
+  type AssertionAlgorithm,
+  type ClientJwk,
+  isAssertionAlgorithm,
+} from './client-keys.js';
+import { InvalidAssertionError } from './invalid-assertion.error.js';
+
+/** RFC 7523 2.2. */
+export const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
+
+/** A well-formed assertion with an unverified signature. */
+export interface UnverifiedAssertion {
+  readonly jwt: string;
+  readonly alg: AssertionAlgorithm;
+  /** Null if the header names no key. */
+  readonly kid: string | null;
+  /** `iss` and `sub`, which are equal. */
+  readonly clientId: string;
+  readonly claims: Readonly<Record<string, unknown>>;
+}
+
+/** An assertion with valid claims. Replays are not checked yet. */
+export interface AssertionClaims {
+  /** Chosen by the client, at most 256 characters. */
+  readonly jti: string;
+  /** Milliseconds since the epoch; the assertion must be remembered until then. */
+  readonly expiresAt: number;
+}
+
+export interface AssertionRules {
+  /** Values of `aud` that identify this server. */
+  readonly audiences: readonly string[];
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** Seconds. */
+  readonly clockSkew: number;
+}
+
+/** Seconds. Bounds how long a stolen assertion is of use, and how long its `jti` is stored. */
+export const MAX_ASSERTION_LIFETIME = 600;
+
+const MAX_JTI = 256;
+/** Characters of a rejected claim in the log. */
+const MAX_SHOWN_CLAIM = 300;
+
+/** RFC 8725 3.11: other typed JWTs, such as a DPoP proof, are not assertions. Most libraries send `JWT` or no `typ`. */
+const TYPES: readonly unknown[] = [undefined, 'JWT', 'jwt', 'client-authentication+jwt'];
+
+/** Keys come from the client's registration, never from the request. */
+const KEY_HEADERS = ['jwk', 'jku', 'x5u', 'x5c'] as const;
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** Reads an assertion without verifying its signature: does no I/O, and costs no cryptography. @throws InvalidAssertionError */
+export function parseAssertion(jwt: string): UnverifiedAssertion {
+  const [, encodedHeader = '', encodedClaims = ''] = /^([\w-]+)\.([\w-]+)\.[\w-]+$/.exec(jwt) ?? [];
+  const header = jsonObject(encodedHeader, 'header');
+  // RFC 8725 3.1: the algorithms are fixed, and never `none` or an HMAC.
+  const { alg, kid, typ, crit } = header;
+  if (!isAssertionAlgorithm(alg))
+    throw new InvalidAssertionError(
+      'client_assertion_alg_unsupported',
+      `its alg must be one of ${ASSERTION_ALGORITHMS.join(', ')}`,
+    );
+  if (!TYPES.includes(typ)) throw malformed('its typ must be JWT or client-authentication+jwt, or absent');
+  // RFC 7515 4.1.11: reject unknown critical extensions; none is supported.
+  if (crit !== undefined) throw malformed('its header must not have crit');
+  const named = KEY_HEADERS.find((name) => name in header);
+  if (named !== undefined)
+    throw malformed(`its header must not have ${named}: the keys are those of the registration`);
+  if (kid !== undefined && typeof kid !== 'string') throw malformed('its kid must be a text');
+  const claims = jsonObject(encodedClaims, 'payload');
+  return { jwt, alg, kid: kid ?? null, clientId: clientIdOf(claims), claims };
+}
+
+/** RFC 7523 3, 1 and 2: for client authentication, `iss` and `sub` are the client_id. */
+function clientIdOf({ iss, sub }: Readonly<Record<string, unknown>>): string {
+  if (typeof sub !== 'string' || !isClientId(sub) || iss !== sub)
+    throw new InvalidAssertionError(
+      'client_assertion_issuer_mismatch',
+      'its iss and its sub must both be the client_id',
+    );
+  return sub;
+}
+
+/** Checks the claims of RFC 7523 3 that need no key. @throws InvalidAssertionError */
+export function checkAssertionClaims(
+  { claims }: UnverifiedAssertion,
+  { audiences, now, clockSkew }: AssertionRules,
+): AssertionClaims {
+  const { aud, exp, iat, nbf, jti } = claims;
+  // 3: every audience is this server, so that no other server can present the assertion here, or this one there.
+  const named: readonly unknown[] = Array.isArray(aud) ? aud : [aud];
+  if (named.length === 0 || !named.every((one) => audiences.includes(one as string)))
+    throw new InvalidAssertionError(
+      'client_assertion_audience_mismatch',
+      'its aud must be the issuer of this service',
+      { sent: shown(aud), expected: audiences.join(' ') },
+    );
+  const seconds = now / 1000;
+  const clock = `${Math.floor(seconds)} (clock of this service)`;
+  // 4: "The JWT MUST contain an exp (expiration time) claim".
+  if (!isTime(exp))
+    throw new InvalidAssertionError('client_assertion_expired', 'its exp must be a time in seconds');
+  if (exp <= seconds - clockSkew)
+    throw new InvalidAssertionError('client_assertion_expired', 'it has expired: make one for each request', {
+      sent: `${exp} (exp)`,
+      expected: `later than ${clock}`,
+    });
+  // 4: "The authorization server may reject JWTs with an exp claim value that is unreasonably far in the future."
+  if (exp > seconds + MAX_ASSERTION_LIFETIME + clockSkew)
+    throw new InvalidAssertionError(
+      'client_assertion_lifetime_exceeded',
+      `its exp must be at most ${MAX_ASSERTION_LIFETIME} seconds ahead`,
+      { sent: `${exp} (exp)`, expected: `at most ${MAX_ASSERTION_LIFETIME} s after ${clock}` },
+    );
+  // 5 and 6
+  for (const [name, time] of Object.entries({ iat, nbf }))
+    if (time !== undefined && (!isTime(time) || time > seconds + clockSkew))
+      throw new InvalidAssertionError(
+        'client_assertion_not_yet_valid',
+        `its ${name} is not a time in the past: set the clock`,
+        { sent: `${shown(time)} (${name})`, expected: `at most ${clock}` },
+      );
+  // 7
+  if (typeof jti !== 'string' || jti === '' || jti.length > MAX_JTI)
+    throw new InvalidAssertionError(
+      'client_assertion_jti_invalid',
+      `its jti must be a unique text of 1 to ${MAX_JTI} characters`,
+    );
+  return { jti, expiresAt: Math.ceil((exp + clockSkew) * 1000) };
+}
+
+/** Tries each key until one verifies. @param keys from `candidateKeys` */
+export async function isSignedBy(
+  { jwt, alg }: UnverifiedAssertion,
+  keys: readonly ClientJwk[],
+): Promise<boolean> {
+  for (const key of keys) {
+    try {
+      await compactVerify(jwt, key, { algorithms: [alg] });
+      return true;
+    } catch {
+      // Not this key, or one that cannot be imported.
+    }
+  }
+  return false;
+}
+
+const isTime = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
+
+function shown(value: unknown): string {
+  const parts: readonly unknown[] = Array.isArray(value) ? value : [value];
+  const texts = parts.map((one) =>
+    typeof one === 'string' || typeof one === 'number' ? String(one) : typeof one,
+  );
+  return texts.join(' ').slice(0, MAX_SHOWN_CLAIM);
+}
+
+function malformed(description: string): InvalidAssertionError {
+  return new InvalidAssertionError('client_assertion_malformed', description);
+}
+
+/** Rejects repeated names (RFC 7515 4, RFC 7519 4), because two parsers would read two meanings. */
+function jsonObject(encoded: string, part: string): Readonly<Record<string, unknown>> {
+  let text: string;
+  let value: unknown;
+  try {
+    text = utf8.decode(Buffer.from(encoded, 'base64url'));
+    value = JSON.parse(text);
+  } catch {
+    throw malformed('it is not a well-formed JWT');
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw malformed(`its ${part} is not a JSON object`);
+  if (hasRepeatedNames(text, value)) throw malformed(`its ${part} repeats a name`);
+  return value as Readonly<Record<string, unknown>>;
+}

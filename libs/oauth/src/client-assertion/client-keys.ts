@@ -1,0 +1,135 @@
+import { createPublicKey } from 'node:crypto';
+import { fits, InvalidKeyError, type PublicKey, readPublicJwk, type SignatureAlgorithm } from '../jwk.js';
+
+/** Algorithms of client assertions, in the order of the metadata. */
+export const ASSERTION_ALGORITHMS = ['ES256', 'PS256', 'RS256', 'EdDSA', 'Ed25519'] as const;
+
+export type AssertionAlgorithm = (typeof ASSERTION_ALGORITHMS)[number];
+
+/** A public key of a client (RFC 7517 4), with its known members only. */
+export type ClientJwk = PublicKey & { readonly kid?: string; readonly alg?: SignatureAlgorithm };
+
+export interface ClientJwkSet {
+  readonly keys: readonly ClientJwk[];
+}
+
+/** For a rotation two are enough; more are for several teams or machines of one application. */
+const MAX_CLIENT_KEYS = 10;
+/** A set at a `jwks_uri` may serve a whole company. */
+const MAX_FETCHED_KEYS = 100;
+const MAX_KID = 256;
+
+/** Characters. */
+export const MAX_JWKS = 65_536;
+
+/**
+ * Reads a JWK Set that an operator registers.
+ * @throws InvalidKeyError for anything that the client could not authenticate with; the message names the key by its number
+ */
+export function readRegisteredKeys(text: string): ClientJwkSet {
+  if (text.length > MAX_JWKS) throw new InvalidKeyError(`is longer than ${MAX_JWKS} characters`);
+  const keys = keysOf(text);
+  if (keys.length === 0) throw new InvalidKeyError('contains no key');
+  if (keys.length > MAX_CLIENT_KEYS)
+    throw new InvalidKeyError(`contains more than ${MAX_CLIENT_KEYS} keys: remove the retired ones`);
+  const read = keys.map((key, index) => {
+    try {
+      return importable(readClientJwk(key));
+    } catch (error) {
+      if (error instanceof InvalidKeyError)
+        throw new InvalidKeyError(`is refused: key ${index + 1} ${error.message}`);
+      throw error;
+    }
+  });
+  const kids = read.flatMap(({ kid }) => kid ?? []);
+  if (new Set(kids).size < kids.length)
+    throw new InvalidKeyError('has two keys with the same kid: an assertion selects its key by it');
+  return { keys: read };
+}
+
+/**
+ * Reads the JWK Set at a `jwks_uri`. Ignores keys that cannot verify an assertion (RFC 7517 5), also private ones: they are
+ * published, so anyone could sign with them.
+ * @throws InvalidKeyError if it is not a JWK Set
+ */
+export function readFetchedKeys(text: string): ClientJwkSet {
+  const keys = keysOf(text)
+    .slice(0, MAX_FETCHED_KEYS)
+    .flatMap((key) => {
+      try {
+        return readClientJwk(key);
+      } catch (error) {
+        if (error instanceof InvalidKeyError) return [];
+        throw error;
+      }
+    });
+  return { keys };
+}
+
+/**
+ * Returns the keys that may have signed (RFC 7515 4.1.4): with a `kid` the keys of that identifier, otherwise every key of the
+ * algorithm, at most `MAX_CLIENT_KEYS`, because each costs a verification.
+ */
+export function candidateKeys(
+  { keys }: ClientJwkSet,
+  { alg, kid }: { readonly alg: AssertionAlgorithm; readonly kid: string | null },
+): readonly ClientJwk[] {
+  return keys
+    .filter((key) => fits(key, alg) && (key.alg ?? alg) === alg && (kid === null || key.kid === kid))
+    .slice(0, MAX_CLIENT_KEYS);
+}
+
+export function isAssertionAlgorithm(alg: unknown): alg is AssertionAlgorithm {
+  return ASSERTION_ALGORITHMS.some((supported) => supported === alg);
+}
+
+function keysOf(text: string): readonly unknown[] {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    throw new InvalidKeyError('is not valid JSON');
+  }
+  const keys = typeof parsed === 'object' && parsed !== null && 'keys' in parsed ? parsed.keys : null;
+  if (!Array.isArray(keys))
+    throw new InvalidKeyError('must be a JWK Set: an object with the list "keys" (RFC 7517 5)');
+  return keys as unknown[];
+}
+
+function readClientJwk(jwk: unknown): ClientJwk {
+  if (typeof jwk !== 'object' || jwk === null) throw new InvalidKeyError('is not a JSON object');
+  const { kty, kid, alg, use, key_ops: operations } = jwk as Readonly<Record<string, unknown>>;
+  if (kty === 'oct') throw new InvalidKeyError('is a shared secret: give a public key');
+  if (use !== undefined && use !== 'sig')
+    throw new InvalidKeyError('is not for signatures: its use must be sig');
+  if (operations !== undefined && !(Array.isArray(operations) && operations.includes('verify')))
+    throw new InvalidKeyError('is not for verification: its key_ops must contain verify');
+  if (kid !== undefined && (typeof kid !== 'string' || kid === '' || kid.length > MAX_KID))
+    throw new InvalidKeyError(`has a kid that is not a text of 1 to ${MAX_KID} characters`);
+  if (alg !== undefined && !isAssertionAlgorithm(alg))
+    throw new InvalidKeyError(`has an alg that is not one of ${ASSERTION_ALGORITHMS.join(', ')}`);
+  return {
+    ...readPublicJwk(jwk, alg ?? algorithmOf(jwk)),
+    ...(kid !== undefined && { kid }),
+    ...(alg !== undefined && { alg }),
+  };
+}
+
+/** An algorithm of the key's type, for a key without `alg`. */
+function algorithmOf(jwk: object): SignatureAlgorithm {
+  const { kty, crv } = jwk as { readonly kty?: unknown; readonly crv?: unknown };
+  if (kty === 'RSA') return 'PS256';
+  if (kty === 'EC' && crv === 'P-256') return 'ES256';
+  if (kty === 'OKP' && crv === 'Ed25519') return 'EdDSA';
+  throw new InvalidKeyError('must be an RSA key, an EC key of P-256, or an OKP key of Ed25519');
+}
+
+/** Rejects, for example, a point that is not on its curve. */
+function importable(key: ClientJwk): ClientJwk {
+  try {
+    createPublicKey({ key: { ...key }, format: 'jwk' });
+    return key;
+  } catch {
+    throw new InvalidKeyError('cannot be imported');
+  }
+}

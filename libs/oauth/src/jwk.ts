@@ -1,0 +1,87 @@
+import { hash } from 'node:crypto';
+
+interface KeyShape {
+  readonly kty: string;
+  readonly crv?: string;
+}
+
+/** RFC 7518 3.1, RFC 8037, RFC 9864. */
+const KEY_SHAPES = {
+  ES256: { kty: 'EC', crv: 'P-256' },
+  ES384: { kty: 'EC', crv: 'P-384' },
+  Ed25519: { kty: 'OKP', crv: 'Ed25519' },
+  EdDSA: { kty: 'OKP', crv: 'Ed25519' },
+  PS256: { kty: 'RSA' },
+  RS256: { kty: 'RSA' },
+} as const satisfies Record<string, KeyShape>;
+
+/** Asymmetric signature algorithms. `none` and HMAC are never among them. */
+export type SignatureAlgorithm = keyof typeof KEY_SHAPES;
+
+export const SIGNATURE_ALGORITHMS = Object.keys(KEY_SHAPES) as readonly SignatureAlgorithm[];
+
+/** Members of a public JWK that determine its thumbprint (RFC 7638 3.2, RFC 8037 2). */
+export type PublicKey =
+  | { readonly kty: string; readonly crv: string; readonly x: string; readonly y?: string }
+  | { readonly kty: string; readonly n: string; readonly e: string };
+
+/** The message is a predicate, such as "contains a private key", and never quotes the key. */
+export class InvalidKeyError extends Error {
+  constructor(problem: string) {
+    super(problem);
+    this.name = 'InvalidKeyError';
+  }
+}
+
+const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'];
+const BASE64URL = /^[\w-]+$/;
+/** Coordinates of the largest curve have 48 bytes. */
+const MAX_COORDINATE = 64;
+/** 2048 to 4096 bits: a smaller modulus is weak (RFC 7518 3.3), and a larger one costs the server more than the sender. */
+const MODULUS = { min: 342, max: 683 };
+/** 65537, which every library uses; a large exponent costs as much as a large modulus. */
+const EXPONENT = 'AQAB';
+
+/** Reads the members of a public key for an algorithm, and ignores all others. @throws InvalidKeyError */
+export function readPublicJwk(jwk: unknown, alg: SignatureAlgorithm): PublicKey {
+  if (typeof jwk !== 'object' || jwk === null || Array.isArray(jwk))
+    throw new InvalidKeyError('is not a JSON object');
+  if (PRIVATE_MEMBERS.some((member) => member in jwk))
+    throw new InvalidKeyError('contains a private key: give the public key only, and replace this one');
+  const members = jwk as Readonly<Record<string, unknown>>;
+  const { kty, crv } = KEY_SHAPES[alg] as KeyShape;
+  if (members['kty'] !== kty || (crv !== undefined && members['crv'] !== crv))
+    throw new InvalidKeyError(`is not a key for ${alg}`);
+  if (crv === undefined) return rsaKey(members, kty);
+  const [x, y] = [members['x'], members['y']];
+  if (!isCoordinate(x)) throw new InvalidKeyError('has an x that is not a coordinate');
+  if (kty === 'OKP') return { kty, crv, x };
+  if (!isCoordinate(y)) throw new InvalidKeyError('has a y that is not a coordinate');
+  return { kty, crv, x, y };
+}
+
+/** Returns whether the key is of the type and curve of the algorithm. */
+export function fits(key: PublicKey, alg: SignatureAlgorithm): boolean {
+  const { kty, crv } = KEY_SHAPES[alg] as KeyShape;
+  return key.kty === kty && (crv === undefined || ('crv' in key && key.crv === crv));
+}
+
+/** RFC 7638, with SHA-256: identifies a key in output and in the audit trail. */
+export function thumbprintOf(key: PublicKey): string {
+  const members =
+    'n' in key
+      ? { e: key.e, kty: key.kty, n: key.n }
+      : { crv: key.crv, kty: key.kty, x: key.x, ...(key.y !== undefined && { y: key.y }) };
+  return hash('sha256', JSON.stringify(members), 'base64url');
+}
+
+function rsaKey({ n, e }: Readonly<Record<string, unknown>>, kty: string): PublicKey {
+  if (typeof n !== 'string' || !BASE64URL.test(n) || n.length < MODULUS.min || n.length > MODULUS.max)
+    throw new InvalidKeyError('must have 2048 to 4096 bits');
+  if (e !== EXPONENT) throw new InvalidKeyError('must have the exponent 65537');
+  return { kty, n, e };
+}
+
+function isCoordinate(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= MAX_COORDINATE && BASE64URL.test(value);
+}

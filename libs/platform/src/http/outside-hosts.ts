@@ -1,0 +1,62 @@
+import ipaddr from 'ipaddr.js';
+import { listOf, ParsedVariable } from '../configuration/variables.js';
+
+type Range = [ipaddr.IPv4 | ipaddr.IPv6, number];
+
+const HOST = /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]*[a-z0-9])?(?:\.[a-z0-9_](?:[a-z0-9_-]*[a-z0-9])?)*$/;
+
+/** Hosts and address ranges of OUTSIDE_FETCH_ALLOW: they may be fetched although they are not public. */
+export class OutsideHosts {
+  private readonly hosts = new Set<string>();
+  private readonly ranges: Range[] = [];
+
+  /** @param allowed names, IP addresses and CIDR ranges, comma-separated @throws Error that names the wrong item */
+  constructor(allowed: string) {
+    for (const item of listOf(allowed)) {
+      if (ipaddr.isValidCIDR(item)) this.ranges.push(ipaddr.parseCIDR(item));
+      else if (ipaddr.isValid(item)) this.ranges.push(wholeAddress(ipaddr.process(item)));
+      else if (HOST.test(item) && !/^[\d.]+$/.test(item)) this.hosts.add(item);
+      else throw new Error(`${item} is neither a host name in lower case, nor an IP address, nor a range`);
+    }
+  }
+
+  /** Compares the whole name: a subdomain is another host. */
+  hasHost(host: string): boolean {
+    return this.hosts.has(host);
+  }
+
+  hasAddress(text: string): boolean {
+    const address = ipaddr.process(text);
+    return this.ranges.some(([range, bits]) => range.kind() === address.kind() && address.match(range, bits));
+  }
+}
+
+/** Comma-separated host names, IP addresses and CIDR ranges. */
+export function OutsideHostsVariable(): PropertyDecorator {
+  return ParsedVariable(
+    (text) => new OutsideHosts(text),
+    'host names, IP addresses or ranges such as 10.1.0.0/16, comma-separated',
+  );
+}
+
+/** Public for IPv6 by IANA's allocation: everything else in its special-purpose registry is not. */
+const GLOBAL_UNICAST: Range = ipaddr.parseCIDR('2000::/3');
+/** RFC 6052 2.1: the last four bytes are an IPv4 address. */
+const NAT64: Range = ipaddr.parseCIDR('64:ff9b::/96');
+/** Serves credentials and keys to virtual machines of Azure, at a public address. */
+const AZURE_WIRE_SERVER = '168.63.129.16';
+
+/** Refuses loopback, private, link-local (with the metadata services of clouds), multicast and reserved addresses. */
+export function isPublicAddress(text: string): boolean {
+  // An IPv4-mapped IPv6 address counts as the IPv4 address.
+  const address = ipaddr.process(text);
+  if (address instanceof ipaddr.IPv6) {
+    if (address.match(NAT64)) return isPublicAddress(address.toByteArray().slice(12).join('.'));
+    return address.range() === 'unicast' && address.match(GLOBAL_UNICAST);
+  }
+  return address.range() === 'unicast' && address.toString() !== AZURE_WIRE_SERVER;
+}
+
+function wholeAddress(address: ipaddr.IPv4 | ipaddr.IPv6): Range {
+  return [address, address.kind() === 'ipv4' ? 32 : 128];
+}

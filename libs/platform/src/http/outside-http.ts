@@ -1,0 +1,162 @@
+import { lookup, type LookupAddress, type LookupAllOptions, type LookupOptions } from 'node:dns';
+import { type IncomingHttpHeaders, type IncomingMessage, request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { isIP } from 'node:net';
+import { isPublicAddress, type OutsideHosts } from './outside-hosts.js';
+
+export interface OutsideRequest {
+  readonly method?: 'GET' | 'POST';
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** Milliseconds for everything: DNS, connection and response. */
+  readonly timeoutMs?: number;
+  /** Of the response body. */
+  readonly maxBytes?: number;
+}
+
+/** A complete response; never a redirect. */
+export interface OutsideResponse {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+
+export type OutsideFailure =
+  'url_refused' | 'address_refused' | 'redirected' | 'encoded' | 'too_large' | 'timed_out' | 'unreachable';
+
+/** The message is for the operator, and has no part of the response. */
+export class OutsideFetchError extends Error {
+  constructor(
+    readonly reason: OutsideFailure,
+    message: string,
+  ) {
+    super(message);
+    this.name = 'OutsideFetchError';
+  }
+}
+
+/** Resolves a name to all its addresses. */
+export type Resolve = (
+  host: string,
+  options: LookupAllOptions,
+  answer: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+) => void;
+
+const TIMEOUT_MS = 5_000;
+const MAX_BYTES = 512 * 1024;
+
+/**
+ * HTTP client for addresses that are not the operator's, such as a client's `jwks_uri`. Prevents server-side request forgery:
+ * https only, no redirects, no address of a private network, and limits of time and size. It connects to the very addresses that
+ * it has checked, so that DNS cannot answer differently the second time.
+ */
+export class OutsideHttp {
+  constructor(
+    private readonly allowed: OutsideHosts,
+    private readonly resolve: Resolve = lookup,
+  ) {}
+
+  /** @throws OutsideFetchError; also for every redirect, but for no other status */
+  async fetchOutside(
+    address: string,
+    { method = 'GET', headers = {}, body, timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES }: OutsideRequest = {},
+  ): Promise<OutsideResponse> {
+    const url = this.checkedUrl(address);
+    const limit = AbortSignal.timeout(timeoutMs);
+    try {
+      const response = await this.send(url, { method, headers, limit, ...(body !== undefined && { body }) });
+      try {
+        return await readResponse(response, maxBytes);
+      } finally {
+        response.destroy();
+      }
+    } catch (error) {
+      if (error instanceof OutsideFetchError) throw error;
+      if (limit.aborted)
+        throw new OutsideFetchError('timed_out', `${url.host} did not answer in ${timeoutMs} ms`);
+      const { code = 'unknown' } = error as NodeJS.ErrnoException;
+      throw new OutsideFetchError('unreachable', `${url.host} cannot be reached: ${code}`);
+    }
+  }
+
+  private checkedUrl(address: string): URL {
+    if (!URL.canParse(address)) throw new OutsideFetchError('url_refused', 'it is not a URL');
+    const url = new URL(address);
+    if (url.username !== '' || url.password !== '')
+      throw new OutsideFetchError('url_refused', 'the URL contains a user name or a password');
+    const host = url.hostname.replace(/^\[|\]$/g, '');
+    const isAllowed = this.allowed.hasHost(host) || (isIP(host) > 0 && this.allowed.hasAddress(host));
+    // Plain HTTP only on this machine.
+    const isLocal = isAllowed && /^(?:localhost|127\.\d+\.\d+\.\d+|::1)$/.test(host);
+    if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLocal))
+      throw new OutsideFetchError('url_refused', 'the URL is not https');
+    // No name is resolved for an IP address, so that `lookupChecked` does not see it.
+    if (isIP(host) > 0 && !isAllowed && !isPublicAddress(host)) throw refusedAddress(url.host);
+    return url;
+  }
+
+  private send(
+    url: URL,
+    {
+      limit,
+      body,
+      ...options
+    }: { method: string; headers: Readonly<Record<string, string>>; limit: AbortSignal; body?: string },
+  ): Promise<IncomingMessage> {
+    const open = url.protocol === 'https:' ? httpsRequest : httpRequest;
+    return new Promise((done, fail) => {
+      const request = open(url, {
+        ...options,
+        headers: { 'Accept-Encoding': 'identity', 'User-Agent': 'scheduling-oauth', ...options.headers },
+        // A new connection each time: a kept one could have been opened under another check.
+        agent: false,
+        lookup: (host, wanted, answer) => this.lookupChecked(host, wanted, answer),
+        signal: limit,
+      });
+      request.once('error', fail).once('response', done);
+      request.end(body);
+    });
+  }
+
+  /** Resolves a name, and refuses it if any of its addresses is not public. The connection uses these addresses. */
+  private lookupChecked(
+    host: string,
+    options: LookupOptions,
+    answer: (error: Error | null, address: string | LookupAddress[], family?: number) => void,
+  ): void {
+    this.resolve(host, { ...options, all: true }, (error, addresses) => {
+      const [first] = error ? [] : addresses;
+      if (error || !first) return answer(error ?? new Error('no address'), '');
+      const isAllowed = ({ address }: LookupAddress) =>
+        this.allowed.hasHost(host) || this.allowed.hasAddress(address) || isPublicAddress(address);
+      if (!addresses.every(isAllowed)) return answer(refusedAddress(host), '');
+      if (options.all) return answer(null, addresses);
+      return answer(null, first.address, first.family);
+    });
+  }
+}
+
+function refusedAddress(host: string): OutsideFetchError {
+  return new OutsideFetchError(
+    'address_refused',
+    `${host} has an address that is not public; OUTSIDE_FETCH_ALLOW can allow it`,
+  );
+}
+
+async function readResponse(response: IncomingMessage, maxBytes: number): Promise<OutsideResponse> {
+  const { statusCode: status = 0, headers } = response;
+  if (status >= 300 && status < 400)
+    throw new OutsideFetchError('redirected', `it answered with the redirect ${status}`);
+  // A small compressed body could expand without a limit.
+  if ((headers['content-encoding'] ?? 'identity') !== 'identity')
+    throw new OutsideFetchError('encoded', 'its response is compressed, which the request did not accept');
+  const parts: Buffer[] = [];
+  let length = 0;
+  for await (const part of response as AsyncIterable<Buffer>) {
+    length += part.byteLength;
+    if (length > maxBytes)
+      throw new OutsideFetchError('too_large', `its response is larger than ${maxBytes} bytes`);
+    parts.push(part);
+  }
+  return { status, headers, body: Buffer.concat(parts) };
+}

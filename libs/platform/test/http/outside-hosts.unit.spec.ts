@@ -1,0 +1,73 @@
+import { isPublicAddress, OutsideHosts } from '#platform/http/outside-hosts.js';
+
+describe('an address', () => {
+  it.each([
+    ['loopback', ['127.0.0.1', '127.8.8.8', '::1', '::ffff:127.0.0.1']],
+    ['private', ['10.0.0.1', '172.16.0.1', '192.168.1.1', 'fd12:3456::1', 'fec0::1']],
+    ['link-local, with the metadata services of clouds', ['169.254.169.254', 'fe80::1', 'fd00:ec2::254']],
+    [
+      'a metadata service elsewhere',
+      ['168.63.129.16', '100.100.100.200', '192.0.0.192', '::ffff:168.63.129.16'],
+    ],
+    ['shared by a carrier', ['100.64.0.1']],
+    [
+      'unspecified, multicast, broadcast or reserved',
+      ['0.0.0.0', '::', '224.0.0.1', 'ff02::1', '255.255.255.255', '240.0.0.1', '198.18.0.1', '2001:db8::1'],
+    ],
+    [
+      'an IPv4 address in IPv6',
+      ['64:ff9b::7f00:1', '64:ff9b::a9fe:a9fe', '2002:7f00:1::', '::7f00:1', '2001:0:1::1'],
+    ],
+  ])('is not public if it is %s', (_kind, addresses) => {
+    expect(addresses.filter(isPublicAddress)).toEqual([]);
+  });
+
+  it('is public otherwise', () => {
+    const addresses = [
+      '8.8.8.8',
+      '172.15.0.1',
+      '172.32.0.1',
+      '2606:4700::1111',
+      '::ffff:8.8.8.8',
+      '64:ff9b::808:808',
+    ];
+    expect(addresses.filter(isPublicAddress)).toEqual(addresses);
+  });
+});
+
+describe('OUTSIDE_FETCH_ALLOW', () => {
+  const allowed = new OutsideHosts('keys.internal.example.com, 10.1.0.0/16, 192.168.7.7,fd00::/8');
+
+  it('allows exactly its names', () => {
+    expect(allowed.hasHost('keys.internal.example.com')).toBe(true);
+    for (const other of ['internal.example.com', 'a.keys.internal.example.com', 'keys.internal.example.com.'])
+      expect(allowed.hasHost(other)).toBe(false);
+  });
+
+  it('allows exactly its addresses and ranges', () => {
+    for (const address of ['10.1.255.1', '192.168.7.7', 'fd00::1', '::ffff:10.1.0.1'])
+      expect(allowed.hasAddress(address)).toBe(true);
+    for (const other of ['10.2.0.1', '192.168.7.8', 'fe80::1', '127.0.0.1'])
+      expect(allowed.hasAddress(other)).toBe(false);
+  });
+
+  it.each([
+    'https://keys.example.com',
+    'KEYS.example.com',
+    '10.0.0.0/33',
+    '*.example.com',
+    '999.1.1.1',
+    'a b',
+  ])('rejects %s', (item) => {
+    expect(() => new OutsideHosts(item)).toThrow(item);
+  });
+
+  it('allows nothing by default', () => {
+    const none = new OutsideHosts('');
+    expect([none.hasHost(''), none.hasHost('localhost'), none.hasAddress('127.0.0.1')]).toEqual([
+      false,
+      false,
+      false,
+    ]);
+  });
+});

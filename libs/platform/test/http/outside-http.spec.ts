@@ -1,0 +1,182 @@
+import { lookup } from 'node:dns';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer as createTcpServer } from 'node:net';
+import { once } from 'node:events';
+import type { AddressInfo, Server as TcpServer } from 'node:net';
+import { OutsideHosts } from '#platform/http/outside-hosts.js';
+import { OutsideHttp, type Resolve } from '#platform/http/outside-http.js';
+
+const opened: (Server | TcpServer)[] = [];
+
+/** @returns its port */
+async function serve(listener: RequestListener): Promise<number> {
+  return listening(createServer(listener));
+}
+
+async function listening(server: Server | TcpServer): Promise<number> {
+  opened.push(server);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
+}
+
+afterAll(async () => {
+  for (const server of opened) {
+    if ('closeAllConnections' in server) server.closeAllConnections();
+    server.close();
+    await once(server, 'close');
+  }
+});
+
+const http = (allowed = 'localhost,127.0.0.1', resolve?: Resolve) =>
+  new OutsideHttp(new OutsideHosts(allowed), resolve);
+
+describe('a request to the outside', () => {
+  it('returns status, headers and body, of every status that is not a redirect', async () => {
+    const port = await serve((request, response) => {
+      response.writeHead(request.method === 'POST' ? 400 : 200, { 'X-Kind': 'test' });
+      request.pipe(response.write('got ') ? response : response);
+    });
+    const url = `http://127.0.0.1:${port}/`;
+    const got = await http().fetchOutside(url);
+    expect([got.status, got.headers['x-kind'], got.body.toString()]).toEqual([200, 'test', 'got ']);
+    const posted = await http().fetchOutside(url, {
+      method: 'POST',
+      headers: { 'Content-Type': 'text/plain' },
+      body: 'sent',
+    });
+    expect([posted.status, posted.body.toString()]).toEqual([400, 'got sent']);
+  });
+
+  it.each([301, 302, 303, 307, 308])('does not follow a redirect: %i', async (status) => {
+    let requests = 0;
+    const port = await serve((_request, response) => {
+      requests++;
+      response.writeHead(status, { Location: '/other' }).end();
+    });
+    await expect(http().fetchOutside(`http://127.0.0.1:${port}/`)).rejects.toMatchObject({
+      reason: 'redirected',
+    });
+    expect(requests).toBe(1);
+  });
+
+  it('ends at the limit of the body, also without a length', async () => {
+    let written = 0;
+    const port = await serve((_request, response) => {
+      const more = () => {
+        while (!response.destroyed && response.write(Buffer.alloc(65_536))) written++;
+      };
+      response.on('drain', more);
+      more();
+    });
+    await expect(http().fetchOutside(`http://127.0.0.1:${port}/`)).rejects.toMatchObject({
+      reason: 'too_large',
+    });
+    expect(written).toBeLessThan(2_000);
+  });
+
+  it.each<[string, RequestListener]>([
+    ['before the headers', () => undefined],
+    ['inside the body', (_request, response) => void response.write('[')],
+    [
+      'with a byte at a time',
+      (_request, response) => {
+        const timer = setInterval(() => response.write(' '), 20);
+        response.on('close', () => clearInterval(timer));
+      },
+    ],
+  ])('times out as a whole: a host that is slow %s', async (_when, listener) => {
+    const port = await serve(listener);
+    await expect(http().fetchOutside(`http://127.0.0.1:${port}/`, { timeoutMs: 300 })).rejects.toMatchObject({
+      reason: 'timed_out',
+    });
+  });
+
+  it('fails if the host closes the connection, inside the body too', async () => {
+    const tcp = await listening(createTcpServer((socket) => socket.destroy()));
+    const port = await serve((_request, response) => {
+      response.write('{');
+      setTimeout(() => response.destroy(), 50);
+    });
+    for (const one of [tcp, port])
+      await expect(http().fetchOutside(`http://127.0.0.1:${one}/`)).rejects.toMatchObject({
+        reason: 'unreachable',
+      });
+  });
+
+  it('does not accept a compressed response', async () => {
+    const port = await serve((_request, response) =>
+      response.writeHead(200, { 'Content-Encoding': 'gzip' }).end('x'),
+    );
+    await expect(http().fetchOutside(`http://127.0.0.1:${port}/`)).rejects.toMatchObject({
+      reason: 'encoded',
+    });
+  });
+
+  it.each([
+    'http://keys.example.com/',
+    'ftp://keys.example.com/',
+    'file:///etc/passwd',
+    'https://user@keys.example.com/',
+    'https://user:password@keys.example.com/',
+    'not a URL',
+    'http://127.0.0.2/',
+  ])('is refused before any connection: %s', async (url) => {
+    await expect(http().fetchOutside(url)).rejects.toMatchObject({ reason: 'url_refused' });
+  });
+
+  it('is https to an allowed host of another machine', async () => {
+    await expect(http('keys.example.com').fetchOutside('http://keys.example.com/')).rejects.toMatchObject({
+      reason: 'url_refused',
+    });
+  });
+});
+
+describe('a private address', () => {
+  it.each([
+    'https://127.0.0.1/',
+    'https://0x7f.1/',
+    'https://2130706433/',
+    'https://[::1]/',
+    'https://[::ffff:127.0.0.1]/',
+    'https://10.0.0.1/',
+    'https://169.254.169.254/latest/meta-data/',
+    'https://[fd00:ec2::254]/',
+    'https://localhost/',
+  ])('is refused unless it is allowed: %s', async (url) => {
+    await expect(http('').fetchOutside(url)).rejects.toMatchObject({ reason: 'address_refused' });
+  });
+
+  it('is refused beside a public one of the same name, before any connection', async () => {
+    let connections = 0;
+    const port = await listening(createTcpServer((socket) => void (connections++, socket.destroy())));
+    const resolve: Resolve = (_host, _options, answer) =>
+      answer(null, [
+        { address: '127.0.0.1', family: 4 },
+        { address: '8.8.8.8', family: 4 },
+      ]);
+    await expect(http('', resolve).fetchOutside(`https://keys.example.com:${port}/`)).rejects.toMatchObject({
+      reason: 'address_refused',
+    });
+    expect(connections).toBe(0);
+  });
+
+  it('cannot be slipped in by a second answer of DNS: the name is resolved once per request', async () => {
+    const port = await serve((_request, response) => response.end('{}'));
+    let resolved = 0;
+    const resolve: Resolve = (host, options, answer) => {
+      resolved++;
+      lookup(host, { ...options, family: 4 }, answer);
+    };
+    const { status } = await http('localhost', resolve).fetchOutside(`http://localhost:${port}/`);
+    expect([status, resolved]).toEqual([200, 1]);
+  });
+
+  it('is allowed by name, address or range', async () => {
+    const port = await serve((_request, response) => response.end('{}'));
+    for (const allowed of ['localhost', '127.0.0.0/8,::1', '127.0.0.1'])
+      if (allowed === 'localhost')
+        expect((await http(allowed).fetchOutside(`http://localhost:${port}/`)).status).toBe(200);
+      else expect((await http(allowed).fetchOutside(`http://127.0.0.1:${port}/`)).status).toBe(200);
+  });
+});

@@ -1,0 +1,50 @@
+import { randomUUID } from 'node:crypto';
+import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
+import { readRegisteredKeys } from '#oauth/client-assertion/client-keys.js';
+import type { ClientKeys } from '#database/client/client.js';
+
+export const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
+
+/** An omitted claim or header gets its correct value; null omits it from the assertion. */
+export interface AssertionSettings {
+  readonly header?: Readonly<Record<string, unknown>>;
+  readonly claims?: Readonly<Record<string, unknown>>;
+}
+
+/** A client's signature key, and the assertions it makes (RFC 7523 3), good or bad. */
+export class ClientKey {
+  private constructor(
+    readonly alg: string,
+    readonly privateKey: CryptoKey,
+    /** Public, with kid and alg. */
+    readonly jwk: JWK,
+  ) {}
+
+  static async generate(alg = 'ES256', kid: string = randomUUID()): Promise<ClientKey> {
+    const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true, modulusLength: 2048 });
+    return new ClientKey(alg, privateKey, { ...(await exportJWK(publicKey)), kid, alg, use: 'sig' });
+  }
+
+  /** @param audience issuer of the service */
+  assertion(clientId: string, audience: string, { header, claims }: AssertionSettings = {}): Promise<string> {
+    const now = Math.floor(Date.now() / 1000);
+    const payload = {
+      iss: clientId,
+      sub: clientId,
+      aud: audience,
+      iat: now,
+      exp: now + 60,
+      jti: randomUUID(),
+    };
+    const present = (values: object) =>
+      Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null));
+    return new SignJWT(present({ ...payload, ...claims }))
+      .setProtectedHeader({ alg: this.alg, ...present({ kid: this.jwk.kid, ...header }) })
+      .sign(this.privateKey);
+  }
+}
+
+/** Registers keys, as the operator does. */
+export function keysOf(...keys: readonly ClientKey[]): ClientKeys {
+  return { jwks: readRegisteredKeys(JSON.stringify({ keys: keys.map(({ jwk }) => jwk) })), jwksUri: null };
+}
