@@ -1,14 +1,12 @@
-// Where `#lib/file.js` is written: package.json sends it to dist, this to its source.
+// Resolves `#lib/file.js` to its source: package.json sends it to dist.
 const path = require('node:path');
-const libs = ['oauth', 'grants', 'introspection', 'database', 'audit', 'platform', 'openapi', 'messaging'];
+const { imports } = require('./package.json');
+
+const alias = Object.entries(imports).map(([name, target]) => [
+  name.replace('/*.js', ''),
+  path.join(__dirname, target.replace('./dist/', '').replace('/*.js', '')),
+]);
 
 module.exports = {
-  resolve: {
-    alias: {
-      ...Object.fromEntries(libs.map((lib) => [`#${lib}`, path.join(__dirname, 'libs', lib, 'src')])),
-      '#local': path.join(__dirname, 'local'),
-      '#test': path.join(__dirname, 'test'),
-    },
-    extensionAlias: { '.js': ['.ts', '.js'] },
-  },
+  resolve: { alias: Object.fromEntries(alias), extensionAlias: { '.js': ['.ts', '.js'] } },
 };

@@ -29,7 +29,7 @@ const ARGUMENTS = [
 type Argument = (typeof ARGUMENTS)[number];
 
 /** Null is passed as an empty string, and left out at the end: most grants have no login. */
-export type Arguments<Name extends Argument> = Readonly<Record<Name, string | number | null>>;
+type Arguments<Name extends Argument> = Readonly<Record<Name, string | number | null>>;
 
 export interface Script<Name extends Argument = never> {
   readonly lua: string;

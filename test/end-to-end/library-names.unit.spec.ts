@@ -1,0 +1,14 @@
+import { readFileSync } from 'node:fs';
+
+const textOf = (file: string): string => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
+
+/** The linters read one of the two lists; neither file can read the other. */
+it('tsconfig.json names the libraries that package.json names, with their sources', () => {
+  const { imports } = JSON.parse(textOf('package.json')) as { imports: Record<string, string> };
+  const paths = [...textOf('tsconfig.json').matchAll(/"(#[^"]+)": \["([^"]+)"\]/g)];
+  const sources = Object.entries(imports).map(([name, built]) => [
+    name,
+    built.replace('./dist/', './').replace(/\.js$/, '.ts'),
+  ]);
+  expect(paths.map(([, name, source]) => [name, source])).toEqual(sources);
+});
