@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { copyFile, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Browser } from 'playwright-core';
-import { launchBrowser } from '#test/support/browser.js';
+import { launchBrowser } from '#test/support/chromium.js';
 import { startTestServices } from '#test/support/test-run.js';
 import { ERROR_SCENES } from '../apps/authorize/test/ui/scenes/error-scenes.js';
 import type { Scene } from '../apps/authorize/test/ui/scenes/scene.js';

@@ -27,7 +27,7 @@ export class Company {
   /** Sends a code with another redirect URI, with any answer. */
   presentCode(code: string, redirectUri: string): Promise<Answer> {
     const run = { ...this.run, client: { ...this.run.client, redirect_uri: redirectUri } };
-    return new Application(run, this.silent).presentCode(code);
+    return new Application(run, this.silent).client.redeem(code);
   }
 
   refresh(tokens: Tokens): Promise<Tokens> {
@@ -36,6 +36,6 @@ export class Company {
 
   /** @throws StepFailure unless `/v2/me` answers the access token with this status */
   async expectStatus(status: number, tokens: Tokens): Promise<void> {
-    expectEqual('status of /v2/me', status, (await this.application.me(tokens)).status);
+    expectEqual('status of /v2/me', status, (await this.application.client.me(tokens.accessToken)).status);
   }
 }

@@ -1,5 +1,5 @@
-import { ENDPOINTS } from '#oauth/endpoints.js';
 import { type Answer, exchange } from './exchange.js';
+import { OAuthClient } from './oauth-client.js';
 import type { RunFile } from './run-file.js';
 import { expectEqual, StepFailure } from './step-failure.js';
 import type { Transcript } from './transcript.js';
@@ -9,51 +9,37 @@ export interface Tokens {
   refreshToken: string;
 }
 
-/** The application's requests to the token endpoints and the API. */
+/** The application of the demonstration: requests of docs/specification.md and their expected answers. */
 export class Application {
+  readonly client: OAuthClient<Promise<Answer>>;
+
   constructor(
     private readonly run: RunFile,
-    private readonly transcript: Transcript,
-  ) {}
+    transcript: Transcript,
+  ) {
+    const { client, base_url, api_url } = run;
+    this.client = new OAuthClient(client, client.redirect_uri, ({ app, path, headers, form }) =>
+      exchange(transcript, { url: (app === 'token' ? base_url : api_url) + path, headers, form }),
+    );
+  }
 
-  /** The token request of docs/specification.md. @throws StepFailure */
+  /** @throws StepFailure */
   async exchangeCode(code: string): Promise<Tokens> {
-    return tokens(await this.presentCode(code));
+    return tokens(await this.client.redeem(code));
   }
 
-  /** The token request, with any answer. @throws StepFailure */
-  presentCode(code: string): Promise<Answer> {
-    return exchange(this.transcript, {
-      method: 'POST',
-      url: this.run.base_url + ENDPOINTS.token,
-      form: { grant_type: 'authorization_code', code, ...this.run.client },
-    });
-  }
-
-  /** The refresh request of docs/specification.md. @throws StepFailure */
+  /** @throws StepFailure */
   async refresh(previous: Tokens): Promise<Tokens> {
-    const { client_id, client_secret } = this.run.client;
-    const answer = await exchange(this.transcript, {
-      method: 'POST',
-      url: this.run.base_url + ENDPOINTS.refreshToken,
-      bearer: previous.refreshToken,
-      form: { grant_type: 'refresh_token', client_id, client_secret },
-    });
-    const next = tokens(answer);
+    const next = tokens(await this.client.refreshWithBearer(previous.refreshToken));
     if (next.accessToken === previous.accessToken || next.refreshToken === previous.refreshToken) {
       throw new StepFailure('two new tokens', 'one that is the same as before');
     }
     return next;
   }
 
-  /** The credential check of docs/specification.md. @throws StepFailure */
-  me({ accessToken }: Tokens): Promise<Answer> {
-    return exchange(this.transcript, { url: `${this.run.api_url}/v2/me`, bearer: accessToken });
-  }
-
-  /** Calls `me` and checks that it returns the user who allowed access. @throws StepFailure */
-  async checkApiAccess(tokens: Tokens): Promise<{ proof: string; value: void }> {
-    const { status, json } = await this.me(tokens);
+  /** Checks that `/v2/me` returns the user who allowed access. @throws StepFailure */
+  async checkApiAccess({ accessToken }: Tokens): Promise<{ proof: string; value: void }> {
+    const { status, json } = await this.client.me(accessToken);
     expectEqual('status', 200, status);
     expectEqual('answer status', 'success', json['status'] as string);
     const { email, name } = (json['data'] ?? {}) as Record<string, string | undefined>;

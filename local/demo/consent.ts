@@ -1,8 +1,6 @@
-import { ENDPOINTS } from '#oauth/endpoints.js';
-import { randomBytes } from 'node:crypto';
-import { CookieJar } from './cookie-jar.js';
 import { type Answer, exchange } from './exchange.js';
-import { findForm } from './page-form.js';
+import { OAuthClient } from './oauth-client.js';
+import { CookieJar, findForm } from './page.js';
 import type { RunFile } from './run-file.js';
 import { expectEqual, StepFailure } from './step-failure.js';
 import type { Transcript } from './transcript.js';
@@ -15,14 +13,11 @@ import type { Transcript } from './transcript.js';
  */
 export async function consent(run: RunFile, transcript: Transcript): Promise<string> {
   const browser = new CookieJar();
-  const state = randomBytes(24).toString('base64url');
-  transcript.secrets.add(state);
-  const authorizationUrl = new URL(run.auth_url + ENDPOINTS.authorize);
-  authorizationUrl.searchParams.set('client_id', run.client.client_id);
-  authorizationUrl.searchParams.set('redirect_uri', run.client.redirect_uri);
-  authorizationUrl.searchParams.set('state', state);
+  const application = new OAuthClient(run.client, run.client.redirect_uri, () => undefined);
   // Shows the consent page also when the demo runs again.
-  authorizationUrl.searchParams.set('prompt', 'consent');
+  const authorizationUrl = application.authorizationUrl(run.auth_url, { prompt: 'consent' });
+  const state = authorizationUrl.searchParams.get('state') ?? '';
+  transcript.secrets.add(state);
 
   const loginUrl = await transcript.step(
     'The application sends the browser to ask for permission',
@@ -42,7 +37,7 @@ export async function consent(run: RunFile, transcript: Transcript): Promise<str
 
   const consentUrl = await transcript.step('The user logs in', async () => {
     const form = { ...loginPage.fields, username: run.user.email, password: run.user.password };
-    const answer = await exchange(transcript, { method: 'POST', url: loginPage.action, form, browser });
+    const answer = await exchange(transcript, { url: loginPage.action, form, browser });
     return { proof: 'logged in: back to where they were going', value: redirect(answer, run.auth_url) };
   });
 
@@ -56,7 +51,7 @@ export async function consent(run: RunFile, transcript: Transcript): Promise<str
 
   return transcript.step('The user clicks Allow', async () => {
     const form = { ...consentPage.fields, decision: 'allow' };
-    const answer = await exchange(transcript, { method: 'POST', url: consentPage.action, form, browser });
+    const answer = await exchange(transcript, { url: consentPage.action, form, browser });
     const target = redirect(answer, new URL(run.client.redirect_uri).origin);
     expectEqual('redirect to', run.client.redirect_uri, `${target.origin}${target.pathname}`);
     expectEqual('state', state, target.searchParams.get('state'));

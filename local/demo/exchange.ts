@@ -1,4 +1,4 @@
-import type { CookieJar } from './cookie-jar.js';
+import type { CookieJar } from './page.js';
 import { StepFailure } from './step-failure.js';
 import type { Transcript } from './transcript.js';
 
@@ -6,11 +6,10 @@ const TIMEOUT_MS = 10_000;
 
 /** One request, as it is sent and shown. */
 export interface Request {
-  method?: 'GET' | 'POST';
   url: string | URL;
-  bearer?: string;
-  /** Sent as application/x-www-form-urlencoded. */
-  form?: Readonly<Record<string, string>>;
+  headers?: Readonly<Record<string, string>> | undefined;
+  /** Sent by POST as application/x-www-form-urlencoded. */
+  form?: Readonly<Record<string, string>> | undefined;
   /** The cookies of a browser's request; its HTML is not printed. */
   browser?: CookieJar;
 }
@@ -31,12 +30,11 @@ export interface Answer {
  * @throws StepFailure without an answer within ten seconds
  */
 export async function exchange(transcript: Transcript, request: Request): Promise<Answer> {
-  const { method = 'GET', bearer, form, browser } = request;
+  const { headers = {}, form = {}, browser } = request;
+  const method = request.form ? 'POST' : 'GET';
   const url = new URL(request.url);
-  const cookies = browser?.header(url);
-  const sent: [string, string][] = [...url.searchParams];
-  if (bearer !== undefined) sent.push(['Authorization', `Bearer ${bearer}`]);
-  if (form) sent.push(...Object.entries(form));
+  const cookies = browser?.header();
+  const sent = [...url.searchParams, ...Object.entries(headers), ...Object.entries(form)];
   transcript.traffic('→', `${method} ${url.origin}${url.pathname}`, sent);
 
   let response: Response;
@@ -49,9 +47,9 @@ export async function exchange(transcript: Transcript, request: Request): Promis
       headers: {
         Accept: browser ? 'text/html' : 'application/json',
         ...(cookies !== undefined && { Cookie: cookies }),
-        ...(bearer !== undefined && { Authorization: `Bearer ${bearer}` }),
+        ...headers,
       },
-      ...(form && { body: new URLSearchParams(form) }),
+      ...(request.form && { body: new URLSearchParams(form) }),
     });
     text = await response.text();
   } catch (cause) {
@@ -72,7 +70,7 @@ export async function exchange(transcript: Transcript, request: Request): Promis
     text,
     json: parse(text),
   };
-  const names = browser?.store(url, response.headers) ?? [];
+  const names = browser?.store(response.headers.getSetCookie()) ?? [];
   transcript.traffic('←', `${response.status} ${response.statusText}`.trim(), answerParts(answer, names));
   return answer;
 }

@@ -24,7 +24,7 @@ export async function revocation({
   newest: Tokens;
 }): Promise<void> {
   await transcript.step('A thief presents the code again', async () => {
-    const { status, json } = await application.presentCode(code);
+    const { status, json } = await application.client.redeem(code);
     expectEqual('status', 400, status);
     expectEqual('error', 'invalid_grant', json['error'] as string);
     return { proof: 'refused, since a code works once', value: undefined };
@@ -33,7 +33,7 @@ export async function revocation({
   await transcript.step('So the newest access token is revoked too', async () => {
     const startedAt = performance.now();
     for (;;) {
-      const { status } = await application.me(newest);
+      const { status } = await application.client.me(newest.accessToken);
       const elapsed = Math.round(performance.now() - startedAt);
       if (status === 401) return { proof: `the API refuses it ${elapsed} ms after`, value: undefined };
       expectEqual('status', 200, status);

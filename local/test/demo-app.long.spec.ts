@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import pg from 'pg';
-import { complaintsOf, launchBrowser } from '#test/support/browser.js';
+import { complaintsOf, launchBrowser } from '#test/support/chromium.js';
 import { type RunningProduct, startProduct } from '#test/end-to-end/running-product.js';
 
 let product: RunningProduct;

@@ -28,7 +28,7 @@ const SECONDS = 4;
 /** Who request one user's pages over and over, while others' pages are measured. */
 const VISITORS = 2;
 
-type Stage = Readonly<Record<string, Figures>>;
+type Measurement = Readonly<Record<string, Figures>>;
 
 async function growth(product: Product, grants: number): Promise<string> {
   const { fixture } = product;
@@ -40,7 +40,7 @@ async function growth(product: Product, grants: number): Promise<string> {
   ];
   const heavyId = await idOf(product, heavy);
 
-  const stage = async (): Promise<Stage> => {
+  const measureAll = async (): Promise<Measurement> => {
     const tokens = new Tokens();
     const users = await many(PEOPLE, () => fixture.user());
     let turn = 0;
@@ -51,17 +51,17 @@ async function growth(product: Product, grants: number): Promise<string> {
     const { unknown } = resourceCases(product, tokens);
     return { ...figures, ...(await take(product, { unknown })), ...(await pages()) };
   };
-  const pages = (): Promise<Stage> => {
+  const pages = (): Promise<Measurement> => {
     const { consent, apps } = authorizeCases(product, client.client_id, people);
     return take(product, { consent, apps });
   };
 
   await fillGrants(product, client.client_id, 1, FEW);
-  // The first stage compiles the code.
-  await stage();
-  const before = await stage();
+  // The first measurement compiles the code.
+  await measureAll();
+  const before = await measureAll();
   await fillGrants(product, client.client_id, FEW + 1, grants);
-  const after = await stage();
+  const after = await measureAll();
 
   const alone = await besideVisits(product, client.client_id, light, pages);
   const own = Math.floor(grants / 10);
@@ -77,7 +77,7 @@ async function growth(product: Product, grants: number): Promise<string> {
   ].join('\n\n');
 }
 
-async function take(product: Product, cases: Readonly<Record<string, Case>>): Promise<Stage> {
+async function take(product: Product, cases: Readonly<Record<string, Case>>): Promise<Measurement> {
   const figures: Record<string, Figures> = {};
   for (const [name, subject] of Object.entries(cases)) {
     figures[name] = await measure(subject, product.apps, SECONDS);
@@ -91,8 +91,8 @@ async function besideVisits(
   { authUrl }: Product,
   clientId: string,
   { session: { cookie } }: Person,
-  work: () => Promise<Stage>,
-): Promise<Stage> {
+  work: () => Promise<Measurement>,
+): Promise<Measurement> {
   const over = new AbortController();
   const visitor = async () => {
     while (!over.signal.aborted)
@@ -120,9 +120,9 @@ async function idOf({ fixture }: Product, { login }: Person): Promise<number> {
  */
 function comparison(
   one: string,
-  before: Stage,
+  before: Measurement,
   other: string,
-  after: Stage,
+  after: Measurement,
   columns: readonly ('p50' | 'CPU')[] = ['p50', 'CPU'],
 ): string {
   const cpuOf = ({ cpu }: Figures) => Object.values(cpu).reduce((sum, part) => sum + part, 0);

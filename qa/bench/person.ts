@@ -1,22 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import { hashPassword } from '#database/user/password.js';
 import { REDIRECT_URI } from '#test/support/fixture.js';
-import { CookieJar } from '#local/demo/cookie-jar.js';
-import { findForm, type PageForm } from '#local/demo/page-form.js';
+import { findForm, type PageForm } from '#local/demo/page.js';
+import { Browser } from '#test/support/browser.js';
 import type { Product } from './product.js';
 
 const PASSWORD = randomBytes(12).toString('base64url');
 let passwordHash: Promise<string> | undefined;
 
-/** A user who has logged in, and the forms that lay open in the browser. */
+/** A logged-in user, with the login and consent forms. */
 export interface Person {
-  /** The login form and the cookie it was given with; good for any number of logins. */
+  /** The login form and its cookie, valid for any number of logins. */
   readonly login: { readonly form: PageForm; readonly cookie: string; readonly body: string };
   /** The session's cookie, and the consent form. */
   readonly session: { readonly consent: PageForm; readonly cookie: string };
 }
 
-/** Where the client sends browsers. */
+/** Path of the client's authorization request. */
 export function authorizationPath(clientId: string, prompt?: string): string {
   const query = new URLSearchParams({ client_id: clientId, redirect_uri: REDIRECT_URI, state: 'bench' });
   if (prompt) query.set('prompt', prompt);
@@ -30,28 +30,16 @@ export async function newPerson({ authUrl, fixture }: Product, clientId: string)
   const email = `${username}@example.com`;
   await fixture.users.create({ email, username, name: 'Bench', passwordHash: await passwordHash });
 
-  const jar = new CookieJar();
-  const visit = async (url: URL, body?: string) => {
-    const answer = await fetch(url, {
-      redirect: 'manual',
-      headers: {
-        cookie: jar.header(url) ?? '',
-        ...(body !== undefined && { 'content-type': 'application/x-www-form-urlencoded' }),
-      },
-      ...(body !== undefined && { method: 'POST', body }),
-    });
-    jar.store(url, answer.headers);
-    return answer;
-  };
+  const browser = new Browser(authUrl);
   const start = new URL(authorizationPath(clientId, 'consent'), authUrl);
-  const loginUrl = new URL((await visit(start)).headers.get('location') ?? '', start);
-  const form = findForm(await (await visit(loginUrl)).text(), loginUrl, 'password');
-  const before = jar.header(loginUrl) ?? '';
-  const body = new URLSearchParams({ ...form.fields, username, password: PASSWORD }).toString();
-  await visit(form.action, body);
-  const consent = findForm(await (await visit(start)).text(), start, 'decision=allow');
+  const loginUrl = new URL((await browser.get(start)).headers['location'] ?? '', start);
+  const form = findForm((await browser.get(loginUrl)).text, loginUrl, 'password');
+  const before = browser.cookies.header() ?? '';
+  const fields = { ...form.fields, username, password: PASSWORD };
+  await browser.post(form.action, fields);
+  const consent = findForm((await browser.get(start)).text, start, 'decision=allow');
   return {
-    login: { form, cookie: before, body },
-    session: { consent, cookie: jar.header(start) ?? '' },
+    login: { form, cookie: before, body: new URLSearchParams(fields).toString() },
+    session: { consent, cookie: browser.cookies.header() ?? '' },
   };
 }

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { csrfToken, type FormPurpose } from '../../apps/authorize/src/session/csrf.guard.js';
 import { type Answer, header } from './wire.js';
 import type { SecretKind } from './leaks.js';
-import type { World } from './world.js';
+import type { TestEnvironment } from './test-environment.js';
 import { generateClientSecret } from '#oauth/client.js';
 import { hashPassword } from '#database/user/password.js';
 import { challengeOf } from '#oauth/pkce.js';
@@ -51,7 +51,7 @@ export class Actor {
   private cookie: string | null = null;
 
   private constructor(
-    readonly world: World,
+    readonly environment: TestEnvironment,
     readonly confidential: FuzzClient,
     readonly publicClient: FuzzClient,
     readonly resourceServer: { readonly id: string; readonly secret: string },
@@ -62,8 +62,8 @@ export class Actor {
     readonly user: { readonly id: number; readonly email: string; readonly password: string },
   ) {}
 
-  static async create(world: World, name: string): Promise<Actor> {
-    const { clients, resourceServers, users } = world.fixture;
+  static async create(environment: TestEnvironment, name: string): Promise<Actor> {
+    const { clients, resourceServers, users } = environment.fixture;
     const [{ secret, hash }, api] = [generateClientSecret(), generateClientSecret()];
     const key = await DpopKey.generate();
     const redirectUris = ['https://app.example.com/callback?tenant=7', `http://localhost:1/${name}`];
@@ -90,25 +90,25 @@ export class Actor {
     const passwordHash = await hashPassword(password);
     const username = `${name}${randomInt(2 ** 40)}`;
     const user = await users.create({ email, username, name: 'Ada <b>"Fuzz"</b>', passwordHash });
-    world.redirectUris.set(ours.clientId, redirectUris).set(native.clientId, nativeUris);
-    world.secrets.add('client secret', secret);
-    world.secrets.add('client secret', api.secret);
-    world.secrets.add('password', password);
-    world.secrets.add('private key', String((await crypto.subtle.exportKey('jwk', key.privateKey)).d));
+    environment.redirectUris.set(ours.clientId, redirectUris).set(native.clientId, nativeUris);
+    environment.secrets.add('client secret', secret);
+    environment.secrets.add('client secret', api.secret);
+    environment.secrets.add('password', password);
+    environment.secrets.add('private key', String((await crypto.subtle.exportKey('jwk', key.privateKey)).d));
     return new Actor(
-      world,
+      environment,
       { id: ours.clientId, secret, redirectUris },
       { id: native.clientId, secret: undefined, redirectUris: nativeUris },
       { id: resourceServer.id, secret: api.secret },
       String(ours.logo),
       key,
-      await world.fixture.user(),
+      await environment.fixture.user(),
       { id: user.id, email, password },
     );
   }
 
-  get urls(): World['urls'] {
-    return this.world.urls;
+  get urls(): TestEnvironment['urls'] {
+    return this.environment.urls;
   }
 
   client(isPublic: boolean): FuzzClient {
@@ -118,7 +118,7 @@ export class Actor {
   /** A new random value, registered as a secret. */
   newSecret(kind: SecretKind, bytes = 32): string {
     const value = random(bytes);
-    this.world.secrets.add(kind, value);
+    this.environment.secrets.add(kind, value);
     return value;
   }
 
@@ -138,14 +138,14 @@ export class Actor {
     const challenge = challengeOf(verifier) ?? '';
     const scope = 'profile:read bookings:read';
     const pending = { redirectUri, challenge, scope, ...(bound && { jkt: this.key.jkt }) };
-    const code = await this.store(() => this.world.fixture.code(id, this.owner, pending));
-    this.world.secrets.add('code', code);
+    const code = await this.store(() => this.environment.fixture.code(id, this.owner, pending));
+    this.environment.secrets.add('code', code);
     return { code, verifier, redirectUri };
   }
 
   /** Creates a grant of the user, which a request can revoke. */
   async connect(): Promise<void> {
-    const { fixture, secrets } = this.world;
+    const { fixture, secrets } = this.environment;
     secrets.add('code', await this.store(() => fixture.code(this.confidential.id, this.user.id)));
   }
 
@@ -175,7 +175,7 @@ export class Actor {
   /** The CSRF token of a form for the session in this Cookie header. */
   csrf(cookies: string, purpose: FormPurpose): string {
     const token = csrfToken(/session=([\w-]{43})/.exec(cookies)?.[1] ?? '', purpose);
-    this.world.secrets.add('csrf token', token);
+    this.environment.secrets.add('csrf token', token);
     return token;
   }
 
@@ -192,7 +192,7 @@ export class Actor {
 
   /** Registers the credentials in an answer as secrets. */
   collectSecrets(answer: Answer): void {
-    const { secrets } = this.world;
+    const { secrets } = this.environment;
     const text = answer.body.toString('latin1');
     for (const [token] of text.matchAll(/\bs[ar]t_[\w-]+/g)) {
       secrets.add(token.startsWith('sat') ? 'access token' : 'refresh token', token);
@@ -213,7 +213,7 @@ export class Actor {
   private async exchange(kind: GrantKind): Promise<TokenPair> {
     const client = this.client(kind.isPublic);
     const { code, verifier, redirectUri } = await this.code(kind);
-    const url = `${this.world.urls.token}/api/auth/oauth/token`;
+    const url = `${this.environment.urls.token}/api/auth/oauth/token`;
     const answer = await this.submit(
       url,
       {
@@ -229,8 +229,8 @@ export class Actor {
     const pair = (await answer.json()) as Record<'access_token' | 'refresh_token', string>;
     if (!answer.ok) throw new Error(`a code was not exchanged: ${JSON.stringify(pair)}`);
     const { access_token: access, refresh_token: refresh } = pair;
-    this.world.secrets.add('access token', access);
-    this.world.secrets.add('refresh token', refresh);
+    this.environment.secrets.add('access token', access);
+    this.environment.secrets.add('refresh token', refresh);
     return { client, access, refresh, bound: kind.bound, issuedAt: Date.now() };
   }
 
@@ -238,11 +238,12 @@ export class Actor {
     const before = `oauth_service_session=${this.newSecret('cookie')}`;
     const { email, password } = this.user;
     const form = { csrf_token: this.csrf(before, 'login'), username: email, password };
-    const url = `${this.world.urls.authorize}/auth/login`;
+    const url = `${this.environment.urls.authorize}/auth/login`;
     const answer = await this.submit(url, form, async () => ({ Cookie: before }));
     const cookies = answer.headers.getSetCookie().map((line) => line.split(';')[0] ?? '');
     if (answer.status !== 303) throw new Error(`a login was answered ${answer.status}`);
-    for (const cookie of cookies) this.world.secrets.add('cookie', cookie.slice(cookie.indexOf('=') + 1));
+    for (const cookie of cookies)
+      this.environment.secrets.add('cookie', cookie.slice(cookie.indexOf('=') + 1));
     return cookies.join('; ');
   }
 

@@ -6,7 +6,7 @@ import { type RecordedFinding, Findings, type Lane, mixSeeds, runLane } from './
 import { KnownSecrets } from './leaks.js';
 import { checkLogLine, checkMemory } from './process-oracle.js';
 import type { OpenTarget, Target } from './target.js';
-import { type MemoryOfApps, startWorld, type World } from './world.js';
+import { type MemoryOfApps, startTestEnvironment, type TestEnvironment } from './test-environment.js';
 
 /** Minutes, or the number of requests to each target. */
 type Length = { readonly minutes: number } | { readonly requests: number };
@@ -78,7 +78,7 @@ export class Campaign {
   /** @param services private services; the campaign closes them */
   async run(services: Isolated): Promise<Result> {
     const secrets = new KnownSecrets();
-    const world = await startWorld(services, secrets, {
+    const environment = await startTestEnvironment(services, secrets, {
       line: (app, line) => this.recordWithRecent(checkLogLine(app, line, secrets)),
       ended: (app, how) => {
         this.processEnded = true;
@@ -88,8 +88,8 @@ export class Campaign {
     });
     const targets: Target[] = [];
     try {
-      for (const open of this.plan.targets) targets.push(await open(world, this.tally));
-      const memory = await this.runLanes(await lanesOf(targets, world), world);
+      for (const open of this.plan.targets) targets.push(await open(environment, this.tally));
+      const memory = await this.runLanes(await lanesOf(targets, environment), environment);
       return {
         seed: this.plan.seed,
         requests: this.requests,
@@ -100,22 +100,27 @@ export class Campaign {
       };
     } finally {
       await Promise.all(targets.map((target) => target.close()));
-      await world.close();
+      await environment.close();
     }
   }
 
   /** Warms up before a timed run, then measures memory before and after the requests. */
-  private async runLanes(lanes: readonly Lane[], world: World): Promise<MemoryComparison | null> {
+  private async runLanes(
+    lanes: readonly Lane[],
+    environment: TestEnvironment,
+  ): Promise<MemoryComparison | null> {
     const { length } = this.plan;
     const warm = performance.now() + WARM_UP.milliseconds;
     if ('minutes' in length)
       await this.phase(1, lanes, { runs: () => WARM_UP.runs, isOver: () => performance.now() > warm });
-    const before = this.isOver ? null : await world.memory();
+    const before = this.isOver ? null : await environment.memory();
     if ('minutes' in length && !this.isOver) this.end = performance.now() + length.minutes * 60_000;
     const runs = (target: Target) =>
       'minutes' in length ? Infinity : Math.ceil(length.requests / target.lanes);
     await this.phase(2, lanes, { runs, isOver: () => false });
-    return before && !this.processEnded ? { before, after: await this.memoryAfter(world, before) } : null;
+    return before && !this.processEnded
+      ? { before, after: await this.memoryAfter(environment, before) }
+      : null;
   }
 
   private async phase(
@@ -153,9 +158,9 @@ export class Campaign {
   }
 
   /** Measures memory after the requests. Repeats the measurement: the memory of the last requests may be freed late. */
-  private async memoryAfter(world: World, before: MemoryOfApps): Promise<MemoryOfApps> {
+  private async memoryAfter(environment: TestEnvironment, before: MemoryOfApps): Promise<MemoryOfApps> {
     for (let attempt = 1; ; attempt += 1) {
-      const after = await world.memory();
+      const after = await environment.memory();
       const findings = checkMemory(before, after);
       if (findings.length > 0 && attempt < MAX_MEMORY_CHECKS) {
         await sleep(MEMORY_CHECK_PAUSE_MS);
@@ -171,10 +176,10 @@ export class Campaign {
   }
 }
 
-async function lanesOf(targets: readonly Target[], world: World): Promise<Lane[]> {
+async function lanesOf(targets: readonly Target[], environment: TestEnvironment): Promise<Lane[]> {
   const lanes: Lane[] = [];
   for (const target of targets)
     for (let n = 0; n < target.lanes; n += 1)
-      lanes.push({ target, actor: await Actor.create(world, `${target.name}${n}`) });
+      lanes.push({ target, actor: await Actor.create(environment, `${target.name}${n}`) });
   return lanes;
 }

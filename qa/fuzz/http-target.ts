@@ -6,7 +6,7 @@ import { FUZZED_ENDPOINTS } from './endpoints/endpoints.js';
 import { type Mutation, mutation } from './mutations.js';
 import { sendAndCheck, type HttpRecipe, prepare } from './request.js';
 import type { Tally, Target } from './target.js';
-import type { World } from './world.js';
+import type { TestEnvironment } from './test-environment.js';
 
 const recipeOf = (mutations: fc.Arbitrary<readonly Mutation[]>): fc.Arbitrary<HttpRecipe> =>
   fc.record({
@@ -24,15 +24,15 @@ export const validRecipe = recipeOf(fc.constant([]));
 const LARGE = 256 * 1024;
 
 /** Well-formed HTTP with unexpected content, one request per connection. */
-export async function openHttp(world: World, tally: Tally): Promise<Target<HttpRecipe>> {
+export async function openHttp(environment: TestEnvironment, tally: Tally): Promise<Target<HttpRecipe>> {
   return {
     name: 'http',
     lanes: 4,
     recipe: httpRecipe,
     close: async () => undefined,
     run: (recipe: HttpRecipe, actor: Actor): Promise<Finding[]> =>
-      sendAndCheck({ actor, world, tally }, async () => {
-        const { draft, port, sent } = await prepare(recipe, actor, world);
+      sendAndCheck({ actor, environment, tally }, async () => {
+        const { draft, port, sent } = await prepare(recipe, actor, environment);
         const bytes = encode(draft);
         // Node closes the connection of a CONNECT. A client that is still sending when the server closes may lose the answer.
         const mayLoseAnswer = draft.method === 'CONNECT' || bytes.length > LARGE;

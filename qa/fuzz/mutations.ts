@@ -193,7 +193,7 @@ function mutateParameter(draft: Draft, change: ParameterChange, actor: Actor): v
   if (change.do === 'set') field.value = valueOf(change.to);
   else if (change.do === 'rename') {
     // The value may now be, for example, a redirect_uri, which the log contains.
-    actor.world.secrets.forget(JSON.stringify(field.value));
+    actor.environment.secrets.forget(JSON.stringify(field.value));
     field.name = change.to;
   } else if (change.do === 'other credential') field.value = credentialFor(field, change.pick, actor);
   else if (change.do === 'drop') list.splice(index, 1);
@@ -231,7 +231,7 @@ function mutateHeader(draft: Draft, change: HeaderChange, actor: Actor): void {
 function mutateBody(
   draft: Draft,
   { body: change, at: position }: Extract<Mutation, { body: BodyChange }>,
-  { world }: Actor,
+  { environment }: Actor,
 ): void {
   if (change === 'one') draft.body ??= { format: 'json', fields: [], changes: [], chunked: false };
   else if (change === 'none') draft.body = null;
@@ -239,7 +239,7 @@ function mutateBody(
   if (change === 'chunked') draft.body.chunked = true;
   else if (change === 'other format') draft.body.format = draft.body.format === 'form' ? 'json' : 'form';
   else if (change !== 'one' && change !== 'none') {
-    if (change === 'flip') forgetVerifier(draft, world.secrets);
+    if (change === 'flip') forgetVerifier(draft, environment.secrets);
     const alter = BODY_CHANGES[change];
     draft.body.changes.push((bytes) => alter(bytes, position));
   }

@@ -15,7 +15,7 @@ import type { Finding } from './answer-oracle.js';
 import { traceIn } from './leaks.js';
 import type { Tally, Target } from './target.js';
 import { type UnexpectedValue, unexpectedName, unexpectedValue, valueOf } from './values.js';
-import type { World } from './world.js';
+import type { TestEnvironment } from './test-environment.js';
 
 type Subject = keyof typeof SUBJECTS;
 
@@ -176,8 +176,8 @@ const MESSAGES: Readonly<Record<Subject, Message>> = {
 };
 
 /** Sends messages to every subject of the contract, with the permission to do so. */
-export async function openNats(world: World, tally: Tally): Promise<Target<NatsRecipe>> {
-  const nats = await connect(natsOptions(world.natsUrl, 'fuzz'));
+export async function openNats(environment: TestEnvironment, tally: Tally): Promise<Target<NatsRecipe>> {
+  const nats = await connect(natsOptions(environment.natsUrl, 'fuzz'));
   const send = async (recipe: NatsRecipe, actor: Actor): Promise<Reply> => {
     const subject = SUBJECTS[recipe.subject];
     const payload = await payloadOf(recipe, actor);
@@ -207,7 +207,7 @@ export async function openNats(world: World, tally: Tally): Promise<Target<NatsR
     async run(recipe: NatsRecipe, actor: Actor): Promise<Finding[]> {
       for (let attempt = 1; ; attempt += 1) {
         const reply = await send(recipe, actor);
-        const found = checkReply(recipe, reply, world);
+        const found = checkReply(recipe, reply, environment);
         tally(SUBJECTS[recipe.subject], outcomeOf(reply));
         // Retries as over HTTP: on a busy machine the product may be overloaded.
         if (!found.some(({ rule }) => rule === REFUSED) || attempt === MAX_ATTEMPTS) return found;
@@ -232,7 +232,7 @@ function outcomeOf(reply: Reply): string {
 }
 
 /** Checks a reply against every rule. */
-function checkReply(recipe: NatsRecipe, reply: Reply, { secrets }: World): Finding[] {
+function checkReply(recipe: NatsRecipe, reply: Reply, { secrets }: TestEnvironment): Finding[] {
   const text = textOf(reply);
   const found: Finding[] = [];
   const add = (rule: string, detail: string) => found.push({ rule, where: SUBJECTS[recipe.subject], detail });

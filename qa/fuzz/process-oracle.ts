@@ -1,7 +1,7 @@
 import type { AppName } from '#test/support/launch-app.js';
 import type { Finding } from './answer-oracle.js';
 import { type KnownSecrets, traceIn } from './leaks.js';
-import { APPS, type MemoryOfApps } from './world.js';
+import { APPS, type MemoryOfApps } from './test-environment.js';
 
 /** The fields of a log entry that decide what it may contain. */
 interface Entry {

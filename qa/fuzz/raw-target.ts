@@ -7,7 +7,7 @@ import { type Distortion, distortion, distort } from './distortions.js';
 import { forgetVerifier } from './mutations.js';
 import { sendAndCheck, type HttpRecipe, prepare } from './request.js';
 import type { Tally, Target } from './target.js';
-import type { World } from './world.js';
+import type { TestEnvironment } from './test-environment.js';
 
 export interface RawRecipe {
   readonly base: HttpRecipe;
@@ -20,21 +20,21 @@ const rawRecipe: fc.Arbitrary<RawRecipe> = fc.record({ base: validRecipe, distor
 const MAX_REQUESTS = 20;
 
 /** Bytes that may not be HTTP, split sends, and connections that end early. */
-export async function openRaw(world: World, tally: Tally): Promise<Target<RawRecipe>> {
+export async function openRaw(environment: TestEnvironment, tally: Tally): Promise<Target<RawRecipe>> {
   return {
     name: 'raw',
     lanes: 8,
     recipe: rawRecipe,
     close: async () => undefined,
     run: ({ base, distortion: how }: RawRecipe, actor: Actor): Promise<Finding[]> =>
-      sendAndCheck({ actor, world, tally }, async () => {
-        const { draft, port, sent } = await prepare(base, actor, world);
+      sendAndCheck({ actor, environment, tally }, async () => {
+        const { draft, port, sent } = await prepare(base, actor, environment);
         const { validStatuses, ...changed } = sent;
         const { transmission, requests = Infinity, staysValid = false } = distort(how, encode(draft));
         // An edit may have moved a secret into a place that the product shows.
         if ('edits' in how) {
-          world.secrets.forget(sent.target);
-          forgetVerifier(draft, world.secrets);
+          environment.secrets.forget(sent.target);
+          forgetVerifier(draft, environment.secrets);
         }
         return {
           port,

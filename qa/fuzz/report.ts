@@ -1,6 +1,6 @@
 import type { Progress, Result } from './campaign.js';
 import { mib } from './process-oracle.js';
-import { APPS } from './world.js';
+import { APPS } from './test-environment.js';
 
 const count = (value: number) => Math.round(value).toLocaleString('en').replaceAll(',', ' ');
 const clock = (milliseconds: number) => {

@@ -6,7 +6,7 @@ import { FUZZED_ENDPOINTS } from './endpoints/endpoints.js';
 import { type Mutation, mutate } from './mutations.js';
 import { DEADLINE_MS, REQUEST_TIMEOUT_MS, type Tally } from './target.js';
 import { type Exchange, exchange, type Transmission } from './wire.js';
-import type { World } from './world.js';
+import type { TestEnvironment } from './test-environment.js';
 
 /** A valid request and its mutations. About one recipe in five has none. */
 export interface HttpRecipe {
@@ -25,7 +25,7 @@ export interface Prepared {
 export async function prepare(
   { endpoint: name, variant, mutations }: HttpRecipe,
   actor: Actor,
-  world: World,
+  environment: TestEnvironment,
 ): Promise<Prepared> {
   const found = FUZZED_ENDPOINTS.find((endpoint) => endpoint.name === name);
   if (!found) throw new Error(`there is no endpoint ${name}`);
@@ -35,7 +35,7 @@ export async function prepare(
   const username = draft.body?.fields.find((field) => field.name === 'username')?.value;
   return {
     draft,
-    port: world.port(app, internal),
+    port: environment.port(app, internal),
     sent: {
       where: name,
       app,
@@ -61,7 +61,7 @@ const PAUSE_MS = 2_000;
 
 /** Sends a request and checks its answers. */
 export async function sendAndCheck(
-  { actor, world, tally }: { actor: Actor; world: World; tally: Tally },
+  { actor, environment, tally }: { actor: Actor; environment: TestEnvironment; tally: Tally },
   prepareTransfer: () => Promise<Transfer>,
 ): Promise<Finding[]> {
   for (let attempt = 1; ; attempt += 1) {
@@ -71,7 +71,7 @@ export async function sendAndCheck(
     for (const answer of result.answers) actor.collectSecrets(answer);
     tally(sent.where, String(first?.status ?? result.end));
     if (!sent.validStatuses || !mayBeBusy(result) || attempt === MAX_ATTEMPTS)
-      return checkExchange(sent, result, world);
+      return checkExchange(sent, result, environment);
     await sleep(PAUSE_MS);
   }
 }

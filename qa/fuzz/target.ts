@@ -1,7 +1,7 @@
 import type { Arbitrary } from 'fast-check';
 import type { Actor } from './actor.js';
 import type { Finding } from './answer-oracle.js';
-import type { World } from './world.js';
+import type { TestEnvironment } from './test-environment.js';
 
 /** Counts an outcome: an endpoint or subject, and the status of its answer. */
 export type Tally = (where: string, outcome: string) => void;
@@ -16,7 +16,7 @@ export interface Target<Recipe = unknown> {
   close(): Promise<void>;
 }
 
-export type OpenTarget = (world: World, tally: Tally) => Promise<Target>;
+export type OpenTarget = (environment: TestEnvironment, tally: Tally) => Promise<Target>;
 
 /** Milliseconds that a server waits for a request (docs/configuration.md, Limits). */
 export const REQUEST_TIMEOUT_MS = 10_000;

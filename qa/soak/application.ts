@@ -1,4 +1,5 @@
 import { ENDPOINTS } from '#oauth/endpoints.js';
+import { OAuthClient, type OAuthRequest } from '#local/demo/oauth-client.js';
 import { DpopKey } from '#test/support/dpop-key.js';
 import type { Authorization } from './browser.js';
 import { type Client, type Installation, REDIRECT_URI } from './installation.js';
@@ -7,6 +8,8 @@ import type { BuildRequest, Requests, Attempt } from './requests.js';
 
 /** The requests of a third-party application's server, and of an API that introspects its tokens. */
 export class Application {
+  private readonly messages: OAuthClient<OAuthRequest>;
+
   private constructor(
     private readonly requests: Requests,
     private readonly installation: Installation,
@@ -14,7 +17,9 @@ export class Application {
     private readonly resourceServer: Required<Client>,
     /** Its DPoP key (RFC 9449); null if its tokens are bearer tokens. */
     readonly key: DpopKey | null,
-  ) {}
+  ) {
+    this.messages = new OAuthClient(client, REDIRECT_URI, (request) => request);
+  }
 
   static async create(
     requests: Requests,
@@ -28,20 +33,15 @@ export class Application {
   }
 
   redeemRequest({ code, verifier }: Authorization): BuildRequest {
-    return this.tokenRequest({
-      grant_type: 'authorization_code',
-      code,
-      redirect_uri: REDIRECT_URI,
-      code_verifier: verifier,
-    });
+    return this.withProof(this.messages.redeem(code, { code_verifier: verifier }));
   }
 
   refreshRequest({ refreshToken }: TokenPair): BuildRequest {
-    return this.tokenRequest({ grant_type: 'refresh_token', refresh_token: refreshToken });
+    return this.withProof(this.messages.refresh(refreshToken));
   }
 
   revokeRequest(token: string): BuildRequest {
-    return () => ({ path: ENDPOINTS.revoke, form: { token, ...this.client } });
+    return () => this.messages.revoke(token);
   }
 
   /** Calls the API once with an access token. */
@@ -78,14 +78,10 @@ export class Application {
     return () => ({ path: ENDPOINTS.introspect, form: { token, ...this.resourceServer } });
   }
 
-  private tokenRequest(form: Record<string, string>): BuildRequest {
+  private withProof(message: OAuthRequest): BuildRequest {
     return async () => {
-      const proof = await this.key?.proof('POST', `${this.installation.urls.BASE_URL}${ENDPOINTS.token}`);
-      return {
-        path: ENDPOINTS.token,
-        form: { ...form, ...this.client },
-        ...(proof !== undefined && { headers: { DPoP: proof } }),
-      };
+      const proof = await this.key?.proof('POST', this.installation.urls.BASE_URL + message.path);
+      return proof === undefined ? message : { ...message, headers: { DPoP: proof } };
     };
   }
 }

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { CookieJar } from '#local/demo/cookie-jar.js';
-import { findForm, type PageForm } from '#local/demo/page-form.js';
+import { OAuthClient } from '#local/demo/oauth-client.js';
+import { CookieJar, findForm, formsOf } from '#local/demo/page.js';
 import { type Client, type User, REDIRECT_URI } from './installation.js';
 import { isUnavailable, type Requests, type Attempt } from './requests.js';
 import type { Operation, Timeline } from './timeline.js';
@@ -37,16 +37,12 @@ export class Browser {
 
   /** Follows an application's link, logs in if necessary, and clicks Allow. */
   async authorize(client: Client): Promise<Authorization> {
-    const [state, verifier] = [randomBytes(16).toString('hex'), randomBytes(32).toString('base64url')];
-    const query = new URLSearchParams({
-      client_id: client.client_id,
-      redirect_uri: REDIRECT_URI,
-      response_type: 'code',
-      state,
+    const verifier = randomBytes(32).toString('base64url');
+    let url = new OAuthClient(client, REDIRECT_URI, () => undefined).authorizationUrl(this.origin, {
       code_challenge: createHash('sha256').update(verifier).digest('base64url'),
       code_challenge_method: 'S256',
     });
-    let url = this.url(`/auth/oauth2/authorize?${query.toString()}`);
+    const state = url.searchParams.get('state') ?? '';
     for (let hop = 0; hop < MAX_HOPS; hop++) {
       let attempt = await this.visit('page', url);
       if (attempt.status === 200) {
@@ -96,12 +92,18 @@ export class Browser {
   async logOutEverywhere(): Promise<void> {
     const front = this.url('/auth/');
     const page = await this.visitLoggedIn(front);
-    const form = formTo(page.text, front, '/auth/logout-everywhere');
+    const form = formsOf(page.text).find(({ action }) => action === '/auth/logout-everywhere');
     const cookies = this.cookies;
     this.cookies = new CookieJar();
     this.loggedInAt = null;
     const attempts: Attempt[] = [];
-    await this.visit('log out everywhere', form.action, form.fields, attempts, cookies);
+    await this.visit(
+      'log out everywhere',
+      this.url('/auth/logout-everywhere'),
+      form?.fields,
+      attempts,
+      cookies,
+    );
     await this.waitIfUnanswered(attempts);
     const after = await this.visit('page', front, undefined, [], cookies);
     if (!this.isLogin(after)) throw this.report('an ended session is refused', undefined, [after]);
@@ -152,14 +154,14 @@ export class Browser {
     attempts: Attempt[] = [],
     cookies = this.cookies,
   ): Promise<Attempt> {
-    const cookie = cookies.header(url);
+    const cookie = cookies.header();
     const message = {
       path: `${url.pathname}${url.search}`,
       headers: { 'X-Forwarded-For': this.user.address, ...(cookie && { Cookie: cookie }) },
       ...(form && { form }),
     };
     const attempt = await this.requests.sendUntilAnswered(operation, () => message, attempts);
-    cookies.store(url, attempt.headers);
+    cookies.store(attempt.headers.getSetCookie());
     const expected = form === undefined || operation === 'allow' ? [200, 303] : [303];
     if (!expected.includes(attempt.status)) throw this.report('a page is served', undefined, [attempt]);
     return attempt;
@@ -190,10 +192,4 @@ export class Browser {
   private url(path: string): URL {
     return new URL(path, this.origin);
   }
-}
-
-/** The form whose action is this path. */
-function formTo(html: string, page: URL, path: string): PageForm {
-  const start = html.indexOf(`action="${path}"`);
-  return findForm(html.slice(html.lastIndexOf('<form', start)), page, 'csrf_token');
 }

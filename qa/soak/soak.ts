@@ -7,7 +7,7 @@ import { Account } from './actors/account.js';
 import { CheckedApplication } from './actors/checked-application.js';
 import { Operator } from './actors/operator.js';
 import { Thief } from './actors/thief.js';
-import { runActor, runStep, type World } from './actors/world.js';
+import { runActor, runStep, type TestEnvironment } from './actors/test-environment.js';
 import { Application } from './application.js';
 import { Availability } from './availability.js';
 import { Browser } from './browser.js';
@@ -72,7 +72,7 @@ class Soak {
   private readonly availability: Availability;
   private readonly model: Model;
   private readonly requests: Requests;
-  private readonly world: World;
+  private readonly environment: TestEnvironment;
   private ended = false;
 
   constructor(
@@ -90,7 +90,7 @@ class Soak {
     this.requests = new Requests(installation, timeline, this.random.fork(), record, hasEnded);
     const retryWindow = RETRY_WINDOW * 1000;
     const parts = { requests: this.requests, model: this.model, timeline, violate, hasEnded };
-    this.world = { ...parts, retryWindow, owners: new Map() };
+    this.environment = { ...parts, retryWindow, owners: new Map() };
   }
 
   async run(): Promise<Omit<Report, 'logs'>> {
@@ -111,7 +111,7 @@ class Soak {
     for (let number = 1; number <= count / 3; number++)
       revokers.push(await this.newAccount(count + number, clients[0] as Client, resourceServer, false));
     const operator = this.operator(resourceServer);
-    const thief = new Thief(this.world, this.random.fork());
+    const thief = new Thief(this.environment, this.random.fork());
     const actors = [
       ...accounts.map((account) => this.runActor(ACCOUNT_PAUSE_MS, () => account.step())),
       ...revokers.map((account) => this.runActor(ACCOUNT_PAUSE_MS, () => account.revokeCachedGrant())),
@@ -156,10 +156,10 @@ class Soak {
   /** Checks at every replica, without faults, that live grants work and revoked grants do not. */
   private async audit(accounts: readonly Account[], thief: Thief): Promise<void> {
     this.options.progress(`${this.elapsed()}  final audit`);
-    await Promise.all(accounts.map((account) => runStep(this.world, () => account.audit())));
+    await Promise.all(accounts.map((account) => runStep(this.environment, () => account.audit())));
     for (const grant of this.model.revoked)
       for (const choice of [0, 0, 0.65, 0.65, 0.8, 0.95])
-        await runStep(this.world, () => thief.present(grant, choice));
+        await runStep(this.environment, () => thief.present(grant, choice));
   }
 
   private async newAccount(
@@ -179,8 +179,8 @@ class Soak {
       bound,
     );
     const random = this.random.fork();
-    const checked = new CheckedApplication(this.world, random, user, application);
-    return new Account(this.world, random, browser, checked);
+    const checked = new CheckedApplication(this.environment, random, user, application);
+    return new Account(this.environment, random, browser, checked);
   }
 
   private operator(resourceServer: Required<Client>): Operator {
@@ -191,7 +191,7 @@ class Soak {
       const account = await this.newAccount(++number, client, resourceServer, false);
       return { account, clientId: client.client_id };
     };
-    return new Operator(this.world, newAccount, (id) => this.deleteClient(id), this.random.fork());
+    return new Operator(this.environment, newAccount, (id) => this.deleteClient(id), this.random.fork());
   }
 
   /** Retries while PostgreSQL is down. */
@@ -236,7 +236,7 @@ class Soak {
   }
 
   private runActor(pause: number, step: () => Promise<void>): Promise<void> {
-    return runActor(this.world, this.random.fork(), pause, step);
+    return runActor(this.environment, this.random.fork(), pause, step);
   }
 
   private async reportProgress(): Promise<void> {

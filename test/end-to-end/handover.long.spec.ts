@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { runOperator } from '../../apps/operator/test/support/run-operator.js';
-import { allow } from './allow.js';
+import { allow } from './use-product.js';
 import { type RunningProduct, startProduct } from './running-product.js';
 
 const bash = promisify(execFile);

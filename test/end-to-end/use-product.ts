@@ -1,66 +1,60 @@
 import { randomBytes } from 'node:crypto';
+import { OAuthClient, type OAuthRequest, sendTo } from '#local/demo/oauth-client.js';
 import type { RunFile } from '#local/demo/run-file.js';
-import { allow } from './allow.js';
+import { Browser } from '../support/browser.js';
 
 export interface Answer {
   readonly status: number;
   readonly body: Readonly<Record<string, unknown>>;
 }
 
+/** Opens an authorization URL in a new browser, logs in and allows access. @returns the URL of the application */
+export const allow = ({ user }: Pick<RunFile, 'user'>, url: string | URL, without?: readonly string[]) =>
+  new Browser('').allow(url, user, without);
+
 /** An application and its user: valid requests and some that are refused. */
 export class ProductUser {
   /** Every secret or personal value in requests and answers. */
   readonly seen = new Set<string>();
+  private readonly client: OAuthClient<Promise<Answer>>;
 
   constructor(private readonly run: RunFile) {
     const { client, user } = run;
+    this.client = new OAuthClient(client, client.redirect_uri, (request) => this.send(request));
     this.saw(client.client_id, client.client_secret, client.redirect_uri, user.email, user.password);
   }
 
+  /** Logs in with a new browser and allows access. */
   async code(): Promise<string> {
-    const { auth_url, client } = this.run;
-    const url = new URL(`${auth_url}/auth/oauth2/authorize`);
-    const state = randomBytes(12).toString('base64url');
-    url.search = new URLSearchParams({
-      client_id: client.client_id,
-      redirect_uri: client.redirect_uri,
-      response_type: 'code',
-      scope: 'profile:read',
-      state,
-    }).toString();
+    const url = this.client.authorizationUrl(this.run.auth_url, { scope: 'profile:read' });
     const callback = await allow(this.run, url);
     const code = callback.searchParams.get('code') ?? '';
-    this.saw(state, code);
+    this.saw(url.searchParams.get('state') ?? '', code);
     return code;
   }
 
   redeem(code: string): Promise<Answer> {
-    const { redirect_uri } = this.run.client;
-    return this.post('token', { grant_type: 'authorization_code', code, redirect_uri });
+    return this.client.redeem(code);
   }
 
   refresh(refreshToken: unknown): Promise<Answer> {
-    return this.post('token', { grant_type: 'refresh_token', refresh_token: String(refreshToken) });
+    return this.client.refresh(String(refreshToken));
   }
 
   revoke(token: unknown): Promise<Answer> {
-    return this.post('revoke', { token: String(token) });
+    return this.client.revoke(String(token));
   }
 
   async me(token: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
     const authorization = typeof token === 'string' ? { Authorization: `Bearer ${token}` } : {};
     // A query that must not appear in a trace or log.
-    const url = `${this.run.api_url}/v2/me?code=${randomBytes(16).toString('hex')}`;
-    const answer = await fetch(url, { headers: { ...headers, ...authorization } });
-    return { status: answer.status, body: (await answer.json()) as Answer['body'] };
+    const path = `/v2/me?code=${randomBytes(16).toString('hex')}`;
+    return this.send({ app: 'resource', path, headers: { ...headers, ...authorization } });
   }
 
-  private async post(path: string, parameters: Record<string, string>): Promise<Answer> {
-    const { client_id, client_secret } = this.run.client;
-    const answer = await fetch(`${this.run.base_url}/api/auth/oauth/${path}`, {
-      method: 'POST',
-      body: new URLSearchParams({ ...parameters, client_id, client_secret }),
-    });
+  private async send(request: OAuthRequest): Promise<Answer> {
+    const { base_url, api_url } = this.run;
+    const answer = await sendTo(request.app === 'token' ? base_url : api_url, request);
     const text = await answer.text();
     const body = (text === '' ? {} : JSON.parse(text)) as Answer['body'];
     for (const name of ['access_token', 'refresh_token', 'error_reference'])

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import pg from 'pg';
 import { freePort } from '#local/servers/free-port.js';
-import { complaintsOf, launchBrowser } from '../support/browser.js';
+import { complaintsOf, launchBrowser } from '../support/chromium.js';
 import { until } from '../support/until.js';
 import { type RunningProduct, startProduct } from '../end-to-end/running-product.js';
 

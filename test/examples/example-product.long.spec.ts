@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import * as oauth from 'openid-client';
 import type { Browser, Page } from 'playwright-core';
-import { launchBrowser } from '../support/browser.js';
+import { launchBrowser } from '../support/chromium.js';
 import { until } from '../support/until.js';
 import { OutsideProject, packIntrospection } from '../../libs/introspection/test/package/project.js';
 import { type ExampleProduct, startExampleProduct } from './example-product.js';

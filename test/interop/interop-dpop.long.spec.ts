@@ -1,6 +1,6 @@
 import * as oauth from 'oauth4webapi';
 import * as openid from 'openid-client';
-import { allow } from '../end-to-end/allow.js';
+import { allow } from '../end-to-end/use-product.js';
 import { type RunningProduct, startProduct } from '../end-to-end/running-product.js';
 
 describe.each(['optional', 'required'] as const)('DPoP (RFC 9449) with nonces %s', (DPOP_NONCE) => {

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { findLibraries, type WantedLibrary } from '../support/foreign-library.js';
 import { until } from '../support/until.js';
-import { allow } from '../end-to-end/allow.js';
+import { allow } from '../end-to-end/use-product.js';
 import { Dialogue } from './dialogue.js';
 import {
   createResourceServer,

@@ -5,7 +5,7 @@ import type { Browser, Page } from 'playwright-core';
 import { ClientStore } from '#database/client/client.store.js';
 import { freePort } from '#local/servers/free-port.js';
 import { type AppProcess, startApp } from '../support/app-process.js';
-import { launchBrowser } from '../support/browser.js';
+import { launchBrowser } from '../support/chromium.js';
 import { startMcpApi } from './mcp-api.js';
 import { type RunningProduct, startProduct, withStores } from '../end-to-end/running-product.js';
 

@@ -1,5 +1,5 @@
 import * as openid from 'openid-client';
-import { allow } from '../end-to-end/allow.js';
+import { allow } from '../end-to-end/use-product.js';
 import { type RunningProduct, startProduct } from '../end-to-end/running-product.js';
 
 let product: RunningProduct;

@@ -11,7 +11,7 @@ import OAuth2Strategy from 'passport-oauth2';
 import { AuthorizationCode } from 'simple-oauth2';
 import { ClientStore } from '#database/client/client.store.js';
 import { becomesRefused } from '../support/refused-token.js';
-import { allow } from '../end-to-end/allow.js';
+import { allow } from '../end-to-end/use-product.js';
 import {
   createResourceServer,
   type RunningProduct,

@@ -1,6 +1,6 @@
 import { ClientStore, type NewClient } from '#database/client/client.store.js';
 import { generateClientSecret } from '#oauth/client.js';
-import { allow } from '../end-to-end/allow.js';
+import { allow } from '../end-to-end/use-product.js';
 import { type RunningProduct, startProduct, withStores } from '../end-to-end/running-product.js';
 
 const REDIRECT_URI = 'https://app.example.com/callback';

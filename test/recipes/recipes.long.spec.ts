@@ -1,3 +1,4 @@
+import { Browser } from '../support/browser.js';
 import type { MissingLibrary } from '../support/foreign-library.js';
 import { becomesRefused } from '../support/refused-token.js';
 import { CalledRecipe, type Tokens } from './called-recipe.js';
@@ -5,7 +6,7 @@ import { CLIENT_RECIPES } from './client-recipes.js';
 import { type Recipe, RecipeFolder } from './recipe.js';
 import { findLibrariesOf } from './recipe-libraries.js';
 import { RecipeProduct, SCOPE } from './recipe-product.js';
-import { Browser, type RunningRecipe, startWebRecipe, WEB_RECIPES } from './web-recipe.js';
+import { type RunningRecipe, startWebRecipe, WEB_RECIPES } from './web-recipe.js';
 
 /** Found before the tests are declared, because their names contain the version. */
 const [clientRecipes, webRecipes] = [
@@ -113,9 +114,9 @@ for (const { recipe, library } of webRecipes) {
     /** What the application shows after the user has allowed. */
     async function connect(url: string): Promise<string> {
       const browser = new Browser(url);
-      const authorizationUrl = (await recipe.begin(browser)).headers.get('location') ?? '';
-      const page = await browser.open((await product.allow(authorizationUrl)).href);
-      return recipe.shows === undefined ? page : browser.open(recipe.shows);
+      const authorizationUrl = (await recipe.begin(browser)).headers['location'] ?? '';
+      const page = await browser.open(await product.allow(authorizationUrl));
+      return (recipe.shows === undefined ? page : await browser.open(recipe.shows)).text;
     }
 
     const start = (without?: string) => startWebRecipe(recipe, library, product, without);
@@ -136,7 +137,7 @@ for (const { recipe, library } of webRecipes) {
 
       it(`sends state${recipe.pkce ? ' and PKCE' : ''}`, async () => {
         const { headers } = await recipe.begin(new Browser(application.url));
-        const asked = Object.fromEntries(new URL(headers.get('location') ?? '').searchParams);
+        const asked = Object.fromEntries(new URL(headers['location'] ?? '').searchParams);
         expect(asked).toMatchObject({ scope: SCOPE, ...(recipe.pkce && { code_challenge_method: 'S256' }) });
         expect(asked['state']).toMatch(/^.{20,}$/);
       });
@@ -145,9 +146,9 @@ for (const { recipe, library } of webRecipes) {
         const [attacker, victim] = [new Browser(application.url), new Browser(application.url)];
         await recipe.begin(victim);
         const { headers } = await recipe.begin(attacker);
-        const callback = await product.allow(headers.get('location') ?? '');
-        expect(await victim.open(callback.href)).not.toContain('profile:read');
-        expect(recipe.shows === undefined ? '' : await victim.open(recipe.shows)).not.toContain(
+        const callback = await product.allow(headers['location'] ?? '');
+        expect((await victim.open(callback)).text).not.toContain('profile:read');
+        expect(recipe.shows === undefined ? '' : (await victim.open(recipe.shows)).text).not.toContain(
           'profile:read',
         );
       });

@@ -2,8 +2,9 @@ import { join } from 'node:path';
 import type { FoundLibrary } from '../support/foreign-library.js';
 import { freePort } from '#local/servers/free-port.js';
 import { startGuarded } from '#local/servers/guarded-process.js';
+import type { Response } from 'supertest';
+import type { Browser } from '../support/browser.js';
 import { until } from '../support/until.js';
-import { CookieJar } from '#local/demo/cookie-jar.js';
 import { type Recipe, RecipeFolder } from './recipe.js';
 import type { RecipeProduct } from './recipe-product.js';
 
@@ -33,7 +34,7 @@ export const WEB_RECIPES: readonly WebRecipe[] = [
     library: 'passport-oauth2',
     needs: ['state: true,\n  pkce: true,'],
     callback: '/callback',
-    begin: (browser) => browser.visit('/connect'),
+    begin: (browser) => browser.get('/connect'),
   },
   {
     ...JAVASCRIPT,
@@ -42,8 +43,8 @@ export const WEB_RECIPES: readonly WebRecipe[] = [
     needs: ["checks: ['pkce', 'state'],", 'issuer: ISSUER,'],
     callback: '/auth/callback/scheduling',
     begin: async (browser) => {
-      const { csrfToken } = (await (await browser.visit('/auth/csrf')).json()) as { csrfToken: string };
-      return browser.visit('/auth/signin/scheduling', { csrfToken });
+      const { csrfToken } = (await browser.get('/auth/csrf')).body as { csrfToken: string };
+      return browser.post('/auth/signin/scheduling', { csrfToken });
     },
     shows: '/auth/session',
   },
@@ -53,7 +54,7 @@ export const WEB_RECIPES: readonly WebRecipe[] = [
     library: 'grant',
     needs: ['state: true,'],
     callback: '/connect/scheduling/callback',
-    begin: (browser) => browser.visit('/connect/scheduling'),
+    begin: (browser) => browser.get('/connect/scheduling'),
   },
   {
     heading: 'Mojolicious::Plugin::OAuth2',
@@ -68,38 +69,9 @@ export const WEB_RECIPES: readonly WebRecipe[] = [
     needs: [', state => $state'],
     pkce: false,
     callback: '/callback',
-    begin: (browser) => browser.visit('/connect'),
+    begin: (browser) => browser.get('/connect'),
   },
 ];
-
-/** A browser that has the application open. */
-export class Browser {
-  private readonly cookies = new CookieJar();
-
-  constructor(private readonly url: string) {}
-
-  /** One request; no redirect is followed. */
-  async visit(path: string, form?: Readonly<Record<string, string>>): Promise<Response> {
-    const url = new URL(path, this.url);
-    const answer = await fetch(url, {
-      redirect: 'manual',
-      headers: { Cookie: this.cookies.header(url) ?? '' },
-      ...(form && { method: 'POST', body: new URLSearchParams(form) }),
-    });
-    this.cookies.store(url, answer.headers);
-    return answer;
-  }
-
-  /** Follows the application's redirects. @returns the page at their end */
-  async open(path: string): Promise<string> {
-    let answer = await this.visit(path);
-    for (let next = answer.headers.get('location'); next !== null; next = answer.headers.get('location')) {
-      await answer.arrayBuffer();
-      answer = await this.visit(next);
-    }
-    return answer.text();
-  }
-}
 
 /** The application of a recipe. */
 export interface RunningRecipe {

@@ -1,58 +1,109 @@
-import { access } from 'node:fs/promises';
-import { type Browser, chromium, type Page } from 'playwright-core';
-import { type Chromium, machineChromium, packagedChromium } from './chromium.js';
+import request, { type Response, type Test } from 'supertest';
+import { CookieJar, findForm, formsOf } from '#local/demo/page.js';
 
-/**
- * Starts a headless Chromium: the machine's own, else the one of the npm package, with the shared libraries it
- * brings when this machine lacks them. It ends with `close()`, and with this process.
- */
-export async function launchBrowser(): Promise<Browser> {
-  const own = await machineChromium();
-  if (own) return launch(own);
-  const packaged = await packagedChromium(!(await hasFonts()));
-  try {
-    return await launch(packaged);
-  } catch (error) {
-    if (!/error while loading shared libraries/.test(String(error))) throw error;
-    return launch(await packagedChromium(true));
+type Fields = Readonly<Record<string, string>>;
+
+const MAX_HOPS = 12;
+
+/** A user's browser over real HTTP, with cookies and forms. Only `open` and `allow` follow redirects. */
+export class Browser {
+  readonly cookies = new CookieJar();
+
+  /**
+   * @param server a server, or its origin
+   * @param deliver sends a request, for example with retries
+   */
+  constructor(
+    private readonly server: Parameters<typeof request>[0],
+    private readonly deliver: (send: () => Promise<Response>) => Promise<Response> = (send) => send(),
+  ) {}
+
+  get(address: string | URL, headers: Fields = {}): Promise<Response> {
+    return this.send(address, headers);
+  }
+
+  post(address: string | URL, fields: Fields, headers: Fields = {}): Promise<Response> {
+    return this.send(address, headers, fields);
+  }
+
+  /** Submits the first form of a page whose action begins with `action`. */
+  submit(page: Response, fields: Fields, action = '/auth/'): Promise<Response> {
+    const form = formsOf(page.text).find((candidate) => candidate.action.startsWith(action));
+    if (!form) throw new Error(`no form for ${action} in a page of status ${page.status}`);
+    return this.post(form.action, { ...form.hidden, ...fields });
+  }
+
+  /** Requests the Location of a response. */
+  follow({ headers }: Response): Promise<Response> {
+    return this.get(headers['location'] ?? '');
+  }
+
+  /** Follows all redirects. @returns the last response */
+  async open(address: string | URL): Promise<Response> {
+    let response = await this.get(address);
+    for (let hop = 0; response.headers['location'] !== undefined; hop++) {
+      if (hop === MAX_HOPS) throw new Error(`more than ${MAX_HOPS} redirects from ${String(address)}`);
+      response = await this.follow(response);
+    }
+    return response;
+  }
+
+  /**
+   * Opens an authorization URL, logs in and clicks Allow, if necessary.
+   *
+   * @param without checkboxes of the consent page to clear
+   * @returns the URL of the application to which the browser is redirected
+   */
+  async allow(
+    authorizationUrl: string | URL,
+    { email, password }: { readonly email: string; readonly password: string },
+    without: readonly string[] = [],
+  ): Promise<URL> {
+    let url = new URL(authorizationUrl);
+    let response = await this.get(url);
+    for (let [hop, isLoggedIn] = [0, false]; hop < MAX_HOPS; hop++) {
+      if (response.headers['location'] !== undefined) {
+        const target = new URL(response.headers['location'], url);
+        if (target.origin !== url.origin) return target;
+        url = target;
+        response = await this.get(url);
+      } else if (!isLoggedIn && url.pathname === '/auth/login') {
+        const { action, fields } = findForm(response.text, url, 'password');
+        response = await this.post(action, { ...fields, username: email, password });
+        isLoggedIn = true;
+      } else {
+        const { action, fields } = findForm(response.text, url, 'decision=allow');
+        const kept = Object.entries(fields).filter(([name]) => !without.includes(name));
+        response = await this.post(action, { ...Object.fromEntries(kept), decision: 'allow' });
+      }
+    }
+    throw new Error(`no redirect to the application after ${MAX_HOPS} hops: ${url.pathname}`);
+  }
+
+  private async send(address: string | URL, headers: Fields, fields?: Fields): Promise<Response> {
+    const url = URL.canParse(String(address)) ? new URL(address) : null;
+    const agent = request(url?.origin ?? this.server);
+    const path = url ? url.pathname + url.search : String(address);
+    const response = await this.deliver(() => {
+      const test: Test = fields ? agent.post(path).type('form') : agent.get(path);
+      const cookie = this.cookies.header();
+      if (cookie !== undefined) test.set('Cookie', cookie);
+      test.set(headers);
+      return (fields ? test.send(new URLSearchParams(fields).toString()) : test).then((answer) => answer);
+    });
+    this.cookies.store((response.headers['set-cookie'] ?? []) as unknown as string[]);
+    return response;
   }
 }
 
-/** Against a hang, not to measure: for each thing that a page is waited for. */
-const PATIENCE_MS = 120_000;
-
-async function launch({ path, env }: Chromium): Promise<Browser> {
-  const browser = await chromium.launch({
-    executablePath: path,
-    env: { ...process.env, ...env },
-    timeout: PATIENCE_MS,
-    // It visits our own pages only; its sandbox needs rights that root in a container, and many machines, do not give.
-    chromiumSandbox: false,
-    args: ['--font-render-hinting=none'],
-  });
-  const newContext = browser.newContext.bind(browser);
-  browser.newContext = async (options) => {
-    const context = await newContext(options);
-    context.setDefaultTimeout(PATIENCE_MS);
-    return context;
-  };
-  return browser;
+/** Returns the visible text of a page. */
+export function wordsOf({ text }: { text: string }): string {
+  return text
+    .slice(text.indexOf('<main>'))
+    .replaceAll(/<[^>]+>/g, '')
+    .replaceAll(/\s+/g, ' ');
 }
 
-/** Collects the console messages and uncaught errors of a page, all of which fail a test. */
-export function complaintsOf(page: Page): string[] {
-  const complaints: string[] = [];
-  page.on('console', (message) => {
-    // Playwright can fill a field before Chromium has handled `autofocus`.
-    if (!message.text().startsWith('Autofocus processing was blocked')) complaints.push(message.text());
-  });
-  page.on('pageerror', (error) => complaints.push(error.message));
-  return complaints;
-}
-
-function hasFonts(): Promise<boolean> {
-  return access('/etc/fonts/fonts.conf').then(
-    () => true,
-    () => false,
-  );
-}
+/** Returns the text of a page's status message. */
+export const statusOf = ({ text }: { text: string }): string | undefined =>
+  /<p role="status"[^>]*>(.*?)<\/p>/.exec(text)?.[1];

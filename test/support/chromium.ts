@@ -4,13 +4,16 @@ import { createRequire } from 'node:module';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
+import { type Browser, chromium, type Page } from 'playwright-core';
 import { localFolder } from '#local/servers/local-folder.js';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 const PACKAGE = '@sparticuz/chromium';
+/** Playwright's timeout for hangs. */
+const PATIENCE_MS = 120_000;
 const PROJECT = fileURLToPath(new URL('../../', import.meta.url));
 
-// The package's own names the folders of the cloud that it is made for, which are not where it is unpacked.
+// The package's own configuration names the folders of AWS Lambda.
 const FONTS = `<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">
 <fontconfig>
@@ -25,8 +28,8 @@ export interface Chromium {
   env: NodeJS.ProcessEnv;
 }
 
-/** The machine's own Chromium; undefined when it has none. */
-export async function machineChromium(env: NodeJS.ProcessEnv = process.env): Promise<Chromium | undefined> {
+/** The machine's Chromium; undefined if not installed. */
+async function machineChromium(env: NodeJS.ProcessEnv = process.env): Promise<Chromium | undefined> {
   const folders = [...(env['PATH'] ?? '').split(delimiter), '/usr/bin', '/usr/local/bin'].filter(Boolean);
   for (const path of NAMES.flatMap((name) => folders.map((folder) => join(folder, name)))) {
     if (await canRun(path)) return { path, env: {} };
@@ -35,9 +38,9 @@ export async function machineChromium(env: NodeJS.ProcessEnv = process.env): Pro
 }
 
 /**
- * The Chromium that its npm package brings, unpacked once into the project's cache: some 2 s and 220 MB.
+ * The Chromium of the npm package, unpacked once into the project's cache: some 2 s and 220 MB.
  *
- * @param bare whether to bring along the shared libraries and fonts that a small machine lacks
+ * @param bare true to use the package's shared libraries and fonts, which a small machine lacks
  */
 export async function packagedChromium(bare: boolean): Promise<Chromium> {
   const main = createRequire(import.meta.url).resolve(PACKAGE);
@@ -46,20 +49,19 @@ export async function packagedChromium(bare: boolean): Promise<Chromium> {
   const folder = join(PROJECT, '.local', 'cache', `chromium-${version}`);
   if (!(await canRun(join(folder, 'chromium'))))
     await unpack(pathToFileURL(main).href, join(home, 'bin'), folder);
-  const brought = {
+  const libraries = {
     LD_LIBRARY_PATH: join(folder, 'al2023', 'lib'),
     FONTCONFIG_PATH: join(folder, 'fonts'),
   };
-  return { path: join(folder, 'chromium'), env: bare ? brought : {} };
+  return { path: join(folder, 'chromium'), env: bare ? libraries : {} };
 }
 
-/** Several suites may do this at once: each unpacks beside, and the first one's folder stays. */
+/** Suites may unpack concurrently: each uses a temporary folder, and the first to rename it wins. */
 async function unpack(packageUrl: string, archives: string, folder: string): Promise<void> {
   await localFolder(join(PROJECT, '.local'));
   await mkdir(dirname(folder), { recursive: true });
   const beside = await mkdtemp(`${folder}-`);
-  // The package unpacks into the system's temporary folder, under names that another user could have taken: a
-  // process of its own is told that this folder is it.
+  // The package unpacks into TMPDIR under fixed names, so a child process gets a private TMPDIR.
   const script = `
     const { inflate } = await import(${JSON.stringify(packageUrl)});
     const names = ['chromium.br', 'fonts.tar.br', 'swiftshader.tar.br', 'al2023.tar.br'];
@@ -79,6 +81,58 @@ async function unpack(packageUrl: string, archives: string, folder: string): Pro
 
 function canRun(path: string): Promise<boolean> {
   return access(path, constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+}
+
+/**
+ * Starts a headless Chromium: from the machine if installed, otherwise from the npm package, with its shared libraries if
+ * the machine lacks them. It ends with `close()`, and with this process.
+ */
+export async function launchBrowser(): Promise<Browser> {
+  const own = await machineChromium();
+  if (own) return launch(own);
+  const packaged = await packagedChromium(!(await hasFonts()));
+  try {
+    return await launch(packaged);
+  } catch (error) {
+    if (!/error while loading shared libraries/.test(String(error))) throw error;
+    return launch(await packagedChromium(true));
+  }
+}
+
+async function launch({ path, env }: Chromium): Promise<Browser> {
+  const browser = await chromium.launch({
+    executablePath: path,
+    env: { ...process.env, ...env },
+    timeout: PATIENCE_MS,
+    // It visits only our own pages. The sandbox needs privileges that root in a container lacks.
+    chromiumSandbox: false,
+    args: ['--font-render-hinting=none'],
+  });
+  const newContext = browser.newContext.bind(browser);
+  browser.newContext = async (options) => {
+    const context = await newContext(options);
+    context.setDefaultTimeout(PATIENCE_MS);
+    return context;
+  };
+  return browser;
+}
+
+/** Collects the console messages and uncaught errors of a page, all of which fail a test. */
+export function complaintsOf(page: Page): string[] {
+  const complaints: string[] = [];
+  page.on('console', (message) => {
+    // Playwright can fill a field before Chromium has handled `autofocus`.
+    if (!message.text().startsWith('Autofocus processing was blocked')) complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(error.message));
+  return complaints;
+}
+
+function hasFonts(): Promise<boolean> {
+  return access('/etc/fonts/fonts.conf').then(
     () => true,
     () => false,
   );

@@ -9,7 +9,7 @@ import { UserStore } from '#database/user/user.store.js';
 import { type AppProcess, startApp } from '../support/app-process.js';
 import { ID_TOKEN_KEYS, PUBLIC_ID_TOKEN_KEYS } from '../support/id-token-keys.js';
 import { freePort } from '#local/servers/free-port.js';
-import type { Installation, User } from './installation.js';
+import type { Installation, User } from './retrying-client.js';
 
 /** Enough that no user exceeds 100 grants in a day, which would require consent again. */
 const USERS = 10;

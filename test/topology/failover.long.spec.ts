@@ -2,10 +2,10 @@ import { NatsCluster } from './nats-cluster.js';
 import { PostgresPair } from './postgres-pair.js';
 import { RedisCluster } from './redis-cluster.js';
 import { until } from '../support/until.js';
-import { type Application, pairOf } from './application.js';
 import { LoadedProduct } from './loaded-product.js';
 import { type ClusteredProduct, startClusteredProduct } from './clustered-product.js';
 import { type LostWrites, loseLatestWrites } from './lost-writes.js';
+import { pairOf, type RetryingClient } from './retrying-client.js';
 
 /**
  * A request under way at the failure of a NATS server times out after 2 s and is retried. A Redis master is
@@ -78,7 +78,7 @@ describe('nobody is logged out, no code is redeemed twice and the service is bac
 });
 
 describe('after the fall of a Redis Cluster master with its last writes', () => {
-  let application: Application;
+  let application: RetryingClient;
   let lost: LostWrites;
 
   beforeAll(async () => {
@@ -89,9 +89,9 @@ describe('after the fall of a Redis Cluster master with its last writes', () => 
   it('a code that was redeemed there is refused, and the client that redeemed it stays connected', async () => {
     const again = await application.redeem(lost.redeemed);
     expect([again.status, again.text]).toEqual([400, expect.stringContaining('a server failed')]);
-    expect((await application.me(lost.first)).status).toBe(200);
-    const next = pairOf(await application.refresh(lost.first));
-    expect((await application.me(next)).status).toBe(200);
+    expect((await application.me(lost.first.access_token)).status).toBe(200);
+    const next = pairOf(await application.refresh(lost.first.refresh_token));
+    expect((await application.me(next.access_token)).status).toBe(200);
   });
 
   it('a code that was not redeemed is refused too, because its use cannot be ruled out', async () => {
@@ -101,16 +101,16 @@ describe('after the fall of a Redis Cluster master with its last writes', () => 
   });
 
   it('a refresh token that was issued there is accepted', async () => {
-    expect((await application.me(lost.rotated)).status).toBe(200);
-    expect((await application.refresh(lost.rotated)).status).toBe(200);
+    expect((await application.me(lost.rotated.access_token)).status).toBe(200);
+    expect((await application.refresh(lost.rotated.refresh_token)).status).toBe(200);
   });
 
   it('the token app applies a revocation again that was lost there, although its connection never broke', async () => {
     await until(
       'the access token is refused',
       RECOVERY_DEADLINE_MS,
-      async () => (await application.me(lost.revoked)).status === 401,
+      async () => (await application.me(lost.revoked.access_token)).status === 401,
     );
-    expect((await application.refresh(lost.revoked)).status).toBe(400);
+    expect((await application.refresh(lost.revoked.refresh_token)).status).toBe(400);
   });
 });

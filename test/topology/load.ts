@@ -1,7 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Application, type TokenPair, pairOf } from './application.js';
-import type { Browser } from './browser.js';
-import type { Outcome } from './retry.js';
+import {
+  type Outcome,
+  pairOf,
+  type RetryingClient,
+  type TokenPair,
+  type UserBrowser,
+} from './retrying-client.js';
 
 const PAUSE_MS = 40;
 /** The load ends after this many faults. */
@@ -30,8 +34,8 @@ export class Load {
   private readonly loops: Promise<void>[];
 
   constructor(
-    private readonly application: Application,
-    private readonly connect: () => ReturnType<Browser['code']>,
+    private readonly application: RetryingClient,
+    private readonly connect: () => ReturnType<UserBrowser['code']>,
     readonly sessions: TokenPair[],
   ) {
     this.loops = [
@@ -48,10 +52,10 @@ export class Load {
   }
 
   private async use(index: number): Promise<void> {
-    const refreshed = await this.application.refresh(this.sessions[index] as TokenPair);
+    const refreshed = await this.application.refresh((this.sessions[index] as TokenPair).refresh_token);
     if (!this.checkOk('refresh', refreshed)) return;
     const pair = (this.sessions[index] = pairOf(refreshed));
-    this.checkOk('me', await this.application.me(pair));
+    this.checkOk('me', await this.application.me(pair.access_token));
   }
 
   private async connectUser(): Promise<void> {
@@ -71,7 +75,7 @@ export class Load {
     return outcome.status === 200;
   }
 
-  private countSuccess({ retried, elapsedMs }: Outcome): void {
+  private countSuccess({ retried, elapsedMs }: Pick<Outcome, 'retried' | 'elapsedMs'>): void {
     this.report.served += 1;
     this.report.longest = Math.max(this.report.longest, elapsedMs);
     if (retried) this.report.delayed += 1;

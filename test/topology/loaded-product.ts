@@ -1,9 +1,14 @@
 import { until } from '../support/until.js';
-import { Application, type TokenPair, pairOf } from './application.js';
-import { Browser } from './browser.js';
 import type { ClusteredProduct } from './clustered-product.js';
 import { MAX_FAULTS, Load, type Report } from './load.js';
 import { ReadinessWatch, untilReady } from './readiness-watch.js';
+import {
+  pairOf,
+  retryingClient,
+  type RetryingClient,
+  type TokenPair,
+  UserBrowser,
+} from './retrying-client.js';
 
 /** Successful requests under load before a server fails, and after the service has recovered. */
 const STEADY_REQUESTS = 100;
@@ -26,14 +31,14 @@ export class LoadedProduct {
 
   private constructor(
     private readonly product: ClusteredProduct,
-    readonly application: Application,
-    private readonly browsers: readonly Browser[],
+    readonly application: RetryingClient,
+    private readonly browsers: readonly UserBrowser[],
   ) {}
 
   /** Connects every user. @param sessions how many grants the load refreshes */
   static async connect(product: ClusteredProduct, sessions: number): Promise<LoadedProduct> {
-    const application = new Application(product);
-    const browsers = product.users.map((user) => new Browser(product, user));
+    const application = retryingClient(product);
+    const browsers = product.users.map((user) => new UserBrowser(product, user));
     const loaded = new LoadedProduct(product, application, browsers);
     for (const browser of browsers) {
       const pair = pairOf(await application.redeem(await browser.allow()));
@@ -43,8 +48,8 @@ export class LoadedProduct {
   }
 
   /** The users open the authorization URL in turn. */
-  authorizeAgain(): ReturnType<Browser['code']> {
-    return (this.browsers[this.turn++ % this.browsers.length] as Browser).code();
+  authorizeAgain(): ReturnType<UserBrowser['code']> {
+    return (this.browsers[this.turn++ % this.browsers.length] as UserBrowser).code();
   }
 
   /** Makes a server fail under load, and waits for recovery. */

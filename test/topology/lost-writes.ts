@@ -3,10 +3,10 @@ import { KeyRing } from '#grants/key-ring.js';
 import type { RedisCluster } from './redis-cluster.js';
 import type { RedisNode } from './redis-node.js';
 import { until } from '../support/until.js';
-import { type TokenPair, pairOf } from './application.js';
 import type { LoadedProduct } from './loaded-product.js';
 import type { ClusteredProduct } from './clustered-product.js';
 import { untilReady } from './readiness-watch.js';
+import { pairOf, type TokenPair } from './retrying-client.js';
 
 const RECOVERY_DEADLINE_MS = 60_000;
 
@@ -33,7 +33,7 @@ export async function loseLatestWrites(
   const revoked = pairOf(await application.redeem(other));
   const replica = await redis.isolateReplica(master);
   const first = pairOf(await application.redeem(redeemed));
-  const rotated = pairOf(await application.refresh(before));
+  const rotated = pairOf(await application.refresh(before.refresh_token));
   expect((await application.revoke(revoked.refresh_token)).status).toBe(200);
   await master.kill();
   await until('the fall is noticed', RECOVERY_DEADLINE_MS, async () => {

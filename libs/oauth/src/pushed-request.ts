@@ -30,8 +30,7 @@ const STORED_NAMES: Readonly<Record<keyof AuthorizationRequest, string>> = {
   redirectUri: 'redirect_uri',
   state: 'state',
   scope: 'scope',
-  // Not `resource`, which the authorize app of 0.1.0 would reject; it ignores this name.
-  resources: 'resources',
+  resources: 'resource',
   challenge: 'code_challenge',
   jkt: 'dpop_jkt',
   prompt: 'prompt',
@@ -56,8 +55,8 @@ export function writePushedParameters(request: AuthorizationRequest): string {
 
 /** The caller validates them again, because the client's registration may have changed since the push. */
 export function readPushedParameters(text: string): Parameters {
-  const { resources, ...kept } = JSON.parse(text) as Record<string, string>;
+  const { resource, ...kept } = JSON.parse(text) as Record<string, string>;
   // S256 is the only supported method (RFC 7636 4.3).
   if ('code_challenge' in kept) kept['code_challenge_method'] = 'S256';
-  return resources === undefined ? kept : { ...kept, resource: resources.split(' ') };
+  return resource === undefined ? kept : { ...kept, resource: resource.split(' ') };
 }

@@ -1,11 +1,15 @@
 import type { ClientType, OAuthClient } from './client.js';
 import { LIMITS } from './parameters.js';
 
-const LOOPBACK_HOSTS = new Set(['127.0.0.1', '[::1]', 'localhost']);
 const LOOPBACK =
   /^http:\/\/(?<host>127\.0\.0\.1|\[::1\]|localhost)(?::(?<port>[1-9]\d{0,4}))?(?<path>\/[^?]*)?(?<query>\?.*)?$/;
 // RFC 8252 7.1: a reversed domain name, which only its owner can claim.
 const REVERSE_DOMAIN = /^[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+$/;
+
+/** @param hostname as in `URL.hostname` */
+export function isLoopback(hostname: string): boolean {
+  return ['127.0.0.1', '[::1]', 'localhost'].includes(hostname);
+}
 
 /**
  * RFC 9700 2.1: "authorization servers MUST utilize exact string matching except for port numbers in localhost redirection URIs
@@ -82,7 +86,7 @@ function knownScheme(uri: string, { protocol, hostname }: URL, type: ClientType)
   const scheme = protocol.slice(0, -1);
   if (scheme === 'https') return null;
   if (scheme === 'http') {
-    return LOOPBACK_HOSTS.has(hostname)
+    return isLoopback(hostname)
       ? null
       : 'is not encrypted: use https (http is for 127.0.0.1, [::1] and localhost)';
   }

@@ -1,7 +1,7 @@
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { ME_METADATA_PATH } from '../../../apps/resource/src/me/me.controller.js';
 import { USERINFO_METADATA_PATH } from '../../../apps/resource/src/userinfo/userinfo.openapi.js';
-import { APPS } from '../world.js';
+import { APPS } from '../test-environment.js';
 import { bit, draft, type Endpoint } from './endpoint.js';
 import { PAGE_ENDPOINTS } from './page-endpoints.js';
 import { TOKEN_ENDPOINTS } from './token-endpoints.js';

@@ -3,7 +3,7 @@ import type { Browser } from '../browser.js';
 import type { Grant, TokenPair } from '../grant.js';
 import type { Random } from '../plan.js';
 import type { CheckedApplication } from './checked-application.js';
-import type { World } from './world.js';
+import type { TestEnvironment } from './test-environment.js';
 
 /** A user has several devices, or connects again: each is a grant. */
 const MAX_GRANTS = 3;
@@ -20,7 +20,7 @@ export class Account {
   private readonly actions: readonly (readonly [weight: number, action: () => Promise<void>])[];
 
   constructor(
-    private readonly world: World,
+    private readonly environment: TestEnvironment,
     private readonly random: Random,
     private readonly browser: Browser,
     private readonly client: CheckedApplication,
@@ -65,7 +65,7 @@ export class Account {
    * these revocations coincide with a fault that delays their broadcast.
    */
   async revokeCachedGrant(): Promise<void> {
-    const { timeline, hasEnded } = this.world;
+    const { timeline, hasEnded } = this.environment;
     await this.connect();
     const [grant] = this.live;
     if (!grant) return;
@@ -110,7 +110,7 @@ export class Account {
 
   private async revokeInBrowser(): Promise<void> {
     const grants = [...this.live];
-    const { model } = this.world;
+    const { model } = this.environment;
     const answeredAt = await this.browser.revoke(this.client.application.client, (at) => {
       for (const grant of grants) model.revocationRequested(grant, 'its user revoked it', at);
     });
@@ -122,14 +122,14 @@ export class Account {
   private async raceCodeRedemption(): Promise<void> {
     const authorization = await this.browser.authorize(this.client.application.client);
     const grant = await this.client.redeem(authorization, 2);
-    this.world.model.statistics.codeRaces += 1;
+    this.environment.model.statistics.codeRaces += 1;
     if (grant.newest) this.grants.push(grant);
     await this.client.expectRevoked(grant);
   }
 
   private async replayCode(): Promise<void> {
     const grant = this.randomGrant();
-    const owner = this.world.owners.get(grant);
+    const owner = this.environment.owners.get(grant);
     const [first] = grant.pairs;
     if (!owner || !first) return;
     const request = this.client.application.redeemRequest(owner.authorization);
@@ -147,7 +147,8 @@ export class Account {
   /** A pair whose refresh token is outside the retry window: two refreshes old, or one refresh and the window's length. */
   private stalePair({ pairs, newest }: Grant): TokenPair | undefined {
     const previous = pairs.at(-2);
-    const windowPassed = newest && this.world.timeline.now() - newest.receivedAt > this.world.retryWindow;
+    const windowPassed =
+      newest && this.environment.timeline.now() - newest.receivedAt > this.environment.retryWindow;
     return windowPassed && previous ? previous : pairs.at(-3);
   }
 

@@ -4,12 +4,12 @@ import { Grant, type TokenPair } from '../grant.js';
 import type { User } from '../installation.js';
 import type { Random } from '../plan.js';
 import { isUnavailable, type Attempt, type BuildRequest } from '../requests.js';
-import { expectStatus, isActive, type World } from './world.js';
+import { expectStatus, isActive, type TestEnvironment } from './test-environment.js';
 
 /** Sends the requests of an application for one user, and has the model check every answer. */
 export class CheckedApplication {
   constructor(
-    private readonly world: World,
+    private readonly environment: TestEnvironment,
     private readonly random: Random,
     private readonly user: User,
     readonly application: Application,
@@ -27,9 +27,9 @@ export class CheckedApplication {
     const redeem = () =>
       this.sendUntilAnswered('redeem', this.application.redeemRequest(authorization), attempts);
     await settleAll(Array.from({ length: requests }, redeem), () =>
-      this.world.model.checkRedemption(grant, attempts),
+      this.environment.model.checkRedemption(grant, attempts),
     );
-    if (grant.newest) this.world.owners.set(grant, { application: this.application, authorization });
+    if (grant.newest) this.environment.owners.set(grant, { application: this.application, authorization });
     return grant;
   }
 
@@ -43,9 +43,9 @@ export class CheckedApplication {
         attempts.some((attempt) => !isUnavailable(attempt)),
       );
     await settleAll(Array.from({ length: workers }, refresh), () =>
-      this.world.model.checkRefresh(grant, attempts),
+      this.environment.model.checkRefresh(grant, attempts),
     );
-    if (workers > 1) this.world.model.statistics.parallelRefreshes += 1;
+    if (workers > 1) this.environment.model.statistics.parallelRefreshes += 1;
   }
 
   /** Calls the API, up to `maxAttempts` times, until it answers. */
@@ -65,13 +65,13 @@ export class CheckedApplication {
   async introspect(grant: Grant, pair: TokenPair): Promise<void> {
     const request = this.application.introspectRequest(pair);
     const attempt = await this.sendUntilAnswered('introspect', request, [], [200]);
-    this.world.model.checkAccessToken(grant, pair, attempt, isActive(attempt));
+    this.environment.model.checkAccessToken(grant, pair, attempt, isActive(attempt));
   }
 
   async revoke(grant: Grant): Promise<void> {
     const { newest } = grant;
     if (!newest) return;
-    const { model, timeline } = this.world;
+    const { model, timeline } = this.environment;
     // Half of the tokens are in the cache of every API when they are revoked.
     if (grant.revocation === null && this.random.chance(1 / 2)) await this.useAtBothReplicas(grant);
     model.revocationRequested(grant, 'its client revoked it', timeline.now());
@@ -90,7 +90,7 @@ export class CheckedApplication {
     since: number,
   ): Promise<void> {
     const attempt = await this.sendToToken(what === 'code' ? 'redeem' : 'refresh', request);
-    this.world.model.checkReplay(grant, attempt, what, since);
+    this.environment.model.checkReplay(grant, attempt, what, since);
     await this.expectRevoked(grant);
   }
 
@@ -101,7 +101,7 @@ export class CheckedApplication {
     if (revocation.confirmedAt === null) return this.revoke(grant);
     await this.useAtBothReplicas(grant);
     const attempt = await this.sendToToken('refresh', this.application.refreshRequest(newest));
-    this.world.model.checkRevokedCredential(grant, attempt);
+    this.environment.model.checkRevokedCredential(grant, attempt);
   }
 
   /** Sends the same DPoP proof to both replicas of the API at once. */
@@ -110,13 +110,13 @@ export class CheckedApplication {
     if (!newest) return;
     const message = await this.application.apiRequest(newest)();
     const attempts = await Promise.all([1, 2].map(() => this.application.callApi(newest, () => message)));
-    for (const attempt of attempts) expectStatus(this.world, attempt, [200, 401, 503, 0]);
-    this.world.model.checkProofReplay(grant, attempts);
+    for (const attempt of attempts) expectStatus(this.environment, attempt, [200, 401, 503, 0]);
+    this.environment.model.checkProofReplay(grant, attempts);
   }
 
   private async sendToToken(operation: 'redeem' | 'refresh', request: BuildRequest): Promise<Attempt> {
-    const attempt = await this.world.requests.send(operation, request);
-    expectStatus(this.world, attempt, [200, 400, 503, 0]);
+    const attempt = await this.environment.requests.send(operation, request);
+    expectStatus(this.environment, attempt, [200, 400, 503, 0]);
     return attempt;
   }
 
@@ -127,20 +127,21 @@ export class CheckedApplication {
     expected: readonly number[] = [200, 400],
     stopWhen?: () => boolean,
   ): Promise<Attempt> {
-    const attempt = await this.world.requests.sendUntilAnswered(operation, request, attempts, stopWhen);
-    expectStatus(this.world, attempt, stopWhen === undefined ? expected : [...expected, 503, 0]);
+    const attempt = await this.environment.requests.sendUntilAnswered(operation, request, attempts, stopWhen);
+    expectStatus(this.environment, attempt, stopWhen === undefined ? expected : [...expected, 503, 0]);
     return attempt;
   }
 
   private checkApiAnswer(grant: Grant, pair: TokenPair, attempt: Attempt): void {
-    expectStatus(this.world, attempt, [200, 401, 503, 0]);
+    expectStatus(this.environment, attempt, [200, 401, 503, 0]);
     const accepted = attempt.status === 200;
     if (accepted) {
       const { data } = JSON.parse(attempt.text) as { data: { id: number } };
       const rule = 'a token opens the account of its user';
-      if (data.id !== this.user.id) this.world.violate({ rule, attempts: [attempt], since: attempt.sentAt });
+      if (data.id !== this.user.id)
+        this.environment.violate({ rule, attempts: [attempt], since: attempt.sentAt });
     }
-    this.world.model.checkAccessToken(grant, pair, attempt, accepted);
+    this.environment.model.checkAccessToken(grant, pair, attempt, accepted);
   }
 }
 

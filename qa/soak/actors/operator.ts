@@ -2,19 +2,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from '../plan.js';
 import { isUnavailable, SoakEnded, type Attempt } from '../requests.js';
 import type { Account } from './account.js';
-import type { World } from './world.js';
+import type { TestEnvironment } from './test-environment.js';
 
 /** Registers a client, has a user connect it, and deletes it. */
 export class Operator {
   constructor(
-    private readonly world: World,
+    private readonly environment: TestEnvironment,
     private readonly newAccount: () => Promise<{ account: Account; clientId: string }>,
     private readonly deleteClient: (clientId: string) => Promise<Attempt>,
     private readonly random: Random,
   ) {}
 
   async step(): Promise<void> {
-    const { model, timeline, hasEnded } = this.world;
+    const { model, timeline, hasEnded } = this.environment;
     const { account, clientId } = await this.newAccount();
     await account.connect();
     await account.connect();

@@ -1,16 +1,16 @@
 import type { Grant } from '../grant.js';
 import type { Random } from '../plan.js';
-import { expectStatus, isActive, type World } from './world.js';
+import { expectStatus, isActive, type TestEnvironment } from './test-environment.js';
 
 /** Presents codes and tokens of revoked grants, mostly of those that were revoked last. */
 export class Thief {
   constructor(
-    private readonly world: World,
+    private readonly environment: TestEnvironment,
     private readonly random: Random,
   ) {}
 
   async step(): Promise<void> {
-    const { revoked } = this.world.model;
+    const { revoked } = this.environment.model;
     const recent = revoked.slice(-4);
     const from = recent.length > 0 && this.random.chance(2 / 3) ? recent : revoked;
     if (from.length > 0) await this.present(this.random.pick(from), this.random.next());
@@ -18,19 +18,19 @@ export class Thief {
 
   /** @param choice selects the credential and the endpoint: 0 ≤ choice < 1 */
   async present(grant: Grant, choice: number): Promise<void> {
-    const { model, requests, owners } = this.world;
+    const { model, requests, owners } = this.environment;
     const owner = owners.get(grant);
     if (!owner || grant.pairs.length === 0) return;
     const { application, authorization } = owner;
     const pair = this.random.pick(grant.pairs.slice(-3));
     if (choice < 0.6) {
       const attempt = await application.callApi(pair);
-      expectStatus(this.world, attempt, [200, 401, 503, 0]);
+      expectStatus(this.environment, attempt, [200, 401, 503, 0]);
       return model.checkAccessToken(grant, pair, attempt, attempt.status === 200);
     }
     if (choice < 0.7) {
       const attempt = await requests.send('introspect', application.introspectRequest(pair));
-      expectStatus(this.world, attempt, [200, 503, 0]);
+      expectStatus(this.environment, attempt, [200, 503, 0]);
       return model.checkAccessToken(grant, pair, attempt, isActive(attempt));
     }
     const [operation, request] =
@@ -39,7 +39,7 @@ export class Thief {
         : (['redeem', application.redeemRequest(authorization)] as const);
     const attempt = await requests.send(operation, request);
     // 401 if the operator has deleted the client.
-    expectStatus(this.world, attempt, [200, 400, 401, 503, 0]);
+    expectStatus(this.environment, attempt, [200, 400, 401, 503, 0]);
     model.checkRevokedCredential(grant, attempt);
   }
 }

@@ -1,5 +1,6 @@
 import type { User } from '#database/user/user.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
+import { isLoopback } from '#oauth/redirect-uri.js';
 import { withQuery } from '../urls.js';
 import { csrfField } from '../session/csrf.guard.js';
 import { clientAvatar, clientLinks, pictureOrigins, scopeText, userAvatar } from '../ui/components.js';
@@ -7,7 +8,7 @@ import { html, type Html } from '../ui/html.js';
 import { link, type MessageId, type Translator } from '../ui/i18n/translator.js';
 import { formTargets } from '../ui/page-headers.js';
 import type { Page } from '../ui/page.responder.js';
-import { checkboxOf, isLoopback, isUndecided, REQUIRED_FIELD, requiredScopes } from './interaction.js';
+import { checkboxOf, isUndecided, REQUIRED_FIELD, requiredScopes } from './interaction.js';
 import type { RequestedScope, ValidatedRequest } from '../authorize/validated-request.js';
 
 export interface ConsentForm {

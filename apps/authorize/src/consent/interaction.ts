@@ -1,4 +1,5 @@
 import { scopeTokens } from '#oauth/scope.js';
+import { isLoopback } from '#oauth/redirect-uri.js';
 import type { RequestedScope, ValidatedRequest } from '../authorize/validated-request.js';
 import type { FormFields } from '../session/csrf.guard.js';
 
@@ -37,10 +38,6 @@ function isClientAssured({ client, redirectUri }: ValidatedRequest): boolean {
   if (client.type === 'confidential') return true;
   const { protocol, hostname } = new URL(redirectUri);
   return protocol === 'https:' && !isLoopback(hostname);
-}
-
-export function isLoopback(hostname: string): boolean {
-  return ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
 }
 
 /** True for a new scope, and for a declined scope that is now required. */

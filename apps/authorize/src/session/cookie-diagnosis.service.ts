@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import type { OAuthError } from '#oauth/oauth-error.js';
+import { isLoopback } from '#oauth/redirect-uri.js';
 import { hasRoute } from '#platform/http/failed-request.js';
 import { afterLogin, rawQuery, withQuery } from '../urls.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
@@ -138,7 +139,7 @@ function isHostOf(name: string | undefined, { protocol, host }: URL): boolean {
 
 /** Browsers send Sec-Fetch-Site to https and to loopback hosts only (Fetch Metadata, "potentially trustworthy"). */
 function impliesHttps({ 'sec-fetch-site': site }: FastifyRequest['headers'], { hostname }: URL): boolean {
-  return site !== undefined && !['localhost', '127.0.0.1', '[::1]'].includes(hostname);
+  return site !== undefined && !isLoopback(hostname);
 }
 
 /** Value set by the proxy closest to the browser. */

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { authorizeAddress, PASSWORD, REDIRECT_URI } from '../support/authorize-app.js';
-import { type Browser, formsOf } from '../support/browser.js';
+import { formsOf } from '#local/demo/page.js';
+import type { Browser } from '#test/support/browser.js';
 import { useAuthorizeApp } from '../support/use-authorize-app.js';
 
 const { app, client, user } = useAuthorizeApp();
@@ -135,7 +136,7 @@ it('no login or logout redirects to another site', async () => {
       const logout = formsOf((await browser.get('/auth/')).text).find(
         ({ action }) => action === '/auth/logout',
       );
-      const left = await browser.post(`/auth/logout?${url}`, { ...logout?.fields });
+      const left = await browser.post(`/auth/logout?${url}`, { ...logout?.hidden });
       for (const { status, headers } of [entered, left]) {
         expect(status).toBe(303);
         expectSafe(headers['location']);

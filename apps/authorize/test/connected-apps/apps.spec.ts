@@ -3,7 +3,7 @@ import { LOCALES } from '#oauth/locale.js';
 import { SCOPES } from '#test/support/scopes.js';
 import type { User } from '#database/user/user.js';
 import { PASSWORD } from '../support/authorize-app.js';
-import { type Browser, statusOf } from '../support/browser.js';
+import { type Browser, statusOf } from '#test/support/browser.js';
 import { allow, namesIn } from '../support/connected-apps.js';
 import { useAuthorizeApp } from '../support/use-authorize-app.js';
 

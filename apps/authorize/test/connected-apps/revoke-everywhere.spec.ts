@@ -8,7 +8,7 @@ import {
   redirectParameters,
   startAuthorizeApp,
 } from '../support/authorize-app.js';
-import type { Browser } from '../support/browser.js';
+import type { Browser } from '#test/support/browser.js';
 
 const ROUNDS = 10;
 

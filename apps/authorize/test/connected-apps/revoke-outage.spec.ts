@@ -4,7 +4,7 @@ import type { Client } from '#database/client/client.js';
 import { RestartableNats } from '#test/support/restartable-nats.js';
 import { until } from '#test/support/until.js';
 import { type AuthorizeApp, startAuthorizeApp } from '../support/authorize-app.js';
-import { type Browser, statusOf } from '../support/browser.js';
+import { type Browser, statusOf } from '#test/support/browser.js';
 import { allow, askFor, revoke, stateOf } from '../support/connected-apps.js';
 import { useProxiedAuthorizeApp } from '../support/use-authorize-app.js';
 

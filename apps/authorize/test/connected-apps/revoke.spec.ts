@@ -1,5 +1,6 @@
 import { authorizeAddress, REDIRECT_URI } from '../support/authorize-app.js';
-import { type Browser, formsOf, statusOf } from '../support/browser.js';
+import { formsOf } from '#local/demo/page.js';
+import { type Browser, statusOf } from '#test/support/browser.js';
 import { allow, askFor, namesIn, revoke, stateOf } from '../support/connected-apps.js';
 import { useAuthorizeApp } from '../support/use-authorize-app.js';
 

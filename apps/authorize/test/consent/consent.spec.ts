@@ -12,7 +12,8 @@ import {
   REDIRECT_URI,
   startAuthorizeApp,
 } from '../support/authorize-app.js';
-import { formsOf, wordsOf } from '../support/browser.js';
+import { formsOf } from '#local/demo/page.js';
+import { wordsOf } from '#test/support/browser.js';
 import { useAuthorizeApp } from '../support/use-authorize-app.js';
 
 const AUTHORIZE = '/auth/oauth2/authorize';
@@ -199,7 +200,7 @@ describe('Allow', () => {
     const page = await browser.get(address());
     const form = formsOf(page.text).find(({ action }) => action.startsWith(AUTHORIZE));
     const other = address({ redirect_uri: 'https://evil.example/' });
-    const answer = await browser.post(other, { ...form?.fields, decision: 'allow' });
+    const answer = await browser.post(other, { ...form?.hidden, decision: 'allow' });
     expect(answer.status).toBe(400);
     expect(answer.headers['location']).toBeUndefined();
   });

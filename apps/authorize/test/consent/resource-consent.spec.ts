@@ -1,6 +1,6 @@
 import { APIS } from '#test/support/resources.js';
 import { storedGrant } from '#test/support/stored-grant.js';
-import type { Browser } from '../support/browser.js';
+import type { Browser } from '#test/support/browser.js';
 import { allow, AUTHORIZE, expectCode, expectConsentPage, useRequests } from '../support/use-requests.js';
 
 const API = 'https://api.example.com';

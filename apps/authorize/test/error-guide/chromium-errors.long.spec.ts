@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import type { User } from '#database/user/user.js';
 import { freePort } from '#local/servers/free-port.js';
-import { launchBrowser } from '#test/support/browser.js';
+import { launchBrowser } from '#test/support/chromium.js';
 import {
   type AuthorizeApp,
   authorizeAddress,

@@ -3,7 +3,7 @@ import type { JWTPayload } from 'jose';
 import request from 'supertest';
 import { freePort } from '#local/servers/free-port.js';
 import { type AuthorizeApp, startAuthorizeApp } from '../support/authorize-app.js';
-import type { Browser } from '../support/browser.js';
+import type { Browser } from '#test/support/browser.js';
 import { FORGER_CLIENT, type ForgingProvider, startForgingProvider } from '../support/forging-provider.js';
 
 let app: AuthorizeApp;

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { decodeProtectedHeader, SignJWT } from 'jose';
-import type { Browser } from '../support/browser.js';
+import type { Browser } from '#test/support/browser.js';
 import { expectConsentPage } from '../support/use-requests.js';
 import { type AssertionSettings, forged, PRODUCT_URL, ProductKey } from './product.js';
 import { CALLBACK, expectRefused, PROFILE, useJwtLogin } from './use-jwt-login.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type JWTPayload, SignJWT } from 'jose';
 import request from 'supertest';
-import type { Browser } from '../support/browser.js';
+import type { Browser } from '#test/support/browser.js';
 import { AUTH_URL, PRODUCT_URL, ProductKey } from './product.js';
 import { useJwtLogin } from './use-jwt-login.js';
 

@@ -1,6 +1,6 @@
 import type { Response } from 'supertest';
 import { LOGIN_STARTS } from '../../src/external-login/login-transaction.store.js';
-import { formsOf } from '../support/browser.js';
+import { formsOf } from '#local/demo/page.js';
 import { useJwtLogin } from './use-jwt-login.js';
 
 const { app, client, address, logIn } = useJwtLogin({ TRUSTED_PROXIES: 'loopback' });
@@ -50,7 +50,7 @@ describe('a login that starts stores', () => {
     const account = await browser.get('/auth/');
     await app.redis.del(...(await transactions()));
     const form = formsOf(account.text).find(({ action }) => action === '/auth/logout');
-    const out = await browser.post(`/auth/logout?${invalid}`, form?.fields ?? {});
+    const out = await browser.post(`/auth/logout?${invalid}`, form?.hidden ?? {});
     for (const answer of [out, await browser.get(`/auth/login?${invalid}`)])
       expect(answer.headers['location']).toBe(`/auth/oauth2/authorize?${invalid}`);
     expect(await storedQueries()).toEqual([]);

@@ -5,7 +5,7 @@ import { compareOrigin } from '../../src/session/cookie-diagnosis.service.js';
 import type { ErrorKind } from '../../src/ui/errors/error-kind.js';
 import { CATALOGUE } from '../../src/ui/i18n/translator.js';
 import { authorizeAddress, type AuthorizeApp, REDIRECT_URI } from '../support/authorize-app.js';
-import { formsOf } from '../support/browser.js';
+import { formsOf } from '#local/demo/page.js';
 import { useAuthorizeApp } from '../support/use-authorize-app.js';
 
 const HTTP = 'http://localhost:3001';
@@ -160,7 +160,7 @@ describe('a form with an outdated cookie', () => {
     const { browser, form } = await loginForm();
     const other = await app.loggedIn(user);
     browser.cookies.set('oauth_service_session', other.cookies.get('oauth_service_session') ?? '');
-    const answer = await browser.post(form.action, form.fields);
+    const answer = await browser.post(form.action, form.hidden);
     expectKind(answer, 'logged_in_elsewhere');
     expect(answer.text).toContain('<bdi>Ada &lt;b&gt;</bdi>');
     expect(buttonOf(answer)).toBe(`${HTTP}/auth/login?client_id=x&amp;state=%22%3Cb%3E`);
@@ -185,7 +185,7 @@ describe('a form with an outdated cookie', () => {
     const other = await app.loggedIn(user);
     browser.cookies.set('oauth_service_session', other.cookies.get('oauth_service_session') ?? '');
     await other.submit(await other.get('/auth/'), {}, '/auth/logout-everywhere');
-    expectKind(await browser.post(form.action, form.fields), 'form_outdated');
+    expectKind(await browser.post(form.action, form.hidden), 'form_outdated');
   });
 });
 
@@ -200,7 +200,7 @@ describe('a form from another site', () => {
     const browser = await app.loggedIn(user);
     const page = await browser.get('/auth/');
     const form = formsOf(page.text).find(({ action }) => action === '/auth/logout');
-    const answer = await browser.post('/auth/logout', { ...form?.fields }, headers);
+    const answer = await browser.post('/auth/logout', { ...form?.hidden }, headers);
     expectKind(answer, 'form_foreign');
     expect(buttonOf(answer)).toBeNull();
     expect((await browser.get('/auth/')).status).toBe(200);

@@ -1,7 +1,8 @@
 import { RequestMethod } from '@nestjs/common';
 import { csrfToken, type FormPurpose } from '../../src/session/csrf.guard.js';
 import { authorizeAddress, PASSWORD, REDIRECT_URI } from '../support/authorize-app.js';
-import { type Browser, formsOf } from '../support/browser.js';
+import { formsOf } from '#local/demo/page.js';
+import type { Browser } from '#test/support/browser.js';
 import { routesOf } from '../support/routes.js';
 import { useAuthorizeApp } from '../support/use-authorize-app.js';
 
@@ -98,10 +99,10 @@ describe.each(forms)('the %s form', (name, page, action, fields) => {
   it('is rejected with the token of another form', async () => {
     const { browser, form } = reopened();
     const cookie = browser.cookies.get('oauth_service_session') ?? '';
-    const others = PURPOSES.filter((purpose) => csrfToken(cookie, purpose) !== form.fields['csrf_token']);
+    const others = PURPOSES.filter((purpose) => csrfToken(cookie, purpose) !== form.hidden['csrf_token']);
     expect(others).toHaveLength(PURPOSES.length - 1);
     for (const purpose of others) {
-      const sent = { ...form.fields, ...fields(), csrf_token: csrfToken(cookie, purpose) };
+      const sent = { ...form.hidden, ...fields(), csrf_token: csrfToken(cookie, purpose) };
       expectRefused(await browser.post(form.action, sent));
     }
   });
@@ -109,7 +110,7 @@ describe.each(forms)('the %s form', (name, page, action, fields) => {
   it('is rejected with the token of another cookie', async () => {
     const { browser, form } = reopened();
     browser.cookies.set('oauth_service_session', 'y'.repeat(43));
-    expectRefused(await browser.post(form.action, { ...form.fields, ...fields() }));
+    expectRefused(await browser.post(form.action, { ...form.hidden, ...fields() }));
   });
 
   // @rfc 6749 10.12
@@ -122,13 +123,13 @@ describe.each(forms)('the %s form', (name, page, action, fields) => {
     ['Origin', 'http://localhost:3001.evil.example'],
   ])('is rejected when %s is %s', async (header, value) => {
     const { browser, form } = reopened();
-    expectRefused(await browser.post(form.action, { ...form.fields, ...fields() }, { [header]: value }));
+    expectRefused(await browser.post(form.action, { ...form.hidden, ...fields() }, { [header]: value }));
   });
 
   it('explains that cookies are required when it is submitted without a cookie', async () => {
     const { browser, form } = reopened();
     browser.cookies.clear();
-    const sent = { ...form.fields, ...fields() };
+    const sent = { ...form.hidden, ...fields() };
     const answer = await browser.post(form.action, sent, { Host: 'localhost:3001' });
     expectRefused(answer);
     expect(answer.text).toMatch(/role="alert">Cookies are required/);
@@ -136,7 +137,7 @@ describe.each(forms)('the %s form', (name, page, action, fields) => {
 
   it('is accepted after these rejections', async () => {
     const { browser, form } = reopened();
-    expect((await browser.post(form.action, { ...form.fields, ...fields() })).status).toBe(303);
+    expect((await browser.post(form.action, { ...form.hidden, ...fields() })).status).toBe(303);
   });
 
   it.each([
@@ -145,7 +146,7 @@ describe.each(forms)('the %s form', (name, page, action, fields) => {
     ['from a browser without these headers', {}],
   ])('is accepted %s', async (_case, headers) => {
     const { browser, form } = await open();
-    const answer = await browser.post(form.action, { ...form.fields, ...fields() }, headers);
+    const answer = await browser.post(form.action, { ...form.hidden, ...fields() }, headers);
     expect(answer.status).toBe(303);
   });
 });

@@ -5,7 +5,7 @@ import type { User } from '#database/user/user.js';
 import { DataSource } from 'typeorm';
 import { LOGIN_MESSAGES } from '../../src/ui/i18n/account.messages.js';
 import { authorizeAddress, redirectParameters, PASSWORD, REDIRECT_URI } from '../support/authorize-app.js';
-import type { Browser } from '../support/browser.js';
+import type { Browser } from '#test/support/browser.js';
 import { freshAddress, tryLogin } from '../support/throttle-guesser.js';
 import { useAuthorizeApp } from '../support/use-authorize-app.js';
 

@@ -20,7 +20,7 @@ import { authorizeApp } from '../../src/app.module.js';
 import { AuthorizeConfiguration } from '../../src/authorize.configuration.js';
 import { RevocationPublisher } from '#grants/revocation.publisher.js';
 import { UiOptions } from '../../src/ui/page.responder.js';
-import { Browser } from './browser.js';
+import { Browser } from '#test/support/browser.js';
 
 export const BASE_URL = 'https://base.example.com';
 export const REDIRECT_URI = 'https://app.example.com/callback?tenant=7&x=%2F';

@@ -2,7 +2,7 @@ import type { Response } from 'supertest';
 import type { Client } from '#database/client/client.js';
 import { storedGrant } from '#test/support/stored-grant.js';
 import { type AuthorizeApp, authorizeAddress, redirectParameters, REDIRECT_URI } from './authorize-app.js';
-import type { Browser } from './browser.js';
+import type { Browser } from '#test/support/browser.js';
 
 /** Allows an application, and returns the id of the new grant. */
 export async function allow(

@@ -7,7 +7,7 @@ import type { Client } from '#database/client/client.js';
 import type { ErrorKind } from '../../src/ui/errors/error-kind.js';
 import { PasswordGate } from '../../src/login/password-gate.js';
 import { type Asked, authorize, authorizeAddress, REDIRECT_URI } from './authorize-app.js';
-import { formsOf } from './browser.js';
+import { formsOf } from '#local/demo/page.js';
 import { freshAddress, tryLogin } from './throttle-guesser.js';
 import type { useProxiedAuthorizeApp } from './use-authorize-app.js';
 import { storePushed } from './use-pushed-requests.js';
@@ -42,7 +42,7 @@ export function everyError({
     const browser = app.browser();
     const [form] = formsOf((await browser.get('/auth/login')).text);
     prepare(browser.cookies);
-    return browser.post('/auth/login', { ...form?.fields }, headers);
+    return browser.post('/auth/login', { ...form?.hidden }, headers);
   }
 
   /** Logs in while the password gate is full. */

@@ -5,7 +5,7 @@ import { generateRequestUri, pushedRequestId } from '#oauth/pushed-request.js';
 import { type AppProcess, startApp } from '#test/support/app-process.js';
 import { type Fixture, openFixture, REDIRECT_URI, type TestClient } from '#test/support/fixture.js';
 import { authorizeAddress } from './authorize-app.js';
-import type { Browser } from './browser.js';
+import type { Browser } from '#test/support/browser.js';
 import { useProxiedAuthorizeApp } from './use-authorize-app.js';
 
 export const ANSWERED = /already answered/;

@@ -3,7 +3,7 @@ import { LIMITS } from '#oauth/parameters.js';
 import { LOCALES } from '#oauth/locale.js';
 import { cpuTime } from '#test/support/cpu-time.js';
 import { authorizeAddress, PASSWORD, REDIRECT_URI } from '../support/authorize-app.js';
-import type { Browser } from '../support/browser.js';
+import type { Browser } from '#test/support/browser.js';
 import { useAuthorizeApp } from '../support/use-authorize-app.js';
 import { storePushed } from '../support/use-pushed-requests.js';
 import { LanguageCookie } from '../../src/ui/i18n/language.service.js';

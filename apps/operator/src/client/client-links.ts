@@ -1,5 +1,6 @@
 import { isEmail } from 'class-validator';
 import type { ClientLinks } from '#database/client/client.js';
+import { isLoopback } from '#oauth/redirect-uri.js';
 import { quoted } from '../command-line/input.js';
 
 const MAX_CONTACTS = 5;
@@ -26,7 +27,6 @@ export function linkProblems(
 export function isLink(text: string): boolean {
   if (text.length > MAX_LENGTH || !/^https?:\/\/[!-~]+$/.test(text) || !URL.canParse(text)) return false;
   const { protocol, hostname, username, password, href } = new URL(text);
-  const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
   const isWritten = href === text || href === `${text}/`;
-  return isWritten && username + password === '' && (protocol === 'https:' || isLocal);
+  return isWritten && username + password === '' && (protocol === 'https:' || isLoopback(hostname));
 }

@@ -7,6 +7,7 @@ import {
   SUBJECTS,
 } from '#messaging/contract.js';
 import { natsOptions } from '#messaging/nats.connection.js';
+import { withTimeout } from '#platform/with-timeout.js';
 import { warn } from '../command-line/output.js';
 
 const TIMEOUT_MS = 5_000;
@@ -21,14 +22,9 @@ export async function withNats<T>(
 ): Promise<T> {
   const once = { timeout: TIMEOUT_MS, waitOnFirstConnect: false, reconnect: false };
   const nats = await connect({ ...natsOptions(natsUrl, 'operator'), ...once });
-  let timer: NodeJS.Timeout | undefined;
-  const timedOut = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('no answer')), limitMs);
-  });
   try {
-    return await Promise.race([work(nats), timedOut]);
+    return await withTimeout(work(nats), limitMs);
   } finally {
-    clearTimeout(timer);
     await nats.close();
   }
 }

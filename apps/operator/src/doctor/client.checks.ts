@@ -1,6 +1,6 @@
 import { type ClientKeys, hasKeys } from '#database/client/client.js';
 import type { ClientType } from '#oauth/client.js';
-import { registrationProblem } from '#oauth/redirect-uri.js';
+import { isLoopback, registrationProblem } from '#oauth/redirect-uri.js';
 import { quoted } from '../command-line/input.js';
 import { commandToPaste } from '../command-line/shell.js';
 import { check, type Checks, type Finding } from './finding.js';
@@ -97,7 +97,6 @@ export interface ClientContext {
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-const LOOPBACK_HOSTS = new Set(['127.0.0.1', '[::1]', 'localhost']);
 const UNUSED_DAYS = 30;
 const OLD_DAYS = 365;
 
@@ -118,7 +117,7 @@ export function hostsToResolve(clients: readonly Pick<ExaminedClient, 'redirectU
     .map((uri) => (URL.canParse(uri) ? new URL(uri) : null))
     .filter((url) => url !== null && /^https?:$/.test(url.protocol))
     .map((url) => url?.hostname ?? '')
-    .filter((host) => !LOOPBACK_HOSTS.has(host) && !host.startsWith('[') && !/^[\d.]+$/.test(host));
+    .filter((host) => !isLoopback(host) && !host.startsWith('[') && !/^[\d.]+$/.test(host));
   return [...new Set(hosts)].sort();
 }
 
@@ -132,7 +131,7 @@ function redirectUri(client: ExaminedClient, uri: string, unresolvable: Readonly
   const replace = `register the right address, and remove this one:${remove}`;
   const url = URL.canParse(uri) ? new URL(uri) : null;
   const host = url?.hostname ?? '';
-  if (url?.protocol === 'http:' && !LOOPBACK_HOSTS.has(host))
+  if (url?.protocol === 'http:' && !isLoopback(host))
     return [
       {
         check: 'redirect-uri-unencrypted',

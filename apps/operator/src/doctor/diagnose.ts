@@ -1,3 +1,4 @@
+import { withTimeout } from '#platform/with-timeout.js';
 import {
   type Area,
   check,
@@ -53,7 +54,7 @@ async function diagnoseArea(examined: Area, limitMs: number): Promise<Diagnosis>
   const { name: area, checks } = examined;
   const ids = Object.keys(checks);
   try {
-    const results = await withLimit(examined.examine(), limitMs);
+    const results = await withTimeout(examined.examine(), limitMs);
     const found = results.filter(isFinding);
     const notChecked = results.filter((result): result is NotChecked => !isFinding(result));
     const open = new Set(results.map((result) => result.check));
@@ -76,18 +77,6 @@ async function diagnoseArea(examined: Area, limitMs: number): Promise<Diagnosis>
       holding: [],
       notChecked: noneChecked(checks, `${area} could not be examined`),
     };
-  }
-}
-
-async function withLimit<T>(work: Promise<T>, limitMs: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${limitMs / 1000} s`)), limitMs);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
   }
 }
 

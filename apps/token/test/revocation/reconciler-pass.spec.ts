@@ -7,13 +7,13 @@ import { openReconcilerFixture, type ReconcilerFixture } from './reconciler-fixt
 const HOUR = 3_600_000;
 const MANY = 1_200;
 
-let world: ReconcilerFixture;
+let fixture: ReconcilerFixture;
 
 beforeEach(async () => {
-  world = await openReconcilerFixture();
+  fixture = await openReconcilerFixture();
 });
 
-afterEach(() => world.close());
+afterEach(() => fixture.close());
 
 /** One pass over revocations applied in the last hour. @returns how many revocations Redis did not have */
 async function pass({
@@ -21,14 +21,14 @@ async function pass({
   since = -HOUR,
   isObsolete = (): boolean => false,
 } = {}): Promise<number> {
-  const now = await world.records.databaseTime();
-  return world.revocations.reconcile({ since: now + since, until: now, announceAll, isObsolete });
+  const now = await fixture.records.databaseTime();
+  return fixture.revocations.reconcile({ since: now + since, until: now, announceAll, isObsolete });
 }
 
 /** Records revocations in PostgreSQL only, one per second. @returns ids, newest first */
 async function recordMany(): Promise<string[]> {
-  const id = await world.grant();
-  const rows = (await world.sql(
+  const id = await fixture.grant();
+  const rows = (await fixture.sql(
     `INSERT INTO grants (id, user_id, client_id, scope, requested_scope, expires_at, lifetime, revoked_at)
      SELECT left(id, 38) || lpad(i::text, 5, '0'), user_id, client_id, scope, requested_scope, expires_at, lifetime,
             now() - i * interval '1 second'
@@ -41,17 +41,17 @@ async function recordMany(): Promise<string[]> {
 /** Returns the grants that were broadcast as revoked during `work`. */
 async function heardWhile(work: () => Promise<unknown>): Promise<string[]> {
   // Waits for earlier messages to the reconciler's connection.
-  await world.connection.ping();
+  await fixture.connection.ping();
   const received: string[] = [];
-  const stop = world.hear(SUBJECTS.grantRevoked, (event) =>
+  const stop = fixture.hear(SUBJECTS.grantRevoked, (event) =>
     received.push((event as { grant_id: string }).grant_id),
   );
-  await world.settled();
+  await fixture.settled();
   await work();
   // Messages that the reconciler's connection published before arrive first.
-  const end = world.hear('the.end', () => received.push('the end'));
-  await world.settled();
-  world.connection.publish('the.end', { grant_id: '' });
+  const end = fixture.hear('the.end', () => received.push('the end'));
+  await fixture.settled();
+  fixture.connection.publish('the.end', { grant_id: '' });
   await until('the end is heard', 60_000, () => received.at(-1) === 'the end');
   stop();
   end();
@@ -61,12 +61,12 @@ async function heardWhile(work: () => Promise<unknown>): Promise<string[]> {
 /** Returns the Redis keys of the grants that were applied during `work`, in order. */
 async function appliedWhile(work: () => Promise<unknown>): Promise<string[]> {
   const keys: string[] = [];
-  const stop = await monitorRedis(world.services.redisUrl, ([name, key = ''], source) => {
+  const stop = await monitorRedis(fixture.services.redisUrl, ([name, key = ''], source) => {
     if (source === 'lua' && name?.toLowerCase() === 'hget' && key.startsWith('grant:')) keys.push(key);
     if (key === 'the end') keys.push(key);
   });
   await work();
-  await world.redis.exists('the end');
+  await fixture.redis.exists('the end');
   await until('the end is heard', 60_000, () => keys.at(-1) === 'the end');
   stop();
   return keys.slice(0, -1);
@@ -78,13 +78,13 @@ it('a pass applies the newest revocations first, so that they do not wait for ol
 });
 
 it('a pass broadcasts only revocations that are not marked as applied or that Redis had lost', async () => {
-  const [known, lost, outstanding] = [await world.grant(), await world.grant(), await world.grant()];
-  for (const id of [known, lost]) await world.recordRevocation(id);
+  const [known, lost, outstanding] = [await fixture.grant(), await fixture.grant(), await fixture.grant()];
+  for (const id of [known, lost]) await fixture.recordRevocation(id);
   await pass();
-  await world.redis.del(`grant:${lost}`);
+  await fixture.redis.del(`grant:${lost}`);
   // Another process wrote to Redis, and died before its broadcast.
-  await world.recordRevocation(outstanding);
-  await world.redis.hset(`grant:${outstanding}`, FIELD.status, STATUS.revoked);
+  await fixture.recordRevocation(outstanding);
+  await fixture.redis.hset(`grant:${outstanding}`, FIELD.status, STATUS.revoked);
   let changed = 0;
   expect((await heardWhile(async () => (changed = await pass()))).toSorted()).toEqual(
     [lost, outstanding].toSorted(),
@@ -93,28 +93,28 @@ it('a pass broadcasts only revocations that are not marked as applied or that Re
 });
 
 it('a pass broadcasts all revocations if broadcasts were lost', async () => {
-  const known = await world.grant();
-  await world.recordRevocation(known);
+  const known = await fixture.grant();
+  await fixture.recordRevocation(known);
   await pass();
   expect(await heardWhile(() => pass({ announceAll: true }))).toEqual([known]);
 });
 
 it('a pass marks applied revocations for all processes, so that later passes skip them', async () => {
   await recordMany();
-  const began = await world.records.databaseTime();
+  const began = await fixture.records.databaseTime();
   expect(await pass()).toBe(MANY);
-  const since = (await world.records.databaseTime()) - began;
+  const since = (await fixture.records.databaseTime()) - began;
   // Another process applies it again, because it may be connected to another Redis.
   expect(await appliedWhile(() => pass({ since: -since - 1_000 }))).toHaveLength(MANY);
   expect(await appliedWhile(() => pass({ since: 0 }))).toEqual([]);
 });
 
 it('a pass marks lost revocations again, so that the next failover is covered too', async () => {
-  const id = await world.grant();
-  await world.recordRevocation(id);
+  const id = await fixture.grant();
+  await fixture.recordRevocation(id);
   await pass();
-  await world.pass(HOUR / 2);
-  await world.redis.del(`grant:${id}`);
+  await fixture.pass(HOUR / 2);
+  await fixture.redis.del(`grant:${id}`);
   expect(await pass()).toBe(1);
   expect(await appliedWhile(() => pass({ since: -HOUR / 4 }))).toEqual([`grant:${id}`]);
 });
@@ -123,7 +123,7 @@ it('concurrent passes apply and mark all revocations without a deadlock', async 
   const ids = await recordMany();
   const changed = await Promise.all([pass(), pass(), pass()]);
   expect(changed.reduce((sum, one) => sum + one, 0)).toBe(MANY);
-  expect(await world.isMarked(ids.at(-1) ?? '')).toBe(true);
+  expect(await fixture.isMarked(ids.at(-1) ?? '')).toBe(true);
 });
 
 it('a pass ends when Redis reconnects, and the next one begins with the newest revocations', async () => {
@@ -136,11 +136,11 @@ it('a pass continues after failures, because only a part of Redis may be down', 
   const ids = await recordMany();
   const failing = ids.slice(0, 700);
   // Not a hash, so every script on it fails.
-  await world.redis.mset(Object.fromEntries(failing.map((id) => [`grant:${id}`, 'no hash'])));
+  await fixture.redis.mset(Object.fromEntries(failing.map((id) => [`grant:${id}`, 'no hash'])));
   await expect(pass()).rejects.toThrow('WRONGTYPE');
-  for (const id of [ids[700], ids.at(-1)]) expect(await world.statusOf(id ?? '')).toBe('revoked');
-  expect(await world.isMarked(ids[700] ?? '')).toBe(true);
-  expect(await world.isMarked(ids[0] ?? '')).toBe(false);
-  for (const id of failing) await world.redis.del(`grant:${id}`);
+  for (const id of [ids[700], ids.at(-1)]) expect(await fixture.statusOf(id ?? '')).toBe('revoked');
+  expect(await fixture.isMarked(ids[700] ?? '')).toBe(true);
+  expect(await fixture.isMarked(ids[0] ?? '')).toBe(false);
+  for (const id of failing) await fixture.redis.del(`grant:${id}`);
   expect(await pass({ since: 0 })).toBe(700);
 });

@@ -8,19 +8,19 @@ import { openReconcilerFixture, type ReconcilerFixture } from './reconciler-fixt
 
 let folder: string;
 let node: RedisNode;
-let world: ReconcilerFixture;
+let fixture: ReconcilerFixture;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'full-redis-'));
   const password = randomBytes(16).toString('hex');
   const settings = ['save ""', 'maxmemory-policy noeviction'];
   node = await new RedisNode(await freePort(), folder, password, settings).start();
-  world = await openReconcilerFixture({ redisUrl: `redis://:${password}@127.0.0.1:${node.port}` });
-  world.reconciler.onApplicationBootstrap();
+  fixture = await openReconcilerFixture({ redisUrl: `redis://:${password}@127.0.0.1:${node.port}` });
+  fixture.reconciler.onApplicationBootstrap();
 });
 
 afterAll(async () => {
-  await world.close();
+  await fixture.close();
   await node.stop();
   await rm(folder, { recursive: true, force: true });
 });
@@ -28,11 +28,11 @@ afterAll(async () => {
 const mayUse = (memory: string) => node.ask((redis) => redis.config('SET', 'maxmemory', memory));
 
 it('a revocation that a full Redis rejects still ends the grant, and is applied when Redis has room', async () => {
-  const id = await world.grant();
+  const id = await fixture.grant();
   await mayUse('1mb');
-  await world.recordRevocation(id);
-  await world.failsAPass();
-  expect(await world.statusOf(id)).toBeNull();
+  await fixture.recordRevocation(id);
+  await fixture.failsAPass();
+  expect(await fixture.statusOf(id)).toBeNull();
   await mayUse('0');
-  await world.becomesRevoked(id);
+  await fixture.becomesRevoked(id);
 });

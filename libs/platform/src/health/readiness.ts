@@ -1,3 +1,5 @@
+import { withTimeout } from '../with-timeout.js';
+
 type Check = () => Promise<unknown>;
 
 const CHECK_TIMEOUT_MS = 2_000;
@@ -40,25 +42,17 @@ export class Readiness {
    */
   async missing(): Promise<string[]> {
     const results = await Promise.all(
-      [...this.checks].map(async ([dependency, check]) =>
-        check && (await answers(check)) ? [] : [dependency],
-      ),
+      [...this.checks].map(async ([dependency, check]) => ((await answers(check)) ? [] : [dependency])),
     );
     const missing = results.flat();
     return missing.length === 0 && this.phase ? [this.phase] : missing;
   }
 }
 
-async function answers(check: Check): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<false>((resolve) => {
-    timer = setTimeout(() => resolve(false), CHECK_TIMEOUT_MS);
-  });
-  try {
-    return await Promise.race([check().then(() => true), late]);
-  } catch {
-    return false;
-  } finally {
-    clearTimeout(timer);
-  }
+async function answers(check: Check | null | undefined): Promise<boolean> {
+  if (!check) return false;
+  return withTimeout(check(), CHECK_TIMEOUT_MS).then(
+    () => true,
+    () => false,
+  );
 }

@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import { withTimeout } from '../with-timeout.js';
 
 /**
  * Status of a running process, without secrets. A part is absent if the process does not have it or cannot read it at the moment.
@@ -89,16 +90,5 @@ export class StatusReport {
 }
 
 /** Returns undefined if the value cannot be read in time. */
-async function inTime<Value>(read: () => Value | Promise<Value>): Promise<Value | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), PART_TIMEOUT_MS);
-  });
-  try {
-    return await Promise.race([Promise.resolve(read()), late]);
-  } catch {
-    return undefined;
-  } finally {
-    clearTimeout(timer);
-  }
-}
+const inTime = <Value>(read: () => Value | Promise<Value>): Promise<Value | undefined> =>
+  withTimeout((async () => read())(), PART_TIMEOUT_MS).catch(() => undefined);

@@ -1,5 +1,5 @@
 import type { Browser } from 'playwright-core';
-import { launchBrowser } from '#test/support/browser.js';
+import { launchBrowser } from '#test/support/chromium.js';
 import { type Settings, startWorld, type World } from './world.js';
 
 /** Test environment and browser, started for every spec that imports this file. */

@@ -6,7 +6,7 @@ import type { User } from '#database/user/user.js';
 import { freePort } from '#local/servers/free-port.js';
 import type { AuthorizeConfiguration } from '../../../src/authorize.configuration.js';
 import { authorizeAddress, startAuthorizeApp } from '../../support/authorize-app.js';
-import type { Browser } from '../../support/browser.js';
+import type { Browser } from '#test/support/browser.js';
 import { freshAddress } from '../../support/throttle-guesser.js';
 
 const ALL_SCOPES = ['profile:read', 'schedules:read', 'schedules:write', 'bookings:read', 'bookings:write'];

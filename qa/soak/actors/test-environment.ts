@@ -12,7 +12,7 @@ import type { Violate } from '../violations.js';
 const MAX_SLEEP_MS = 500;
 
 /** What all actors share. */
-export interface World {
+export interface TestEnvironment {
   readonly requests: Requests;
   readonly model: Model;
   readonly timeline: Timeline;
@@ -35,21 +35,24 @@ interface GrantOwner {
  * @param pause mean milliseconds between steps, roughly: half to twice as many
  */
 export async function runActor(
-  world: World,
+  environment: TestEnvironment,
   random: Random,
   pause: number,
   step: () => Promise<void>,
 ): Promise<void> {
-  while (!world.hasEnded()) {
-    await runStep(world, step);
-    const until = world.timeline.now() + random.between(pause / 2, pause * 2);
-    while (world.timeline.now() < until && !world.hasEnded())
-      await sleep(Math.min(until - world.timeline.now(), MAX_SLEEP_MS));
+  while (!environment.hasEnded()) {
+    await runStep(environment, step);
+    const until = environment.timeline.now() + random.between(pause / 2, pause * 2);
+    while (environment.timeline.now() < until && !environment.hasEnded())
+      await sleep(Math.min(until - environment.timeline.now(), MAX_SLEEP_MS));
   }
 }
 
 /** Runs one step, and reports an unexpected exception as a violation. */
-export async function runStep({ violate, timeline }: World, step: () => Promise<void>): Promise<void> {
+export async function runStep(
+  { violate, timeline }: TestEnvironment,
+  step: () => Promise<void>,
+): Promise<void> {
   try {
     await step();
   } catch (error) {
@@ -60,9 +63,17 @@ export async function runStep({ violate, timeline }: World, step: () => Promise<
 }
 
 /** @throws ViolationReported when the status is not one of these */
-export function expectStatus(world: World, attempt: Attempt, statuses: readonly number[]): void {
+export function expectStatus(
+  environment: TestEnvironment,
+  attempt: Attempt,
+  statuses: readonly number[],
+): void {
   if (statuses.includes(attempt.status)) return;
-  world.violate({ rule: 'a request gets an expected status', attempts: [attempt], since: attempt.sentAt });
+  environment.violate({
+    rule: 'a request gets an expected status',
+    attempts: [attempt],
+    since: attempt.sentAt,
+  });
   throw new ViolationReported();
 }
 

@@ -31,7 +31,7 @@ export interface Watcher {
 }
 
 /** A deployment behind one proxy, with all its secrets known. */
-export interface World {
+export interface TestEnvironment {
   readonly fixture: Fixture;
   readonly natsUrl: string;
   readonly secrets: KnownSecrets;
@@ -44,11 +44,11 @@ export interface World {
 }
 
 /** Starts one process of each app from dist (`npm run build`), each with a memory probe. */
-export async function startWorld(
+export async function startTestEnvironment(
   services: Isolated,
   secrets: KnownSecrets,
   watcher: Watcher,
-): Promise<World> {
+): Promise<TestEnvironment> {
   const folder = await mkdtemp(join(tmpdir(), 'fuzz-'));
   const tokenKeys = randomBytes(32).toString('base64url');
   for (const url of [services.databaseUrl, services.redisUrl, services.natsUrl])

@@ -1,0 +1,90 @@
+import { StepFailure } from './step-failure.js';
+
+/** Cookies of a browser at one host, by name. */
+export class CookieJar extends Map<string, string> {
+  /** Stores the cookies of a response, given its Set-Cookie headers. @returns their names */
+  store(headers: readonly string[]): string[] {
+    return headers.map((line) => {
+      const [pair = '', ...attributes] = line.split(';').map((part) => part.trim());
+      const name = pair.slice(0, pair.indexOf('='));
+      if (attributes.some(endsNow)) this.delete(name);
+      else this.set(name, pair.slice(name.length + 1));
+      return name;
+    });
+  }
+
+  /** The Cookie header of a request; undefined without cookies. */
+  header(): string | undefined {
+    return this.size === 0 ? undefined : [...this].map(([name, value]) => `${name}=${value}`).join('; ');
+  }
+}
+
+function endsNow(attribute: string): boolean {
+  const [name = '', value = ''] = attribute.split('=');
+  if (name.toLowerCase() === 'max-age') return Number(value) <= 0;
+  return name.toLowerCase() === 'expires' && Date.parse(value) <= Date.now();
+}
+
+/** A form of a page. */
+export interface Form {
+  /** As in the page; empty without the attribute. */
+  action: string;
+  hidden: Record<string, string>;
+  /** Values of hidden fields and inputs. */
+  fields: Record<string, string>;
+  /** Names of inputs, and `name=value` of buttons. */
+  controls: string[];
+}
+
+/** A form with its absolute action. */
+export type PageForm = Omit<Form, 'action'> & { action: URL };
+
+/**
+ * Finds the form with a given input or button.
+ *
+ * @param wanted the name of an input, or `name=value` of a button
+ * @throws StepFailure if the page has no such form
+ */
+export function findForm(html: string, page: URL, wanted: string): PageForm {
+  const found = formsOf(html).find(({ controls }) => controls.includes(wanted));
+  // A form without an action is submitted to the URL of its page, with its query (HTML 4.10.21.3).
+  if (found) return { ...found, action: found.action ? new URL(found.action, page) : page };
+  const heading = /<h1[^>]*>(.*?)<\/h1>/is.exec(html)?.[1]?.trim() ?? 'no heading';
+  throw new StepFailure(`a form with ${wanted}`, `a page "${heading}" without one`);
+}
+
+export function formsOf(html: string): Form[] {
+  return [...html.matchAll(/<form\b([^>]*)>(.*?)<\/form>/gis)].map(([, attributes = '', inside = '']) => {
+    const form: Form = {
+      action: attribute(attributes, 'action') ?? '',
+      hidden: {},
+      fields: {},
+      controls: [],
+    };
+    for (const [, kind = '', tag = ''] of inside.matchAll(/<(input|button)\b([^>]*)>/gi)) {
+      const name = attribute(tag, 'name');
+      if (name === undefined) continue;
+      const [value, type] = [attribute(tag, 'value') ?? '', attribute(tag, 'type')];
+      const isButton = kind.toLowerCase() === 'button' || type === 'submit';
+      form.controls.push(isButton ? `${name}=${value}` : name);
+      if (!isButton) form.fields[name] = value;
+      if (type === 'hidden') form.hidden[name] = value;
+    }
+    return form;
+  });
+}
+
+function attribute(tag: string, name: string): string | undefined {
+  const found = new RegExp(`(?:^|\\s)${name}\\s*=\\s*(?:"([^"]*)"|'([^']*)'|([^\\s"'>]+))`, 'i').exec(tag);
+  const text = found?.[1] ?? found?.[2] ?? found?.[3];
+  return text === undefined ? undefined : unescape(text);
+}
+
+function unescape(text: string): string {
+  const named: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
+  return text.replaceAll(/&(?:#(\d+)|#x([\da-f]+)|(amp|lt|gt|quot|apos));/gi, (_all, decimal, hex, name) =>
+    name
+      ? (named[String(name).toLowerCase()] ?? '')
+      : String.fromCodePoint(decimal ? Number(decimal) : Number.parseInt(String(hex), 16)),
+  );
+}

@@ -1,0 +1,115 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { OAuthClient, sendTo } from '#local/demo/oauth-client.js';
+import { Browser } from '../support/browser.js';
+
+const RETRY_DEADLINE_MS = 60_000;
+const PAUSE_MS = 100;
+
+export interface User {
+  readonly email: string;
+  readonly password: string;
+}
+
+/** The URLs of a deployment, with its client and users. */
+export interface Installation {
+  readonly authorizeUrl: string;
+  /** One per replica. */
+  readonly tokenUrls: readonly string[];
+  readonly resourceUrls: readonly string[];
+  readonly client: {
+    readonly client_id: string;
+    readonly client_secret: string;
+    readonly redirect_uri: string;
+  };
+  readonly users: readonly User[];
+}
+
+interface Delay {
+  /** True if a 503 came before the final answer. */
+  readonly retried: boolean;
+  /** Milliseconds until the final answer. */
+  readonly elapsedMs: number;
+}
+
+/** The final answer to a request. */
+export interface Outcome extends Delay {
+  readonly status: number;
+  readonly text: string;
+}
+
+export interface TokenPair {
+  readonly access_token: string;
+  readonly refresh_token: string;
+}
+
+/** Repeats a request on 503, as a robust client does. */
+async function retryUntilAvailable<Answer extends { readonly status: number }>(
+  send: () => Promise<Answer>,
+): Promise<Delay & { readonly answer: Answer }> {
+  const startedAt = performance.now();
+  for (let retries = 0; ; retries++) {
+    const answer = await send();
+    const elapsedMs = performance.now() - startedAt;
+    if (answer.status !== 503 || elapsedMs > RETRY_DEADLINE_MS)
+      return { answer, retried: retries > 0, elapsedMs };
+    await sleep(PAUSE_MS);
+  }
+}
+
+export type RetryingClient = OAuthClient<Promise<Outcome>>;
+
+/** Sends requests to the replicas of an app in turn. */
+export function retryingClient({ client, tokenUrls, resourceUrls }: Installation): RetryingClient {
+  let turn = 0;
+  return new OAuthClient(client, client.redirect_uri, async (request) => {
+    const urls = request.app === 'token' ? tokenUrls : resourceUrls;
+    const { answer, ...outcome } = await retryUntilAvailable(async () => {
+      const response = await sendTo(urls[turn++ % urls.length] ?? '', request);
+      return { status: response.status, text: await response.text() };
+    });
+    return { ...answer, ...outcome };
+  });
+}
+
+export function pairOf({ status, text }: Outcome): TokenPair {
+  if (status !== 200) throw new Error(`no pair: ${status} ${text}`);
+  return JSON.parse(text) as TokenPair;
+}
+
+/** A user's browser that opens the application's authorization URL. */
+export class UserBrowser {
+  private readonly browser: Browser;
+  private readonly url: URL;
+  /** Of the last request. */
+  private delay: Delay = { retried: false, elapsedMs: 0 };
+
+  constructor(
+    { authorizeUrl, client }: Pick<Installation, 'authorizeUrl' | 'client'>,
+    private readonly user: User,
+  ) {
+    this.browser = new Browser(authorizeUrl, async (send) => {
+      const { answer, ...delay } = await retryUntilAvailable(send);
+      this.delay = delay;
+      return answer;
+    });
+    this.url = new OAuthClient(client, client.redirect_uri, () => undefined).authorizationUrl(authorizeUrl);
+  }
+
+  /** Logs in and clicks Allow, if necessary. @returns the code @throws if the application receives no code */
+  async allow(): Promise<string> {
+    return codeOf(303, await this.browser.allow(this.url, this.user));
+  }
+
+  /** @returns the code @throws unless the authorization URL redirects to the application */
+  async code(): Promise<{ code: string; visit: Delay }> {
+    const answer = await this.browser.get(this.url);
+    const code = codeOf(answer.status, new URL(answer.headers['location'] ?? '', this.url));
+    return { code, visit: this.delay };
+  }
+}
+
+function codeOf(status: number, { pathname, searchParams }: URL): string {
+  const code = searchParams.get('code');
+  if (code === null) throw new Error(`no code: ${status} ${pathname}`);
+  return code;
+}
