@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { progressOn } from './servers/progress.js';
 import { watchNpm } from './supervisor/parent-watch.js';
 import { Supervisor } from './supervisor/supervisor.js';
-import { StartError } from './supervisor/start.error.js';
+import { StartError } from './supervisor/settings.js';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 // The guards end processes that take longer.

@@ -1,15 +1,13 @@
 import cookie from '@fastify/cookie';
 import formbody from '@fastify/formbody';
 import Fastify, { type FastifyInstance, LogController } from 'fastify';
-import { CalendarClient } from './calendar/calendar-client.js';
+import { CalendarClient } from './calendar-client.js';
 import type { DemoConfiguration } from './demo.configuration.js';
 import { describeFailure } from './failure.js';
-import { messagePage } from './page/message-page.js';
-import { STYLE_SOURCE } from './page/style.js';
-import { sendHome } from './routes/home.js';
-import { connectRoutes } from './routes/connect.js';
-import { connectionRoutes } from './routes/connection.js';
-import { Sessions } from './session/sessions.js';
+import { messagePage } from './pages.js';
+import { STYLE_SOURCE } from './style.js';
+import { connectionRoutes, connectRoutes, sendHome } from './routes.js';
+import { Sessions } from './sessions.js';
 
 /** The demo application "Connect your calendar", written as a client should be. It does not listen yet. */
 export async function createDemoApp(configuration: DemoConfiguration): Promise<FastifyInstance> {

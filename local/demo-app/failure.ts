@@ -1,5 +1,13 @@
 import type { FastifyError } from 'fastify';
-import type { Message } from './page/message-page.js';
+import { AuthorizationResponseError, ResponseBodyError } from 'openid-client';
+
+/** A message with a link or a button. */
+export interface Message {
+  title: string;
+  text: string;
+  /** The CSRF token, if the page has a Connect button. */
+  connectAgain?: string;
+}
 
 /** An error page for the user: what happened, and what to do. Contains no token. */
 export class Failure extends Error {
@@ -39,4 +47,78 @@ export function describeFailure(error: unknown): {
     text: 'Your calendar is not affected. Please try again in a moment.',
   };
   return { status: 500, message, log: { code, name, stack: (error as Error).stack } };
+}
+
+/** The request to the calendar service that failed. */
+type Doing = 'connect' | 'refresh' | 'revoke' | 'me';
+
+const ENDED = {
+  connect: {
+    title: 'The connection timed out',
+    text: 'The authorization code has expired or was already used. Please connect again.',
+  },
+  refresh: {
+    title: 'Your calendar is no longer connected',
+    text: 'Our access has expired or was removed. You can connect again at any time.',
+  },
+};
+
+/**
+ * Turns an error of the library into an error page. The error itself is not passed on: it contains the request.
+ *
+ * @returns a Failure whose `log.error` is the service's OAuth error code, if any
+ */
+export function toFailure(doing: Doing, error: unknown): Failure {
+  if (error instanceof Failure) return error;
+  if (error instanceof AuthorizationResponseError) return refusedAtConsent(error);
+  if (error instanceof ResponseBodyError) return refusedByServer(doing, error);
+  const { name, code, cause } = error as { name?: string; code?: string; cause?: unknown };
+  const status = cause instanceof Response ? cause.status : undefined;
+  return new Failure(
+    doing === 'revoke' && status === 404 ? 404 : 502,
+    {
+      title: 'Scheduling is not responding',
+      text: 'Please try again in a moment.',
+    },
+    { doing, name, code, answered: status, reason: (cause as { code?: string } | undefined)?.code },
+  );
+}
+
+/** RFC 6749 4.1.2.1 */
+function refusedAtConsent({ error }: AuthorizationResponseError): Failure {
+  return new Failure(
+    error === 'temporarily_unavailable' || error === 'server_error' ? 502 : 400,
+    {
+      title:
+        error === 'access_denied' ? 'Your calendar is not connected' : 'Scheduling rejected the connection',
+      text: `Scheduling returned the error “${oneWord(error)}”. Please try again. If this keeps happening, contact us.`,
+    },
+    { doing: 'connect', error: oneWord(error) },
+  );
+}
+
+/** RFC 6749 5.2 */
+function refusedByServer(doing: Doing, { error, status, cause }: ResponseBodyError): Failure {
+  const log = {
+    doing,
+    error: oneWord(error),
+    answered: status,
+    reference: oneWord(cause['error_reference']),
+  };
+  if (error === 'invalid_grant' && (doing === 'connect' || doing === 'refresh')) {
+    return new Failure(400, ENDED[doing], log);
+  }
+  return new Failure(
+    doing === 'revoke' && status === 404 ? 404 : 502,
+    {
+      title: 'Scheduling rejected our request',
+      text: `Scheduling returned the error “${log.error}”. Please contact us and include the reference ${log.reference}.`,
+    },
+    log,
+  );
+}
+
+/** Codes and references are short words; other text from the network is not shown. */
+function oneWord(value: unknown): string {
+  return typeof value === 'string' && /^[\w.:-]{1,64}$/.test(value) ? value : '(none)';
 }

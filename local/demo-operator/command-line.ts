@@ -3,8 +3,7 @@ import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { StepFailure } from '../demo/step-failure.js';
-import type { Transcript } from '../demo/transcript.js';
+import { StepFailure, type Transcript } from '../demo/transcript.js';
 
 const MAIN = fileURLToPath(new URL('../../apps/operator.cjs', import.meta.url));
 /** Where `npm start` has its run.json: the commands run elsewhere. */

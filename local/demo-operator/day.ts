@@ -2,14 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { RunFile } from '../demo/run-file.js';
+import type { RunFile } from '../demo/run-script.js';
 import type { Transcript } from '../demo/transcript.js';
 import { CommandLine } from './command-line.js';
-import { Company } from './company.js';
-import { type Day, type Person, type Registered } from './day-state.js';
-import { findOut } from './find-out.js';
-import { proveThatAllIsWell } from './prove.js';
-import { takeAway } from './take-away.js';
+import { Company, type Day, type Person, type Registered } from './day-state.js';
+import { findOut, proveThatAllIsWell, takeAway } from './steps.js';
 
 const REDIRECT_URI = 'https://rooms.example.com/callback';
 

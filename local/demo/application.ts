@@ -1,8 +1,7 @@
 import { type Answer, exchange } from './exchange.js';
 import { OAuthClient } from './oauth-client.js';
-import type { RunFile } from './run-file.js';
-import { expectEqual, StepFailure } from './step-failure.js';
-import type { Transcript } from './transcript.js';
+import type { RunFile } from './run-script.js';
+import { expectEqual, StepFailure, type Transcript } from './transcript.js';
 
 export interface Tokens {
   accessToken: string;

@@ -1,9 +1,8 @@
 import { type Answer, exchange } from './exchange.js';
 import { OAuthClient } from './oauth-client.js';
 import { CookieJar, findForm } from './page.js';
-import type { RunFile } from './run-file.js';
-import { expectEqual, StepFailure } from './step-failure.js';
-import type { Transcript } from './transcript.js';
+import type { RunFile } from './run-script.js';
+import { expectEqual, StepFailure, type Transcript } from './transcript.js';
 
 /**
  * The browser's requests: from the authorization URL through login and consent to the code.

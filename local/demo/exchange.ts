@@ -1,6 +1,5 @@
 import type { CookieJar } from './page.js';
-import { StepFailure } from './step-failure.js';
-import type { Transcript } from './transcript.js';
+import { StepFailure, type Transcript } from './transcript.js';
 
 const TIMEOUT_MS = 10_000;
 

@@ -1,4 +1,4 @@
-import { StepFailure } from './step-failure.js';
+import { StepFailure } from './transcript.js';
 
 /** Cookies of a browser at one host, by name. */
 export class CookieJar extends Map<string, string> {

@@ -1,5 +1,53 @@
-import { Secrets } from './secrets.js';
-import { StepFailure } from './step-failure.js';
+/** A step of the demonstration failed. */
+export class StepFailure extends Error {
+  /** Number and name of the step; the transcript sets it. */
+  step = '';
+
+  /** The transcript shortens secrets in both texts. */
+  constructor(
+    readonly expected: string,
+    readonly got: string,
+    options?: ErrorOptions,
+  ) {
+    super(`expected ${expected}, got ${got}`, options);
+    this.name = 'StepFailure';
+  }
+}
+
+/** @throws StepFailure if the values differ */
+export function expectEqual(
+  what: string,
+  expected: string | number,
+  got: string | number | null | undefined,
+): void {
+  if (got !== expected) throw new StepFailure(`${what} ${expected}`, `${what} ${got ?? '(none)'}`);
+}
+
+/** Prefixes of codes, access tokens, refresh tokens and client secrets, as secret scanners know them. */
+const TOKEN = /\b(s(?:ac|at|rt|cs)_[\w-]{2})[\w-]+/g;
+
+/** Shortens secrets before they are printed: those with a known prefix, and those added by `add`. */
+class Secrets {
+  private readonly known = new Map<string, string>();
+
+  /**
+   * Replaces this text in everything printed from now on.
+   *
+   * @param shown its replacement. For a password, it must contain no part of it.
+   */
+  add(secret: string, shown = `${secret.slice(0, 4)}…`): void {
+    if (secret.length > 0) this.known.set(secret, shown);
+  }
+
+  shorten(text: string): string {
+    let short = text.replace(TOKEN, '$1…');
+    for (const [secret, shown] of this.known) {
+      // URLs contain the encoded form. The replacement is a function because `$` is special in a string.
+      short = short.replaceAll(secret, () => shown).replaceAll(encodeURIComponent(secret), () => shown);
+    }
+    return short;
+  }
+}
 
 const WIDTH = 100;
 

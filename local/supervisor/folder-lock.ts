@@ -1,7 +1,7 @@
 import { link, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startOf } from '../servers/process-identity.js';
-import { StartError } from './start.error.js';
+import { StartError } from './settings.js';
 
 /** The lock on a folder of data. */
 export interface FolderLock {

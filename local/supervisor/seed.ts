@@ -9,9 +9,7 @@ import { connect, databaseDataSource, REQUEST_LIMITS } from '#database/connectio
 import { pendingMigrations } from '#database/connection/migrate.js';
 import { hashPassword, verifyPassword } from '#database/user/password.js';
 import { UserStore } from '#database/user/user.store.js';
-import type { Account } from './demo-account.js';
-import type { Settings } from './settings.js';
-import { StartError } from './start.error.js';
+import { type Account, type Settings, StartError } from './settings.js';
 
 /**
  * Registers the demo application and the demo user, unless they exist. The application always has the default scopes of

@@ -6,19 +6,14 @@ import { loadConfiguration } from '#platform/configuration/load-configuration.js
 import { type BackingServices, startBackingServices } from '../servers/backing-services.js';
 import { localFolder } from '../servers/local-folder.js';
 import type { Progress } from '../servers/progress.js';
-import { type App, startApp } from './app.js';
-import { appCommands } from './apps.js';
-import { type Account, demoAccount } from './demo-account.js';
-import { checkExternalServices } from './external-services.js';
-import { type InternalUrls, writeRunFile } from './run-file.js';
-import { seed, missingSetup } from './seed.js';
-import { readSettings, type Settings } from './settings.js';
+import { type App, appCommands, startApp } from './app.js';
+import { type Account, demoAccount, readSettings, type Settings, StartError } from './settings.js';
+import { checkExternalServices, checkPorts } from './preflight.js';
+import { type InternalUrls, summary, writeRunFile } from './summary.js';
+import { missingSetup, seed } from './seed.js';
 import { createStreams } from '../../apps/operator/src/audit/create-streams.js';
 import { MigrateSettings } from '../../apps/operator/src/settings/settings.js';
-import { lockFolder, type FolderLock } from './folder-lock.js';
-import { StartError } from './start.error.js';
-import { summary } from './summary.js';
-import { checkPorts } from './taken-port.js';
+import { type FolderLock, lockFolder } from './folder-lock.js';
 
 // Guards end the processes of a killed npm start; PostgreSQL takes longest.
 const PORT_RELEASE_TIMEOUT_MS = 20_000;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../servers/free-port.js';
-import type { RunFile } from '../demo/run-file.js';
+import type { RunFile } from '../demo/run-script.js';
 import { type RunningProduct, startProduct } from '#test/end-to-end/running-product.js';
 
 const SCRIPT = fileURLToPath(new URL('../../dist/local/demo.js', import.meta.url));

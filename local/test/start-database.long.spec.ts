@@ -4,7 +4,7 @@ import { emptyDatabase } from '#test/support/own-database.js';
 import { testServices } from '#test/support/test-services.js';
 import { runOperator } from '../../apps/operator/test/support/run-operator.js';
 import { runDemo } from '../demo/run-demo.js';
-import { readRunFile } from '../demo/run-file.js';
+import { readRunFile } from '../demo/run-script.js';
 import { Transcript } from '../demo/transcript.js';
 import { isolatedEnvironment, StartedProduct } from '#test/end-to-end/started-product.js';
 

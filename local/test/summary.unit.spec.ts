@@ -3,11 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generateIdTokenKeys, publicIdTokenKeys } from '#oauth/openid/generate-keys.js';
 import type { BackingServices } from '../servers/backing-services.js';
-import { NoPasswordError, readRunFile } from '../demo/run-file.js';
-import type { Account } from '../supervisor/demo-account.js';
-import { writeRunFile } from '../supervisor/run-file.js';
-import { readSettings } from '../supervisor/settings.js';
-import { summary } from '../supervisor/summary.js';
+import { NoPasswordError, readRunFile } from '../demo/run-script.js';
+import { type Account, readSettings } from '../supervisor/settings.js';
+import { summary, writeRunFile } from '../supervisor/summary.js';
 
 const account: Account = {
   tokenKeys: 'keys',

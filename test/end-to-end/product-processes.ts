@@ -3,8 +3,8 @@ import { freePort } from '#local/servers/free-port.js';
 import { ID_TOKEN_KEYS, PUBLIC_ID_TOKEN_KEYS } from '../support/id-token-keys.js';
 import { isolate } from '../support/isolate.js';
 import { until } from '../support/until.js';
-import type { RunFile } from '#local/demo/run-file.js';
-import { type AppName, type LaunchedApp, launchApp } from './app-processes.js';
+import type { RunFile } from '#local/demo/run-script.js';
+import { type AppName, launchApp, type LaunchedApp } from './app-processes.js';
 import { register } from './running-product.js';
 
 export interface ProductProcesses {

@@ -21,7 +21,7 @@ import { tokenApp } from '../../apps/token/src/app.module.js';
 import { TokenConfiguration } from '../../apps/token/src/token.configuration.js';
 import { createDemoApp } from '#local/demo-app/demo-app.js';
 import { DemoConfiguration } from '#local/demo-app/demo.configuration.js';
-import type { RunFile } from '#local/demo/run-file.js';
+import type { RunFile } from '#local/demo/run-script.js';
 
 /** The three apps and the demo application in this process, on private services. */
 export interface RunningProduct {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { OAuthClient, type OAuthRequest, sendTo } from '#local/demo/oauth-client.js';
-import type { RunFile } from '#local/demo/run-file.js';
+import type { RunFile } from '#local/demo/run-script.js';
 import { Browser } from '../support/browser.js';
 
 export interface Answer {

@@ -1,9 +1,7 @@
 import * as oauth from 'openid-client';
-import type { DemoConfiguration } from '../demo.configuration.js';
-import type { Attempt, Connection, Person } from '../session/session.js';
-import { toFailure } from './calendar-failure.js';
-import { unexpectedAnswer } from '../failure.js';
-import { readPerson } from './read-person.js';
+import type { DemoConfiguration } from './demo.configuration.js';
+import type { Attempt, Connection, Person } from './sessions.js';
+import { toFailure, unexpectedAnswer } from './failure.js';
 
 const SECONDS_TO_WAIT = 10;
 
@@ -104,5 +102,32 @@ export class CalendarClient {
     } catch (error) {
       throw toFailure(during, error);
     }
+  }
+}
+
+/**
+ * Reads the user from an answer of `/v2/me`.
+ *
+ * @throws Error if the answer has another shape
+ */
+function readPerson(answer: unknown): Person {
+  const { status, data } = (answer ?? {}) as { status?: unknown; data?: Record<string, unknown> };
+  const { name, email, timeZone, timeFormat } = data ?? {};
+  if (status !== 'success' || typeof name !== 'string' || (email !== null && typeof email !== 'string')) {
+    throw new Error('the answer has another shape');
+  }
+  return {
+    name,
+    email,
+    timeZone: typeof timeZone === 'string' && isTimeZone(timeZone) ? timeZone : 'UTC',
+    timeFormat: timeFormat === 12 ? 12 : 24,
+  };
+}
+
+function isTimeZone(name: string): boolean {
+  try {
+    return Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
+  } catch {
+    return false;
   }
 }

@@ -1,0 +1,150 @@
+import type { CalendarClient } from './calendar-client.js';
+import type { Connection, Person, Session, Sessions } from './sessions.js';
+import type { FastifyInstance } from 'fastify';
+import { Failure, unexpectedAnswer } from './failure.js';
+import { connectedPage, disconnectedPage, messagePage, startPage } from './pages.js';
+
+/** The dependencies of the routes. */
+interface Context {
+  client: CalendarClient;
+  sessions: Sessions;
+}
+
+/**
+ * Redirects from another name of this machine (127.0.0.1 for localhost) to the registered one:
+ * the authorization response arrives there, and the browser would not send a cookie of the other name.
+ */
+export function sendHome(app: FastifyInstance, origin: string): void {
+  const { host } = new URL(origin);
+  app.addHook('onRequest', async (request, reply) => {
+    const isPage = request.method === 'GET' || request.method === 'HEAD';
+    if (isPage && request.host !== host && request.url.startsWith('/'))
+      await reply.redirect(origin + request.url, 307);
+  });
+}
+
+/** "Connect your calendar": redirects to the authorize app, and receives the code. */
+export function connectRoutes(app: FastifyInstance, { client, sessions }: Context): void {
+  app.post('/connect', async (request, reply) => {
+    const session = sessions.open(request, reply);
+    sessions.checkForm(session, request);
+    const { url, attempt } = await client.begin();
+    sessions.addAttempt(session, attempt);
+    return reply.redirect(url, 303);
+  });
+
+  app.get<{ Querystring: { state?: unknown } }>('/callback', async (request, reply) => {
+    const session = sessions.open(request, reply);
+    const { state } = request.query;
+    // RFC 6749 10.12: the response must belong to a request of this browser.
+    const attempt = typeof state === 'string' ? sessions.takeAttempt(session, state) : undefined;
+    // After Back and a second Allow: the connection stays, and the new code is not used.
+    if (!attempt && session.connection) return reply.redirect('/', 303);
+    if (!attempt) throw unexpectedAnswer();
+    const query = request.url.slice(request.url.indexOf('?'));
+    try {
+      const connection = await client.finish(query, attempt);
+      Object.assign(sessions.renew(session, reply), { connection });
+    } catch (error) {
+      if (error instanceof Failure && error.log['error'] === 'access_denied')
+        return reply.redirect('/denied', 303);
+      throw error;
+    }
+    return reply.redirect('/', 303);
+  });
+
+  app.get('/denied', async (request, reply) => {
+    const formToken = sessions.formToken(sessions.open(request, reply));
+    return reply.type('text/html; charset=utf-8').send(
+      messagePage({
+        title: 'Your calendar is not connected',
+        text: 'You did not allow access. You can connect at any time.',
+        connectAgain: formToken,
+      }),
+    );
+  });
+}
+
+/** The connected calendar: its page, refresh and disconnect. */
+export function connectionRoutes(app: FastifyInstance, context: Context): void {
+  const { client, sessions } = context;
+
+  app.get('/', async (request, reply) => {
+    const session = sessions.open(request, reply);
+    const formToken = sessions.formToken(session);
+    const person = session.connection && (await owner(client, session));
+    const page =
+      session.connection && person
+        ? connectedPage({ person, connection: session.connection, formToken })
+        : startPage({ formToken });
+    return reply.type('text/html; charset=utf-8').send(page);
+  });
+
+  app.post('/refresh', async (request, reply) => {
+    const session = sessions.open(request, reply);
+    sessions.checkForm(session, request);
+    if (session.connection) await refresh(client, session);
+    return reply.redirect('/', 303);
+  });
+
+  app.post('/disconnect', async (request, reply) => {
+    const session = sessions.open(request, reply);
+    sessions.checkForm(session, request);
+    const { connection } = session;
+    // Removed first: whatever the server answers, the application does not use the tokens again.
+    delete session.connection;
+    if (!connection) return reply.redirect('/', 303);
+    try {
+      await client.revoke(connection);
+      return reply.redirect('/disconnected/revoked', 303);
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      request.log.warn(error.log, 'the permission could not be revoked');
+      return reply.redirect(error.status === 404 ? '/disconnected/forgotten' : '/disconnected/unsure', 303);
+    }
+  });
+
+  app.get<{ Params: { how: string } }>('/disconnected/:how', async (request, reply) => {
+    const page = disconnectedPage(request.params.how);
+    return page === undefined ? reply.callNotFound() : reply.type('text/html; charset=utf-8').send(page);
+  });
+}
+
+/**
+ * The owner of the connected calendar. Refreshes an expired access token.
+ *
+ * @throws Failure; when the permission has ended, the session is no longer connected
+ */
+async function owner(client: CalendarClient, session: Session): Promise<Person | null> {
+  if (!session.connection) return null;
+  const person = (await client.me(session.connection)) ?? (await client.me(await refresh(client, session)));
+  if (person) return person;
+  throw new Failure(502, {
+    title: 'Scheduling rejected our request',
+    text: 'Scheduling did not accept a new token. Please try again in a moment.',
+  });
+}
+
+/**
+ * Refreshes the session's tokens. Concurrent requests share one refresh.
+ *
+ * @throws Failure; when the permission has ended, the session is no longer connected
+ */
+async function refresh(client: CalendarClient, session: Session): Promise<Connection> {
+  session.refreshing ??= exchange(client, session).finally(() => delete session.refreshing);
+  return session.refreshing;
+}
+
+async function exchange(client: CalendarClient, session: Session): Promise<Connection> {
+  const used = session.connection;
+  if (!used) throw new Error('nothing is connected');
+  try {
+    const next = await client.refresh(used);
+    // Disconnected during the refresh: the new tokens are not kept.
+    if (session.connection === used) session.connection = next;
+    return next;
+  } catch (error) {
+    if (error instanceof Failure && error.log['error'] === 'invalid_grant') delete session.connection;
+    throw error;
+  }
+}
