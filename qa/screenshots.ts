@@ -8,7 +8,7 @@ import { ERROR_SCENES } from '../apps/authorize/test/ui/scenes/error-scenes.js';
 import type { Scene } from '../apps/authorize/test/ui/scenes/scene.js';
 import { SCENES } from '../apps/authorize/test/ui/scenes/scenes.js';
 import { SECOND_BRAND } from '../apps/authorize/test/ui/scenes/second-brand.js';
-import { startWorld, type World } from '../apps/authorize/test/ui/scenes/world.js';
+import { openSceneFixture, type SceneFixture } from '../apps/authorize/test/ui/scenes/scene-fixture.js';
 import { useOwnFonts } from './screenshots/fonts.js';
 import { galleryOf } from './screenshots/gallery.js';
 import { smallPng } from './screenshots/small-png.js';
@@ -41,15 +41,15 @@ const NAMES = Object.keys(VARIANTS) as Variant[];
 /** @param prefix of the file's name */
 async function take(
   chromium: Browser,
-  world: World,
+  fixture: SceneFixture,
   scene: Scene,
   variant: Variant,
   prefix = '',
 ): Promise<void> {
   const options = VARIANTS[variant];
-  const context = await world.visit(chromium, scene.visitor(world), options);
+  const context = await fixture.visit(chromium, scene.visitor(fixture), options);
   const page = await context.newPage();
-  await scene.open(page, world, options.locale);
+  await scene.open(page, fixture, options.locale);
   const png = await page.screenshot({ fullPage: true });
   const file = `${prefix}${scene.name}-${variant}.png`;
   await writeFile(path.join(FOLDER, file), smallPng(png));
@@ -62,21 +62,21 @@ const only = process.argv.slice(2);
 const all = [...SCENES, ...ERROR_SCENES];
 const endServices = await startTestServices();
 await useOwnFonts();
-const [world, chromium] = await Promise.all([startWorld(), launchBrowser()]);
-const second = await startWorld(SECOND_BRAND);
+const [fixture, chromium] = await Promise.all([openSceneFixture(), launchBrowser()]);
+const second = await openSceneFixture(SECOND_BRAND);
 try {
   await mkdir(FOLDER, { recursive: true });
   if (only.length === 0)
     for (const name of await readdir(FOLDER)) if (name.endsWith('.png')) await rm(path.join(FOLDER, name));
   for (const scene of all.filter(({ name }) => only.length === 0 || only.includes(name)))
-    for (const variant of NAMES) await take(chromium, world, scene, variant);
+    for (const variant of NAMES) await take(chromium, fixture, scene, variant);
   for (const scene of all.filter(({ name }) => SECOND_BRAND_SCENES.includes(name)))
     for (const variant of ['light', 'dark'] as const)
       await take(chromium, second, scene, variant, 'second-brand-');
   await writeFile(path.join(FOLDER, 'README.md'), galleryOf(all, NAMES));
 } finally {
   await chromium.close();
-  await world.close();
+  await fixture.close();
   await second.close();
   await endServices();
 }

@@ -1,4 +1,4 @@
-import type { AppName } from '#test/end-to-end/app-processes.js';
+import type { AppName } from '#test/support/app-process.js';
 import { type Dependency, DependentApps } from '#test/end-to-end/dependent-apps.js';
 
 /** Every order for the app with three dependencies; for the others, every order of theirs, with the rest before and after. */

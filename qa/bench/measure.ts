@@ -1,4 +1,4 @@
-import type { App } from './app.js';
+import type { AppProcess } from '#test/support/app-process.js';
 import { type Case, load, type Timing } from './load.js';
 import { perRequest, type Usage, usageOf } from './usage.js';
 
@@ -21,7 +21,7 @@ export const CONNECTIONS = 16;
 const SPARE = 2 * CONNECTIONS + 4;
 
 /** Warms up, then measures alone, then busy. @param seconds of the busy part, where there are requests enough */
-export async function measure(subject: Case, apps: readonly App[], seconds: number): Promise<Figures> {
+export async function measure(subject: Case, apps: readonly AppProcess[], seconds: number): Promise<Figures> {
   const most = subject.most?.() ?? Infinity;
   const isEndless = most === Infinity;
   const [warm, single] = [Math.floor(most * 0.2), isEndless ? 300 : Math.floor(most * 0.1)];

@@ -9,7 +9,7 @@ import { startBackingServices } from '#local/servers/backing-services.js';
 import { freePort } from '#local/servers/free-port.js';
 import { progressOn } from '#local/servers/progress.js';
 import { type Fixture, openFixture } from '#test/support/fixture.js';
-import { type App, startApp } from './app.js';
+import { type AppProcess, startApp } from '#test/support/app-process.js';
 
 /** One copy of each app and of each server, all of them private and thrown away. */
 export interface Product {
@@ -20,7 +20,7 @@ export interface Product {
   /** A temporary folder, deleted at the end: logs of the processes. */
   readonly folder: string;
   readonly fixture: Fixture;
-  readonly apps: readonly App[];
+  readonly apps: readonly AppProcess[];
   close(): Promise<void>;
 }
 
@@ -58,7 +58,12 @@ export async function startProduct(): Promise<Product> {
     CODE_LIFETIME: String(CODE_LIFETIME),
   };
   const names = ['authorize', 'token', 'resource'] as const;
-  const apps = await Promise.all(names.map((name, n) => startApp(name, ports[n] ?? 0, folder, env)));
+  const apps = await Promise.all(
+    // Logs go to files, as in a container: writing them is part of the figures.
+    names.map((name, n) =>
+      startApp(name, env, { port: ports[n] ?? 0, logFile: join(folder, `${name}.log`), patient: false }),
+    ),
+  );
   return {
     authUrl,
     baseUrl,

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { descendantsOf } from '#test/support/process-tree.js';
-import type { App } from './app.js';
+import type { AppProcess } from '#test/support/app-process.js';
 
 /** What processes have used since they started. */
 export interface Usage {
@@ -17,7 +17,7 @@ const TICK_MS = 10;
 const SERVERS = { postgresql: /^\S*postgres\b/, redis: /^\S*redis-server\b/, nats: /^\S*nats-server\b/ };
 
 /** Apps tell it by their metrics; of the servers, which are our children, Linux knows. */
-export async function usageOf(apps: readonly App[]): Promise<Usage> {
+export async function usageOf(apps: readonly AppProcess[]): Promise<Usage> {
   const cpu: Record<string, number> = await serverTimes();
   const calls: Record<string, number> = { redis: 0, postgresql: 0, nats: 0 };
   const memory: Record<string, number> = {};

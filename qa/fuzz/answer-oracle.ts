@@ -1,5 +1,5 @@
 import { ENDPOINTS } from '#oauth/endpoints.js';
-import type { AppName } from '#test/support/launch-app.js';
+import type { AppName } from '#test/support/app-process.js';
 import { DESCRIPTIONS } from '#test/support/openapi/descriptions.js';
 import { type KnownSecrets, type SecretKind, traceIn } from './leaks.js';
 import { HEADER_NAME } from './values.js';

@@ -1,4 +1,4 @@
-import type { AppName } from '#test/support/launch-app.js';
+import type { AppName } from '#test/support/app-process.js';
 
 /** Text that is sent unencoded, one byte per character. */
 export interface Verbatim {

@@ -1,4 +1,4 @@
-import type { AppName } from '#test/support/launch-app.js';
+import type { AppName } from '#test/support/app-process.js';
 import type { Finding } from './answer-oracle.js';
 import { type KnownSecrets, traceIn } from './leaks.js';
 import { APPS, type MemoryOfApps } from './test-environment.js';

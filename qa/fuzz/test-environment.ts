@@ -9,8 +9,7 @@ import { freePort } from '#local/servers/free-port.js';
 import { type Fixture, openFixture } from '#test/support/fixture.js';
 import { ID_TOKEN_KEYS, PUBLIC_ID_TOKEN_KEYS, SIGNING_KEYS } from '#test/support/id-token-keys.js';
 import type { Isolated } from '#test/support/isolate.js';
-import { type AppName, launchApp } from '#test/support/launch-app.js';
-import { PATIENT_ENVIRONMENT } from '#test/support/patience.js';
+import { type AppName, launchApp } from '#test/support/app-process.js';
 import type { KnownSecrets } from './leaks.js';
 
 export const APPS = ['authorize', 'token', 'resource'] as const satisfies readonly AppName[];
@@ -65,11 +64,9 @@ export async function startTestEnvironment(
   for (const { d = '' } of SIGNING_KEYS.privateJwks.keys) secrets.add('setting', d);
   let closing = false;
   const start = async (name: AppName) => {
-    const app = await launchApp({
+    const app = await launchApp(
       name,
-      port: ports[name],
-      env: {
-        ...PATIENT_ENVIRONMENT,
+      {
         AUTH_URL: urls.authorize,
         BASE_URL: urls.token,
         API_URL: urls.resource,
@@ -83,9 +80,12 @@ export async function startTestEnvironment(
         NODE_OPTIONS: `--import=${pathToFileURL(join(process.cwd(), 'dist/qa/fuzz/probe.js')).href}`,
         FUZZ_PROBE: probeOf(name),
       },
-      logFile: join(folder, `${name}.log`),
-      onOutput: splitLines((line) => watcher.line(name, line)),
-    });
+      {
+        port: ports[name],
+        logFile: join(folder, `${name}.log`),
+        onOutput: splitLines((line) => watcher.line(name, line)),
+      },
+    );
     void app.process.ended.then((how) => closing || watcher.ended(name, how));
     return app;
   };
@@ -98,7 +98,7 @@ export async function startTestEnvironment(
   const fixture = await openFixture(services, tokenKeys);
   const close = async () => {
     closing = true;
-    await Promise.all(APPS.map((name) => apps[name].process.stop()));
+    await Promise.all(APPS.map((name) => apps[name].stop()));
     await fixture.close();
     await services.close();
     await rm(folder, { recursive: true, force: true });

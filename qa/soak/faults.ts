@@ -110,7 +110,7 @@ export class FaultInjector {
       await server.start();
       // PostgreSQL may listen on another port after a restart.
       for (const { proxies } of this.installation.replicas)
-        if (proxies[target]) proxies[target].target = server.url;
+        if (proxies[target]) proxies[target].targets = [server.url];
     }
   }
 

@@ -11,7 +11,7 @@ import { freePort } from '#local/servers/free-port.js';
 import type { GuardedProcess } from '#local/servers/guarded-process.js';
 import { FaultProxy } from '#test/support/fault-proxy.js';
 import { ID_TOKEN_KEYS, PUBLIC_ID_TOKEN_KEYS } from '#test/support/id-token-keys.js';
-import { launchApp } from '#test/support/launch-app.js';
+import { launchApp } from '#test/support/app-process.js';
 import { until } from '#test/support/until.js';
 import { APPS, type App, type ReplicaName, type Server } from './plan.js';
 import { type PrivateServer, startServers } from './servers.js';
@@ -62,7 +62,7 @@ export class AppReplica {
 
   async launch(): Promise<void> {
     const logFile = join(this.folder, `${this.name.replace(' ', '-')}.log`);
-    const launched = await launchApp({ name: this.app, port: this.port, env: this.env, logFile });
+    const launched = await launchApp(this.app, this.env, { port: this.port, logFile, patient: false });
     this.process = launched.process;
     this.internalUrl = launched.internalUrl;
     void launched.process.ended.then((how) => {

@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { freePort } from '#local/servers/free-port.js';
 import { FaultProxy } from '../support/fault-proxy.js';
 import { type Isolated, isolate } from '../support/isolate.js';
 import { until } from '../support/until.js';
-import { type AppName, type LaunchedApp, launchApp } from './app-processes.js';
+import { type AppName, type AppProcess, launchApp } from '../support/app-process.js';
 
 const REQUIRED = {
   authorize: ['postgres', 'redis'],
@@ -18,7 +17,7 @@ export class DependentApps {
   private constructor(
     private readonly services: Isolated,
     private readonly dependencies: Record<Dependency, FaultProxy>,
-    private readonly apps: ReadonlyMap<AppName, LaunchedApp>,
+    private readonly apps: ReadonlyMap<AppName, AppProcess>,
   ) {}
 
   /** Starts apps while all dependencies are down. */
@@ -39,7 +38,7 @@ export class DependentApps {
       TOKEN_KEYS: randomBytes(32).toString('base64url'),
       LOG_LEVEL: 'silent',
     };
-    const launched = names.map(async (name) => [name, await launchApp(name, await freePort(), env)] as const);
+    const launched = names.map(async (name) => [name, await launchApp(name, env)] as const);
     return new DependentApps(services, dependencies, new Map(await Promise.all(launched)));
   }
 

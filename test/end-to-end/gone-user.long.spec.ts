@@ -3,27 +3,24 @@ import { once } from 'node:events';
 import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import { withDatabase } from '../support/admin-client.js';
-import { freePort } from '#local/servers/free-port.js';
 import { FaultProxy } from '../support/fault-proxy.js';
 import { until } from '../support/until.js';
 import { runOperator } from '../../apps/operator/test/support/run-operator.js';
 import type { RunFile } from '#local/demo/run-script.js';
-import { launchApp, type LaunchedApp } from './app-processes.js';
+import { type AppProcess, startApp } from '../support/app-process.js';
 import { type ProductProcesses, startProcesses } from './product-processes.js';
 import { UserBrowser } from '../topology/retrying-client.js';
 import { ProductUser } from './use-product.js';
 
 let product: ProductProcesses;
-let second: LaunchedApp;
+let second: AppProcess;
 /** The replicas of the resource app. */
 let apis: string[];
 
 beforeAll(async () => {
   product = await startProcesses({ LOG_LEVEL: 'fatal' });
-  const port = await freePort();
-  second = await launchApp('resource', port, product.env);
-  await until('the second replica is ready', 60_000, async () => (await second.missing())?.length === 0);
-  apis = [product.run.api_url, `http://127.0.0.1:${port}`];
+  second = await startApp('resource', product.env);
+  apis = [product.run.api_url, second.url];
 });
 
 afterAll(async () => {

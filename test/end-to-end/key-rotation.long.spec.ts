@@ -6,7 +6,7 @@ import { runOperator } from '../../apps/operator/test/support/run-operator.js';
 import { type AppProcess, startApp } from '../support/app-process.js';
 import { type Isolated, isolate } from '../support/isolate.js';
 import { until } from '../support/until.js';
-import { Balancer } from './balancer.js';
+import { FaultProxy } from '../support/fault-proxy.js';
 import { register } from './running-product.js';
 import { type Answer, ProductUser } from './use-product.js';
 
@@ -18,7 +18,7 @@ let services: Isolated;
 let database: Client;
 let env: Record<string, string>;
 let user: ProductUser;
-const balancers = {} as Record<RingApp, Balancer>;
+const balancers = {} as Record<RingApp, FaultProxy>;
 const running: Record<RingApp | 'resource', AppProcess[]> = { authorize: [], token: [], resource: [] };
 
 /** Every answer of the load that is not as it must be. The first one ends the load. */
@@ -34,8 +34,12 @@ beforeAll(async () => {
   services = await isolate();
   database = new Client({ connectionString: services.databaseUrl });
   await database.connect();
-  [balancers.authorize, balancers.token] = await Promise.all([Balancer.start(), Balancer.start()]);
-  const addresses = { AUTH_URL: balancers.authorize.url, BASE_URL: balancers.token.url };
+  [balancers.authorize, balancers.token] = await Promise.all([
+    FaultProxy.start('http://localhost'),
+    FaultProxy.start('http://localhost'),
+  ]);
+  const originOf = ({ url }: FaultProxy) => new URL(url).origin;
+  const addresses = { AUTH_URL: originOf(balancers.authorize), BASE_URL: originOf(balancers.token) };
   env = {
     ...addresses,
     API_URL: 'http://localhost:1',
@@ -49,19 +53,17 @@ beforeAll(async () => {
 afterAll(async () => {
   load.ends = true;
   await Promise.all(Object.values(running).flatMap((apps) => apps.map((app) => app.stop())));
-  for (const balancer of Object.values(balancers)) balancer.close();
+  for (const balancer of Object.values(balancers)) await balancer.close();
   await database?.end();
   await services?.close();
 });
-
-const portOf = ({ url }: AppProcess): number => Number(new URL(url).port);
 
 /** Replaces one process: the new one takes over before the old one gets SIGTERM. */
 async function replace(name: RingApp, at: number, tokenKeys: string): Promise<void> {
   const fresh = await startApp(name, { ...env, TOKEN_KEYS: tokenKeys });
   const old = running[name][at];
   running[name][at] = fresh;
-  balancers[name].use(running[name].map(portOf));
+  balancers[name].targets = running[name].map(({ url }) => url) as [string, ...string[]];
   await old?.stop();
 }
 

@@ -2,16 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { databaseDataSource } from '#database/connection/data-source.js';
 import { migrate } from '#database/connection/migrate.js';
 import { withDatabase } from '../support/admin-client.js';
-import { freePort } from '#local/servers/free-port.js';
 import { type Isolated, isolate } from '../support/isolate.js';
 import { until } from '../support/until.js';
-import { type AppName, type LaunchedApp, launchApp } from './app-processes.js';
+import { type AppName, type AppProcess, launchApp } from '../support/app-process.js';
 
 const APPS = ['authorize', 'token'] as const;
 
 describe('apps on a database', () => {
   let services: Isolated;
-  let apps: LaunchedApp[];
+  let apps: AppProcess[];
 
   beforeEach(async () => {
     services = await isolate();
@@ -22,8 +21,8 @@ describe('apps on a database', () => {
     await services.close();
   });
 
-  const launch = async (name: AppName): Promise<LaunchedApp> =>
-    launchApp(name, await freePort(), {
+  const launch = (name: AppName): Promise<AppProcess> =>
+    launchApp(name, {
       AUTH_URL: 'http://auth.localhost',
       BASE_URL: 'http://base.localhost',
       DATABASE_URL: services.databaseUrl,

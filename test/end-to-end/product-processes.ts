@@ -2,15 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { freePort } from '#local/servers/free-port.js';
 import { ID_TOKEN_KEYS, PUBLIC_ID_TOKEN_KEYS } from '../support/id-token-keys.js';
 import { isolate } from '../support/isolate.js';
-import { until } from '../support/until.js';
 import type { RunFile } from '#local/demo/run-script.js';
-import { type AppName, launchApp, type LaunchedApp } from './app-processes.js';
+import { type AppName, type AppProcess, startApp } from '../support/app-process.js';
 import { register } from './running-product.js';
 
 export interface ProductProcesses {
   readonly run: RunFile;
   readonly databaseUrl: string;
-  readonly apps: Readonly<Record<AppName, LaunchedApp>>;
+  readonly apps: Readonly<Record<AppName, AppProcess>>;
   /** The environment of every app. */
   readonly env: Readonly<Record<string, string>>;
   /** May be called again. */
@@ -36,15 +35,12 @@ export async function startProcesses(env: Readonly<Record<string, string>> = {})
     ...env,
   };
   const [authorize, token, resource] = await Promise.all([
-    launchApp('authorize', authorizePort, { ID_TOKEN_KEYS: PUBLIC_ID_TOKEN_KEYS, ...shared }),
-    launchApp('token', tokenPort, { ID_TOKEN_KEYS, ...shared }),
-    launchApp('resource', resourcePort, shared),
+    startApp('authorize', { ID_TOKEN_KEYS: PUBLIC_ID_TOKEN_KEYS, ...shared }, { port: authorizePort }),
+    startApp('token', { ID_TOKEN_KEYS, ...shared }, { port: tokenPort }),
+    startApp('resource', shared, { port: resourcePort }),
   ]);
   const apps = { authorize, token, resource };
   const all = Object.values(apps);
-  await until('every app is ready', 60_000, async () =>
-    (await Promise.all(all.map((app) => app.missing()))).every((missing) => missing?.length === 0),
-  );
   let closed: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     await Promise.all(all.map((app) => app.stop()));

@@ -2,46 +2,103 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { freePort } from '#local/servers/free-port.js';
-import { type AppName, launchApp } from './launch-app.js';
+import { type GuardedProcess, startGuarded } from '#local/servers/guarded-process.js';
 import { PATIENT_ENVIRONMENT } from './patience.js';
+import { until } from './until.js';
+
+export type AppName = 'authorize' | 'token' | 'resource';
+
+/** Timeout for hangs. */
+const READY_WITHIN_MS = 100_000;
 
 export interface AppProcess {
+  readonly name: AppName;
   readonly url: string;
   readonly internalUrl: string;
-  readonly pid: number;
-  /** Everything it printed so far. */
+  readonly process: GuardedProcess;
+  /** The output so far. */
   output(): string;
+  /** The missing dependencies in `/readyz`; undefined without an answer. */
+  missing(): Promise<readonly string[] | undefined>;
+  /** Resolves when the app is ready. @throws if it exits before, or takes too long */
+  ready(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/**
- * Runs an app and resolves when it is ready: how an app's tests have another app beside them without importing it.
- *
- * @param at its port; a free one if absent
- */
+interface Options {
+  /** A free port by default. */
+  readonly port?: number;
+  /** A temporary file by default. */
+  readonly logFile?: string;
+  /** Receives the log too. */
+  readonly onOutput?: (text: string) => void;
+  /** False for the app's default timeouts, for tests of servers that become silent. */
+  readonly patient?: boolean;
+}
+
+/** Starts an app's process from dist (`npm run build`), without waiting for it. */
+export async function launchApp(
+  name: AppName,
+  env: Readonly<Record<string, string>>,
+  { port: given, logFile, onOutput, patient = true }: Options = {},
+): Promise<AppProcess> {
+  const [port, internalPort] = [given ?? (await freePort()), await freePort()];
+  const folder = logFile === undefined ? await mkdtemp(path.join(tmpdir(), `${name}-`)) : null;
+  const internalUrl = `http://127.0.0.1:${internalPort}`;
+  let output = '';
+  const receive = onOutput ?? (folder === null ? undefined : (text: string) => (output += text));
+  const guarded = startGuarded({
+    name,
+    command: process.execPath,
+    args: [path.resolve('dist', 'apps', `${name}.cjs`)],
+    cwd: process.cwd(),
+    env: {
+      PATH: process.env['PATH'],
+      HOST: '127.0.0.1',
+      PORT: String(port),
+      INTERNAL_PORT: String(internalPort),
+      ...(patient && PATIENT_ENVIRONMENT),
+      ...env,
+    },
+    logFile: logFile ?? path.join(folder ?? '', 'log'),
+    // Without a callback the process writes to the log file itself.
+    ...(receive && { onOutput: receive }),
+    signal: 'SIGTERM',
+    // Timeout for hangs.
+    grace: 30_000,
+  });
+  const failed = guarded.ended.then((how) => Promise.reject(new Error(`${name} ended (${how}):\n${output}`)));
+  failed.catch(() => undefined);
+  return {
+    name,
+    url: `http://127.0.0.1:${port}`,
+    internalUrl,
+    process: guarded,
+    output: () => output,
+    async missing() {
+      const answer = await fetch(`${internalUrl}/readyz`).catch(() => undefined);
+      const { missing = [] } = ((await answer?.json()) ?? {}) as { missing?: string[] };
+      return answer && missing;
+    },
+    ready: () =>
+      Promise.race([
+        failed,
+        until(`${name} is ready`, READY_WITHIN_MS, async () => (await fetch(`${internalUrl}/readyz`)).ok),
+      ]),
+    async stop() {
+      await guarded.stop();
+      if (folder !== null) await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Starts an app's process and resolves when it is ready. */
 export async function startApp(
   name: AppName,
   env: Readonly<Record<string, string>>,
-  at?: number,
+  options?: Options,
 ): Promise<AppProcess> {
-  const folder = await mkdtemp(path.join(tmpdir(), `${name}-`));
-  const port = at ?? (await freePort());
-  let output = '';
-  const onOutput = (text: string) => (output += text);
-  const logFile = path.join(folder, 'log');
-  const app = await launchApp({ name, port, env: { ...PATIENT_ENVIRONMENT, ...env }, logFile, onOutput });
-  await app.ready().catch((error: Error) => {
-    throw new Error(`${error.message}:\n${output}`, { cause: error });
-  });
-  const stop = async () => {
-    await app.process.stop();
-    await rm(folder, { recursive: true, force: true });
-  };
-  return {
-    url: `http://127.0.0.1:${port}`,
-    internalUrl: app.internalUrl,
-    pid: app.process.pid,
-    output: () => output,
-    stop,
-  };
+  const app = await launchApp(name, env, options);
+  await app.ready();
+  return app;
 }

@@ -9,6 +9,7 @@ interface Line {
 /** A TCP proxy between an app and a real server that injects network faults. */
 export class FaultProxy {
   private readonly lines = new Set<Line>();
+  private turn = 0;
   private isDown = false;
   private isSilent = false;
   /** SQL of prepared statements by name. */
@@ -22,14 +23,14 @@ export class FaultProxy {
     private readonly server: Server,
     /** The server's URL with the proxy's address. */
     readonly url: string,
-    /** The server's own URL, which may change when it restarts. */
-    public target: string,
+    /** The server's own URL, or the URLs of replicas, which receive new connections in turn. May change. */
+    public targets: readonly [string, ...string[]],
   ) {}
 
   /** @param port a free port by default */
   static async start(target: string, port = 0): Promise<FaultProxy> {
     const server = createServer((near) => {
-      const { hostname, port } = new URL(proxy.target);
+      const { hostname, port } = new URL(proxy.targets[proxy.turn++ % proxy.targets.length] ?? '');
       proxy.join(near, connect(Number(port), hostname));
     });
     await new Promise<void>((resolve, reject) => {
@@ -38,7 +39,7 @@ export class FaultProxy {
     const url = new URL(target);
     url.hostname = '127.0.0.1';
     url.port = String((server.address() as AddressInfo).port);
-    const proxy = new FaultProxy(server, url.href, target);
+    const proxy = new FaultProxy(server, url.href, [target]);
     return proxy;
   }
 
@@ -89,7 +90,7 @@ export class FaultProxy {
     near.on('data', (bytes: Buffer) => {
       if (line.silent) return;
       far.write(this.onData(bytes) ?? bytes);
-      if (this.target.startsWith('postgres')) this.reportStatements(bytes);
+      if (this.url.startsWith('postgres')) this.reportStatements(bytes);
     });
     far.on('data', (bytes: Buffer) => line.silent || near.write(bytes));
     for (const [one, other] of [
@@ -99,7 +100,7 @@ export class FaultProxy {
       one
         .on('error', () => other.destroy())
         .on('close', () => {
-          other.destroy();
+          other.destroySoon();
           this.lines.delete(line);
         });
     if (this.isDown) near.destroy();

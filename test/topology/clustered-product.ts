@@ -49,10 +49,10 @@ export async function startClusteredProduct(urls: BackingUrls, resources: 1 | 2)
   const stateful = { ...shared, ...urls, TOKEN_KEYS: keys };
   const tokenEnv = { ...stateful, ID_TOKEN_KEYS };
   const started = await Promise.allSettled([
-    startApp('authorize', { ...stateful, ID_TOKEN_KEYS: PUBLIC_ID_TOKEN_KEYS, PORT: String(authorize) }),
-    startApp('token', { ...tokenEnv, PORT: String(token) }),
+    startApp('authorize', { ...stateful, ID_TOKEN_KEYS: PUBLIC_ID_TOKEN_KEYS }, { port: authorize }),
+    startApp('token', tokenEnv, { port: token }),
     startApp('token', tokenEnv),
-    startApp('resource', { ...shared, PORT: String(resource) }),
+    startApp('resource', shared, { port: resource }),
     ...(resources === 2 ? [startApp('resource', shared)] : []),
   ]);
   const apps = started.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));

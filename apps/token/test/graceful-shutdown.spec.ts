@@ -55,7 +55,7 @@ it('the token app answers a NATS request in progress before it exits, and accept
     const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
     return (await fixture.sql(waiting)).length > 0;
   });
-  process.kill(app.pid, 'SIGTERM');
+  process.kill(app.process.pid, 'SIGTERM');
   await until('new requests get no reply', PATIENCE_MS, () =>
     fixture.ask(SUBJECTS.introspect, { token: 'none' }).then(
       () => false,

@@ -1,4 +1,4 @@
-import type { AppName } from '#test/support/launch-app.js';
+import type { AppName } from '#test/support/app-process.js';
 import type { Actor } from '../actor.js';
 import type { Body, Draft, Field, Header } from '../draft.js';
 

@@ -1,15 +1,15 @@
 import { describeEveryPage, LONGEST_WORDS, WIDTH } from './scenes/every-page.js';
 import { problemsOf } from './scenes/problems.js';
 import { SCENES } from './scenes/scenes.js';
-import { chromium, world } from './scenes/stage.js';
+import { chromium, fixture } from './scenes/use-scene-fixture.js';
 
 // every-page.long.spec.ts tests the other languages.
 describe(LONGEST_WORDS, () => describeEveryPage(LONGEST_WORDS));
 
 it('the layout check reports defects', async () => {
-  const context = await world.visit(chromium, null, { viewport: { width: WIDTH, height: 640 } });
+  const context = await fixture.visit(chromium, null, { viewport: { width: WIDTH, height: 640 } });
   const page = await context.newPage();
-  await SCENES[0]?.open(page, world, 'en');
+  await SCENES[0]?.open(page, fixture, 'en');
   await page.evaluate(() => {
     const [heading, field, button] = ['h1', '#username', 'button.wide'].map((one) =>
       document.querySelector(one),

@@ -4,7 +4,7 @@ import { PASSWORD } from '../support/authorize-app.js';
 import { ERROR_SCENES } from './scenes/error-scenes.js';
 import { focusPath } from './scenes/focus-path.js';
 import { SCENES } from './scenes/scenes.js';
-import { chromium, world } from './scenes/stage.js';
+import { chromium, fixture } from './scenes/use-scene-fixture.js';
 import { openTab } from './scenes/tab.js';
 
 /** Presses Tab until an element with this name has the focus. */
@@ -19,8 +19,8 @@ async function tabTo(page: Page, name: string): Promise<void> {
 
 describe('with the keyboard only and no JavaScript', () => {
   it('a user logs in, chooses scopes, and allows the request', async () => {
-    const { request, clients, people, app } = world;
-    const context = await world.visit(chromium, null, { javaScriptEnabled: false, locale: 'en' });
+    const { request, clients, people, app } = fixture;
+    const context = await fixture.visit(chromium, null, { javaScriptEnabled: false, locale: 'en' });
     const page = await context.newPage();
     await page.goto(request(clients.rooms, 'profile:read bookings:read bookings:write'));
     // The page focuses its first field.
@@ -40,12 +40,12 @@ describe('with the keyboard only and no JavaScript', () => {
     const rows = await app.sql(sql, [people.ada.id, clients.rooms.clientId]);
     expect(rows).toEqual([{ scope: 'profile:read bookings:write' }]);
     await context.close();
-    await world.connect();
+    await fixture.connect();
   });
 
   it('a user revokes an application, and the focus is on the confirmation', async () => {
-    const { app, people } = world;
-    const context = await world.visit(chromium, people.grace, { javaScriptEnabled: false, locale: 'en' });
+    const { app, people } = fixture;
+    const context = await fixture.visit(chromium, people.grace, { javaScriptEnabled: false, locale: 'en' });
     const page = await context.newPage();
     await page.goto(`${app.url}/auth/`);
     await tabTo(page, 'Connected applications');
@@ -61,13 +61,13 @@ describe('with the keyboard only and no JavaScript', () => {
     expect(await focused.getAttribute('role')).toBe('status');
     expect(await focused.textContent()).toBe('Room Planner can no longer access your account.');
     await context.close();
-    await world.connect();
+    await fixture.connect();
   });
 
   it('the developer details open and close', async () => {
-    const context = await world.visit(chromium, null, { javaScriptEnabled: false, locale: 'en' });
+    const context = await fixture.visit(chromium, null, { javaScriptEnabled: false, locale: 'en' });
     const page = await context.newPage();
-    await page.goto(`${world.app.url}/auth/oauth2/authorize?client_id=sc_unknown`);
+    await page.goto(`${fixture.app.url}/auth/oauth2/authorize?client_id=sc_unknown`);
     await page.keyboard.press('Tab');
     const shown = page.getByText('Failed check');
     expect(await shown.isVisible()).toBe(false);
@@ -103,9 +103,9 @@ describe('a browser with forced colours and reduced motion', () => {
       const scene = SCENES.find((one) => one.name === name);
       if (!scene) throw new Error(`no scene ${name}`);
       const options = { locale: 'en', forcedColors: 'active', reducedMotion: 'reduce' } as const;
-      const context = await world.visit(chromium, scene.visitor(world), options);
+      const context = await fixture.visit(chromium, scene.visitor(fixture), options);
       const page = await context.newPage();
-      await scene.open(page, world, 'en');
+      await scene.open(page, fixture, 'en');
       await page.waitForLoadState();
       const found = await page.evaluate(() => {
         const bare = [
@@ -132,8 +132,8 @@ describe('a browser with forced colours and reduced motion', () => {
 });
 
 it('fields have autocomplete values for password managers and browsers', async () => {
-  const { app, people } = world;
-  const context = await world.visit(chromium, people.ada, { locale: 'en' });
+  const { app, people } = fixture;
+  const context = await fixture.visit(chromium, people.ada, { locale: 'en' });
   const page = await context.newPage();
   const tokens = () =>
     page

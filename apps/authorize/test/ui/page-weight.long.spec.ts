@@ -2,9 +2,9 @@ import type { Page } from 'playwright-core';
 import { LOCALES } from '#oauth/locale.js';
 import type { Scene } from './scenes/scene.js';
 import { SCENES } from './scenes/scenes.js';
-import { chromium, world } from './scenes/stage.js';
+import { chromium, fixture } from './scenes/use-scene-fixture.js';
 import { openTab } from './scenes/tab.js';
-import type { World } from './scenes/world.js';
+import type { SceneFixture } from './scenes/scene-fixture.js';
 
 const MAX_BYTES = 30_000;
 
@@ -48,7 +48,7 @@ const ERRORS: readonly Scene[] = [
 ].map(([name = '', path = '']) => ({
   name,
   visitor: () => null,
-  open: (page: Page, { app }: World) => page.goto(app.url + path),
+  open: (page: Page, { app }: SceneFixture) => page.goto(app.url + path),
 }));
 
 it.each(LOCALES)('every page is under 30 KB including resources, all from this site: %s', async (locale) => {
@@ -60,7 +60,7 @@ it.each(LOCALES)('every page is under 30 KB including resources, all from this s
     await tab.play(scene);
     const all = await loaded();
     weights[scene.name] = all.reduce((sum, { bytes }) => sum + bytes, 0);
-    foreign.push(...all.map(({ url }) => url).filter((url) => new URL(url).origin !== world.app.url));
+    foreign.push(...all.map(({ url }) => url).filter((url) => new URL(url).origin !== fixture.app.url));
   }
   await tab.close();
   expect(Object.entries(weights).filter(([, bytes]) => bytes >= MAX_BYTES)).toEqual([]);
@@ -70,8 +70,8 @@ it.each(LOCALES)('every page is under 30 KB including resources, all from this s
 });
 
 it('the first paint needs one request, because the page contains its style', async () => {
-  const { app, request, clients, people } = world;
-  const context = await world.visit(chromium, people.ada, { locale: 'en' });
+  const { app, request, clients, people } = fixture;
+  const context = await fixture.visit(chromium, people.ada, { locale: 'en' });
   const page = await context.newPage();
   // Blocks everything except the document.
   await context.route('**/*', (route) =>

@@ -47,9 +47,9 @@ beforeAll(async () => {
   };
   const own = { ...env, LOG_LEVEL: 'warn' };
   apps = await Promise.all([
-    startApp('authorize', own, authorizePort),
-    startApp('token', own, tokenPort),
-    startApp('resource', own, resourcePort),
+    startApp('authorize', own, { port: authorizePort }),
+    startApp('token', own, { port: tokenPort }),
+    startApp('resource', own, { port: resourcePort }),
   ]);
   fixture = await openFixture(services, env['TOKEN_KEYS'] ?? '');
   first = await report();

@@ -61,7 +61,7 @@ describe('the status of the running processes', () => {
     const all = await answers();
     expect(all.map(({ service }) => service)).toEqual(['authorize', 'resource', 'token', 'token']);
     expect(new Set(all.map(({ instance }) => Number(instance.split(':').at(-1))))).toEqual(
-      new Set(apps.map(({ pid }) => pid)),
+      new Set(apps.map(({ process }) => process.pid)),
     );
     for (const { version, started_at, time } of all) {
       expect(version).toMatch(/^\d+\.\d+\.\d+$/);

@@ -59,7 +59,7 @@ const seen = () => send(introspect, packet(introspect, { token: 'none' }));
 
 /** Bytes in use after a garbage collection. */
 async function memory(): Promise<number> {
-  process.kill(app.pid, 'SIGWINCH');
+  process.kill(app.process.pid, 'SIGWINCH');
   const metrics = await (await fetch(`${app.internalUrl}/metrics`)).text();
   const value = (name: string) => Number(new RegExp(`^${name}(?:\\{.*\\})? (\\S+)$`, 'm').exec(metrics)?.[1]);
   return value('nodejs_heap_size_used_bytes') + value('nodejs_external_memory_bytes');

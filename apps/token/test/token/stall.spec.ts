@@ -32,12 +32,12 @@ const generation = async (token: string) => (await storedGrant(app.redis, app.gr
 
 /** Stops the process until callers have timed out. */
 async function stall(work: () => void): Promise<void> {
-  process.kill(app.pid, 'SIGSTOP');
+  process.kill(app.process.pid, 'SIGSTOP');
   try {
     work();
     await sleep(STALL_MS + 1_000);
   } finally {
-    process.kill(app.pid, 'SIGCONT');
+    process.kill(app.process.pid, 'SIGCONT');
   }
 }
 

@@ -8,12 +8,12 @@ import { tryLogin } from '../../support/throttle-guesser.js';
 import { ERROR_SCENES, REFERENCE } from './error-scenes.js';
 import type { Scene } from './scene.js';
 import { show } from './show.js';
-import type { World } from './world.js';
+import type { SceneFixture } from './scene-fixture.js';
 
 const noUser = () => null;
-const ada = ({ people }: World) => people.ada;
-const grace = ({ people }: World) => people.grace;
-const long = ({ people }: World) => people.long;
+const ada = ({ people }: SceneFixture) => people.ada;
+const grace = ({ people }: SceneFixture) => people.grace;
+const long = ({ people }: SceneFixture) => people.long;
 
 const ALL = 'profile:read schedules:read schedules:write bookings:read bookings:write';
 
@@ -216,8 +216,8 @@ export const SCENES: readonly Scene[] = [
   {
     name: 'error-with-details',
     visitor: noUser,
-    async open(page, world, locale) {
-      await ERROR_SCENES.find(({ name }) => name === 'error-redirect-mismatch')?.open(page, world, locale);
+    async open(page, fixture, locale) {
+      await ERROR_SCENES.find(({ name }) => name === 'error-redirect-mismatch')?.open(page, fixture, locale);
       await page.locator('summary').click();
     },
   },

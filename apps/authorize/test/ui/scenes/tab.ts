@@ -1,7 +1,7 @@
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import type { Locale } from '#oauth/locale.js';
 import type { Scene } from './scene.js';
-import { chromium, world } from './stage.js';
+import { chromium, fixture } from './use-scene-fixture.js';
 
 /**
  * Tab that plays scenes in sequence, because a new browser context per scene takes longer than the page. Each scene has its own
@@ -19,8 +19,8 @@ export async function openTab(locale: Locale, options: BrowserContextOptions): P
   return {
     page,
     async play(scene) {
-      await world.enter(context, scene.visitor(world));
-      await scene.open(page, world, locale);
+      await fixture.enter(context, scene.visitor(fixture));
+      await scene.open(page, fixture, locale);
       // A click waits only until the next page starts to load.
       await page.waitForLoadState();
       return page;

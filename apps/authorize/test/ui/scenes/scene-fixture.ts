@@ -36,7 +36,7 @@ const linksOf = (host: string) => ({
 export type Settings = Partial<AuthorizeConfiguration>;
 
 /** Starts an authorize app with fixed users, applications and dates. */
-export async function startWorld(settings: Settings = {}) {
+export async function openSceneFixture(settings: Settings = {}) {
   const port = await freePort();
   const app = await startAuthorizeApp(
     { AUTH_URL: `http://127.0.0.1:${port}`, TRUSTED_PROXIES: 'loopback', ...settings },
@@ -194,4 +194,4 @@ export async function startWorld(settings: Settings = {}) {
   };
 }
 
-export type World = Awaited<ReturnType<typeof startWorld>>;
+export type SceneFixture = Awaited<ReturnType<typeof openSceneFixture>>;
