@@ -1,6 +1,8 @@
-import { existsSync } from 'node:fs';
-import { copyFile, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { existsSync } from 'node:fs';
 import type { Browser } from 'playwright-core';
 import { launchBrowser } from '#test/support/chromium.js';
 import { startTestServices } from '#test/support/test-run.js';
@@ -9,9 +11,63 @@ import type { Scene } from '../apps/authorize/test/ui/scenes/scene.js';
 import { SCENES } from '../apps/authorize/test/ui/scenes/scenes.js';
 import { SECOND_BRAND } from '../apps/authorize/test/ui/scenes/second-brand.js';
 import { openSceneFixture, type SceneFixture } from '../apps/authorize/test/ui/scenes/scene-fixture.js';
-import { useOwnFonts } from './screenshots/fonts.js';
-import { galleryOf } from './screenshots/gallery.js';
-import { smallPng } from './screenshots/small-png.js';
+
+const PACKAGES = ['@expo-google-fonts/inter', '@expo-google-fonts/noto-sans-arabic'];
+
+/**
+ * Restricts browsers started from now on to these fonts: the pages use the system's fonts, and every
+ * machine has different ones.
+ */
+async function useOwnFonts(): Promise<void> {
+  const { resolve } = createRequire(import.meta.url);
+  const folders = PACKAGES.map((name) => path.dirname(resolve(`${name}/package.json`)));
+  const folder = await mkdtemp(path.join(tmpdir(), 'fonts-'));
+  const file = path.join(folder, 'fonts.conf');
+  await writeFile(
+    file,
+    `<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd"><fontconfig>
+      ${folders.map((one) => `<dir>${one}</dir>`).join('')}
+      <cachedir>${folder}</cachedir>
+      ${['system-ui', 'sans-serif', 'monospace']
+        .map(
+          (generic) =>
+            `<alias binding="same"><family>${generic}</family><prefer><family>Inter</family><family>Noto Sans Arabic</family></prefer></alias>`,
+        )
+        .join('')}
+    </fontconfig>`,
+  );
+  process.env['FONTCONFIG_FILE'] = file;
+}
+
+/** The index page of the pictures. */
+function galleryOf(scenes: readonly { readonly name: string }[], variants: readonly string[]): string {
+  const head = [
+    '# Screenshots',
+    '',
+    'Every page in every state, made by `npm run screenshots`: a real Chromium, and the same people, applications, dates',
+    'and fonts every time. `npm run screenshots -- consent apps` makes some of them.',
+  ];
+  const rows = scenes.flatMap(({ name }) => [
+    '',
+    `## ${name}`,
+    '',
+    variants.map((variant) => `![${name}, ${variant}](${name}-${variant}.png)`).join(' '),
+  ]);
+  return [...head, ...rows, ''].join('\n');
+}
+
+/** The package's types declare an ES module, but it is CommonJS. */
+const { default: upng } = createRequire(import.meta.url)('@pdf-lib/upng') as {
+  default: typeof import('@pdf-lib/upng');
+};
+
+const COLOURS = 48;
+
+/** The same picture with a palette: a third of the size. */
+function smallPng(png: Buffer): Buffer {
+  const image = upng.decode(new Uint8Array(png).buffer);
+  return Buffer.from(upng.encode(upng.toRGBA8(image), image.width, image.height, COLOURS));
+}
 
 /** All pictures; git ignores this folder. */
 const FOLDER = 'screenshots';

@@ -1,4 +1,4 @@
-import { once, EventEmitter } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection, PermissionViolationError } from '@nats-io/transport-node';
 import { Redis } from 'ioredis';
@@ -13,7 +13,7 @@ import { pendingMigrations } from '#database/connection/migrate.js';
 import { type AppProcess, startApp } from '#test/support/app-process.js';
 import { type Fixture, openFixture, REDIRECT_URI } from '#test/support/fixture.js';
 import { runCommand } from '#local/servers/run-command.js';
-import { becomesRefused, statusOfToken } from '#test/support/refused-token.js';
+import { becomesRefused, statusOfToken } from '#test/support/tokens.js';
 import { until } from '#test/support/until.js';
 import { type Process, type Servers, startServers } from './servers.js';
 

@@ -3,12 +3,15 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { debianServer } from '#local/servers/debian-package.js';
-import { findServers, machineLookup } from '#local/servers/find-server.js';
+import { findServers, machineLookup, serverEnvironment } from '#local/servers/find-server.js';
 import { startGuarded } from '#local/servers/guarded-process.js';
 import { startPostgres } from '#local/servers/postgres.js';
-import { serverEnvironment } from '#local/servers/server-environment.js';
-import type { BackingServer, ServiceOptions } from '#local/servers/service-options.js';
-import { type BackingService, startService } from '#local/servers/started-service.js';
+import {
+  type BackingServer,
+  type BackingService,
+  type ServiceOptions,
+  startService,
+} from '#local/servers/started-service.js';
 import { unprivilegedUser } from '#local/servers/system-user.js';
 import { startNats } from './nats.js';
 import { serverFile } from './server-files.js';

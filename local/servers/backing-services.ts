@@ -4,8 +4,7 @@ import { startNats } from './nats.js';
 import { postgresFolder, startPostgres } from './postgres.js';
 import type { Progress } from './progress.js';
 import { startRedis } from './redis.js';
-import type { BackingServer, ServiceOptions } from './service-options.js';
-import type { BackingService } from './started-service.js';
+import type { BackingServer, BackingService, ServiceOptions } from './started-service.js';
 import { unprivilegedUser } from './system-user.js';
 
 /** How the backing services are found and started. */

@@ -1,11 +1,10 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startGuarded } from './guarded-process.js';
-import { keptSecret } from './kept-secret.js';
-import { serverEnvironment } from './server-environment.js';
+import { keptSecret } from './local-folder.js';
+import { type BackingService, type ServiceOptions, startService } from './started-service.js';
+import { serverEnvironment } from './find-server.js';
 import { temporaryFolder } from './service-folder.js';
-import type { ServiceOptions } from './service-options.js';
-import { type BackingService, startService } from './started-service.js';
 
 /** What one server that is configured by a file does otherwise than another. */
 export interface ConfiguredServer {

@@ -1,11 +1,10 @@
 import { access, mkdtemp, readdir, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Apt } from './apt.js';
-import { findServers, type FoundServer } from './find-server.js';
+import { findServers, type FoundServer, serverEnvironment } from './find-server.js';
 import { localFolder } from './local-folder.js';
 import type { Progress } from './progress.js';
 import { runCommand, type SystemUser } from './run-command.js';
-import { serverEnvironment } from './server-environment.js';
 import { Workspace } from './workspace.js';
 
 // Redis keeps its program in redis-tools; redis-server is a link to it.

@@ -1,7 +1,6 @@
 import { readdir, realpath } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { runCommand, type SystemUser } from './run-command.js';
-import { serverEnvironment } from './server-environment.js';
 
 /** A server program of this machine that runs, or another program that tests need. */
 export interface FoundServer {
@@ -84,4 +83,19 @@ async function postgresFolders(roots: readonly string[]): Promise<string[]> {
     }
   }
   return found.sort((a, b) => b.version - a.version).map(({ folder }) => folder);
+}
+
+/**
+ * The environment of a server, without PG…, NODE_… and LC_… variables, which would change its behaviour.
+ *
+ * @param libraryPath shared libraries of an unpacked package
+ */
+export function serverEnvironment(libraryPath?: string): NodeJS.ProcessEnv {
+  return {
+    PATH: process.env['PATH'] ?? '/usr/bin:/bin',
+    LANG: 'C',
+    LC_ALL: 'C',
+    TZ: 'GMT',
+    ...(libraryPath ? { LD_LIBRARY_PATH: libraryPath } : {}),
+  };
 }

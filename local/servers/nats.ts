@@ -1,7 +1,6 @@
 import { connect as connectNats } from '@nats-io/transport-node';
 import { startConfigured } from './configured-server.js';
-import type { ServiceOptions } from './service-options.js';
-import type { BackingService } from './started-service.js';
+import type { BackingService, ServiceOptions } from './started-service.js';
 
 /** Accounts of a thrown-away NATS: subjects of one are never seen by another, so that each test has its own. */
 export const NATS_ACCOUNTS = 512;

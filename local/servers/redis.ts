@@ -1,7 +1,6 @@
 import { Redis } from 'ioredis';
 import { startConfigured } from './configured-server.js';
-import type { ServiceOptions } from './service-options.js';
-import type { BackingService } from './started-service.js';
+import type { BackingService, ServiceOptions } from './started-service.js';
 
 /** Logical databases of the private Redis: one for each isolated test at a time. */
 const REDIS_DATABASES = 512;

@@ -2,8 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { access, chmod, lstat, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
-import { keptSecret } from './kept-secret.js';
-import { localFolder } from './local-folder.js';
+import { keptSecret, localFolder } from './local-folder.js';
 import { runCommand, type SystemUser } from './run-command.js';
 
 const NAME = 'scheduling-oauth';

@@ -1,7 +1,20 @@
+import type { FoundServer } from './find-server.js';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from './free-port.js';
 import type { GuardedProcess } from './guarded-process.js';
+
+/** The servers that the product itself needs. */
+export type BackingServer = Extract<FoundServer['name'], 'postgres' | 'redis-server' | 'nats-server'>;
+
+/** What each backing service is started with. */
+export interface ServiceOptions {
+  /** Where persistent data, logs and unpacked packages go. */
+  directory: string;
+  /** Kept between runs with safe settings; otherwise fast settings in a temporary folder that is deleted at the end. */
+  persistent: boolean;
+  find(server: BackingServer, folder: string): Promise<FoundServer[]>;
+}
 
 const HANGS = 'no answer in 60 s';
 
@@ -12,7 +25,7 @@ export interface BackingService {
 }
 
 /** One attempt at a service: its process on this port, and a check that resolves when it serves our user. */
-export interface Attempt {
+interface Attempt {
   url: string;
   process: GuardedProcess;
   connect(): Promise<void>;

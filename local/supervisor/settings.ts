@@ -5,7 +5,7 @@ import { DEFAULT_SCOPES_FILE } from '#oauth/scope-file.js';
 import { DEFAULT_SCHEMA, isSchemaName, SCHEMA_RULE } from '#platform/configuration/variables.js';
 import { randomBytes } from 'node:crypto';
 import { generateClientId, generateClientSecret } from '#oauth/client.js';
-import { keptSecret } from '../servers/kept-secret.js';
+import { keptSecret } from '../servers/local-folder.js';
 
 /** `npm start` cannot continue. The message says what to do, and is shown without a stack. */
 export class StartError extends Error {

@@ -1,6 +1,5 @@
 import { rm } from 'node:fs/promises';
-import { withDatabase } from '#test/support/admin-client.js';
-import { emptyDatabase } from '#test/support/own-database.js';
+import { emptyDatabase, withDatabase } from '#test/support/test-database.js';
 import { testServices } from '#test/support/test-services.js';
 import { runOperator } from '../../apps/operator/test/support/run-operator.js';
 import { runDemo } from '../demo/run-demo.js';

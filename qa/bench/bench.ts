@@ -9,15 +9,13 @@ import { compare, pin } from './compare/compare.js';
 import { installPeers, startPeers } from './compare/contestants.js';
 import { chart, tables } from './compare/report.js';
 import type { Case } from './load.js';
-import { type Figures, measure } from './measure.js';
+import { type Figures, highestMemory, measure, type Usage, usageOf } from './measure.js';
 import { newPerson, type Person } from './person.js';
 import { type Product, startProduct } from './product.js';
-import { type Report, reportOf } from './report.js';
+import { type Report, reportOf, writePeers, writeReport } from './report.js';
 import { many } from './several.js';
 import { sizesFrom } from './sizing.js';
 import { grantBytes, redisBytes, sessionBytes } from './storage.js';
-import { highestMemory, type Usage, usageOf } from './usage.js';
-import { writePeers, writeReport } from './write-report.js';
 
 const USAGE = `npm run bench [-- --peers] [-- --write]
 

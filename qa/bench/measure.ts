@@ -1,6 +1,7 @@
 import type { AppProcess } from '#test/support/app-process.js';
 import { type Case, load, type Timing } from './load.js';
-import { perRequest, type Usage, usageOf } from './usage.js';
+import { readFile } from 'node:fs/promises';
+import { descendantsOf } from '#test/support/process-tree.js';
 
 /** What a kind of request costs. */
 export interface Figures {
@@ -40,4 +41,83 @@ export async function measure(subject: Case, apps: readonly AppProcess[], second
     calls: perRequest(before.calls, after.calls, busy.requests),
     memory: after.memory,
   };
+}
+
+/** What processes have used since they started. */
+export interface Usage {
+  /** CPU time in milliseconds, of each app and of each server. */
+  readonly cpu: Readonly<Record<string, number>>;
+  /** What the apps asked of Redis, PostgreSQL and NATS. */
+  readonly calls: Readonly<Record<string, number>>;
+  /** Resident memory of each app in bytes, now. */
+  readonly memory: Readonly<Record<string, number>>;
+}
+
+// Linux counts a process's time in hundredths of a second (USER_HZ).
+const TICK_MS = 10;
+const SERVERS = { postgresql: /^\S*postgres\b/, redis: /^\S*redis-server\b/, nats: /^\S*nats-server\b/ };
+
+/** Apps tell it by their metrics; of the servers, which are our children, Linux knows. */
+export async function usageOf(apps: readonly AppProcess[]): Promise<Usage> {
+  const cpu: Record<string, number> = await serverTimes();
+  const calls: Record<string, number> = { redis: 0, postgresql: 0, nats: 0 };
+  const memory: Record<string, number> = {};
+  for (const { name, internalUrl } of apps) {
+    const text = await (await fetch(`${internalUrl}/metrics`)).text();
+    cpu[name] = sum(text, /^process_cpu_seconds_total(?:\{.*\})? (\S+)$/gm) * 1000;
+    memory[name] = sum(text, /^process_resident_memory_bytes(?:\{.*\})? (\S+)$/gm);
+    for (const system of ['redis', 'postgresql'])
+      calls[system] =
+        (calls[system] ?? 0) + sum(text, count('db_client_operation', `db_system_name="${system}"`));
+    calls['nats'] = (calls['nats'] ?? 0) + sum(text, count('messaging_client_operation', ''));
+  }
+  return { cpu, calls, memory };
+}
+
+const count = (metric: string, label: string): RegExp =>
+  new RegExp(`^${metric}_duration_seconds_count\\{.*${label}.*\\} (\\S+)$`, 'gm');
+
+function sum(text: string, pattern: RegExp): number {
+  return [...text.matchAll(pattern)].reduce((total, [, value]) => total + Number(value), 0);
+}
+
+async function serverTimes(): Promise<Record<string, number>> {
+  const times: Record<string, number> = {};
+  for (const { pid, command } of await descendantsOf(process.pid)) {
+    const server = Object.entries(SERVERS).find(([, pattern]) => pattern.test(command))?.[0];
+    if (server) times[server] = (times[server] ?? 0) + (await cpuOf([pid]));
+  }
+  return times;
+}
+
+/** CPU time that processes have used since they started, in milliseconds; one that is gone counts as 0. */
+export async function cpuOf(pids: readonly number[]): Promise<number> {
+  let ticks = 0;
+  for (const pid of pids) {
+    const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
+    if (!stat) continue;
+    // After the name, which may hold anything: utime and stime are fields 14 and 15 (proc_pid_stat(5)).
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    ticks += Number(fields[11]) + Number(fields[12]);
+  }
+  return ticks * TICK_MS;
+}
+
+/** What was used between two looks, for each of so many requests. */
+function perRequest(
+  before: Readonly<Record<string, number>>,
+  after: Readonly<Record<string, number>>,
+  requests: number,
+): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(after).map(([name, value]) => [name, Math.max(0, value - (before[name] ?? 0)) / requests]),
+  );
+}
+
+/** The most that each app had in any of these. */
+export function highestMemory(usages: readonly Pick<Usage, 'memory'>[]): Usage['memory'] {
+  const highest: Record<string, number> = {};
+  for (const { memory } of usages)
+    for (const [app, bytes] of Object.entries(memory)) highest[app] = Math.max(highest[app] ?? 0, bytes);
+  return highest;
 }

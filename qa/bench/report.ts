@@ -1,8 +1,8 @@
 import { arch, cpus, totalmem } from 'node:os';
-import { CONNECTIONS, type Figures } from './measure.js';
+import { CONNECTIONS, type Figures, type Usage } from './measure.js';
 import { DAY, type Size } from './sizing.js';
 import type { Storage } from './storage.js';
-import type { Usage } from './usage.js';
+import { readFile, writeFile } from 'node:fs/promises';
 
 export interface Report {
   readonly figures: Readonly<Record<string, Figures>>;
@@ -110,4 +110,26 @@ ${table(
 
 Under the apps: replicas with one core at 70 %, at least three.
 `;
+}
+
+const PLACE = /(<!-- bench -->\n).*?(<!-- \/bench -->)/s;
+
+/** Writes the figures into docs/sizing.md. */
+export async function writeReport(report: string): Promise<void> {
+  await writeInto('docs/sizing.md', report);
+}
+
+async function writeInto(path: string, report: string): Promise<void> {
+  const page = await readFile(path, 'utf8');
+  if (!PLACE.test(page)) throw new Error(`${path} has no place for figures`);
+  await writeFile(
+    path,
+    page.replace(PLACE, (_all, start: string, end: string) => `${start}${report}\n${end}`),
+  );
+}
+
+/** Writes the comparison with the peers into docs/performance.md, and its chart beside it. */
+export async function writePeers(report: string, chart: string): Promise<void> {
+  await writeInto('docs/performance.md', report);
+  await writeFile('docs/performance.svg', chart);
 }

@@ -3,17 +3,17 @@ import fc from 'fast-check';
 import { INVALID_PROOFS } from '#test/support/invalid-proofs.js';
 import type { Actor } from './actor.js';
 import type { Draft, Field } from './draft.js';
-import { HEADER_VALUES } from './header-values.js';
-import type { KnownSecrets } from './leaks.js';
 import {
   HEADER_NAME,
+  HEADER_VALUES,
   MARKUP,
-  type UnexpectedValue,
-  unexpectedName,
-  unexpectedValue,
   textOf,
+  unexpectedName,
+  type UnexpectedValue,
+  unexpectedValue,
   valueOf,
 } from './values.js';
+import type { KnownSecrets } from './leaks.js';
 
 /** One defect of a request. It is data, so that a finding can be repeated. */
 export type Mutation =

@@ -1,6 +1,6 @@
 import type { Grant, TokenPair } from './grant.js';
-import { isUnavailable, type Attempt } from './requests.js';
-import { newStatistics } from './statistics.js';
+import { type Attempt, isUnavailable } from './requests.js';
+import { newStatistics } from './report.js';
 import { PROPAGATION_MS, type Timeline } from './timeline.js';
 import { describeAttempt, type Violate } from './violations.js';
 

@@ -1,5 +1,4 @@
 import type { Availability, Counts } from './availability.js';
-import type { Statistics } from './statistics.js';
 import { FAULT_KINDS, faultName } from './plan.js';
 import type { Operation, Timeline } from './timeline.js';
 
@@ -9,7 +8,7 @@ interface Times {
   readonly max: number;
 }
 
-export interface FaultFigures {
+interface FaultFigures {
   readonly fault: string;
   readonly count: number;
   /** Until the slowest operation that failed because of the fault succeeded; null if none failed. */
@@ -137,4 +136,49 @@ function medianOf(values: readonly number[]): number {
   const middle = Math.floor(sorted.length / 2);
   const [low = 0, high = 0] = [sorted[Math.ceil(sorted.length / 2) - 1], sorted[middle]];
   return (low + high) / 2;
+}
+
+/** Counts of events that are not violations. */
+interface Statistics {
+  /** Codes redeemed twice at the same time, and codes replayed later. */
+  codeRaces: number;
+  codeReplays: number;
+  /** Refresh tokens replayed outside the retry window, and those that were accepted because Redis had lost its data. */
+  refreshTokenReplays: number;
+  replaysAcceptedAfterDataLoss: number;
+  /** Refreshes by several workers at once. */
+  parallelRefreshes: number;
+  /** Refreshes that succeeded on a retry after a lost answer. */
+  retriedRefreshes: number;
+  /** Refreshes that an outage delayed beyond the retry window, and those of them that were refused. */
+  lateRefreshes: number;
+  lateRefusals: number;
+  /** Codes lost to a lost answer or to a restart of Redis: the user authorizes again. */
+  lostCodes: number;
+  /** Confirmed revocations, and refused uses of revoked credentials. */
+  revocations: number;
+  revokedUsesRefused: number;
+  /** Uses that an API accepted before the revocation reached it, and the latest of them: milliseconds after the confirmation. */
+  revokedUsesAccepted: number;
+  latestAcceptedUse: { withoutFault: number; withFault: number };
+  proofReplays: number;
+}
+
+export function newStatistics(): Statistics {
+  return {
+    codeRaces: 0,
+    codeReplays: 0,
+    refreshTokenReplays: 0,
+    replaysAcceptedAfterDataLoss: 0,
+    parallelRefreshes: 0,
+    retriedRefreshes: 0,
+    lateRefreshes: 0,
+    lateRefusals: 0,
+    lostCodes: 0,
+    revocations: 0,
+    revokedUsesRefused: 0,
+    revokedUsesAccepted: 0,
+    latestAcceptedUse: { withoutFault: 0, withFault: 0 },
+    proofReplays: 0,
+  };
 }

@@ -1,7 +1,7 @@
 import { fastify, type FastifyInstance } from 'fastify';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { cpuTime } from '../support/cpu-time.js';
-import { KeptConnection, rawForm } from '../support/kept-connection.js';
+import { KeptConnection, rawForm } from '../support/raw-http.js';
 import { type RunningProduct, startProduct } from './running-product.js';
 import { ProductUser } from './use-product.js';
 

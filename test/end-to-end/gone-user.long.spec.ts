@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
-import { withDatabase } from '../support/admin-client.js';
+import { withDatabase } from '../support/test-database.js';
 import { FaultProxy } from '../support/fault-proxy.js';
 import { until } from '../support/until.js';
 import { runOperator } from '../../apps/operator/test/support/run-operator.js';

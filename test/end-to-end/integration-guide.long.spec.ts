@@ -5,8 +5,7 @@ import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { findTool } from '../support/tool.js';
-import { CalledRecipe, type Tokens } from '../recipes/called-recipe.js';
-import { commandsOfFlow, RecipeFolder } from '../recipes/recipe.js';
+import { CalledRecipe, commandsOfFlow, RecipeFolder, type Tokens } from '../recipes/recipe.js';
 import { RecipeProduct } from '../recipes/recipe-product.js';
 
 const OPENID_CLIENT = { heading: 'openid-client', file: 'recipe.mjs' };

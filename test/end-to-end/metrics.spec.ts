@@ -2,7 +2,7 @@ import { createHash, randomBytes, randomInt } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { withDatabase } from '../support/admin-client.js';
+import { withDatabase } from '../support/test-database.js';
 import type { AppName } from '../support/app-process.js';
 import { type ProductProcesses, startProcesses } from './product-processes.js';
 import { ProductUser } from './use-product.js';

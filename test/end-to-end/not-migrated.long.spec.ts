@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { databaseDataSource } from '#database/connection/data-source.js';
 import { migrate } from '#database/connection/migrate.js';
-import { withDatabase } from '../support/admin-client.js';
-import { type Isolated, isolate } from '../support/isolate.js';
+import { withDatabase } from '../support/test-database.js';
+import { isolate, type Isolated } from '../support/isolate.js';
 import { until } from '../support/until.js';
 import { type AppName, type AppProcess, launchApp } from '../support/app-process.js';
 

@@ -12,7 +12,7 @@ import { createService, type Service } from '#platform/bootstrap/service.js';
 import { freePort } from '#local/servers/free-port.js';
 import { ID_TOKEN_KEYS, PUBLIC_ID_TOKEN_KEYS } from '../support/id-token-keys.js';
 import { isolate } from '../support/isolate.js';
-import { PATIENT, PATIENT_MS } from '../support/patience.js';
+import { PATIENT, PATIENT_MS } from '../support/app-settings.js';
 import { authorizeApp } from '../../apps/authorize/src/app.module.js';
 import { AuthorizeConfiguration } from '../../apps/authorize/src/authorize.configuration.js';
 import { ResourceConfiguration } from '../../apps/resource/src/resource.configuration.js';

@@ -1,4 +1,4 @@
-import { withDatabase } from '../support/admin-client.js';
+import { withDatabase } from '../support/test-database.js';
 import { until } from '../support/until.js';
 import { LoadedModules } from './loaded-modules.js';
 import { type ProductProcesses, startProcesses } from './product-processes.js';

@@ -7,8 +7,13 @@ import { findLibraries } from '../support/foreign-library.js';
 import { FaultProxy } from '../support/fault-proxy.js';
 import { startTokenProcess, type TokenProcess } from '../support/token-process.js';
 import { until } from '../support/until.js';
-import { type BuiltExample, buildExample, EXAMPLES, type RunningExample } from './example-api.js';
-import { IntrospectionProxy } from './introspection-proxy.js';
+import {
+  buildExample,
+  type BuiltExample,
+  EXAMPLES,
+  IntrospectionProxy,
+  type RunningExample,
+} from './example-api.js';
 
 const BOTH_SCOPES = 'bookings:read bookings:write';
 /** Longer than any test: an entry that is not used any more was evicted, or was not trusted. */

@@ -1,16 +1,16 @@
+import * as oauth from 'oauth4webapi';
+import * as openid from 'openid-client';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { generateCodeVerifier, OAuth2Client } from '@badgateway/oauth2-client';
 import express from 'express';
 import session from 'express-session';
-import * as oauth from 'oauth4webapi';
-import * as openid from 'openid-client';
 import { Passport } from 'passport';
 import OAuth2Strategy from 'passport-oauth2';
 import { AuthorizationCode } from 'simple-oauth2';
 import { ClientStore } from '#database/client/client.store.js';
-import { becomesRefused } from '../support/refused-token.js';
+import { becomesRefused } from '../support/tokens.js';
 import { allow } from '../end-to-end/use-product.js';
 import {
   createResourceServer,

@@ -1,9 +1,17 @@
-import { delimiter } from 'node:path';
-import type { WantedLibrary } from '../support/foreign-library.js';
-import type { Recipe } from './recipe.js';
+import { delimiter, join, resolve } from 'node:path';
+import {
+  findLibraries,
+  type FoundLibrary,
+  type MissingLibrary,
+  type WantedLibrary,
+} from '../support/foreign-library.js';
+import { type Recipe, RECIPES_FOLDER } from './recipe.js';
+import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { runCommand } from '#local/servers/run-command.js';
+import { lastLines } from '#local/servers/started-service.js';
 
 /** A recipe with the functions that those of client libraries have in common. */
-export interface ClientRecipe extends Recipe {
+interface ClientRecipe extends Recipe {
   /** The program that calls its functions. */
   readonly driver: string;
 }
@@ -92,3 +100,55 @@ export const CLIENT_RECIPES: readonly ClientRecipe[] = [
     start: ({ command, env }) => [command, '-cp', ['.', env['CLASSPATH']].join(delimiter), 'Driver'],
   },
 ];
+
+const MANIFESTS = resolve('test/recipes');
+
+/** Finds the library of each recipe, or the reason why it is missing. */
+export async function findLibrariesOf<Kind extends Recipe>(
+  recipes: readonly Kind[],
+): Promise<{ recipe: Kind; library: FoundLibrary | MissingLibrary }[]> {
+  const debian = recipes.flatMap(({ library }) => (typeof library === 'string' ? [] : [library]));
+  const found = await findLibraries(debian);
+  const trouble = await installPackages();
+  return Promise.all(
+    recipes.map(async (recipe) => ({
+      recipe,
+      library:
+        typeof recipe.library === 'string'
+          ? await findPackage(recipe.library, trouble)
+          : found[debian.indexOf(recipe.library)]!,
+    })),
+  );
+}
+
+async function findPackage(name: string, trouble = ''): Promise<FoundLibrary | MissingLibrary> {
+  for (const folder of [RECIPES_FOLDER, '.']) {
+    const manifest = await readFile(join(folder, 'node_modules', name, 'package.json'), 'utf8').catch(
+      () => '',
+    );
+    if (manifest === '') continue;
+    const { version } = JSON.parse(manifest) as { version: string };
+    return { command: process.execPath, env: process.env, version };
+  }
+  return { missing: `npm could not install ${name} (${trouble})` };
+}
+
+/**
+ * Installs the packages that only recipes use, once for each lock file.
+ *
+ * @returns why that failed, in a line; undefined if they are there
+ */
+async function installPackages(): Promise<string | undefined> {
+  const files = ['package.json', 'package-lock.json'];
+  const wanted = await readFile(join(MANIFESTS, 'package-lock.json'), 'utf8');
+  const installed = await readFile(join(RECIPES_FOLDER, 'installed'), 'utf8').catch(() => '');
+  if (installed === wanted) return undefined;
+  await mkdir(RECIPES_FOLDER, { recursive: true });
+  for (const file of files) await cp(join(MANIFESTS, file), join(RECIPES_FOLDER, file));
+  const options = ['--no-audit', '--no-fund', '--prefer-offline', '--fetch-retries=1', '--loglevel=error'];
+  const { NODE_OPTIONS: _ofJest, ...env } = process.env;
+  const npm = await runCommand('npm', ['ci', ...options], { cwd: RECIPES_FOLDER, env, timeout: 200_000 });
+  if (npm.code !== 0) return lastLines(npm.stderr, 1);
+  await writeFile(join(RECIPES_FOLDER, 'installed'), wanted);
+  return undefined;
+}

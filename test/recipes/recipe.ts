@@ -2,6 +2,7 @@ import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { runCommand } from '#local/servers/run-command.js';
 import type { FoundLibrary, WantedLibrary } from '../support/foreign-library.js';
+import { Dialogue } from '../interop/dialogue.js';
 
 /** Below the repository, so that a recipe finds the packages of the repository as well as those of recipes only. */
 export const RECIPES_FOLDER = resolve('.local/recipes');
@@ -76,4 +77,54 @@ async function codeOf(heading: string): Promise<string> {
   const code = section?.split(/^##/m)[0]?.match(/^```\w+\n(.*?)^```$/ms)?.[1];
   if (code === undefined) throw new Error(`${GUIDE} has no recipe ${heading}`);
   return code;
+}
+
+/** What a library hands out as tokens, in its own shape. */
+export type Tokens = Readonly<Record<string, unknown>>;
+
+/** What a recipe keeps in the user's session until the user is back. */
+type Session = Readonly<Record<string, string>>;
+
+/** A function of a recipe threw. */
+class RecipeError extends Error {
+  constructor(
+    message: string,
+    /** What the recipe's own function `ended` says of the error. */
+    readonly ended: boolean,
+  ) {
+    super(message);
+  }
+}
+
+type Answer<Result> = { readonly result: Result } | { readonly error: string; readonly ended: boolean };
+
+/** The functions of a recipe, in a process of its own language. */
+export class CalledRecipe {
+  private readonly dialogue: Dialogue;
+
+  /** @param folder of the recipe */
+  constructor(folder: string, [command, ...args]: readonly [string, ...string[]], env: NodeJS.ProcessEnv) {
+    this.dialogue = new Dialogue(command, args, env, folder);
+  }
+
+  start = (): Promise<[url: string, session: Session]> => this.call('start');
+  finish = (callback: URL, session: Session): Promise<Tokens> => this.call('finish', callback.href, session);
+  refresh = (tokens: Tokens): Promise<Tokens> => this.call('refresh', tokens);
+  profile = (tokens: Tokens): Promise<{ email: string }> => this.call('profile', tokens);
+  disconnect = (tokens: Tokens): Promise<unknown> => this.call('disconnect', tokens);
+
+  /** Of the recipe with one writer. */
+  accessToken = (userId: number): Promise<string | undefined> => this.call('accessToken', userId);
+
+  end(): Promise<void> {
+    return this.dialogue.end();
+  }
+
+  /** @throws RecipeError */
+  private async call<Result>(call: string, ...args: unknown[]): Promise<Result> {
+    this.dialogue.tell({ call, args });
+    const answer = await this.dialogue.hear<Answer<Result>>();
+    if ('result' in answer || !('error' in answer)) return (answer as { result: Result }).result;
+    throw new RecipeError(answer.error, answer.ended);
+  }
 }

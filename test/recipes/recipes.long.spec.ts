@@ -1,10 +1,8 @@
 import { Browser } from '../support/browser.js';
 import type { MissingLibrary } from '../support/foreign-library.js';
-import { becomesRefused } from '../support/refused-token.js';
-import { CalledRecipe, type Tokens } from './called-recipe.js';
-import { CLIENT_RECIPES } from './client-recipes.js';
-import { type Recipe, RecipeFolder } from './recipe.js';
-import { findLibrariesOf } from './recipe-libraries.js';
+import { becomesRefused } from '../support/tokens.js';
+import { CalledRecipe, type Recipe, RecipeFolder, type Tokens } from './recipe.js';
+import { CLIENT_RECIPES, findLibrariesOf } from './client-recipes.js';
 import { RecipeProduct, SCOPE } from './recipe-product.js';
 import { type RunningRecipe, startWebRecipe, WEB_RECIPES } from './web-recipe.js';
 

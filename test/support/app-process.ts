@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { freePort } from '#local/servers/free-port.js';
 import { type GuardedProcess, startGuarded } from '#local/servers/guarded-process.js';
-import { PATIENT_ENVIRONMENT } from './patience.js';
+import { PATIENT_ENVIRONMENT } from './app-settings.js';
 import { until } from './until.js';
 
 export type AppName = 'authorize' | 'token' | 'resource';

@@ -21,7 +21,7 @@ import { TokenIssuer } from '#grants/token-issuer.js';
 import { DEFAULT_SCHEMA } from '#platform/configuration/variables.js';
 import { natsOptions } from '#messaging/nats.connection.js';
 import type { Isolated } from './isolate.js';
-import { PATIENT_MS } from './patience.js';
+import { PATIENT_MS } from './app-settings.js';
 
 export const REDIRECT_URI = 'https://app.example.com/callback?tenant=7';
 

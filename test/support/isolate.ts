@@ -2,7 +2,7 @@ import { connect } from '@nats-io/transport-node';
 import { DEFAULT_AUDIT_RETENTION } from '#audit/retention.js';
 import { ensureAuditStreams } from '#audit/streams.js';
 import { natsOptions } from '#messaging/nats.connection.js';
-import { ownDatabase } from './own-database.js';
+import { ownDatabase } from './test-database.js';
 import { claimSlot, type Slot } from './slot.js';
 import { type TestServices, testServices } from './test-services.js';
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { KeptConnection, type RawAnswer } from './kept-connection.js';
+import { KeptConnection, type RawAnswer } from './raw-http.js';
 
 export interface TimedAnswer extends RawAnswer {
   /** Milliseconds since the request was due. */

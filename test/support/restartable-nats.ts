@@ -5,10 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { connect } from '@nats-io/transport-node';
 import { debianServer } from '#local/servers/debian-package.js';
-import { findServers, machineLookup } from '#local/servers/find-server.js';
+import { findServers, machineLookup, serverEnvironment } from '#local/servers/find-server.js';
 import { freePort } from '#local/servers/free-port.js';
 import { type GuardedProcess, startGuarded } from '#local/servers/guarded-process.js';
-import { serverEnvironment } from '#local/servers/server-environment.js';
 
 const CONFIGURATION = 'nats.conf';
 const READY_WITHIN_MS = 60_000;

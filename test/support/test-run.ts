@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { withDatabase } from './admin-client.js';
+import { withDatabase } from './test-database.js';
 import { startBackingServices } from '#local/servers/backing-services.js';
 import { progressOn } from '#local/servers/progress.js';
 import { publishTestServices } from './test-services.js';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { connect } from '@nats-io/transport-node';
 import { freePort } from '#local/servers/free-port.js';
 import { type GuardedProcess, startGuarded } from '#local/servers/guarded-process.js';
-import { serverEnvironment } from '#local/servers/server-environment.js';
+import { serverEnvironment } from '#local/servers/find-server.js';
 import { serverProgram } from './server-program.js';
 import { until } from '../support/until.js';
 

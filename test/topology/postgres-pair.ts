@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { appendFile, chmod, chown, mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { withDatabase } from '../support/admin-client.js';
+import { withDatabase } from '../support/test-database.js';
 import { freePort } from '#local/servers/free-port.js';
 import { type GuardedProcess, startGuarded } from '#local/servers/guarded-process.js';
 import { runCommand, type SystemUser } from '#local/servers/run-command.js';
-import { serverEnvironment } from '#local/servers/server-environment.js';
+import { serverEnvironment } from '#local/servers/find-server.js';
 import { temporaryFolder } from '#local/servers/service-folder.js';
 import { unprivilegedUser } from '#local/servers/system-user.js';
 import { descendantsOf } from '../support/process-tree.js';

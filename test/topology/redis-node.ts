@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { type GuardedProcess, startGuarded } from '#local/servers/guarded-process.js';
-import { serverEnvironment } from '#local/servers/server-environment.js';
+import { serverEnvironment } from '#local/servers/find-server.js';
 import { serverProgram } from './server-program.js';
 import { until } from '../support/until.js';
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { REDIRECT_URI } from '#test/support/fixture.js';
-import { rawForm } from '#test/support/kept-connection.js';
+import { rawForm } from '#test/support/raw-http.js';
 import { openLoop, type TimedAnswer } from '#test/support/open-loop.js';
 import { startTokenProcess, type TokenProcess } from '#test/support/token-process.js';
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { KeyRing, type TokenKind } from '#grants/key-ring.js';
 import { type Token, TokenCodec } from '#grants/token-codec.js';
-import { rearranged } from '#test/support/forged-tokens.js';
+import { rearranged } from '#test/support/tokens.js';
 
 const key = () => randomBytes(32);
 const [first, second] = [key(), key()];

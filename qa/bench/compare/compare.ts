@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { promisify } from 'node:util';
 import { descendantsOf } from '#test/support/process-tree.js';
 import { load } from '../load.js';
-import { cpuOf } from '../usage.js';
+import { cpuOf } from '../measure.js';
 import { type Contestant, type Route, ROUTES } from './contestants.js';
 
 const run = promisify(execFile);

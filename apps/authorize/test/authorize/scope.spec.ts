@@ -1,10 +1,10 @@
 import { ClientRegistrationStore } from '#database/client/client-registration.store.js';
 import { databaseDataSource, requestLimits } from '#database/connection/data-source.js';
-import { PATIENT_MS } from '#test/support/patience.js';
+import { PATIENT_MS } from '#test/support/app-settings.js';
 import { SCOPES } from '#test/support/scopes.js';
 import { Translator } from '../../src/ui/i18n/translator.js';
 import { html } from '../../src/ui/html.js';
-import { authorizeAddress, redirectParameters, REDIRECT_URI } from '../support/authorize-app.js';
+import { authorizeAddress, REDIRECT_URI, redirectParameters } from '../support/authorize-app.js';
 import { useAuthorizeApp } from '../support/use-authorize-app.js';
 
 const AUTHORIZE = '/auth/oauth2/authorize';

@@ -1,10 +1,10 @@
 import type { User } from '#database/user/user.js';
 import { type AppProcess, startApp } from '#test/support/app-process.js';
 import { type Fixture, openFixture, REDIRECT_URI, type TestClient } from '#test/support/fixture.js';
-import { becomesRefused, statusOfToken } from '#test/support/refused-token.js';
+import { becomesRefused, statusOfToken } from '#test/support/tokens.js';
 import {
-  type AuthorizeApp,
   authorizeAddress,
+  type AuthorizeApp,
   redirectParameters,
   startAuthorizeApp,
 } from '../support/authorize-app.js';

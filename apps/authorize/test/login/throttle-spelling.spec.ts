@@ -1,6 +1,6 @@
 import { databaseDataSource, requestLimits } from '#database/connection/data-source.js';
 import { isolate } from '#test/support/isolate.js';
-import { PATIENT_MS } from '#test/support/patience.js';
+import { PATIENT_MS } from '#test/support/app-settings.js';
 import { normalizeLogin } from '../../src/login/throttle/login-throttle.service.js';
 
 it('the throttle treats letters as equal if PostgreSQL does in any collation', async () => {

@@ -14,7 +14,7 @@ import type { User } from '#database/user/user.js';
 import { createService } from '#platform/bootstrap/service.js';
 import { checkingAnswers } from '#test/support/openapi/check-answers.js';
 import { isolate, type Isolated } from '#test/support/isolate.js';
-import { PATIENT, PATIENT_MS } from '#test/support/patience.js';
+import { PATIENT, PATIENT_MS } from '#test/support/app-settings.js';
 import { until } from '#test/support/until.js';
 import { authorizeApp } from '../../src/app.module.js';
 import { AuthorizeConfiguration } from '../../src/authorize.configuration.js';

@@ -10,8 +10,7 @@ import { storeEvent } from '#audit/streams.js';
 import { natsOptions } from '#messaging/nats.connection.js';
 import { auditEvents, undocumentedDetails } from '#test/support/audit-trail.js';
 import { useOperatorBench } from '../support/operator-bench.js';
-import { expectRefused, jsonOf } from '../support/outcome.js';
-import { runOperator } from '../support/run-operator.js';
+import { expectRefused, jsonOf, runOperator } from '../support/run-operator.js';
 
 const bench = useOperatorBench();
 const run = (...args: string[]) => bench.run(args, { ...bench.env, OPERATOR_NAME: 'ada' });

@@ -5,9 +5,8 @@ import { type AppProcess, startApp } from '#test/support/app-process.js';
 import { appSettings } from '#test/support/app-settings.js';
 import { auditEvents } from '#test/support/audit-trail.js';
 import { openFixture, REDIRECT_URI, type TestClient } from '#test/support/fixture.js';
-import { type Isolated, isolate } from '#test/support/isolate.js';
-import { CommandHost } from '../support/command-host.js';
-import { jsonOf } from '../support/outcome.js';
+import { isolate, type Isolated } from '#test/support/isolate.js';
+import { CommandHost, jsonOf } from '../support/run-operator.js';
 
 const TOKEN_KEYS = randomBytes(32).toString('base64url');
 const API_URL = 'https://api.example.com';

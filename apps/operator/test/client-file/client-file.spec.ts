@@ -20,8 +20,7 @@ import { generateClientId, matchClientSecret } from '#oauth/client.js';
 import { databaseDataSource } from '#database/connection/data-source.js';
 import { auditEvents } from '#test/support/audit-trail.js';
 import { useOperatorBench } from '../support/operator-bench.js';
-import { expectRefused, jsonOf } from '../support/outcome.js';
-import { runOperator } from '../support/run-operator.js';
+import { expectRefused, jsonOf, runOperator } from '../support/run-operator.js';
 
 const CALLBACK = 'https://app.example.com/callback';
 

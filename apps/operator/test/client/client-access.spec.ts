@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { type AppProcess, startApp } from '#test/support/app-process.js';
 import { appSettings } from '#test/support/app-settings.js';
 import { type Fixture, openFixture, REDIRECT_URI, type TestClient } from '#test/support/fixture.js';
-import { type Isolated, isolate } from '#test/support/isolate.js';
-import { becomesRefused, statusOfToken } from '#test/support/refused-token.js';
-import { CommandHost } from '../support/command-host.js';
+import { isolate, type Isolated } from '#test/support/isolate.js';
+import { becomesRefused, statusOfToken } from '#test/support/tokens.js';
+import { CommandHost } from '../support/run-operator.js';
 
 interface Pair {
   access_token: string;

@@ -5,8 +5,7 @@ import { connect } from '@nats-io/transport-node';
 import { SUBJECTS } from '#messaging/contract.js';
 import { natsOptions } from '#messaging/nats.connection.js';
 import { useOperatorBench } from '../support/operator-bench.js';
-import { expectRefused, jsonOf, withoutIds } from '../support/outcome.js';
-import { runOperator } from '../support/run-operator.js';
+import { expectRefused, jsonOf, runOperator, withoutIds } from '../support/run-operator.js';
 
 interface Secret {
   id: string;

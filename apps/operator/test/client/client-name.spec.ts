@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { useOperatorBench } from '../support/operator-bench.js';
-import { expectRefused, jsonOf } from '../support/outcome.js';
+import { expectRefused, jsonOf } from '../support/run-operator.js';
 
 const bench = useOperatorBench();
 const client = (...args: string[]) =>

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { crc32, deflateSync } from 'node:zlib';
 import sharp from 'sharp';
 import { useOperatorBench } from '../support/operator-bench.js';
-import { expectRefused, jsonOf } from '../support/outcome.js';
+import { expectRefused, jsonOf } from '../support/run-operator.js';
 
 const CALLBACK = 'https://app.example.com/callback';
 const SCOPES = ['--scope', 'profile:read bookings:read bookings:write'];

@@ -5,7 +5,7 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { AUDIT_STREAMS } from '#audit/event.js';
 import { natsOptions } from '#messaging/nats.connection.js';
-import { withDatabase } from '#test/support/admin-client.js';
+import { withDatabase } from '#test/support/test-database.js';
 import { isolate } from '#test/support/isolate.js';
 import { useOperatorBench } from '../support/operator-bench.js';
 import { runOperator } from '../support/run-operator.js';

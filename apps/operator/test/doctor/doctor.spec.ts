@@ -16,13 +16,11 @@ import { statusSubject } from '#messaging/service-status.js';
 import { type AppProcess, startApp } from '#test/support/app-process.js';
 import { freePort } from '#local/servers/free-port.js';
 import { type Fixture, openFixture, REDIRECT_URI, type TestClient } from '#test/support/fixture.js';
-import { type Isolated, isolate } from '#test/support/isolate.js';
+import { isolate, type Isolated } from '#test/support/isolate.js';
 import { findTool } from '#test/support/tool.js';
 import { until } from '#test/support/until.js';
 import { AREAS } from '../../src/doctor/finding.js';
-import { CommandHost } from '../support/command-host.js';
-import { expectRefused } from '../support/outcome.js';
-import { type Outcome, runOperator } from '../support/run-operator.js';
+import { CommandHost, expectRefused, type Outcome, runOperator } from '../support/run-operator.js';
 
 let host: CommandHost;
 let services: Isolated;

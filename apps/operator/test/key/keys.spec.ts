@@ -10,11 +10,10 @@ import type { ServiceStatus } from '#platform/status/status-report.js';
 import { statusSubject } from '#messaging/service-status.js';
 import { type AppProcess, startApp } from '#test/support/app-process.js';
 import { appSettings } from '#test/support/app-settings.js';
-import { type Isolated, isolate } from '#test/support/isolate.js';
+import { isolate, type Isolated } from '#test/support/isolate.js';
 import { until } from '#test/support/until.js';
 import { runningServices } from '../../src/connections/status.connection.js';
-import { CommandHost } from '../support/command-host.js';
-import { jsonOf } from '../support/outcome.js';
+import { CommandHost, jsonOf } from '../support/run-operator.js';
 
 const [SIGNING, VERIFYING, OTHER] = Array.from({ length: 3 }, () =>
   randomBytes(32).toString('base64url'),

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DataSource } from 'typeorm';
 import { isolate } from '#test/support/isolate.js';
-import { CommandHost } from './command-host.js';
-import type { Outcome } from './run-operator.js';
+import { CommandHost, type Outcome } from './run-operator.js';
 
 /** Services, settings and a command runner for one suite. */
 export interface OperatorBench {

@@ -1,6 +1,7 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { once } from 'node:events';
 
 const MAIN = resolve('dist/apps/operator.cjs');
 
@@ -22,4 +23,53 @@ export async function runOperator(
   const ended = new Promise<number | null>((done) => child.on('close', done));
   const [stdout, stderr, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
   return { code, stdout, stderr };
+}
+
+/** Requires success and an empty stderr. @returns the output of --json */
+export function jsonOf({ code, stdout, stderr }: Outcome): unknown {
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return JSON.parse(stdout);
+}
+
+/** Requires exit code 2, a matching message and an empty stdout. */
+export function expectRefused({ code, stdout, stderr }: Outcome, problem: RegExp): void {
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toMatch(problem);
+}
+
+/** Removes client ids, whose 24 letters may form any word. */
+export function withoutIds(text: string): string {
+  return text.replaceAll(/sc_[a-z2-7]{24}/g, '');
+}
+
+const HOST = resolve('apps/operator/test/support/command-host-process.mjs');
+
+/**
+ * Runs built commands sequentially in one process, a hundred times faster than in separate processes. Does not test the exit of
+ * the process.
+ */
+export class CommandHost {
+  private readonly process: ChildProcess = fork(HOST, { execArgv: [] });
+
+  private last: Promise<unknown> = Promise.resolve();
+
+  /** @param env complete environment except PATH */
+  run(args: readonly string[], env: NodeJS.ProcessEnv, stdin = ''): Promise<Outcome> {
+    const outcome = this.last.then(() => this.ask({ args, settings: env, stdin }));
+    this.last = outcome.catch(() => undefined);
+    return outcome;
+  }
+
+  private async ask(command: object): Promise<Outcome> {
+    const answered = once(this.process, 'message');
+    this.process.send(command);
+    const [outcome] = (await answered) as [Outcome];
+    return outcome;
+  }
+
+  async close(): Promise<void> {
+    const ended = once(this.process, 'exit');
+    this.process.disconnect();
+    await ended;
+  }
 }

@@ -2,7 +2,7 @@ import { databaseDataSource } from '#database/connection/data-source.js';
 import { verifyPassword } from '#database/user/password.js';
 import { UserStore } from '#database/user/user.store.js';
 import { useOperatorBench } from '../support/operator-bench.js';
-import { expectRefused, jsonOf } from '../support/outcome.js';
+import { expectRefused, jsonOf } from '../support/run-operator.js';
 
 // test/end-to-end/gone-user.long.spec.ts tests the end of access with the whole product.
 const bench = useOperatorBench();

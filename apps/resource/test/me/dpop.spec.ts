@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import request, { type Test } from 'supertest';
 import { DPOP_ALGORITHMS } from '#oauth/dpop/public-key.js';
 import { DpopKey, type ProofSettings } from '#test/support/dpop-key.js';
-import { rearranged } from '#test/support/forged-tokens.js';
+import { rearranged } from '#test/support/tokens.js';
 import { INVALID_PROOFS, type InvalidProof } from '#test/support/invalid-proofs.js';
 import { API_URL, type DpopBench, ME, startDpopBench } from '../support/dpop-bench.js';
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AppProcess } from '#test/support/app-process.js';
-import { PATIENT_MS } from '#test/support/patience.js';
+import { PATIENT_MS } from '#test/support/app-settings.js';
 import { RestartableNats } from '#test/support/restartable-nats.js';
 import { type Answer, type Pair, type Replicas, startReplicas } from '../support/replicas.js';
 

@@ -1,5 +1,5 @@
 import { monitorRedis } from '#test/support/redis-monitor.js';
-import { becomesRefused } from '#test/support/refused-token.js';
+import { becomesRefused } from '#test/support/tokens.js';
 import { type Replicas, startReplicas } from '../support/replicas.js';
 
 const REPLICAS = 4;

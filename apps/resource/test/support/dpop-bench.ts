@@ -7,7 +7,7 @@ import { DpopKey } from '#test/support/dpop-key.js';
 import { FaultProxy } from '#test/support/fault-proxy.js';
 import { openFixture, REDIRECT_URI } from '#test/support/fixture.js';
 import { isolate } from '#test/support/isolate.js';
-import { PATIENT } from '#test/support/patience.js';
+import { PATIENT } from '#test/support/app-settings.js';
 import { resourceApp } from '../../src/app.module.js';
 import { ResourceConfiguration } from '../../src/resource.configuration.js';
 

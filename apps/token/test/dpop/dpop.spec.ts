@@ -3,7 +3,7 @@ import request, { type Response, type Test } from 'supertest';
 import { DPOP_ALGORITHMS } from '#oauth/dpop/public-key.js';
 import { DpopKey } from '#test/support/dpop-key.js';
 import { REDIRECT_URI } from '#test/support/fixture.js';
-import { rearranged } from '#test/support/forged-tokens.js';
+import { rearranged } from '#test/support/tokens.js';
 import { INVALID_PROOFS } from '#test/support/invalid-proofs.js';
 import { type Pair, useTokenApp } from '../support/use-token-app.js';
 

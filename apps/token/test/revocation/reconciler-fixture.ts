@@ -10,7 +10,7 @@ import { openFixture } from '#test/support/fixture.js';
 import { grantEngine } from '#test/support/grant-engine.js';
 import { FaultProxy } from '#test/support/fault-proxy.js';
 import { isolate } from '#test/support/isolate.js';
-import { PATIENT_MS } from '#test/support/patience.js';
+import { PATIENT_MS } from '#test/support/app-settings.js';
 import { storedGrant } from '#test/support/stored-grant.js';
 import { until } from '#test/support/until.js';
 import { RevocationReconciler } from '../../src/revocation/revocation-reconciler.service.js';

@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { NatsConnection } from '#messaging/nats.connection.js';
 import { createService } from '#platform/bootstrap/service.js';
-import { appSettings } from '#test/support/app-settings.js';
+import { appSettings, PATIENT } from '#test/support/app-settings.js';
 import { openFixture } from '#test/support/fixture.js';
 import { checkingAnswers } from '#test/support/openapi/check-answers.js';
-import { type Isolated, isolate } from '#test/support/isolate.js';
-import { PATIENT } from '#test/support/patience.js';
+import { isolate, type Isolated } from '#test/support/isolate.js';
 import { tokenApp } from '../../src/app.module.js';
 import { lifetimesOf, TokenConfiguration } from '../../src/token.configuration.js';
 import { UsageRecorder } from '../../src/usage/usage-recorder.service.js';

@@ -2,7 +2,7 @@ import { databaseDataSource, requestLimits } from '#database/connection/data-sou
 import { isTransient } from '#database/connection/errors.js';
 import { failedRequest } from '#platform/http/failed-request.js';
 import { isolate } from '#test/support/isolate.js';
-import { PATIENT_MS } from '#test/support/patience.js';
+import { PATIENT_MS } from '#test/support/app-settings.js';
 
 // In a separate file, because it disables prepared statements for the process.
 describe('a prepared statement that a connection pooler has lost', () => {

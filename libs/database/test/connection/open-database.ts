@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { QueryFailedError, type DataSource, type Logger } from 'typeorm';
+import { type DataSource, type Logger, QueryFailedError } from 'typeorm';
 import { databaseDataSource, requestLimits } from '#database/connection/data-source.js';
 import { isolate } from '#test/support/isolate.js';
-import { PATIENT_MS } from '#test/support/patience.js';
+import { PATIENT_MS } from '#test/support/app-settings.js';
 
 export interface OpenDatabase {
   databaseUrl: string;

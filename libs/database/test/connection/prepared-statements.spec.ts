@@ -1,8 +1,8 @@
 import type { DataSource } from 'typeorm';
 import { databaseDataSource, requestLimits } from '#database/connection/data-source.js';
 import { onCalls, OUTGOING } from '#platform/telemetry/calls.js';
-import { type Isolated, isolate } from '#test/support/isolate.js';
-import { PATIENT_MS } from '#test/support/patience.js';
+import { isolate, type Isolated } from '#test/support/isolate.js';
+import { PATIENT_MS } from '#test/support/app-settings.js';
 
 interface Prepared {
   statement: string;

@@ -1,6 +1,6 @@
 import { databaseDataSource, requestLimits } from '#database/connection/data-source.js';
-import { type Isolated, isolate } from '#test/support/isolate.js';
-import { PATIENT_MS } from '#test/support/patience.js';
+import { isolate, type Isolated } from '#test/support/isolate.js';
+import { PATIENT_MS } from '#test/support/app-settings.js';
 
 let services: Isolated;
 

@@ -3,7 +3,7 @@ import { Client } from 'pg';
 import { connect, databaseDataSource, REQUEST_LIMITS } from '#database/connection/data-source.js';
 import { migrate, pendingMigrations } from '#database/connection/migrate.js';
 import { isSchemaName } from '#platform/configuration/variables.js';
-import { emptyDatabase } from '#test/support/own-database.js';
+import { emptyDatabase } from '#test/support/test-database.js';
 import { testServices } from '#test/support/test-services.js';
 
 it('a schema name cannot need quotes or be reserved by PostgreSQL', () => {

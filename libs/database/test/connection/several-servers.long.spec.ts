@@ -1,7 +1,7 @@
 import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
 import { connect, databaseDataSource, requestLimits } from '#database/connection/data-source.js';
-import { withDatabase } from '#test/support/admin-client.js';
-import { PATIENT_MS } from '#test/support/patience.js';
+import { withDatabase } from '#test/support/test-database.js';
+import { PATIENT_MS } from '#test/support/app-settings.js';
 import { PostgresPair } from '#test/topology/postgres-pair.js';
 import { until } from '#test/support/until.js';
 

@@ -1,7 +1,7 @@
 import { databaseDataSource, requestLimits } from '#database/connection/data-source.js';
 import { FaultProxy } from '#test/support/fault-proxy.js';
-import { type Isolated, isolate } from '#test/support/isolate.js';
-import { PATIENT_MS } from '#test/support/patience.js';
+import { isolate, type Isolated } from '#test/support/isolate.js';
+import { PATIENT_MS } from '#test/support/app-settings.js';
 import { until } from '#test/support/until.js';
 
 describe('connections to PostgreSQL', () => {

@@ -1,6 +1,6 @@
 import { databaseDataSource, requestLimits } from '#database/connection/data-source.js';
 import { GrantRecordStore } from '#database/grant/grant-record.store.js';
-import { PATIENT_MS } from '#test/support/patience.js';
+import { PATIENT_MS } from '#test/support/app-settings.js';
 import { blocked } from '../connection/open-database.js';
 import { useGrants } from './use-grants.js';
 

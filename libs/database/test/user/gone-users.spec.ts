@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { QueryRunner } from 'typeorm';
-import { withDatabase } from '#test/support/admin-client.js';
+import { withDatabase } from '#test/support/test-database.js';
 import { blocked, refusalOf } from '../connection/open-database.js';
 import { useGrants } from '../grant/use-grants.js';
 

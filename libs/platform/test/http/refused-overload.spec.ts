@@ -5,8 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Readiness } from '#platform/health/readiness.js';
 import { Metrics } from '#platform/telemetry/metrics.js';
-import { KeptConnection } from '#test/support/kept-connection.js';
-import { AMBIGUOUS_HOSTS } from '#test/support/raw-http.js';
+import { AMBIGUOUS_HOSTS, KeptConnection } from '#test/support/raw-http.js';
 import { createBareService, THING } from '../support/bare-service.js';
 import { sendInTime } from './send-in-time.js';
 

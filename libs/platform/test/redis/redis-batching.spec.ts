@@ -1,8 +1,8 @@
 import { jest } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { redisClient } from '#platform/redis/redis-client.js';
-import { type Isolated, isolate } from '#test/support/isolate.js';
-import { PATIENT_MS } from '#test/support/patience.js';
+import { isolate, type Isolated } from '#test/support/isolate.js';
+import { PATIENT_MS } from '#test/support/app-settings.js';
 
 describe('commands to Redis in one turn of the event loop', () => {
   let services: Isolated;

@@ -1,0 +1,93 @@
+import { Client } from 'pg';
+import { migrate } from '#database/connection/migrate.js';
+import type { TestServices } from './test-services.js';
+import { randomBytes } from 'node:crypto';
+import { DEFAULT_SCHEMA } from '#platform/configuration/variables.js';
+
+/** Runs statements on one connection to the database of that URL, and closes it. */
+export async function withDatabase<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+/** The same server and user, another database. */
+function withDatabaseName(url: string, name: string): string {
+  const changed = new URL(url);
+  changed.pathname = `/${name}`;
+  return changed.href;
+}
+
+/** The name of a database with every migration applied; made by the first of a run's workers that asks. */
+async function templateDatabase(services: TestServices): Promise<string> {
+  const name = templateName(services);
+  await withDatabase(services.databaseUrl, async (admin) => {
+    await admin.query('SELECT pg_advisory_lock(hashtext($1))', [name]);
+    const { rowCount } = await admin.query('SELECT 1 FROM pg_database WHERE datname = $1', [name]);
+    if (rowCount) return;
+    // Named at the end, so that a half migrated one is never copied.
+    const draft = `${name}_draft`;
+    await createDatabase(admin, draft);
+    await migrate(withDatabaseName(services.databaseUrl, draft));
+    await admin.query(`ALTER DATABASE ${draft} RENAME TO ${name}`);
+  });
+  return name;
+}
+
+function templateName({ run }: TestServices): string {
+  return `oauth_template_${run}`;
+}
+
+async function createDatabase(admin: Client, name: string): Promise<void> {
+  const { rows } = await admin.query<{ allowed: boolean }>(
+    'SELECT rolcreatedb OR rolsuper AS allowed FROM pg_roles WHERE rolname = current_user',
+  );
+  if (!rows[0]?.allowed) {
+    throw new Error(
+      'the role of DATABASE_URL may not create databases, and every test suite needs one of its own: ' +
+        'ALTER ROLE … CREATEDB, or unset DATABASE_URL so that a private server is started',
+    );
+  }
+  await admin.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+  await admin.query(`CREATE DATABASE ${name}`);
+}
+
+const EMPTY = 'template0';
+
+interface OwnDatabase {
+  url: string;
+  drop(): Promise<void>;
+}
+
+/** Creates a database from the run's migrated template. */
+export async function ownDatabase(services: TestServices): Promise<OwnDatabase> {
+  return copyOf(await templateDatabase(services), services);
+}
+
+/** Creates an empty database, without migrations. */
+export function emptyDatabase(services: TestServices): Promise<OwnDatabase> {
+  return copyOf(EMPTY, services);
+}
+
+async function copyOf(template: string, services: TestServices): Promise<OwnDatabase> {
+  const name = `oauth_test_${services.run}_${randomBytes(6).toString('hex')}`;
+  await withDatabase(services.databaseUrl, (admin) =>
+    admin.query(`CREATE DATABASE ${name} TEMPLATE ${template}`),
+  );
+  await withDatabase(services.databaseUrl, (admin) =>
+    // For the SQL of the tests; the apps select the schema themselves.
+    admin.query(`ALTER DATABASE ${name} SET search_path = ${template === EMPTY ? 'public' : DEFAULT_SCHEMA}`),
+  );
+  return {
+    url: withDatabaseName(services.databaseUrl, name),
+    async drop() {
+      await withDatabase(services.databaseUrl, (admin) =>
+        admin.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
+      );
+    },
+  };
+}
