@@ -166,7 +166,7 @@ describe('id_token_hint (OpenID Connect Core 3.1.2.1)', () => {
     );
     const other = address({ ...OPENID, id_token_hint: await hint({ sub: '999' }) });
     const form = formsOf(page.text).find(({ action }) => action.startsWith(AUTHORIZE));
-    const answer = await browser.post(other, { ...form?.fields, decision: 'allow' });
+    const answer = await browser.post(other, { ...form?.hidden, decision: 'allow' });
     expect(answer.headers['location']).toMatch(/^\/auth\/login\?/);
     expect(await scopes()).toEqual([]);
   });
