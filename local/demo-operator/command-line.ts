@@ -6,22 +6,22 @@ import { fileURLToPath } from 'node:url';
 import { StepFailure, type Transcript } from '../demo/transcript.js';
 
 const MAIN = fileURLToPath(new URL('../../apps/operator.cjs', import.meta.url));
-/** Where `npm start` has its run.json: the commands run elsewhere. */
+/** Folder of run.json. The commands run in another folder. */
 const LOCAL_DIR = resolve(process.env['LOCAL_DIR'] || '.local');
 /** Of one command. */
 const SHOWN_LINES = 24;
 
 export interface Expectations {
-  /** What the output must contain, in any order. */
+  /** Required parts of the output, in any order. */
   readonly shows?: readonly (string | RegExp)[];
-  /** What it must not contain. */
+  /** Forbidden parts of the output. */
   readonly hides?: readonly string[];
   /** Exit codes; 0 if absent. */
   readonly codes?: readonly number[];
   readonly stdin?: string;
   /** Not printed: the output is only for the script. */
   readonly silent?: boolean;
-  /** What is on stdout is secret: only what is on stderr is printed. */
+  /** Prints only stderr, because stdout is secret. */
   readonly secret?: boolean;
   /** Runs the command again for some seconds: events reach the audit trail about a second after they happen. */
   readonly patient?: boolean;
@@ -36,7 +36,7 @@ interface Ended {
 /** Attempts at a command that waits for events. */
 const PATIENCE = 20;
 
-/** The operator's command line, each command as a process of its own that finds the running product by its run.json. */
+/** Runs each operator command as a child process, which finds the running product by its run.json. */
 export class CommandLine {
   /** @param folder where the commands run and write their files */
   constructor(
@@ -108,5 +108,5 @@ function problemOf(
   return undefined;
 }
 
-/** As it would be typed. */
+/** Quotes a word for a shell. */
 const quoted = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word}'`);

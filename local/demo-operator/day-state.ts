@@ -17,7 +17,7 @@ export interface Person {
   password: string;
 }
 
-/** What the steps of the day work on. */
+/** State shared by the steps. */
 export interface Day {
   readonly operator: CommandLine;
   readonly transcript: Transcript;

@@ -33,7 +33,7 @@ export async function findOut({ operator, transcript, client, company }: Day): P
   });
 }
 
-/** Takes away an application, a grant and a user, each of which ends access at once. */
+/** Disables an application, revokes a grant and disables a user; each ends access immediately. */
 export async function takeAway(
   { operator, transcript, client, user, company }: Day,
   tokens: Tokens,
@@ -84,7 +84,7 @@ export async function takeAway(
   });
 }
 
-/** Who did what, which keys sign, and whether the installation is sound. */
+/** Reads the audit trail, lists the keys and runs the doctor. */
 export async function proveThatAllIsWell({ operator, transcript, client, user, folder }: Day): Promise<void> {
   await transcript.step('Read the audit trail', async () => {
     await operator.run(['audit', 'search', '--client', client.client_id, '--type', 'client'], {

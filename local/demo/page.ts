@@ -27,7 +27,7 @@ function endsNow(attribute: string): boolean {
 
 /** A form of a page. */
 export interface Form {
-  /** As in the page; empty without the attribute. */
+  /** The attribute, unresolved; empty if absent. */
   action: string;
   hidden: Record<string, string>;
   /** Values of hidden fields and inputs. */

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { StepFailure, Transcript } from './transcript.js';
 
-/** What a running `npm start` writes to `.local/run.json`. */
+/** Content of `.local/run.json`, which `npm start` writes. */
 export interface RunFile {
   auth_url: string;
   base_url: string;

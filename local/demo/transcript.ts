@@ -23,7 +23,7 @@ export function expectEqual(
   if (got !== expected) throw new StepFailure(`${what} ${expected}`, `${what} ${got ?? '(none)'}`);
 }
 
-/** Prefixes of codes, access tokens, refresh tokens and client secrets, as secret scanners know them. */
+/** Prefixes of codes, access tokens, refresh tokens and client secrets. */
 const TOKEN = /\b(s(?:ac|at|rt|cs)_[\w-]{2})[\w-]+/g;
 
 /** Shortens secrets before they are printed: those with a known prefix, and those added by `add`. */

@@ -7,7 +7,7 @@ import { startRedis } from './redis.js';
 import type { BackingServer, BackingService, ServiceOptions } from './started-service.js';
 import { unprivilegedUser } from './system-user.js';
 
-/** How the backing services are found and started. */
+/** Options of the search for servers and of their start. */
 export interface BackingOptions {
   /** DATABASE_URL, REDIS_URL, NATS_URL and PATH are read from here. */
   env: NodeJS.ProcessEnv;
@@ -17,7 +17,7 @@ export interface BackingOptions {
   persistent: boolean;
   /** Reports slow steps to the user. */
   progress: Progress;
-  /** Where to look for servers; default: the usual places of this machine. */
+  /** Places to search for servers; by default the usual places of this machine. */
   lookup?: Lookup;
 }
 

@@ -8,12 +8,12 @@ import { temporaryFolder } from './service-folder.js';
 
 /** What one server that is configured by a file does otherwise than another. */
 export interface ConfiguredServer {
-  /** As people call it. */
+  /** Display name. */
   readonly name: string;
   readonly program: 'nats-server' | 'redis-server';
   /** Names its folder and its files. */
   readonly role: string;
-  /** What stands in its file. */
+  /** Content of its configuration file. */
   configuration(at: { port: number; password: string; folder: string }): string;
   arguments(file: string): string[];
   url(at: { port: number; password: string }): string;

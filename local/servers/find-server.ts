@@ -8,7 +8,7 @@ export interface FoundServer {
   command: string;
   /** What it says of its version: "postgres (PostgreSQL) 15.20". */
   version: string;
-  /** Where an unpacked package keeps its shared libraries. */
+  /** Shared libraries of an unpacked package. */
   libraryPath?: string;
 }
 

@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import type { SystemUser } from './run-command.js';
 
-/** What to run, and how it is ended. */
+/** A command and its signals. */
 export interface GuardedCommand {
   /** Shown in messages. */
   name: string;

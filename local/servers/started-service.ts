@@ -7,9 +7,9 @@ import type { GuardedProcess } from './guarded-process.js';
 /** The servers that the product itself needs. */
 export type BackingServer = Extract<FoundServer['name'], 'postgres' | 'redis-server' | 'nats-server'>;
 
-/** What each backing service is started with. */
+/** Options of a backing service. */
 export interface ServiceOptions {
-  /** Where persistent data, logs and unpacked packages go. */
+  /** Folder of persistent data, logs and unpacked packages. */
   directory: string;
   /** Kept between runs with safe settings; otherwise fast settings in a temporary folder that is deleted at the end. */
   persistent: boolean;

@@ -26,15 +26,15 @@ export interface Settings {
   directory: string;
   /** DATABASE_SCHEMA. */
   schema: string;
-  /** SCOPES_FILE, else the one of the repository. */
+  /** SCOPES_FILE, or the file of the repository. */
   scopesFile: string;
-  /** Where users log in, if not here by password: LOGIN_URL or LOGIN_ISSUER. */
+  /** LOGIN_URL or LOGIN_ISSUER; absent if users log in by password. */
   loginAt?: string;
   /** TOKEN_KEYS, in place of the key that an earlier start has kept. */
   tokenKeys?: string;
   /** ID_TOKEN_KEYS with private keys, in place of the keys that an earlier start has kept. */
   idTokenKeys?: string;
-  /** Whether to migrate and seed the database of DATABASE_URL. */
+  /** True to migrate and seed the database of DATABASE_URL. */
   seed: boolean;
   ports: Ports;
   authUrl: string;
@@ -111,9 +111,9 @@ function idTokenKeyProblems(text: string): string[] {
 
 /** The secrets of a development installation, generated once and kept in files that only their owner can read. */
 export interface Account {
-  /** As the variable TOKEN_KEYS. */
+  /** Value of TOKEN_KEYS. */
   tokenKeys: string;
-  /** As the variable ID_TOKEN_KEYS of the token app: private keys. */
+  /** Value of ID_TOKEN_KEYS of the token app: private keys. */
   idTokenKeys: string;
   clientId: string;
   clientSecret: string;

@@ -1,6 +1,6 @@
 import { startBackingServices } from '../servers/backing-services.js';
 
-// A process of its own that starts the services, to be killed by a test.
+// Child process that starts the services and is killed by a test.
 const [directory = '', persistent] = process.argv.slice(2);
 const services = await startBackingServices({
   env: { PATH: process.env['PATH'] },

@@ -49,7 +49,7 @@ describe('backing services', () => {
     const before = await children();
     const given = await start({ DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, NATS_URL: natsUrl }, NOWHERE);
     expect(given).toMatchObject({ databaseUrl, redisUrl, natsUrl });
-    // What another test has left may end meanwhile.
+    // Processes of earlier tests may end meanwhile.
     expect((await children()).filter((pid) => !before.includes(pid))).toEqual([]);
     await given.stop();
     await answers(given);

@@ -17,7 +17,7 @@ Description: says a version
 export class DebianMirror {
   /** Each sends the other half of a package whose first one is on its way. */
   readonly halves: (() => void)[] = [];
-  /** What is done to the package on its way. */
+  /** Change of the package during the download. */
   how: 'whole' | 'halved' | 'damaged' = 'whole';
   private readonly server: Server;
 
@@ -49,7 +49,7 @@ export class DebianMirror {
     return mirror;
   }
 
-  /** The environment of a machine whose apt knows this mirror only, and has no list yet. */
+  /** Environment of a machine whose apt uses only this mirror and has no package lists. */
   env(): Promise<NodeJS.ProcessEnv> {
     const { port } = this.server.address() as AddressInfo;
     return aptOf(this.folder, `http://127.0.0.1:${port}`);

@@ -147,7 +147,7 @@ it('the demo app keeps its session in an HttpOnly cookie, which changes once it 
   await context.close();
 });
 
-it('the demo app stays connected when two tabs refresh at once', async () => {
+it('the demo app stays connected when two tabs refresh concurrently', async () => {
   const { page, context } = await visit();
   await connect(page);
   const tab = await context.newPage();

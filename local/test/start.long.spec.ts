@@ -131,7 +131,7 @@ describe('npm start', () => {
     await access(product.runFile);
   });
 
-  it('leaves no process when it is killed, and can start again at once on the same data', async () => {
+  it('leaves no process when it is killed, and can start again immediately on the same data', async () => {
     const before = { run, all };
     await product.kill('SIGKILL');
     await start();
@@ -170,7 +170,7 @@ describe('npm start', () => {
     await nothingIsLeft();
   });
 
-  it('leaves no process when npm and the supervisor are killed at once', async () => {
+  it('leaves no process when npm and the supervisor are killed together', async () => {
     await begin();
     process.kill(
       all.find(({ command }) => command.includes('local/start.js') && !command.includes(' -c '))?.pid ?? 0,

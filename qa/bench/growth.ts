@@ -25,7 +25,7 @@ const CODES = 3_000;
 /** Each gets fewer grants of one stage than the limit. */
 const PEOPLE = 20;
 const SECONDS = 4;
-/** Who request one user's pages over and over, while others' pages are measured. */
+/** Background load on one user's pages while other users' pages are measured. */
 const VISITORS = 2;
 
 type Measurement = Readonly<Record<string, Figures>>;

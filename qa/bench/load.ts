@@ -1,13 +1,13 @@
 import autocannon from 'autocannon';
 
-/** A kind of request. Each may be different: codes are good once. */
+/** A kind of request. Requests may differ, because codes are single-use. */
 export interface Case {
-  /** As a reader knows it. */
+  /** As shown in the report. */
   readonly name: string;
   readonly url: string;
   /** The status of the answer; another one is an error of the measurement. */
   readonly status: number;
-  /** How many requests there can be at most; absent: any number. */
+  /** Maximum number of requests; unlimited if absent. */
   readonly most?: () => number;
   readonly next: () => autocannon.Request;
   readonly answered?: (body: string) => void;

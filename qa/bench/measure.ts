@@ -3,12 +3,12 @@ import { type Case, load, type Timing } from './load.js';
 import { readFile } from 'node:fs/promises';
 import { descendantsOf } from '#test/support/process-tree.js';
 
-/** What a kind of request costs. */
+/** Measured cost of a kind of request. */
 export interface Figures {
   readonly name: string;
   /** One request at a time. */
   readonly alone: Timing;
-  /** As many as the machine manages. */
+  /** As many requests as the machine can process. */
   readonly busy: Timing;
   /** Milliseconds of CPU a request, by process. */
   readonly cpu: Readonly<Record<string, number>>;
@@ -43,11 +43,11 @@ export async function measure(subject: Case, apps: readonly AppProcess[], second
   };
 }
 
-/** What processes have used since they started. */
+/** Resources that the processes have used since they started. */
 export interface Usage {
   /** CPU time in milliseconds, of each app and of each server. */
   readonly cpu: Readonly<Record<string, number>>;
-  /** What the apps asked of Redis, PostgreSQL and NATS. */
+  /** Commands that the apps sent to Redis, PostgreSQL and NATS. */
   readonly calls: Readonly<Record<string, number>>;
   /** Resident memory of each app in bytes, now. */
   readonly memory: Readonly<Record<string, number>>;
@@ -57,7 +57,7 @@ export interface Usage {
 const TICK_MS = 10;
 const SERVERS = { postgresql: /^\S*postgres\b/, redis: /^\S*redis-server\b/, nats: /^\S*nats-server\b/ };
 
-/** Apps tell it by their metrics; of the servers, which are our children, Linux knows. */
+/** CPU time: from the metrics of our apps, and from /proc for the servers. */
 export async function usageOf(apps: readonly AppProcess[]): Promise<Usage> {
   const cpu: Record<string, number> = await serverTimes();
   const calls: Record<string, number> = { redis: 0, postgresql: 0, nats: 0 };
@@ -103,7 +103,7 @@ export async function cpuOf(pids: readonly number[]): Promise<number> {
   return ticks * TICK_MS;
 }
 
-/** What was used between two looks, for each of so many requests. */
+/** Difference of two measurements, per request. */
 function perRequest(
   before: Readonly<Record<string, number>>,
   after: Readonly<Record<string, number>>,

@@ -11,7 +11,7 @@ import { progressOn } from '#local/servers/progress.js';
 import { type Fixture, openFixture } from '#test/support/fixture.js';
 import { type AppProcess, startApp } from '#test/support/app-process.js';
 
-/** One copy of each app and of each server, all of them private and thrown away. */
+/** One replica of each app and private server, deleted afterwards. */
 export interface Product {
   readonly authUrl: string;
   readonly baseUrl: string;
@@ -24,10 +24,10 @@ export interface Product {
   close(): Promise<void>;
 }
 
-// Codes are made before they are redeemed, thousands of them.
+// Thousands of codes are created before they are redeemed.
 const CODE_LIFETIME = 600;
 
-/** Starts everything; never on servers that the environment names, which somebody may need. */
+/** Starts everything on private servers, never on servers named by the environment. */
 export async function startProduct(): Promise<Product> {
   const folder = await mkdtemp(join(tmpdir(), 'bench-'));
   const services = await startBackingServices({
@@ -43,7 +43,7 @@ export async function startProduct(): Promise<Product> {
     ...DEFAULT_LIFETIMES,
     code: CODE_LIFETIME,
   });
-  // As redis.conf of a deployment has it.
+  // As in the redis.conf of a deployment.
   await fixture.redis.config('SET', 'appendonly', 'yes');
   const ports = await Promise.all(Array.from({ length: 3 }, freePort));
   const [authUrl = '', baseUrl = '', apiUrl = ''] = ports.map((port) => `http://127.0.0.1:${port}`);

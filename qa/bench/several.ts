@@ -1,6 +1,6 @@
 const AT_ONCE = 10;
 
-/** Makes so many, ten at a time. */
+/** Creates `count` objects, ten concurrently. */
 export async function many<T>(count: number, make: () => Promise<T>): Promise<T[]> {
   const made: T[] = [];
   let started = 0;

@@ -21,7 +21,7 @@ export interface TokenPair {
   readonly client: FuzzClient;
   readonly access: string;
   readonly refresh: string;
-  /** Whether they are bound to the actor's key (RFC 9449). */
+  /** True for tokens bound to the actor's key (RFC 9449). */
   readonly bound: boolean;
   /** Milliseconds since the epoch. */
   readonly issuedAt: number;
@@ -34,7 +34,7 @@ export interface GrantKind {
 }
 
 const random = (size = 24) => randomBytes(size).toString('base64url');
-/** How many retired credentials are kept for reuse in wrong places. */
+/** Maximum number of retired credentials, which are reused in wrong places. */
 const MAX_RETIRED = 60;
 const MAX_ATTEMPTS = 10;
 /** Access tokens expire after 30 minutes. */

@@ -64,7 +64,7 @@ export function checkExchange(sent: SentRequest, exchange: Exchange, known: Orac
   return found;
 }
 
-/** Whether an answer refuses unreadable bytes and closes the connection. */
+/** Returns true if an answer rejects unreadable bytes and closes the connection. */
 function isConnectionError(answer: Answer): boolean {
   return [400, 408, 413, 431].includes(answer.status) && header(answer, 'connection') === 'close';
 }

@@ -43,7 +43,7 @@ export interface Progress {
 
 /** JIT compilers and caches fill before memory is measured: limits per lane. */
 const WARM_UP = { runs: 120, milliseconds: 30_000 };
-/** How many recent recipes accompany a finding in a log. */
+/** Number of recent recipes logged with a finding. */
 const MAX_RECENT = 12;
 const MAX_MEMORY_CHECKS = 12;
 const MEMORY_CHECK_PAUSE_MS = 3_000;

@@ -147,7 +147,7 @@ export interface Distorted {
   readonly transmission: Omit<Transmission, 'methods'>;
   /** The maximum number of requests in these bytes. More answers mean that part of a request was read as another. */
   readonly requests?: number;
-  /** Whether the request is still valid. */
+  /** True if the request is still valid. */
   readonly staysValid?: boolean;
 }
 

@@ -254,7 +254,7 @@ function isUnchanged({ changes, data, id, replacement }: NatsRecipe): boolean {
   return changes.length === 0 && data === undefined && id === 'valid' && replacement === undefined;
 }
 
-/** Whether the message is a request that must get a reply. */
+/** True if the message is a request that requires a reply. */
 function expectsReply({ subject, id, replacement }: NatsRecipe): boolean {
   return MESSAGES[subject].isExpected !== undefined && id === 'valid' && replacement === undefined;
 }

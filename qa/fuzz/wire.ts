@@ -7,7 +7,7 @@ export interface Piece {
   readonly bytes: Buffer;
 }
 
-/** What a client does with one connection. */
+/** A client's actions on one connection. */
 export interface Transmission {
   readonly pieces: readonly Piece[];
   /** What follows the last piece: the connection stays open, its sending half ends, or it is reset. */

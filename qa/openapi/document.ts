@@ -8,7 +8,7 @@ import type { SchemaSource } from '#openapi/schema.js';
 import type { Route } from './routes.js';
 import { type JsonSchema, Schemas } from './schemas.js';
 
-/** What the documents are made of besides routes. */
+/** Parts of the documents besides routes. */
 export interface Outline {
   readonly info: object;
   readonly servers: readonly object[];
@@ -73,7 +73,7 @@ export function documentOf({ info, servers, tags, securitySchemes }: Outline, ap
   } as unknown as OpenApiDocument;
 }
 
-/** What the operations of a document refer to. */
+/** Components that the operations of a document reference. */
 interface Shared {
   readonly schemas: Schemas;
   readonly responses: Map<string, object>;

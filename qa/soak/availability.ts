@@ -109,7 +109,7 @@ export class Availability {
   }
 }
 
-/** Whether a 503 has Retry-After and the error format of its endpoint. */
+/** Returns true if a 503 has Retry-After and the error format of its endpoint. */
 function hasUnavailableFormat({ headers, text, servedBy }: Attempt): boolean {
   if (headers.get('retry-after') === null) return false;
   if (servedBy.startsWith('authorize')) return /<h1>.*<code>[\w-]+<\/code>/s.test(text);

@@ -11,7 +11,7 @@ interface Revocation {
   confirmedAt: number | null;
 }
 
-/** What the model knows of a grant. Times are milliseconds since the soak began. */
+/** The model's state of a grant. Times are milliseconds since the soak began. */
 export class Grant {
   /** Its requests and revocation, one line each. */
   readonly history: string[] = [];

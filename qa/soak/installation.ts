@@ -39,7 +39,7 @@ export interface User {
 
 /** One process of an app, and its proxied connections to the servers. */
 export class AppReplica {
-  /** Whether the load balancer sends requests to it. */
+  /** True while the load balancer sends requests to this replica. */
   inService = true;
   private process: GuardedProcess | undefined;
   private internalUrl = '';
@@ -228,7 +228,7 @@ export class Installation {
     await Promise.all(Object.values(this.servers).map((server) => server.stop()));
   }
 
-  /** Runs work on a direct connection of its own. @throws while PostgreSQL is down */
+  /** Runs work on a separate, direct connection. @throws while PostgreSQL is down */
   private async database<T>(
     work: (stores: {
       clients: ClientStore;

@@ -146,7 +146,7 @@ interface Statistics {
   /** Refresh tokens replayed outside the retry window, and those that were accepted because Redis had lost its data. */
   refreshTokenReplays: number;
   replaysAcceptedAfterDataLoss: number;
-  /** Refreshes by several workers at once. */
+  /** Concurrent refreshes of several workers. */
   parallelRefreshes: number;
   /** Refreshes that succeeded on a retry after a lost answer. */
   retriedRefreshes: number;

@@ -15,7 +15,7 @@ export interface Attempt {
   /** 0: no answer. */
   readonly status: number;
   readonly headers: Headers;
-  /** The body, or why there is no answer. */
+  /** The body, or the reason for a missing answer. */
   readonly text: string;
   /** False if no server can have received the request. */
   readonly mayHaveTakenEffect: boolean;

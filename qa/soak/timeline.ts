@@ -68,7 +68,7 @@ export class Timeline {
       await sleep(100);
   }
 
-  /** Whether Redis lost its data between two times. */
+  /** Returns true if Redis lost its data between two times. */
   lostData(from: number, to: number): boolean {
     return this.redisHad(['emptied'], from, to);
   }

@@ -172,7 +172,7 @@ describe.each([
     expect(await rowsOf(person)).toEqual(command === 'delete' ? [] : [{ disabled: true }]);
   });
 
-  it('has the same result when it is run several times at once', async () => {
+  it('has the same result when several runs are concurrent', async () => {
     const person = await Person.new();
     const pair = await person.connect();
     expect(await statusesOf(pair)).toEqual([200, 200]);

@@ -154,7 +154,7 @@ async function loadGoesOn(times: number): Promise<void> {
   });
 }
 
-it('two rotations under load refuse nobody, not even tokens from before the first', async () => {
+it('two rotations under load reject no request, including tokens from before the first rotation', async () => {
   let ring = newKey();
   await Promise.all([rollOut(ring), startApp('resource', env).then((app) => running.resource.push(app))]);
   const [resource] = running.resource;
@@ -177,7 +177,7 @@ it('two rotations under load refuse nobody, not even tokens from before the firs
   for (const rotation of [1, 2]) {
     const added = await nextStep(ring, ...(rotation === 2 ? ['--begin'] : []));
     await rollOut(added.token_keys, async () => {
-      // The others do not know the new key yet.
+      // The other processes do not have the new key yet.
       const early = await keysNext(added.token_keys);
       expect([early.code, early.stdout]).toEqual([1, '']);
       expect(early.stderr).toMatch('still has another value of TOKEN_KEYS');

@@ -88,7 +88,7 @@ for (const [index, example] of EXAMPLES.entries()) {
       fetch(url, { headers: authorization === undefined ? {} : { Authorization: authorization } });
     const status = async (accessToken: string, running = api) =>
       (await get(`Bearer ${accessToken}`, running)).status;
-    /** How many questions a request costs. */
+    /** Returns the number of introspection requests that a request causes. */
     const cost = async (accessToken: string, running = api) => {
       const before = introspection.questions;
       expect(await status(accessToken, running)).toBe(200);
@@ -129,7 +129,7 @@ for (const [index, example] of EXAMPLES.entries()) {
     });
 
     // @rfc 6750 3 @rfc 6750 3.1
-    it('refuses what is no valid bearer token, and says why (RFC 6750 3.1)', async () => {
+    it('rejects an invalid bearer token with a reason (RFC 6750 3.1)', async () => {
       const valid = await accessToken();
       const invalid = 'Bearer realm="bookings", error="invalid_token"';
       const cases: [string | undefined, string][] = [
@@ -185,7 +185,7 @@ for (const [index, example] of EXAMPLES.entries()) {
     });
 
     // @rfc 7662 4
-    it('refuses a cached token at once when its grant is revoked', async () => {
+    it('refuses a cached token immediately after its grant is revoked', async () => {
       const [revoked, other] = [await accessToken(), await accessToken()];
       await cached(revoked);
       await cached(other);

@@ -79,10 +79,10 @@ async function codeOf(heading: string): Promise<string> {
   return code;
 }
 
-/** What a library hands out as tokens, in its own shape. */
+/** Tokens in the format of a library. */
 export type Tokens = Readonly<Record<string, unknown>>;
 
-/** What a recipe keeps in the user's session until the user is back. */
+/** Session data of a recipe between request and callback. */
 type Session = Readonly<Record<string, string>>;
 
 /** A function of a recipe threw. */
@@ -98,7 +98,7 @@ class RecipeError extends Error {
 
 type Answer<Result> = { readonly result: Result } | { readonly error: string; readonly ended: boolean };
 
-/** The functions of a recipe, in a process of its own language. */
+/** The functions of a recipe, called in a child process. */
 export class CalledRecipe {
   private readonly dialogue: Dialogue;
 

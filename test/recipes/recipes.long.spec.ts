@@ -20,7 +20,7 @@ beforeAll(async () => {
 
 afterAll(() => product.close());
 
-/** Declares a test that says why there is no other. */
+/** Declares a test whose name is the reason for missing tests. */
 function reportMissing({ heading, library }: Recipe, { missing }: MissingLibrary): void {
   it(`the recipe ${heading} is not tested: ${missing}`, () => {
     process.stderr.write(`The recipe ${heading} was not tried: ${missing}\n`);
@@ -109,7 +109,7 @@ for (const { recipe, library } of webRecipes) {
   }
 
   describe(`the recipe ${recipe.heading}, ${library.version}`, () => {
-    /** What the application shows after the user has allowed. */
+    /** Returns the application's page after the user clicks Allow. */
     async function connect(url: string): Promise<string> {
       const browser = new Browser(url);
       const authorizationUrl = (await recipe.begin(browser)).headers['location'] ?? '';

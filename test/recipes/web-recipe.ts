@@ -10,7 +10,7 @@ import type { RecipeProduct } from './recipe-product.js';
 
 /** A recipe that is a whole web application. */
 export interface WebRecipe extends Recipe {
-  /** Whether the library can do PKCE. */
+  /** True if the library supports PKCE. */
   readonly pkce: boolean;
   /** Path of the redirect URI. */
   readonly callback: string;

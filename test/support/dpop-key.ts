@@ -7,7 +7,7 @@ export interface ProofSettings {
   readonly claims?: Readonly<Record<string, unknown>>;
   /** The access token it goes with. */
   readonly accessToken?: string;
-  /** Signs with another key than the one of the header. */
+  /** Signs with a key that is not the key in the header. */
   readonly signer?: DpopKey;
 }
 

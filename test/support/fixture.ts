@@ -30,7 +30,7 @@ export interface TestClient {
   readonly client_secret: string;
 }
 
-/** Writes what an operator and the authorize app store, and reads the stores. */
+/** Writes to the stores like an operator and the authorize app, and reads them. */
 export async function openFixture(
   services: Isolated,
   tokenKeys: string,
@@ -48,7 +48,7 @@ export async function openFixture(
     max: 1,
     options: `-c search_path=${DEFAULT_SCHEMA}`,
   });
-  // Its end does not wait for PostgreSQL's, and the database may be dropped in between.
+  // The database may be dropped before the pool has closed its connections.
   database.on('error', () => undefined);
   const redis = new Redis(services.redisUrl);
   const nats = await connect(natsOptions(services.natsUrl, 'fixture'));
@@ -146,7 +146,7 @@ export async function openFixture(
       return (await database.query(text, values)).rows;
     },
 
-    /** The id under which the stores know a token's grant. */
+    /** Id of a token's grant in the stores. */
     grantIdOf: (token: string): string => grantId(codec.decodeWithoutKey(token)?.handle ?? Buffer.alloc(0)),
 
     /** A Nest request over NATS, as the introspection library sends it, and more patient than that on a busy machine. */

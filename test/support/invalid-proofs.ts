@@ -2,7 +2,7 @@ import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { exportJWK, SignJWT } from 'jose';
 import { DpopKey } from './dpop-key.js';
 
-/** What a proof would have to be made for. */
+/** The request that a valid proof names. */
 interface ProofFor {
   readonly key: DpopKey;
   readonly method: string;

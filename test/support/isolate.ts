@@ -8,9 +8,9 @@ import { type TestServices, testServices } from './test-services.js';
 
 /** Services that no other test sees. */
 export interface Isolated {
-  /** A database of its own with every migration applied. */
+  /** A private database with all migrations applied. */
   databaseUrl: string;
-  /** An empty logical database of its own. */
+  /** A private, empty logical database. */
   redisUrl: string;
   /** A separate NATS account with the streams of the audit trail; the shared server if NATS_URL was given. */
   natsUrl: string;

@@ -15,7 +15,7 @@ export async function withDatabase<T>(url: string, work: (client: Client) => Pro
   }
 }
 
-/** The same server and user, another database. */
+/** Returns the URL of another database of the same server and user. */
 function withDatabaseName(url: string, name: string): string {
   const changed = new URL(url);
   changed.pathname = `/${name}`;
@@ -29,7 +29,7 @@ async function templateDatabase(services: TestServices): Promise<string> {
     await admin.query('SELECT pg_advisory_lock(hashtext($1))', [name]);
     const { rowCount } = await admin.query('SELECT 1 FROM pg_database WHERE datname = $1', [name]);
     if (rowCount) return;
-    // Named at the end, so that a half migrated one is never copied.
+    // Renamed at the end, so that a partially migrated database is never copied.
     const draft = `${name}_draft`;
     await createDatabase(admin, draft);
     await migrate(withDatabaseName(services.databaseUrl, draft));
@@ -63,7 +63,7 @@ interface OwnDatabase {
   drop(): Promise<void>;
 }
 
-/** Creates a database from the run's migrated template. */
+/** Creates a database from the test run's migrated template. */
 export async function ownDatabase(services: TestServices): Promise<OwnDatabase> {
   return copyOf(await templateDatabase(services), services);
 }

@@ -33,7 +33,7 @@ export function rearranged(token: string): string[] {
 /** A broadcast takes half a round trip through NATS: after this many round trips it has arrived. */
 const MOST_ROUNDS = 100;
 
-/** An API's status for a bearer token. */
+/** Returns the API's status for a bearer token. */
 export async function statusOfToken(apiUrl: string, accessToken: string): Promise<number> {
   const answer = await fetch(`${apiUrl}/v2/me`, { headers: { Authorization: `Bearer ${accessToken}` } });
   await answer.arrayBuffer();

@@ -44,7 +44,7 @@ export class Load {
     ];
   }
 
-  /** Stops the load. Resolves when every request under way is answered. */
+  /** Stops the load. Resolves when all pending requests are answered. */
   async end(): Promise<Report> {
     this.stopped = true;
     await Promise.all(this.loops);

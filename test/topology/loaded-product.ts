@@ -18,7 +18,7 @@ export interface Failure {
   readonly fail: () => Promise<unknown>;
   /** The dependency that /readyz must name then. */
   readonly missingDependency?: string;
-  /** What an operator does after /readyz has named it. */
+  /** The operator's repair after /readyz has named the dependency. */
   readonly repair?: () => Promise<unknown>;
   /** The deadline for recovery, in milliseconds. */
   readonly withinMs: number;

@@ -48,7 +48,7 @@ export class RedisNode {
     return this;
   }
 
-  /** Runs commands on a connection of its own. */
+  /** Runs commands on a separate connection. */
   async ask<T>(work: (redis: Redis) => Promise<T>): Promise<T> {
     const { port, password } = this;
     const redis = new Redis({

@@ -116,12 +116,12 @@ export const TOKEN_ENDPOINTS: readonly Endpoint[] = [
     );
     return post(actor, ENDPOINTS.par, variant, [parameters]);
   }),
-  endpoint(`GET ${ENDPOINTS.authorizationServerMetadata}`, [200], async (actor) =>
-    draft(actor, 'token', ['GET', ENDPOINTS.authorizationServerMetadata]),
-  ),
-  endpoint(`GET ${ENDPOINTS.openApi}`, [200], async (actor) =>
-    draft(actor, 'token', ['GET', ENDPOINTS.openApi]),
-  ),
+  ...[
+    ENDPOINTS.authorizationServerMetadata,
+    ENDPOINTS.openIdConfiguration,
+    ENDPOINTS.jwks,
+    ENDPOINTS.openApi,
+  ].map((path) => endpoint(`GET ${path}`, [200], async (actor) => draft(actor, 'token', ['GET', path]))),
   endpoint(`GET ${ENDPOINTS.errors}`, [302], async (actor) =>
     draft(actor, 'token', ['GET', ENDPOINTS.errors]),
   ),

@@ -43,7 +43,7 @@ export class Account {
     this.actions = actions;
   }
 
-  /** Grants whose revocation nobody has requested. */
+  /** Grants whose revocation was not requested. */
   get live(): readonly Grant[] {
     this.grants = this.grants.filter(({ revocation }) => revocation === null);
     return this.grants;

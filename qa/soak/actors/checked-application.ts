@@ -33,7 +33,7 @@ export class CheckedApplication {
     return grant;
   }
 
-  /** Several workers refresh with the same token at once, until one of them has the answer. */
+  /** Several workers refresh with the same token concurrently, until one of them receives an answer. */
   async refresh(grant: Grant, workers: number): Promise<void> {
     const { newest } = grant;
     if (!newest) return;
@@ -104,7 +104,7 @@ export class CheckedApplication {
     this.environment.model.checkRevokedCredential(grant, attempt);
   }
 
-  /** Sends the same DPoP proof to both replicas of the API at once. */
+  /** Sends the same DPoP proof to both replicas of the API concurrently. */
   async replayProof(grant: Grant): Promise<void> {
     const { newest } = grant;
     if (!newest) return;

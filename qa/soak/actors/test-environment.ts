@@ -11,7 +11,7 @@ import type { Violate } from '../violations.js';
 /** Actors sleep in slices of this length, so that they notice the end of the soak. */
 const MAX_SLEEP_MS = 500;
 
-/** What all actors share. */
+/** State shared by all actors. */
 export interface TestEnvironment {
   readonly requests: Requests;
   readonly model: Model;
@@ -77,7 +77,7 @@ export function expectStatus(
   throw new ViolationReported();
 }
 
-/** Whether an introspection says that the token is active (RFC 7662 2.2). */
+/** Returns true if the introspection response is active (RFC 7662 2.2). */
 export function isActive({ status, text }: Attempt): boolean {
   return status === 200 && (JSON.parse(text) as { active: boolean }).active;
 }

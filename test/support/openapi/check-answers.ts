@@ -4,7 +4,7 @@ import type { Service } from '#platform/bootstrap/service.js';
 import type { AnswerChecker } from './answer-checker.js';
 import { DESCRIPTIONS } from './descriptions.js';
 
-/** What an app answered otherwise than its description says. */
+/** Differences between an app's answers and its description. */
 class AnswerReport {
   private readonly problems = new Set<string>();
 

@@ -15,12 +15,12 @@ describe('isolate', () => {
     await Promise.all([first.close(), second.close()]);
   });
 
-  it('gives each caller a database of its own', async () => {
+  it('gives each caller a private database', async () => {
     await query(first.databaseUrl, 'CREATE TABLE only_here (n int)');
     await expect(query(second.databaseUrl, 'SELECT * FROM only_here')).rejects.toThrow('does not exist');
   });
 
-  it('gives each caller an empty Redis database of its own', async () => {
+  it('gives each caller a private, empty Redis database', async () => {
     const [a, b] = [new Redis(first.redisUrl), new Redis(second.redisUrl)];
     expect(await a.dbsize()).toBe(0);
     await a.set('key', 'value');
@@ -29,7 +29,7 @@ describe('isolate', () => {
     b.disconnect();
   });
 
-  it('gives each caller NATS subjects of its own', async () => {
+  it('gives each caller private NATS subjects', async () => {
     const [a, b] = await Promise.all([natsConnection(first.natsUrl), natsConnection(second.natsUrl)]);
     const seen: string[] = [];
     b.subscribe('news', { callback: (_, message) => void seen.push(message.string()) });

@@ -11,7 +11,7 @@ let neighbour: Redis;
 beforeAll(async () => {
   [here, elsewhere] = await Promise.all([isolate(), isolate()]);
   [redis, neighbour] = [new Redis(here.redisUrl), new Redis(elsewhere.redisUrl)];
-  // What a connection begins with is said by then.
+  // The handshake has finished.
   await Promise.all([redis.ping(), neighbour.ping()]);
 });
 
