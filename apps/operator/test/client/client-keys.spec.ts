@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { tmpdir } from 'node:os';
 import { useOperatorBench } from '../support/operator-bench.js';
-import { expectRefused, jsonOf } from '../support/outcome.js';
+import { expectRefused, jsonOf } from '../support/run-operator.js';
 import { runOperator } from '../support/run-operator.js';
 
 const CALLBACK = 'https://app.example.com/callback';
