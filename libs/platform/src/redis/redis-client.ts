@@ -61,7 +61,7 @@ export function redisClient(text: string, timeoutMs = 2_000): RedisClient {
 
 /**
  * Sends the commands of one turn of the event loop, which may belong to many requests, in one write. Separate writes would add
- * a fifth to the cost of a refresh.
+ * a fifth to the cost of a refresh, and `enableAutoPipelining` 3 % (docs/adr/0030-redis-writes.md).
  */
 class BatchingRedis extends Redis {
   private isCorked = false;
