@@ -45,7 +45,9 @@ export class ErrorFilter implements ExceptionFilter {
       thrown instanceof OAuthError ? thrown : OAuthError.fromFailure(failedRequest(thrown, request));
     addErrorToLog(request.raw, error);
     if (error instanceof RedirectableError) {
-      this.pages.seeOther(reply, this.responses.error(error.returnTo, error, referenceOf(request.raw)));
+      const { headers, url, raw } = request;
+      const answer = this.responses.error(error, referenceOf(raw));
+      this.responses.send(reply, answer, { headers, query: rawQuery(url) });
       return;
     }
     const login = error instanceof ExternalLoginError;

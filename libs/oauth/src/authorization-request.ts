@@ -13,6 +13,11 @@ export const PROMPTS = ['none', 'login', 'consent', 'select_account'] as const;
 
 type Prompt = (typeof PROMPTS)[number];
 
+/** OAuth 2.0 Multiple Response Type Encoding Practices 2.1, OAuth 2.0 Form Post Response Mode; the first is the default. */
+export const RESPONSE_MODES = ['query', 'form_post'] as const;
+
+type ResponseMode = (typeof RESPONSE_MODES)[number];
+
 export interface AuthorizationParameter {
   readonly description: string;
   readonly required?: boolean;
@@ -32,7 +37,10 @@ export const AUTHORIZATION_PARAMETERS = {
       'Random value, returned unchanged (RFC 6749 10.12). Required without `request_uri`, unless the operator has made it optional for the client.',
   },
   response_type: { values: ['code'], description: 'Default: `code`.' },
-  response_mode: { values: ['query'], description: 'Default: `query`.' },
+  response_mode: {
+    values: RESPONSE_MODES,
+    description: 'Default: `query`. `form_post` needs an http or https redirect URI.',
+  },
   scope: { description: 'Scopes, space-separated. Default: the default scopes.' },
   code_challenge: {
     description:
@@ -74,6 +82,8 @@ export interface ReturnAddress {
   readonly redirectUri: string;
   /** Null if the request has none, or an invalid one. */
   readonly state: string | null;
+  /** `query` if the request has an invalid one. */
+  readonly responseMode: ResponseMode;
 }
 
 /** A valid authorization request (RFC 6749 4.1.1, RFC 7636 4.3). */
@@ -107,9 +117,9 @@ export class RedirectableError extends OAuthError {
   constructor(
     { code, status, description, detail, cause }: OAuthError,
     readonly returnTo: ReturnAddress,
-    clientId: string,
+    readonly client: Pick<OAuthClient, 'clientId' | 'name'>,
   ) {
-    super(code, status, description, { detail: { client_id: clientId, ...detail }, cause });
+    super(code, status, description, { detail: { client_id: client.clientId, ...detail }, cause });
     this.name = 'RedirectableError';
   }
 }
@@ -146,7 +156,7 @@ export function checkAuthorizationRequest(
     const isAuthentication = isAuthenticationRequest(parameters, scopes);
     if (isAuthentication) checkRequestObject(parameters);
     checkResponseType(parameters, isAuthentication);
-    checkResponseMode(parameters);
+    const responseMode = checkResponseMode(parameters, redirectUri);
     const challenge = checkPkce(parameters, client);
     const jkt = checkDpopKey(parameters);
     const claims = readParameter(parameters, 'claims');
@@ -162,10 +172,10 @@ export function checkAuthorizationRequest(
       ? { nonce: nonce ?? null, claims: claims ?? null, idTokenHint: idTokenHint ?? null }
       : NOT_AUTHENTICATION;
     const hints = { prompt, loginHint, maxAge, uiLocales };
-    return { redirectUri, state, scope, resources, challenge, jkt, ...hints, ...openId };
+    return { redirectUri, state, responseMode, scope, resources, challenge, jkt, ...hints, ...openId };
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error;
-    throw new RedirectableError(error, { redirectUri, state: stateToReturn(parameters) }, client.clientId);
+    throw new RedirectableError(error, returnAddress(parameters, redirectUri), client);
   }
 }
 
@@ -173,7 +183,7 @@ export function checkAuthorizationRequest(
 export function redirectable(error: OAuthError, parameters: Parameters, client: OAuthClient): OAuthError {
   try {
     const redirectUri = checkRedirectUri(parameters, client);
-    return new RedirectableError(error, { redirectUri, state: stateToReturn(parameters) }, client.clientId);
+    return new RedirectableError(error, returnAddress(parameters, redirectUri), client);
   } catch {
     return error;
   }
@@ -242,12 +252,20 @@ function checkState(parameters: Parameters, { requireState }: OAuthClient): stri
   );
 }
 
-/** RFC 6749 4.1.2.1: an error carries the state of the request, if valid. */
-function stateToReturn(parameters: Parameters): string | null {
+/** RFC 6749 4.1.2.1: an error carries the state of the request, in its response mode, if each is valid. */
+function returnAddress(parameters: Parameters, redirectUri: string): ReturnAddress {
+  return {
+    redirectUri,
+    state: ifValid(() => readParameter(parameters, 'state')) ?? null,
+    responseMode: ifValid(() => checkResponseMode(parameters, redirectUri)) ?? 'query',
+  };
+}
+
+function ifValid<T>(read: () => T): T | undefined {
   try {
-    return readParameter(parameters, 'state') ?? null;
+    return read();
   } catch {
-    return null;
+    return undefined;
   }
 }
 
@@ -273,12 +291,23 @@ function checkResponseType(parameters: Parameters, isAuthentication: boolean): v
  * OAuth 2.0 Multiple Response Type Encoding Practices 2.1: query is the default. Ignoring another mode would send the response
  * where the client does not expect it.
  */
-function checkResponseMode(parameters: Parameters): void {
-  const responseMode = readParameter(parameters, 'response_mode');
-  if (responseMode === undefined || responseMode === 'query') return;
-  throw OAuthError.invalidRequest('the only response_mode is query: send that or none', {
-    detail: { check: 'response_mode_unsupported', response_mode: responseMode },
-  });
+function checkResponseMode(parameters: Parameters, redirectUri: string): ResponseMode {
+  const requested = readParameter(parameters, 'response_mode') ?? 'query';
+  const responseMode = RESPONSE_MODES.find((mode) => mode === requested);
+  const detail: ErrorDetail = { check: 'response_mode_unsupported', response_mode: requested };
+  if (responseMode === undefined)
+    throw OAuthError.invalidRequest(`the values of response_mode are: ${RESPONSE_MODES.join(' ')}`, {
+      detail,
+    });
+  // An app at a private-use scheme (RFC 8252 7.1) cannot receive a POST.
+  if (responseMode === 'form_post' && !/^https?:/i.test(redirectUri))
+    throw OAuthError.invalidRequest(
+      'response_mode=form_post needs an http or https redirect URI: send query',
+      {
+        detail,
+      },
+    );
+  return responseMode;
 }
 
 /**

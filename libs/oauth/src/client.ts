@@ -6,6 +6,8 @@ export type ClientType = 'confidential' | 'public';
 /** Client metadata that the protocol rules need. */
 export interface OAuthClient {
   readonly clientId: string;
+  /** Shown to users. */
+  readonly name: string;
   readonly type: ClientType;
   /** Compared with the `redirect_uri` of a request character by character. */
   readonly redirectUris: readonly string[];

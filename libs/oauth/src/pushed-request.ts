@@ -29,6 +29,7 @@ export function pushedRequestId(requestUri: string): string | null {
 const STORED_NAMES: Readonly<Record<keyof AuthorizationRequest, string>> = {
   redirectUri: 'redirect_uri',
   state: 'state',
+  responseMode: 'response_mode',
   scope: 'scope',
   resources: 'resource',
   challenge: 'code_challenge',
@@ -42,13 +43,16 @@ const STORED_NAMES: Readonly<Record<keyof AuthorizationRequest, string>> = {
   idTokenHint: 'id_token_hint',
 };
 
+const DEFAULTS: Readonly<Record<string, string>> = { response_mode: 'query' };
+
 /** Serializes only the validated fields, never other parameters: about 200 bytes, at most 7 KB. */
 export function writePushedParameters(request: AuthorizationRequest): string {
   const kept: Record<string, string> = {};
   for (const [field, name] of Object.entries(STORED_NAMES)) {
     const value = request[field as keyof AuthorizationRequest];
     const text = typeof value === 'object' && value !== null ? [...value].join(' ') : String(value ?? '');
-    if (text !== '') kept[name] = text;
+    // Absent for the default, as in earlier versions.
+    if (text !== '' && text !== DEFAULTS[name]) kept[name] = text;
   }
   return JSON.stringify(kept);
 }

@@ -6,6 +6,7 @@ import { SCOPES } from '#test/support/scopes.js';
 
 const client: OAuthClient = {
   clientId: 'sc_a',
+  name: 'Calendar Connect',
   type: 'confidential',
   redirectUris: ['https://app.example.com/callback'],
   scopes: ['profile:read'],

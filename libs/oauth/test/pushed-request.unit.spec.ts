@@ -3,6 +3,7 @@ import {
   type AuthorizationRequest,
   checkAuthorizationRequest,
   PROMPTS,
+  RESPONSE_MODES,
 } from '#oauth/authorization-request.js';
 import type { OAuthClient } from '#oauth/client.js';
 import { LIMITS, type Parameters } from '#oauth/parameters.js';
@@ -13,6 +14,7 @@ const scopes = SCOPES.names;
 const redirectUri = 'https://app.example.com/callback?tenant=7';
 const client: OAuthClient = {
   clientId: 'sc_a',
+  name: 'Calendar Connect',
   type: 'public',
   redirectUris: [redirectUri],
   scopes,
@@ -32,6 +34,7 @@ const body = fc.record(
     client_id: text(20),
     redirect_uri: fc.constant(redirectUri),
     response_type: fc.constant('code'),
+    response_mode: fc.constantFrom(...RESPONSE_MODES),
     state: text(100),
     code_challenge: hash,
     code_challenge_method: fc.constant('S256'),

@@ -70,6 +70,7 @@ it('the description has every parameter that an authorization request is checked
   });
   const client = {
     clientId: 'c_1',
+    name: 'Calendar Connect',
     type: 'confidential' as const,
     redirectUris: ['https://app.example.com/callback'],
     scopes: ['profile:read'],

@@ -136,12 +136,12 @@ export class AuthorizationRequestService {
   }
 }
 
-function invalidHint(request: AuthorizationRequest, { clientId }: Client): RedirectableError {
+function invalidHint(request: AuthorizationRequest, client: Client): RedirectableError {
   const error = OAuthError.invalidRequest(
     "the parameter 'id_token_hint' is not an ID token that this service issued to this application",
     { detail: { check: 'id_token_hint_invalid' } },
   );
-  return new RedirectableError(error, request, clientId);
+  return new RedirectableError(error, request, client);
 }
 
 /** OpenID Connect Core 6.2. Redirects the error if the request also has a registered redirect URI. */

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
 import type { User } from '#database/user/user.js';
 import { type ReturnAddress, RedirectableError } from '#oauth/authorization-request.js';
 import { errorUri } from '#oauth/error-guide/error-guide.js';
@@ -6,16 +7,30 @@ import { OAuthError } from '#oauth/oauth-error.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import { addQuery } from '../urls.js';
 import { type Approval, ConsentService } from '../consent/consent.service.js';
+import { type LanguageContext, LanguageService } from '../ui/i18n/language.service.js';
+import { PageResponder } from '../ui/page.responder.js';
+import { formPostPage } from './form-post.page.js';
 import type { ValidatedRequest } from './validated-request.js';
 import { PushedRequestService } from './pushed-request.service.js';
 
-/** Builds authorization responses (RFC 6749 4.1.2, 4.1.2.1). */
+/** Parameters of a response, without `state` and `iss`. */
+export interface Answer {
+  readonly returnTo: ReturnAddress;
+  readonly clientName: string;
+  readonly parameters: readonly Parameter[];
+}
+
+type Parameter = readonly [name: string, value: string];
+
+/** Builds and sends authorization responses (RFC 6749 4.1.2, 4.1.2.1). */
 @Injectable()
 export class AuthorizationResponse {
   constructor(
     private readonly configuration: AuthorizeConfiguration,
     private readonly pushed: PushedRequestService,
     private readonly consent: ConsentService,
+    private readonly language: LanguageService,
+    private readonly pages: PageResponder,
   ) {}
 
   /** @throws ConsentEndedError if the consent has ended since the request was validated */
@@ -23,50 +38,55 @@ export class AuthorizationResponse {
     request: ValidatedRequest,
     user: User,
     approval: Approval,
-  ): Promise<{ location: string; grantId: string }> {
+  ): Promise<{ answer: Answer; grantId: string }> {
     await this.pushed.consume(request);
     try {
       const { code, grantId } = await this.consent.allow(request, user, approval);
-      return { location: this.location(request, [['code', code]]), grantId };
+      const parameters = [['code', code]] as const;
+      return { answer: { returnTo: request, clientName: request.client.name, parameters }, grantId };
     } catch (error) {
       await this.pushed.reopen(request);
       throw error;
     }
   }
 
-  /** @returns the error to throw, which redirects to the application */
+  /** @returns the error to throw, which is sent to the application */
   async deny(request: ValidatedRequest, { id }: User): Promise<RedirectableError> {
     await this.pushed.consume(request);
     const denied = new OAuthError('access_denied', 400, 'the user denied the request', {
       detail: { check: 'consent_denied', user_id: id },
     });
-    return new RedirectableError(denied, request, request.client.clientId);
+    return new RedirectableError(denied, request, request.client);
   }
 
   /** RFC 6749 4.1.2: "The client MUST ignore unrecognized response parameters", such as error_reference. */
-  error(
-    returnTo: ReturnAddress,
-    { code, description, detail }: Pick<OAuthError, 'code' | 'description' | 'detail'>,
-    reference: string,
-  ): string {
-    return this.location(returnTo, [
-      ['error', code],
-      ['error_description', description],
-      ['error_uri', errorUri(this.configuration.BASE_URL, detail.check, code)],
-      ['error_reference', reference],
-    ]);
+  error({ code, description, detail, returnTo, client }: RedirectableError, reference: string): Answer {
+    return {
+      returnTo,
+      clientName: client.name,
+      parameters: [
+        ['error', code],
+        ['error_description', description],
+        ['error_uri', errorUri(this.configuration.BASE_URL, detail.check, code)],
+        ['error_reference', reference],
+      ],
+    };
   }
 
-  /**
-   * `iss` is from RFC 9207 2.
-   */
-  private location(
-    { redirectUri, state }: ReturnAddress,
-    parameters: [name: string, value: string][],
-  ): string {
-    if (state !== null) parameters.push(['state', state]);
-    parameters.push(['iss', this.configuration.BASE_URL]);
-    const query = parameters.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&');
-    return addQuery(redirectUri, query);
+  /** Redirects, or sends a page that posts the response. `iss` is from RFC 9207 2. */
+  send(
+    reply: FastifyReply,
+    { returnTo: { redirectUri, state, responseMode }, clientName, parameters }: Answer,
+    reader: LanguageContext,
+  ): void {
+    const issuer: Parameter = ['iss', this.configuration.BASE_URL];
+    const all = [...parameters, ...(state === null ? [] : [['state', state] as const]), issuer];
+    if (responseMode === 'query') return this.pages.seeOther(reply, addQuery(redirectUri, queryOf(all)));
+    const translator = this.language.translatorFor(reader);
+    this.pages.page(reply, 200, formPostPage(translator, { redirectUri, clientName, parameters: all }));
   }
+}
+
+function queryOf(parameters: readonly Parameter[]): string {
+  return parameters.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&');
 }

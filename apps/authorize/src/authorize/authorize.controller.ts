@@ -68,7 +68,7 @@ export class AuthorizeController {
     const continuesConsent = !request.client.firstParty || grantedEarlier(request.scopes) !== null;
     const login = this.sessions.loginOf(cookie, session, { query, isForced: isLoginForced(request) });
     const approval = { scope: needed.scope, continuesConsent, login, outcome: 'allowed before' };
-    await this.approve(raw, reply, { request, user, query, ...approval });
+    await this.approve({ raw, headers }, reply, { request, user, query, ...approval });
   }
 
   /** The consent form, or an authorization request (OpenID Connect Core 3.1.2.1). */
@@ -119,7 +119,7 @@ export class AuthorizeController {
     }
     const login = this.sessions.loginOf(cookie, session, { query, isForced: isLoginForced(request) });
     const approval = { scope, continuesConsent: false, login, outcome: 'allowed' };
-    await this.approve(raw, reply, { request, user, query, ...approval });
+    await this.approve({ raw, headers }, reply, { request, user, query, ...approval });
   }
 
   private page(
@@ -158,9 +158,9 @@ export class AuthorizeController {
     return !prompt.has('login') || this.sessions.consumeLogin(visitor, query);
   }
 
-  /** Redirects with the code, or reloads this request if the consent has ended since. */
+  /** Sends the code, or reloads this request if the consent has ended since. */
   private async approve(
-    raw: FastifyRequest['raw'],
+    { raw, headers }: Pick<FastifyRequest, 'raw' | 'headers'>,
     reply: FastifyReply,
     {
       request,
@@ -171,10 +171,11 @@ export class AuthorizeController {
     }: Approval & { request: ValidatedRequest; user: User; query: string; outcome: string },
   ): Promise<void> {
     try {
-      const { location, grantId } = await this.responses.approve(request, user, approval);
+      const { answer, grantId } = await this.responses.approve(request, user, approval);
       addLogContext(raw, { user_id: user.id, grant_id: grantId, scope: approval.scope, outcome });
       addAuditEvent(raw, 'consent.allowed');
-      this.pages.seeOther(reply, location);
+      const { uiLocales } = request;
+      this.responses.send(reply, answer, { headers, query, uiLocales, user });
     } catch (error) {
       if (!(error instanceof ConsentEndedError)) throw error;
       this.pages.seeOther(reply, withQuery(ENDPOINTS.authorize, query));
@@ -200,11 +201,7 @@ function promptNoneError(page: 'login' | 'consent', request: ValidatedRequest): 
           'the user must give consent, and prompt=none does not allow a consent page',
         ] as const);
   const detail: ErrorDetail = { check, ...(request.user && { user_id: request.user.id }) };
-  return new RedirectableError(
-    new OAuthError(code, 400, description, { detail }),
-    request,
-    request.client.clientId,
-  );
+  return new RedirectableError(new OAuthError(code, 400, description, { detail }), request, request.client);
 }
 
 /** OpenID Connect Core 3.1.2.2 and 5.5.1: "If the value does not match […], the Authorization Server MUST return an error". */
@@ -213,7 +210,7 @@ function otherUserError(request: ValidatedRequest): RedirectableError {
   const error = new OAuthError('login_required', 400, description, {
     detail: { check: 'other_user_logged_in', ...(request.user && { user_id: request.user.id }) },
   });
-  return new RedirectableError(error, request, request.client.clientId);
+  return new RedirectableError(error, request, request.client);
 }
 
 function isLoginForced({ maxAge, prompt }: ValidatedRequest): boolean {

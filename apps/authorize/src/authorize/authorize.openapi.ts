@@ -6,7 +6,9 @@ const TO_APPLICATION = seeOther(
   'To `redirect_uri`: with `code`, `state` and `iss` (RFC 6749 4.1.2, RFC 9207); or with `error`, `error_description`, `error_uri`, `state` and `iss`, where `error` is `invalid_request`, `unsupported_response_type`, `invalid_scope`, `invalid_target`, `access_denied`, `login_required`, `consent_required`, `temporarily_unavailable` or `server_error` (4.1.2.1). Or to the login page, which returns here.',
 );
 
-const CONSENT = page('The consent page.');
+const CONSENT = page(
+  'The consent page. With `response_mode=form_post`, or a page whose form posts the response to `redirect_uri`.',
+);
 
 export const AUTHORIZE_OPERATION: OperationDescription = {
   id: 'authorize',

@@ -1,6 +1,6 @@
 import { json, type OperationDescription } from '#openapi/operation.js';
 import { OAuthErrorBody } from '#openapi/oauth-errors.js';
-import { errorPages, formOf, seeOther } from '../ui/page.openapi.js';
+import { errorPages, formOf, page, seeOther } from '../ui/page.openapi.js';
 
 export const LOGIN_RETURN_OPERATION: OperationDescription = {
   id: 'loginReturn',
@@ -8,7 +8,11 @@ export const LOGIN_RETURN_OPERATION: OperationDescription = {
   summary: "Callback of the product's login",
   description:
     'The response of an OpenID provider (OpenID Connect Core 3.1.2.5, 3.1.2.6); or, for a login by signed JWT, a cancelled login (`error=access_denied` with `challenge`).',
-  responses: { 303: seeOther('To the next page, with the session.'), ...errorPages(400, 403) },
+  responses: {
+    200: page('A page whose form posts the cancelled login to the application (`response_mode=form_post`).'),
+    303: seeOther('To the next page, with the session.'),
+    ...errorPages(400, 403),
+  },
 };
 
 export const BACK_CHANNEL_LOGOUT_OPERATION: OperationDescription = {

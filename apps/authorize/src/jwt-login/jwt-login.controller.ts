@@ -92,6 +92,6 @@ export class JwtLoginController {
     const { session } = await this.sessions.findVisitor(headers.cookie);
     const request = await this.requests.validateOrNull(query, session);
     const error = new ExternalLoginError('login_cancelled', 'the user cancelled the login', query);
-    throw request ? new RedirectableError(error, request, request.client.clientId) : error;
+    throw request ? new RedirectableError(error, request, request.client) : error;
   }
 }

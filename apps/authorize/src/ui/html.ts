@@ -1,4 +1,4 @@
-/** Escaped markup. Only `html` creates it. */
+/** Escaped markup. Only `html` and `unchanged` create it. */
 export class Html {
   constructor(readonly text: string) {}
 }
@@ -38,10 +38,18 @@ export function html(strings: TemplateStringsArray, ...values: readonly Fragment
   return new Html(strings.map((text, index) => text + render(values[index])).join(''));
 }
 
+/** Escapes a value that the browser sends on without showing it, and therefore keeps its bidi controls. */
+export function unchanged(text: string): Html {
+  return new Html(escaped(text));
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(/[&<>"'`]/g, (character) => ENTITIES[character] ?? '');
+}
+
 function render(value: Fragment): string {
   if (value === null || value === undefined || value === false) return '';
   if (value instanceof Html) return value.text;
-  if (typeof value === 'string' || typeof value === 'number')
-    return neutralizeBidi(String(value)).replaceAll(/[&<>"'`]/g, (character) => ENTITIES[character] ?? '');
+  if (typeof value === 'string' || typeof value === 'number') return escaped(neutralizeBidi(String(value)));
   return value.map(render).join('');
 }

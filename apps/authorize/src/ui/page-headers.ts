@@ -21,10 +21,12 @@ export interface PageSources {
   readonly formTargets?: readonly string[];
   readonly imageOrigins?: readonly string[];
   readonly script?: boolean;
+  /** False if every form of the page leaves this site. */
+  readonly submitsHere?: boolean;
 }
 
 export function contentSecurityPolicy(
-  { formTargets = [], imageOrigins = [], script = false }: PageSources,
+  { formTargets = [], imageOrigins = [], script = false, submitsHere = true }: PageSources,
   styleSource: string,
 ): string {
   return [
@@ -32,7 +34,7 @@ export function contentSecurityPolicy(
     `style-src ${styleSource}`,
     ["img-src 'self'", ...imageOrigins].join(' '),
     ...(script ? ["script-src 'self'"] : []),
-    ["form-action 'self'", ...formTargets].join(' '),
+    ['form-action', ...(submitsHere ? ["'self'"] : []), ...formTargets].join(' '),
     "frame-ancestors 'none'",
     "base-uri 'none'",
   ].join('; ');

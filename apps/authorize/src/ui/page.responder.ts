@@ -28,7 +28,8 @@ export class PageResponder {
   page(reply: FastifyReply, status: number, page: Page): void {
     const { loginTargets, brand } = this.options;
     const own = page.formTargets ?? [];
-    const targets = [...own, ...loginTargets.filter((target) => !own.includes(target))];
+    const logins = page.submitsHere === false ? [] : loginTargets;
+    const targets = [...own, ...logins.filter((target) => !own.includes(target))];
     void reply
       .status(status)
       .header(

@@ -21,6 +21,7 @@ describe('a valid request without a session', () => {
     ['response_type is absent', {}],
     ['response_type is code', { response_type: 'code' }],
     ['response_mode is query', { response_mode: 'query' }],
+    ['response_mode is form_post', { response_mode: 'form_post' }],
     ['response_mode has no value', { response_mode: '' }],
     ['scope is profile:read', { scope: 'profile:read' }],
     ['scope has commas, blanks and repetitions', { scope: 'profile:read,  profile:read,' }],
@@ -104,13 +105,13 @@ describe('an error in a request with a registered redirect URI', () => {
           's',
         ] as [string, string, string, RegExp, string],
     ),
-    ...['fragment', 'form_post', 'query.jwt', 'Query', 'query fragment'].map(
+    ...['fragment', 'form_post.jwt', 'query.jwt', 'Query', 'query fragment'].map(
       (mode) =>
         [
           `response_mode is ${mode}`,
           `&state=s&response_mode=${mode}`,
           'invalid_request',
-          /the only response_mode is query/,
+          /the values of response_mode are: query form_post/,
           's',
         ] as [string, string, string, RegExp, string],
     ),

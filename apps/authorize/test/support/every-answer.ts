@@ -120,6 +120,12 @@ export const EVERY_RESPONSE: readonly [name: string, route: string | null, polic
     'a redirect or the script',
     async (app) => app.browser().get(`${await consentOf(app, '')}&scope=x`),
   ],
+  [
+    'a posted error',
+    null,
+    'a posted response, callback at `app.example.com`',
+    async (app) => app.browser().get(`${await consentOf(app, '')}&scope=x&response_mode=form_post`),
+  ],
   ['an error page', null, 'a page', async (app) => app.browser().get('/auth/oauth2/authorize')],
   ['a rejected form', null, 'a page', async (app) => app.browser().post('/auth/login', {})],
   ['an unknown path', null, 'a page', async (app) => app.browser().get('/nothing')],

@@ -41,19 +41,23 @@ export class MetadataController {
   @Header('Link', serviceDescription(ENDPOINTS.resourceOpenApi))
   @ApiOperation(USERINFO_METADATA_OPERATION)
   ofUserInfo(): ProtectedResourceMetadata {
-    const metadata = this.metadata(this.configuration.API_URL + ENDPOINTS.userInfo, USERINFO_SCOPES);
-    return { ...metadata, bearer_methods_supported: ['header', 'body'] };
+    const resource = this.configuration.API_URL + ENDPOINTS.userInfo;
+    return this.metadata(resource, USERINFO_SCOPES, ['header', 'body']);
   }
 
   /** @param resource identifier from which clients derive the URL of this document (RFC 9728 3.3) */
-  private metadata(resource: string, scopes: readonly string[]): ProtectedResourceMetadata {
+  private metadata(
+    resource: string,
+    scopes: readonly string[],
+    methods: readonly string[] = ['header'],
+  ): ProtectedResourceMetadata {
     return {
       resource,
       resource_name: `${this.configuration.PRODUCT_NAME} API`,
       authorization_servers: [this.configuration.BASE_URL],
       // RFC 9728 3.2: "Parameters with zero values MUST be omitted from the response."
       ...(scopes.length > 0 && { scopes_supported: scopes }),
-      bearer_methods_supported: ['header'],
+      bearer_methods_supported: methods,
       dpop_signing_alg_values_supported: DPOP_ALGORITHMS,
     };
   }

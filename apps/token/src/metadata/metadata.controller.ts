@@ -1,7 +1,7 @@
 import { Controller, Get, Header } from '@nestjs/common';
 import { ASSERTION_ALGORITHMS } from '#oauth/client-assertion/client-keys.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
-import { PROMPTS } from '#oauth/authorization-request.js';
+import { PROMPTS, RESPONSE_MODES } from '#oauth/authorization-request.js';
 import { LOCALES } from '#oauth/locale.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
 import { DPOP_ALGORITHMS } from '#oauth/dpop/public-key.js';
@@ -54,7 +54,7 @@ export class MetadataController {
       pushed_authorization_request_endpoint: BASE_URL + ENDPOINTS.par,
       require_pushed_authorization_requests: REQUIRE_PAR === 'true',
       response_types_supported: ['code'],
-      response_modes_supported: ['query'],
+      response_modes_supported: RESPONSE_MODES,
       grant_types_supported: GRANT_TYPES,
       token_endpoint_auth_methods_supported: [...CLIENT_AUTHENTICATION, 'none'],
       // RFC 8414 2: required with private_key_jwt.

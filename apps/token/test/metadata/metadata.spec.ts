@@ -42,6 +42,7 @@ describe(`GET ${PATH} (RFC 8414)`, () => {
     const metadata = answer.body as Record<string, unknown>;
     expect(metadata).toMatchObject({
       response_types_supported: ['code'],
+      response_modes_supported: ['query', 'form_post'],
       scopes_supported: SCOPES.names,
     });
     for (const name of ['issuer', 'authorization_endpoint', 'token_endpoint']) {

@@ -211,7 +211,7 @@ describe('the pushed authorization request endpoint', () => {
     ],
     [
       'another response_mode',
-      () => send().send({ ...valid(), response_mode: 'form_post' }),
+      () => send().send({ ...valid(), response_mode: 'fragment' }),
       400,
       'invalid_request',
     ],

@@ -80,9 +80,15 @@ export const AUTHORIZATION_CHECKS = {
   },
   response_mode_unsupported: {
     errors: ['invalid_request'],
-    title: 'The response_mode is not query',
-    meaning: 'The response comes in the query of the redirect URI.',
-    remedies: [['application', 'Send `response_mode=query`, or leave it out.']],
+    title: 'The response_mode is not available',
+    meaning:
+      'The response comes in the query of the redirect URI (`query`), or in a form that the browser posts to it (`form_post`). A redirect URI with a private-use scheme cannot receive a form.',
+    remedies: [
+      [
+        'application',
+        'Send `response_mode=query` or leave it out, or send `form_post` with an http or https redirect URI.',
+      ],
+    ],
   },
   code_challenge_invalid: {
     errors: ['invalid_request'],

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import type { User } from '#database/user/user.js';
+import { formPostPage } from '../../../src/authorize/form-post.page.js';
 import { incompletePage } from '../../../src/connected-apps/revoke.page.js';
 import { confirmLogoutPage } from '../../../src/logout/logout.page.js';
 import { Translator } from '../../../src/ui/i18n/translator.js';
@@ -133,6 +134,24 @@ export const SCENES: readonly Scene[] = [
     name: 'consent-long-word',
     visitor: long,
     open: (page, { request, clients }) => page.goto(request(clients.word, ALL)),
+  },
+  {
+    name: 'form-post',
+    visitor: noUser,
+    open: (page, { app, clients: { calendar } }, locale) =>
+      show(
+        page,
+        app,
+        // Without its script, which leaves the page immediately.
+        {
+          ...formPostPage(new Translator(locale), {
+            redirectUri: 'https://calendar.example.com/callback',
+            clientName: calendar.name,
+            parameters: [['error', 'access_denied']],
+          }),
+          script: false,
+        },
+      ),
   },
   { name: 'account', visitor: ada, open: (page, { app }) => page.goto(`${app.url}/auth/`) },
   {

@@ -1,0 +1,38 @@
+import { html, unchanged } from '../ui/html.js';
+import type { Translator } from '../ui/i18n/translator.js';
+import { formTargets } from '../ui/page-headers.js';
+import type { Page } from '../ui/page.responder.js';
+
+export interface PostedResponse {
+  /** With http or https. */
+  readonly redirectUri: string;
+  readonly clientName: string;
+  readonly parameters: readonly (readonly [name: string, value: string])[];
+}
+
+/**
+ * Page that posts an authorization response to the redirect URI (OAuth 2.0 Form Post Response Mode 2). The script submits the form;
+ * without it, the user presses the button.
+ */
+export function formPostPage(
+  translator: Translator,
+  { redirectUri, clientName: client, parameters }: PostedResponse,
+): Page {
+  const title = translator.text('form_post.title', { client });
+  return {
+    translator,
+    title,
+    script: true,
+    formTargets: formTargets(redirectUri),
+    submitsHere: false,
+    content: html`
+      <h1>${translator.rich('form_post.title', { client })}</h1>
+      <p>${translator.rich('consent.goes_to.site', { place: new URL(redirectUri).host })}</p>
+      <p>${translator.text('form_post.hint')}</p>
+      <form method="post" action="${unchanged(redirectUri)}" data-submits>
+        ${parameters.map(([name, value]) => html`<input type="hidden" name="${name}" value="${unchanged(value)}" />`)}
+        <button class="wide">${title}</button>
+      </form>
+    `,
+  };
+}
