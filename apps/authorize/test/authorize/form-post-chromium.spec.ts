@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { Browser } from 'playwright-core';
 import { freePort } from '#local/servers/free-port.js';
-import { complaintsOf, launchBrowser } from '#test/support/browser.js';
+import { complaintsOf, launchBrowser } from '#test/support/chromium.js';
 import {
   type AuthorizeApp,
   authorizeAddress,
