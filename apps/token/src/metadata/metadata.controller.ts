@@ -76,7 +76,7 @@ export class MetadataController {
   }
 
   /** OpenID Connect Discovery 3. */
-  private openIdMetadata(): OpenIdMetadata {
+  private openIdMetadata(): Pick<OpenIdMetadata, keyof OpenIdMetadata> {
     const { AUTH_URL, BASE_URL, API_URL } = this.configuration;
     return {
       jwks_uri: BASE_URL + ENDPOINTS.jwks,

@@ -109,11 +109,17 @@ export class AuthorizationServerMetadata extends OpenIdMetadata {
   readonly authorization_response_iss_parameter_supported: boolean;
 }
 
+const TEXT = { type: 'string' } as const;
+
 /** RFC 7517 5. */
 export class JsonWebKeySet {
   @ApiProperty({
     type: 'array',
-    items: { type: 'object', required: ['kty', 'kid', 'alg', 'use'] },
+    items: {
+      type: 'object',
+      properties: { kty: TEXT, kid: TEXT, alg: TEXT, use: TEXT },
+      required: ['kty', 'kid', 'alg', 'use'],
+    },
     description: 'The first key of each algorithm signs, or will sign after a rotation.',
   })
   readonly keys: readonly object[];

@@ -51,7 +51,7 @@ export class SigningKeys {
    *
    * @throws Error that does not repeat the text, which is a secret
    */
-  static parse(text: string): SigningKeys {
+  static parse(this: void, text: string): SigningKeys {
     if (text.trim() === '') return new SigningKeys([]);
     const keys = /^\s*\{/.test(text) ? readJwks(text) : readPem(text.replaceAll('\\n', '\n'));
     if (keys.length > MAX_KEYS) throw new Error(`it contains more than ${MAX_KEYS} keys`);
