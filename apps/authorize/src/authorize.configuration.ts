@@ -166,25 +166,22 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
   }
 
   get sharedSettings(): Settings {
-    return {
-      ...settingsOf(this, [
-        'NODE_ENV',
-        'AUTH_URL',
-        'BASE_URL',
-        'API_URL',
-        'OTHER_API_URLS',
-        'PRODUCT_NAME',
-        'DATABASE_SCHEMA',
-        'REQUIRE_PAR',
-        'CODE_LIFETIME',
-        'REFRESH_TOKEN_LIFETIME',
-        'CLOCK_SKEW',
-        'LOGIN_ISSUER',
-        'LOGIN_URL',
-        'LOGIN_LINK_BY_EMAIL',
-      ]),
-      ID_TOKEN_KEYS: this.signingKeys.ids.map(({ id }) => id).join(' '),
-    };
+    return settingsOf(this, [
+      'NODE_ENV',
+      'AUTH_URL',
+      'BASE_URL',
+      'API_URL',
+      'OTHER_API_URLS',
+      'PRODUCT_NAME',
+      'DATABASE_SCHEMA',
+      'REQUIRE_PAR',
+      'CODE_LIFETIME',
+      'REFRESH_TOKEN_LIFETIME',
+      'CLOCK_SKEW',
+      'LOGIN_ISSUER',
+      'LOGIN_URL',
+      'LOGIN_LINK_BY_EMAIL',
+    ]);
   }
 
   get signingKeys(): SigningKeys {

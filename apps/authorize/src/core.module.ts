@@ -21,7 +21,8 @@ import { UiOptions } from './ui/page.responder.js';
 
 @Module({})
 export class CoreModule {
-  constructor(keys: KeyRingRecorder, audit: AuditPublisher) {
+  constructor(keys: KeyRingRecorder, audit: AuditPublisher, idTokenKeys: SigningKeys, status: StatusReport) {
+    status.register('id_token_keys', () => idTokenKeys.roles);
     keys.onChange(({ key, previousKey }) =>
       audit.record({ type: 'token_key.changed', detail: { key, previous_key: previousKey } }),
     );

@@ -6,6 +6,7 @@ import { GrantsModule } from '#grants/grants.module.js';
 import { KeyRingRecorder } from '#grants/key-ring-recorder.service.js';
 import { NatsRevocationPublisher, RevocationPublisher } from '#grants/revocation.publisher.js';
 import { INVALIDATIONS } from '#messaging/contract.js';
+import { StatusReport } from '#platform/status/status-report.js';
 import { SigningKeys } from '#oauth/openid/signing-keys.js';
 import { parseScopes } from '#oauth/scope-file.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
@@ -32,7 +33,8 @@ const TRANSITIONS = [
 /** Shared by all features. */
 @Module({})
 export class CoreModule {
-  constructor(keys: KeyRingRecorder, audit: AuditPublisher) {
+  constructor(keys: KeyRingRecorder, audit: AuditPublisher, idTokenKeys: SigningKeys, status: StatusReport) {
+    status.register('id_token_keys', () => idTokenKeys.roles);
     keys.onChange(({ key, previousKey }) =>
       audit.record({ type: 'token_key.changed', detail: { key, previous_key: previousKey } }),
     );

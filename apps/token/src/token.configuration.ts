@@ -75,27 +75,24 @@ export class TokenConfiguration extends ServiceConfiguration {
 
   /** Settings that must agree in all processes that have them. */
   get sharedSettings(): Settings {
-    return {
-      ...settingsOf(this, [
-        'NODE_ENV',
-        'AUTH_URL',
-        'BASE_URL',
-        'API_URL',
-        'OTHER_API_URLS',
-        'DATABASE_SCHEMA',
-        'REQUIRE_PAR',
-        'CODE_LIFETIME',
-        'PAR_LIFETIME',
-        'ACCESS_TOKEN_LIFETIME',
-        'REFRESH_TOKEN_LIFETIME',
-        'RETRY_WINDOW',
-        'CLOCK_SKEW',
-        'DPOP_PROOF_LIFETIME',
-        'DPOP_NONCE',
-        'LOGIN_LINK_BY_EMAIL',
-      ]),
-      ID_TOKEN_KEYS: this.signingKeys.ids.map(({ id }) => id).join(' '),
-    };
+    return settingsOf(this, [
+      'NODE_ENV',
+      'AUTH_URL',
+      'BASE_URL',
+      'API_URL',
+      'OTHER_API_URLS',
+      'DATABASE_SCHEMA',
+      'REQUIRE_PAR',
+      'CODE_LIFETIME',
+      'PAR_LIFETIME',
+      'ACCESS_TOKEN_LIFETIME',
+      'REFRESH_TOKEN_LIFETIME',
+      'RETRY_WINDOW',
+      'CLOCK_SKEW',
+      'DPOP_PROOF_LIFETIME',
+      'DPOP_NONCE',
+      'LOGIN_LINK_BY_EMAIL',
+    ]);
   }
 
   get signingKeys(): SigningKeys {

@@ -43,6 +43,15 @@ const PARTS: Readonly<Record<string, Check>> = {
         role: (role) => role === 'signing' || role === 'verifying',
       }),
     ),
+  id_token_keys: (value) =>
+    Array.isArray(value) &&
+    value.every(
+      has({
+        id: (id) => /^[A-Za-z0-9_-]{43}$/.test(String(id)),
+        alg: (alg) => /^[A-Za-z0-9]{1,16}$/.test(String(alg)),
+        role: (role) => role === 'signing' || role === 'verifying',
+      }),
+    ),
   settings: (value) =>
     isObject(value) && Object.values(value).every((one) => isText(one) || typeof one === 'number'),
   audit: has({ waiting: isCount, dropped: isCount }),

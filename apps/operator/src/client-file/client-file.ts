@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { Document, Scalar } from 'yaml';
 import { hasKeys } from '#database/client/client.js';
 import type { TransferredClient } from '#database/client/client-transfer.store.js';
+import { algorithmOf, subjectOf } from '../client/openid-registration.js';
 
 export const VERSION = 1;
 
@@ -15,6 +16,8 @@ export const FIELDS = [
   'require_par',
   'require_state',
   'first_party',
+  'id_token_alg',
+  'subject',
   'post_logout_redirect_uris',
   'backchannel_logout_uri',
   'client_uri',
@@ -52,6 +55,8 @@ export function entryOf(client: TransferredClient) {
     require_par: client.requirePar,
     require_state: client.requireState,
     first_party: client.firstParty,
+    id_token_alg: algorithmOf(client),
+    subject: subjectOf(client),
     post_logout_redirect_uris: client.postLogoutRedirectUris,
     backchannel_logout_uri: client.backchannelLogoutUri,
     client_uri: client.clientUri,

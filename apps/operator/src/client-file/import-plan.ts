@@ -8,7 +8,9 @@ import {
   redirectUriProblems,
   scopeProblems,
 } from '../client/client.dto.js';
+import { subjectOf } from '../client/openid-registration.js';
 import { quoted } from '../command-line/input.js';
+import { commandToPaste } from '../command-line/shell.js';
 import { changedFields } from './client-file.js';
 import type { ClientOfFile } from './read-client-file.js';
 
@@ -40,6 +42,12 @@ export function planImport(
       report('was deleted, and its identifier is never assigned again: choose another one', 'client_id');
     if (before && before.type !== client.type)
       report(`is ${before.type}, and cannot be changed: register another client`, 'type');
+    // Users would look new to the application, which needs a confirmation.
+    if (before && before.sector !== client.sector)
+      report(
+        `is ${subjectText(before)} now, and an import does not change it. First:${commandToPaste('client', 'update', client.clientId, '--subject', subjectOf(client))}`,
+        'subject',
+      );
     checkRegistration({ ...client, report }, before, catalogue);
     const { jwks = null, jwksUri = null } = keys ?? before ?? {};
     checkSecrets({ ...client, secrets, report, hasKeys: hasKeys({ jwks, jwksUri }) }, before, known, owners);
@@ -57,6 +65,10 @@ export function planImport(
   });
   const effective = changes.filter(({ before, fields }) => before === null || fields.length > 0);
   return { changes: effective, unchanged: changes.length - effective.length, others: known.others };
+}
+
+function subjectText(client: TransferredClient): string {
+  return client.sector === null ? subjectOf(client) : `${subjectOf(client)} at ${client.sector}`;
 }
 
 /** Checks the new values only: a client keeps what it already has, such as a scope that is no longer declared. */

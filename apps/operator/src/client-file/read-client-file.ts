@@ -5,6 +5,14 @@ import { nameProblems } from '../client/client.dto.js';
 import { linkProblems } from '../client/client-links.js';
 import { type ClientKeys, type ClientLinks, hasKeys, type LogoutUris } from '#database/client/client.js';
 import { jwksUriProblem, keysOf } from '../client/read-keys.js';
+import {
+  algorithmProblems,
+  sectorOf,
+  sectorProblems,
+  storedAlgorithm,
+  subjectProblems,
+} from '../client/openid-registration.js';
+import { DEFAULT_SIGNING_ALGORITHM, type SigningAlgorithm } from '#oauth/openid/signing-keys.js';
 import { checkLogo } from '../client/read-logo.js';
 import { quoted } from '../command-line/input.js';
 import { FIELDS, VERSION } from './client-file.js';
@@ -65,6 +73,26 @@ export async function readClientFile(text: string, problems: string[]): Promise<
   return read;
 }
 
+function readOpenId(
+  entry: Fields,
+  redirectUris: readonly string[],
+  report: Report,
+): Pick<TransferredClient, 'idTokenAlg' | 'sector'> {
+  const { id_token_alg: alg = DEFAULT_SIGNING_ALGORITHM, subject = 'public' } = entry;
+  const problems = {
+    id_token_alg: algorithmProblems('it', alg),
+    subject: [
+      ...subjectProblems('it', subject),
+      ...(subject === 'pairwise' ? sectorProblems('redirect URI', redirectUris, null) : []),
+    ],
+  };
+  for (const [field, found] of Object.entries(problems)) for (const one of found) report(one, field);
+  return {
+    idTokenAlg: storedAlgorithm(alg as SigningAlgorithm),
+    sector: subject === 'pairwise' ? sectorOf(redirectUris) : null,
+  };
+}
+
 /** Returns undefined if aliases expand too far (the parser throws). */
 function contentOf(document: ReturnType<typeof parseDocument>): unknown {
   try {
@@ -120,9 +148,8 @@ async function readClient(entry: unknown, report: Report): Promise<ClientOfFile 
     requirePar: readBoolean(entry, 'require_par', report),
     requireState: readBoolean(entry, 'require_state', report, true),
     firstParty: readBoolean(entry, 'first_party', report),
-    idTokenAlg: null,
-    sector: null,
     ...readLogoutUris(entry, report),
+    ...readOpenId(entry, redirectUris, report),
     ...readLinks(entry, report),
     disabled: readBoolean(entry, 'disabled', report),
     createdAt: readTime(entry['created_at'], report),

@@ -1,8 +1,16 @@
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { recordCommand } from '../audit/record-command.js';
-import { validated } from '../command-line/input.js';
+import { confirmed } from '../command-line/dialog.js';
+import { InputError, validated } from '../command-line/input.js';
 import { collect, collectScopes, OperatorCommand } from '../command-line/operator-command.js';
-import { printFields, printLine, printResult, warn, type JsonOption } from '../command-line/output.js';
+import {
+  counted,
+  printFields,
+  printLine,
+  printResult,
+  warn,
+  type JsonOption,
+} from '../command-line/output.js';
 import { commandToPaste } from '../command-line/shell.js';
 import { publishClientChanged } from '../connections/nats.connection.js';
 import { readScopes } from '../scope/read-scopes.js';
@@ -10,7 +18,7 @@ import { readSettings } from '../settings/read-settings.js';
 import { ChangeSettings, RegistrationSettings } from '../settings/settings.js';
 import { asText, describe, describeKeys } from './client.description.js';
 import { ClientChangesDto, NewClientDto, redirectUriHints, scopeProblems } from './client.dto.js';
-import { CLIENT, clientIdOf, registerClient, updateClient } from './client.service.js';
+import { CLIENT, clientIdOf, grantsWithNewSubject, registerClient, updateClient } from './client.service.js';
 import { type KeyOptions, readKeys } from './read-keys.js';
 import { readLogo } from './read-logo.js';
 
@@ -57,6 +65,11 @@ export function registerCommand(): OperatorCommand {
       'optional: authorization requests may lack state, and need PKCE (default: required)',
     )
     .option('--first-party', 'a first-party application: users are not asked for consent')
+    .option('--id-token-alg <RS256|ES256|EdDSA>', 'algorithm that signs its ID tokens (default: RS256)')
+    .option(
+      '--subject <public|pairwise>',
+      'pairwise: it gets another sub of each user than applications at other hosts (default: public)',
+    )
     .jsonOption()
     .notes(
       `\
@@ -103,6 +116,12 @@ export function updateCommand(): OperatorCommand {
       '--first-party <true|false>',
       'whether it is a first-party application: users are not asked for consent',
     )
+    .option('--id-token-alg <RS256|ES256|EdDSA>', 'algorithm that signs its ID tokens')
+    .option(
+      '--subject <public|pairwise>',
+      'pairwise: it gets another sub of each user than applications at other hosts; a change makes all users look new to it',
+    )
+    .option('--yes', 'change the subject without a confirmation')
     .option('--client-uri <url>', 'its home page, which users see; none removes it')
     .option('--policy-uri <url>', 'its privacy policy, which users see; none removes it')
     .option(
@@ -189,19 +208,22 @@ async function create({
     warn(hint);
   await publishClientChanged(NATS_URL, clientId);
   const { redirectUri, scope: scopes } = input;
+  const { idTokenAlg: id_token_alg, subject } = input;
   const detail = {
     name: input.name,
     public: input.public,
     redirect_uris: redirectUri,
     scopes,
     ...(keys && describeKeys(keys)),
+    id_token_alg,
+    subject,
   };
   await recordCommand(settings, { type: 'client.created', client_id: clientId, detail });
 }
 
 async function update(
   idOrName: string,
-  { json, ...options }: JsonOption & Partial<ClientChangesDto>,
+  { json, yes, ...options }: JsonOption & { yes?: boolean } & Partial<ClientChangesDto>,
 ): Promise<void> {
   const removeLogo = options.logo === 'none';
   const { logo, problems } = await readLogo(removeLogo ? undefined : options.logo);
@@ -216,6 +238,10 @@ async function update(
   ]);
   const settings = readSettings(ChangeSettings);
   const clientId = await clientIdOf(settings, idOrName);
+  const affected = await grantsWithNewSubject(settings, clientId, changes);
+  const question = `${clientId} has ${counted(affected, 'live grant')}: with another subject their users look new to it. Change it?`;
+  if (affected > 0 && !(await confirmed(yes ?? false, question)))
+    throw new InputError(['nothing was changed']);
   const { before, updated } = await updateClient(settings, clientId, changes, {
     ...(removeLogo ? { logo: null } : logo && { logo }),
     ...(keys && { keys }),

@@ -1,5 +1,6 @@
 import { type ClientKeys, type ClientWithSecrets, hasKeys } from '#database/client/client.js';
 import { thumbprintOf } from '#oauth/jwk.js';
+import { algorithmOf, subjectOf } from './openid-registration.js';
 
 /** Client for output: no secrets, and no hashes of secrets. */
 export function describe(client: ClientWithSecrets) {
@@ -13,6 +14,8 @@ export function describe(client: ClientWithSecrets) {
     require_par: client.requirePar,
     require_state: client.requireState,
     first_party: client.firstParty,
+    id_token_alg: algorithmOf(client),
+    subject: subjectOf(client),
     post_logout_redirect_uris: client.postLogoutRedirectUris,
     backchannel_logout_uri: client.backchannelLogoutUri,
     client_uri: client.clientUri,

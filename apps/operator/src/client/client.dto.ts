@@ -2,7 +2,9 @@ import type { ClientType } from '#oauth/client.js';
 import { registrationProblem } from '#oauth/redirect-uri.js';
 import type { ScopeCatalogue } from '#oauth/scope.js';
 import { quoted, Rule } from '../command-line/input.js';
+import { DEFAULT_SIGNING_ALGORITHM, type SigningAlgorithm } from '#oauth/openid/signing-keys.js';
 import { linkProblems } from './client-links.js';
+import { algorithmProblems, sectorProblems, type Subject, subjectProblems } from './openid-registration.js';
 
 export const MAX_REDIRECT_URIS = 20;
 
@@ -18,6 +20,15 @@ export class NewClientDto {
   state = 'required';
 
   firstParty = false;
+
+  @Rule(({ idTokenAlg }: NewClientDto) => algorithmProblems('--id-token-alg', idTokenAlg))
+  idTokenAlg: SigningAlgorithm = DEFAULT_SIGNING_ALGORITHM;
+
+  @Rule(({ subject, redirectUri }: NewClientDto) => [
+    ...subjectProblems('--subject', subject),
+    ...(subject === 'pairwise' ? sectorProblems('--redirect-uri', redirectUri, null) : []),
+  ])
+  subject: Subject = 'public';
 
   @Rule(({ redirectUri: uris, public: isPublic }: NewClientDto) => {
     if (uris.length === 0)
@@ -101,6 +112,11 @@ export class ClientChangesDto {
 
   /** Replaces the registered ones; an empty list removes them. */
   postLogoutRedirectUri?: string[];
+  @Rule(({ idTokenAlg }: ClientChangesDto) => algorithmProblems('--id-token-alg', idTokenAlg))
+  idTokenAlg?: SigningAlgorithm;
+
+  @Rule(({ subject }: ClientChangesDto) => subjectProblems('--subject', subject))
+  subject?: Subject;
 
   /** A URL or `none`. */
   @Rule(({ clientUri, policyUri, contacts }: ClientChangesDto) =>

@@ -26,6 +26,7 @@ import {
   postLogoutProblems,
   redirectUriProblems,
 } from './client.dto.js';
+import { sectorOf, sectorProblems, storedAlgorithm, subjectOf } from './openid-registration.js';
 
 export async function registerClient(
   settings: DatabaseSettings,
@@ -38,6 +39,8 @@ export async function registerClient(
     state,
     firstParty,
     postLogoutRedirectUri,
+    idTokenAlg,
+    subject,
     clientUri,
     policyUri,
     contacts,
@@ -58,6 +61,8 @@ export async function registerClient(
       requireState: state === 'required',
       firstParty,
       logoutUris: { postLogoutRedirectUris: postLogoutRedirectUri, backchannelLogoutUri: null },
+      idTokenAlg: storedAlgorithm(idTokenAlg),
+      sector: subject === 'pairwise' ? sectorOf(redirectUri) : null,
       links: { clientUri, policyUri, contacts },
       ...(logo && { logo }),
       ...(keys && { keys }),
@@ -162,6 +167,37 @@ export function unknownClient(clientId: string): InputError {
   return new InputError([`there is no client ${quoted(clientId)}. See:${commandToPaste('client', 'list')}`]);
 }
 
+/**
+ * Returns the sector after the change. Without a new subject it stays: then every redirect URI has its host. The order of redirect
+ * URIs does not matter, because all have the same host.
+ */
+function newSector(
+  current: ClientRegistration,
+  {
+    subject,
+    addRedirectUri,
+    removeRedirectUri,
+  }: Pick<ClientChangesDto, 'subject' | 'addRedirectUri' | 'removeRedirectUri'>,
+): string | null {
+  if (subject === undefined) return current.sector;
+  const kept = current.redirectUris.filter((uri) => !removeRedirectUri.includes(uri));
+  return subject === 'public' ? null : sectorOf([...kept, ...addRedirectUri]);
+}
+
+/** Counts the live grants of a client whose users would get another `sub` by the change; 0 if none would. */
+export function grantsWithNewSubject(
+  settings: DatabaseSettings,
+  clientId: string,
+  changes: ClientChangesDto,
+): Promise<number> {
+  return withStores(settings, async ({ clients, grants }) => {
+    const current = await clients.find(clientId);
+    if (!current || newSector(current, changes) === current.sector) return 0;
+    const [live] = await grants.countLive({ clientId });
+    return live?.count ?? 0;
+  });
+}
+
 /** A removed scope is also removed from the optional scopes. @throws InputError that lists every problem */
 function applyChanges(
   { clientId, type, hasSecrets }: { clientId: string; type: ClientType; hasSecrets: boolean },
@@ -175,10 +211,12 @@ function applyChanges(
     ...addScope.filter((one) => !current.scopes.includes(one)),
   ];
   const { optionalScope = current.optionalScopes, requirePar, state, firstParty } = changes;
-  const { clientUri, policyUri, contacts = current.contacts } = changes;
+  const { clientUri, policyUri, contacts = current.contacts, idTokenAlg } = changes;
   const { addRedirectUri: added, removeRedirectUri: removed } = changes;
   const kept = current.redirectUris.filter((uri) => !removed.includes(uri));
   const redirectUris = [...kept, ...added];
+  const { subject = subjectOf(current) } = changes;
+  const sector = changes.subject === undefined ? current.sector : null;
   const problems = [
     ...removed
       .filter((uri) => !current.redirectUris.includes(uri))
@@ -190,6 +228,9 @@ function applyChanges(
       .filter((uri) => kept.includes(uri))
       .map((uri) => `--add-redirect-uri ${quoted(uri)} is registered already: leave it out`),
     ...redirectUriProblems('--add-redirect-uri', added, type),
+    ...(subject === 'pairwise'
+      ? sectorProblems(changes.subject ? 'redirect URI' : '--add-redirect-uri', redirectUris, sector)
+      : []),
     ...removeScope
       .filter((one) => !current.scopes.includes(one))
       .map(
@@ -222,10 +263,10 @@ function applyChanges(
     requirePar: requirePar === undefined ? current.requirePar : requirePar === 'true',
     requireState: state === undefined ? current.requireState : state === 'required',
     firstParty: firstParty === undefined ? current.firstParty : firstParty === 'true',
-    idTokenAlg: current.idTokenAlg,
-    sector: current.sector,
     postLogoutRedirectUris: changes.postLogoutRedirectUri ?? current.postLogoutRedirectUris,
     backchannelLogoutUri: current.backchannelLogoutUri,
+    idTokenAlg: idTokenAlg === undefined ? current.idTokenAlg : storedAlgorithm(idTokenAlg),
+    sector: newSector(current, changes),
     clientUri: clientUri === undefined ? current.clientUri : orNone(clientUri),
     policyUri: policyUri === undefined ? current.policyUri : orNone(policyUri),
     contacts,

@@ -2,7 +2,9 @@ import { type ClientWithSecrets, hasKeys } from '#database/client/client.js';
 import { ASSERTION_TYPE, MAX_ASSERTION_LIFETIME } from '#oauth/client-assertion/client-assertion.js';
 import { ASSERTION_ALGORITHMS } from '#oauth/client-assertion/client-keys.js';
 import { ENDPOINTS, ME_SCOPE } from '#oauth/endpoints.js';
+import { OPENID, OPENID_SCOPES } from '#oauth/openid/openid-scopes.js';
 import type { ScopeCatalogue } from '#oauth/scope.js';
+import { algorithmOf } from './openid-registration.js';
 import { shellQuoted } from '../command-line/shell.js';
 import { describeKeys } from './client.description.js';
 import type { ServiceTimes } from '../connections/status.connection.js';
@@ -82,7 +84,7 @@ Scopes that you may request: ${scopes.map((scope) => `\`${scope}\``).join(', ')}
   }
 
 Libraries read the other addresses from ${BASE_URL}${ENDPOINTS.authorizationServerMetadata}
-
+${openIdSection(client, scopes, BASE_URL)}
 ${signs ? assertions(client, BASE_URL) : ''}The integration guide has recipes for client libraries: ${guide ?? '`integrate.md`, which the operator sends with this text'}
 
 ## Try it
@@ -159,6 +161,30 @@ Algorithms: ${ASSERTION_ALGORITHMS.map(code).join(', ')}. Keys: ${
 `;
 }
 
+/** Empty without the scope `openid`. */
+function openIdSection(client: ClientWithSecrets, scopes: readonly string[], issuer: string): string {
+  if (!scopes.includes(OPENID)) return '';
+  const sub =
+    client.sector === null
+      ? 'the same for every application'
+      : `pairwise: other than at applications of other hosts than ${client.sector}`;
+  return `
+## OpenID Connect
+
+| | |
+| --- | --- |
+| issuer | ${issuer} |
+| discovery | ${issuer}${ENDPOINTS.openIdConfiguration} |
+| scopes | ${scopes.filter((scope) => OPENID_NAMES.includes(scope)).join(' ')} |
+| ID tokens are signed with | ${algorithmOf(client)} |
+| \`sub\` | ${sub} |
+
+Send a new random \`nonce\` with each request, and compare it with the \`nonce\` of the ID token.
+`;
+}
+
+const OPENID_NAMES: readonly string[] = OPENID_SCOPES.map(({ name }) => name);
+
 /** Step 4. Only the URL of the profile is known here; other APIs get a placeholder. */
 function apiRequests(scopes: readonly string[], apiUrl: string, catalogue: ScopeCatalogue | null): string {
   if (scopes.includes(ME_SCOPE))
@@ -169,9 +195,17 @@ function apiRequests(scopes: readonly string[], apiUrl: string, catalogue: Scope
 curl -sS ${apiUrl}${ENDPOINTS.me} -H "Authorization: Bearer $ACCESS_TOKEN"
 \`\`\``;
   const apiOf = (scope: string) => catalogue?.find(scope)?.resource || apiUrl;
-  const requests = [...new Set(scopes.map(apiOf))].map(
+  const apiScopes = scopes.filter((scope) => !OPENID_NAMES.includes(scope));
+  if (apiScopes.length === 0)
+    return `\
+4. The answer has the ID token. UserInfo has the claims that the user granted:
+
+\`\`\`sh
+curl -sS ${apiUrl}${ENDPOINTS.userInfo} -H "Authorization: Bearer $ACCESS_TOKEN"
+\`\`\``;
+  const requests = [...new Set(apiScopes.map(apiOf))].map(
     (api) => `\
-With ${scopes
+With ${apiScopes
       .filter((scope) => apiOf(scope) === api)
       .map(code)
       .join(', ')}:

@@ -6,6 +6,7 @@ import { DATABASE_CHECKS } from './database.checks.js';
 import { GENERAL_CHECKS } from './diagnose.js';
 import type { Checks } from './finding.js';
 import { HEADER_CHECKS } from './header.checks.js';
+import { ID_TOKEN_KEY_CHECKS } from './id-token-key.checks.js';
 import { KEY_CHECKS } from './key.checks.js';
 import { NATS_CHECKS } from './nats.checks.js';
 import { PROCESS_CHECKS } from './process.checks.js';
@@ -16,6 +17,7 @@ export const CATALOGUE: Checks = {
   ...HEADER_CHECKS,
   ...PROCESS_CHECKS,
   ...KEY_CHECKS,
+  ...ID_TOKEN_KEY_CHECKS,
   ...DATABASE_CHECKS,
   ...REDIS_CHECKS,
   ...NATS_CHECKS,

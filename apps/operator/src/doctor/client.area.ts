@@ -1,9 +1,11 @@
 import { lookup } from 'node:dns/promises';
 import { withStores } from '../connections/database.connection.js';
+import { runningServices } from '../connections/status.connection.js';
 import { readableScopes } from '../scope/read-scopes.js';
 import type { DoctorSettings } from '../settings/settings.js';
 import { CLIENT_CHECKS, examineClient, hostsToResolve } from './client.checks.js';
 import type { Area, Finding, NotChecked } from './finding.js';
+import { signingAlgorithms } from './id-token-key.checks.js';
 import { clientsWithoutPkce } from './pkce.js';
 
 const CONCURRENT_LOOKUPS = 4;
@@ -24,6 +26,8 @@ async function examine(settings: DoctorSettings): Promise<(Finding | NotChecked)
   const around = {
     now: Date.now(),
     scopes: scopes.names,
+    // Without NATS the area of the processes reports it.
+    idTokenAlgs: signingAlgorithms(await runningServices(settings.NATS_URL).catch(() => [])),
     unresolvable: hosts.unresolvable,
     withoutPkce: pkce.counts,
   };

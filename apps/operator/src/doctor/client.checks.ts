@@ -1,8 +1,11 @@
 import { type ClientKeys, hasKeys } from '#database/client/client.js';
 import type { ClientType } from '#oauth/client.js';
 import { isLoopback, registrationProblem } from '#oauth/redirect-uri.js';
+import { OPENID } from '#oauth/openid/openid-scopes.js';
+import type { SigningAlgorithm } from '#oauth/openid/signing-keys.js';
 import { quoted } from '../command-line/input.js';
 import { commandToPaste } from '../command-line/shell.js';
+import { algorithmOf } from '../client/openid-registration.js';
 import { check, type Checks, type Finding } from './finding.js';
 
 export const CLIENT_CHECKS = {
@@ -55,6 +58,12 @@ export const CLIENT_CHECKS = {
     'RFC 9700 2.3',
     'ASVS 5.0 10.4.11',
   ),
+  'openid-without-keys': check('warning', 'clients with the scope openid get ID tokens'),
+  'id-token-alg-without-key': check(
+    'error',
+    'every token app has a key for the ID tokens of each client',
+    'OpenID Connect Core 10.1',
+  ),
   'client-without-pkce': check(
     'warning',
     'applications use PKCE',
@@ -76,6 +85,7 @@ export interface ExaminedClient extends ClientKeys {
   readonly type: ClientType;
   readonly redirectUris: readonly string[];
   readonly scopes: readonly string[];
+  readonly idTokenAlg: SigningAlgorithm | null;
   readonly secrets: readonly ExaminedSecret[];
 }
 
@@ -92,6 +102,8 @@ export interface ClientContext {
   /** Null if SCOPES_FILE cannot be read. */
   readonly scopes: readonly string[] | null;
   readonly unresolvable: ReadonlySet<string>;
+  /** Algorithms that every token app can sign with; null if no token app reports its keys. */
+  readonly idTokenAlgs: readonly string[] | null;
   /** Number of codes that each client redeemed without PKCE in the last week. */
   readonly withoutPkce: ReadonlyMap<string, number>;
 }
@@ -105,6 +117,7 @@ export function examineClient(client: ExaminedClient, around: ClientContext): Fi
     ...client.redirectUris.flatMap((uri) => redirectUri(client, uri, around.unresolvable)),
     ...secrets(client, around.now),
     ...scopes(client, around.scopes),
+    ...idTokens(client, around.idTokenAlgs),
     ...pkce(client, around.withoutPkce),
     ...publicClient(client),
   ];
@@ -239,6 +252,29 @@ function scopes(client: ExaminedClient, known: readonly string[] | null): Findin
       subject: subjectOf(client),
       problem: `it is registered for ${unknown.map(quoted).join(', ')}, which SCOPES_FILE does not declare`,
       remedy: `remove them:${remove}`,
+    },
+  ];
+}
+
+function idTokens(client: ExaminedClient, algs: readonly string[] | null): Finding[] {
+  const alg = algorithmOf(client);
+  if (algs === null || !client.scopes.includes(OPENID) || algs.includes(alg)) return [];
+  const subject = subjectOf(client);
+  if (algs.length === 0)
+    return [
+      {
+        check: 'openid-without-keys',
+        subject,
+        problem: 'it is registered for openid, and no token app has ID_TOKEN_KEYS: it gets no ID token',
+        remedy: `set ID_TOKEN_KEYS (docs/configuration.md), or:${commandToPaste('client', 'update', client.clientId, '--remove-scope', OPENID)}`,
+      },
+    ];
+  return [
+    {
+      check: 'id-token-alg-without-key',
+      subject,
+      problem: `its ID tokens are to be signed with ${alg}, and the token apps have keys for ${algs.join(', ')}: its token requests fail`,
+      remedy: `add a key for ${alg} to ID_TOKEN_KEYS, or:${commandToPaste('client', 'update', client.clientId, '--id-token-alg', algs[0] ?? '')}`,
     },
   ];
 }

@@ -4,6 +4,7 @@ import { readScopes } from '../scope/read-scopes.js';
 import type { DoctorSettings } from '../settings/settings.js';
 import { AUDIT_CHECKS, examineBuffers } from './audit.checks.js';
 import { type Area, type Finding, noneChecked, type NotChecked } from './finding.js';
+import { examineIdTokenKeys, ID_TOKEN_KEY_CHECKS } from './id-token-key.checks.js';
 import { examineKeys, KEY_CHECKS } from './key.checks.js';
 import {
   type ClockReading,
@@ -25,13 +26,12 @@ export function processAreas(settings: DoctorSettings): Area[] {
     { name: 'processes', checks: PROCESS_CHECKS, examine: async () => examineAll(settings, await ask()) },
     {
       name: 'keys',
-      checks: KEY_CHECKS,
-      examine: async () =>
-        examineKeys(
-          statusesOf(await ask()),
-          await withStores(settings, ({ tokenKeys }) => tokenKeys.list()),
-          new Date(),
-        ),
+      checks: { ...KEY_CHECKS, ...ID_TOKEN_KEY_CHECKS },
+      examine: async () => {
+        const statuses = statusesOf(await ask());
+        const records = await withStores(settings, ({ tokenKeys }) => tokenKeys.list());
+        return [...examineKeys(statuses, records, new Date()), ...examineIdTokenKeys(statuses)];
+      },
     },
     { name: 'redis', checks: REDIS_CHECKS, examine: async () => redis(await ask()) },
     {

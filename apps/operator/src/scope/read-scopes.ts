@@ -5,6 +5,8 @@ import { ConfigurationError } from '#platform/configuration/load-configuration.j
 import { scopesFile } from '../settings/read-settings.js';
 
 /**
+ * Includes the scopes of OpenID Connect, which the services have if ID_TOKEN_KEYS is set.
+ *
  * @param apiUrl API of scopes without `resource`
  * @param apis all API URLs of the services; null skips their check
  * @throws ConfigurationError that lists every problem
@@ -13,7 +15,9 @@ export function readScopes(
   apiUrl = '',
   apis: readonly string[] | null = null,
 ): ConfigurationFile<ScopeCatalogue> {
-  return readConfigurationFile('SCOPES_FILE', scopesFile(), (file) => parseScopes(file, { apiUrl, apis }));
+  return readConfigurationFile('SCOPES_FILE', scopesFile(), (file) =>
+    parseScopes(file, { apiUrl, apis, openid: true }),
+  );
 }
 
 /** @returns null if this machine has no valid file */

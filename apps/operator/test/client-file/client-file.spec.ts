@@ -112,6 +112,10 @@ describe('operator client export', () => {
     require_par: true
     require_state: false
     first_party: true
+    id_token_alg: RS256
+    subject: public
+    post_logout_redirect_uris: \\[\\]
+    backchannel_logout_uri: null
     client_uri: https://app.example.com/
     policy_uri: https://app.example.com/privacy
     contacts:
@@ -333,6 +337,8 @@ describe('operator client import', () => {
       require_par: false,
       require_state: true,
       first_party: false,
+      id_token_alg: 'RS256',
+      subject: 'public',
       disabled_at: null,
       live_secrets: 0,
     });

@@ -24,6 +24,7 @@ const CLIENT: ExaminedClient = {
   type: 'confidential',
   redirectUris: ['https://app.example.com/cb'],
   scopes: ['profile:read'],
+  idTokenAlg: null,
   secrets: [secret(10)],
   jwks: null,
   jwksUri: null,
@@ -32,6 +33,7 @@ const AROUND: ClientContext = {
   now: NOW,
   scopes: ['profile:read'],
   unresolvable: new Set(),
+  idTokenAlgs: ['RS256'],
   withoutPkce: new Map(),
 };
 
@@ -41,6 +43,21 @@ const checks = (...args: Parameters<typeof found>) => found(...args).map(({ chec
 const PUBLIC = { type: 'public', secrets: [] } as const;
 
 describe('doctor: clients', () => {
+  it.each<[string, Partial<ExaminedClient>, ClientContext['idTokenAlgs'], string[]]>([
+    ['openid and no keys', { scopes: ['openid'] }, [], ['openid-without-keys']],
+    [
+      'another algorithm',
+      { scopes: ['openid'], idTokenAlg: 'ES256' },
+      ['RS256'],
+      ['id-token-alg-without-key'],
+    ],
+    ['an algorithm with a key', { scopes: ['openid'], idTokenAlg: 'ES256' }, ['RS256', 'ES256'], []],
+    ['no openid', { idTokenAlg: 'ES256' }, [], []],
+    ['no token app that answers', { scopes: ['openid'] }, null, []],
+  ])('compares a client with the keys of ID tokens: %s', (_, client, idTokenAlgs, expected) => {
+    expect(checks(client, { idTokenAlgs, scopes: ['openid', 'profile:read'] })).toEqual(expected);
+  });
+
   it('finds nothing wrong with a valid client', () => {
     expect(found({})).toEqual([]);
   });

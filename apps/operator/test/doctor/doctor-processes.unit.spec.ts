@@ -1,6 +1,7 @@
 import type { ServiceStatus } from '#platform/status/status-report.js';
 import { examineBuffers } from '../../src/doctor/audit.checks.js';
 import { type Certificate, examineCertificate } from '../../src/doctor/certificate.checks.js';
+import { examineIdTokenKeys, signingAlgorithms } from '../../src/doctor/id-token-key.checks.js';
 import { examineKeys } from '../../src/doctor/key.checks.js';
 import { examineNats, type NatsFacts } from '../../src/doctor/nats.checks.js';
 import { type ClockReading, examineClocks, examineProcesses } from '../../src/doctor/process.checks.js';
@@ -20,6 +21,49 @@ const status = (service: string, instance: string, changes: Partial<ServiceStatu
 });
 const ALL = ['authorize', 'token', 'resource'].flatMap((name) => [status(name, 'a:1'), status(name, 'b:1')]);
 const OWN = { version: '1.0.0', settings: { BASE_URL: SETTINGS.BASE_URL } };
+
+describe('doctor: keys of ID tokens', () => {
+  const [one, two] = ['one', 'two'].map((name) => name.padEnd(43, 'x')) as [string, string];
+  const keys = (...ids: string[]) =>
+    ids.map((id, at) => ({
+      id,
+      alg: 'RS256',
+      role: at === 0 ? ('signing' as const) : ('verifying' as const),
+    }));
+
+  it('accepts the same keys in any order, and processes that do not report them', () => {
+    const statuses = [
+      status('token', 'a:1', { id_token_keys: keys(one, two) }),
+      status('token', 'b:1', { id_token_keys: keys(two, one) }),
+      status('authorize', 'a:1', { id_token_keys: keys(one, two) }),
+      status('resource', 'a:1'),
+    ];
+    expect(examineIdTokenKeys(statuses)).toEqual([]);
+  });
+
+  it('names the processes that lack a key', () => {
+    const statuses = [
+      status('token', 'a:1', { id_token_keys: keys(one, two) }),
+      status('authorize', 'a:1', { id_token_keys: keys(one) }),
+    ];
+    const [finding, ...others] = examineIdTokenKeys(statuses);
+    expect(others).toEqual([]);
+    expect(finding).toMatchObject({ check: 'id-token-keys-differ', subject: `ID token key ${two}` });
+    expect(finding).toHaveProperty('problem', expect.stringContaining('authorize a:1 does not'));
+  });
+
+  it('names the algorithms that every token app can sign with', () => {
+    const rsa = { id: one, alg: 'RS256', role: 'signing' } as const;
+    const ec = { id: two, alg: 'ES256', role: 'signing' } as const;
+    const statuses = [
+      status('token', 'a:1', { id_token_keys: [rsa, ec] }),
+      status('token', 'b:1', { id_token_keys: [rsa] }),
+      status('authorize', 'a:1', { id_token_keys: [{ ...ec, role: 'verifying' }] }),
+    ];
+    expect(signingAlgorithms(statuses)).toEqual(['RS256']);
+    expect(signingAlgorithms(ALL)).toBeNull();
+  });
+});
 
 describe('doctor: processes', () => {
   it('finds nothing wrong with two consistent processes of each app', () => {

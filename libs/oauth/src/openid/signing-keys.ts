@@ -71,6 +71,15 @@ export class SigningKeys {
     return [...this.byId.values()].map(({ kid: id, alg }) => ({ id, alg }));
   }
 
+  /** Use of each key in this process. */
+  get roles(): readonly { id: string; alg: SigningAlgorithm; role: 'signing' | 'verifying' }[] {
+    const keys = [...this.byId.values()];
+    return keys.map((key) => {
+      const signs = key.privateKey !== null && keys.find(({ alg }) => alg === key.alg) === key;
+      return { id: key.kid, alg: key.alg, role: signs ? 'signing' : 'verifying' };
+    });
+  }
+
   get algorithms(): readonly SigningAlgorithm[] {
     const present = new Set([...this.byId.values()].map(({ alg }) => alg));
     return SIGNING_ALGORITHMS.filter((alg) => present.has(alg));

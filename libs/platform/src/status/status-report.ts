@@ -14,6 +14,8 @@ export interface ServiceStatus {
   readonly time: string;
   /** Key ring, with the signing key first. */
   readonly keys?: readonly KeyStatus[];
+  /** Keys of ID tokens; empty without OpenID Connect. The first one of each algorithm signs in the token app. */
+  readonly id_token_keys?: readonly IdTokenKeyStatus[];
   /** Settings that must be equal in all processes, by variable; for a file, the SHA-256 of its content. */
   readonly settings?: Settings;
   /** Number of audit events that wait for NATS, and that were lost since startup. */
@@ -24,6 +26,13 @@ export interface ServiceStatus {
 interface KeyStatus {
   /** First eight hexadecimal digits of the key's hash, which every token contains. */
   readonly id: string;
+  readonly role: 'signing' | 'verifying';
+}
+
+interface IdTokenKeyStatus {
+  /** Thumbprint (RFC 7638), the `kid` of ID tokens. */
+  readonly id: string;
+  readonly alg: string;
   readonly role: 'signing' | 'verifying';
 }
 
@@ -42,7 +51,7 @@ export interface RedisStatus {
 /** Timeout of a part. The operator waits one second for each further process. */
 const PART_TIMEOUT_MS = 500;
 
-type Parts = Required<Pick<ServiceStatus, 'keys' | 'audit' | 'redis'>>;
+type Parts = Required<Pick<ServiceStatus, 'keys' | 'id_token_keys' | 'audit' | 'redis'>>;
 type Part = keyof Parts;
 type Read<Name extends Part> = () => Parts[Name] | Promise<Parts[Name]>;
 

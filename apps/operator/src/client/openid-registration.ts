@@ -1,0 +1,83 @@
+import {
+  DEFAULT_SIGNING_ALGORITHM,
+  SIGNING_ALGORITHMS,
+  type SigningAlgorithm,
+} from '#oauth/openid/signing-keys.js';
+import { isLoopback } from '#oauth/redirect-uri.js';
+import { quoted } from '../command-line/input.js';
+
+/** OpenID Connect Core 8: a pairwise client gets another `sub` of a user than clients of other sites. */
+export const SUBJECTS = ['public', 'pairwise'] as const;
+export type Subject = (typeof SUBJECTS)[number];
+
+interface OpenIdRegistration {
+  readonly idTokenAlg: SigningAlgorithm | null;
+  readonly sector: string | null;
+}
+
+export const subjectOf = ({ sector }: Pick<OpenIdRegistration, 'sector'>): Subject =>
+  sector === null ? 'public' : 'pairwise';
+
+export const algorithmOf = ({ idTokenAlg }: Pick<OpenIdRegistration, 'idTokenAlg'>): SigningAlgorithm =>
+  idTokenAlg ?? DEFAULT_SIGNING_ALGORITHM;
+
+/** Returns the stored value: null for the default. */
+export const storedAlgorithm = (alg: SigningAlgorithm): SigningAlgorithm | null =>
+  alg === DEFAULT_SIGNING_ALGORITHM ? null : alg;
+
+export function algorithmProblems(flag: string, value: unknown): string[] {
+  return value === undefined || (SIGNING_ALGORITHMS as readonly unknown[]).includes(value)
+    ? []
+    : [`${flag} must be ${SIGNING_ALGORITHMS.join(', ')}`];
+}
+
+export function subjectProblems(flag: string, value: unknown): string[] {
+  return value === undefined || (SUBJECTS as readonly unknown[]).includes(value)
+    ? []
+    : [`${flag} must be ${SUBJECTS.join(' or ')}`];
+}
+
+/**
+ * Returns the sector of a pairwise client: the host of its redirect URIs. OpenID Connect Core 8.1: several hosts need a
+ * `sector_identifier_uri`, which this service does not have.
+ */
+export function sectorOf(redirectUris: readonly string[]): string | null {
+  const hosts = new Set(redirectUris.map(hostOf));
+  const [host = null] = hosts;
+  return hosts.size === 1 ? host : null;
+}
+
+/** @param sector null: any host, but the same for all */
+export function sectorProblems(
+  flag: string,
+  redirectUris: readonly string[],
+  sector: string | null,
+): string[] {
+  const withoutHost = redirectUris.filter((uri) => hostOf(uri) === null);
+  if (withoutHost.length > 0)
+    return withoutHost.map(
+      (uri) =>
+        `${flag} ${quoted(uri)} has no host of its own, which a pairwise subject needs: register it with the subject public`,
+    );
+  if (sector !== null)
+    return redirectUris
+      .filter((uri) => hostOf(uri) !== sector)
+      .map(
+        (uri) =>
+          `${flag} ${quoted(uri)} is not at ${sector}: a pairwise subject needs the same host in every redirect URI (OpenID Connect Core 8.1)`,
+      );
+  const hosts = [...new Set(redirectUris.map(hostOf))];
+  return hosts.length > 1
+    ? [
+        `${flag} has several hosts, ${hosts.join(', ')}: a pairwise subject needs the same host in every redirect URI (OpenID Connect Core 8.1)`,
+      ]
+    : [];
+}
+
+/** Null for a private-use scheme and a loopback address, which many applications share. */
+function hostOf(uri: string): string | null {
+  if (!URL.canParse(uri)) return null;
+  const { protocol, hostname } = new URL(uri);
+  if (protocol !== 'https:' && protocol !== 'http:') return null;
+  return isLoopback(hostname) ? null : hostname;
+}

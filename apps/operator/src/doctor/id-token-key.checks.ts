@@ -1,0 +1,49 @@
+import type { ServiceStatus } from '#platform/status/status-report.js';
+import { check, type Checks, type Finding, type NotChecked } from './finding.js';
+
+export const ID_TOKEN_KEY_CHECKS = {
+  'id-token-keys-differ': check(
+    'error',
+    'authorize and token have the same keys of ID tokens (ID_TOKEN_KEYS)',
+    'OpenID Connect Core 10.1.1',
+  ),
+} satisfies Checks;
+
+/** Ignores the order, which differs while a new key begins to sign. */
+export function examineIdTokenKeys(statuses: readonly ServiceStatus[]): (Finding | NotChecked)[] {
+  const processes = statuses.filter((status) => status.id_token_keys !== undefined);
+  const ids = [...new Set(processes.flatMap((status) => keyIds(status)))];
+  return ids.flatMap((id): Finding[] => {
+    const missing = processes.filter((status) => !keyIds(status).includes(id));
+    if (missing.length === 0) return [];
+    const having = processes.filter((status) => keyIds(status).includes(id));
+    const inToken = having.some(({ service }) => service === 'token');
+    const effect = inToken
+      ? 'applications may reject ID tokens, and id_token_hint is refused'
+      : 'no token app signs with it or publishes it';
+    return [
+      {
+        check: 'id-token-keys-differ',
+        subject: `ID token key ${id}`,
+        problem: `${namesOf(having)} has it, ${namesOf(missing)} does not: ${effect}`,
+        remedy:
+          'set ID_TOKEN_KEYS to the private keys for token and to their public keys for authorize, and restart the processes that have other keys',
+      },
+    ];
+  });
+}
+
+/** Algorithms that every token app can sign with; null if no token app reports its keys. */
+export function signingAlgorithms(statuses: readonly ServiceStatus[]): readonly string[] | null {
+  const [first, ...others] = statuses
+    .filter(({ service }) => service === 'token')
+    .flatMap(({ id_token_keys: keys }) =>
+      keys ? [keys.filter(({ role }) => role === 'signing').map(({ alg }) => alg)] : [],
+    );
+  return first?.filter((alg) => others.every((one) => one.includes(alg))) ?? null;
+}
+
+const keyIds = ({ id_token_keys: keys = [] }: ServiceStatus): string[] => keys.map(({ id }) => id);
+
+const namesOf = (processes: readonly ServiceStatus[]): string =>
+  processes.map(({ service, instance }) => `${service} ${instance}`).join(', ');
