@@ -97,7 +97,7 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
   TOKEN_KEYS: string;
 
   /** Public keys of ID tokens, which verify `id_token_hint` and turn OpenID Connect on; empty for none. */
-  @ParsedVariable(SigningKeys.parse, ID_TOKEN_KEYS_RULE)
+  @ParsedVariable((text) => SigningKeys.parse(text), ID_TOKEN_KEYS_RULE)
   ID_TOKEN_KEYS = '';
 
   /** Requires every client to push its authorization requests (RFC 9126 5), not only clients registered with --require-par. */

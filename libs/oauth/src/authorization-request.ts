@@ -152,9 +152,10 @@ export function checkAuthorizationRequest(
   const redirectUri = checkRedirectUri(parameters, client);
   try {
     if (pushRequired) throw mustBePushed();
-    const state = checkState(parameters, client);
     const isAuthentication = isAuthenticationRequest(parameters, scopes);
+    // First: the request object may contain the other parameters.
     if (isAuthentication) checkRequestObject(parameters);
+    const state = checkState(parameters, client);
     checkResponseType(parameters, isAuthentication);
     const responseMode = checkResponseMode(parameters, redirectUri);
     const challenge = checkPkce(parameters, client);

@@ -81,6 +81,7 @@ describe('an authentication request (OpenID Connect Core 3.1.2.1)', () => {
   // @openid core 6.1
   it.each([
     ['request', { request: 'a.b.c' }, 'request_not_supported'],
+    ['request, which has the state', { request: 'a.b.c', state: undefined }, 'request_not_supported'],
     ['a missing response_type', { response_type: undefined }, 'invalid_request'],
     ['a request_uri elsewhere', { request_uri: 'https://app.example.com/r' }, 'request_uri_not_supported'],
   ])('redirects an error for %s (3.1.2.1, 6.1, 6.2)', async (_name, parameters, error) => {

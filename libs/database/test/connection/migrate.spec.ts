@@ -33,6 +33,7 @@ describe('migrate', () => {
       'grants',
       'migrations',
       'resource_servers',
+      'subject_sectors',
       'token_keys',
       'users',
     ]);

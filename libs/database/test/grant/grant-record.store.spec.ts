@@ -68,6 +68,7 @@ describe('GrantRecordStore', () => {
       scope: 'profile',
       resources: null,
       externalId: null,
+      login: null,
       createdAt: expect.any(Date),
       revokedAt: null,
     });
