@@ -1,3 +1,4 @@
+import { decodeJwt } from 'jose';
 import type { OAuthClient } from './client.js';
 import { type ErrorDetail, OAuthError } from './oauth-error.js';
 import { type Parameters, readParameter } from './parameters.js';
@@ -258,8 +259,14 @@ function returnAddress(parameters: Parameters, redirectUri: string): ReturnAddre
   return {
     redirectUri,
     state: ifValid(() => readParameter(parameters, 'state')) ?? null,
-    responseMode: ifValid(() => checkResponseMode(parameters, redirectUri)) ?? 'query',
+    responseMode: ifValid(() => checkResponseMode(withRequestObject(parameters), redirectUri)) ?? 'query',
   };
+}
+
+/** Adds the unverified parameters of a request object, which only decide how its refusal is returned. */
+function withRequestObject(parameters: Parameters): Parameters {
+  const request = readParameter(parameters, 'request');
+  return request === undefined ? parameters : { ...parameters, ...decodeJwt(request) };
 }
 
 function ifValid<T>(read: () => T): T | undefined {

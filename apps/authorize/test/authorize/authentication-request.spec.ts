@@ -1,3 +1,4 @@
+import { SignJWT } from 'jose';
 import { subjectOf } from '#oauth/openid/id-token.js';
 import { PUBLIC_ID_TOKEN_KEYS, SIGNING_KEYS } from '#test/support/id-token-keys.js';
 import { storedGrant } from '#test/support/stored-grant.js';
@@ -88,6 +89,15 @@ describe('an authentication request (OpenID Connect Core 3.1.2.1)', () => {
     const answer = await app.browser().get(address({ ...OPENID, ...parameters }));
     expect([answer.status, errorOf(answer.headers['location'])]).toEqual([303, error]);
   });
+});
+
+it('refuses a request object in the response mode that it names (Form Post Response Mode)', async () => {
+  const request = await new SignJWT({ response_mode: 'form_post' })
+    .setProtectedHeader({ alg: 'HS256' })
+    .sign(Buffer.alloc(32));
+  const answer = await app.browser().get(address({ ...OPENID, request }));
+  expect(answer.status).toBe(200);
+  expect(answer.text).toContain('value="request_not_supported"');
 });
 
 describe('the claims parameter (OpenID Connect Core 5.5)', () => {
