@@ -13,7 +13,8 @@ import { readSecretLine } from '../command-line/secret-input.js';
 import { commandToPaste } from '../command-line/shell.js';
 import { readSettings } from '../settings/read-settings.js';
 import { ChangeSettings, KeySettings } from '../settings/settings.js';
-import { countByService, type KeyReport, type ReportedKey, type RingProcess } from './key-report.js';
+import type { ServiceStatus } from '#platform/status/status-report.js';
+import { countByService, type ReportedKey } from './key-report.js';
 import { prepareStep, reportKeys } from './key.service.js';
 import { type RotationStep, STEPS } from './rotation.js';
 
@@ -59,6 +60,17 @@ async function list(options: JsonOption): Promise<void> {
         minute(key.record?.neededUntil) ?? '-',
       ]),
     );
+    if (report.idTokenKeys.length > 0) {
+      printLine('\nKeys of ID tokens:');
+      printTable(
+        ['kid', 'alg', 'signs', 'verifies', 'missing'],
+        report.idTokenKeys.map(({ id, alg, signsIn, verifiesIn, missingIn }) => [
+          id,
+          alg,
+          ...[signsIn, verifiesIn, missingIn].map((processes) => countByService(processes) || '-'),
+        ]),
+      );
+    }
     printLine(`\nProcesses that answered: ${printable(countByService(report.processes) || 'none')}`);
     for (const { what, remedy } of report.problems) warn(`${what}; ${remedy}`);
   });
@@ -109,8 +121,8 @@ function explain({ step, action, keys }: RotationStep): string {
   );
 }
 
-function describe({ processes, keys, problems }: KeyReport) {
-  const namesOf = (some: readonly RingProcess[]) =>
+function describe({ processes, keys, idTokenKeys, problems }: Awaited<ReturnType<typeof reportKeys>>) {
+  const namesOf = (some: readonly ServiceStatus[]) =>
     some.map(({ service, instance }) => `${service} ${instance}`);
   return {
     processes: namesOf(processes),
@@ -122,6 +134,13 @@ function describe({ processes, keys, problems }: KeyReport) {
       first_seen_at: record?.firstSeenAt.toISOString() ?? null,
       last_signed_at: record?.lastSignedAt?.toISOString() ?? null,
       needed_until: record?.neededUntil?.toISOString() ?? null,
+    })),
+    id_token_keys: idTokenKeys.map(({ id, alg, signsIn, verifiesIn, missingIn }) => ({
+      id,
+      alg,
+      signs_in: namesOf(signsIn),
+      verifies_in: namesOf(verifiesIn),
+      missing_in: namesOf(missingIn),
     })),
     problems,
   };

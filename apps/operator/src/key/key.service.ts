@@ -3,12 +3,15 @@ import { recordCommand } from '../audit/record-command.js';
 import { withStores } from '../connections/database.connection.js';
 import { runningServices } from '../connections/status.connection.js';
 import type { ChangeSettings, KeySettings } from '../settings/settings.js';
+import { idTokenKeyReport, type ReportedIdTokenKey } from './id-token-key-report.js';
 import { type KeyReport, keyReport } from './key-report.js';
 import { nextStep, type RotationStep } from './rotation.js';
 
-export async function reportKeys(settings: ChangeSettings): Promise<KeyReport> {
+export async function reportKeys(
+  settings: ChangeSettings,
+): Promise<KeyReport & { readonly idTokenKeys: readonly ReportedIdTokenKey[] }> {
   const { statuses, records, now } = await readKeys(settings);
-  return keyReport(statuses, records, now);
+  return { ...keyReport(statuses, records, now), idTokenKeys: idTokenKeyReport(statuses) };
 }
 
 /** Decides on the next step of a rotation of TOKEN_KEYS, and changes nothing. @throws UnsafeStepError */

@@ -11,6 +11,7 @@ import { statusSubject } from '#messaging/service-status.js';
 import { type AppProcess, startApp } from '#test/support/app-process.js';
 import { appSettings } from '#test/support/app-settings.js';
 import { isolate, type Isolated } from '#test/support/isolate.js';
+import { ID_TOKEN_KEYS, PUBLIC_ID_TOKEN_KEYS, SIGNING_KEYS } from '#test/support/id-token-keys.js';
 import { until } from '#test/support/until.js';
 import { runningServices } from '../../src/connections/status.connection.js';
 import { CommandHost, jsonOf } from '../support/run-operator.js';
@@ -20,6 +21,8 @@ const [SIGNING, VERIFYING, OTHER] = Array.from({ length: 3 }, () =>
 ) as [string, string, string];
 const TOKEN_KEYS = `${SIGNING},${VERIFYING}`;
 const idOf = (key: string): string => KeyRing.parse(key).keys[0]?.id ?? '';
+
+const idTokenKeysOf = (name: string) => (name === 'token' ? ID_TOKEN_KEYS : PUBLIC_ID_TOKEN_KEYS);
 
 let host: CommandHost;
 let services: Isolated;
@@ -35,7 +38,11 @@ beforeAll(async () => {
   await database.connect();
   const names = ['token', 'token', 'authorize', 'resource'] as const;
   await Promise.all(
-    names.map(async (name) => apps.push(await startApp(name, { ...env, LOG_LEVEL: 'warn', TOKEN_KEYS }))),
+    names.map(async (name) =>
+      apps.push(
+        await startApp(name, { ...env, LOG_LEVEL: 'warn', TOKEN_KEYS, ID_TOKEN_KEYS: idTokenKeysOf(name) }),
+      ),
+    ),
   );
 });
 
@@ -91,8 +98,29 @@ describe('the status of the running processes', () => {
     }
   });
 
+  it('has the keys of ID tokens, which only the token app signs with', async () => {
+    const roleOf = (service: string) => (service === 'token' ? 'signing' : 'verifying');
+    for (const { service, id_token_keys: keys } of await answers())
+      expect(keys).toEqual(
+        service === 'resource'
+          ? undefined
+          : SIGNING_KEYS.ids.map((key) => ({ ...key, role: roleOf(service) })),
+      );
+    const listed = jsonOf(await host.run(['keys', 'list', '--json'], env)) as { id_token_keys: object[] };
+    expect(listed.id_token_keys).toContainEqual({
+      ...SIGNING_KEYS.ids[0],
+      signs_in: [expect.stringMatching(/^token /), expect.stringMatching(/^token /)],
+      verifies_in: [expect.stringMatching(/^authorize /)],
+      missing_in: [],
+    });
+    expect((await host.run(['keys', 'list'], env)).stdout).toMatch(
+      /^[\w-]{43} +RS256 +token 2 +authorize 1 +-$/m,
+    );
+  });
+
   it('contains no key, password or other secret', async () => {
     const said = JSON.stringify(await answers());
+    for (const { d = '' } of SIGNING_KEYS.privateJwks.keys) expect(said).not.toContain(d);
     for (const key of TOKEN_KEYS.split(',')) expect(said).not.toContain(key);
     for (const url of [services.databaseUrl, services.redisUrl, services.natsUrl]) {
       expect(said).not.toContain(url);
@@ -202,7 +230,7 @@ describe('operator keys list', () => {
 
   it('warns about a process with an unknown signing key, and records its start', async () => {
     await listed();
-    apps.push(await startApp('token', { ...env, LOG_LEVEL: 'warn', TOKEN_KEYS: OTHER }));
+    apps.push(await startApp('token', { ...env, LOG_LEVEL: 'warn', TOKEN_KEYS: OTHER, ID_TOKEN_KEYS }));
     try {
       const { problems } = await listed();
       expect(problems.map(({ id }) => id)).toEqual(
