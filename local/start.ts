@@ -25,7 +25,7 @@ async function run(): Promise<number> {
     process.on(signal, () => {
       stop(signal);
       stopRequestedAt ??= performance.now();
-      // A second signal ends the process at once; the guards then end its children. A signal within a second is
+      // A second signal ends the process immediately; the guards then end its children. Two signals within a second are
       // the same Ctrl-C, sent by the terminal and by npm.
       if (performance.now() - stopRequestedAt > 1_000) process.exit(1);
     });

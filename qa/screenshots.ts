@@ -88,7 +88,7 @@ const VARIANTS = {
   arabic: { locale: 'ar', viewport: PAGE },
 } as const;
 
-/** What the documents show of another brand. */
+/** Scenes with another brand, shown in the documents. */
 const SECOND_BRAND_SCENES = ['login-for-application', 'consent-choices'];
 
 type Variant = keyof typeof VARIANTS;

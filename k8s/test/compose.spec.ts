@@ -52,7 +52,7 @@ describe('docker-compose.yml', () => {
     return found;
   };
 
-  it('passes the name of the person to the operator, for the audit trail, and to nobody else', () => {
+  it("passes the person's name only to the operator, for the audit trail", () => {
     for (const [name, { environment = {} }] of Object.entries(services))
       expect([name, environment['OPERATOR_NAME']]).toEqual([
         name,
@@ -71,7 +71,7 @@ describe('docker-compose.yml', () => {
 
   it.each(APPS)('gives %s the variables that it needs, and none that it does not know', async (app) => {
     const { environment = {}, command = [], volumes: mounts } = service(app);
-    // Where SCOPES_FILE is looked for: the image's working directory.
+    // The default SCOPES_FILE is relative to the image's working directory, /app.
     expect(mounts).toEqual([`settings-${app}:/settings:ro`, './scopes.yaml:/app/scopes.yaml:ro']);
     const files = command.flatMap((word) => /^--env-file=\/settings\/(.*)$/.exec(word)?.[1] ?? []);
     const texts = await Promise.all(files.map((file) => readFile(join(settings.folder, app, file), 'utf8')));

@@ -95,7 +95,7 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
     }
   });
 
-  it.each(APPS)('exposes only the app port of %s, only inside the cluster, as its Ingress expects', (app) => {
+  it.each(APPS)('exposes only the app port of %s, inside the cluster, for its Ingress', (app) => {
     const { spec } = one(manifests, 'Service', app);
     expect(spec?.type ?? 'ClusterIP').toBe('ClusterIP');
     expect(spec?.ports).toEqual([{ name: 'http', port: 80, targetPort: 'http' }]);
@@ -134,7 +134,7 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
     const [container] = spec?.template.spec?.containers ?? [];
     const wait = container?.lifecycle?.preStop?.sleep?.seconds ?? 0;
     expect(wait).toBeGreaterThanOrEqual(5);
-    // A request may take 10 s to arrive (docs/configuration.md, Limits), and is answered then.
+    // A request may take 10 s to arrive (docs/configuration.md, Limits).
     expect(spec?.template.spec?.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(wait + 15);
     expect(spec?.replicas).toBeUndefined();
   });
@@ -175,7 +175,7 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
     });
   });
 
-  it.each(APPS)('gives %s two minutes to start, because everything may start at once on a node', (app) => {
+  it.each(APPS)('gives %s two minutes to start, because all pods of a node may start together', (app) => {
     const [container] = one(manifests, 'Deployment', app).spec?.template.spec?.containers ?? [];
     const { periodSeconds = 10, failureThreshold = 3, timeoutSeconds = 1 } = container?.startupProbe ?? {};
     expect(periodSeconds * failureThreshold).toBeGreaterThanOrEqual(120);

@@ -213,7 +213,7 @@ describe('a development installation', () => {
       });
       await answerer.nats.flush();
       for (const reply of wanted) asker.nats.publish(introspect, '{}', { reply });
-      // Requests arrive in order: once this request is answered, all earlier requests are.
+      // NATS delivers in order, so a reply to this request means that all earlier requests have been handled.
       const last = await asker.nats.request(introspect, '{}', { timeout: 30_000 });
       expect([last.string(), last.subject]).toEqual(['yes', expect.stringMatching(/^_INBOX\.resource\./)]);
       expect(await answerer.refusals()).toEqual(wanted.map((reply) => `publish ${reply}`));
@@ -431,7 +431,7 @@ describe('a development installation', () => {
       expect(violations()).toBeLessThan(10);
     });
 
-    it('to tell the operator the keys of every process', async () => {
+    it('to send the keys of every process to the operator', async () => {
       const listed = await operator(['keys', 'list', '--json']);
       expect(listed).toMatchObject({ code: 0, stderr: '' });
       const { processes } = JSON.parse(listed.stdout) as { processes: string[] };

@@ -37,7 +37,7 @@ describe('strict validation of manifests', () => {
     token = await render('base/token');
   });
 
-  /** Those of token, with one line of their text changed. */
+  /** The manifests of the token app with a replacement in the Deployment. */
   const changed = (from: string, to: string): Manifest[] =>
     token.map((manifest) => {
       if (manifest.kind !== 'Deployment') return manifest;

@@ -18,7 +18,7 @@ const byName = models as unknown as Readonly<Record<string, Model | undefined>>;
  */
 export async function problemsOf(manifests: readonly Manifest[]): Promise<string[]> {
   const found: string[] = [];
-  // One after the other: jest's loader cannot import two at once that share a module.
+  // Sequential, because jest cannot import two modules concurrently that share a dependency.
   for (const manifest of manifests) found.push(...(await problemsOfOne(manifest)));
   return found;
 }

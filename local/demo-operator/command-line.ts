@@ -8,7 +8,6 @@ import { StepFailure, type Transcript } from '../demo/transcript.js';
 const MAIN = fileURLToPath(new URL('../../apps/operator.cjs', import.meta.url));
 /** Folder of run.json. The commands run in another folder. */
 const LOCAL_DIR = resolve(process.env['LOCAL_DIR'] || '.local');
-/** Of one command. */
 const SHOWN_LINES = 24;
 
 export interface Expectations {
@@ -91,7 +90,7 @@ export class CommandLine {
   }
 }
 
-/** @returns what is not as expected, if anything */
+/** @returns the first unmet expectation, or undefined */
 function problemOf(
   args: readonly string[],
   { out, errors, code }: Ended,

@@ -11,10 +11,10 @@ import { findOut, proveThatAllIsWell, takeAway } from './steps.js';
 const REDIRECT_URI = 'https://rooms.example.com/callback';
 
 /**
- * A day of the operator, by commands against the running product: register, hand over, find out why, take away, prove that all
- * is well. Leaves neither the application nor the user behind.
+ * Runs an operator's typical commands against the running product: registers an application, hands it over, explains an error,
+ * withdraws access and runs the checks. Deletes the application and the user at the end.
  *
- * @throws StepFailure that names the first step that did not do what the operator expects
+ * @throws StepFailure that names the first failed step
  */
 export async function runDay(run: RunFile, transcript: Transcript): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'operator-day-'));

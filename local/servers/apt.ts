@@ -90,7 +90,7 @@ export class Apt {
     return libraries.filter((library) => !installed.has(library) && !NOT_NEEDED.test(library));
   }
 
-  /** What has to be unpacked to use these packages here: they and all that they need, but for what is installed. */
+  /** The given packages and their dependencies, without those that are installed. */
   async toInstall(names: readonly string[]): Promise<string[]> {
     const args = ['install', '--simulate', '--no-install-recommends', '-q', ...names];
     const plan = await this.read('apt-get', args);

@@ -6,22 +6,22 @@ import { type BackingService, type ServiceOptions, startService } from './starte
 import { serverEnvironment } from './find-server.js';
 import { temporaryFolder } from './service-folder.js';
 
-/** What one server that is configured by a file does otherwise than another. */
+/** The differences between servers that read a configuration file. */
 export interface ConfiguredServer {
   /** Display name. */
   readonly name: string;
   readonly program: 'nats-server' | 'redis-server';
-  /** Names its folder and its files. */
+  /** Name of its folder and its files. */
   readonly role: string;
   /** Content of its configuration file. */
   configuration(at: { port: number; password: string; folder: string }): string;
   arguments(file: string): string[];
   url(at: { port: number; password: string }): string;
-  /** Resolves when it serves our user. */
+  /** Resolves when the server accepts the generated password. */
   connect(url: string): Promise<void>;
 }
 
-/** Starts a private server with a generated password, in a folder of its own that only we may enter. */
+/** Starts a private server with a generated password, in a folder that only the current user may enter. */
 export async function startConfigured(
   server: ConfiguredServer,
   options: ServiceOptions,

@@ -158,7 +158,7 @@ async function unpacked(wanted: WantedServer): Promise<FoundServer | undefined> 
   return found[0];
 }
 
-/** Whether a program of the tree names a shared library that neither the tree nor the machine has. */
+/** True if a program of the tree needs a shared library that is missing from the tree and from the machine. */
 async function lacksLibrary({ server, path }: Tree): Promise<boolean> {
   const env = serverEnvironment(await libraryFolders(path));
   const programs = await programsIn(server, path);

@@ -6,7 +6,7 @@ import { runCommand, type SystemUser } from './run-command.js';
 export interface FoundServer {
   name: 'postgres' | 'redis-server' | 'nats-server' | 'nginx' | 'openssl';
   command: string;
-  /** What it says of its version: "postgres (PostgreSQL) 15.20". */
+  /** Output of its version option, such as "postgres (PostgreSQL) 15.20". */
   version: string;
   /** Shared libraries of an unpacked package. */
   libraryPath?: string;
@@ -14,11 +14,11 @@ export interface FoundServer {
 
 const VERSION_FLAGS: Partial<Record<FoundServer['name'], string>> = { nginx: '-v', openssl: 'version' };
 
-/** Where servers are looked for. Tests hide a machine's own servers by giving other places. */
+/** Places to search for servers. Tests hide the machine's servers by giving other places. */
 export interface Lookup {
   /** Folders separated like PATH. */
   path: string;
-  /** Standard folders beside it. */
+  /** Standard folders, searched after PATH. */
   folders: readonly string[];
   /** Root of `<version>/bin` folders of PostgreSQL. */
   postgresRoots: readonly string[];
@@ -34,9 +34,9 @@ export function machineLookup(env: NodeJS.ProcessEnv): Lookup {
 }
 
 /**
- * Every program of that name that the user can run, PATH first, then PostgreSQL's folders from the newest version on.
+ * Every program of that name that the user can run: PATH first, then PostgreSQL's folders, newest version first.
  *
- * @param libraryPath where an unpacked package keeps its shared libraries
+ * @param libraryPath shared libraries of an unpacked package
  */
 export async function findServers(
   name: FoundServer['name'],
@@ -49,9 +49,9 @@ export async function findServers(
   const commands = new Set<string>();
   for (const folder of folders) {
     if (!folder.startsWith('/')) continue;
-    // PostgreSQL's initdb stands beside the real file, which PATH may only link to.
+    // PATH may contain a symbolic link; initdb is in the same folder as the link's target.
     const command = await realpath(join(folder, name)).catch(() => undefined);
-    // Redis is one program under many names: what it is called decides what it does.
+    // redis-server may be a link to a program whose behaviour depends on the name it is called by.
     if (command) commands.add(name === 'redis-server' ? join(folder, name) : command);
   }
   const found = await Promise.all(

@@ -2,16 +2,16 @@ import { randomInt } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { createServer } from 'node:net';
 
-// Below the ports that kernels give to outgoing connections (Linux 32768, others 49152), of which a busy machine takes
-// one between our look and its use; above 10080, the last of those that browsers and fetch refuse.
+// Below the ephemeral ports (from 32768 on Linux, 49152 elsewhere), which a busy machine could assign to an outgoing
+// connection between the check and the use; above 10080, the last port that browsers and fetch block.
 const FIRST = 11_000;
 const LAST = 31_999;
 const given = new Set<number>();
 
 /**
- * A port of 127.0.0.1 that nothing listens on, and that neither this process nor, while that lives, another one was given.
+ * Returns a free port of 127.0.0.1 that has not been returned before in this process or in another live process.
  *
- * @param distance to a second port above it of which the same has to be true
+ * @param distance to a second port above it that must be free as well
  */
 export async function freePort(distance = 0): Promise<number> {
   for (;;) {
@@ -28,8 +28,8 @@ async function isOurs(port: number): Promise<boolean> {
 }
 
 /**
- * Between our look and its use, which may be seconds later and in a process that we start, another of our processes may
- * choose the same port. The UDP port of that number, which nobody needs, tells them: the system lets one process have it.
+ * Reserves a port among our processes: between the check and the use, which may be seconds later and in a child process,
+ * another process could choose the same port. The lock is the UDP port of the same number, which only one process can bind.
  */
 function isReserved(port: number): Promise<boolean> {
   return new Promise((resolve) => {

@@ -13,39 +13,39 @@ export interface GuardedCommand {
   cwd: string;
   env: NodeJS.ProcessEnv;
   user?: SystemUser | undefined;
-  /** Receives everything the process prints; appended to, readable by its owner only. */
+  /** File to which the output of the process is appended; readable by its owner only. */
   logFile: string;
-  /** Also receives everything the process prints, as it comes. */
+  /** Receives the output as it arrives. */
   onOutput?: (text: string) => void;
-  /** The signal by which `stop` asks for the end. */
+  /** The signal that `stop` sends first. */
   signal: 'SIGTERM' | 'SIGINT' | 'SIGQUIT';
   /** Milliseconds between a signal and SIGKILL. */
   grace: number;
-  /** The signal when we die; SIGKILL when absent, so that a new start finds ports and files free at once. */
+  /** The signal that the guard sends when this process dies. Default: SIGKILL, which frees ports and files immediately. */
   signalOnDeath?: 'SIGQUIT';
-  /** Paths deleted after the end, however it came about. */
+  /** Paths to delete when the process has ended, for whatever reason. */
   remove?: readonly string[];
 }
 
-/** A process that ends with the one that started it. */
+/** A child process that ends when its parent ends. */
 export interface GuardedProcess {
   readonly pid: number;
   /** Resolves, and never rejects, with how it ended: "exit code 1", "SIGKILL", "its guard was killed". */
   readonly ended: Promise<string>;
-  /** Asks for the end, forces it after the grace, and resolves when nothing is left. May be called again. */
+  /** Sends the stop signal, then SIGKILL after the grace period. Resolves when the process group has ended. Idempotent. */
   stop(): Promise<void>;
 }
 
-// The process waits for its guard to exist: were we killed in between, it would read the end of the pipe and leave.
+// The command starts only when its guard exists. If this process is killed before that, `read` fails and the shell exits.
 const LAUNCH = 'read -r go && exec "$@" </dev/null';
 
-// Waits for our pipe to close, which the kernel does however we die, and ends the process group then; "over" says that the
-// process has ended already, so that a number that may belong to another one by now is not signalled.
+// The kernel closes the pipe however this process dies; the guard then ends the process group. "over" means that the process
+// has already ended: its id may have been reused and must not be signalled.
 const GUARD = `
 trap '' HUP INT TERM
 alive() {
   [ -r /proc/self/stat ] || { kill -s 0 -- "-$group"; return; }
-  # A dead process stays listed until somebody asks for its exit code, which in a container may be nobody.
+  # A zombie stays listed until its parent reads its exit code; in a container there may be no such parent.
   read -r stat <"/proc/$group/stat" || return 1
   case "\${stat##*) }" in Z* | X*) return 1 ;; esac
 }
@@ -62,8 +62,8 @@ fi
 `;
 
 /**
- * Starts a process in a session of its own, so that a terminal's Ctrl-C reaches only us, beside a guard
- * that ends it when we die, by SIGKILL too. Whichever of the three is killed, the other two end.
+ * Starts a process in a new session, so that a terminal's Ctrl-C reaches only this process, and a guard that ends it when
+ * this process dies, even by SIGKILL. If any of the three is killed, the other two end.
  */
 export function startGuarded(options: GuardedCommand): GuardedProcess {
   const log = openSync(options.logFile, 'a', 0o600);
@@ -109,7 +109,7 @@ export function startGuarded(options: GuardedCommand): GuardedProcess {
     guard.once('exit', () => {
       resolve();
       if (reason !== undefined) return;
-      // Without its guard the process would survive our own death.
+      // Without its guard the process would survive its parent.
       reason = 'its guard was killed';
       signalGroup(pid, 'SIGKILL');
     });
@@ -117,10 +117,10 @@ export function startGuarded(options: GuardedCommand): GuardedProcess {
   const ended = new Promise<string>((resolve) => {
     child.once('exit', (code, signal) => {
       reason ??= signal ?? `exit code ${code}`;
-      // What it started in its own group goes with it.
+      // Kills the process group.
       signalGroup(pid, 'SIGKILL');
       guard.stdin.write('over\n');
-      // It waits for our end from here on, to delete what is to be deleted; we need not wait for it.
+      // The guard now only waits for this process to end, to delete the paths. No need to wait for the guard.
       guard.unref();
       (guard.stdin as Socket).unref();
       resolve(reason);
@@ -152,7 +152,7 @@ function forwardOutput(child: ChildProcess, log: number, onOutput: GuardedComman
     closeSync(log);
     return;
   }
-  // Written at once: what a process says last is what explains its end.
+  // Written synchronously: the last lines of a process explain its end.
   const forward = (data: Buffer): void => {
     writeSync(log, data);
     onOutput(data.toString());
@@ -166,10 +166,10 @@ function signalGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
   } catch {
-    // The group is gone, which is what a signal asks for.
+    // The process group has already ended.
   }
 }
 
 function ignore(): void {
-  // A pipe whose reader has ended, or a program that could not run: the exit that follows is what is reported.
+  // The pipe's reader has ended, or the program could not run: the exit event reports it.
 }

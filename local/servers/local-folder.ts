@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 
 /**
- * Makes the folder of data, logs and secrets for us alone. As root others may pass through it and not list it:
- * PostgreSQL runs as `nobody` then, whatever our umask. A folder that exists keeps its mode: LOCAL_DIR may name any.
+ * Creates the folder of data, logs and secrets, closed to other users. As root, other users may traverse but not list it,
+ * whatever the umask, because PostgreSQL then runs as `nobody`. An existing folder keeps its mode: LOCAL_DIR may name any.
  */
 export async function localFolder(directory: string): Promise<void> {
   const mode = process.getuid?.() === 0 ? 0o711 : 0o700;
@@ -18,8 +18,8 @@ function newSecret(): string {
 }
 
 /**
- * The secret kept in a file that its owner alone may read; made by the first call.
- * Two first calls at once return the same one.
+ * Returns the secret in a file that only its owner can read. The first call creates it.
+ * Concurrent first calls return the same secret.
  */
 export async function keptSecret(
   file: string,
@@ -34,7 +34,7 @@ export async function keptSecret(
   try {
     const draft = join(folder, 'secret');
     await writeFile(draft, `${await make()}\n`, { mode: 0o600 });
-    // A link appears whole or not at all, and never over a file that is there.
+    // link(2) is atomic and does not replace an existing file.
     await link(draft, file).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'EEXIST') throw error;
     });

@@ -2,12 +2,12 @@ import { connect as connectNats } from '@nats-io/transport-node';
 import { startConfigured } from './configured-server.js';
 import type { BackingService, ServiceOptions } from './started-service.js';
 
-/** Accounts of a thrown-away NATS: subjects of one are never seen by another, so that each test has its own. */
+/** Number of accounts of a temporary NATS server. Accounts do not share subjects, so that each test can have one. */
 export const NATS_ACCOUNTS = 512;
 
 /**
- * Starts a private NATS server with a generated password. Persistent, the URL names its one user. Thrown away, the server
- * has the users `account0` … `account511`, each alone in an account, all with that password; the URL names `account0`.
+ * Starts a private NATS server with a generated password. A persistent server has one user, which the URL names. A temporary
+ * server has the users `account0` … `account511` in separate accounts with the same password; the URL names `account0`.
  */
 export function startNats(options: ServiceOptions): Promise<BackingService> {
   const user = options.persistent ? 'oauth' : 'account0';
@@ -19,7 +19,7 @@ export function startNats(options: ServiceOptions): Promise<BackingService> {
       configuration: ({ port, password, folder }) =>
         [
           `host: "127.0.0.1"\nport: ${port}`,
-          // The audit trail is on disk. The limit is what all streams together may reserve, not what they use.
+          // The audit trail is on disk. The limit applies to the reserved space of all streams, not to the used space.
           `jetstream { store_dir: ${JSON.stringify(folder)}, max_memory_store: 0, max_file_store: 1TB }`,
           options.persistent ? oneUser(user, password) : accounts(password),
         ].join('\n'),

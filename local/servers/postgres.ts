@@ -19,7 +19,7 @@ const COMMON = {
   jit: 'off',
 };
 
-// Nothing of a test run survives it, so nothing has to reach the disk.
+// The data of a test run is deleted at its end, so it need not reach the disk.
 const THROWN_AWAY = {
   fsync: 'off',
   synchronous_commit: 'off',
@@ -33,7 +33,7 @@ const THROWN_AWAY = {
 
 const MARKER = join('postgres', 'data');
 
-/** Where data and packages are kept that PostgreSQL's user can reach. */
+/** Folder for data and packages that PostgreSQL's user can reach. */
 export function postgresFolder(directory: string, user: SystemUser | undefined): Promise<string> {
   return keptFolder(directory, user, MARKER);
 }
@@ -44,7 +44,7 @@ export async function startPostgres(options: ServiceOptions): Promise<BackingSer
   const kept = options.persistent ? await postgresFolder(options.directory, user) : undefined;
   const folder = kept ? join(kept, 'postgres') : await temporaryFolder('postgres', user);
   await mkdir(folder, { recursive: true });
-  // Passed through by the server's user, changed by us alone.
+  // The server's user may traverse it; only the current user may change it.
   await chmod(folder, 0o711);
 
   const packages = kept ?? (await postgresFolder(options.directory, user));
@@ -70,10 +70,10 @@ export async function startPostgres(options: ServiceOptions): Promise<BackingSer
       env: serverEnvironment(server.libraryPath),
       user,
       logFile,
-      // Fast shutdown: open sessions are ended and what they committed is written.
+      // Fast shutdown: ends open sessions and writes their committed data.
       signal: options.persistent ? 'SIGINT' : 'SIGQUIT',
       grace: 5_000,
-      // Immediate shutdown ends every session's process too, which SIGKILL would leave running for a while.
+      // Immediate shutdown also ends the processes of the sessions, which survive a SIGKILL for a while.
       signalOnDeath: 'SIGQUIT',
       remove: options.persistent ? [] : [folder],
     });
@@ -87,7 +87,7 @@ async function initialize(
   password: string,
   user: SystemUser | undefined,
 ): Promise<void> {
-  // Made beside its place and moved there whole: a start that is killed here leaves nothing half done.
+  // Created in a draft folder and renamed, so that a killed start leaves no incomplete data folder.
   const draft = await mkdtemp(join(folder, 'draft-'));
   const data = join(draft, 'data');
   const passwordFile = join(draft, 'password');
@@ -133,9 +133,9 @@ async function exists(path: string): Promise<boolean> {
 }
 
 /**
- * Makes way for a server on a data folder whose last one was killed. PostgreSQL refuses to start while the number in
- * postmaster.pid belongs to a living process, even one that has nothing to do with it: then the file goes. A postmaster of
- * this very folder is ended first, at most 20 seconds.
+ * Prepares a data folder whose last server was killed. PostgreSQL refuses to start while the process id in postmaster.pid
+ * belongs to any live process: if that process is not a postmaster of this folder, deletes the file. A postmaster of this
+ * folder is stopped first, for at most 20 seconds.
  */
 async function clearStalePid(data: string): Promise<void> {
   const file = join(data, 'postmaster.pid');

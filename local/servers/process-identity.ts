@@ -2,13 +2,13 @@ import { readFile } from 'node:fs/promises';
 import { runCommand } from './run-command.js';
 
 /**
- * When a living process began, in the system's own notation: together with its number it never names another process.
- * Undefined if no such process runs. A zombie, whose parent has not read its exit code yet, does not run.
+ * Start time of a live process, in the system's notation. With the process id it identifies a process uniquely.
+ * Undefined if the process does not run; a zombie does not run.
  */
 export async function startOf(pid: number): Promise<string | undefined> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
   if (stat !== undefined) {
-    // After the name, which may contain anything: state, parent, …; the start is field 22 of proc(5).
+    // The name may contain any character; state, parent and so on follow it. The start time is field 22 (proc(5)).
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return fields[0] === 'Z' || fields[0] === 'X' ? undefined : fields[19];
   }

@@ -2,7 +2,7 @@ import { Redis } from 'ioredis';
 import { startConfigured } from './configured-server.js';
 import type { BackingService, ServiceOptions } from './started-service.js';
 
-/** Logical databases of the private Redis: one for each isolated test at a time. */
+/** Number of logical databases of the private Redis: one for each isolated test that runs. */
 const REDIS_DATABASES = 512;
 
 /** Starts a private Redis with a generated password; the URL names its database 0. */
@@ -45,7 +45,7 @@ async function connect(url: string): Promise<void> {
     await client.connect();
     await client.ping();
   } finally {
-    // On a connection that has ended it would leave a timer behind, which keeps a worker from ending.
+    // On a closed connection it would leave a timer that keeps a Jest worker alive.
     if (client.status !== 'end') client.disconnect();
   }
 }

@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
 
-/** Numbers of a user of this machine, as `spawn` takes them. */
+/** User and group ids for `spawn`. */
 export interface SystemUser {
   uid: number;
   gid: number;
 }
 
-/** How a command is run: as whom, where, with which environment, and for how long at most (milliseconds). */
+/** User, folder, environment and timeout (milliseconds) of a command. */
 export interface CommandOptions {
   user?: SystemUser | undefined;
   cwd?: string;
@@ -37,7 +37,7 @@ export function runCommand(
     });
     child.stdout.on('data', (data: Buffer) => (result.stdout += data.toString()));
     child.stderr.on('data', (data: Buffer) => (result.stderr += data.toString()));
-    // Not spawn's own timeout, which goes on waiting for a program that never began.
+    // Not spawn's timeout, which never fires for a program that could not start.
     const timer = setTimeout(() => child.kill('SIGKILL'), options.timeout ?? 300_000);
     const end = (last: Partial<CommandResult>): void => {
       clearTimeout(timer);

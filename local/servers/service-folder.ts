@@ -8,9 +8,9 @@ import { runCommand, type SystemUser } from './run-command.js';
 const NAME = 'scheduling-oauth';
 
 /**
- * A folder that the given user can reach, for files that must be kept: `directory`, or `/var/tmp/scheduling-oauth-<hash
- * of directory>-<id>` when it lies in a folder that only we may enter. A folder where `marker` already exists goes first,
- * so that a later change of permissions never makes data look lost.
+ * Returns a folder for persistent files that the given user can reach: `directory`, or `/var/tmp/scheduling-oauth-<hash
+ * of directory>-<id>` if the user cannot enter `directory`. A folder that already contains `marker` is preferred, so that
+ * data are found again after a change of permissions.
  */
 export async function keptFolder(
   directory: string,
@@ -32,14 +32,14 @@ export async function keptFolder(
   return ownFolder(fallback);
 }
 
-/** Its name contains a hash of the folder and a number that the folder keeps, so that removing the folder starts afresh. */
+/** The name contains a hash of the folder and an id stored in the folder: without the folder, a new start gets a new name. */
 async function fallbackFolder(directory: string): Promise<string> {
   const hash = createHash('sha256').update(resolve(directory)).digest('hex').slice(0, 16);
   const id = await keptSecret(join(directory, 'data-id'), () => randomBytes(8).toString('hex'));
   return join('/var/tmp', `${NAME}-${hash}-${id}`);
 }
 
-/** Removes what a removed folder of the same name left behind. */
+/** Deletes folders with the same hash and another id: the folder that they belonged to was deleted. */
 async function removeAbandoned(folder: string): Promise<void> {
   const siblings = `${basename(folder).slice(0, -17)}-`;
   for (const name of await readdir('/var/tmp')) {
@@ -49,7 +49,7 @@ async function removeAbandoned(folder: string): Promise<void> {
   }
 }
 
-/** A new folder of ours, mode 0700, for files that are thrown away; in a place that the given user can reach. */
+/** Creates a temporary folder with mode 0700 in a place that the given user can reach. */
 export async function temporaryFolder(role: string, user: SystemUser | undefined): Promise<string> {
   for (const base of [tmpdir(), '/tmp', '/var/tmp']) {
     if (user && !(await canEnter(base, user))) continue;
@@ -58,7 +58,7 @@ export async function temporaryFolder(role: string, user: SystemUser | undefined
   throw new Error('no temporary folder can be used: set TMPDIR to one that every user may enter');
 }
 
-/** Makes a folder that others may pass through and only we may change; refuses what somebody else put there. */
+/** Creates a folder that others may traverse but not change. Rejects an existing folder of another user. */
 async function ownFolder(path: string): Promise<string> {
   await mkdir(path, { mode: 0o711 }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error;

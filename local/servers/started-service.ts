@@ -11,7 +11,7 @@ export type BackingServer = Extract<FoundServer['name'], 'postgres' | 'redis-ser
 export interface ServiceOptions {
   /** Folder of persistent data, logs and unpacked packages. */
   directory: string;
-  /** Kept between runs with safe settings; otherwise fast settings in a temporary folder that is deleted at the end. */
+  /** True: data are kept between runs. False: fast, unsafe settings in a temporary folder that is deleted at the end. */
   persistent: boolean;
   find(server: BackingServer, folder: string): Promise<FoundServer[]>;
 }
@@ -24,7 +24,7 @@ export interface BackingService {
   process: GuardedProcess;
 }
 
-/** One attempt at a service: its process on this port, and a check that resolves when it serves our user. */
+/** One attempt to start a service: its process, and a check that resolves when it accepts our credentials. */
 interface Attempt {
   url: string;
   process: GuardedProcess;
@@ -32,8 +32,8 @@ interface Attempt {
 }
 
 /**
- * Starts a server on a free port and waits until it answers, at most 60 seconds. The port may be taken between its choice
- * and its use, so that an early end is tried again; the third one is an error with the last lines of the log.
+ * Starts a server on a free port and waits up to 60 seconds until it answers. Another program may take the port before the
+ * server does, so an early exit is retried; the third exit is an error with the last lines of the log.
  */
 export async function startService(
   name: string,
@@ -64,7 +64,7 @@ export async function startService(
   throw new Error(`${name} did not start (${reason}). The end of ${logFile}:\n${lastLines(log, 12)}`);
 }
 
-/** Resolves with undefined once it answers, with what is wrong when it does not in 60 s, and is given up by the signal. */
+/** Resolves with undefined when the server answers, or with the last error after 60 s. The signal cancels it. */
 async function answers(connect: () => Promise<void>, over: AbortSignal): Promise<string | undefined> {
   const deadline = Date.now() + 60_000;
   while (!over.aborted && Date.now() < deadline) {

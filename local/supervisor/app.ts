@@ -17,7 +17,7 @@ interface AppCommand {
   /** Path from the root of the repository or of its build, without extension. */
   main: string;
   port: number;
-  /** Whether it has `/readyz` on an internal port. Otherwise it is ready when it accepts connections. */
+  /** True if it has `/readyz` on an internal port. Otherwise it is ready when it accepts connections. */
   internal: boolean;
   env: NodeJS.ProcessEnv;
   /** Files to delete when the process ends, for whatever reason. */

@@ -5,7 +5,7 @@ import { StartError } from './settings.js';
 
 /** The lock on a folder of data. */
 export interface FolderLock {
-  /** Whether the lock was stale: the processes of a killed npm start may still be ending. */
+  /** True if the lock was stale: processes of a killed npm start may still be stopping. */
   wasStale: boolean;
   release(): Promise<void>;
 }

@@ -32,7 +32,7 @@ export async function checkExternalServices(env: NodeJS.ProcessEnv, timeout: num
   throw new StartError([...problems.flat(), advice].join('\n'));
 }
 
-/** One server of a cluster is enough. URLs without a host, such as those of sockets, are not checked. */
+/** One server of a cluster is enough. URLs without a host, such as socket URLs, are not checked. */
 function addressesOf(text: string, defaultPort: number): Address[] {
   return text
     .split(/,(?=\s*\w+:\/\/)/)

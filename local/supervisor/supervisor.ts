@@ -92,7 +92,7 @@ export class Supervisor {
   /** Ends everything, in the order that lets each part finish its work. May be called at any time. */
   async stop(): Promise<void> {
     this.stopping = true;
-    // Without the right to this folder what is there belongs to another one.
+    // Another instance holds the lock on this folder.
     if (!this.lock) return;
     await rm(this.runFile, { force: true });
     await Promise.all(this.apps.map(({ process }) => process.stop()));

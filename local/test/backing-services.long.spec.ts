@@ -43,13 +43,13 @@ describe('backing services', () => {
 
   it('are those that the environment names, and are left running', async () => {
     const { databaseUrl, redisUrl, natsUrl } = testServices();
-    // Those of its own: servers that this process has started begin and end sessions.
+    // Direct children only: servers started by this process create and end session processes.
     const children = async (): Promise<number[]> =>
       (await descendantsOf(process.pid)).filter(({ parent }) => parent === process.pid).map(({ pid }) => pid);
     const before = await children();
     const given = await start({ DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, NATS_URL: natsUrl }, NOWHERE);
     expect(given).toMatchObject({ databaseUrl, redisUrl, natsUrl });
-    // Processes of earlier tests may end meanwhile.
+    // Processes of earlier tests may still be ending.
     expect((await children()).filter((pid) => !before.includes(pid))).toEqual([]);
     await given.stop();
     await answers(given);
@@ -157,7 +157,7 @@ async function sql(url: string, statement: string): Promise<void> {
 }
 
 async function redisAnswers(url: string): Promise<void> {
-  // Without its own first question, whose answer would hide that of ours.
+  // Without the ready check, whose error would hide the error of SET.
   const client = new Redis(url, { enableReadyCheck: false, retryStrategy: () => null });
   let refused: Error | undefined;
   client.on('error', (error) => (refused ??= error));

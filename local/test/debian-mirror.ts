@@ -15,7 +15,7 @@ Description: says a version
 
 /** A mirror of a distribution that has one package, for the machine's own apt. */
 export class DebianMirror {
-  /** Each sends the other half of a package whose first one is on its way. */
+  /** Each function sends the second half of a package whose first half has been sent. */
   readonly halves: (() => void)[] = [];
   /** Change of the package during the download. */
   how: 'whole' | 'halved' | 'damaged' = 'whole';
@@ -75,7 +75,7 @@ export class DebianMirror {
   }
 }
 
-/** The environment of a machine whose apt knows one mirror, and has no list yet. */
+/** Environment of a machine whose apt uses only this mirror and has no package lists. */
 export async function aptOf(folder: string, mirror: string): Promise<NodeJS.ProcessEnv> {
   const [config, sources] = [join(folder, 'apt.conf'), join(folder, 'sources.list')];
   await mkdir(join(folder, 'state/lists/partial'), { recursive: true });

@@ -72,7 +72,7 @@ describe('missing servers', () => {
       const mirror = await DebianMirror.start(folder);
       const env = await mirror.env();
       const options = { user: undefined, env, progress: () => undefined };
-      // Installed packages have their names from there, whatever a mirror has.
+      // apt also lists the names of installed packages, whatever the mirror contains.
       const attempt = debianServer('nginx', join(folder, 'local'), options);
       await expect(attempt).rejects.toThrow(/nginx.*(no package of nginx|find a source to download)/s);
       mirror.stop();
@@ -164,7 +164,7 @@ if (isDebian) {
   });
 }
 
-/** What stands beside the unpacked packages, and they themselves. */
+/** Contents of the packages folder: unpacked packages and drafts. */
 async function leftIn(folder: string): Promise<string[]> {
   return readdir(join(folder, 'local/packages')).catch(() => []);
 }

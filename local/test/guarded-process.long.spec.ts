@@ -11,7 +11,7 @@ const REGISTER = fileURLToPath(new URL('../../test/jest/register-typescript.mjs'
 const PARENT = fileURLToPath(new URL('backing-parent.ts', import.meta.url));
 const WITHIN = 60_000;
 
-// The order matters: who keeps data goes on with those that the test before left.
+// The order matters: each persistent start continues with the data of the previous test.
 describe('a process that started services', () => {
   let directory: string;
   let parent: ChildProcess;
@@ -76,7 +76,7 @@ describe('a process that started services', () => {
     expect(await survivorsOf(started, WITHIN)).toEqual([]);
   });
 
-  it('reuses the data of a killed server, and can be followed at once by another process', async () => {
+  it('reuses the data of a killed server, and can be restarted immediately', async () => {
     await start('persistent');
     const first = started;
     parent.kill('SIGKILL');

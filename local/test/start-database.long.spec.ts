@@ -49,13 +49,13 @@ describe('npm start with DATABASE_URL of a database with another application’s
     expect(await tables()).toEqual(['public.users']);
   });
 
-  it('never uses another application’s tables as its own', async () => {
+  it('never uses the tables of another application', async () => {
     expect(await start({ DATABASE_SCHEMA: 'public' }, '--seed').exit).toBe(1);
     expect(product.output).toMatch(/tables of another application \(users\).*DATABASE_SCHEMA/);
     expect(await tables()).toEqual(['public.users']);
   });
 
-  it('works beside them in a schema of its own, from the login to the revocation of its tokens', async () => {
+  it('works in a separate schema of the same database, from the login to the revocation of its tokens', async () => {
     start({}, '--seed');
     await product.ready();
     expect(product.output).toContain(`${new URL(database.url).pathname}, schema oauth\n`);

@@ -1,7 +1,7 @@
 import type { AppName } from '#test/support/app-process.js';
 import { type Dependency, DependentApps } from '#test/end-to-end/dependent-apps.js';
 
-/** Every order for the app with three dependencies; for the others, every order of theirs, with the rest before and after. */
+/** Start orders: all orders for the app with three dependencies; for other apps, each order of their own dependencies. */
 const ORDERS: [order: Dependency[], apps: AppName[]][] = [
   [
     ['postgres', 'redis', 'nats'],

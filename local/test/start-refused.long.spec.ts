@@ -12,7 +12,7 @@ describe('npm start refuses', () => {
   let resourcePort: string;
   let refused: Record<'taken' | 'unreachable' | 'wrong', StartedProduct>;
 
-  /** Each start has a folder of its own, so that none waits for another. */
+  /** Each start has its own folder, so that no start waits for another one's lock. */
   async function start(
     settings: (place: Record<string, string>) => Record<string, string>,
     ...args: string[]

@@ -32,7 +32,7 @@ npm run bench:growth compares 1,000 live grants with 1,000,000.
 const SECONDS = 4;
 const CODES = 4_000;
 const PEOPLE = 100;
-/** V8 collects the garbage of a start or of a load when nothing has been asked of the process for a while. */
+/** V8 collects garbage when a process has been idle for a while. */
 const IDLE_MS = 30_000;
 
 async function run(product: Product): Promise<Report> {
@@ -81,7 +81,7 @@ async function memoryWhenIdle(apps: Product['apps']): Promise<Usage['memory']> {
   return (await usageOf(apps)).memory;
 }
 
-/** @throws Error that names what is no option */
+/** @throws Error that names the unknown option */
 function options(): Partial<Record<'write' | 'peers' | 'help', boolean | undefined>> {
   const flag = { type: 'boolean' } as const;
   return parseArgs({ options: { write: flag, peers: flag, help: flag } }).values;

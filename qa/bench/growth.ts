@@ -143,7 +143,7 @@ function comparison(
   ].join('\n');
 }
 
-/** @throws Error that names what is no option */
+/** @throws Error that names the unknown option */
 function options(): { readonly grants: number; readonly help: boolean } {
   const { grants, help } = parseArgs({
     options: { grants: { type: 'string', default: '1000000' }, help: { type: 'boolean', default: false } },

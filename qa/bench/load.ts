@@ -2,7 +2,7 @@ import autocannon from 'autocannon';
 
 /** A kind of request. Requests may differ, because codes are single-use. */
 export interface Case {
-  /** As shown in the report. */
+  /** Name in the report. */
   readonly name: string;
   readonly url: string;
   /** The status of the answer; another one is an error of the measurement. */
@@ -47,7 +47,7 @@ export async function load(
       error instanceof Error ? reject(error) : resolve(done),
     );
     instance.on('response', (_client, answer, _bytes, time) => {
-      // autocannon's own histogram knows whole milliseconds only, and it notices the end up to a second late.
+      // autocannon's histogram has a resolution of 1 ms, and autocannon notices the end up to a second late.
       times.push(time);
       end = performance.now();
       if (answer !== status) wrong.set(answer, (wrong.get(answer) ?? 0) + 1);

@@ -8,9 +8,9 @@ export interface Figures {
   readonly name: string;
   /** One request at a time. */
   readonly alone: Timing;
-  /** As many requests as the machine can process. */
+  /** Concurrent requests that saturate the machine. */
   readonly busy: Timing;
-  /** Milliseconds of CPU a request, by process. */
+  /** Milliseconds of CPU per request, by process. */
   readonly cpu: Readonly<Record<string, number>>;
   /** Round trips a request, by server. */
   readonly calls: Readonly<Record<string, number>>;
@@ -90,7 +90,7 @@ async function serverTimes(): Promise<Record<string, number>> {
   return times;
 }
 
-/** CPU time that processes have used since they started, in milliseconds; one that is gone counts as 0. */
+/** CPU time of the processes since their start, in milliseconds. A process that has ended counts as 0. */
 export async function cpuOf(pids: readonly number[]): Promise<number> {
   let ticks = 0;
   for (const pid of pids) {

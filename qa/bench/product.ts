@@ -43,7 +43,7 @@ export async function startProduct(): Promise<Product> {
     ...DEFAULT_LIFETIMES,
     code: CODE_LIFETIME,
   });
-  // As in the redis.conf of a deployment.
+  // Persistent, like the Redis of a deployment.
   await fixture.redis.config('SET', 'appendonly', 'yes');
   const ports = await Promise.all(Array.from({ length: 3 }, freePort));
   const [authUrl = '', baseUrl = '', apiUrl = ''] = ports.map((port) => `http://127.0.0.1:${port}`);

@@ -128,7 +128,7 @@ async function writeInto(path: string, report: string): Promise<void> {
   );
 }
 
-/** Writes the comparison with the peers into docs/performance.md, and its chart beside it. */
+/** Writes the comparison with the peers to docs/performance.md, and its chart to docs/performance.svg. */
 export async function writePeers(report: string, chart: string): Promise<void> {
   await writeInto('docs/performance.md', report);
   await writeFile('docs/performance.svg', chart);

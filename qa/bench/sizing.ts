@@ -1,13 +1,13 @@
 import type { Figures } from './measure.js';
 import type { Storage } from './storage.js';
 
-/** What a connected user's day is made of. Others are yours to put in: `npm run bench` computes the table. */
+/** Requests per connected user and day. To size for other numbers, change them here and run `npm run bench`. */
 export const DAY = { logins: 0.1, refreshes: 24, apiCalls: 24 };
-/** The busiest hour has so many times the requests of a mean one. */
+/** Ratio of requests in the busiest hour to requests in an average hour. */
 const PEAK = 3;
-/** What the autoscalers aim at. */
+/** Target utilization of the autoscalers. */
 const UTILIZATION = 0.7;
-/** Of k8s/overlays/production: one for each zone. */
+/** Minimum replicas in k8s/overlays/production: one per zone. */
 const LEAST = 3;
 /** Room for rows that have expired, dead tuples and the next growth. */
 const ROOM = 2;

@@ -45,7 +45,7 @@ const SHARED_FOR_MS = 20 * 60_000;
  * credentials of another. A credential that a request may have invalidated is not used in a valid request again.
  */
 export class Actor {
-  /** Each pair has a grant of its own: no other request uses a credential of that grant. */
+  /** Each pair belongs to a separate grant: no other request uses a credential of that grant. */
   private pairs: TokenPair[] = [];
   private readonly retired: string[] = [];
   private cookie: string | null = null;

@@ -12,7 +12,7 @@ export interface Finding {
   readonly detail: string;
 }
 
-/** What the oracle needs to know of a request to check its answers. */
+/** The properties of a request that determine its correct answers. */
 export interface SentRequest {
   /** The endpoint, or the kind of distortion. */
   readonly where: string;

@@ -183,7 +183,7 @@ export function distort(recipe: Distortion, bytes: Buffer): Distorted {
   return { transmission: once(Buffer.from(recipe.replacement, 'latin1')) };
 }
 
-/** Whether the framing is unambiguous: five bytes are the body, and a second request follows. */
+/** True if the framing is unambiguous: five bytes are the body, and a second request follows. */
 function isUnambiguous(framing: string): boolean {
   return framing.startsWith('Upgrade');
 }

@@ -109,7 +109,7 @@ const PAUSE_MS = 2_000;
 interface Message {
   /** Valid data. */
   readonly data: (actor: Actor) => Promise<Record<string, unknown>>;
-  /** Whether a response to valid data is correct; absent for a broadcast. */
+  /** Checks the response to valid data; absent for a broadcast. */
   readonly isExpected?: (response: Record<string, unknown>) => boolean;
 }
 

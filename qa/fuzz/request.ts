@@ -76,7 +76,7 @@ export async function sendAndCheck(
   }
 }
 
-/** Whether a valid request may be retried: after a 503, and after a 408 that the server did not send before its limit. */
+/** True if a valid request may be retried: after a 503, and after a 408 that was not sent before the server's timeout. */
 export function mayBeBusy({ answers: [first], milliseconds }: Exchange): boolean {
   return first?.status === 503 || (first?.status === 408 && milliseconds >= REQUEST_TIMEOUT_MS);
 }

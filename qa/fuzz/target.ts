@@ -9,7 +9,7 @@ export type Tally = (where: string, outcome: string) => void;
 /** A transport over which the product is fuzzed. */
 export interface Target<Recipe = unknown> {
   readonly name: 'http' | 'raw' | 'nats';
-  /** How many lanes run concurrently, each with an actor of its own. */
+  /** Number of concurrent lanes, each with its own actor. */
   readonly lanes: number;
   readonly recipe: Arbitrary<Recipe>;
   run(recipe: Recipe, actor: Actor): Promise<Finding[]>;

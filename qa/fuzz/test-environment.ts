@@ -75,7 +75,7 @@ export async function startTestEnvironment(
         NATS_URL: services.natsUrl,
         TOKEN_KEYS: tokenKeys,
         ...(name !== 'resource' && { ID_TOKEN_KEYS: keys[name] }),
-        // As behind an ingress: login attempts are counted per forwarded client address.
+        // Login attempts are counted per forwarded client address, like behind an ingress.
         TRUSTED_PROXIES: '127.0.0.1',
         NODE_OPTIONS: `--import=${pathToFileURL(join(process.cwd(), 'dist/qa/fuzz/probe.js')).href}`,
         FUZZ_PROBE: probeOf(name),

@@ -10,11 +10,11 @@ export interface Piece {
 /** A client's actions on one connection. */
 export interface Transmission {
   readonly pieces: readonly Piece[];
-  /** What follows the last piece: the connection stays open, its sending half ends, or it is reset. */
+  /** After the last piece, the connection stays open, its sending half is closed, or it is reset. */
   readonly ending: 'wait' | 'half-close' | 'reset';
   /** The methods of the requests in their order: an answer to HEAD has no body. */
   readonly methods: readonly string[];
-  /** The exchange ends after this many answers; absent: when no more arrive. */
+  /** Number of answers that end the exchange; without it, the exchange ends when answers stop arriving. */
   readonly answers?: number;
 }
 
@@ -150,7 +150,7 @@ function readChunks(bytes: Buffer, start: number): { body: Buffer; end: number }
   }
 }
 
-/** The value of an answer's header, and those of a repeated one joined. */
+/** Value of a response header; the values of a repeated header are joined. */
 export function header({ headers }: Answer, name: string): string | undefined {
   const values = headers.filter(([other]) => other === name).map(([, value]) => value);
   return values.length === 0 ? undefined : values.join(', ');

@@ -50,7 +50,7 @@ export function documentOf({ info, servers, tags, securitySchemes }: Outline, ap
     for (const route of routes) {
       if (!route.operation) throw new TypeError(`${route.handler} has no @ApiOperation`);
       const item = (paths[route.path] ??= own ? { servers: own } : {});
-      // Ways of logging in have controllers of their own at the same paths, and one description.
+      // The controllers of the login methods share paths, and so one description.
       const before = described.get(`${route.method} ${route.path}`);
       if (before && before !== route.operation)
         throw new TypeError(`${route.handler}: described in two ways`);

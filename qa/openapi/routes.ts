@@ -19,7 +19,7 @@ export interface Route {
   readonly operation: OperationDescription | undefined;
   /** DTO of the body. */
   readonly dto: Type | undefined;
-  /** What `@Header` sets. */
+  /** Headers set by `@Header`. */
   readonly headers: readonly { readonly name: string; readonly value: string }[];
 }
 

@@ -67,7 +67,7 @@ export class Browser {
    * Disconnects a client on the page of connected applications.
    *
    * @param onRequest called with the time at which the request is sent
-   * @returns when it was answered
+   * @returns the time of the response
    */
   async revoke(client: Client, onRequest: (at: number) => void): Promise<number> {
     const url = this.url(`/auth/apps/revoke?client_id=${client.client_id}`);

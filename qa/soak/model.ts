@@ -135,7 +135,7 @@ export class Model {
     if (isUnavailable(attempt)) return;
     if (what === 'code') this.statistics.codeReplays += 1;
     else this.statistics.refreshTokenReplays += 1;
-    // Redis without its data has neither the code nor the generation of the refresh token.
+    // After losing its data, Redis has no code and no generation of the refresh token.
     const lost = this.timeline.lostData(since, attempt.answeredAt);
     if (attempt.status !== 200)
       return lost

@@ -18,7 +18,7 @@ export type Effect = 'killed' | 'stopped' | 'restarted' | 'cut off' | 'half-open
 export interface FaultKind {
   readonly target: App | Server;
   readonly effect: Effect;
-  /** How long after the fault's end requests may still fail because of it, in milliseconds. */
+  /** Milliseconds after the fault's end in which requests may still fail because of it. */
   readonly settleMs: number;
 }
 

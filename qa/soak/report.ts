@@ -31,7 +31,7 @@ export interface Report {
   readonly operations: readonly (Counts & { readonly operation: Operation })[];
   readonly statistics: Statistics;
   readonly violations: readonly ViolationReport[];
-  /** The folder of the logs; null if there is no violation. */
+  /** The folder of the logs; null without violations. */
   readonly logs: string | null;
 }
 
@@ -150,7 +150,7 @@ interface Statistics {
   parallelRefreshes: number;
   /** Refreshes that succeeded on a retry after a lost answer. */
   retriedRefreshes: number;
-  /** Refreshes that an outage delayed beyond the retry window, and those of them that were refused. */
+  /** Refreshes that an outage delayed beyond the retry window; `lateRefusals` of them were refused. */
   lateRefreshes: number;
   lateRefusals: number;
   /** Codes lost to a lost answer or to a restart of Redis: the user authorizes again. */

@@ -68,7 +68,7 @@ async function newPostgres(): Promise<PrivateServer> {
   const find: Parameters<typeof startPostgres>[0]['find'] = async (server) => [await serverProgram(server)];
   let service: BackingService;
   const start = async () => void (service = await startPostgres({ directory, persistent: true, find }));
-  /** Signals the descendants one by one: each session is a process in a process group of its own. */
+  /** Signals each descendant, because every session process has its own process group. */
   const signal = async (name: NodeJS.Signals) => {
     const { pid } = service.process;
     for (const target of [pid, ...(await descendantsOf(pid)).map((process) => process.pid)])

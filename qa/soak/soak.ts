@@ -26,7 +26,7 @@ export interface SoakOptions {
   readonly minutes: number;
   readonly steps?: number;
   readonly kinds: readonly FaultKind[];
-  /** How many users use every feature. A third as many only connect and revoke. */
+  /** Number of users that use every feature. A third as many only connect and revoke. */
   readonly accounts: number;
   /** Milliseconds without faults before the final audit. */
   readonly quietMs: number;

@@ -73,7 +73,7 @@ export class Timeline {
     return this.redisHad(['emptied'], from, to);
   }
 
-  /** Whether Redis restarted between two times. It refuses codes from before a restart. */
+  /** True if Redis restarted between two times. Codes from before a restart are refused. */
   restartedRedis(from: number, to: number): boolean {
     return this.redisHad(['emptied', 'killed'], from, to);
   }
@@ -83,7 +83,7 @@ export class Timeline {
     return this.inEffect(from, to).filter(({ fault }) => mayFail(fault, operation, servedBy));
   }
 
-  /** How long after its confirmed revocation an API may accept a token, in milliseconds. */
+  /** Milliseconds after the confirmed revocation in which an API may still accept the token. */
   maxRevocationDelay(requestedAt: number, usedAt: number): number {
     const delays = this.inEffect(requestedAt, usedAt).map(({ fault }) => delayOf(fault));
     return Math.max(PROPAGATION_MS, ...delays);
@@ -106,7 +106,7 @@ export class Timeline {
   }
 }
 
-/** Whether a fault may make an operation fail. All other operations must succeed during the fault. */
+/** True if a fault may make an operation fail. All other operations must succeed during the fault. */
 function mayFail({ kind, replica }: Fault, operation: Operation, servedBy: ServedBy): boolean {
   const needsTokenApp = NEED_TOKEN_APP.includes(operation);
   switch (kind.target) {
@@ -126,7 +126,7 @@ function mayFail({ kind, replica }: Fault, operation: Operation, servedBy: Serve
   }
 }
 
-/** How long a fault may delay the broadcast of a confirmed revocation, in milliseconds. */
+/** Longest delay of the broadcast of a confirmed revocation by a fault, in milliseconds. */
 function delayOf({ kind, replica }: Fault): number {
   switch (kind.target) {
     case 'nats':

@@ -10,7 +10,7 @@ export interface Violation {
   readonly history?: readonly string[];
   /** Faults since this time may be related. Milliseconds since the soak began. */
   readonly since: number;
-  /** Whether the rule has a deadline: a busy machine may violate it, too. */
+  /** True if the rule has a deadline, which a busy machine may miss, too. */
   readonly timeDependent?: boolean;
 }
 

@@ -181,7 +181,7 @@ describe('the model of the soak test', () => {
     expect(rules()).toEqual(['an access token of an honest client is accepted']);
   });
 
-  it('reports a code that is redeemed twice, at once or later', () => {
+  it('reports a code that is redeemed twice, concurrently or later', () => {
     const { model, rules } = newOracle();
     const grant = new Grant(0);
     model.checkRedemption(grant, [redeemed(100), redeemed(101, '2')]);

@@ -99,7 +99,7 @@ describe('a build', () => {
     expect(await printed()).toBe('first');
   });
 
-  it('replaces an app in one step: a process that reads it meanwhile reads all of the old one', async () => {
+  it('replaces an app atomically: a process that is reading it reads all of the old version', async () => {
     const file = join(folder, 'dist/apps/operator.cjs');
     const reader = await open(file);
     const { size } = await reader.stat();
@@ -112,7 +112,7 @@ describe('a build', () => {
     expect(await printed()).toBe('replaced');
   });
 
-  it('of several processes at once happens once', async () => {
+  it('runs once for several concurrent processes', async () => {
     await write(WORD, "export const word = 'together';\n");
     const outcomes = await Promise.all(Array.from({ length: 6 }, build));
     expect(outcomes.map(({ code }) => code)).toEqual([0, 0, 0, 0, 0, 0]);

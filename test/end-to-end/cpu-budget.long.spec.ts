@@ -6,10 +6,10 @@ import { type RunningProduct, startProduct } from './running-product.js';
 import { ProductUser } from './use-product.js';
 
 /**
- * How many times the CPU of a bare Fastify route a request may cost. The route reads the same request and gives an answer of
- * about the same size; the client's CPU is in both. Each budget is 1.5 times the highest seen on two kinds of machine: 4.1 for a
- * forged refresh token, 5.9 for a refresh, 3.1 for a known token at the API. Without logging, as the log would go to the tests'
- * output.
+ * Maximum CPU of a request, as a multiple of a bare Fastify route, which reads the same request and returns a response of about
+ * the same size. Both include the client's CPU. Each budget is 1.5 times the highest value measured on two kinds of machine: 4.1
+ * for a forged refresh token, 5.9 for a refresh, 3.1 for a known token at the API. Logging is off, because the log would go to
+ * the output of the tests.
  */
 const BUDGET = { forged: 6.2, refresh: 8.8, known: 4.6 };
 
@@ -48,7 +48,7 @@ beforeAll(async () => {
     form: { port: plain, request: forged, status: 200 },
     get: { port: plain, request: get, status: 200 },
     forged: { port: token, request: forged, status: 400 },
-    // Repeats one refresh within the retry window, which costs as much as the first.
+    // Repeats one refresh within the retry window, at the same cost as the first.
     refresh: { port: token, request: form(String(body['refresh_token'])), status: 200 },
     known: { port: resource, request: get, status: 200 },
   };

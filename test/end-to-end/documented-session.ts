@@ -111,7 +111,7 @@ export class DocumentedSession {
     return [...this.actual].reduce((result, [example, actual]) => result.replaceAll(example, actual), text);
   }
 
-  /** An output of the document as a pattern: `…` is any text, on a line of its own any lines. */
+  /** Converts a documented output to a pattern: `…` matches any text, and a line with only `…` matches any lines. */
   private patternOf(output: string): { pattern: RegExp; examples: string[] } {
     const examples: string[] = [];
     const known = [...this.actual.keys()].map(escaped);

@@ -21,7 +21,7 @@ const anchorsOf = (file: string) =>
       .replaceAll(/\s/g, '-'),
   );
 
-/** Whether "docs/deploy.md#alerts" names a file, and a heading in it. */
+/** True if the file of a link such as "docs/deploy.md#alerts" exists and has the heading. */
 function exists(link: string): boolean {
   const [file = '', anchor] = link.split('#');
   return existsSync(file) && (anchor === undefined || anchorsOf(file).includes(anchor));

@@ -76,7 +76,7 @@ const statusesOf = ({ access_token }: TokenPair) =>
 
 const TO_LOGIN = /no code: 303 \/auth\/login/;
 
-/** Checks that the user's tokens, code and session are refused at once. */
+/** Checks that the user's tokens, code and session are refused immediately. */
 async function expectAccessEnded(
   person: Person,
   pairs: readonly TokenPair[],

@@ -88,7 +88,7 @@ interface Step {
   readonly token_keys: string;
 }
 
-/** What `keys next` prints, once all processes have answered it and recorded their rings. */
+/** Output of `keys next` once all processes have answered and recorded their rings. */
 async function nextStep(present: string, ...args: string[]): Promise<Step> {
   let printed = '';
   await until('keys next knows the step', 60_000, async () => {
@@ -116,7 +116,7 @@ async function delivered(send: () => Promise<Answer>): Promise<Answer> {
     try {
       return await send();
     } catch (error) {
-      // What `fetch` throws when it gets no answer: a TypeError, but not the one that Jest gives to tests.
+      // Without a response, `fetch` throws a TypeError of another realm, so `instanceof` fails under Jest.
       if ((error as Error).message !== 'fetch failed' || attempt === ATTEMPTS) throw error;
       await sleep(PAUSE_MS);
     }
@@ -192,7 +192,7 @@ it('two rotations under load reject no request, including tokens from before the
   expect(steps).toEqual([1, 2, 1, 2]);
   expect(ring.split(',')).toHaveLength(3);
 
-  // Ninety days later nobody has a token of the older keys any more.
+  // Ninety days later no live token was signed with the older keys.
   const tooEarly = await keysNext(ring);
   expect([tooEarly.code, tooEarly.stderr]).toEqual([1, expect.stringMatching('live tokens may need')]);
   await me(kept['access_token']);

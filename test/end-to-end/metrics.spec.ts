@@ -165,7 +165,7 @@ describe('/metrics of every app', () => {
 async function seriesOf(): Promise<string[]> {
   const texts = await Promise.all((['authorize', 'token', 'resource'] as const).map(scrape));
   const lines = texts.join('\n').split('\n');
-  // The runtime tells of its open handles by kind: sockets come and go. Days of last use are written every 30 s.
+  // Excludes the runtime's open handles by kind, because sockets come and go, and the writes of last use every 30 s.
   const own = lines
     .filter((line) => /^(http_|oauth_|db_|messaging_)/.test(line))
     .filter((line) => !/^db_.*db_operation_name="WITH"/.test(line));

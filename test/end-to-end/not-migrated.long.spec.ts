@@ -60,7 +60,7 @@ describe('apps on a database', () => {
     await miss();
   });
 
-  it('with a later migration are ready, so that the version before can go on', async () => {
+  it('are ready on a schema with a later migration, so that the previous version can continue', async () => {
     await withDatabase(services.databaseUrl, (admin) =>
       admin.query(`INSERT INTO migrations (timestamp, name) VALUES (9000000000000, 'Later9000000000000')`),
     );

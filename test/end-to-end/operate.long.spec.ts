@@ -41,7 +41,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** What others do between the commands: the names of comments in the document. */
+/** Actions of other people between the commands, by the comments of the document. */
 const EVENTS: Readonly<Record<string, () => Promise<void>>> = {
   'the user allows': async () => {
     const code = await allowedCode();
@@ -104,7 +104,7 @@ const secretNow = (): string => session.newest(/^scs_/);
 const sections = new Map<string, DocumentedStep[]>();
 for (const step of steps) sections.set(step.section, [...(sections.get(step.section) ?? []), step]);
 
-// In the order of the document: each section goes on with what the earlier ones left.
+// In the order of the document: each section continues with the state of the previous sections.
 it.each([...sections])(
   `every command of "%s" in ${DOCUMENT} prints what the guide says`,
   async (_, ofSection) => {

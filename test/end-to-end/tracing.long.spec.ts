@@ -37,7 +37,7 @@ describe('traces, with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
     expect((await user.me(body['access_token'], headers)).status).toBe(200);
     await user.me(body['access_token']);
     await until('the last request has arrived', PATIENCE_MS, () => collector.spans.filter(isMe).length === 2);
-    // Spans of three processes arrive independently; those of the token app arrive last.
+    // The spans of three processes arrive independently, the token app's last.
     await until('its answers have arrived', PATIENCE_MS, () => processed(collector.spans).length === 2);
     await until('the pages have arrived', PATIENCE_MS, () => collector.spans.some(isLogin));
     const first = collector.spans.find((span) => isMe(span) && span.links?.length === 1);

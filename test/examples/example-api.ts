@@ -85,7 +85,7 @@ export interface RunningExample {
 export async function buildExample(example: Example, library: FoundLibrary): Promise<BuiltExample> {
   const folder = await mkdtemp(join(tmpdir(), 'example-'));
   const cwd = resolve(example.folder);
-  // What Go keeps of a build, for the next one.
+  // Go build cache, shared between runs.
   const env = { GOCACHE: resolve('.local/go-build'), ...library.env };
   const [command, ...args] = example.build?.(folder, library) ?? [];
   if (command) {

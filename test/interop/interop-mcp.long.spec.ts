@@ -18,7 +18,7 @@ let browser: Browser;
 let page: Page;
 let origin: string;
 let clientId: string;
-/** What the browser did not let the page do, such as a request that CORS refuses. */
+/** Errors that the browser reported, such as a request blocked by CORS. */
 const problems: string[] = [];
 
 beforeAll(async () => {
@@ -46,7 +46,7 @@ beforeAll(async () => {
   product = await startProduct({ OTHER_API_URLS: `${api},${OTHER_API}` });
   const { natsUrl, run } = product;
   mcpApi = await startMcpApi(api, { natsUrl, issuer: run.base_url });
-  // In a process of its own: passport has one strategy of a name in each.
+  // In a separate process, because passport registers one strategy per name and process.
   other = await startApp('resource', { BASE_URL: run.base_url, API_URL: OTHER_API, NATS_URL: natsUrl });
   ({ clientId } = await withStores(product.databaseUrl, (stores) =>
     stores.get(ClientStore).create({

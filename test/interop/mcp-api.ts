@@ -24,7 +24,7 @@ export async function startMcpApi(
 
   @Controller()
   class McpController {
-    /** RFC 9728 2; its address follows from that of the API (3.1). */
+    /** RFC 9728 2. The path is derived from the API's URL (3.1). */
     @Get(metadataPath)
     metadata(): object {
       return {
@@ -77,7 +77,7 @@ export async function startMcpApi(
   return app;
 }
 
-/** A server with one tool, which says for whom and for what the token is. */
+/** A server with one tool that returns the user, client and audience of the token. */
 function whoAmI({ userId, clientId, audience }: TokenInfo): Server {
   const server = new Server({ name: 'who-am-i', version: '1.0.0' }, { capabilities: { tools: {} } });
   server.setRequestHandler(ListToolsRequestSchema, () => ({

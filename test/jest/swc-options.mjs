@@ -1,4 +1,4 @@
-// How swc compiles this project's TypeScript, for jest and for processes that tests start from sources.
+// Options of swc for jest and for processes that tests start from sources.
 export const swcOptions = {
   jsc: {
     target: 'es2022',

@@ -10,9 +10,9 @@ import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { runCommand } from '#local/servers/run-command.js';
 import { lastLines } from '#local/servers/started-service.js';
 
-/** A recipe with the functions that those of client libraries have in common. */
+/** A recipe with the functions that all recipes for client libraries have. */
 interface ClientRecipe extends Recipe {
-  /** The program that calls its functions. */
+  /** The program that calls the recipe's functions. */
   readonly driver: string;
 }
 
@@ -136,7 +136,7 @@ async function findPackage(name: string, trouble = ''): Promise<FoundLibrary | M
 /**
  * Installs the packages that only recipes use, once for each lock file.
  *
- * @returns why that failed, in a line; undefined if they are there
+ * @returns the error in one line; undefined on success
  */
 async function installPackages(): Promise<string | undefined> {
   const files = ['package.json', 'package-lock.json'];

@@ -4,7 +4,7 @@ import { runCommand } from '#local/servers/run-command.js';
 import type { FoundLibrary, WantedLibrary } from '../support/foreign-library.js';
 import { Dialogue } from '../interop/dialogue.js';
 
-/** Below the repository, so that a recipe finds the packages of the repository as well as those of recipes only. */
+/** Inside the repository, so that recipes also find the repository's packages. */
 export const RECIPES_FOLDER = resolve('.local/recipes');
 
 const GUIDE = 'docs/integrate.md';
@@ -30,7 +30,7 @@ export class RecipeFolder {
   private constructor(readonly path: string) {}
 
   /**
-   * @param options driver: the program beside it that calls its functions; without: a piece of the code that is left out
+   * @param options driver: the program that calls the recipe's functions; without: code to remove from the recipe
    */
   static async of(
     recipe: Printed,
@@ -54,7 +54,7 @@ export class RecipeFolder {
 
   /** @throws Error with what the compiler printed */
   async compile([command, ...args]: readonly [string, ...string[]], env: NodeJS.ProcessEnv): Promise<void> {
-    // What Go keeps of a build, for the next one.
+    // Go build cache, shared between runs.
     const all = { GOCACHE: resolve('.local/go-build'), ...env };
     const { code, stdout, stderr } = await runCommand(command, args, { cwd: this.path, env: all });
     if (code !== 0) throw new Error(`the recipe was not built: ${stdout}${stderr}`);
@@ -89,7 +89,7 @@ type Session = Readonly<Record<string, string>>;
 class RecipeError extends Error {
   constructor(
     message: string,
-    /** What the recipe's own function `ended` says of the error. */
+    /** Result of the recipe's function `ended` for the error. */
     readonly ended: boolean,
   ) {
     super(message);

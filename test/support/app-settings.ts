@@ -12,8 +12,8 @@ export function appSettings({ databaseUrl, redisUrl, natsUrl }: Isolated) {
 }
 
 /**
- * What tests give apps whose dependencies are there: the longest DEPENDENCY_TIMEOUT. On a busy machine processes stand
- * still for seconds, and what is tested is not how long they wait. Tests of servers that fall silent use the default.
+ * Environment of apps whose dependencies are available: the longest DEPENDENCY_TIMEOUT, because processes may stall for seconds
+ * on a busy machine. Tests of unresponsive servers use the default.
  */
 export const PATIENT = { DEPENDENCY_TIMEOUT: 10 } as const;
 

@@ -90,7 +90,7 @@ export async function openFixture(
       return { client_id: clientId };
     },
 
-    /** @param externalId the product's id of the user; null if a user of ours alone */
+    /** @param externalId the product's id of the user; null for a local user */
     async user(externalId: string | null = null): Promise<number> {
       const username = `ada${randomBytes(6).toString('hex')}`;
       const passwordHash = '$argon2id$nobody logs in with this';

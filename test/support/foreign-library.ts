@@ -24,12 +24,12 @@ export interface FoundLibrary {
   version: string;
 }
 
-/** Which packages to install, and why they could not be had without that, in one line. */
+/** One line: the packages to install, and why they could not be unpacked. */
 export interface MissingLibrary {
   missing: string;
 }
 
-/** Where libraries are looked for: PATH in the environment, and a folder that keeps what is unpacked. */
+/** Places to search for libraries: PATH in the environment, and the folder of unpacked packages. */
 export interface LibraryPlaces {
   env: NodeJS.ProcessEnv;
   folder: string;
@@ -40,14 +40,14 @@ const PROJECT: LibraryPlaces = {
   folder: fileURLToPath(new URL('../../.local/', import.meta.url)),
 };
 
-// Against a network that answers nothing: tests go on without the libraries.
+// If the network does not respond, tests continue without the libraries.
 const LONGEST_STALL_MS = 30_000;
 
 const SHARED_LIBRARIES = { LD_LIBRARY_PATH: ['lib/*', 'usr/lib/*'] };
 
 /**
- * How an interpreter takes a probe, and where Debian's looks for code: below /, and so below a folder of packages. A path
- * from / is that of the machine, for those that do not look there by themselves.
+ * Arguments that run a probe, and the library folders of Debian's interpreters, relative to the folder of unpacked packages.
+ * Absolute paths are folders of the machine that the interpreter does not search by default.
  */
 const INTERPRETERS = {
   python3: { args: ['-c'], paths: { ...SHARED_LIBRARIES, PYTHONPATH: ['usr/lib/python3/dist-packages'] } },
@@ -64,7 +64,7 @@ const INTERPRETERS = {
       ],
     },
   },
-  // Without modules, which would be downloaded: packages are those of the path.
+  // Without Go modules, which would be downloaded: packages come from GOPATH.
   go: {
     args: ['list', '-f', '{{.ImportPath}}, {{context.ReleaseTags | len | printf "Go 1.%d"}}'],
     paths: { GOPATH: ['usr/share/gocode', '/usr/share/gocode'] },
@@ -72,7 +72,7 @@ const INTERPRETERS = {
   },
   java: { args: [], paths: { CLASSPATH: ['usr/share/java/*', '/usr/share/java/*'] } },
   perl: { args: ['-e'], paths: { ...SHARED_LIBRARIES, PERL5LIB: ['usr/share/perl5', 'usr/lib/*/perl5/*'] } },
-  // It takes the folders of its modules from a variable of its own only: a start-up file has to set them.
+  // zsh does not read its module folders from the environment: a start-up file must set them.
   zsh: {
     args: ['-fc'],
     paths: {
@@ -156,7 +156,7 @@ async function unpack(library: WantedLibrary, apt: Apt, draft: string, places: L
   if (needed.length > 0) await apt.download(needed, files);
   await apt.unpack(files, needed, tree);
   await leadToInstalled(tree);
-  // What is there and does not load is no use; another process may have put a good one there by now.
+  // Another process may have unpacked a working library by now; replaces one that does not load.
   if ('version' in (await loadUnpacked(library, places))) return;
   const place = treeOf(library, places);
   await rm(place, { recursive: true, force: true });
@@ -165,7 +165,7 @@ async function unpack(library: WantedLibrary, apt: Apt, draft: string, places: L
   });
 }
 
-/** Links to files of packages that are installed, and so were not unpacked, are made to lead to the machine's. */
+/** Redirects symbolic links whose targets were not unpacked, because their packages are installed, to the installed files. */
 async function leadToInstalled(tree: string): Promise<void> {
   for (const entry of await readdir(tree, { recursive: true, withFileTypes: true })) {
     if (!entry.isSymbolicLink()) continue;

@@ -13,7 +13,7 @@ import type { RedisClient } from '#platform/redis/redis-client.js';
 export interface TestEngineOptions {
   readonly redis: RedisClient;
   readonly records: GrantRecordStore;
-  /** As KeyRing.parse takes them. */
+  /** Input of KeyRing.parse. */
   readonly tokenKeys: string;
   readonly lifetimes?: Lifetimes;
   readonly clock?: () => number;
@@ -21,7 +21,7 @@ export interface TestEngineOptions {
   readonly count?: CountTransition;
 }
 
-/** A grant engine without Nest. Its revocations are broadcast to nobody, unless it gets a publisher. */
+/** A grant engine without Nest. Without a publisher, revocations are not broadcast. */
 export function grantEngine({
   redis,
   records,

@@ -21,8 +21,8 @@ export interface OpenLoop {
 const TICK_MS = 5;
 
 /**
- * Sends requests when they are due, whatever became of the earlier ones: as many clients do that know nothing of each other.
- * Resolves when all that were sent are answered.
+ * Sends requests at fixed times without waiting for earlier responses, like many independent clients.
+ * Resolves when all responses have arrived.
  */
 export async function openLoop({
   port,

@@ -41,11 +41,11 @@ export async function statusOfToken(apiUrl: string, accessToken: string): Promis
 }
 
 /**
- * Resolves when an API refuses a token that it has in its cache, where it would be good for half a minute: it has heard of its
- * end. Counted in questions that the API has asked the token app meanwhile, and not in milliseconds.
+ * Resolves when an API refuses a token from its cache, which without a broadcast would be valid there for 30 s. The limit is
+ * a number of introspection requests by the API, not a time.
  *
- * @returns how many times it has asked before it refused
- * @throws when it has asked too often
+ * @returns the number of introspection requests before the refusal
+ * @throws after too many of them
  */
 export async function becomesRefused(apiUrl: string, accessToken: string): Promise<number> {
   for (let rounds = 0; rounds <= MOST_ROUNDS; rounds += 1) {
@@ -55,7 +55,7 @@ export async function becomesRefused(apiUrl: string, accessToken: string): Promi
   throw new Error(`the token is still taken after ${MOST_ROUNDS} questions to the token app`);
 }
 
-/** An unknown token costs one round trip to the token app; 503 means that the token app was not available. */
+/** Introspects an unknown token, which takes one round trip to the token app. 503 means that the token app was unavailable. */
 async function askAboutAnother(apiUrl: string): Promise<void> {
   const unknown = `sat_${randomBytes(63).toString('base64url')}`;
   while ((await statusOfToken(apiUrl, unknown)) !== 401) await sleep(50);

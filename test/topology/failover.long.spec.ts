@@ -35,7 +35,7 @@ afterAll(async () => {
   await Promise.all([redis?.stop(), nats?.stop(), postgres?.stop()]);
 });
 
-describe('nobody is logged out, no code is redeemed twice and the service is back within seconds when it loses', () => {
+describe('no user is logged out, no code is redeemed twice and the service recovers within seconds after the loss of', () => {
   it('a NATS server', async () => {
     let clients = 0;
     const fail = async () => (clients = await nats.killServerOf('resource'));

@@ -44,7 +44,7 @@ export class Load {
     ];
   }
 
-  /** Stops the load. Resolves when all pending requests are answered. */
+  /** Stops the load. Resolves when no request is pending. */
   async end(): Promise<Report> {
     this.stopped = true;
     await Promise.all(this.loops);

@@ -115,7 +115,7 @@ export class PostgresPair {
     return `postgres://postgres:${this.password}@${servers}/postgres?target_session_attrs=read-write`;
   }
 
-  /** Of the one that takes writes, as long as nobody was killed. */
+  /** URL of the initial primary; valid until a server is killed. */
   get primaryUrl(): string {
     return this.urlOf(this.primary);
   }
@@ -149,7 +149,7 @@ export class PostgresPair {
     await rm(this.folder, { recursive: true, force: true });
   }
 
-  /** Signals the descendants one by one: each session is a process in a process group of its own. */
+  /** Signals each descendant, because every session process has its own process group. */
   private async signalPrimary(signal: NodeJS.Signals): Promise<void> {
     const { pid } = this.primary.process;
     for (const one of [pid, ...(await descendantsOf(pid)).map((process) => process.pid)])

@@ -9,7 +9,7 @@ import { until } from '../support/until.js';
 
 const SLOTS = 16_384;
 const MASTERS = 3;
-/** How long a master is silent until the others replace it; production's default is 15 s. */
+/** Time after which the other masters replace a silent master; the default is 15 s. */
 const NODE_TIMEOUT_MS = 2_000;
 
 /** A Redis Cluster on loopback: three masters with a replica each. */
@@ -51,7 +51,7 @@ export class RedisCluster {
     return cluster;
   }
 
-  /** As REDIS_URL takes it; two of the six are enough to find the others. */
+  /** Value of REDIS_URL. Two of the six nodes are enough to find the others. */
   get url(): string {
     const [one, , , other] = this.nodes;
     return `redis-cluster://:${this.password}@127.0.0.1:${one?.port},127.0.0.1:${other?.port}`;

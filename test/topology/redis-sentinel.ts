@@ -7,7 +7,7 @@ import { RedisNode } from './redis-node.js';
 import { until } from '../support/until.js';
 
 const MASTER = 'oauth';
-/** How long the master is silent until the Sentinels replace it; their default is 30 s. */
+/** Time after which the Sentinels replace a silent master; the default is 30 s. */
 const DOWN_AFTER_MS = 2_000;
 
 /** A Redis master with a replica, and three Sentinels that watch them, on loopback. */

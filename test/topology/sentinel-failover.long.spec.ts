@@ -23,7 +23,7 @@ afterAll(async () => {
   await services?.close();
 });
 
-it('nobody is logged out and no code is redeemed twice when Sentinels replace the Redis master', async () => {
+it('no user is logged out and no code is redeemed twice when Sentinels replace the Redis master', async () => {
   const loaded = await LoadedProduct.connect(product, 3);
   const report = await loaded.failOver({
     // The replica is stopped until every app has noticed the outage.

@@ -5,10 +5,10 @@ import type { Product } from '../product.js';
 
 type Name = 'start' | 'loginPage' | 'login' | 'consent' | 'allow' | 'remembered' | 'apps';
 
-/** More grants of one user and client in a day than these are asked for again. */
+/** Above this number of grants per user, client and day, the consent page is shown again. */
 const REMEMBERED_A_DAY = 100;
 
-/** The pages, each asked for by one person after the other: no real user has thousands of grants. */
+/** The pages. Successive requests come from different users, because no real user has thousands of grants. */
 export function authorizeCases(
   { authUrl: url }: Product,
   clientId: string,

@@ -17,7 +17,7 @@ export type Route = (typeof ROUTES)[number];
 /** A server of the comparison: the product, a floor, or a peer. */
 export interface Contestant {
   readonly name: string;
-  /** The processes whose CPU time is counted beside Redis. */
+  /** The processes whose CPU time is counted, in addition to Redis. */
   readonly pids: readonly number[];
   /** The requests of a route; absent where the server has no such route. Every answer is checked. */
   readonly cases: Partial<Record<Route, Case>>;
@@ -26,7 +26,7 @@ export interface Contestant {
   stop(): Promise<void>;
 }
 
-/** The peers are no dependency of the product: they have a package.json of their own. */
+/** Installs the peers from a separate package.json, because the product does not depend on them. */
 export async function installPeers(): Promise<void> {
   if (existsSync(join(PEERS, 'node_modules', '.package-lock.json'))) return;
   process.stderr.write('installing the peers into qa/bench/peers/node_modules\n');

@@ -9,7 +9,7 @@ import type { TestEnvironment } from './test-environment.js';
 const MAX_GRANTS = 3;
 /** An application gives up after this many API calls without an answer. */
 const MAX_API_ATTEMPTS = 3;
-/** How long `revokeCachedGrant` uses a grant before its revocation, at most, and after it. */
+/** Longest time that `revokeCachedGrant` uses a grant before its revocation, and the time after it. */
 const [MAX_USE_BEFORE_REVOCATION_MS, USE_AFTER_REVOCATION_MS] = [15_000, 10_000];
 /** The longest time from Allow to the redemption of the code: a browser on a slow network. */
 const MAX_REDIRECT_DELAY_MS = 3_000;

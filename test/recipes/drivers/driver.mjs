@@ -1,4 +1,4 @@
-// Calls the functions of a recipe in JavaScript, as lines of JSON tell it.
+// Calls the functions of a JavaScript recipe according to lines of JSON.
 import { createInterface } from 'node:readline';
 
 const recipe = await import(process.argv[2] ?? './recipe.mjs');

@@ -49,7 +49,7 @@ export class AnswerChecker {
     addFormats.default(this.ajv);
   }
 
-  /** What differs from the description, empty for a path or method that no operation has. */
+  /** Differences from the description; empty for an undocumented path or method. */
   problems({ method, path, request, status, headers, body }: Exchange): string[] {
     const operation = this.operation(method, path);
     if (!operation) return [];

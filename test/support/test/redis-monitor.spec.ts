@@ -21,7 +21,7 @@ afterAll(async () => {
   await Promise.all([here.close(), elsewhere.close()]);
 });
 
-it('the monitor reports each command of a database in order, and marks those of scripts', async () => {
+it('the monitor reports each command of a database in order, and marks commands of scripts', async () => {
   const heard: [string, ...string[]][] = [];
   const stop = await monitorRedis(here.redisUrl, (command, source) =>
     heard.push([source === 'lua' ? 'lua' : 'client', ...command]),
@@ -40,7 +40,7 @@ it('the monitor reports each command of a database in order, and marks those of 
   ]);
 });
 
-it('the monitor starts beside busy clients of other databases, and does not report their commands', async () => {
+it('the monitor starts while clients of other databases are busy, and does not report their commands', async () => {
   const over = new AbortController();
   const traffic = (async () => {
     while (!over.signal.aborted) await Promise.all(Array.from({ length: 100 }, () => neighbour.ping()));
