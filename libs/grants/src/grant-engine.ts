@@ -60,7 +60,7 @@ export class GrantEngine {
     if ('outcome' in token) return token;
     const id = grantId(token.handle);
     // An expired code goes to the store too: it may be a replay of a redeemed code.
-    const times = { now: this.clock(), expired: this.isExpired(token), ttl: this.ttl };
+    const times = { now: this.clock(), expired: this.isExpired(token, redemption.maxAge), ttl: this.ttl };
     const transition = await this.store.redeem(id, redemption, times);
     // A pending grant expires with its code, and a code cannot restore a grant.
     if (transition.outcome === 'unknown') return expired(id, token);
@@ -81,7 +81,7 @@ export class GrantEngine {
 
   /**
    * RFC 6749 6. Returns the same pair inside the retry window. Reuse revokes the grant, whatever key the request proves
-   * (RFC 9700 4.14.2). A request with a wrong key rotates, binds and restores nothing.
+   * (RFC 9700 4.14.2). A request with a wrong key rotates, binds and restores nothing. A kept token ends at its first expiry.
    */
   async refresh(refreshToken: string, renewal: RefreshRequest): Promise<Granted | Refusal> {
     const token = this.authentic(refreshToken, 'refresh');
@@ -90,7 +90,12 @@ export class GrantEngine {
     if (this.isExpired(token)) return expired(id, token);
     const proved = this.codec.prove(token, renewal.jkt);
     const keyRefusal = keyRefusalOf(proved, renewal.jkt);
-    const presented = { generation: token.generation, jkt: proved?.jkt ?? null, keyRefusal };
+    const { generation } = token;
+    const jkt = proved?.jkt ?? null;
+    // A bearer token always rotates: rotation is what reveals its theft (RFC 9700 4.14.2).
+    const keptSince =
+      renewal.keepsToken === true && proved && jkt !== null ? this.issuer.issuedAt(proved) : null;
+    const presented = { generation, jkt, keyRefusal, keptSince };
     let now = 0;
     const rotate = () => {
       now = this.clock();
@@ -100,11 +105,16 @@ export class GrantEngine {
     const transition = await (proved && !keyRefusal ? this.restoreAndRetry(id, proved, rotate) : rotate());
     if (keyRefusal && transition.outcome === 'unknown') return { outcome: keyRefusal, grantId: id };
     if (transition.outcome !== 'active') return this.refuse(transition, token, renewal);
+    const { grant } = transition;
+    // A token from before the client kept its tokens is still retried, inside its window.
+    const isKept = keptSince !== null && grant.generation === generation;
     // A retry returns an earlier rotation time, except within the same millisecond.
-    const name = transition.grant.rotatedAt === now ? 'refreshed' : 'retried';
+    const name = isKept || grant.rotatedAt === now ? 'refreshed' : 'retried';
     this.count(name);
-    const pair = this.issuer.pair(token.handle, transition.grant, renewal, now);
-    return { outcome: 'granted', transition: name, grantId: id, grant: transition.grant, pair };
+    const started = isKept ? { ...grant, rotatedAt: now } : grant;
+    const next = this.issuer.pair(token.handle, started, renewal, now);
+    const pair = isKept ? { ...next, refreshToken } : next;
+    return { outcome: 'granted', transition: name, grantId: id, grant, pair };
   }
 
   /** Malformed, forged and expired tokens cost no I/O. @param jkt thumbprint of the proved key, or null */
@@ -162,8 +172,10 @@ export class GrantEngine {
       : { outcome: 'wrong_kind', grantId: grantId(token.handle), sent: token.kind, expected: kind };
   }
 
-  private isExpired({ expiry }: Pick<Token, 'expiry'>): boolean {
-    return this.clock() / 1000 > expiry + this.lifetimes.clockSkew;
+  /** @param maxAge of a code, in seconds */
+  private isExpired({ expiry }: Pick<Token, 'expiry'>, maxAge = this.lifetimes.code): boolean {
+    const earlier = Math.max(0, this.lifetimes.code - maxAge);
+    return this.clock() / 1000 > expiry - earlier + this.lifetimes.clockSkew;
   }
 
   /**

@@ -5,7 +5,7 @@
  * A pending grant also has redirect_uri, challenge, replication_id and, with the scope `openid`, id_token. A grant that is being restored has only `missing`.
  */
 
-/** Arguments of the scripts. `now`, `rotated_at` and `window` are in milliseconds, `ttl` in seconds; `expired` is 0 or 1. */
+/** Arguments of the scripts. `now`, `rotated_at`, `kept_since` and `window` are in milliseconds, `ttl` in seconds; `expired` is 0 or 1. */
 const ARGUMENTS = [
   'client',
   'user',
@@ -25,6 +25,7 @@ const ARGUMENTS = [
   'ttl',
   'login',
   'id_token',
+  'kept_since',
 ] as const;
 type Argument = (typeof ARGUMENTS)[number];
 
@@ -197,7 +198,8 @@ return {'active', client, user, external_id, scope, stored_resources, jkt, '1', 
 );
 
 /**
- * active ──► active, generation + 1.
+ * active ──► active, generation + 1; or the same generation, if the client keeps its refresh token (FAPI 2.0 5.3.2.1): then
+ * `kept_since` is the time at which the token's generation started.
  *
  * - The stored generation: rotates.
  * - The previous one, inside the retry window: returns the same pair. Using the successor closes the window.
@@ -209,7 +211,7 @@ return {'active', client, user, external_id, scope, stored_resources, jkt, '1', 
  * binds the grant (the status is pending), the key is taken from the token.
  */
 export const REFRESH = script(
-  ['client', 'scope', 'resources', 'jkt', 'key_refusal', 'generation', 'now', 'window', 'ttl'],
+  ['client', 'scope', 'resources', 'jkt', 'key_refusal', 'generation', 'now', 'window', 'ttl', 'kept_since'],
   `${SET_OPTIONAL}${COVERS}${READ_GRANT}
 if not status then return {'unknown'} end
 if not stored_client then return {'revoked'} end
@@ -224,7 +226,11 @@ if stored_jkt ~= jkt and not (stored_jkt == '' and status == PENDING) then retur
 if not covers(stored_scope, scope) then return {'scope_exceeded', stored_scope} end
 if not is_for(stored_resources, resources) then return {'resource_exceeded', stored_resources} end
 if not is_retry then
-  stored_generation, stored_time = string.format('%d', presented + 1), now
+  if not kept_since then
+    stored_generation, stored_time = string.format('%d', presented + 1), now
+  elseif presented > current then
+    stored_generation, stored_time = generation, kept_since
+  end
   redis.call('HSET', KEYS[1], STATUS, ACTIVE, GENERATION, stored_generation, ROTATED_AT, stored_time)
   set_optional(JKT, jkt)
   redis.call('EXPIRE', KEYS[1], ttl)

@@ -75,6 +75,8 @@ export interface PresentedToken {
   readonly generation: number;
   readonly jkt: string | null;
   readonly keyRefusal: KeyRefusal | null;
+  /** Start of the token's generation in milliseconds, if the client keeps the token; null if it rotates. */
+  readonly keptSince: number | null;
 }
 
 /** `now` and `window` in milliseconds, `ttl` in seconds. */
@@ -135,11 +137,11 @@ export class GrantStore {
     });
   }
 
-  /** active → active with the next generation, or with the same one inside the retry window. */
+  /** active → active with the next generation, or with the same one inside the retry window or for a kept token. */
   refresh(
     id: string,
     { clientId, scope, resources }: RefreshRequest,
-    { generation, jkt, keyRefusal }: PresentedToken,
+    { generation, jkt, keyRefusal, keptSince }: PresentedToken,
     { now, window, ttl }: RefreshTimes,
   ): Promise<Transition> {
     return this.transition('grantRefresh', id, {
@@ -152,6 +154,7 @@ export class GrantStore {
       now,
       window,
       ttl,
+      kept_since: keptSince,
     });
   }
 

@@ -68,6 +68,8 @@ export interface RequestedAccess {
 
 export interface CodeExchange extends Pick<RequestedAccess, 'resources'> {
   readonly clientId: string;
+  /** Seconds since the code was issued, if less than the lifetime of codes. */
+  readonly maxAge?: number;
   readonly redirectUri: string;
   /** S256 of the code verifier; null if none was sent. */
   readonly challenge: string | null;
@@ -79,6 +81,8 @@ export interface RefreshRequest extends RequestedAccess {
   readonly clientId: string;
   /** Thumbprint of the proved DPoP key; null if none. */
   readonly jkt: string | null;
+  /** Keeps the refresh token, if it is bound to a key (FAPI 2.0 5.3.2.1). Every other token rotates. */
+  readonly keepsToken?: boolean;
 }
 
 /** RFC 9449 5. */

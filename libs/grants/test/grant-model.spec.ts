@@ -10,8 +10,16 @@ class IssuedTokens {
   /** By generation, from the first. */
   readonly refreshTokens: string[] = [];
   private readonly accessTokens = new Map<string, string>();
+  /** With a refresh token that the client keeps, each refresh has an access token of its own. */
+  private readonly furtherTokens: [twin: string, accessToken: string][] = [];
 
-  keep(result: Granted | Refusal, requested: RequestedAccess, { jkt, resources }: Model): string {
+  /** @param isKept the response must have the presented refresh token */
+  keep(
+    result: Granted | Refusal,
+    requested: RequestedAccess,
+    { jkt, resources }: Model,
+    isKept = false,
+  ): string {
     if (result.outcome !== 'granted') return result.outcome;
     const { pair, grant } = result;
     expect(words(pair.scope)).toBe(words(requested.scope ?? SCOPE));
@@ -20,6 +28,10 @@ class IssuedTokens {
     expect(this.refreshTokens[grant.generation - 1] ?? pair.refreshToken).toBe(pair.refreshToken);
     this.refreshTokens[grant.generation - 1] = pair.refreshToken;
     const twin = `${grant.generation} ${words(pair.scope)} ${requested.resources ?? resources}`;
+    if (isKept) {
+      this.furtherTokens.push([twin, pair.accessToken]);
+      return result.outcome;
+    }
     expect(this.accessTokens.get(twin) ?? pair.accessToken).toBe(pair.accessToken);
     this.accessTokens.set(twin, pair.accessToken);
     return result.outcome;
@@ -27,7 +39,7 @@ class IssuedTokens {
 
   /** Every access token is valid only with the grant's key, for the scope and APIs that it was issued for. */
   async check(model: Model): Promise<void> {
-    for (const [twin, accessToken] of this.accessTokens) {
+    for (const [twin, accessToken] of [...this.accessTokens, ...this.furtherTokens]) {
       for (const jkt of [null, KEY, OTHER]) {
         const result = await world.engine.introspect(accessToken, jkt);
         expect(result.outcome).toBe(model.introspect(jkt));
@@ -47,7 +59,13 @@ type Step =
       readonly redirectIsOurs: boolean;
       readonly resources: string | null;
     }
-  | ({ readonly do: 'refresh'; readonly back: number; readonly by: Presented } & RequestedAccess)
+  | ({
+      readonly do: 'refresh';
+      readonly back: number;
+      readonly by: Presented;
+      /** The client's setting at this time. */
+      readonly keepsToken: boolean;
+    } & RequestedAccess)
   | { readonly do: 'introspect'; readonly back: number; readonly jkt: string | null }
   | { readonly do: 'revoke' }
   /** The recording process dies before it reaches Redis, and another process applies the revocation. */
@@ -95,6 +113,7 @@ const histories = fc.constantFrom(null, KEY).chain((usual) => {
           do: fc.constant('refresh' as const),
           back: fc.constantFrom(0, 0, 0, 1, 1, 1, 2),
           by,
+          keepsToken: fc.boolean(),
           scope: scopes,
           resources: audiences,
         }),
@@ -167,9 +186,16 @@ describe('the grant engine against its model', () => {
             const expected = model.redeem(step.by, step.redirectIsOurs, step.resources, world.now());
             expect(issued.keep(answer, { scope: null, resources: step.resources }, model)).toBe(expected);
           } else if (step.do === 'refresh' && refreshToken) {
-            const answer = await world.engine.refresh(refreshToken, renewal(step.by, step));
-            const expected = model.refresh(generation, step.by, step, world.now());
-            expect(issued.keep(answer, step, model)).toBe(expected);
+            const { keepsToken } = step;
+            const answer = await world.engine.refresh(refreshToken, {
+              ...renewal(step.by, step),
+              keepsToken,
+            });
+            const before = model.generation;
+            const expected = model.refresh(generation, step.by, step, world.now(), keepsToken);
+            const isKept = keepsToken && model.jkt !== null && generation === before;
+            expect(issued.keep(answer, step, model, isKept)).toBe(expected);
+            if (isKept && answer.outcome === 'granted') expect(answer.pair.refreshToken).toBe(refreshToken);
           } else if (step.do === 'introspect' && refreshToken) {
             expect((await world.engine.introspect(refreshToken, step.jkt)).outcome).toBe(
               model.introspect(step.jkt),

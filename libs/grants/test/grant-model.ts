@@ -60,6 +60,7 @@ export class Model {
     { clientIsOurs, jkt }: Presented,
     { scope, resources }: RequestedAccess,
     now: number,
+    keepsToken = false,
   ): string {
     if (!clientIsOurs) return 'other_client';
     if (this.status === 'revoked') return 'revoked';
@@ -68,7 +69,8 @@ export class Model {
     if (jkt !== this.jkt) return this.jkt === null ? 'key_unexpected' : 'key_mismatch';
     if (scope !== null && !covers(SCOPE, scope)) return 'scope_exceeded';
     if (!this.isFor(resources)) return 'resource_exceeded';
-    return isRetry ? 'granted' : this.rotate(generation + 1, now);
+    const isKept = keepsToken && this.jkt !== null;
+    return isRetry || isKept ? 'granted' : this.rotate(generation + 1, now);
   }
 
   introspect(jkt: string | null): string {

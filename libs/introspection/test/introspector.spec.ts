@@ -44,7 +44,7 @@ afterAll(async () => {
 let tokens = 0;
 const asBearer = async () => introspector.introspect(`token${tokens++}`);
 const asProved = async (jkt: string) => {
-  const proof = { jkt, jti: 'one', nonce: null, expiresAt: Date.now() + 60_000 };
+  const proof = { jkt, jti: 'one', alg: 'ES256' as const, nonce: null, expiresAt: Date.now() + 60_000 };
   return (await introspector.introspectProved(`token${tokens++}`, proof)).token;
 };
 const answering = (more: Partial<Record<string, unknown>>) => {

@@ -20,6 +20,13 @@ export type SignatureAlgorithm = keyof typeof KEY_SHAPES;
 
 export const SIGNATURE_ALGORITHMS = Object.keys(KEY_SHAPES) as readonly SignatureAlgorithm[];
 
+/** FAPI 2.0 Security Profile 5.4.1; `Ed25519` is the name of `EdDSA` with that curve in RFC 9864. */
+export const FAPI_ALGORITHMS = ['ES256', 'PS256', 'EdDSA', 'Ed25519'] as const;
+
+export function isFapiAlgorithm(alg: string): boolean {
+  return FAPI_ALGORITHMS.some((permitted) => permitted === alg);
+}
+
 /** Members of a public JWK that determine its thumbprint (RFC 7638 3.2, RFC 8037 2). */
 export type PublicKey =
   | { readonly kty: string; readonly crv: string; readonly x: string; readonly y?: string }

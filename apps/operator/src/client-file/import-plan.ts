@@ -51,6 +51,7 @@ export function planImport(
     checkRegistration({ ...client, report }, before, catalogue);
     const { jwks = null, jwksUri = null } = keys ?? before ?? {};
     checkSecrets({ ...client, secrets, report, hasKeys: hasKeys({ jwks, jwksUri }) }, before, known, owners);
+    checkRules({ ...client, report, hasKeys: hasKeys({ jwks, jwksUri }) });
     const after = {
       ...client,
       jwks,
@@ -102,6 +103,26 @@ function checkRegistration(
     for (const problem of optionalScopeProblems('', [scope], scopes))
       report(problem.trim(), 'optional_scopes', index);
   });
+}
+
+/** Same rules as the constraints of the table. */
+function checkRules({
+  profile,
+  dpopBound,
+  keepsRefreshToken,
+  requirePar,
+  report,
+  hasKeys: withKeys,
+}: Pick<ClientOfFile, 'profile' | 'dpopBound' | 'keepsRefreshToken' | 'requirePar' | 'report'> & {
+  readonly hasKeys: boolean;
+}): void {
+  if (keepsRefreshToken && !dpopBound)
+    report('false needs dpop_bound_access_tokens: true (RFC 9700 4.14.2)', 'refresh_token_rotation');
+  if (profile === 'fapi2' && !(keepsRefreshToken && requirePar && withKeys))
+    report(
+      'fapi2 requires keys, require_par: true and refresh_token_rotation: false (FAPI 2.0 5.3.2)',
+      'profile',
+    );
 }
 
 function checkSecrets(

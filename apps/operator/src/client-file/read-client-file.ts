@@ -3,7 +3,13 @@ import type { TransferredClient, TransferredSecret } from '#database/client/clie
 import { type ClientType, isClientId } from '#oauth/client.js';
 import { nameProblems } from '../client/client.dto.js';
 import { linkProblems } from '../client/client-links.js';
-import { type ClientKeys, type ClientLinks, hasKeys, type LogoutUris } from '#database/client/client.js';
+import {
+  type ClientKeys,
+  type ClientLinks,
+  hasKeys,
+  type LogoutUris,
+  type TokenRules,
+} from '#database/client/client.js';
 import { jwksUriProblem, keysOf } from '../client/read-keys.js';
 import {
   algorithmProblems,
@@ -148,6 +154,7 @@ async function readClient(entry: unknown, report: Report): Promise<ClientOfFile 
     requirePar: readBoolean(entry, 'require_par', report),
     requireState: readBoolean(entry, 'require_state', report, true),
     firstParty: readBoolean(entry, 'first_party', report),
+    ...readRules(entry, report),
     ...readLogoutUris(entry, report),
     ...readOpenId(entry, redirectUris, report),
     ...readLinks(entry, report),
@@ -236,6 +243,16 @@ function readSecrets(value: unknown, type: ClientType, report: Report): Transfer
     else return [{ id, hash: Buffer.from(sha256, 'hex'), createdAt }];
     return [];
   });
+}
+
+function readRules(entry: Fields, report: Report): TokenRules {
+  const { profile = null } = entry;
+  if (profile !== null && profile !== 'fapi2') report('must be fapi2, or absent', 'profile');
+  return {
+    profile: profile === 'fapi2' ? profile : null,
+    dpopBound: readBoolean(entry, 'dpop_bound_access_tokens', report),
+    keepsRefreshToken: !readBoolean(entry, 'refresh_token_rotation', report, true),
+  };
 }
 
 /** `null` removes the keys. */

@@ -58,6 +58,15 @@ export function registerCommand(): OperatorCommand {
       'JWK Set with its public keys: it signs assertions (private_key_jwt), and has no secret (RFC 7523)',
     )
     .option('--jwks-uri <url>', 'https address of that JWK Set, fetched when it is needed')
+    .option(
+      '--profile <fapi2>',
+      'FAPI 2.0 Security Profile: requires keys, PAR, PKCE and DPoP; refresh tokens do not rotate, state is optional',
+    )
+    .option('--dpop-bound', 'refuse token requests without a DPoP proof (RFC 9449 5.2)')
+    .option(
+      '--refresh-token-rotation <on|off>',
+      'off, with --dpop-bound: the refresh token stays the same (default: on)',
+    )
     .option('--public', 'a phone, desktop or browser application: no secret, PKCE required')
     .option('--require-par', 'refuse authorization requests that the application did not push (RFC 9126)')
     .option(
@@ -137,6 +146,14 @@ export function updateCommand(): OperatorCommand {
     .option('--logo <file>', 'PNG, JPEG or WebP, at most 12 KiB and 512 by 512 pixels; none removes it')
     .option('--jwks <file>', 'JWK Set with its public keys; replaces what was registered; none removes them')
     .option('--jwks-uri <url>', 'https address of its JWK Set; replaces what was registered; none removes it')
+    .option(
+      '--dpop-bound <true|false>',
+      'whether to refuse token requests without a DPoP proof (RFC 9449 5.2)',
+    )
+    .option(
+      '--refresh-token-rotation <on|off>',
+      'off, for DPoP-bound clients only: the refresh token stays the same',
+    )
     .option('--add-redirect-uri <uri>', 'register one more; repeat it for several', collect)
     .option('--remove-redirect-uri <uri>', 'remove one; repeat it for several', collect)
     .jsonOption()
@@ -189,7 +206,7 @@ async function create({
     authorization_url: AUTH_URL + ENDPOINTS.authorize,
     token_url: BASE_URL + ENDPOINTS.token,
     refresh_url: BASE_URL + ENDPOINTS.refreshToken,
-    ...(input.requirePar && { par_url: BASE_URL + ENDPOINTS.par }),
+    ...((input.requirePar || input.profile === 'fapi2') && { par_url: BASE_URL + ENDPOINTS.par }),
     ...(keys && { auth_method: 'private_key_jwt', assertion_audience: BASE_URL, ...describeKeys(keys) }),
   };
   // Print before the broadcast: the secret is stored nowhere, and must not be lost if the broadcast is slow.
@@ -217,6 +234,9 @@ async function create({
     ...(keys && describeKeys(keys)),
     id_token_alg,
     subject,
+    ...(input.profile !== undefined && { profile: input.profile }),
+    ...(input.dpopBound && { dpop_bound_access_tokens: true }),
+    ...(input.refreshTokenRotation === 'off' && { refresh_token_rotation: false }),
   };
   await recordCommand(settings, { type: 'client.created', client_id: clientId, detail });
 }

@@ -26,6 +26,9 @@ export function describe(client: ClientWithSecrets) {
     auth_method: hasKeys(client) ? 'private_key_jwt' : client.type === 'public' ? 'none' : 'client_secret',
     live_secrets: client.secrets.length,
     ...describeKeys(client),
+    ...(client.profile !== null && { profile: client.profile }),
+    ...(client.dpopBound && { dpop_bound_access_tokens: true }),
+    ...(client.keepsRefreshToken && { refresh_token_rotation: false }),
     created_at: client.createdAt.toISOString(),
   };
 }

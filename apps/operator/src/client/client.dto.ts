@@ -56,6 +56,23 @@ export class NewClientDto {
 
   jwksUri?: string;
 
+  @Rule(({ profile, jwks, jwksUri }: NewClientDto) => {
+    if (profile === undefined) return [];
+    if (profile !== 'fapi2') return ['--profile must be fapi2'];
+    return (jwks ?? jwksUri) === undefined ? ['--profile fapi2 needs --jwks or --jwks-uri'] : [];
+  })
+  profile?: string;
+
+  dpopBound = false;
+
+  @Rule(({ refreshTokenRotation: rotation, dpopBound, profile }: NewClientDto) => {
+    if (rotation === undefined) return [];
+    if (profile === 'fapi2' && rotation === 'on')
+      return ['--profile fapi2 and --refresh-token-rotation on exclude each other'];
+    return rotationProblems(rotation, dpopBound || profile === 'fapi2');
+  })
+  refreshTokenRotation?: string;
+
   @Rule(({ clientUri, policyUri, contacts }: NewClientDto) =>
     linkProblems({ clientUri, policyUri, contacts }, optionOf),
   )
@@ -144,6 +161,14 @@ export class ClientChangesDto {
   /** A URL or `none`. */
   jwksUri?: string;
 
+  @Rule(({ dpopBound }: ClientChangesDto) => booleanProblems('--dpop-bound', dpopBound))
+  dpopBound?: string;
+
+  @Rule(({ refreshTokenRotation: rotation }: ClientChangesDto) =>
+    rotation === undefined ? [] : rotationProblems(rotation, true),
+  )
+  refreshTokenRotation?: string;
+
   addRedirectUri: string[] = [];
 
   @Rule(({ addScope, removeScope, addRedirectUri, removeRedirectUri, ...others }: ClientChangesDto) =>
@@ -225,6 +250,15 @@ function booleanProblems(flag: string, value: string | undefined): string[] {
   return value === undefined || value === 'true' || value === 'false'
     ? []
     : [`${flag} must be true or false`];
+}
+
+export function rotationProblems(rotation: string, dpopBound: boolean): string[] {
+  if (rotation !== 'on' && rotation !== 'off') return ['--refresh-token-rotation must be on or off'];
+  return rotation === 'off' && !dpopBound
+    ? [
+        '--refresh-token-rotation off needs --dpop-bound: only a key protects a refresh token that does not rotate (RFC 9700 4.14.2)',
+      ]
+    : [];
 }
 
 function stateProblems(value: string | undefined): string[] {

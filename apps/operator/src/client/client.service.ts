@@ -25,6 +25,7 @@ import {
   optionalScopeProblems,
   postLogoutProblems,
   redirectUriProblems,
+  rotationProblems,
 } from './client.dto.js';
 import { sectorOf, sectorProblems, storedAlgorithm, subjectOf } from './openid-registration.js';
 
@@ -49,6 +50,7 @@ export async function registerClient(
   logo: ClientLogo | undefined,
   keys: ClientKeys | undefined,
 ): Promise<{ clientId: string; secret: string | null }> {
+  const isFapi = options.profile === 'fapi2';
   const credential = options.public || keys ? null : generateClientSecret();
   const { clientId } = await withStores(settings, ({ clients }) =>
     clients.create({
@@ -57,8 +59,13 @@ export async function registerClient(
       redirectUris: redirectUri,
       scopes: scope,
       optionalScopes: optionalScope,
-      requirePar,
-      requireState: state === 'required',
+      requirePar: requirePar || isFapi,
+      requireState: state === 'required' && !isFapi,
+      rules: {
+        dpopBound: options.dpopBound || isFapi,
+        keepsRefreshToken: options.refreshTokenRotation === 'off' || isFapi,
+        profile: isFapi ? 'fapi2' : null,
+      },
       firstParty,
       logoutUris: { postLogoutRedirectUris: postLogoutRedirectUri, backchannelLogoutUri: null },
       idTokenAlg: storedAlgorithm(idTokenAlg),
@@ -249,6 +256,14 @@ function applyChanges(
     problems.push(
       `the application has a secret, and may not have keys as well (RFC 6749 2.3): revoke it first, with --force. See:${commandToPaste('client', 'secret', 'list', clientId)}`,
     );
+  const dpopBound = changes.dpopBound === undefined ? current.dpopBound : changes.dpopBound === 'true';
+  const rotation = changes.refreshTokenRotation;
+  const keepsRefreshToken = rotation === undefined ? current.keepsRefreshToken : rotation === 'off';
+  if (keepsRefreshToken) problems.push(...rotationProblems('off', dpopBound));
+  if (current.profile === 'fapi2' && !(keepsRefreshToken && hasKeys(keys) && requirePar !== 'false'))
+    problems.push(
+      'the application is registered for fapi2, which requires keys, pushed requests, and refresh tokens that do not rotate (FAPI 2.0 5.3.2.1)',
+    );
   if (scope.length === 0) problems.push('no scope would be left: add one in the same command');
   if (redirectUris.length === 0)
     problems.push('no redirect URI would be left: add the new one in the same command');
@@ -272,6 +287,9 @@ function applyChanges(
     contacts,
     jwks: keys.jwks,
     jwksUri: keys.jwksUri,
+    dpopBound,
+    keepsRefreshToken,
+    profile: current.profile,
     ...(logo !== undefined && { logo }),
   };
 }

@@ -227,3 +227,49 @@ describe('operator resource-server create with keys', () => {
     expect(listed).toEqual([expect.objectContaining({ id: made.id, auth_method: 'private_key_jwt' })]);
   });
 });
+
+describe('operator client create --profile fapi2', () => {
+  it('requires keys, and registers the client with everything that the profile requires', async () => {
+    expectRefused(await client('create', ...GIVEN, '--profile', 'fapi2'), /needs --jwks or --jwks-uri/);
+    expectRefused(await client('create', ...GIVEN, '--profile', 'fapi1'), /must be fapi2/);
+    const made = await create('--profile', 'fapi2', '--jwks', await oneKey());
+    expect(made).toHaveProperty('par_url');
+    expect(jsonOf(await client('show', made.client_id, '--json'))).toMatchObject({
+      profile: 'fapi2',
+      require_par: true,
+      require_state: false,
+      dpop_bound_access_tokens: true,
+      refresh_token_rotation: false,
+    });
+    for (const change of [
+      ['--require-par', 'false'],
+      ['--dpop-bound', 'false'],
+      ['--refresh-token-rotation', 'on'],
+      ['--jwks', 'none'],
+    ])
+      expectRefused(await client('update', made.client_id, ...change), /fapi2|--dpop-bound/);
+    const path = join(folder, 'fapi.yaml');
+    await client('export', made.client_id, '--output', path);
+    expect(jsonOf(await client('import', path, '--json'))).toMatchObject({ unchanged: 1, updated: [] });
+  });
+
+  it('keeps refresh tokens of other clients only if their tokens are bound to a key', async () => {
+    const refused = await client('create', ...GIVEN, '--refresh-token-rotation', 'off');
+    expectRefused(refused, /needs --dpop-bound/);
+    const { client_id: id } = await create();
+    expectRefused(await client('update', id, '--refresh-token-rotation', 'off'), /needs --dpop-bound/);
+    const args = ['--dpop-bound', 'true', '--refresh-token-rotation', 'off', '--json'];
+    expect(jsonOf(await client('update', id, ...args))).toMatchObject({ refresh_token_rotation: false });
+    expectRefused(await client('update', id, '--dpop-bound', 'false'), /needs --dpop-bound/);
+    const back = await client(
+      'update',
+      id,
+      '--refresh-token-rotation',
+      'on',
+      '--dpop-bound',
+      'false',
+      '--json',
+    );
+    expect(jsonOf(back)).not.toHaveProperty('dpop_bound_access_tokens');
+  });
+});

@@ -132,6 +132,9 @@ const REGISTERED: ClientWithSecrets = {
   secrets: [],
   jwks: null,
   jwksUri: null,
+  dpopBound: false,
+  keepsRefreshToken: false,
+  profile: null,
   createdAt: AT,
 };
 const SCOPES = ['profile:read', 'bookings:read', 'bookings:write'];

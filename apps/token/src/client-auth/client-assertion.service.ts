@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type ClientKeys, hasKeys } from '#database/client/client.js';
+import { type ClientKeys, hasKeys, type TokenRules } from '#database/client/client.js';
 import {
   ASSERTION_TYPE,
   checkAssertionClaims,
@@ -44,7 +44,7 @@ export class ClientAssertionService {
    * @returns the owner
    * @throws OAuthError invalid_client or temporarily_unavailable; DependencyUnavailableError
    */
-  async verify<Owner extends ClientKeys>(
+  async verify<Owner extends ClientKeys & { readonly profile?: TokenRules['profile'] }>(
     assertion: UnverifiedAssertion,
     owner: Owner | null,
     path = '/',
@@ -58,10 +58,12 @@ export class ClientAssertionService {
         'client_assertion_unexpected',
       );
     const { BASE_URL, CLOCK_SKEW: clockSkew } = this.configuration;
-    const audiences = [BASE_URL, BASE_URL + ENDPOINTS.token, publicUri(BASE_URL, path)];
+    const isFapi = owner.profile === 'fapi2';
+    const endpoints = [BASE_URL + ENDPOINTS.token, publicUri(BASE_URL, path)];
+    const audiences = isFapi ? [BASE_URL] : [...new Set([BASE_URL, ...endpoints])];
     const now = Date.now();
     const claims = withInvalidClient(clientId, () =>
-      checkAssertionClaims(assertion, { audiences: [...new Set(audiences)], now, clockSkew }),
+      checkAssertionClaims(assertion, { audiences, now, clockSkew, isFapi }),
     );
     await this.verifySignature(assertion, owner);
     const consumed = await this.store.consume(clientId, claims.jti, claims.expiresAt - now);

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { type ArgumentMetadata, Injectable, type PipeTransform, type Type } from '@nestjs/common';
 import { ClientStore } from '#database/client/client.store.js';
-import { type Client, type ClientWithSecrets, hasKeys } from '#database/client/client.js';
+import { type ClientWithSecrets, hasKeys } from '#database/client/client.js';
 import { tagOf } from '#messaging/contract.js';
 import { isClientId, matchClientSecret } from '#oauth/client.js';
 import { ASSERTION_TYPE, type UnverifiedAssertion } from '#oauth/client-assertion/client-assertion.js';
@@ -96,7 +96,7 @@ export class ClientAuthenticator {
    *
    * @throws OAuthError invalid_request, or invalid_client: an unknown client and a wrong secret or signature get the same response
    */
-  async authenticate({ headers, raw }: ClientRequest, body: ClientDto): Promise<Client> {
+  async authenticate({ headers, raw }: ClientRequest, body: ClientDto): Promise<ClientWithSecrets> {
     const credentials = readCredentials(headers.authorization, body);
     const { clientId, clientSecret, assertion } = credentials;
     addLogContext(raw, { client_id: clientId });
@@ -197,7 +197,7 @@ export function needsAssertion(credentials: ClientCredentials): OAuthError {
 }
 
 /** Checked last: only an authenticated client learns that it is disabled. */
-function enabled(client: Client, credentials: ClientCredentials): Client {
+function enabled(client: ClientWithSecrets, credentials: ClientCredentials): ClientWithSecrets {
   if (client.disabledAt === null) return client;
   throw invalidClient(
     credentials,

@@ -1,9 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { addAuditEvent } from '#audit/request-events.js';
-import type { Client } from '#database/client/client.js';
+import type { Client, ClientWithSecrets } from '#database/client/client.js';
 import type { Granted, Refusal, RefusalReason } from '#grants/grant.js';
 import { GrantEngine } from '#grants/grant-engine.js';
+import type { DpopProof } from '#oauth/dpop/dpop-verifier.js';
+import { FAPI_ALGORITHMS, isFapiAlgorithm } from '#oauth/jwk.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { challengeOf } from '#oauth/pkce.js';
 import { checkResource } from '#oauth/resource.js';
@@ -26,6 +28,9 @@ const EVENTS = {
   refreshed: 'token.refreshed',
   retried: 'token.retried',
 } as const;
+
+/** Seconds. FAPI 2.0 5.3.2.1: "shall issue authorization codes with a maximum lifetime of 60 seconds". */
+const FAPI_CODE_LIFETIME = 60;
 
 const MAX_RETRIES = 10_000;
 
@@ -60,7 +65,12 @@ export class TokenService {
       );
     // A code with a challenge needs its verifier, and a code without one must not have a verifier.
     addLogContext(request.raw, { pkce: challenge !== null });
-    const result = await this.engine.redeem(code, { clientId, redirectUri, challenge, jkt, resources });
+    const exchange = { clientId, redirectUri, challenge, jkt, resources };
+    const isFapi = client.profile === 'fapi2';
+    const result = await this.engine.redeem(
+      code,
+      isFapi ? { ...exchange, maxAge: FAPI_CODE_LIFETIME } : exchange,
+    );
     return this.answer(request, client, result, 'code');
   }
 
@@ -68,7 +78,8 @@ export class TokenService {
   async refresh(request: TokenRequest, dto: RefreshTokenDto, refreshToken: string): Promise<TokenResponse> {
     const scope = refreshScope(dto.scope);
     const { client, jkt, resources } = await this.authenticate(request, dto);
-    const renewal = { clientId: client.clientId, jkt, scope, resources };
+    const { clientId, keepsRefreshToken: keepsToken } = client;
+    const renewal = { clientId, jkt, scope, resources, keepsToken };
     const result = await this.engine.refresh(refreshToken, renewal);
     return this.answer(request, client, result, 'refresh token');
   }
@@ -77,8 +88,9 @@ export class TokenService {
   private async authenticate(
     request: TokenRequest,
     dto: TokenDto | RefreshTokenDto,
-  ): Promise<{ client: Client; jkt: string | null; resources: string | null }> {
+  ): Promise<{ client: ClientWithSecrets; jkt: string | null; resources: string | null }> {
     const client = await this.clients.authenticate(request, dto);
+    checkProof(client, request.proof);
     const resources = dto.resource === undefined ? null : checkResource(dto.resource, this.apis);
     // Only authenticated clients can fill Redis with proofs.
     const jkt = request.proof ? await this.proofs.provenKey(request.proof) : null;
@@ -114,6 +126,25 @@ export class TokenService {
     this.retries.set(grantId, generation);
     return true;
   }
+}
+
+/**
+ * RFC 9449 5.2: "the authorization server MUST reject token requests from the client that do not contain the DPoP header." FAPI 2.0
+ * 5.4.1 limits the algorithms.
+ */
+function checkProof({ clientId, dpopBound, profile }: ClientWithSecrets, proof: DpopProof | undefined): void {
+  if (!dpopBound) return;
+  if (!proof)
+    throw new OAuthError('invalid_dpop_proof', 400, 'this client must prove its key: send a DPoP header', {
+      detail: { check: 'dpop_proof_missing', client_id: clientId },
+    });
+  if (profile === 'fapi2' && !isFapiAlgorithm(proof.alg))
+    throw new OAuthError(
+      'invalid_dpop_proof',
+      400,
+      `this client must sign its proofs with one of ${FAPI_ALGORITHMS.join(', ')}`,
+      { detail: { check: 'dpop_alg_unsupported', client_id: clientId, sent: proof.alg } },
+    );
 }
 
 /** Public descriptions, which reveal no secret. `$credential` is the presented kind. */

@@ -5,10 +5,10 @@ import { writeClientLogo } from './client-logo.store.js';
 import { ensureSector } from './client.store.js';
 import type { ClientType } from '#oauth/client.js';
 import type { SigningAlgorithm } from '#oauth/openid/signing-keys.js';
-import type { ClientKeys, ClientLinks, ClientLogo, LogoutUris } from './client.js';
+import type { ClientKeys, ClientLinks, ClientLogo, LogoutUris, TokenRules } from './client.js';
 
 /** Client properties that the operator can change. */
-export interface ClientRegistration extends ClientLinks, ClientKeys, LogoutUris {
+export interface ClientRegistration extends ClientLinks, ClientKeys, LogoutUris, TokenRules {
   readonly name: string;
   readonly redirectUris: readonly string[];
   readonly scopes: readonly string[];
@@ -139,6 +139,7 @@ export class ClientRegistrationStore {
 function registrationOf(client: ClientEntity): ClientRegistration {
   const { name, redirectUris, scopes, optionalScopes, requirePar, requireState, firstParty } = client;
   const { clientUri, policyUri, contacts, idTokenAlg, sector, jwks, jwksUri } = client;
+  const { dpopBound, keepsRefreshToken, profile } = client;
   const { postLogoutRedirectUris, backchannelLogoutUri } = client;
   return {
     name,
@@ -157,5 +158,8 @@ function registrationOf(client: ClientEntity): ClientRegistration {
     contacts,
     jwks,
     jwksUri,
+    dpopBound,
+    keepsRefreshToken,
+    profile,
   };
 }

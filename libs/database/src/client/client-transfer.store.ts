@@ -5,7 +5,7 @@ import type { SigningAlgorithm } from '#oauth/openid/signing-keys.js';
 import { ensureSector } from './client.store.js';
 import { writeClientLogo } from './client-logo.store.js';
 import { ClientEntity, ClientLogoEntity, ClientSecretEntity } from './client.entity.js';
-import type { ClientKeys, ClientLinks, ClientLogo, LogoutUris } from './client.js';
+import type { ClientKeys, ClientLinks, ClientLogo, LogoutUris, TokenRules } from './client.js';
 
 /** A live client secret, for import into another installation. */
 export interface TransferredSecret {
@@ -16,7 +16,7 @@ export interface TransferredSecret {
 }
 
 /** A complete client, for import into another installation. */
-export interface TransferredClient extends ClientLinks, ClientKeys, LogoutUris {
+export interface TransferredClient extends ClientLinks, ClientKeys, LogoutUris, TokenRules {
   readonly clientId: string;
   readonly name: string;
   readonly type: ClientType;

@@ -111,6 +111,15 @@ export class ClientEntity {
   @Column({ name: 'jwks_uri', type: 'text', nullable: true })
   jwksUri: string | null;
 
+  @Column({ name: 'dpop_bound', type: 'boolean', default: false })
+  dpopBound: boolean;
+
+  @Column({ name: 'keeps_refresh_token', type: 'boolean', default: false })
+  keepsRefreshToken: boolean;
+
+  @Column({ type: 'text', nullable: true })
+  profile: 'fapi2' | null;
+
   @CreateDateColumn({ name: 'created_at', type: 'timestamptz' })
   createdAt: Date;
 

@@ -13,6 +13,7 @@ import {
   DuplicateClientError,
   hasKeys,
   type LogoutUris,
+  type TokenRules,
 } from './client.js';
 import { violatedConstraint } from '../connection/errors.js';
 
@@ -28,6 +29,8 @@ export interface NewClient {
   secretHash?: Buffer;
   /** Public keys in place of a secret; none by default. */
   keys?: ClientKeys;
+  /** None by default. */
+  rules?: TokenRules;
   /** Requires pushed authorization requests (RFC 9126); false by default. */
   requirePar?: boolean;
   /** Requires `state` in authorization requests; true by default. */
@@ -105,6 +108,7 @@ export class ClientStore {
     optionalScopes = [],
     secretHash,
     keys = { jwks: null, jwksUri: null },
+    rules = { dpopBound: false, keepsRefreshToken: false, profile: null },
     requirePar = false,
     requireState = true,
     firstParty = false,
@@ -136,6 +140,7 @@ export class ClientStore {
         ...links,
         contacts: [...links.contacts],
         ...keys,
+        ...rules,
         disabledAt: null,
       });
       if (sector !== null) client.subjectSector = await ensureSector(manager, sector);
@@ -189,7 +194,7 @@ function toClient(entity: ClientEntity): ClientWithSecrets {
   const { clientId, name, type, redirectUris, scopes, optionalScopes, requirePar, requireState } = entity;
   const { firstParty, clientUri, policyUri, contacts, secrets = [], logo, createdAt, disabledAt } = entity;
   const { idTokenAlg, sector, subjectSector, postLogoutRedirectUris, backchannelLogoutUri } = entity;
-  const { jwks, jwksUri } = entity;
+  const { jwks, jwksUri, dpopBound, keepsRefreshToken, profile } = entity;
   return {
     clientId,
     name,
@@ -213,6 +218,9 @@ function toClient(entity: ClientEntity): ClientWithSecrets {
     secrets: secrets.map(({ id, hash }) => ({ id, hash })),
     jwks,
     jwksUri,
+    dpopBound,
+    keepsRefreshToken,
+    profile,
     createdAt,
   };
 }

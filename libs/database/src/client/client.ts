@@ -47,8 +47,18 @@ export interface ClientKeys {
   readonly jwksUri: string | null;
 }
 
+/** Requirements of a client on its tokens. */
+export interface TokenRules {
+  /** RFC 9449 5.2 `dpop_bound_access_tokens`: token requests need a proof. */
+  readonly dpopBound: boolean;
+  /** Refresh tokens do not rotate (FAPI 2.0 5.3.2.1). Requires `dpopBound`. */
+  readonly keepsRefreshToken: boolean;
+  /** FAPI 2.0 Security Profile. Requires keys, pushed requests and both other rules. */
+  readonly profile: 'fapi2' | null;
+}
+
 /** A client with its credentials (RFC 6749 2.3). */
-export interface ClientWithSecrets extends Client, ClientKeys {
+export interface ClientWithSecrets extends Client, ClientKeys, TokenRules {
   /** SHA-256 hashes of the live secrets; empty for public clients, and for clients with keys. */
   readonly secrets: readonly { readonly id: string; readonly hash: Buffer }[];
 }

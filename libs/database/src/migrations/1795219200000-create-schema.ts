@@ -52,10 +52,16 @@ async function createClients(runner: QueryRunner): Promise<void> {
       contacts        text[] NOT NULL DEFAULT '{}',
       jwks            json,
       jwks_uri        text CHECK (char_length(jwks_uri) <= 500),
+      dpop_bound      boolean NOT NULL DEFAULT false,
+      keeps_refresh_token boolean NOT NULL DEFAULT false,
+      profile         text CHECK (profile IN ('fapi2')),
       created_at      timestamptz NOT NULL DEFAULT now(),
       disabled_at     timestamptz,
       deleted_at      timestamptz,
       CONSTRAINT clients_optional_scopes_check CHECK (optional_scopes <@ scopes),
+      CONSTRAINT clients_kept_token_check CHECK (dpop_bound OR NOT keeps_refresh_token),
+      CONSTRAINT clients_profile_rules_check CHECK (
+        profile IS NULL OR (require_par AND keeps_refresh_token AND num_nonnulls(jwks, jwks_uri) = 1)),
       CONSTRAINT clients_keys_check CHECK (num_nonnulls(jwks, jwks_uri) <= CASE type WHEN 'public' THEN 0 ELSE 1 END)
     )`);
   // Every token app reads all disabled clients every few seconds.

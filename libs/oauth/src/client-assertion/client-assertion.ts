@@ -1,5 +1,6 @@
 import { compactVerify } from 'jose';
 import { isClientId } from '../client.js';
+import { FAPI_ALGORITHMS, isFapiAlgorithm } from '../jwk.js';
 import { hasRepeatedNames } from '../parameters.js';
 import {
   ASSERTION_ALGORITHMS,
@@ -38,6 +39,8 @@ export interface AssertionRules {
   readonly now: number;
   /** Seconds. */
   readonly clockSkew: number;
+  /** The client is registered for the FAPI 2.0 Security Profile. */
+  readonly isFapi?: boolean;
 }
 
 /** Seconds. Bounds how long a stolen assertion is of use, and how long its `jti` is stored. */
@@ -89,12 +92,20 @@ function clientIdOf({ iss, sub }: Readonly<Record<string, unknown>>): string {
 
 /** Checks the claims of RFC 7523 3 that need no key. @throws InvalidAssertionError */
 export function checkAssertionClaims(
-  { claims }: UnverifiedAssertion,
-  { audiences, now, clockSkew }: AssertionRules,
+  { claims, alg }: UnverifiedAssertion,
+  { audiences, now, isFapi = false, ...rules }: AssertionRules,
 ): AssertionClaims {
+  // FAPI 2.0 5.4.1
+  if (isFapi && !isFapiAlgorithm(alg))
+    throw new InvalidAssertionError(
+      'client_assertion_alg_unsupported',
+      `its alg must be one of ${FAPI_ALGORITHMS.join(', ')}`,
+    );
+  const clockSkew = isFapi ? fapiClockSkew(rules.clockSkew) : rules.clockSkew;
   const { aud, exp, iat, nbf, jti } = claims;
   // 3: every audience is this server, so that no other server can present the assertion here, or this one there.
-  const named: readonly unknown[] = Array.isArray(aud) ? aud : [aud];
+  // FAPI 2.0 5.3.2.1: "shall only accept its issuer identifier value … as a string in the aud claim".
+  const named: readonly unknown[] = Array.isArray(aud) && !isFapi ? aud : [aud];
   if (named.length === 0 || !named.every((one) => audiences.includes(one as string)))
     throw new InvalidAssertionError(
       'client_assertion_audience_mismatch',
@@ -150,6 +161,9 @@ export async function isSignedBy(
   }
   return false;
 }
+
+/** FAPI 2.0 5.3.2.1: accepts JWTs from up to 10 seconds in the future, and rejects those from more than 60 seconds. */
+const fapiClockSkew = (configured: number): number => Math.min(Math.max(configured, 10), 60);
 
 const isTime = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
 

@@ -15,6 +15,7 @@ import { targetUri } from './target-uri.js';
 export interface DpopProof {
   /** Thumbprint of the signing key (RFC 7638, SHA-256, base64url). */
   readonly jkt: string;
+  readonly alg: SignatureAlgorithm;
   /** Chosen by the client, at most 256 characters. */
   readonly jti: string;
   readonly nonce: string | null;
@@ -68,6 +69,7 @@ export class DpopVerifier {
     const claims = await signedClaims(proof);
     return {
       ...this.checkClaims(claims, target),
+      alg: proof.alg,
       jkt: await calculateJwkThumbprint(proof.jwk, 'sha256'),
     };
   }
@@ -76,7 +78,7 @@ export class DpopVerifier {
   private checkClaims(
     claims: Readonly<Record<string, unknown>>,
     { method, uri, accessToken }: ProofTarget,
-  ): Omit<DpopProof, 'jkt'> {
+  ): Omit<DpopProof, 'jkt' | 'alg'> {
     const { clock, lifetime, clockSkew } = this.options;
     const now = clock();
     // 3: "All required claims per Section 4.2 are contained in the JWT."

@@ -12,6 +12,16 @@ export const DPOP_CHECKS = {
       ['application', 'Send the proof in one `DPoP` header, beside `Authorization: DPoP <token>` at an API.'],
     ],
   },
+  dpop_proof_missing: {
+    errors: ['invalid_dpop_proof'],
+    title: 'The client must prove its key',
+    meaning:
+      'The client is registered for tokens that are bound to a key (`dpop_bound_access_tokens`, RFC 9449 5.2). Its token requests need a `DPoP` header.',
+    remedies: [
+      ['application', USE_A_LIBRARY],
+      ['operator', 'See whether the client must prove a key.', 'client show {client_id}'],
+    ],
+  },
   dpop_proof_too_long: {
     errors: ['invalid_dpop_proof'],
     title: 'The proof is too long',

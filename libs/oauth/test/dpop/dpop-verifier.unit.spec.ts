@@ -26,6 +26,7 @@ describe('a DPoP proof', () => {
     const signer = await DpopKey.generate(alg);
     expect(await verify({ jti: 'j', nonce: 'n' }, signer)).toEqual({
       jkt: signer.jkt,
+      alg,
       jti: 'j',
       nonce: 'n',
       expiresAt: NOW + 60_000,
