@@ -3,8 +3,10 @@ import { granted, useGrantEnvironment } from './grant-environment.js';
 const KEY = 'a'.repeat(43);
 const world = useGrantEnvironment();
 
-const refresh = (token: string, { keepsToken = true, jkt = KEY as string | null } = {}) =>
-  world.engine.refresh(token, { clientId: world.clientId, jkt, scope: null, resources: null, keepsToken });
+const refresh = (
+  token: string,
+  { keepsToken = true, jkt = KEY }: { keepsToken?: boolean; jkt?: string | null } = {},
+) => world.engine.refresh(token, { clientId: world.clientId, jkt, scope: null, resources: null, keepsToken });
 
 async function bound(jkt: string | null = KEY) {
   const { code, grantId } = await world.pending();
