@@ -7,6 +7,7 @@ import { AUDIT_KINDS, AUDIT_STREAMS, AUDIT_TYPES, auditSubject } from '#audit/ev
 import { typesNamed } from '#audit/filter.js';
 import { auditEvents } from '#test/support/audit-trail.js';
 import { SUBJECTS } from '#messaging/contract.js';
+import { ensureLogoutQueue, LOGOUT_SUBJECTS } from '#messaging/logout/logout-queue.js';
 import { natsOptions } from '#messaging/nats.connection.js';
 import { STATUS_SERVICES, statusInbox, statusSubject } from '#messaging/service-status.js';
 import { pendingMigrations } from '#database/connection/migrate.js';
@@ -313,6 +314,34 @@ describe('a development installation', () => {
       const after = await stored();
       const added = Object.entries(after).map(([name, count]) => [name, count - (before[name] ?? 0)]);
       expect(Object.fromEntries(added)).toEqual(sent);
+    });
+
+    it('a queue of log-outs that only the token app reads, and to which each service adds its own events', async () => {
+      const { nats: token } = await connected('token', 'AUDIT_NATS_URL');
+      await ensureLogoutQueue(token);
+      const stored: string[] = [];
+      for (const user of ['authorize', 'token', 'resource', 'operator'] as const) {
+        const { nats } = await connected(user, 'AUDIT_NATS_URL');
+        const subjects = [
+          ...(['authorize', 'token', 'operator'] as const).map(LOGOUT_SUBJECTS.ended),
+          LOGOUT_SUBJECTS.delivery,
+        ];
+        for (const subject of subjects) {
+          const answer = await nats.request(subject, '{}', { timeout: 2_000 }).catch(() => null);
+          if (answer?.string().startsWith('{"stream":')) stored.push(`${user} ${subject}`);
+        }
+        const next = '$JS.API.CONSUMER.MSG.NEXT.OAUTH_LOGOUT.ended';
+        const got = await nats
+          .request(next, '{"batch":1,"no_wait":true}', { timeout: 500 })
+          .catch(() => null);
+        expect([user, got?.string() === '{}']).toEqual([user, user === 'token']);
+      }
+      expect(stored).toEqual([
+        'authorize oauth.logout.ended.authorize',
+        'token oauth.logout.ended.token',
+        'token oauth.logout.delivery.token',
+        'operator oauth.logout.ended.operator',
+      ]);
     });
 
     it('a limit of 128 KB for messages', async () => {

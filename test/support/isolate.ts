@@ -1,6 +1,7 @@
 import { connect } from '@nats-io/transport-node';
 import { DEFAULT_AUDIT_RETENTION } from '#audit/retention.js';
 import { ensureAuditStreams } from '#audit/streams.js';
+import { ensureLogoutQueue } from '#messaging/logout/logout-queue.js';
 import { natsOptions } from '#messaging/nats.connection.js';
 import { ownDatabase } from './test-database.js';
 import { claimSlot, type Slot } from './slot.js';
@@ -43,6 +44,7 @@ export async function createTrail(natsUrl: string, retention = DEFAULT_AUDIT_RET
   const nats = await connect(natsOptions(natsUrl, 'test trail'));
   try {
     await ensureAuditStreams(nats, retention);
+    await ensureLogoutQueue(nats);
   } finally {
     await nats.close();
   }

@@ -1,4 +1,4 @@
-import { type DynamicModule, Module } from '@nestjs/common';
+import { type DynamicModule, Module, type Provider } from '@nestjs/common';
 import { AuditModule } from '#audit/audit.module.js';
 import { AuditPublisher } from '#audit/publisher.js';
 import { DatabaseModule } from '#database/database.module.js';
@@ -6,6 +6,7 @@ import { GrantsModule } from '#grants/grants.module.js';
 import { KeyRingRecorder } from '#grants/key-ring-recorder.service.js';
 import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
 import { RevocationPublisher } from '#grants/revocation.publisher.js';
+import { LogoutPublisher } from '#messaging/logout/logout-publisher.js';
 import { SigningKeys } from '#oauth/openid/signing-keys.js';
 import { parseScopes } from '#oauth/scope-file.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
@@ -13,6 +14,7 @@ import { type ConfigurationFile, readConfigurationFile } from '#platform/configu
 import { ConfigurationFilesModule } from '#platform/configuration/configuration-files.module.js';
 import { RedisModule } from '#platform/redis/redis.module.js';
 import { StatusReport } from '#platform/status/status-report.js';
+import { Metrics } from '#platform/telemetry/metrics.js';
 import { AuthorizeConfiguration, CLOCK } from './authorize.configuration.js';
 import { ConfirmingRevocationPublisher } from './revocation.publisher.js';
 import { formTargets } from './ui/page-headers.js';
@@ -62,11 +64,24 @@ export class CoreModule {
       secure: AUTH_URL.startsWith('https:'),
       loginTargets: loginSite === null ? [] : formTargets(loginSite),
     };
-    const providers = [
+    const providers: Provider[] = [
       { provide: AuthorizeConfiguration, useValue: configuration },
       { provide: UiOptions, useValue: uiOptions },
       { provide: ScopeCatalogue, useValue: scopes.value },
       { provide: SigningKeys, useValue: configuration.signingKeys },
+      {
+        provide: LogoutPublisher,
+        inject: [Metrics],
+        useFactory: (metrics: Metrics) =>
+          new LogoutPublisher(
+            {
+              service: 'authorize',
+              natsUrl: configuration.auditUrl,
+              isEnabled: configuration.ID_TOKEN_KEYS !== '',
+            },
+            metrics,
+          ),
+      },
       { provide: CLOCK, useValue: Date.now },
     ];
     return {

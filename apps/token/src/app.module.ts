@@ -9,6 +9,7 @@ import { natsOptions } from '#messaging/nats.connection.js';
 import { GracefulNatsServer } from './graceful-nats-server.js';
 import { CoreModule } from './core.module.js';
 import { IntrospectionModule } from './introspection/introspection.module.js';
+import { LogoutDeliveryModule } from './logout-delivery/logout-delivery.module.js';
 import { MetadataModule } from './metadata/metadata.module.js';
 import { ErrorsModule } from './errors/errors.module.js';
 import { errorBody, OAuthErrorFilter } from './oauth-error.filter.js';
@@ -30,6 +31,7 @@ export class AppModule {
         RevocationModule,
         IntrospectionModule,
         ParModule,
+        LogoutDeliveryModule,
         MetadataModule,
         ErrorsModule,
         UserModule,

@@ -7,6 +7,7 @@ import { KeyRingRecorder } from '#grants/key-ring-recorder.service.js';
 import { NatsRevocationPublisher, RevocationPublisher } from '#grants/revocation.publisher.js';
 import { INVALIDATIONS } from '#messaging/contract.js';
 import { StatusReport } from '#platform/status/status-report.js';
+import { LogoutPublisher } from '#messaging/logout/logout-publisher.js';
 import { SigningKeys } from '#oauth/openid/signing-keys.js';
 import { parseScopes } from '#oauth/scope-file.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
@@ -16,6 +17,7 @@ import { OutsideHosts } from '#platform/http/outside-hosts.js';
 import { OutsideHttp } from '#platform/http/outside-http.js';
 import { NatsModule } from '#messaging/nats.module.js';
 import { RedisModule } from '#platform/redis/redis.module.js';
+import { Metrics } from '#platform/telemetry/metrics.js';
 import { lifetimesOf, TokenConfiguration } from './token.configuration.js';
 
 /** The other transitions happen in the authorize app. */
@@ -84,12 +86,26 @@ export class CoreModule {
           provide: OutsideHttp,
           useValue: new OutsideHttp(new OutsideHosts(configuration.OUTSIDE_FETCH_ALLOW)),
         },
+        {
+          provide: LogoutPublisher,
+          inject: [Metrics],
+          useFactory: (metrics: Metrics) =>
+            new LogoutPublisher(
+              {
+                service: 'token',
+                natsUrl: configuration.auditUrl,
+                isEnabled: configuration.ID_TOKEN_KEYS !== '',
+              },
+              metrics,
+            ),
+        },
       ],
       exports: [
         TokenConfiguration,
         ScopeCatalogue,
         SigningKeys,
         OutsideHttp,
+        LogoutPublisher,
         GrantsModule,
         DatabaseModule,
         RedisModule,

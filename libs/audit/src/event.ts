@@ -36,6 +36,7 @@ const ACTIVITY_TYPES = [
   'token.refreshed',
   'token.retried',
   'grant.revoked',
+  'logout_token.failed',
 ] as const;
 
 /** Anyone can cause these. A separate stream keeps a flood of them from displacing other events. */

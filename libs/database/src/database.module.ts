@@ -1,6 +1,7 @@
 import { type DynamicModule, Module, type OnApplicationShutdown, Optional } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { Readiness } from '#platform/health/readiness.js';
+import { LogoutRecipientStore } from './client/logout-recipient.store.js';
 import { AuthorizationContextStore } from './client/authorization-context.store.js';
 import { ClientLogoStore } from './client/client-logo.store.js';
 import { ClientRegistrationStore } from './client/client-registration.store.js';
@@ -35,6 +36,7 @@ const STORES = [
   ClientSecretStore,
   ClientLogoStore,
   AuthorizationContextStore,
+  LogoutRecipientStore,
   ConnectedAppStore,
   UserStore,
   UserAccountStore,

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { UserStore } from '#database/user/user.store.js';
+import { LogoutPublisher } from '#messaging/logout/logout-publisher.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import { SessionService } from '../session/session.service.js';
@@ -22,6 +23,7 @@ export class BackChannelLogoutService {
     private readonly tokens: LogoutTokenStore,
     private readonly sessions: SessionService,
     private readonly users: UserStore,
+    private readonly endings: LogoutPublisher,
     private readonly configuration: AuthorizeConfiguration,
   ) {}
 
@@ -44,11 +46,12 @@ export class BackChannelLogoutService {
   private async end({ sid, sub }: Logout): Promise<Readonly<Record<string, unknown>>> {
     const identity = { issuer: this.configuration.loginIssuer, externalId: sub ?? '' };
     if (sid !== null) {
-      await this.sessions.endExternal(sid);
+      for (const session of await this.sessions.endExternal(sid)) this.endings.sessionEnded(session);
       if (sub === null || !(await this.sessions.hasWithoutSid(identity)))
         return { outcome: 'session ended by the provider' };
     }
     const userId = await this.users.endSessionsOf(identity);
+    if (userId !== null) this.endings.userEnded(userId);
     return { outcome: 'sessions ended by the provider', user_id: userId };
   }
 

@@ -2,6 +2,7 @@ import { Body, Controller, Get, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { UserStore } from '#database/user/user.store.js';
 import { addAuditEvent } from '#audit/request-events.js';
+import { LogoutPublisher } from '#messaging/logout/logout-publisher.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { SigningKeys } from '#oauth/openid/signing-keys.js';
 import { ApiOperation } from '#openapi/operation.js';
@@ -10,7 +11,7 @@ import { addLogContext } from '#platform/logging/request-log.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import { CSRF_FIELD, type FormFields, ProtectForm } from '../session/csrf.guard.js';
 import { FLASH_QUERY, FlashMessageStore } from '../session/flash-message.store.js';
-import { SessionCookie, SessionService } from '../session/session.service.js';
+import { SessionCookie, sessionIdOf, SessionService } from '../session/session.service.js';
 import type { FlashMessage } from '../ui/components.js';
 import { LanguageService } from '../ui/i18n/language.service.js';
 import { PageResponder } from '../ui/page.responder.js';
@@ -42,6 +43,7 @@ export class LogoutController {
     private readonly users: UserStore,
     private readonly sessions: SessionService,
     private readonly cookies: SessionCookie,
+    private readonly endings: LogoutPublisher,
     private readonly flashMessages: FlashMessageStore,
     private readonly keys: SigningKeys,
     private readonly language: LanguageService,
@@ -116,6 +118,7 @@ export class LogoutController {
     const account = await this.sessions.findAccount(headers.cookie);
     if (!account) return this.pages.seeOther(reply, ENDPOINTS.login);
     await this.users.endSessions(account.user.id);
+    this.endings.userEnded(account.user.id);
     addLogContext(raw, { user_id: account.user.id, outcome: 'logged out everywhere' });
     addAuditEvent(raw, 'login.ended');
     await this.leave(raw, reply, null, { id: 'flash.logged_out_everywhere' });
@@ -134,7 +137,7 @@ export class LogoutController {
     message: FlashMessage,
   ): Promise<void> {
     const { cookie, session } = await this.sessions.findVisitor(raw.headers.cookie);
-    await this.end(raw, cookie);
+    await this.end(raw, cookie, message.id !== 'flash.logged_out_everywhere');
     const next = this.cookies.generate();
     const atProvider = cookie && session ? await this.continuation.providerUrl(cookie, session) : null;
     if (returnTo === null) await this.flashMessages.save(next, message);
@@ -143,9 +146,11 @@ export class LogoutController {
     this.pages.seeOther(reply, atProvider ?? returnTo ?? this.continuation.landing);
   }
 
-  private async end(raw: Raw, cookie: string | null): Promise<void> {
+  /** @param isAnnounced false if the end of every session of the user is announced */
+  private async end(raw: Raw, cookie: string | null, isAnnounced = true): Promise<void> {
     const ended = await this.sessions.end(cookie);
-    if (!ended) return;
+    if (!ended || cookie === null) return;
+    if (isAnnounced) this.endings.sessionEnded(sessionIdOf(cookie));
     addLogContext(raw, { user_id: ended.userId });
     addAuditEvent(raw, 'login.ended');
   }

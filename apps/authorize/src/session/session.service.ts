@@ -129,7 +129,12 @@ export class SessionService {
       loginFor: digestOf(query),
       ...(external && { external: sealed(external, cookie) }),
     };
-    await Promise.all([this.sessions.create(cookie, session), this.end(this.cookies.read(cookieHeader))]);
+    await Promise.all([
+      this.sessions.create(cookie, session),
+      this.end(this.cookies.read(cookieHeader)),
+      external?.sid !== undefined &&
+        this.sessions.addToExternal(external.sid, sessionIdOf(cookie), this.configuration.SESSION_LIFETIME),
+    ]);
     return cookie;
   }
 
@@ -161,9 +166,13 @@ export class SessionService {
     return this.sessions.replace(cookie, session, { ...session, loginFor: null });
   }
 
-  /** Rejects the `sid` for as long as a session can live, because a login may be in progress. */
-  async endExternal(sid: string): Promise<void> {
-    await this.sessions.endExternal(sid, this.configuration.SESSION_LIFETIME);
+  /**
+   * Rejects the `sid` for as long as a session can live, because a login may be in progress.
+   *
+   * @returns ids of its sessions in grants
+   */
+  async endExternal(sid: string): Promise<readonly string[]> {
+    return this.sessions.endExternal(sid, this.configuration.SESSION_LIFETIME);
   }
 
   /** Records a session without a `sid`, which logout tokens cannot identify, for as long as it can live. */

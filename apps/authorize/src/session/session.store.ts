@@ -66,9 +66,16 @@ export class SessionStore {
     return (await this.run('sessionReplace', [keyOf(cookie)], ...texts)) === 1;
   }
 
-  /** @param lifetime seconds */
-  async endExternal(sid: string, lifetime: number): Promise<void> {
+  /** @param lifetime seconds @returns ids of the sessions of this `sid` in grants */
+  async endExternal(sid: string, lifetime: number): Promise<string[]> {
     await withRedisErrors(this.redis.set(endedKeyOf(sid), '1', 'EX', lifetime));
+    return withRedisErrors(this.redis.smembers(sessionsKeyOf(sid)));
+  }
+
+  /** Records which session of grants belongs to a `sid`. @param lifetime seconds */
+  async addToExternal(sid: string, session: string, lifetime: number): Promise<void> {
+    await withRedisErrors(this.redis.sadd(sessionsKeyOf(sid), session));
+    await withRedisErrors(this.redis.expire(sessionsKeyOf(sid), lifetime));
   }
 
   /** @param lifetime seconds */
@@ -92,6 +99,7 @@ export class SessionStore {
 
 const keyOf = (cookie: string): string => `session:${sha256(cookie)}`;
 const endedKeyOf = (sid: string): string => `ended:${sha256(sid)}`;
+const sessionsKeyOf = (sid: string): string => `sessions-of-sid:${sha256(sid)}`;
 const unnamedKeyOf = (user: string): string => `unnamed:${sha256(user)}`;
 
 function sha256(text: string): string {

@@ -36,6 +36,7 @@ async function authenticated(to = client) {
   const address = authorizeAddress({
     client_id: to.clientId,
     redirect_uri: REDIRECT_URI,
+    response_type: 'code',
     scope: 'openid',
     state: 's',
     prompt: 'consent',

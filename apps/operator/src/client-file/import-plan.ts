@@ -4,6 +4,7 @@ import type { ScopeCatalogue } from '#oauth/scope.js';
 import {
   MAX_REDIRECT_URIS,
   optionalScopeProblems,
+  backchannelProblems,
   postLogoutProblems,
   redirectUriProblems,
   scopeProblems,
@@ -77,6 +78,7 @@ function checkRegistration(
   {
     redirectUris,
     postLogoutRedirectUris,
+    backchannelLogoutUri,
     scopes,
     optionalScopes,
     type,
@@ -93,6 +95,8 @@ function checkRegistration(
     for (const problem of redirectUriProblems('', [uri], type))
       report(problem.trim(), 'redirect_uris', index);
   });
+  for (const problem of backchannelProblems('', backchannelLogoutUri))
+    report(problem.trim(), 'backchannel_logout_uri');
   for (const problem of postLogoutProblems('', newOnes, type))
     report(problem.trim(), 'post_logout_redirect_uris');
   scopes.forEach((scope, index) => {

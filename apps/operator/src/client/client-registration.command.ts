@@ -53,6 +53,7 @@ export function registerCommand(): OperatorCommand {
       'address to which users may return after a log-out (OpenID Connect); repeat it for more than one',
       collect,
     )
+    .option('--backchannel-logout-uri <url>', 'address that gets a logout token when a user logs out')
     .option(
       '--jwks <file>',
       'JWK Set with its public keys: it signs assertions (private_key_jwt), and has no secret (RFC 7523)',
@@ -142,6 +143,10 @@ export function updateCommand(): OperatorCommand {
       '--post-logout-redirect-uri <uri>',
       'address to which users may return after a log-out; replaces what was registered; repeat it for several; none: nothing',
       collectOrNone,
+    )
+    .option(
+      '--backchannel-logout-uri <url>',
+      'address that gets a logout token when a user logs out; none removes it',
     )
     .option('--logo <file>', 'PNG, JPEG or WebP, at most 12 KiB and 512 by 512 pixels; none removes it')
     .option('--jwks <file>', 'JWK Set with its public keys; replaces what was registered; none removes them')

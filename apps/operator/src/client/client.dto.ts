@@ -46,6 +46,9 @@ export class NewClientDto {
   )
   postLogoutRedirectUri: string[] = [];
 
+  @Rule(({ backchannelLogoutUri: uri }: NewClientDto) => backchannelProblems('--backchannel-logout-uri', uri))
+  backchannelLogoutUri: string | null = null;
+
   /** Path of a file. */
   @Rule(({ jwks, jwksUri, public: isPublic }: NewClientDto) =>
     isPublic && (jwks ?? jwksUri) !== undefined
@@ -136,6 +139,12 @@ export class ClientChangesDto {
   subject?: Subject;
 
   /** A URL or `none`. */
+  @Rule(({ backchannelLogoutUri: uri }: ClientChangesDto) =>
+    backchannelProblems('--backchannel-logout-uri', uri === undefined ? null : orNone(uri)),
+  )
+  backchannelLogoutUri?: string;
+
+  /** A URL or `none`. */
   @Rule(({ clientUri, policyUri, contacts }: ClientChangesDto) =>
     linkProblems(
       {
@@ -219,6 +228,11 @@ export function redirectUriProblems(flag: string, uris: readonly string[], type:
 export function postLogoutProblems(flag: string, uris: readonly string[], type: ClientType): string[] {
   if (uris.length > MAX_REDIRECT_URIS) return [`${flag} has more than ${MAX_REDIRECT_URIS}: give fewer`];
   return redirectUriProblems(flag, uris, type);
+}
+
+/** Back-Channel Logout 1.0 2.2. Also for public clients: their server gets the logout token. */
+export function backchannelProblems(flag: string, uri: string | null): string[] {
+  return uri === null ? [] : redirectUriProblems(flag, [uri], 'confidential');
 }
 
 export function redirectUriHints(uris: readonly string[], type: ClientType): string[] {

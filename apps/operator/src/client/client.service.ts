@@ -40,6 +40,7 @@ export async function registerClient(
     state,
     firstParty,
     postLogoutRedirectUri,
+    backchannelLogoutUri,
     idTokenAlg,
     subject,
     clientUri,
@@ -67,7 +68,7 @@ export async function registerClient(
         profile: isFapi ? 'fapi2' : null,
       },
       firstParty,
-      logoutUris: { postLogoutRedirectUris: postLogoutRedirectUri, backchannelLogoutUri: null },
+      logoutUris: { postLogoutRedirectUris: postLogoutRedirectUri, backchannelLogoutUri },
       idTokenAlg: storedAlgorithm(idTokenAlg),
       sector: subject === 'pairwise' ? sectorOf(redirectUri) : null,
       links: { clientUri, policyUri, contacts },
@@ -279,7 +280,10 @@ function applyChanges(
     requireState: state === undefined ? current.requireState : state === 'required',
     firstParty: firstParty === undefined ? current.firstParty : firstParty === 'true',
     postLogoutRedirectUris: changes.postLogoutRedirectUri ?? current.postLogoutRedirectUris,
-    backchannelLogoutUri: current.backchannelLogoutUri,
+    backchannelLogoutUri:
+      changes.backchannelLogoutUri === undefined
+        ? current.backchannelLogoutUri
+        : orNone(changes.backchannelLogoutUri),
     idTokenAlg: idTokenAlg === undefined ? current.idTokenAlg : storedAlgorithm(idTokenAlg),
     sector: newSector(current, changes),
     clientUri: clientUri === undefined ? current.clientUri : orNone(clientUri),

@@ -1,3 +1,4 @@
+import { publishUserEnded } from '../connections/logout.connection.js';
 import { recordCommand } from '../audit/record-command.js';
 import { confirmed } from '../command-line/dialog.js';
 import { InputError, quoted, validated } from '../command-line/input.js';
@@ -242,6 +243,7 @@ async function changePassword(
   const { password } = validated(PasswordDto, { password: given ?? generatePassword() });
   const settings = readSettings(ChangeSettings);
   const { id, username } = await setPassword(settings, login, password, endSessions);
+  if (endSessions) await publishUserEnded(settings, id);
   const generated = given === null ? password : null;
   printResult(options, { id, username, password: generated, sessions_ended: endSessions }, () => {
     const sessions = endSessions

@@ -10,6 +10,7 @@ import { recordCommand } from '../audit/record-command.js';
 import { InputError, quoted } from '../command-line/input.js';
 import { printable } from '../command-line/output.js';
 import { commandToPaste } from '../command-line/shell.js';
+import { publishUserEnded } from '../connections/logout.connection.js';
 import { withStores } from '../connections/database.connection.js';
 import { applyRevocations } from '../connections/nats.connection.js';
 import type { Stores } from '../connections/stores.js';
@@ -101,6 +102,7 @@ export async function disableUser(settings: ChangeSettings, login: string): Prom
   try {
     await applyRevocations(settings.NATS_URL, { user_id: id }, `${username} is disabled`);
   } finally {
+    await publishUserEnded(settings, id);
     await recordCommand(settings, { type: 'user.disabled', user_id: id, detail });
   }
   return disabled;
@@ -129,6 +131,7 @@ export async function deleteUser(settings: ChangeSettings, login: string): Promi
       applyRevocations(settings.NATS_URL, { user_id: id }, `${username} ${state}`);
     const disabled = await stores.accounts.disable(id);
     if (disabled?.first) await recordCommand(settings, { type: 'user.disabled', user_id: id });
+    await publishUserEnded(settings, id);
     await applyAll(disabled ? 'is disabled, and not deleted yet' : 'is deleted');
     const deleted = await stores.accounts.delete(id);
     // Without name and email address: the audit trail outlives personal data.

@@ -64,6 +64,39 @@ describe('operator client create --scope', () => {
   });
 });
 
+describe('the log-out addresses of a client', () => {
+  const AFTER = ['https://app.example.com/after', 'https://app.example.com/bye'] as const;
+  const given = (...uris: readonly string[]) => uris.flatMap((uri) => ['--post-logout-redirect-uri', uri]);
+
+  it('are registered, replaced and removed', async () => {
+    const hook = 'https://app.example.com/logout-token';
+    const id = await create(...given(...AFTER), '--backchannel-logout-uri', hook);
+    expect(await show(id)).toMatchObject({
+      post_logout_redirect_uris: AFTER,
+      backchannel_logout_uri: hook,
+    });
+    jsonOf(await client('update', id, ...given(AFTER[1]), '--json'));
+    expect(await show(id)).toMatchObject({
+      post_logout_redirect_uris: [AFTER[1]],
+      backchannel_logout_uri: hook,
+    });
+    const none = [...given('none'), '--backchannel-logout-uri', 'none', '--json'];
+    jsonOf(await client('update', id, ...none));
+    expect(await show(id)).toMatchObject({ post_logout_redirect_uris: [], backchannel_logout_uri: null });
+  });
+
+  it.each([
+    ['--post-logout-redirect-uri', 'http://app.example.com/after', /is not encrypted/],
+    ['--post-logout-redirect-uri', 'https://app.example.com/#x', /has a fragment/],
+    ['--backchannel-logout-uri', 'http://app.example.com/hook', /is not encrypted/],
+    ['--backchannel-logout-uri', 'com.example.app:/hook', /has the scheme/],
+    ['--backchannel-logout-uri', 'https://a:b@app.example.com/hook', /has a user name or password/],
+  ])('are refused: %s %s', async (option, uri, problem) => {
+    const id = await create();
+    expectRefused(await client('update', id, option, uri, '--json'), problem);
+  });
+});
+
 describe('operator client update', () => {
   const update = (id: string, ...args: string[]) => client('update', id, ...args);
   const scopesOf = async (id: string) => (await show(id))['scopes'];

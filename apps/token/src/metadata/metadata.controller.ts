@@ -82,6 +82,9 @@ export class MetadataController {
       jwks_uri: BASE_URL + ENDPOINTS.jwks,
       // RP-Initiated Logout 1.0 2.1
       end_session_endpoint: AUTH_URL + ENDPOINTS.logout,
+      // Back-Channel Logout 1.0 2.1
+      backchannel_logout_supported: true,
+      backchannel_logout_session_supported: true,
       ...(API_URL !== '' && { userinfo_endpoint: API_URL + ENDPOINTS.userInfo }),
       subject_types_supported: ['public', 'pairwise'],
       id_token_signing_alg_values_supported: this.keys.algorithms,

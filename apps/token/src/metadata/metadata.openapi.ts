@@ -18,6 +18,12 @@ export class OpenIdMetadata {
   @ApiProperty({ ...url('Logs the user out, for the browser (RP-Initiated Logout 1.0 2).'), optional: true })
   readonly end_session_endpoint?: string;
 
+  @ApiProperty({ description: 'Logout tokens are sent (Back-Channel Logout 1.0 2.1).', optional: true })
+  readonly backchannel_logout_supported?: boolean;
+
+  @ApiProperty({ description: 'Logout tokens and ID tokens have `sid`.', optional: true })
+  readonly backchannel_logout_session_supported?: boolean;
+
   @ApiProperty({ ...url('Claims about the user (OpenID Connect Core 5.3).'), optional: true })
   readonly userinfo_endpoint?: string;
 

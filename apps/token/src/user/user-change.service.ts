@@ -12,6 +12,7 @@ import {
   type UserDisableReply,
   type UserUpsertReply,
 } from '#messaging/contract.js';
+import { LogoutPublisher } from '#messaging/logout/logout-publisher.js';
 import { NatsConnection } from '#messaging/nats.connection.js';
 import { TokenConfiguration } from '../token.configuration.js';
 
@@ -26,6 +27,7 @@ export class UserChangeService {
     private readonly grants: GrantRecordStore,
     private readonly revocations: RevocationService,
     private readonly nats: NatsConnection,
+    private readonly endings: LogoutPublisher,
     private readonly configuration: TokenConfiguration,
   ) {}
 
@@ -98,6 +100,7 @@ export class UserChangeService {
 
   /** Evicts caches before revoking tokens, like the operator's command; also for a disabled user, because an earlier attempt may have failed. */
   private async endAccess(userId: number): Promise<void> {
+    this.endings.userEnded(userId);
     await this.announce(userId);
     await this.revocations.apply(await this.grants.revokedOf({ userId }));
   }

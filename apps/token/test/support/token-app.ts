@@ -32,6 +32,7 @@ export async function startTokenApp(
   return {
     ...fixture,
     natsUrl: services.natsUrl,
+    configuration,
     server: app.getHttpServer(),
     url: await app.getUrl(),
 

@@ -1,0 +1,175 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { freePort } from '#local/servers/free-port.js';
+import { createTrail, isolate } from '#test/support/isolate.js';
+import { PUBLIC_ID_TOKEN_KEYS } from '#test/support/id-token-keys.js';
+import { queuedLogouts } from '#test/support/logout-receiver.js';
+import { RestartableNats } from '#test/support/restartable-nats.js';
+import { until } from '#test/support/until.js';
+import { type AuthorizeApp, startAuthorizeApp } from '../support/authorize-app.js';
+import { startForgingProvider, FORGER_CLIENT, type ForgingProvider } from '../support/forging-provider.js';
+import type { Browser } from '#test/support/browser.js';
+import { useAuthorizeApp } from '../support/use-authorize-app.js';
+
+const WITHIN_MS = 60_000;
+
+const sessionOf = (browser: Browser): string =>
+  createHash('sha256')
+    .update(`session of ID tokens\n${browser.cookies.get('oauth_service_session')}`)
+    .digest('base64url');
+
+/** Expects one event since the last call. */
+function useQueue(app: () => AuthorizeApp) {
+  let seen = 0;
+  return async () => {
+    const natsUrl = app().configuration.auditUrl;
+    await until('an event', WITHIN_MS, async () => (await queuedLogouts(natsUrl)).length > seen);
+    const events = await queuedLogouts(natsUrl);
+    const fresh = events.slice(seen);
+    seen = events.length;
+    expect(fresh).toHaveLength(1);
+    return fresh[0];
+  };
+}
+
+describe('with a password login, the queue gets an event', () => {
+  const { app, user } = useAuthorizeApp({ ID_TOKEN_KEYS: PUBLIC_ID_TOKEN_KEYS });
+  const next = useQueue(() => app);
+
+  // @back-channel logout 2.3
+  it('of the session after a log-out', async () => {
+    const browser = await app.loggedIn(user);
+    const session = sessionOf(browser);
+    await browser.submit(await browser.get('/auth/'), {}, '/auth/logout');
+    expect(await next()).toMatchObject({ session, subject: 'oauth.logout.ended.authorize' });
+  });
+
+  it('of the session after a confirmed log-out for an application', async () => {
+    const browser = await app.loggedIn(user);
+    const session = sessionOf(browser);
+    await browser.submit(await browser.get('/auth/logout'), {}, '/auth/logout/confirm');
+    expect(await next()).toMatchObject({ session });
+  });
+
+  it('of the user after a log-out everywhere', async () => {
+    const browser = await app.loggedIn(user);
+    await browser.submit(await browser.get('/auth/'), {}, '/auth/logout-everywhere');
+    expect(await next()).toMatchObject({ user_id: user.id });
+  });
+
+  it('never for a login, or for a log-out without a session', async () => {
+    const browser = await app.loggedIn(user);
+    await app.browser().get('/auth/logout');
+    const session = sessionOf(browser);
+    await browser.submit(await browser.get('/auth/'), {}, '/auth/logout');
+    expect(await next()).toMatchObject({ session });
+  });
+});
+
+describe('with a login provider, the queue gets an event', () => {
+  let app: AuthorizeApp;
+  let provider: ForgingProvider;
+  const next = useQueue(() => app);
+
+  beforeAll(async () => {
+    provider = await startForgingProvider(await freePort());
+    provider.state.metadata = { end_session_endpoint: `${provider.issuer}/end` };
+    app = await startAuthorizeApp({
+      ID_TOKEN_KEYS: PUBLIC_ID_TOKEN_KEYS,
+      LOGIN_ISSUER: provider.issuer,
+      LOGIN_CLIENT_ID: FORGER_CLIENT.id,
+      LOGIN_CLIENT_SECRET: FORGER_CLIENT.secret,
+    });
+  });
+
+  afterAll(async () => {
+    await app.close();
+    await provider.close();
+  });
+
+  const logoutToken = async (claims: object) =>
+    app.browser().post('/auth/login/back-channel-logout', {
+      logout_token: await provider.sign(
+        {
+          iss: provider.issuer,
+          aud: FORGER_CLIENT.id,
+          iat: Math.floor(Date.now() / 1000),
+          exp: Math.floor(Date.now() / 1000) + 120,
+          jti: randomUUID(),
+          events: { 'http://schemas.openid.net/event/backchannel-logout': {} },
+          ...claims,
+        },
+        { typ: 'logout+jwt' },
+      ),
+    });
+
+  it('of the session whose sid the provider has ended', async () => {
+    const browser = app.browser();
+    await provider.logIn(browser, { claims: { sub: 'ada', sid: 'sid-1' } });
+    const session = sessionOf(browser);
+    expect((await logoutToken({ sub: 'ada', sid: 'sid-1' })).status).toBe(200);
+    expect(await next()).toMatchObject({ session });
+  });
+
+  it('after a log-out for an application, which continues at the log-out of the provider', async () => {
+    const client = await app.client({
+      logoutUris: { postLogoutRedirectUris: ['https://app.example.com/bye'], backchannelLogoutUri: null },
+    });
+    const browser = app.browser();
+    await provider.logIn(browser, { claims: { sub: 'ada' } });
+    const session = sessionOf(browser);
+    const query = new URLSearchParams({
+      client_id: client.clientId,
+      post_logout_redirect_uri: 'https://app.example.com/bye',
+      state: 's1',
+    });
+    const page = await browser.get(`/auth/logout?${query.toString()}`);
+    const answer = await browser.submit(page, {}, '/auth/logout/confirm');
+    const atProvider = new URL(answer.headers['location'] ?? '');
+    expect(atProvider.origin + atProvider.pathname).toBe(`${provider.issuer}/end`);
+    expect(atProvider.searchParams.get('post_logout_redirect_uri')).toBe('http://localhost:3001/auth/logout');
+    expect(await next()).toMatchObject({ session });
+    const returned = await browser.get('/auth/logout');
+    expect([returned.status, returned.headers['location']]).toEqual([
+      303,
+      'https://app.example.com/bye?state=s1',
+    ]);
+    expect((await browser.get('/auth/logout')).status).toBe(200);
+  });
+
+  it('of the user whose sessions the provider has ended', async () => {
+    await provider.logIn(app.browser(), { claims: { sub: 'grace', email: 'grace@example.com' } });
+    const [user] = await app.sql<{ id: number }>("SELECT id FROM users WHERE external_id = 'grace'");
+    expect((await logoutToken({ sub: 'grace' })).status).toBe(200);
+    expect(await next()).toMatchObject({ user_id: user?.id });
+  });
+});
+
+it('a log-out succeeds without NATS, and the event follows when NATS is back', async () => {
+  const nats = await RestartableNats.start();
+  await createTrail(nats.url);
+  const settings = { ID_TOKEN_KEYS: PUBLIC_ID_TOKEN_KEYS, AUDIT_NATS_URL: nats.url };
+  const app = await startAuthorizeApp(settings, await isolate());
+  try {
+    const browser = await app.loggedIn(await app.user());
+    const session = sessionOf(browser);
+    await nats.kill();
+    const answer = await browser.submit(await browser.get('/auth/'), {}, '/auth/logout');
+    expect([answer.status, answer.headers['location']]).toEqual([303, '/auth/login?done']);
+    await nats.restart();
+    await until('the event', WITHIN_MS, async () => (await queuedLogouts(nats.url)).length > 0);
+    expect(await queuedLogouts(nats.url)).toMatchObject([{ session }]);
+  } finally {
+    await app.close();
+    await nats.stop();
+  }
+});
+
+describe('without OpenID Connect', () => {
+  const { app, user } = useAuthorizeApp();
+
+  it('nothing is published', async () => {
+    const browser = await app.loggedIn(user);
+    await browser.submit(await browser.get('/auth/'), {}, '/auth/logout');
+    expect(await queuedLogouts(app.configuration.auditUrl)).toEqual([]);
+  });
+});

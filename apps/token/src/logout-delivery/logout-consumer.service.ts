@@ -1,0 +1,172 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  Injectable,
+  Logger,
+  type OnApplicationBootstrap,
+  type BeforeApplicationShutdown,
+} from '@nestjs/common';
+import { jetstream, type JsMsg } from '@nats-io/jetstream';
+import { connect, type NatsConnection } from '@nats-io/transport-node';
+import {
+  ACK_WAIT_MS,
+  ensureLogoutQueue,
+  LOGOUT_CONSUMERS,
+  LOGOUT_STREAM,
+  LOGOUT_SUBJECTS,
+  parseLogoutDelivery,
+  parseSessionsEnded,
+  storeLogout,
+} from '#messaging/logout/logout-queue.js';
+import { MalformedMessageError } from '#messaging/nats-message.js';
+import { natsOptions } from '#messaging/nats.connection.js';
+import { SigningKeys } from '#oauth/openid/signing-keys.js';
+import { TokenConfiguration } from '../token.configuration.js';
+import { ClientQueues } from './client-queues.js';
+import { LogoutDeliveryService } from './logout-delivery.service.js';
+
+const RETRY_MS = 1_000;
+/** Messages of one request to NATS, and milliseconds that it waits for the first one. */
+const FETCH = 100;
+const FETCH_MS = 5_000;
+/** Milliseconds until NATS offers a message again that this process could not handle. */
+const REPEAT_MS = 5_000;
+
+/**
+ * Consumes the work queue of log-outs. NATS gives each message to one token app, and to another one only if the first does not
+ * report progress for ACK_WAIT_MS. A separate connection keeps introspection fast.
+ */
+@Injectable()
+export class LogoutConsumer implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly logger = new Logger('logout');
+  private readonly queues = new ClientQueues<JsMsg>();
+  private nats: NatsConnection | undefined;
+  private isClosed = false;
+  private readonly progress = setInterval(() => {
+    for (const message of this.queues.held) message.working();
+  }, ACK_WAIT_MS / 3).unref();
+  private running: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    private readonly deliveries: LogoutDeliveryService,
+    private readonly keys: SigningKeys,
+    private readonly configuration: TokenConfiguration,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    if (!this.keys.isEmpty) void this.open();
+  }
+
+  /** Finishes the attempts that have begun, and returns the other messages to NATS. */
+  async beforeApplicationShutdown(): Promise<void> {
+    this.isClosed = true;
+    clearInterval(this.progress);
+    for (const message of await this.queues.close()) message.nak();
+    await this.nats?.drain().catch(() => undefined);
+    await this.running;
+  }
+
+  private async open(): Promise<void> {
+    const options = {
+      ...natsOptions(this.configuration.auditUrl, 'token logout'),
+      waitOnFirstConnect: false,
+    };
+    while (!this.isClosed) {
+      try {
+        const nats = await connect(options);
+        if (this.isClosed) return await nats.close();
+        this.nats = nats;
+        await this.ensureQueue(nats);
+        this.running = Promise.all([this.consumeEnded(nats), this.consumeDeliveries(nats)]);
+        return;
+      } catch {
+        await sleep(RETRY_MS, undefined, { ref: false });
+      }
+    }
+  }
+
+  /** The queue belongs to this app, and is created again if NATS has lost its data. */
+  private async ensureQueue(nats: NatsConnection): Promise<void> {
+    for (let warned = false; !this.isClosed;) {
+      try {
+        return await ensureLogoutQueue(nats);
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error);
+        if (!warned) this.logger.warn(`NATS has no queue of log-outs: ${reason}`);
+        warned = true;
+        await sleep(RETRY_MS, undefined, { ref: false });
+      }
+    }
+  }
+
+  private consumeEnded(nats: NatsConnection): Promise<void> {
+    return this.consume(
+      nats,
+      LOGOUT_CONSUMERS.ended.name,
+      () => FETCH,
+      async (message) => {
+        for (const delivery of await this.deliveries.deliveriesOf(parseSessionsEnded(message.json())))
+          await storeLogout(nats, LOGOUT_SUBJECTS.delivery, delivery);
+        message.ack();
+      },
+    );
+  }
+
+  private consumeDeliveries(nats: NatsConnection): Promise<void> {
+    return this.consume(
+      nats,
+      LOGOUT_CONSUMERS.delivery.name,
+      () => this.queues.room,
+      async (message) => {
+        const delivery = parseLogoutDelivery(message.json());
+        const isQueued = this.queues.add(delivery.client_id, message, async () => {
+          await this.handled(message, async () => {
+            const delay = await this.deliveries.deliver(delivery, message.info.deliveryCount);
+            if (delay === null) message.ack();
+            else message.nak(delay);
+          });
+        });
+        // One slow client must not fill the memory of this process.
+        if (!isQueued) message.nak(REPEAT_MS);
+      },
+    );
+  }
+
+  /** Fetches as many messages as there is room for, until the shutdown. */
+  private async consume(
+    nats: NatsConnection,
+    name: string,
+    room: () => number,
+    handle: (message: JsMsg) => Promise<void>,
+  ): Promise<void> {
+    for (let warned = false; !this.isClosed;) {
+      try {
+        const count = Math.min(room(), FETCH);
+        if (count === 0) {
+          await sleep(50, undefined, { ref: false });
+          continue;
+        }
+        const consumer = await jetstream(nats).consumers.get(LOGOUT_STREAM, name);
+        const messages = await consumer.fetch({ max_messages: count, expires: FETCH_MS });
+        for await (const message of messages) await this.handled(message, handle);
+        warned = false;
+      } catch (error) {
+        if (this.isClosed) return;
+        const reason = error instanceof Error ? error.message : String(error);
+        if (!warned) this.logger.warn(`logout tokens wait for NATS (${name}): ${reason}`);
+        warned = true;
+        await sleep(RETRY_MS, undefined, { ref: false });
+      }
+    }
+  }
+
+  private async handled(message: JsMsg, handle: (message: JsMsg) => Promise<void>): Promise<void> {
+    try {
+      await handle(message);
+    } catch (error) {
+      this.logger.error(`${message.subject}: ${error instanceof Error ? error.message : String(error)}`);
+      // An unreadable message stays unreadable.
+      if (error instanceof MalformedMessageError || error instanceof SyntaxError) message.term();
+      else message.nak(REPEAT_MS);
+    }
+  }
+}

@@ -1,0 +1,9 @@
+import { Module } from '@nestjs/common';
+import { LogoutConsumer } from './logout-consumer.service.js';
+import { LogoutDeliveryService } from './logout-delivery.service.js';
+
+/** Back-channel log-out of applications (OpenID Connect Back-Channel Logout 1.0). */
+@Module({
+  providers: [LogoutConsumer, LogoutDeliveryService],
+})
+export class LogoutDeliveryModule {}

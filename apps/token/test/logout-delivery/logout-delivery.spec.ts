@@ -1,0 +1,255 @@
+import { randomBytes } from 'node:crypto';
+import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { createLocalJWKSet, decodeJwt, type JSONWebKeySet, jwtVerify } from 'jose';
+import { LOGOUT_SUBJECTS, sessionsEnded, storeLogout } from '#messaging/logout/logout-queue.js';
+import { SUBJECTS } from '#messaging/contract.js';
+import { natsOptions } from '#messaging/nats.connection.js';
+import { sessionIdFor, subjectOf } from '#oauth/openid/id-token.js';
+import { createService } from '#platform/bootstrap/service.js';
+import { auditEvents } from '#test/support/audit-trail.js';
+import { ID_TOKEN_KEYS, SIGNING_KEYS } from '#test/support/id-token-keys.js';
+import { startLogoutReceiver } from '#test/support/logout-receiver.js';
+import { until } from '#test/support/until.js';
+import { tokenApp } from '../../src/app.module.js';
+import { TokenConfiguration } from '../../src/token.configuration.js';
+import { useTokenApp } from '../support/use-token-app.js';
+
+let configuration: TokenConfiguration;
+const app = useTokenApp({ ID_TOKEN_KEYS, OUTSIDE_FETCH_ALLOW: '127.0.0.1' });
+const EVENT = 'http://schemas.openid.net/event/backchannel-logout';
+const WITHIN_MS = 60_000;
+
+let receiver: Awaited<ReturnType<typeof startLogoutReceiver>>;
+let nats: NatsConnection;
+
+beforeAll(async () => {
+  receiver = await startLogoutReceiver();
+  nats = await connect(natsOptions(app.natsUrl, 'logout test'));
+});
+
+afterAll(async () => {
+  receiver.close();
+  await nats.close();
+});
+
+const newSession = (): string => randomBytes(32).toString('base64url');
+
+/** A client with a grant of this session. */
+async function clientOf(
+  session: string | null,
+  {
+    path = `/${randomBytes(6).toString('hex')}`,
+    scope = 'openid',
+    userId = app.userId,
+    ...more
+  }: { path?: string | null; scope?: string; userId?: number; sector?: string } = {},
+) {
+  const client = await app.clients.create({
+    name: 'Calendar Connect',
+    type: 'confidential',
+    scopes: ['profile:read', 'openid'],
+    redirectUris: ['https://app.example.com/cb'],
+    logoutUris: {
+      postLogoutRedirectUris: [],
+      backchannelLogoutUri: path === null ? null : receiver.url + path,
+    },
+    ...more,
+  });
+  const login = session === null ? {} : { login: { authTime: 1_700_000_000, session } };
+  await app.code(client.clientId, userId, { scope, ...login });
+  return { ...client, path: path ?? '' };
+}
+
+const endSession = (session: string) =>
+  storeLogout(nats, LOGOUT_SUBJECTS.ended('authorize'), sessionsEnded({ session }));
+const endUser = (userId: number) =>
+  storeLogout(nats, LOGOUT_SUBJECTS.ended('operator'), sessionsEnded({ user_id: userId }));
+
+const receivedAt = (path: string, count = 1) =>
+  until(`${count} logout tokens at ${path}`, WITHIN_MS, () => receiver.at(path).length >= count);
+
+/** Resolves when the queue has handled every event until now: this one is the last. */
+async function settled(): Promise<void> {
+  const session = newSession();
+  const last = await clientOf(session);
+  await endSession(session);
+  await receivedAt(last.path);
+}
+
+describe('a logout token', () => {
+  // @back-channel logout 2.4 @back-channel logout 2.5
+  it('names the client, the user and the session, and is signed like an ID token', async () => {
+    const session = newSession();
+    const client = await clientOf(session);
+    await endSession(session);
+    await receivedAt(client.path);
+    const [logout] = receiver.at(client.path);
+    expect(logout?.type).toBe('application/x-www-form-urlencoded');
+    const { payload, protectedHeader } = await jwtVerify(
+      logout?.token ?? '',
+      createLocalJWKSet(SIGNING_KEYS.jwks as JSONWebKeySet),
+      { issuer: 'https://base.example.com', audience: client.clientId, typ: 'logout+jwt' },
+    );
+    expect(protectedHeader.alg).toBe('RS256');
+    expect(payload).toEqual({
+      iss: 'https://base.example.com',
+      sub: String(app.userId),
+      aud: client.clientId,
+      iat: expect.any(Number),
+      exp: Number(payload.iat) + 120,
+      jti: expect.stringMatching(/^[\w-]{22}$/),
+      events: { [EVENT]: {} },
+      sid: sessionIdFor(client.clientId, session),
+    });
+  });
+
+  it('has a sid that differs between clients, and the pairwise subject of the client', async () => {
+    const session = newSession();
+    const one = await clientOf(session);
+    const two = await clientOf(session, { sector: 'app.example.com' });
+    await endSession(session);
+    await Promise.all([receivedAt(one.path), receivedAt(two.path)]);
+    const [ofOne, ofTwo] = [one, two].map(({ path }) => decodeJwt(receiver.at(path)[0]?.token ?? ''));
+    expect(ofOne?.['sid']).not.toBe(ofTwo?.['sid']);
+    expect(ofTwo?.sub).toBe(subjectOf(two, app.userId));
+    expect(ofTwo?.sub).not.toBe(ofOne?.sub);
+    expect(ofOne?.jti).not.toBe(ofTwo?.jti);
+  });
+
+  it('is sent to clients with an address and an ID token of this session, and to no others', async () => {
+    const session = newSession();
+    const [other, stranger] = [newSession(), await app.user()];
+    const informed = await clientOf(session);
+    const disabled = await clientOf(session);
+    await app.registrations.setDisabled(disabled.clientId, true);
+    const silent = [
+      await clientOf(session, { scope: 'profile:read' }),
+      await clientOf(other),
+      await clientOf(null),
+      await clientOf(newSession(), { userId: stranger }),
+      disabled,
+    ];
+    await clientOf(session, { path: null });
+    const before = receiver.received.length;
+    await endSession(session);
+    await receivedAt(informed.path);
+    await settled();
+    for (const { path } of silent) expect(receiver.at(path)).toEqual([]);
+    expect(receiver.received).toHaveLength(before + 2);
+  });
+
+  // @back-channel logout 2.4
+  it('of every session of a user has no sid', async () => {
+    const userId = await app.user();
+    const client = await clientOf(newSession(), { userId });
+    await endUser(userId);
+    await receivedAt(client.path);
+    const claims = decodeJwt(receiver.at(client.path)[0]?.token ?? '');
+    expect(claims.sub).toBe(String(userId));
+    expect(claims).not.toHaveProperty('sid');
+  });
+
+  it.each([
+    ['disables', SUBJECTS.userDisable],
+    ['deletes', SUBJECTS.userDelete],
+  ])('is sent when the product %s a user', async (_what, subject) => {
+    const externalId = randomBytes(6).toString('hex');
+    const userId = await app.user(externalId);
+    const [row] = (await app.sql('SELECT issuer FROM users WHERE id = $1', [userId])) as { issuer: string }[];
+    const client = await clientOf(newSession(), { userId });
+    const identity = { issuer: row?.issuer, external_id: externalId, updated_at: new Date().toISOString() };
+    await app.ask(subject, identity);
+    await receivedAt(client.path);
+    expect(decodeJwt(receiver.at(client.path)[0]?.token ?? '').sub).toBe(String(userId));
+  });
+});
+
+describe('the delivery', () => {
+  it('happens once with two token apps', async () => {
+    configuration = Object.assign(new TokenConfiguration(), app.configuration);
+    const second = await createService(tokenApp(configuration));
+    await second.listen(0, '127.0.0.1');
+    try {
+      const sessions = Array.from({ length: 20 }, newSession);
+      const clients = await Promise.all(sessions.map((session) => clientOf(session)));
+      for (const session of sessions) await endSession(session);
+      for (const { path } of clients) await receivedAt(path);
+      await settled();
+      expect(clients.map(({ path }) => receiver.at(path).length)).toEqual(sessions.map(() => 1));
+    } finally {
+      await second.close();
+    }
+  });
+
+  it('happens once for a repeated event', async () => {
+    const session = newSession();
+    const client = await clientOf(session);
+    const event = sessionsEnded({ session });
+    for (let sent = 0; sent < 3; sent++) await storeLogout(nats, LOGOUT_SUBJECTS.ended('authorize'), event);
+    await receivedAt(client.path);
+    await settled();
+    expect(receiver.at(client.path)).toHaveLength(1);
+  });
+
+  // @back-channel logout 2.8
+  it.each([400, 404])('is not repeated after status %d, and is an audit event', async (status) => {
+    const session = newSession();
+    const client = await clientOf(session);
+    receiver.statuses.set(client.path, status);
+    await endSession(session);
+    const [event] = await auditEvents(app.natsUrl, {
+      types: ['logout_token.failed'],
+      clientId: client.clientId,
+    });
+    expect(event).toMatchObject({
+      service: 'token',
+      user_id: app.userId,
+      detail: { outcome: 'refused', failure: `status ${status}`, attempts: 1 },
+    });
+    expect(receiver.at(client.path)).toHaveLength(1);
+  });
+
+  it.each([
+    ['status 503', 503],
+    ['no answer', 0],
+  ])('is repeated with the same jti after %s', async (_what, status) => {
+    const session = newSession();
+    const client = await clientOf(session);
+    receiver.statuses.set(client.path, status);
+    await endSession(session);
+    await receivedAt(client.path);
+    receiver.statuses.delete(client.path);
+    await receivedAt(client.path, 2);
+    await settled();
+    const ids = receiver.at(client.path).map(({ token }) => decodeJwt(token).jti);
+    expect(ids).toHaveLength(2);
+    expect(new Set(ids).size).toBe(1);
+  });
+
+  it('does not follow redirects', async () => {
+    const session = newSession();
+    const client = await clientOf(session);
+    receiver.statuses.set(client.path, 302);
+    await endSession(session);
+    await receivedAt(client.path);
+    receiver.statuses.delete(client.path);
+    await receivedAt(client.path, 2);
+    expect(receiver.at('/elsewhere')).toEqual([]);
+  });
+
+  it('to one client waits for no answer of another', async () => {
+    const slow = `/slow-${newSession()}`;
+    receiver.statuses.set(slow, 0);
+    const sessions = Array.from({ length: 10 }, newSession);
+    const [first = ''] = sessions;
+    const client = await clientOf(first, { path: slow });
+    for (const session of sessions.slice(1))
+      await app.code(client.clientId, app.userId, { scope: 'openid', login: { authTime: null, session } });
+    const quick = await clientOf(sessions.at(-1) ?? '');
+    for (const session of sessions) await endSession(session);
+    await receivedAt(quick.path);
+    // At most two requests to the slow client have begun, and none has ended.
+    expect(receiver.at(slow).length).toBeLessThanOrEqual(2);
+    receiver.statuses.delete(slow);
+  });
+});

@@ -1,0 +1,137 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { connect, type NatsConnection } from '@nats-io/transport-node';
+import type { Counter } from 'prom-client';
+import type { Metrics } from '#platform/telemetry/metrics.js';
+import { natsOptions } from '../nats.connection.js';
+import {
+  LOGOUT_SUBJECTS,
+  type LogoutService,
+  type SessionsEnded,
+  sessionsEnded,
+  storeLogout,
+} from './logout-queue.js';
+
+/** An event has about 150 characters. */
+const MAX_EVENTS = 20_000;
+const RETRY_MS = 1_000;
+/** Milliseconds that a shutdown waits for NATS. */
+const FLUSH_MS = 3_000;
+
+export interface LogoutPublisherOptions {
+  readonly service: LogoutService;
+  readonly natsUrl: string;
+  /** False without OpenID Connect: no client has logout tokens. */
+  readonly isEnabled: boolean;
+}
+
+/**
+ * Publishes the end of sessions in the background. The methods never wait and never fail: a bounded buffer keeps events until NATS
+ * has stored them. A repeated event has the same id, so that NATS drops it.
+ */
+export class LogoutPublisher implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly logger = new Logger('logout');
+  private readonly waiting: SessionsEnded[] = [];
+  private lost = 0;
+  private nats: NatsConnection | undefined;
+  private isClosed = false;
+  private sending: Promise<void> | undefined;
+  private readonly dropped: Counter;
+
+  constructor(
+    private readonly options: LogoutPublisherOptions,
+    metrics: Metrics,
+  ) {
+    this.dropped = metrics.counter(
+      'oauth_logout_events_dropped_total',
+      'Ends of sessions that no client will learn of: the buffer was full, or the process ended while NATS was unavailable',
+      [],
+    );
+    const gauge = metrics.gauge(
+      'oauth_logout_events_waiting',
+      'Ends of sessions that wait for NATS to store them',
+      [],
+    );
+    Object.assign(gauge, { collect: () => gauge.set(this.waiting.length) });
+  }
+
+  onApplicationBootstrap(): void {
+    if (this.options.isEnabled) void this.open();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await Promise.race([this.send(), sleep(FLUSH_MS, undefined, { ref: false })]);
+    this.isClosed = true;
+    if (this.waiting.length > 0) this.drop(this.waiting.length, 'the process ends');
+    await this.nats?.close();
+  }
+
+  get state(): { readonly waiting: number; readonly dropped: number } {
+    return { waiting: this.waiting.length, dropped: this.lost };
+  }
+
+  sessionEnded(session: string): void {
+    this.add(sessionsEnded({ session }));
+  }
+
+  /** For every session of the user. */
+  userEnded(userId: number): void {
+    this.add(sessionsEnded({ user_id: userId }));
+  }
+
+  private add(event: SessionsEnded): void {
+    if (!this.options.isEnabled) return;
+    if (this.waiting.length >= MAX_EVENTS) return this.drop(1, 'the buffer is full');
+    this.waiting.push(event);
+    void this.send();
+  }
+
+  private send(): Promise<void> {
+    this.sending ??= this.sendAll().finally(() => {
+      this.sending = undefined;
+    });
+    return this.sending;
+  }
+
+  private async sendAll(): Promise<void> {
+    const subject = LOGOUT_SUBJECTS.ended(this.options.service);
+    for (let warned = false; !this.isClosed;) {
+      const [next] = this.waiting;
+      if (!next) return;
+      try {
+        if (!this.nats || this.nats.isClosed()) throw new Error('not connected yet');
+        await storeLogout(this.nats, subject, next);
+        this.waiting.shift();
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error);
+        if (!warned) this.logger.warn({ ...this.state, msg: `ends of sessions wait for NATS: ${reason}` });
+        warned = true;
+        await sleep(RETRY_MS, undefined, { ref: false });
+      }
+    }
+  }
+
+  private drop(count: number, reason: string): void {
+    this.lost += count;
+    this.dropped.inc(count);
+    this.logger.error({
+      ...this.state,
+      msg: `ends of sessions are lost, and no client learns of them: ${reason}`,
+    });
+  }
+
+  /** Retries the first connection here, because the client would not stop at shutdown. */
+  private async open(): Promise<void> {
+    const { natsUrl, service } = this.options;
+    const options = { ...natsOptions(natsUrl, `${service} logout`), waitOnFirstConnect: false };
+    while (!this.isClosed && !this.nats) {
+      try {
+        const nats = await connect(options);
+        if (this.isClosed) await nats.close();
+        else this.nats = nats;
+      } catch {
+        await sleep(RETRY_MS, undefined, { ref: false });
+      }
+    }
+  }
+}

@@ -1,0 +1,139 @@
+import { randomBytes } from 'node:crypto';
+import {
+  AckPolicy,
+  DiscardPolicy,
+  jetstream,
+  JetStreamApiCodes,
+  JetStreamApiError,
+  RetentionPolicy,
+  StorageType,
+} from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { isObject, MalformedMessageError } from '../nats-message.js';
+
+/** Processes that end sessions. Part of the subject, so that NATS permissions control what each may publish. */
+export type LogoutService = 'authorize' | 'token' | 'operator';
+
+/** The end of one session, or of every session of a user. */
+export interface SessionsEnded {
+  /** Random; also the Nats-Msg-Id, by which NATS drops duplicates. */
+  readonly id: string;
+  /** Session of grants; absent for every session of the user. */
+  readonly session?: string;
+  readonly user_id?: number;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/** One logout token for one client. */
+export interface LogoutDelivery {
+  /** `jti` of the logout token, the same in every attempt. */
+  readonly id: string;
+  readonly client_id: string;
+  readonly user_id: number;
+  /** Absent: the token is for every session of the user. */
+  readonly session?: string;
+  readonly at: number;
+}
+
+export const LOGOUT_STREAM = 'OAUTH_LOGOUT';
+
+export const LOGOUT_SUBJECTS = {
+  ended: (service: LogoutService) => `oauth.logout.ended.${service}`,
+  delivery: 'oauth.logout.delivery.token',
+} as const;
+
+/** Durable consumers of the token app. */
+export const LOGOUT_CONSUMERS = {
+  ended: { name: 'ended', subject: 'oauth.logout.ended.*' },
+  delivery: { name: 'delivery', subject: LOGOUT_SUBJECTS.delivery },
+} as const;
+
+/** Milliseconds after the end of a session, after which its logout tokens are dropped. */
+export const DELIVERY_LIMIT_MS = 60 * 60_000;
+
+/** Milliseconds after which NATS delivers a message to another token app, unless the first one reports progress. */
+export const ACK_WAIT_MS = 30_000;
+
+const NS = 1e6;
+const TIMEOUT_MS = 2_000;
+
+/** Of a NATS cluster; a single server has one. */
+const REPLICAS = 3;
+
+/** Creates the work queue if it is missing, with three copies in a cluster. Concurrent calls are safe. */
+export async function ensureLogoutQueue(nats: NatsConnection): Promise<void> {
+  const { streams, consumers } = await jetstream(nats, { timeout: TIMEOUT_MS }).jetstreamManager(false);
+  const stream = {
+    name: LOGOUT_STREAM,
+    subjects: ['oauth.logout.>'],
+    retention: RetentionPolicy.Workqueue,
+    storage: StorageType.File,
+    discard: DiscardPolicy.Old,
+    max_age: 2 * DELIVERY_LIMIT_MS * NS,
+    max_bytes: 64 * 1024 * 1024,
+    // A crash after the deliveries of an event were stored, and before the event was confirmed, stores them again.
+    duplicate_window: 10 * 60_000 * NS,
+  };
+  if ((await streams.info(LOGOUT_STREAM).catch(nullIfMissing)) === null)
+    await streams
+      .add({ ...stream, num_replicas: REPLICAS })
+      .catch(() => streams.add({ ...stream, num_replicas: 1 }));
+  for (const { name, subject } of Object.values(LOGOUT_CONSUMERS))
+    await consumers.add(LOGOUT_STREAM, {
+      durable_name: name,
+      filter_subject: subject,
+      ack_policy: AckPolicy.Explicit,
+      ack_wait: ACK_WAIT_MS * NS,
+      max_ack_pending: 10_000,
+    });
+}
+
+function nullIfMissing(error: unknown): null {
+  if (error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamNotFound) return null;
+  throw error;
+}
+
+/** Waits until NATS has stored the message. @throws Error without a confirmation */
+export async function storeLogout(
+  nats: NatsConnection,
+  subject: string,
+  message: SessionsEnded | LogoutDelivery,
+): Promise<void> {
+  const client = jetstream(nats, { timeout: TIMEOUT_MS });
+  await client.publish(subject, JSON.stringify(message), { msgID: message.id });
+}
+
+export function sessionsEnded(
+  ended: { readonly session: string } | { readonly user_id: number },
+  at = Date.now(),
+): SessionsEnded {
+  return { id: randomBytes(16).toString('base64url'), ...ended, at };
+}
+
+const isText = (value: unknown): value is string =>
+  typeof value === 'string' && value !== '' && value.length <= 255;
+
+/** @throws MalformedMessageError */
+export function parseSessionsEnded(message: unknown): SessionsEnded {
+  if (
+    isObject(message) &&
+    isText(message['id']) &&
+    Number.isInteger(message['at']) &&
+    (isText(message['session']) || (message['session'] === undefined && Number.isInteger(message['user_id'])))
+  )
+    return message as unknown as SessionsEnded;
+  throw new MalformedMessageError('it does not match the contract');
+}
+
+/** @throws MalformedMessageError */
+export function parseLogoutDelivery(message: unknown): LogoutDelivery {
+  if (
+    isObject(message) &&
+    [message['id'], message['client_id']].every(isText) &&
+    [message['user_id'], message['at']].every(Number.isInteger) &&
+    (message['session'] === undefined || isText(message['session']))
+  )
+    return message as unknown as LogoutDelivery;
+  throw new MalformedMessageError('it does not match the contract');
+}

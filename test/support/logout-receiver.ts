@@ -1,0 +1,62 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { jetstream } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
+import { LOGOUT_STREAM, type SessionsEnded } from '#messaging/logout/logout-queue.js';
+import { natsOptions } from '#messaging/nats.connection.js';
+
+export interface ReceivedLogout {
+  readonly path: string;
+  readonly type: string | undefined;
+  readonly token: string;
+}
+
+/** Server of applications that get logout tokens, by path. */
+export async function startLogoutReceiver() {
+  const received: ReceivedLogout[] = [];
+  /** Status by path; 200 by default, 0 for no answer. */
+  const statuses = new Map<string, number>();
+  const server = createServer((request, response) => {
+    let body = '';
+    request.on('data', (bytes: Buffer) => (body += bytes.toString('utf8')));
+    request.on('end', () => {
+      const path = request.url ?? '';
+      const token = new URLSearchParams(body).get('logout_token') ?? '';
+      received.push({ path, type: request.headers['content-type'], token });
+      const status = statuses.get(path) ?? 200;
+      if (status === 0) return;
+      response.writeHead(status, status === 302 ? { Location: '/elsewhere' } : {}).end();
+    });
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    url,
+    statuses,
+    at: (path: string): ReceivedLogout[] => received.filter((one) => one.path === path),
+    get received(): readonly ReceivedLogout[] {
+      return received;
+    },
+    close(): void {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+/** Ends of sessions in the queue that no token app has consumed, oldest first. */
+export async function queuedLogouts(natsUrl: string): Promise<(SessionsEnded & { subject: string })[]> {
+  const nats = await connect(natsOptions(natsUrl, 'logout test'));
+  try {
+    const { streams } = await jetstream(nats).jetstreamManager(false);
+    const { state } = await streams.info(LOGOUT_STREAM);
+    const found: (SessionsEnded & { subject: string })[] = [];
+    for (let seq = state.first_seq; seq <= state.last_seq && state.messages > 0; seq++) {
+      const message = await streams.getMessage(LOGOUT_STREAM, { seq });
+      if (message) found.push({ ...message.json<SessionsEnded>(), subject: message.subject });
+    }
+    return found;
+  } finally {
+    await nats.close();
+  }
+}
