@@ -69,7 +69,7 @@ export class AuditPublisher implements OnApplicationBootstrap, OnApplicationShut
     void this.open();
   }
 
-  /** All requests have been answered by now. */
+  /** Nest calls this hook after the last response. */
   async onApplicationShutdown(): Promise<void> {
     this.isShutDown = true;
     clearTimeout(this.timer);

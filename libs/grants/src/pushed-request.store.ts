@@ -34,7 +34,7 @@ export interface PushRefusal {
 const LOGIN_LIFETIME = 5 * 60;
 /** Seconds for a logged-in user to answer. */
 const ANSWER_LIFETIME = 15 * 60;
-/** Seconds to keep an answered request, so that a late browser learns that it was answered. */
+/** Seconds to keep a consumed request, so that a second browser request gets an error that says so. */
 const ANSWERED_LIFETIME = 60;
 
 /**

@@ -9,7 +9,7 @@ import { RevocationPublisher } from './revocation.publisher.js';
 export interface RevocationResult {
   /** Includes grants that a failed attempt had recorded but not applied. */
   readonly grants: number;
-  /** Whether NATS has the broadcast. If not, caches may accept a token for up to 30 s. */
+  /** True if NATS has received the broadcast. If not, caches may accept a token for up to 30 s. */
   readonly announced: boolean;
 }
 

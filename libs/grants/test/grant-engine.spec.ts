@@ -55,7 +55,7 @@ describe('lifetimes', () => {
     const answers: Granted[] = [];
     for (const send of [() => world.redeem(code), () => refresh((answers[0] as Granted).pair.refreshToken)]) {
       const response = send();
-      // The request has been sent to Redis, which answers later.
+      // The request is on its way to Redis.
       world.advance(1);
       answers.push(granted(await response));
     }

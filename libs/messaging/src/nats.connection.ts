@@ -128,7 +128,7 @@ export class NatsConnection {
     this.listeners.add(listener);
   }
 
-  /** Answers every request of a subject. There is no queue group: every responding process answers. */
+  /** Answers every request of a subject. Without a queue group, every responding process answers. */
   respond(subject: string, answer: () => Promise<object>): void {
     this.responders.set(subject, answer);
     if (this.nats) respond(this.nats, subject, answer);

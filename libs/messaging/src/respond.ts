@@ -5,7 +5,7 @@ import { expectsReply } from './nats-message.js';
 const logger = new Logger('NATS');
 
 /**
- * Replies to the requests of a subject in plain JSON. There is no queue group: every responding process gets every request. If
+ * Replies to the requests of a subject in plain JSON. Without a queue group, every responding process gets every request. If
  * `answer` fails, no reply is sent.
  */
 export function respond(nats: NatsClient, subject: string, answer: () => Promise<object>): void {

@@ -113,7 +113,7 @@ export interface AuthorizationRequest extends ReturnAddress {
   readonly idTokenHint: string | null;
 }
 
-/** An error that may be sent to the client by redirect, because its redirect URI is valid. */
+/** An error for the client's redirect URI, which has been validated. */
 export class RedirectableError extends OAuthError {
   constructor(
     { code, status, description, detail, cause }: OAuthError,
@@ -360,7 +360,7 @@ const THUMBPRINT = /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/;
 /**
  * RFC 9449 10: "When a token request is received, the authorization server computes the JWK Thumbprint of the proof of
  * possession public key in the DPoP proof and verifies that it matches the dpop_jkt parameter value in the authorization
- * request." Rejects a value that can never match before the user is asked for consent.
+ * request." Rejects a value that can never match before the consent page.
  */
 function checkDpopKey(parameters: Parameters): string | null {
   const jkt = readParameter(parameters, 'dpop_jkt');

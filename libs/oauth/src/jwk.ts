@@ -46,7 +46,7 @@ const BASE64URL = /^[\w-]+$/;
 const MAX_COORDINATE = 64;
 /** 2048 to 4096 bits: a smaller modulus is weak (RFC 7518 3.3), and a larger one costs the server more than the sender. */
 const MODULUS = { min: 342, max: 683 };
-/** 65537, which every library uses; a large exponent costs as much as a large modulus. */
+/** 65537, which every library uses. A large exponent is expensive, like a large modulus. */
 const EXPONENT = 'AQAB';
 
 /** Reads the members of a public key for an algorithm, and ignores all others. @throws InvalidKeyError */

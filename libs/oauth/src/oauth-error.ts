@@ -26,8 +26,8 @@ interface FailedRequest {
 }
 
 /**
- * The only error of the OAuth endpoints. The description tells the client what to do; the detail stays in the log under the
- * same reference.
+ * The only error class of the OAuth endpoints. The description is for the client's developer; the detail is only logged, with
+ * the same reference.
  */
 export class OAuthError extends Error {
   readonly detail: ErrorDetail;

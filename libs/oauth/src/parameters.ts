@@ -196,7 +196,7 @@ export function parseForm(text: string): Parameters {
 
 /**
  * Parses the query of an authorization request, like `parseForm`. A value that cannot be decoded does not fail the whole
- * request, because some errors must be sent to the client by redirect.
+ * request, because some errors are redirected to the client.
  * @param query raw query string, without the '?'
  * @throws OAuthError invalid_request for too many parameters
  */

@@ -35,7 +35,7 @@ export function authorizeCases(
   });
   return {
     start: {
-      name: 'authorize, nobody logged in',
+      name: 'authorize, without a session',
       url,
       status: 303,
       next: () => get(authorizationPath(clientId)),

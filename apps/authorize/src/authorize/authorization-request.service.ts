@@ -190,18 +190,18 @@ export function enabledClient(client: Client | null, clientId: string): Client {
 export function requestedScopes(
   { scope, resources }: Pick<AuthorizationRequest, 'scope' | 'resources'>,
   { optionalScopes }: Pick<Client, 'optionalScopes'>,
-  decisions: readonly Pick<EarlierDecision, 'asked' | 'allowed' | 'resources'>[],
+  decisions: readonly Pick<EarlierDecision, 'requested' | 'granted' | 'resources'>[],
 ): RequestedScope[] {
-  const earlier = decisions.map(({ asked, allowed, resources: decided }) => ({
-    asked: new Set(scopeTokens(asked)),
-    allowed: new Set(scopeTokens(allowed)),
+  const earlier = decisions.map(({ requested, granted, resources: decided }) => ({
+    requested: new Set(scopeTokens(requested)),
+    granted: new Set(scopeTokens(granted)),
     isForAll: coversApis(decided, resources),
   }));
   return scopeTokens(scope).map((token) => {
     const latest = earlier.find(
-      ({ asked, allowed, isForAll }) => asked.has(token) && (isForAll || !allowed.has(token)),
+      ({ requested, granted, isForAll }) => requested.has(token) && (isForAll || !granted.has(token)),
     );
-    const decision = latest && (latest.allowed.has(token) ? 'allowed' : 'declined');
+    const decision = latest && (latest.granted.has(token) ? 'allowed' : 'declined');
     return { scope: token, required: !optionalScopes.includes(token), decision: decision ?? null };
   });
 }

@@ -50,7 +50,7 @@ export class AuthorizationResponse {
     }
   }
 
-  /** @returns the error to throw, which is sent to the application */
+  /** @returns the error to throw, for the redirect to the application */
   async deny(request: ValidatedRequest, { id }: User): Promise<RedirectableError> {
     await this.pushed.consume(request);
     const denied = new OAuthError('access_denied', 400, 'the user denied the request', {

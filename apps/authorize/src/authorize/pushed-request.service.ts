@@ -36,7 +36,7 @@ export class PushedRequestService {
     return { id, parameters: readPushedParameters(openParameters(found, id, client)) };
   }
 
-  /** Consumes a request before it is answered: of concurrent answers, one succeeds (RFC 9126 7.3). No-op if not pushed. */
+  /** Consumes a pushed request before the response: one of several concurrent responses succeeds (RFC 9126 7.3). */
   async consume({ pushedId: id, client }: ValidatedRequest): Promise<void> {
     if (id !== null) openParameters(await this.store.answer(id, client.clientId), id, client);
   }

@@ -10,9 +10,9 @@ export type Interaction =
   | { readonly page: null; readonly scope: string };
 
 /**
- * Above this number of grants per day, the user is asked for consent again. It bounds storage: each answer without a page
- * stores a row for the lifetime of a refresh token, and any site can send a browser here as often as it likes. Concurrent
- * requests may exceed it. AuthorizationContext counts to 100 only.
+ * Above this number of grants per day, the consent page is shown again. This limits storage: each response without a page
+ * stores a row for the lifetime of a refresh token, and any site can send a browser here any number of times. Concurrent
+ * requests may exceed the limit. AuthorizationContext counts to 100 only.
  */
 const MAX_GRANTS_A_DAY = 100;
 

@@ -70,7 +70,7 @@ export class LoginChallenges {
   }
 
   /**
-   * Expiry and reuse are checked by the login transaction, which also knows how to start again.
+   * The login transaction checks expiry and reuse, and can restart the login.
    *
    * @returns null if this service did not issue the challenge
    */

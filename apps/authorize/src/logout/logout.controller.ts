@@ -155,7 +155,7 @@ export class LogoutController {
     addAuditEvent(raw, 'login.ended');
   }
 
-  /** Nobody is logged in: redirects to the application, also after the log-out at the login provider. */
+  /** Redirects a browser without a session to the application, also after the log-out at the login provider. */
   private async leaveOrShow(raw: Raw, reply: FastifyReply, request: EndSessionRequest): Promise<void> {
     const cookie = this.cookies.read(raw.headers.cookie);
     const location = locationOf(request) ?? (await this.returns.consume(cookie));

@@ -85,7 +85,7 @@ class CsrfGuard implements CanActivate {
   }
 }
 
-/** Keyed with the session cookie: 256 random bits that other sites cannot read. The server needs neither storage nor a secret. */
+/** Keyed with the session cookie, 256 random bits that other sites cannot read. The server needs no storage and no secret. */
 export function csrfToken(cookie: string, purpose: FormPurpose): string {
   return mac(cookie, purpose).toString('base64url');
 }

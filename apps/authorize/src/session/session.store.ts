@@ -11,7 +11,7 @@ export interface Session {
   readonly generation: number;
   /** Time of the login here, in milliseconds since the epoch. */
   readonly authTime: number;
-  /** Digest of the authorization request of the login, until that request is answered. */
+  /** Digest of the authorization request that required the login; null after the response. */
   readonly loginFor: string | null;
   readonly external?: ExternalSession;
 }

@@ -60,7 +60,7 @@ const text = (id: MessageId) => CATALOGUE[id].en;
 const h1Of = ({ text: page }: Response) => /<h1>([^<]*)<\/h1>/.exec(page)?.[1];
 
 describe.each(pages)('%s', (_what, check, kind, provoke) => {
-  it('has a specific page, which tells who can fix it and what to do', async () => {
+  it('has a specific page that names who can fix it and what to do', async () => {
     const page = await provoke();
     const { party, advice } = ERROR_KINDS[kind];
     expect(page.status).toBeGreaterThanOrEqual(400);

@@ -78,7 +78,7 @@ describe('the device cookie', () => {
     expect(answer.status).toBe(303);
   });
 
-  it('allows 20 failures, concurrent or sequential, and then only as many as an unknown device', async () => {
+  it('allows 20 failures, concurrent or sequential, and then applies the limit of an unknown device', async () => {
     const device = deviceIn(await logIn(user.email));
     const guess = () => tryLogin(app, { username: user.email, from: '203.0.113.1', device });
     const answers = await Promise.all(Array.from({ length: 40 }, guess));

@@ -151,7 +151,7 @@ describe('the end-session endpoint', () => {
     expect((await expectQuestion(browser, endSession({ id_token_hint: hint }))).text).not.toContain(hint);
   });
 
-  it('redirects a browser without a session, because nobody is logged in', async () => {
+  it('redirects a browser without a session', async () => {
     const parameters = { client_id: client.clientId, post_logout_redirect_uri: AFTER };
     const answer = await app.browser().get(endSession(parameters));
     expect([answer.status, answer.headers['location']]).toEqual([303, AFTER]);

@@ -127,7 +127,7 @@ describe('a form without its cookie', () => {
     },
   );
 
-  it('gets a response that contains the Host neither as markup nor as a link', async () => {
+  it('gets a response that does not contain the Host as markup or as a link', async () => {
     const answer = await app.browser().post('/auth/login', {}, { Host: 'evil.example"><script>x' });
     expect(answer.text).not.toContain('<script');
     expectKind(answer, 'cookie_host');

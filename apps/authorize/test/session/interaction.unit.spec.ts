@@ -15,9 +15,11 @@ const APIS = ['https://api.example.com', 'https://bookings.example.com'];
 const some = fc.subarray(SCOPES);
 const someApis = fc.subarray(APIS).map((apis) => (apis.length === 0 ? null : apis.join(' ')));
 const decisionArbitrary = fc
-  .record({ asked: some, resources: someApis })
-  .chain(({ asked, resources }) =>
-    fc.subarray(asked).map((allowed) => ({ asked: asked.join(' '), allowed: allowed.join(' '), resources })),
+  .record({ requested: some, resources: someApis })
+  .chain(({ requested, resources }) =>
+    fc
+      .subarray(requested)
+      .map((granted) => ({ requested: requested.join(' '), granted: granted.join(' '), resources })),
   );
 const situation = fc.record({
   scope: fc.subarray(SCOPES, { minLength: 1 }),
@@ -28,16 +30,16 @@ const situation = fc.record({
 
 type Situation = typeof situation extends fc.Arbitrary<infer T> ? T : never;
 
-function always(rule: (given: Situation & { asked: ReturnType<typeof requestedScopes> }) => void): void {
+function always(rule: (given: Situation & { requested: ReturnType<typeof requestedScopes> }) => void): void {
   fc.assert(
     fc.property(situation, (given) => {
-      rule({ ...given, asked: requested(given, given.decisions) });
+      rule({ ...given, requested: requestedOf(given, given.decisions) });
     }),
     { numRuns: 1_000 },
   );
 }
 
-function requested(
+function requestedOf(
   { scope, resources, optional }: Pick<Situation, 'scope' | 'resources' | 'optional'>,
   decisions: Situation['decisions'],
 ) {
@@ -56,16 +58,16 @@ const apisOf = (resources: string | null) =>
 describe('the earlier decision on a scope', () => {
   // @rfc 8707 2.2
   it('is the latest decision that declined the scope, or allowed it for every API of the request', () => {
-    always(({ scope, resources, decisions, asked }) => {
-      expect(asked.map((one) => one.scope)).toEqual(scope);
-      for (const { scope: token, decision } of asked) {
+    always(({ scope, resources, decisions, requested }) => {
+      expect(requested.map((one) => one.scope)).toEqual(scope);
+      for (const { scope: token, decision } of requested) {
         const last = decisions.find(
           (one) =>
-            tokens(one.asked).includes(token) &&
-            (!tokens(one.allowed).includes(token) ||
+            tokens(one.requested).includes(token) &&
+            (!tokens(one.granted).includes(token) ||
               apisOf(resources).every((api) => apisOf(one.resources).includes(api))),
         );
-        const expected = last && (tokens(last.allowed).includes(token) ? 'allowed' : 'declined');
+        const expected = last && (tokens(last.granted).includes(token) ? 'allowed' : 'declined');
         expect(decision).toBe(expected ?? null);
       }
     });
@@ -73,18 +75,18 @@ describe('the earlier decision on a scope', () => {
 
   it('is not changed by a decision on other scopes', () => {
     always((given) => {
-      const { scope, decisions, asked } = given;
+      const { scope, decisions, requested } = given;
       const others = SCOPES.filter((token) => !scope.includes(token)).join(' ');
-      for (const allowed of ['', others]) {
-        const more = [{ asked: others, allowed, resources: null }, ...decisions];
-        expect(requested(given, more)).toEqual(asked);
+      for (const granted of ['', others]) {
+        const more = [{ requested: others, granted, resources: null }, ...decisions];
+        expect(requestedOf(given, more)).toEqual(requested);
       }
     });
   });
 
   it('is undecided if none exists, or if it declined a scope that is now required', () => {
-    always(({ optional, asked }) => {
-      for (const one of asked) {
+    always(({ optional, requested }) => {
+      for (const one of requested) {
         const requiredNow = !optional.includes(one.scope);
         expect(one.required).toBe(requiredNow);
         expect(isUndecided(one)).toBe(one.decision === null || (one.decision === 'declined' && requiredNow));
@@ -95,16 +97,18 @@ describe('the earlier decision on a scope', () => {
 
 describe('the scope granted without a consent page', () => {
   it('is exactly the allowed scope, and only if no scope is undecided', () => {
-    always(({ asked }) => {
-      const scope = grantedEarlier(asked);
+    always(({ requested }) => {
+      const scope = grantedEarlier(requested);
       if (scope === null) {
-        expect(asked.some(isUndecided) || asked.every(({ decision }) => decision === 'declined')).toBe(true);
+        expect(
+          requested.some(isUndecided) || requested.every(({ decision }) => decision === 'declined'),
+        ).toBe(true);
       } else {
-        expect(asked.filter(isUndecided)).toEqual([]);
+        expect(requested.filter(isUndecided)).toEqual([]);
         expect(tokens(scope)).toEqual(
-          asked.filter(({ decision }) => decision === 'allowed').map((one) => one.scope),
+          requested.filter(({ decision }) => decision === 'allowed').map((one) => one.scope),
         );
-        for (const one of asked.filter(({ required }) => required))
+        for (const one of requested.filter(({ required }) => required))
           expect(tokens(scope)).toContain(one.scope);
       }
     });
@@ -112,24 +116,24 @@ describe('the scope granted without a consent page', () => {
 
   it('is exactly the scope of the last Allow, and stays the same', () => {
     always((given) => {
-      const { scope, resources, decisions, asked } = given;
-      const allowed = grantedByForm(asked, ticking(scope.filter((token) => token.endsWith('read'))));
-      const now = [{ asked: scope.join(' '), allowed, resources }, ...decisions];
-      const before = grantedEarlier(requested(given, now));
-      expect(before).toBe(allowed === '' ? null : allowed);
+      const { scope, resources, decisions, requested } = given;
+      const granted = grantedByForm(requested, ticking(scope.filter((token) => token.endsWith('read'))));
+      const now = [{ requested: scope.join(' '), granted, resources }, ...decisions];
+      const before = grantedEarlier(requestedOf(given, now));
+      expect(before).toBe(granted === '' ? null : granted);
       // A grant without a consent page is recorded as a decision too, which changes nothing.
       if (before === null) return;
-      const later = [{ asked: scope.join(' '), allowed: before, resources }, ...now];
-      expect(grantedEarlier(requested(given, later))).toBe(before);
+      const later = [{ requested: scope.join(' '), granted: before, resources }, ...now];
+      expect(grantedEarlier(requestedOf(given, later))).toBe(before);
     });
   });
 
   it('is the whole requested scope for a first-party application, except declined optional scopes', () => {
-    always(({ asked }) => {
-      const expected = asked
+    always(({ requested }) => {
+      const expected = requested
         .filter(({ required, decision }) => required || decision !== 'declined')
         .map((one) => one.scope);
-      expect(tokens(grantedToFirstParty(asked))).toEqual(expected);
+      expect(tokens(grantedToFirstParty(requested))).toEqual(expected);
     });
   });
 });
@@ -139,9 +143,9 @@ describe('Allow', () => {
     fc.assert(
       fc.property(situation, some, (given, ticked) => {
         const { scope, optional, decisions } = given;
-        const asked = requested(given, decisions);
-        const allowed = tokens(grantedByForm(asked, ticking(ticked)));
-        expect(allowed).toEqual(scope.filter((token) => !optional.includes(token) || ticked.includes(token)));
+        const requested = requestedOf(given, decisions);
+        const granted = tokens(grantedByForm(requested, ticking(ticked)));
+        expect(granted).toEqual(scope.filter((token) => !optional.includes(token) || ticked.includes(token)));
       }),
       { numRuns: 1_000 },
     );

@@ -62,7 +62,7 @@ export async function startAuthorizeApp(
   const service = checkingAnswers(authorizeApp(configuration));
   const app = await createService(service);
   await app.listen(port, '127.0.0.1');
-  // The connection opens in the background, and `publish` tells whether it is up.
+  // The connection opens in the background; `publish` returns true when it is open.
   if (settings.NATS_URL === undefined)
     await until('NATS is connected', 60_000, () => app.get(RevocationPublisher).publish([]));
   const redis = new Redis(services.redisUrl);

@@ -224,7 +224,7 @@ export function redirectUriProblems(flag: string, uris: readonly string[], type:
   });
 }
 
-/** The rules of redirect URIs: a browser is sent to both. */
+/** Applies the rules of redirect URIs, because browsers are redirected to both. */
 export function postLogoutProblems(flag: string, uris: readonly string[], type: ClientType): string[] {
   if (uris.length > MAX_REDIRECT_URIS) return [`${flag} has more than ${MAX_REDIRECT_URIS}: give fewer`];
   return redirectUriProblems(flag, uris, type);

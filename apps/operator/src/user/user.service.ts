@@ -143,7 +143,7 @@ export async function deleteUser(settings: ChangeSettings, login: string): Promi
   });
 }
 
-/** @throws InputError, with `hint` if there is no such user, or if several match */
+/** @throws InputError if several users match, or, with `hint`, if none does */
 export async function findUser({ accounts }: Stores, login: string, hint = ''): Promise<User> {
   const [found, ...others] = await accounts.matching(login);
   if (!found) throw unknownUser(login, hint);

@@ -231,7 +231,7 @@ describe('a user command', () => {
     });
   });
 
-  it('enable does not enable a user whom the product disabled, and says how', async () => {
+  it('enable does not enable a user disabled by the product, and names the option that does', async () => {
     const id = await made('closed');
     await bench.rows(
       'UPDATE users SET operator_disabled_at = now(), product_disabled_at = now() WHERE id = $1',

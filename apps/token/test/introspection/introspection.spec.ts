@@ -84,7 +84,7 @@ describe('POST /api/auth/oauth/introspect (RFC 7662)', () => {
   );
 
   // @rfc 9449 6.2
-  it('returns the key of a bound token, and DPoP as its type (RFC 9449 6.2)', async () => {
+  it('returns the key of a bound token and the token type DPoP (RFC 9449 6.2)', async () => {
     const key = await DpopKey.generate();
     const code = await app.ourCode();
     const answer = await app

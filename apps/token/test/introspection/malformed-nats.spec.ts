@@ -71,7 +71,7 @@ const warnings = (): string[] =>
     .split('\n')
     .filter((line) => line.includes('malformed NATS message'));
 
-/** Messages of the given size that cannot be answered. */
+/** Malformed messages of the given size. */
 const USELESS: ((size: number) => string)[] = [
   (size) => JSON.stringify({ pattern: introspect, data: { token: 'x'.repeat(size) } }),
   (size) => 'x'.repeat(size),
@@ -161,7 +161,7 @@ it('the responder replies only to inboxes, so that a requester cannot make it pu
   });
   nats.publish(introspect, packet(introspect, { token: 'none' }), { reply: grantRevoked });
   nats.publish(introspect, '{', { reply: grantRevoked });
-  // Requests are answered in order.
+  // The app handles requests in order.
   await seen();
   subscription.unsubscribe();
   expect(heard).toEqual([]);

@@ -7,8 +7,8 @@ import { type User, USER_FIELDS } from '../user/user.js';
 /** An earlier decision of the user about this client, from a live grant. */
 export interface EarlierDecision {
   /** Requested and granted scopes, space-separated (RFC 6749 3.3). */
-  readonly asked: string;
-  readonly allowed: string;
+  readonly requested: string;
+  readonly granted: string;
   /** APIs of the decision (RFC 8707), space-separated and sorted; null for every API. */
   readonly resources: string | null;
   /** Time of the latest such decision. */
@@ -68,7 +68,7 @@ const QUERY = `
        SELECT ${USER_FIELDS} FROM users WHERE id = $2
      ) account) AS "user",
     (SELECT json_agg(decision) FROM (
-       SELECT requested_scope AS asked, scope AS allowed, nullif(resources, '') AS resources, max(created_at) AS at
+       SELECT requested_scope AS requested, scope AS granted, nullif(resources, '') AS resources, max(created_at) AS at
        FROM own WHERE expires_at > now()
        GROUP BY requested_scope, scope, resources
        ORDER BY at DESC

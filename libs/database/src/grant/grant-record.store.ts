@@ -101,8 +101,8 @@ export class GrantRecordStore {
 
   /**
    * Revokes every grant of a user to a client, including one that is being recorded concurrently.
-   * @returns ids of the grants, of revocations not applied to Redis yet, and of those of the last ten minutes, so that a retry
-   *   repairs a failed call
+   * @returns ids of the grants, of revocations not applied to Redis yet, and of revocations of the last ten minutes, so that a
+   *   retry repairs a failed call
    */
   revokeOf(userId: number, clientId: string): Promise<string[]> {
     return this.revokeWhere('user_id = $1 AND client_id = $2', [userId, clientId]);

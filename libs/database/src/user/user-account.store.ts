@@ -93,7 +93,7 @@ export class UserAccountStore {
     );
   }
 
-  /** @returns null if there is no such user */
+  /** @returns null if the user does not exist */
   async details(id: number): Promise<UserAccountDetails | null> {
     const [found] = await this.dataSource.query<UserAccountDetails[]>(
       `SELECT created_at AS "createdAt", disabled_at AS "disabledAt", ${DISABLED_BY}, password_hash IS NOT NULL AS "hasPassword",
@@ -223,7 +223,7 @@ interface LockedUser {
   readonly disabledBy: readonly Disabler[];
 }
 
-/** @returns null if there is no such user */
+/** @returns null if no user matches */
 async function lock<More = unknown>(
   manager: EntityManager,
   condition: string,

@@ -19,9 +19,9 @@ export interface NewUser {
 
 /** Password hashes that a login verifies. */
 export interface Credentials {
-  /** Null if there is no such user. */
+  /** Null if the user does not exist. */
   readonly user: User | null;
-  /** Null if there is no such user. */
+  /** Null if the user does not exist. */
   readonly passwordHash: string | null;
   /**
    * One hash of each other kind, from other users. Verified as well, so that the duration reveals neither the user nor the kind

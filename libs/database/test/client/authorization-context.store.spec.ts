@@ -21,7 +21,7 @@ describe('AuthorizationContextStore', () => {
   });
   afterAll(() => database.close());
 
-  it('finds the same client and user as their own stores, without secrets', async () => {
+  it('finds the same client and user as the stores of clients and users, without secrets', async () => {
     const clientId = await fixture.client({
       type: 'confidential',
       secretHash: randomBytes(32),
@@ -74,9 +74,9 @@ describe('AuthorizationContextStore', () => {
     const newest = await fixture.grant(userId, clientId, { scope: all });
     const { decisions } = await contexts.find(clientId, userId);
     expect(decisions).toEqual([
-      { asked: all, allowed: all, resources: null, at: (await grants.find(newest))!.createdAt },
-      { asked: all, allowed: all, resources: 'https://api.example.com', at: expect.any(Date) },
-      { asked: all, allowed: 'profile:read', resources: null, at: expect.any(Date) },
+      { requested: all, granted: all, resources: null, at: (await grants.find(newest))!.createdAt },
+      { requested: all, granted: all, resources: 'https://api.example.com', at: expect.any(Date) },
+      { requested: all, granted: 'profile:read', resources: null, at: expect.any(Date) },
     ]);
     expect(decisions[0]!.at.getTime()).toBeGreaterThanOrEqual(decisions[1]!.at.getTime());
   });
@@ -90,7 +90,7 @@ describe('AuthorizationContextStore', () => {
     expect((await contexts.find(clientId, userId)).decisions).toEqual([]);
   });
 
-  it('finds neither a deleted client nor the decisions about it', async () => {
+  it('does not find a deleted client or the decisions about it', async () => {
     const [clientId, userId] = [await fixture.client(), await fixture.user()];
     await fixture.grant(userId, clientId);
     await new ClientRegistrationStore(database.dataSource).delete(clientId);

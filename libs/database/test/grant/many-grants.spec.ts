@@ -108,8 +108,8 @@ describe('a user with many grants', () => {
     const contexts = new AuthorizationContextStore(database.dataSource);
     const { decisions, grantsOfDay } = await contexts.find(one, mine);
     expect(decisions).toMatchObject([
-      { asked: 'bookings:read', allowed: 'bookings:read' },
-      { asked: 'profile:read bookings:read', allowed: 'profile:read' },
+      { requested: 'bookings:read', granted: 'bookings:read' },
+      { requested: 'profile:read bookings:read', granted: 'profile:read' },
     ]);
     expect(grantsOfDay).toBeGreaterThanOrEqual(100);
     const apps = new ConnectedAppStore(database.dataSource);

@@ -197,7 +197,7 @@ it('does not enable a disabled user', async () => {
   });
 });
 
-describe('a user whom the product has disabled', () => {
+describe('a user disabled by the product', () => {
   const accounts = () => new UserAccountStore(database.dataSource);
   const change = { replacePassword: false, disabled: false, enable: true };
 
@@ -455,7 +455,7 @@ it('drops invalid fields, and requires an email', async () => {
 
 it('does not link an account whose email differs by more than the case of ASCII letters', async () => {
   // Most collations of PostgreSQL equate the Kelvin sign and K, which a mail server may distinguish. The test server's
-  // collation knows only ASCII.
+  // collation changes the case of ASCII letters only.
   const collate = (name: string) =>
     database.dataSource.query(`ALTER TABLE users ALTER COLUMN email TYPE text COLLATE "${name}"`);
   await collate('und-x-icu');

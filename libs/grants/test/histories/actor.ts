@@ -49,7 +49,7 @@ export class Actor {
       case 'use':
         return pair && this.use(pair, process, now);
       case 'replay':
-        // The client does not know the thief's successor.
+        // Only the thief has received the successor.
         this.permittedRefusal ??= 'a refresh token was replayed';
         return pair && grant.refresh(pair, process, now);
       case 'replay-code':

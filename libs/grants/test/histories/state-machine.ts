@@ -9,7 +9,7 @@ export type RedisState = {
 
 export interface State {
   readonly redis: RedisState;
-  /** Whether the grant is revoked in PostgreSQL. */
+  /** True if the grant is revoked in PostgreSQL. */
   readonly revoked: boolean;
   /** Number of losses in Redis. */
   readonly losses: number;

@@ -3,7 +3,7 @@ import type { ErrorCodeEntry } from './guide-entry.js';
 
 const REPORT = 'Report the `error_reference` to the operator of this service.';
 
-/** What each `error` means, whatever check has failed. */
+/** Meaning of each `error` code, whatever check has failed. */
 export const ERROR_CODES = {
   invalid_request: {
     title: 'invalid_request',

@@ -56,7 +56,7 @@ export function guideEntry(check: string | undefined, error: string | undefined)
 }
 
 /**
- * Returns `error_uri` (RFC 6749 4.1.2.1 and 5.2), a link to the public guide. It reveals no more than the description.
+ * Returns `error_uri` (RFC 6749 4.1.2.1 and 5.2), a link to the public guide. It reveals only what the description says.
  * @param baseUrl {base_url}
  */
 export function errorUri(baseUrl: string, check: unknown, error: OAuthErrorCode): string {

@@ -14,7 +14,7 @@ export interface IdTokenClaims {
   readonly sid?: string;
 }
 
-/** How a client identifies users (OpenID Connect Core 8). */
+/** A client's subject type (OpenID Connect Core 8). */
 export interface SubjectRule {
   /** Key of the client's sector (8.1); null for the public subject. */
   readonly subjectKey: Buffer | null;
@@ -38,8 +38,8 @@ export function sessionIdFor(clientId: string, session: string): string {
 }
 
 /**
- * Returns `at_hash`: the left half of the hash of the access token (OpenID Connect Core 3.1.3.6). The hash is that of the
- * signature algorithm; Ed25519 uses SHA-512 (RFC 8032 5.1).
+ * Returns `at_hash`: the left half of the hash of the access token, with the hash function of the signature algorithm (OpenID
+ * Connect Core 3.1.3.6). Ed25519 uses SHA-512 (RFC 8032 5.1).
  */
 export function accessTokenHash(accessToken: string, alg: SigningAlgorithm): string {
   const digest = hash(alg === 'EdDSA' ? 'sha512' : 'sha256', accessToken, 'buffer');

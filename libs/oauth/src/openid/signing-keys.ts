@@ -35,7 +35,7 @@ const PEM_BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----[\s\S]*?-----END \1-----/g;
 
 /**
  * Signs and verifies ID tokens (OpenID Connect Core 2) and logout tokens (Back-Channel Logout 1.0 2.4). The first key of each
- * algorithm signs, all verify: a new key is first appended, so that relying parties know it before it signs.
+ * algorithm signs, and all verify. A new key is appended first, so that relying parties fetch it before it signs.
  */
 export class SigningKeys {
   private readonly byId: ReadonlyMap<string, SigningKey>;

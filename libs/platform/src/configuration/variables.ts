@@ -30,7 +30,7 @@ function isUrl(value: string, protocols: readonly string[]): boolean {
 }
 
 /**
- * Public origin of a service. With NODE_ENV=production it must be https: codes, tokens and secrets are sent to it (RFC
+ * Public origin of a service. With NODE_ENV=production it must be https, because it receives codes, tokens and secrets (RFC
  * 6749 3.1, 3.2), and an issuer is https (RFC 8414 2).
  */
 export function OriginVariable({ optional = false } = {}): PropertyDecorator {

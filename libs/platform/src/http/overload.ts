@@ -91,7 +91,7 @@ export interface OverloadOptions {
   readonly delay: Pick<EventLoopDelay, 'check' | 'isOverloaded'>;
   readonly metrics: Metrics;
   readonly logger: Logger;
-  /** Bypasses the framework. Without it the error filter answers, which costs as much as a request. */
+  /** Bypasses the framework. Without it the error filter answers, at the cost of a normal request. */
   readonly answer?: OverloadAnswer | undefined;
 }
 

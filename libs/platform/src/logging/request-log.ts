@@ -67,7 +67,7 @@ export function assignReference(request: LoggedRequest): string {
  * are never logged, because they contain credentials and codes.
  *
  * An aborted request has two lines: one when the client disconnects, and one with the outcome of the handler, because
- * the client does not know whether its refresh succeeded.
+ * the client cannot see if its refresh succeeded.
  */
 export function logRequests(fastify: FastifyInstance, logger: Logger): void {
   const aborted = new WeakSet<IncomingMessage>();

@@ -147,7 +147,7 @@ describe('a private address', () => {
     await expect(http('').fetchOutside(url)).rejects.toMatchObject({ reason: 'address_refused' });
   });
 
-  it('is refused beside a public one of the same name, before any connection', async () => {
+  it('is refused even if the name also has a public address, before any connection', async () => {
     let connections = 0;
     const port = await listening(createTcpServer((socket) => void (connections++, socket.destroy())));
     const resolve: Resolve = (_host, _options, answer) =>
