@@ -37,7 +37,7 @@ export default {
   // Suites wait for servers and child processes about a third of the time: three workers on two cores.
   maxWorkers: Math.ceil(availableParallelism() * 1.5),
   // Node keeps every ES module that it has evaluated, some 15 MB per suite. A worker of several gigabytes pauses for
-  // seconds to collect garbage; meanwhile commands to Redis time out.
+  // seconds to collect garbage, and its commands to Redis time out.
   workerIdleMemoryLimit: '1GB',
   // Against a hang, not to measure: processes take seconds to start on a busy machine.
   testTimeout: 240_000,

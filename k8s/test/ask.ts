@@ -12,11 +12,11 @@ export interface Asking {
   readonly method?: string;
   readonly headers?: Record<string, string>;
   readonly body?: string;
-  /** The client's address, of the loopback network. */
+  /** The client's address in the loopback network. */
   readonly from?: string;
 }
 
-/** Sends a request to the server on this local port as if it were at the URL. @param ca the CA that must have issued its certificate */
+/** Sends a request for the URL to a local port. @param ca the CA that must have issued the server's certificate */
 export function ask(
   url: URL,
   port: number,

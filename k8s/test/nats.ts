@@ -15,7 +15,7 @@ export const MONITOR = 8222;
 /**
  * Starts NATS as k8s/overlays/local and docker-compose.yml configure it.
  *
- * @param host where clients find it, of the loopback network
+ * @param host its address in the loopback network
  */
 export async function startNats(
   settings: string,

@@ -2,16 +2,16 @@ import type { V1Ingress } from '@kubernetes/client-node';
 import { asItsUser, type NginxPlace } from './nginx.js';
 
 export interface Place extends NginxPlace {
-  /** By Service: the address of the app. */
+  /** Addresses of the apps, by Service. */
   readonly backends: Readonly<Record<string, string>>;
 }
 
-/** The keys of the controller's ConfigMap that are known here. */
+/** The supported keys of the controller's ConfigMap. */
 export type ControllerSettings = Readonly<
   Partial<Record<'log-format' | 'error-log-level' | 'http-snippets', string>>
 >;
 
-/** The controller's own. */
+/** The controller's default. */
 const LOG_FORMAT =
   '$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent" "$http_x_forwarded_for"';
 

@@ -26,7 +26,7 @@ export interface Ingress {
   stop(): Promise<void>;
 }
 
-/** @param configuration the whole of it, of a process that stays in the foreground; its logs are `*.log` in the folder */
+/** @param configuration returns a complete configuration with `daemon off`; its logs are `*.log` in the folder */
 export async function startNginx(configuration: (place: NginxPlace) => string): Promise<Ingress> {
   const nginx = await findTool('nginx');
   const folder = await mkdtemp(join(tmpdir(), 'ingress-'));

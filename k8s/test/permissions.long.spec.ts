@@ -269,7 +269,7 @@ describe('a development installation', () => {
           ['$JS.API.STREAM.CREATE.OTHER', JSON.stringify({ name: 'OTHER', subjects: ['other'] })],
         ];
         for (const [subject, body] of requests) {
-          // Of an account without JetStream, NATS says so; what is not permitted gets no answer.
+          // NATS reports an account without JetStream, and does not answer a forbidden request.
           const answer = await nats.request(subject, body, { timeout: 500 }).catch(() => null);
           if (answer)
             expect(answer.json()).toMatchObject({
@@ -297,15 +297,15 @@ describe('a development installation', () => {
       for (const user of ['authorize', 'token', 'resource'] as const) {
         const { nats } = await connected(user, 'AUDIT_NATS_URL');
         const subject = auditSubject({ service: user, type: 'request.refused' });
-        // To its own subjects it could publish anyway.
+        // Excludes the service's own subjects, to which it may publish.
         const others = EVENTS.filter((event) => !RECORDS[user].includes(event));
         const replies = [...targets, '$JS.API.STREAM.PURGE.OAUTH_AUDIT_OPERATOR', ...others];
         for (const reply of replies) nats.publish(subject, 'x', { reply });
-        // With the credential for the messages of the product as well.
+        // Also with the credential for the product's messages.
         const { nats: other } = await connected(user);
         for (const reply of replies) other.publish(subject, 'x', { reply });
         await other.flush();
-        // NATS stores in order: this is confirmed after all others.
+        // NATS stores in order, so this confirmation follows all others.
         await nats.request(subject, 'x', { timeout: 30_000 });
         sent[`OAUTH_REFUSALS_${user.toUpperCase()}`] = replies.length + 1;
       }

@@ -19,7 +19,7 @@ import { ownSettings, ROOT } from './settings.js';
 
 export type Process = 'authorize' | 'token' | 'resource' | 'operator' | 'product' | 'migrate';
 
-/** The servers of a development installation, with its users and what they may do. */
+/** The servers of a development installation, with its users and their permissions. */
 export interface Servers {
   /** Environment of a process of the product: URLs of the servers, and keys. */
   environmentOf(name: Process): Promise<Record<string, string>>;
@@ -73,7 +73,7 @@ export async function startServers(): Promise<Servers> {
   }
 }
 
-/** The same user, and where the server of this test is. */
+/** Replaces the host of a URL with the host of this test's server. */
 function moved([name = '', value = '']: string[], at: Readonly<Record<string, URL>>): [string, string] {
   const server = at[name];
   if (!server) return [name, value];

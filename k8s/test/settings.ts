@@ -23,7 +23,7 @@ export async function runScript(script: string, ...args: string[]): Promise<void
   if (code !== 0) throw new Error(`${script}: ${stderr}`);
 }
 
-/** A folder of this test's with settings in it, and its end. */
+/** Creates a temporary folder with settings. */
 export async function ownSettings(): Promise<{ folder: string; remove(): Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), 'settings-'));
   await makeSettings(folder);

@@ -5,7 +5,7 @@ import { json } from 'node:stream/consumers';
 import { asKept } from './api-defaults.js';
 import type { Manifest } from './render.js';
 
-/** The resources that kubectl may ask for: their group and version, their path, and whether they are in a namespace. */
+/** Resources that kubectl may request: group and version, path, and true if namespaced. */
 const RESOURCES = [
   ['v1', 'Namespace', 'namespaces', false],
   ['v1', 'ConfigMap', 'configmaps', true],

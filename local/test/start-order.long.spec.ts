@@ -1,7 +1,7 @@
 import type { AppName } from '#test/support/app-process.js';
 import { type Dependency, DependentApps } from '#test/end-to-end/dependent-apps.js';
 
-/** Start orders: all orders for the app with three dependencies; for other apps, each order of their own dependencies. */
+/** Every start order of the dependencies, for each app. */
 const ORDERS: [order: Dependency[], apps: AppName[]][] = [
   [
     ['postgres', 'redis', 'nats'],

@@ -5,7 +5,7 @@ export interface Verbatim {
   readonly raw: string;
 }
 
-/** A parameter. A value that is neither text nor verbatim is sent as JSON, also in a form. */
+/** A parameter. Values other than text and `Verbatim` are sent as JSON, also in a form. */
 export interface Field {
   name: string;
   value: unknown;

@@ -172,7 +172,7 @@ async function seriesOf(): Promise<string[]> {
   return own.map((line) => line.slice(0, line.lastIndexOf(' '))).sort();
 }
 
-/** Requests that no one has asked for, 150 in all, 25 of each kind. */
+/** Sends 150 random requests, 25 of each of six kinds. */
 async function makeThingsUp(): Promise<void> {
   const { auth_url, base_url, api_url } = product.run;
   const word = () => randomBytes(randomInt(3, 12)).toString('hex');

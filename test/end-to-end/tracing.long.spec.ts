@@ -155,7 +155,7 @@ describe('traces, with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
     for (const app of Object.values(product.apps)) expect(app.output()).not.toContain(COLLECTOR_KEY);
   });
 
-  it('delay neither requests nor the shutdown when the collector is unavailable', async () => {
+  it('do not delay requests or the shutdown if the collector is unavailable', async () => {
     collector.close();
     const { body } = await user.redeem(await user.code());
     expect((await user.me(body['access_token'])).status).toBe(200);

@@ -76,7 +76,7 @@ export interface BuiltExample {
 
 export interface RunningExample {
   readonly url: string;
-  /** Everything it printed so far. */
+  /** Its output so far. */
   output(): string;
   stop(): Promise<void>;
 }
@@ -125,7 +125,7 @@ export async function buildExample(example: Example, library: FoundLibrary): Pro
   };
 }
 
-/** An answer in place of the service's. */
+/** Replaces the response of the service. */
 interface Answer {
   readonly status: number;
   readonly body: string;
@@ -134,7 +134,7 @@ interface Answer {
 /** HTTP proxy between an API and the introspection endpoint that counts requests. */
 export class IntrospectionProxy {
   questions = 0;
-  /** `silence` answers nothing; undefined asks the service. */
+  /** `silence` sends no response; undefined forwards the request to the service. */
   instead: Answer | 'silence' | undefined;
 
   private constructor(private readonly server: Server) {}

@@ -16,11 +16,11 @@ import {
 } from './example-api.js';
 
 const BOTH_SCOPES = 'bookings:read bookings:write';
-/** Longer than any test: an entry that is not used any more was evicted, or was not trusted. */
+/** Longer than any test, so that entries do not expire: an unused entry was evicted or is not trusted. */
 const LONG = '3600';
 const API_URL = 'https://bookings.example.com';
 
-/** Looked for before the tests have names, so that their names say what was tried, and in which version. */
+/** Looked up before the tests are declared, because the test names contain the versions. */
 const found = await findLibraries(EXAMPLES.map(({ library }) => library));
 
 let token: TokenProcess;

@@ -27,7 +27,7 @@ const LIBRARIES: readonly (WantedLibrary & { name: string; program: string })[] 
   },
 ];
 
-/** Found before the tests are declared, because their names contain the version. */
+/** Looked up before the tests are declared, because the test names contain the versions. */
 const found = await findLibraries(LIBRARIES);
 
 /** A library's report on its tokens and their user. */

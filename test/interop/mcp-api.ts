@@ -30,7 +30,7 @@ export async function startMcpApi(
       return {
         resource: `${origin}/mcp`,
         authorization_servers: [issuer],
-        // More than the tool needs: the challenge says what that is.
+        // More than the tool requires; the challenge names the required scope.
         scopes_supported: ['profile:read', 'bookings:read'],
       };
     }

@@ -1,5 +1,5 @@
-// A page that is a client of the Model Context Protocol, with the SDK as it is. The page's address names the API and the client
-// by `api` and `client_id`; what the tool says ends up in <output>.
+// A page with a client of the Model Context Protocol, using the unmodified SDK. The query parameters `api` and `client_id` name the
+// API and the client; the page writes the tool's result to <output>.
 import { UnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';

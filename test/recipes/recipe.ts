@@ -12,20 +12,20 @@ const GUIDE = 'docs/integrate.md';
 /** A recipe of docs/integrate.md. */
 export interface Recipe {
   readonly heading: string;
-  /** The file that the code is written to. */
+  /** Name of the file for the code. */
   readonly file: string;
   /** An npm package, or packages of Debian. */
   readonly library: string | WantedLibrary;
   /** Compiles it in its folder. */
   readonly build?: (library: FoundLibrary) => readonly [string, ...string[]];
   readonly start: (library: FoundLibrary) => readonly [string, ...string[]];
-  /** Pieces of the code without which it does not work, because the library's default is another. */
+  /** Settings that the recipe needs because the library's defaults differ. */
   readonly needs?: readonly string[];
 }
 
 type Printed = Pick<Recipe, 'heading' | 'file'>;
 
-/** A folder with a recipe in it. */
+/** A temporary folder that contains a recipe. */
 export class RecipeFolder {
   private constructor(readonly path: string) {}
 
@@ -71,7 +71,7 @@ export async function commandsOfFlow(): Promise<string[]> {
   return [...section.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, commands = '']) => commands);
 }
 
-/** @returns what stands first in a fence below the heading */
+/** @returns the first code block below the heading */
 async function codeOf(heading: string): Promise<string> {
   const [, section] = (await readFile(GUIDE, 'utf8')).split(`\n### ${heading}\n`);
   const code = section?.split(/^##/m)[0]?.match(/^```\w+\n(.*?)^```$/ms)?.[1];
@@ -113,7 +113,7 @@ export class CalledRecipe {
   profile = (tokens: Tokens): Promise<{ email: string }> => this.call('profile', tokens);
   disconnect = (tokens: Tokens): Promise<unknown> => this.call('disconnect', tokens);
 
-  /** Of the recipe with one writer. */
+  /** Only for the recipe that refreshes in one place. */
   accessToken = (userId: number): Promise<string | undefined> => this.call('accessToken', userId);
 
   end(): Promise<void> {

@@ -6,7 +6,7 @@ import { CLIENT_RECIPES, findLibrariesOf } from './client-recipes.js';
 import { RecipeProduct, SCOPE } from './recipe-product.js';
 import { type RunningRecipe, startWebRecipe, WEB_RECIPES } from './web-recipe.js';
 
-/** Found before the tests are declared, because their names contain the version. */
+/** Looked up before the tests are declared, because the test names contain the versions. */
 const [clientRecipes, webRecipes] = [
   await findLibrariesOf(CLIENT_RECIPES),
   await findLibrariesOf(WEB_RECIPES),

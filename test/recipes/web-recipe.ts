@@ -8,7 +8,7 @@ import { until } from '../support/until.js';
 import { type Recipe, RecipeFolder } from './recipe.js';
 import type { RecipeProduct } from './recipe-product.js';
 
-/** A recipe that is a whole web application. */
+/** A recipe for a complete web application. */
 export interface WebRecipe extends Recipe {
   /** True if the library supports PKCE. */
   readonly pkce: boolean;
@@ -16,7 +16,7 @@ export interface WebRecipe extends Recipe {
   readonly callback: string;
   /** Starts the flow. @returns the answer that leads to the authorization URL */
   readonly begin: (browser: Browser) => Promise<Response>;
-  /** A page that shows what the application got, if its callback does not. */
+  /** Page that shows the result, if the callback does not. */
   readonly shows?: string;
 }
 

@@ -4,7 +4,7 @@ import type { AuditFilter } from '#audit/filter.js';
 import { AuditReader } from '#audit/reader.js';
 import { until } from './until.js';
 
-/** The events of the audit trail that match, oldest first, once there are at least `count`: processes publish in the background. */
+/** Waits for at least `count` matching events, because processes publish in the background. Returns them, oldest first. */
 export async function auditEvents(natsUrl: string, filter: AuditFilter, count = 1): Promise<AuditEvent[]> {
   const reader = await AuditReader.open(natsUrl, 'audit test');
   let events: AuditEvent[] = [];

@@ -11,7 +11,7 @@ export interface AssertionSettings {
   readonly claims?: Readonly<Record<string, unknown>>;
 }
 
-/** A client's signature key, and the assertions it makes (RFC 7523 3), good or bad. */
+/** A client's signature key, which makes valid and invalid assertions (RFC 7523 3). */
 export class ClientKey {
   private constructor(
     readonly alg: string,

@@ -5,13 +5,13 @@ import { calculateJwkThumbprint, type CryptoKey, exportJWK, generateKeyPair, typ
 export interface ProofSettings {
   readonly header?: Readonly<Record<string, unknown>>;
   readonly claims?: Readonly<Record<string, unknown>>;
-  /** The access token it goes with. */
+  /** The access token for the claim `ath`. */
   readonly accessToken?: string;
   /** Signs with a key that is not the key in the header. */
   readonly signer?: DpopKey;
 }
 
-/** A client's DPoP key, and the proofs it makes (RFC 9449 4.2), good or bad. */
+/** A client's DPoP key, which makes valid and invalid proofs (RFC 9449 4.2). */
 export class DpopKey {
   private constructor(
     private readonly alg: string,

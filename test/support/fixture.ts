@@ -171,7 +171,7 @@ export async function openFixture(
       return () => subscription.unsubscribe();
     },
 
-    /** Listens for a revocation from when it resolves on; the promise in it resolves when one was broadcast. */
+    /** Listens for a revocation. Resolves when the subscription is active; the inner promise resolves with the broadcast. */
     async revocation(): Promise<{ readonly told: Promise<void> }> {
       const subscription = nats.subscribe('oauth.grant.revoked', { max: 1 });
       await nats.flush();

@@ -90,8 +90,8 @@ interface Interpreter {
 }
 
 /**
- * Finds libraries, each as it is installed on this machine, else in the distribution's packages, which are unpacked into
- * `.local/packages` without root; later calls find them there.
+ * Finds libraries that are installed on this machine, or else unpacks the distribution's packages into `.local/packages`
+ * without root; later calls find them there.
  */
 export async function findLibraries(
   wanted: readonly WantedLibrary[],

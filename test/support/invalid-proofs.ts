@@ -12,7 +12,7 @@ interface ProofFor {
 
 export interface InvalidProof {
   readonly rule: string;
-  /** The check's words in the answer. */
+  /** Expected text in the response. */
   readonly says: RegExp;
   /** The header field or fields. */
   readonly make: (request: ProofFor) => Promise<string | string[]>;
@@ -20,7 +20,7 @@ export interface InvalidProof {
 
 const now = () => Math.floor(Date.now() / 1000);
 
-/** A proof that is good but for what is given. */
+/** Makes a proof that is valid except for the given settings. */
 const changed =
   (settings: { header?: object; claims?: object }) =>
   ({ key, method, uri, accessToken }: ProofFor): Promise<string> =>
@@ -33,7 +33,7 @@ const claims = (values: object) => changed({ claims: values });
 const at = (change: (uri: string) => string) => (request: ProofFor) =>
   claims({ htu: change(request.uri) })(request);
 
-/** Replaces parts of a good proof without signing it again. */
+/** Replaces parts of a valid proof without signing it again. */
 async function forged(request: ProofFor, change: (parts: string[]) => void): Promise<string> {
   const parts = (await changed({})(request)).split('.');
   change(parts);
@@ -52,7 +52,7 @@ function symmetric({ method, uri }: ProofFor): Promise<string> {
     .sign(secret);
 }
 
-/** Proofs that RFC 9449 4.3 refuses, for whatever request they are made. */
+/** Proofs that are invalid for any request (RFC 9449 4.3). */
 export const INVALID_PROOFS: readonly InvalidProof[] = [
   // @rfc 9449 4.3(1)
   {

@@ -34,7 +34,7 @@ export interface RawAnswer {
   readonly text: string;
 }
 
-/** A keep-alive connection for raw requests, one at a time. It needs a fraction of an HTTP client's CPU time. */
+/** A keep-alive connection for sequential raw requests. It uses a fraction of an HTTP client's CPU time. */
 export class KeptConnection {
   private text = '';
   private answered: (answer: RawAnswer) => void = () => undefined;

@@ -5,12 +5,11 @@ import { createInterface } from 'node:readline';
 export type Heard = (command: readonly string[], source: string) => void;
 
 /**
- * Hears every command that anybody sends to the logical database of that URL, in their order. Resolves when it does.
+ * Reports every command that any client sends to the logical database of the URL, in order. Resolves when monitoring has begun.
  *
- * Not ioredis: it takes a command of another suite that comes in one packet with the answer to MONITOR for an answer to
- * nothing, and fails.
+ * Not with ioredis: it fails if the first command arrives in the same packet as the reply to MONITOR.
  *
- * @returns ends it
+ * @returns a function that ends the monitoring
  */
 export async function monitorRedis(url: string, heard: Heard): Promise<() => void> {
   const { hostname, port, username, password, pathname } = new URL(url);

@@ -23,7 +23,7 @@ export async function claimSlot(services: TestServices): Promise<Slot> {
       const mine = await book.set(`${CURSOR}:${number}`, services.run, 'EX', LEASE, 'NX');
       if (!mine) continue;
       const url = redisUrl(services.redisUrl, number);
-      // On a shared server another program may use a database: it stays untouched, and claimed.
+      // Another program may use this database of a shared server: leaves it untouched, and claimed.
       if ((await size(url)) > 0) continue;
       return {
         redisUrl: url,
@@ -75,7 +75,7 @@ function redisUrl(url: string, number: number): string {
   return changed.href;
 }
 
-/** The account with that number of our own server; a server that is not ours has none, and its suites share subjects. */
+/** Selects the account of our private server. Another server has no such accounts, so its suites share subjects. */
 function natsUrl(url: string, number: number): string {
   const changed = new URL(url);
   if (changed.username !== 'account0') return url;

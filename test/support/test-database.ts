@@ -22,7 +22,7 @@ function withDatabaseName(url: string, name: string): string {
   return changed.href;
 }
 
-/** The name of a database with every migration applied; made by the first of a run's workers that asks. */
+/** Returns the name of a database with every migration applied, which the first call of the test run creates. */
 async function templateDatabase(services: TestServices): Promise<string> {
   const name = templateName(services);
   await withDatabase(services.databaseUrl, async (admin) => {

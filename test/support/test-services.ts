@@ -1,4 +1,4 @@
-/** The backing services of one test run, as the global set-up hands them to jest's workers. */
+/** The backing services of a test run, which the global set-up passes to Jest's workers. */
 export interface TestServices {
   /** Distinguishes the objects of several runs on the same servers. */
   run: string;

@@ -11,7 +11,7 @@ export async function startTokenProcess() {
   const app = await startApp('token', {
     ...appSettings(services),
     LOG_LEVEL: 'fatal',
-    // The maximum: a slow machine causes no refusal.
+    // The maximum, so that a slow machine causes no refusals.
     RETRY_WINDOW: '3600',
     TOKEN_KEYS,
   });

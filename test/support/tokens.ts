@@ -11,8 +11,8 @@ const PART_BYTES = [16, 18, 32];
 const MAC_BYTES = [32, 50];
 
 /**
- * Forgeries of a bound token that need no key: the fields, as they are or with the bound flag cleared, followed by a part of
- * the MACs, repeated to the length of a token's MACs.
+ * Returns forgeries of a bound token that need no key: its fields, unchanged or with the bound flag cleared, followed by a part of
+ * its MACs, repeated to the length of a token's MACs.
  */
 export function rearranged(token: string): string[] {
   const [prefix, bytes] = [token.slice(0, 4), Buffer.from(token.slice(4), 'base64url')];
@@ -30,7 +30,7 @@ export function rearranged(token: string): string[] {
   return [...new Set(forged)].filter((text) => text !== token);
 }
 
-/** A broadcast takes half a round trip through NATS: after this many round trips it has arrived. */
+/** Limit of round trips through NATS. A broadcast takes half a round trip. */
 const MOST_ROUNDS = 100;
 
 /** Returns the API's status for a bearer token. */

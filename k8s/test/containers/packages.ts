@@ -17,7 +17,7 @@ const COMPOSE_LIBRARIES = [
   ['python3-six', 'python3-pkg-resources'],
 ].flat();
 
-/** Debian's engine and compose, unpacked side by side under the folder; nothing of the machine is changed. */
+/** Unpacks Debian's engine and compose into the folder, without changing the machine. */
 export async function unpackedDocker(folder: string): Promise<string> {
   const tree = join(folder, 'docker');
   if (
@@ -37,7 +37,7 @@ export async function unpackedDocker(folder: string): Promise<string> {
     await apt.newest(['docker\\.io']);
     await apt.download(names, files);
     await apt.unpack(files, names, join(draft, 'tree'));
-    // Debian's alternatives are links that its packages make when they are installed.
+    // Only an installation creates Debian's "alternatives" links.
     for (const name of ['iptables', 'ip6tables'])
       await symlink('xtables-nft-multi', join(draft, 'tree/usr/sbin', name));
     await rename(join(draft, 'tree'), tree);

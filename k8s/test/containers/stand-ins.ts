@@ -9,7 +9,7 @@ import type { Engine } from './engine.js';
 const BASE = 'scheduling-oauth-test-base:1.0';
 const PACKAGES = 'ca-certificates,openssl,postgresql,redis-server,nats-server,nginx-light,wget,util-linux';
 
-// The behaviour of the image of that name on which docker-compose.yml relies.
+// The entry point of the postgres image, as far as docker-compose.yml relies on it.
 const POSTGRES = `#!/bin/sh
 set -e
 export PGDATA=/var/lib/postgresql/data PATH=$(echo /usr/lib/postgresql/*/bin):$PATH
@@ -28,8 +28,8 @@ exec postgres -D "$PGDATA" -c listen_addresses='*'
 `;
 
 /**
- * Images under the names that docker-compose.yml and the Dockerfile have, made of Debian's packages, for an engine that
- * can pull none: other builds of the same servers, and the very version of Node.
+ * Builds images from Debian's packages, under the names in docker-compose.yml and the Dockerfile, for an engine that cannot pull
+ * images. The servers are other builds; Node has the exact version.
  */
 export async function makeStandIns(engine: Engine): Promise<void> {
   await makeBase(engine);
@@ -73,7 +73,7 @@ async function nodeImage(): Promise<string> {
   return /^FROM (node:\S+)/m.exec(dockerfile)?.[1] ?? '';
 }
 
-/** Debian with every server, once: debootstrap takes a minute. */
+/** Builds Debian with every server once, because debootstrap takes a minute. */
 async function makeBase(engine: Engine): Promise<void> {
   if ((await engine.docker(['image', 'inspect', BASE])).code === 0) return;
   const folder = await mkdtemp(join(tmpdir(), 'debian-'));

@@ -48,7 +48,7 @@ const stored = async (publisher: AuditPublisher) => {
 describe('the publisher of the audit trail', () => {
   beforeAll(() => Logger.overrideLogger(false));
 
-  it('neither loses nor repeats events when NATS restarts or is unavailable', async () => {
+  it('does not lose or repeat events when NATS restarts or is unavailable', async () => {
     const nats = await natsWithTrail();
     const { publisher, value } = publisherAt(nats.url);
     publisher.onApplicationBootstrap();
@@ -75,7 +75,7 @@ describe('the publisher of the audit trail', () => {
     await nats.stop();
   });
 
-  it('neither loses nor repeats events while NATS does not respond', async () => {
+  it('does not lose or repeat events while NATS does not respond', async () => {
     const nats = await natsWithTrail();
     const { publisher } = publisherAt(nats.url);
     publisher.onApplicationBootstrap();

@@ -99,7 +99,7 @@ export type RefusalReason =
   /** Authentic, but of another kind than the request takes. */
   | 'wrong_kind'
   | 'expired'
-  /** Authentic, but neither Redis nor PostgreSQL has its grant. */
+  /** Authentic, but its grant is not in Redis or PostgreSQL. */
   | 'unknown'
   /** Redis failed over or restarted after the code was issued, and may have lost its redemption (docs/adr/0009). */
   | 'issued_before_failover'

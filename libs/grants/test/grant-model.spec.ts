@@ -10,7 +10,7 @@ class IssuedTokens {
   /** By generation, from the first. */
   readonly refreshTokens: string[] = [];
   private readonly accessTokens = new Map<string, string>();
-  /** With a refresh token that the client keeps, each refresh has an access token of its own. */
+  /** Access tokens of refreshes that return the same refresh token. */
   private readonly furtherTokens: [twin: string, accessToken: string][] = [];
 
   /** @param isKept the response must have the presented refresh token */

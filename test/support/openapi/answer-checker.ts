@@ -126,7 +126,7 @@ export class AnswerChecker {
     return this.violations(key, media.schema, JSON.parse(body));
   }
 
-  /** A request that succeeds keeps the schema of its body. */
+  /** The body of a successful request must match its schema. */
   private requestProblems({ operationId, requestBody }: Operation, request: unknown): string[] {
     const [media] = Object.values(requestBody?.content ?? {});
     if (!media || request === undefined) return [];
@@ -150,9 +150,9 @@ export class AnswerChecker {
   }
 
   /**
-   * The schema without references.
+   * Returns the schema with its references resolved.
    *
-   * @param strict refuses fields that it lacks: clients must accept them, so the description itself allows them
+   * @param strict rejects undeclared fields, which the description allows because clients must accept them
    */
   private inline(schema: Json, strict: boolean, isWhole = true): Json {
     const { $ref, ...own } = schema;
@@ -192,7 +192,7 @@ function matches(template: string, path: string): boolean {
   return new RegExp(`^${pattern}/?$`).test(path);
 }
 
-/** Values of headers are text. */
+/** Converts a header value to the type of its schema. */
 function parsed(value: unknown, { type }: Json): unknown {
   return type === 'integer' ? Number(value) : Array.isArray(value) ? value.join(', ') : String(value);
 }

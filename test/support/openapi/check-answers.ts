@@ -19,7 +19,7 @@ class AnswerReport {
   }
 }
 
-/** The app, of which every answer is compared with the description of its endpoints. */
+/** Returns the app with a hook that compares every response with the description of its endpoint. */
 export function checkingAnswers<Configuration>(
   service: Service<Configuration>,
 ): Service<Configuration> & { readonly report: AnswerReport } {

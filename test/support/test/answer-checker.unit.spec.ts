@@ -31,7 +31,7 @@ const good = {
 };
 
 describe('an answer is compared with its description:', () => {
-  it('one that keeps it has no problem', () => {
+  it('an answer that matches has no problem', () => {
     expect(checker.problems(good)).toEqual([]);
     expect(checker.problems({ ...good, status: 404, body: '' })).toEqual([
       'thing 404: the header etag is not described',

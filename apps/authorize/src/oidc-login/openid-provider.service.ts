@@ -28,7 +28,7 @@ export interface Authenticated {
 /** Milliseconds. Short, so that users get our error page instead of the browser's if the provider is down. */
 const FRESH_MS = 15_000;
 
-/** Asymmetric only: neither a shared secret nor `none` proves that the provider signed. */
+/** Asymmetric only: a shared secret or `none` does not prove that the provider signed. */
 const LOGOUT_ALGORITHMS = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA'.split(' ');
 
 // Loaded on the first login: a process without a provider never evaluates it.

@@ -166,7 +166,7 @@ describe.each([
     await allow(page);
   });
 
-  it('reloading a page neither repeats an action nor fails', async () => {
+  it('reloading a page does not repeat an action or fail', async () => {
     const page = await open(address());
     await logIn(page, 'wrong');
     await page.getByRole('alert').waitFor();

@@ -3,7 +3,7 @@ import type { TrailSettings } from '../settings/settings.js';
 import { trailServer } from './audit-trail.connection.js';
 import { withNats } from './nats.connection.js';
 
-/** Tells applications that every session of a user has ended. Only warns on failure, because the sessions have ended. */
+/** Notifies applications of the end of all sessions of a user. Only warns on failure, because the sessions have ended. */
 export async function publishUserEnded(settings: TrailSettings, userId: number): Promise<void> {
   const { url, variable } = trailServer(settings);
   try {

@@ -118,7 +118,7 @@ describe('operator client update', () => {
     expect(await sectorOf(id)).toBe('b.example.com');
   });
 
-  it('changes the subject of a client without grants at once', async () => {
+  it('changes the subject of a client without grants immediately', async () => {
     const id = await create('--subject', 'pairwise');
     expect((await client('update', id, '--subject', 'public')).code).toBe(0);
     expect(await openIdOf(id)).toEqual(['RS256', 'public']);

@@ -24,8 +24,8 @@ export interface Credentials {
   /** Null if the user does not exist. */
   readonly passwordHash: string | null;
   /**
-   * One hash of each other kind, from other users. Verified as well, so that the duration reveals neither the user nor the kind
-   * of hash.
+   * One hash of each other kind, from other users. The login also verifies these, so that its duration does not reveal if the
+   * user exists or has a certain kind of hash.
    */
   readonly others: readonly string[];
 }

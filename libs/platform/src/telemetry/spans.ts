@@ -21,7 +21,7 @@ import { errorOf, routeOf } from './metrics.js';
 
 /**
  * Creates a span per request, named by its route template, because paths and queries may contain codes and typing errors. A
- * caller's `traceparent` is linked rather than continued, so that callers decide neither the sampling nor the trace id.
+ * caller's `traceparent` is linked rather than continued, so that callers cannot control the sampling or the trace id.
  */
 export function traceRequests(fastify: Pick<FastifyInstance, 'addHook'>, tracer: Tracer): void {
   const spans = new WeakMap<IncomingMessage, Span>();

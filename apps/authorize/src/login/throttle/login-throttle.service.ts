@@ -85,7 +85,7 @@ export class LoginThrottle {
     };
   }
 
-  /** Names are HMACs: Redis must hold neither addresses nor logins, because people also type passwords as user names. */
+  /** Names are HMACs: Redis must not contain addresses or logins, because people also type passwords as user names. */
   private name(kind: string, value: string): string {
     return `${kind}:${createHmac('sha256', this.key).update(`${kind}:${value}`).digest('base64url')}`;
   }

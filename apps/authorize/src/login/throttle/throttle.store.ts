@@ -25,7 +25,7 @@ export const THROTTLE_LIMITS = {
   device: { failures: 20, window: 15 * MINUTE },
 } as const satisfies Record<string, ThrottleLimit>;
 
-/** Names of the counters of an attempt. They reveal neither login nor address. */
+/** Names of the counters of an attempt, which do not reveal the login or the address. */
 export interface Counters {
   readonly addressAndLogin: string;
   readonly address: string;

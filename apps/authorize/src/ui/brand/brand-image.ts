@@ -14,8 +14,8 @@ const MAX_RATIO = 12;
 const RULE = `it must be an SVG with a viewBox, or a PNG, of at most ${MAX_KIB} KiB, at least as wide as high and at most ${MAX_RATIO} times as wide`;
 
 /**
- * An SVG needs no further check: in an image, browsers neither run scripts nor load anything, and the Content-Security-Policy
- * of the response enforces the same for a document.
+ * An SVG needs no further check: browsers do not run scripts or load resources of an image, and the Content-Security-Policy of
+ * the response forbids both for a document.
  *
  * @throws Error that states the requirements
  */
