@@ -29,25 +29,18 @@ const ARGUMENTS = [
 ] as const;
 type Argument = (typeof ARGUMENTS)[number];
 
-/** Null is passed as an empty string, and left out at the end: most grants have no login. */
-type Arguments<Name extends Argument> = Readonly<Record<Name, string | number | null>>;
+export type Arguments<Name extends Argument> = Readonly<Record<Name, string | number | null>>;
 
 export interface Script<Name extends Argument = never> {
   readonly lua: string;
-  /** Returns ARGV. */
-  readonly argv: (values: Arguments<Name>) => (string | number)[];
+  /** Names of ARGV, in order. */
+  readonly names: readonly Name[];
 }
 
 /** Defines a script whose arguments are Lua locals. ARGV has the order of ARGUMENTS. */
 function script<Name extends Argument>(names: readonly Name[], lua: string): Script<Name> {
   const ordered = ARGUMENTS.filter((name): name is Name & Argument => names.includes(name as Name));
-  return {
-    lua: `local ${ordered.join(', ')} = unpack(ARGV)\n${NAMES}${lua}`,
-    argv: (values) => {
-      const last = ordered.findLastIndex((name) => values[name] !== null);
-      return ordered.slice(0, last + 1).map((name) => values[name] ?? '');
-    },
-  };
+  return { lua: `local ${ordered.join(', ')} = unpack(ARGV)\n${NAMES}${lua}`, names: ordered };
 }
 
 /**

@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable, Optional } from '@nestjs/common';
-import type { RedisClient } from '#platform/redis/redis-client.js';
-import { defineScripts, type RunScript, withRedisErrors } from '#platform/redis/redis-commands.js';
+import {
+  defineScripts,
+  type RedisClient,
+  type RunScript,
+  withRedisErrors,
+} from '#platform/redis/redis-client.js';
 import { REDIS } from '#platform/redis/redis.connection.js';
 import type { Metrics } from '#platform/telemetry/metrics.js';
 import type {
@@ -18,6 +22,7 @@ import type {
   RefreshRequest,
 } from './grant.js';
 import {
+  type Arguments,
   CREATE,
   FIELD,
   INTROSPECT,
@@ -56,7 +61,7 @@ const LUA = Object.fromEntries(Object.entries(SCRIPTS).map(([name, { lua }]) => 
   ScriptName,
   string
 >;
-type Values<Name extends ScriptName> = Parameters<(typeof SCRIPTS)[Name]['argv']>[0];
+type Values<Name extends ScriptName> = Arguments<(typeof SCRIPTS)[Name]['names'][number]>;
 
 /** Seconds; longer than PostgreSQL may take to answer. */
 const MARKER_TTL = 60;
@@ -240,9 +245,12 @@ export class GrantStore {
     };
   }
 
+  /** Null becomes an empty string, and is left out at the end: most grants have no login. */
   private run<Name extends ScriptName>(script: Name, id: string, values: Values<Name>): Promise<unknown> {
-    const argv = SCRIPTS[script].argv as (values: Values<Name>) => (string | number)[];
-    return this.runScript(script, [keyOf(id)], ...argv(values));
+    const names = SCRIPTS[script].names as readonly (keyof Values<Name>)[];
+    const last = names.findLastIndex((name) => values[name] !== null);
+    const argv = names.slice(0, last + 1).map((name) => values[name] ?? '');
+    return this.runScript(script, [keyOf(id)], ...argv);
   }
 }
 

@@ -1,6 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { RedisClient } from '#platform/redis/redis-client.js';
-import { defineScripts, type RunScript } from '#platform/redis/redis-commands.js';
+import { defineScripts, type RedisClient, type RunScript } from '#platform/redis/redis-client.js';
 import { REDIS } from '#platform/redis/redis.connection.js';
 
 /** `parameters` as `writePushedParameters` wrote them. */

@@ -1,4 +1,5 @@
 import { hash as digestOf, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { ClientJwkSet } from './client-assertion/client-keys.js';
 
 /** RFC 6749 2.1: a public client cannot keep a secret. */
 export type ClientType = 'confidential' | 'public';
@@ -15,6 +16,17 @@ export interface OAuthClient {
   readonly scopes: readonly string[];
   /** False makes PKCE required instead of `state` (RFC 9700 2.1). */
   readonly requireState: boolean;
+}
+
+/** Public keys that verify assertions (RFC 7523): at most one of both. A client with keys has no secret. */
+export interface ClientKeys {
+  readonly jwks: ClientJwkSet | null;
+  /** URL of the JWK Set. */
+  readonly jwksUri: string | null;
+}
+
+export function hasKeys({ jwks, jwksUri }: ClientKeys): boolean {
+  return jwks !== null || jwksUri !== null;
 }
 
 // RFC 6749 A.1: visible ASCII.

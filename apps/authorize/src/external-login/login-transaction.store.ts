@@ -2,8 +2,7 @@ import { createHash, createHmac } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { KeyRing } from '#grants/key-ring.js';
 import { addressNetwork, addressSite } from '#platform/http/client-address.js';
-import type { RedisClient } from '#platform/redis/redis-client.js';
-import { defineScripts, type RunScript } from '#platform/redis/redis-commands.js';
+import { defineScripts, type RedisClient, type RunScript } from '#platform/redis/redis-client.js';
 import { REDIS } from '#platform/redis/redis.connection.js';
 
 export interface LoginTransaction {

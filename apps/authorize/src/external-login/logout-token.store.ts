@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import type { RedisClient } from '#platform/redis/redis-client.js';
-import { withRedisErrors } from '#platform/redis/redis-commands.js';
+import { type RedisClient, withRedisErrors } from '#platform/redis/redis-client.js';
 import { REDIS } from '#platform/redis/redis.connection.js';
 
 /** Used logout tokens, by `jti`. */

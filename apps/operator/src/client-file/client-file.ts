@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Document, Scalar } from 'yaml';
-import { hasKeys } from '#database/client/client.js';
 import type { TransferredClient } from '#database/client/client-transfer.store.js';
+import { hasKeys } from '#oauth/client.js';
 import { algorithmOf, subjectOf } from '../client/openid-registration.js';
 
 export const VERSION = 1;

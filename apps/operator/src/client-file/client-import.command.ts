@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { createTwoFilesPatch } from 'diff';
-import { hasKeys } from '#database/client/client.js';
 import { recordCommand } from '../audit/record-command.js';
+import { hasKeys } from '#oauth/client.js';
 import { InputError } from '../command-line/input.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
 import {

@@ -1,6 +1,6 @@
 import type { KnownClients, TransferredClient } from '#database/client/client-transfer.store.js';
-import { hasKeys } from '#database/client/client.js';
 import type { ScopeCatalogue } from '#oauth/scope.js';
+import { hasKeys } from '#oauth/client.js';
 import {
   MAX_REDIRECT_URIS,
   optionalScopeProblems,

@@ -1,15 +1,9 @@
 import { isNode, LineCounter, parseDocument } from 'yaml';
 import type { TransferredClient, TransferredSecret } from '#database/client/client-transfer.store.js';
-import { type ClientType, isClientId } from '#oauth/client.js';
 import { nameProblems } from '../client/client.dto.js';
 import { linkProblems } from '../client/client-links.js';
-import {
-  type ClientKeys,
-  type ClientLinks,
-  hasKeys,
-  type LogoutUris,
-  type TokenRules,
-} from '#database/client/client.js';
+import type { ClientLinks, LogoutUris, TokenRules } from '#database/client/client.js';
+import { type ClientKeys, type ClientType, hasKeys, isClientId } from '#oauth/client.js';
 import { jwksUriProblem, keysOf } from '../client/read-keys.js';
 import {
   algorithmProblems,

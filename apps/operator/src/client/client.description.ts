@@ -1,4 +1,5 @@
-import { type ClientKeys, type ClientWithSecrets, hasKeys } from '#database/client/client.js';
+import type { ClientWithSecrets } from '#database/client/client.js';
+import { type ClientKeys, hasKeys } from '#oauth/client.js';
 import { thumbprintOf } from '#oauth/jwk.js';
 import { algorithmOf, subjectOf } from './openid-registration.js';
 

@@ -1,10 +1,5 @@
-import { type ClientType, generateClientSecret } from '#oauth/client.js';
-import {
-  type ClientKeys,
-  type ClientLogo,
-  type ClientWithSecrets,
-  hasKeys,
-} from '#database/client/client.js';
+import type { ClientLogo, ClientWithSecrets } from '#database/client/client.js';
+import { type ClientKeys, type ClientType, generateClientSecret, hasKeys } from '#oauth/client.js';
 import type {
   ChangedRegistration,
   ClientRegistration,

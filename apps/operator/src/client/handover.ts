@@ -1,4 +1,5 @@
-import { type ClientWithSecrets, hasKeys } from '#database/client/client.js';
+import type { ClientWithSecrets } from '#database/client/client.js';
+import { hasKeys } from '#oauth/client.js';
 import { ASSERTION_TYPE, MAX_ASSERTION_LIFETIME } from '#oauth/client-assertion/client-assertion.js';
 import { ASSERTION_ALGORITHMS } from '#oauth/client-assertion/client-keys.js';
 import { ENDPOINTS, ME_SCOPE } from '#oauth/endpoints.js';

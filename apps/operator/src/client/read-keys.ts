@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
-import type { ClientKeys } from '#database/client/client.js';
 import { MAX_JWKS, readRegisteredKeys } from '#oauth/client-assertion/client-keys.js';
+import type { ClientKeys } from '#oauth/client.js';
 import { InvalidKeyError } from '#oauth/jwk.js';
 import { quoted } from '../command-line/input.js';
 import { isLink } from './client-links.js';

@@ -1,6 +1,5 @@
-import { type ClientKeys, hasKeys } from '#database/client/client.js';
-import type { ClientType } from '#oauth/client.js';
 import { isLoopback, registrationProblem } from '#oauth/redirect-uri.js';
+import { type ClientKeys, type ClientType, hasKeys } from '#oauth/client.js';
 import { OPENID } from '#oauth/openid/openid-scopes.js';
 import type { SigningAlgorithm } from '#oauth/openid/signing-keys.js';
 import { quoted } from '../command-line/input.js';

@@ -1,6 +1,5 @@
-import { hasKeys } from '#database/client/client.js';
-import { generateClientSecret } from '#oauth/client.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
+import { generateClientSecret, hasKeys } from '#oauth/client.js';
 import { recordCommand } from '../audit/record-command.js';
 import { asText, describeKeys } from '../client/client.description.js';
 import { nameProblems } from '../client/client.dto.js';

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import type { RedisClient } from '#platform/redis/redis-client.js';
-import { defineScripts, type RunScript } from '#platform/redis/redis-commands.js';
+import { defineScripts, type RedisClient, type RunScript } from '#platform/redis/redis-client.js';
 import { REDIS } from '#platform/redis/redis.connection.js';
 
 /**

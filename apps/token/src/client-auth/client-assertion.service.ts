@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { type ClientKeys, hasKeys, type TokenRules } from '#database/client/client.js';
+import type { TokenRules } from '#database/client/client.js';
+import { type ClientKeys, hasKeys } from '#oauth/client.js';
 import {
   ASSERTION_TYPE,
   checkAssertionClaims,

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { type ArgumentMetadata, Injectable, type PipeTransform, type Type } from '@nestjs/common';
 import { ClientStore } from '#database/client/client.store.js';
-import { type ClientWithSecrets, hasKeys } from '#database/client/client.js';
+import type { ClientWithSecrets } from '#database/client/client.js';
+import { hasKeys, isClientId, matchClientSecret } from '#oauth/client.js';
 import { tagOf } from '#messaging/contract.js';
-import { isClientId, matchClientSecret } from '#oauth/client.js';
 import { ASSERTION_TYPE, type UnverifiedAssertion } from '#oauth/client-assertion/client-assertion.js';
 import type { Check } from '#oauth/error-guide/error-guide.js';
 import { OAuthError } from '#oauth/oauth-error.js';

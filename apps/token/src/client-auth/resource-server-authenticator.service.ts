@@ -2,10 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { ResourceServerStore } from '#database/resource-server/resource-server.store.js';
 import type { ResourceServer } from '#database/resource-server/resource-server.entity.js';
 import { tagOf } from '#messaging/contract.js';
-import { isClientId, matchClientSecret } from '#oauth/client.js';
 import { addLogContext } from '#platform/logging/request-log.js';
-import { hasKeys } from '#database/client/client.js';
 import { NatsConnection } from '#messaging/nats.connection.js';
+import { hasKeys, isClientId, matchClientSecret } from '#oauth/client.js';
 import { InvalidatedCache } from '#messaging/invalidated-cache.js';
 import { ClientAssertionService } from './client-assertion.service.js';
 import {

@@ -4,7 +4,6 @@ import { UserStore } from '#database/user/user.store.js';
 import type { Granted } from '#grants/grant.js';
 import { grantedClaims, type UserClaims } from '#oauth/openid/claims.js';
 import { accessTokenHash, type IdTokenClaims, sessionIdFor, subjectOf } from '#oauth/openid/id-token.js';
-import { OPENID } from '#oauth/openid/openid-scopes.js';
 import { DEFAULT_SIGNING_ALGORITHM, SigningKeys } from '#oauth/openid/signing-keys.js';
 import { TokenConfiguration } from '../token.configuration.js';
 
@@ -18,12 +17,12 @@ export class IdTokenService {
   ) {}
 
   /**
-   * Returns null unless the access token has the scope `openid`. A refresh gives the same `sub`, `aud`, `auth_time` and `sid`, and no
-   * `nonce` (OpenID Connect Core 12.2).
+   * Returns null if this service is not an OpenID provider. A refresh gives the same `sub`, `aud`, `auth_time` and `sid`, and no `nonce`
+   * (OpenID Connect Core 12.2).
    */
   async issue(client: Client, { grant, pair, idToken }: Granted): Promise<string | null> {
+    if (this.keys.isEmpty) return null;
     const scope = pair.scope.split(' ');
-    if (this.keys.isEmpty || !scope.includes(OPENID)) return null;
     const alg = client.idTokenAlg ?? DEFAULT_SIGNING_ALGORITHM;
     const iat = Math.floor(grant.rotatedAt / 1000);
     const { login } = grant;

@@ -7,6 +7,7 @@ import { GrantEngine } from '#grants/grant-engine.js';
 import type { DpopProof } from '#oauth/dpop/dpop-verifier.js';
 import { FAPI_ALGORITHMS, isFapiAlgorithm } from '#oauth/jwk.js';
 import { OAuthError } from '#oauth/oauth-error.js';
+import { OPENID } from '#oauth/openid/openid-scopes.js';
 import { challengeOf } from '#oauth/pkce.js';
 import { checkResource } from '#oauth/resource.js';
 import { refreshScope } from '#oauth/scope.js';
@@ -109,7 +110,7 @@ export class TokenService {
     addLogContext(raw, { grant_id: grantId, user_id: grant.userId, generation: grant.generation });
     if (transition !== 'retried' || this.isFirstRetry(grantId, grant.generation))
       addAuditEvent(raw, EVENTS[transition]);
-    const idToken = await this.idTokens.issue(client, result);
+    const idToken = pair.scope.split(' ').includes(OPENID) ? await this.idTokens.issue(client, result) : null;
     return {
       access_token: pair.accessToken,
       refresh_token: pair.refreshToken,

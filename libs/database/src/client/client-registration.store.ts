@@ -3,9 +3,9 @@ import { DataSource, IsNull, Not } from 'typeorm';
 import { ClientEntity, ClientLogoEntity, ClientSecretEntity } from './client.entity.js';
 import { writeClientLogo } from './client-logo.store.js';
 import { ensureSector } from './client.store.js';
-import type { ClientType } from '#oauth/client.js';
 import type { SigningAlgorithm } from '#oauth/openid/signing-keys.js';
-import type { ClientKeys, ClientLinks, ClientLogo, LogoutUris, TokenRules } from './client.js';
+import type { ClientLinks, ClientLogo, LogoutUris, TokenRules } from './client.js';
+import type { ClientKeys, ClientType } from '#oauth/client.js';
 
 /** Client properties that the operator can change. */
 export interface ClientRegistration extends ClientLinks, ClientKeys, LogoutUris, TokenRules {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager, IsNull } from 'typeorm';
-import { hasKeys } from './client.js';
 import { ClientEntity, ClientSecretEntity } from './client.entity.js';
+import { hasKeys } from '#oauth/client.js';
 
 /** A live client secret, without its hash. */
 export interface ClientSecretRecord {

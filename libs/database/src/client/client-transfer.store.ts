@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager, In, IsNull } from 'typeorm';
-import type { ClientType } from '#oauth/client.js';
 import type { SigningAlgorithm } from '#oauth/openid/signing-keys.js';
 import { ensureSector } from './client.store.js';
 import { writeClientLogo } from './client-logo.store.js';
 import { ClientEntity, ClientLogoEntity, ClientSecretEntity } from './client.entity.js';
-import type { ClientKeys, ClientLinks, ClientLogo, LogoutUris, TokenRules } from './client.js';
+import type { ClientLinks, ClientLogo, LogoutUris, TokenRules } from './client.js';
+import type { ClientKeys, ClientType } from '#oauth/client.js';
 
 /** A live client secret, for import into another installation. */
 export interface TransferredSecret {

@@ -2,19 +2,17 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager, IsNull, Not, type SelectQueryBuilder } from 'typeorm';
 import type { SigningAlgorithm } from '#oauth/openid/signing-keys.js';
-import { generateClientId, type ClientType, isClientId } from '#oauth/client.js';
 import { ClientEntity, ClientLogoEntity, ClientSecretEntity, SubjectSectorEntity } from './client.entity.js';
 import { writeClientLogo } from './client-logo.store.js';
 import {
-  type ClientKeys,
   type ClientLinks,
   type ClientLogo,
   type ClientWithSecrets,
   DuplicateClientError,
-  hasKeys,
   type LogoutUris,
   type TokenRules,
 } from './client.js';
+import { type ClientKeys, type ClientType, generateClientId, hasKeys, isClientId } from '#oauth/client.js';
 import { violatedConstraint } from '../connection/errors.js';
 
 export interface NewClient {

@@ -1,7 +1,6 @@
-import type { OAuthClient } from '#oauth/client.js';
+import type { ClientKeys, OAuthClient } from '#oauth/client.js';
 import type { SubjectRule } from '#oauth/openid/id-token.js';
 import type { SigningAlgorithm } from '#oauth/openid/signing-keys.js';
-import type { ClientJwkSet } from '#oauth/client-assertion/client-keys.js';
 
 /** Links to an application and its contacts (RFC 7591 2), shown on our pages. */
 export interface ClientLinks {
@@ -40,13 +39,6 @@ export interface Client extends OAuthClient, ClientLinks, LogoutUris, SubjectRul
   readonly createdAt: Date;
 }
 
-/** Public keys that verify assertions (RFC 7523): at most one of both. A client with keys has no secret. */
-export interface ClientKeys {
-  readonly jwks: ClientJwkSet | null;
-  /** URL of the JWK Set. */
-  readonly jwksUri: string | null;
-}
-
 /** Requirements of a client on its tokens. */
 export interface TokenRules {
   /** RFC 9449 5.2 `dpop_bound_access_tokens`: token requests need a proof. */
@@ -74,10 +66,6 @@ export interface ClientLogo {
 
 export function isLogoDigest(text: string): boolean {
   return /^[0-9a-f]{64}$/.test(text);
-}
-
-export function hasKeys({ jwks, jwksUri }: ClientKeys): boolean {
-  return jwks !== null || jwksUri !== null;
 }
 
 export class DuplicateClientError extends Error {

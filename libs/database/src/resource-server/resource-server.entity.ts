@@ -1,5 +1,5 @@
-import type { ClientKeys } from '../client/client.js';
 import type { ClientJwkSet } from '#oauth/client-assertion/client-keys.js';
+import type { ClientKeys } from '#oauth/client.js';
 import { Column, CreateDateColumn, Entity, PrimaryColumn } from 'typeorm';
 
 /** An API that may introspect tokens over HTTP (RFC 7662 2.1). */

@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull, type Repository } from 'typeorm';
-import { generateResourceServerId } from '#oauth/client.js';
-import type { ClientKeys } from '../client/client.js';
 import { type ResourceServer, ResourceServerEntity } from './resource-server.entity.js';
+import { type ClientKeys, generateResourceServerId } from '#oauth/client.js';
 
 /** Revoked accounts are never returned. */
 @Injectable()

@@ -1,6 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { RedisClient } from '#platform/redis/redis-client.js';
-import { defineScripts, withRedisErrors, type RunScript } from '#platform/redis/redis-commands.js';
+import {
+  defineScripts,
+  type RedisClient,
+  type RunScript,
+  withRedisErrors,
+} from '#platform/redis/redis-client.js';
 import { REDIS } from '#platform/redis/redis.connection.js';
 
 /** `window` is in milliseconds. */
