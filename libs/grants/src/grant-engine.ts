@@ -172,10 +172,10 @@ export class GrantEngine {
       : { outcome: 'wrong_kind', grantId: grantId(token.handle), sent: token.kind, expected: kind };
   }
 
-  /** @param maxAge of a code, in seconds */
-  private isExpired({ expiry }: Pick<Token, 'expiry'>, maxAge = this.lifetimes.code): boolean {
-    const earlier = Math.max(0, this.lifetimes.code - maxAge);
-    return this.clock() / 1000 > expiry - earlier + this.lifetimes.clockSkew;
+  /** @param maxAge of a code, in seconds, without an allowance for clock skew */
+  private isExpired({ expiry }: Pick<Token, 'expiry'>, maxAge = Infinity): boolean {
+    const { code, clockSkew } = this.lifetimes;
+    return this.clock() / 1000 > Math.min(expiry + clockSkew, expiry - code + maxAge);
   }
 
   /**

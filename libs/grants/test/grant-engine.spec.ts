@@ -2,7 +2,7 @@ import { challengeOf } from '#oauth/pkce.js';
 import type { Granted } from '#grants/grant.js';
 import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
 import { storedGrant } from '#test/support/stored-grant.js';
-import { granted, useGrantEnvironment } from './grant-environment.js';
+import { granted, REDIRECT_URI, useGrantEnvironment } from './grant-environment.js';
 
 const world = useGrantEnvironment();
 
@@ -34,6 +34,20 @@ describe('lifetimes', () => {
     const replay = await world.redeem(code);
     expect(replay.outcome).toBe('code_replayed');
     expect((await refresh(pair.refreshToken)).outcome).toBe('revoked');
+  });
+
+  it('a code of a FAPI 2.0 client expires after 60 s, without an allowance for clock skew (5.3.2.1)', async () => {
+    const exchange = {
+      clientId: world.clientId,
+      redirectUri: REDIRECT_URI,
+      challenge: null,
+      jkt: null,
+      resources: null,
+    };
+    const { code } = await world.pending();
+    world.advance(61.5);
+    expect((await world.engine.redeem(code, { ...exchange, maxAge: 60 })).outcome).toBe('expired');
+    expect((await world.engine.redeem(code, exchange)).outcome).toBe('granted');
   });
 
   // @rfc 6749 7 @rfc 6750 5.3 @rfc 9449 11.2 @rfc 9700 4.14.2

@@ -92,3 +92,6 @@ function rsaKey({ n, e }: Readonly<Record<string, unknown>>, kty: string): Publi
 function isCoordinate(value: unknown): value is string {
   return typeof value === 'string' && value.length <= MAX_COORDINATE && BASE64URL.test(value);
 }
+
+/** FAPI 2.0 5.3.2.1: accepts JWTs from up to 10 seconds in the future, and rejects those from more than 60 seconds. */
+export const fapiClockSkew = (configured: number): number => Math.min(Math.max(configured, 10), 60);

@@ -1,6 +1,6 @@
 import { compactVerify } from 'jose';
 import { isClientId } from '../client.js';
-import { FAPI_ALGORITHMS, isFapiAlgorithm } from '../jwk.js';
+import { FAPI_ALGORITHMS, fapiClockSkew, isFapiAlgorithm } from '../jwk.js';
 import { hasRepeatedNames } from '../parameters.js';
 import {
   ASSERTION_ALGORITHMS,
@@ -161,9 +161,6 @@ export async function isSignedBy(
   }
   return false;
 }
-
-/** FAPI 2.0 5.3.2.1: accepts JWTs from up to 10 seconds in the future, and rejects those from more than 60 seconds. */
-const fapiClockSkew = (configured: number): number => Math.min(Math.max(configured, 10), 60);
 
 const isTime = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
 

@@ -7,6 +7,7 @@ import {
   type ProtectedHeaderParameters,
 } from 'jose';
 import type { PublicKey, SignatureAlgorithm } from '../jwk.js';
+import { fapiClockSkew } from '../jwk.js';
 import { InvalidProofError } from './invalid-proof.error.js';
 import { DPOP_ALGORITHMS, isDpopAlgorithm, readProofKey } from './public-key.js';
 import { targetUri } from './target-uri.js';
@@ -34,7 +35,7 @@ export interface ProofTarget {
 export interface DpopVerifierOptions {
   /** Seconds after `iat` during which a proof is accepted. */
   readonly lifetime: number;
-  /** Seconds that `iat` may be in the future. */
+  /** Seconds that `iat` may be in the future, at least ten (FAPI 2.0 5.3.2.1). */
   readonly clockSkew: number;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
@@ -113,7 +114,7 @@ export class DpopVerifier {
         `the proof is older than ${lifetime} seconds`,
         clocks(iat, now),
       );
-    if (iat * 1000 > now + clockSkew * 1000)
+    if (iat * 1000 > now + fapiClockSkew(clockSkew) * 1000)
       throw new InvalidProofError(
         'dpop_iat_out_of_range',
         'the claim iat is in the future: set the clock',
