@@ -59,7 +59,9 @@ export function writePushedParameters(request: AuthorizationRequest): string {
 
 /** The caller validates them again, because the client's registration may have changed since the push. */
 export function readPushedParameters(text: string): Parameters {
-  const { resource, ...kept } = JSON.parse(text) as Record<string, string>;
+  const { resource, ...stored } = JSON.parse(text) as Record<string, string>;
+  // The push accepts no other value (RFC 6749 4.1.1).
+  const kept: Record<string, string> = { ...stored, response_type: 'code' };
   // S256 is the only supported method (RFC 7636 4.3).
   if ('code_challenge' in kept) kept['code_challenge_method'] = 'S256';
   return resource === undefined ? kept : { ...kept, resource: resource.split(' ') };

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import {
   type AuthorizationRequest,
@@ -8,8 +9,9 @@ import {
 import type { OAuthClient } from '#oauth/client.js';
 import { LIMITS, type Parameters } from '#oauth/parameters.js';
 import { readPushedParameters, writePushedParameters } from '#oauth/pushed-request.js';
-import { SCOPES } from '#test/support/scopes.js';
+import { DEFAULT_SCOPES_FILE, parseScopes } from '#oauth/scope-file.js';
 
+const SCOPES = parseScopes(readFileSync(DEFAULT_SCOPES_FILE), { apiUrl: '', apis: null, openid: true });
 const scopes = SCOPES.names;
 const redirectUri = 'https://app.example.com/callback?tenant=7';
 const client: OAuthClient = {
@@ -43,6 +45,9 @@ const body = fc.record(
     prompt: some(PROMPTS.filter((prompt) => prompt !== 'none')),
     login_hint: text(50),
     ui_locales: text(50),
+    nonce: text(50),
+    claims: fc.constantFrom('{}', '{"id_token":{"email":null}}', '{"userinfo":{"name":null}}'),
+    id_token_hint: text(50),
     other: text(50),
     client_secret: text(50),
   },
@@ -57,7 +62,11 @@ describe('pushed parameters', () => {
     fc.assert(
       fc.property(
         body.filter(
-          ({ prompt = '', scope = '' }) => prompt.length <= LIMITS.prompt && scope.length <= LIMITS.scope,
+          ({ prompt = '', scope = '', response_type: responseType }) =>
+            prompt.length <= LIMITS.prompt &&
+            scope.length <= LIMITS.scope &&
+            // OpenID Connect Core 3.1.2.1
+            (responseType !== undefined || !scope.split(' ').includes('openid')),
         ),
         (sent) => {
           const request = checked(sent);
