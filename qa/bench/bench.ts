@@ -56,7 +56,7 @@ async function run(product: Product): Promise<Report> {
     ...(await many(CODES, () => fixture.code(client.client_id, users[turn++ % PEOPLE] ?? 0))),
   );
   const token = await tokenCases(product, client, tokens);
-  // First what costs least: so that no case bears the start of the app.
+  // The cheapest cases first, so that no case includes the app's warm-up.
   await take(token, ['metadata', 'forged', 'redeem']);
   const grant = await grantBytes(fixture, inRedis, CODES);
   await take(token, ['refresh', 'introspect', 'par']);

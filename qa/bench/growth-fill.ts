@@ -7,12 +7,12 @@ const CHUNK = 50_000;
 const PIPELINE = 5_000;
 const SCOPE = 'profile:read';
 const LIFETIME_SECONDS = 90 * 86_400;
-/** Above the ids of users who log in. */
+/** Greater than the ids of users who log in. */
 const FIRST_USER = 1_000_000;
 
 /**
- * Live grants of one client, each of another user, in PostgreSQL and Redis as the apps leave them there: numbers `from` to `to`,
- * inclusive.
+ * Creates live grants of one client, each of a different user, as the apps store them in PostgreSQL and Redis: numbers `from`
+ * to `to`, inclusive.
  */
 export async function fillGrants(
   product: Product,
@@ -35,14 +35,14 @@ export async function fillGrants(
   await settle(product);
 }
 
-/** Grants of one user to the client: as many live ones as the limit permits, and revoked ones. */
+/** Creates grants of one user to the client: live grants up to the limit, and revoked grants. */
 export async function fillUser(
   product: Product,
   clientId: string,
   userId: number,
   grants: number,
 ): Promise<void> {
-  // Numbers that no other grant has.
+  // Negative numbers, which no other grant has.
   for (let first = -grants; first < 0; first += CHUNK) {
     const last = Math.min(-1, first + CHUNK - 1);
     await insertGrants(product, clientId, { first, last, userId: String(userId) });
@@ -94,7 +94,7 @@ async function storeGrants(
   }
 }
 
-/** Lets the servers finish what the fill has left them to do. */
+/** Waits until the servers have finished their background work after the fill. */
 async function settle({ fixture }: Product): Promise<void> {
   await fixture.sql('VACUUM ANALYZE grants, users');
   await fixture.sql('CHECKPOINT');

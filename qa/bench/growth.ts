@@ -22,7 +22,7 @@ machine.
 
 const FEW = 1_000;
 const CODES = 3_000;
-/** Each gets fewer grants of one stage than the limit. */
+/** Number of users: each gets fewer grants per stage than the limit. */
 const PEOPLE = 20;
 const SECONDS = 4;
 /** Background load on one user's pages while other users' pages are measured. */

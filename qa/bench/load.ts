@@ -5,7 +5,7 @@ export interface Case {
   /** Name in the report. */
   readonly name: string;
   readonly url: string;
-  /** The status of the answer; another one is an error of the measurement. */
+  /** Expected status; any other status fails the measurement. */
   readonly status: number;
   /** Maximum number of requests; unlimited if absent. */
   readonly most?: () => number;

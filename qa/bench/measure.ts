@@ -12,21 +12,21 @@ export interface Figures {
   readonly busy: Timing;
   /** Milliseconds of CPU per request, by process. */
   readonly cpu: Readonly<Record<string, number>>;
-  /** Round trips a request, by server. */
+  /** Round trips per request, by server. */
   readonly calls: Readonly<Record<string, number>>;
   readonly memory: Usage['memory'];
 }
 
 export const CONNECTIONS = 16;
-/** Each connection draws a request that it never sends. */
+/** Each connection prepares a request that it never sends. */
 const SPARE = 2 * CONNECTIONS + 4;
 
-/** Warms up, then measures alone, then busy. @param seconds of the busy part, where there are requests enough */
+/** Warms up, then measures alone, then busy. @param seconds duration of the busy part, if there are enough requests */
 export async function measure(subject: Case, apps: readonly AppProcess[], seconds: number): Promise<Figures> {
   const most = subject.most?.() ?? Infinity;
   const isEndless = most === Infinity;
   const [warm, single] = [Math.floor(most * 0.2), isEndless ? 300 : Math.floor(most * 0.1)];
-  // Compilers of V8 need some thousand requests until a path is as fast as it gets.
+  // V8 needs some thousand requests to optimize a path.
   await load(subject, CONNECTIONS, isEndless ? { seconds: seconds / 2 } : { amount: warm });
   const alone = await load(subject, 1, { amount: single });
   const before = await usageOf(apps);
@@ -114,7 +114,7 @@ function perRequest(
   );
 }
 
-/** The most that each app had in any of these. */
+/** Returns the maximum memory of each app. */
 export function highestMemory(usages: readonly Pick<Usage, 'memory'>[]): Usage['memory'] {
   const highest: Record<string, number> = {};
   for (const { memory } of usages)

@@ -7,10 +7,10 @@ import { readFile, writeFile } from 'node:fs/promises';
 export interface Report {
   readonly figures: Readonly<Record<string, Figures>>;
   readonly storage: Storage;
-  /** Half a minute after the start; after the dearest request of the load; half a minute after the load. */
+  /** Half a minute after the start; the maximum under load; half a minute after the load. */
   readonly memory: Readonly<Record<'atRest' | 'highest' | 'afterLoad', Usage['memory']>>;
   readonly sizes: readonly Size[];
-  /** Load of the machine before the first request: what else it was doing. */
+  /** Load average of the machine before the first request. */
   readonly loadBefore: number;
 }
 

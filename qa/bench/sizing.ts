@@ -9,7 +9,7 @@ const PEAK = 3;
 const UTILIZATION = 0.7;
 /** Minimum replicas in k8s/overlays/production: one per zone. */
 const LEAST = 3;
-/** Room for rows that have expired, dead tuples and the next growth. */
+/** Factor for expired rows, dead tuples and growth. */
 const ROOM = 2;
 const ROWS = [10_000, 100_000, 1_000_000, 10_000_000];
 const APPS = ['authorize', 'token', 'resource'] as const;
@@ -19,7 +19,7 @@ export interface Size {
   readonly users: number;
   readonly loginsADay: number;
   readonly requestsAtPeak: number;
-  /** Of the app's one core each. */
+  /** Replicas with one core each. */
   readonly replicas: Readonly<Record<(typeof APPS)[number], number>>;
   /** Cores of a server at the peak. */
   readonly cores: Readonly<Record<(typeof SERVERS)[number], number>>;
@@ -28,7 +28,7 @@ export interface Size {
   readonly disk: number;
 }
 
-/** @param figures by the names of `bench.ts` */
+/** @param figures by case name */
 export function sizesFrom(figures: Readonly<Record<string, Figures>>, storage: Storage): Size[] {
   const login = ['start', 'loginPage', 'login', 'consent', 'allow', 'redeem'];
   const day: [string, number][] = [

@@ -21,13 +21,13 @@ export async function redisBytes({ redis }: Fixture): Promise<number> {
   );
 }
 
-/** A map of RESP2: names and values in turn. */
+/** Parses a RESP2 map: alternating names and values. */
 function fieldsOf(reply: unknown): Map<string, unknown> {
   const flat = reply as readonly unknown[];
   return new Map(flat.flatMap((name, n) => (n % 2 === 0 ? [[String(name), flat[n + 1]]] : [])));
 }
 
-/** @param before of `redisBytes` @param grants made since */
+/** @param before result of `redisBytes` @param grants number created since */
 export async function grantBytes(
   fixture: Fixture,
   before: number,
@@ -41,7 +41,7 @@ export async function grantBytes(
   };
 }
 
-/** Of the first session that is found. */
+/** Measures any one session. */
 export async function sessionBytes({ redis }: Fixture): Promise<number> {
   for (let cursor = '0'; ;) {
     const [next, keys] = await redis.scan(cursor, 'MATCH', 'session:*', 'COUNT', 1000);

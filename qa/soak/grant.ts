@@ -13,7 +13,7 @@ interface Revocation {
 
 /** The model's state of a grant. Times are milliseconds since the soak began. */
 export class Grant {
-  /** Its requests and revocation, one line each. */
+  /** Requests and revocation, one line each. */
   readonly history: string[] = [];
   /** The token pairs that its client received, the newest last. */
   readonly pairs: TokenPair[] = [];

@@ -23,7 +23,7 @@ const MAIN = 'apps/operator/src/main.ts';
 const WORD = 'libs/words/src/word.ts';
 const PACKAGES = 'node_modules/.package-lock.json';
 
-/** A repository with one app and one library, built as this one is. */
+/** A repository with one app and one library, built like this one. */
 let folder: string;
 
 const write = (file: string, text: string) => writeFile(join(folder, file), text);
@@ -74,7 +74,7 @@ describe('a build', () => {
     expect(await build()).toMatchObject({ stderr: '' });
   });
 
-  it('follows a deleted source, whose output it deletes', async () => {
+  it('deletes the output of a deleted source', async () => {
     await write('libs/words/src/gone.ts', 'export const gone = 1;\n');
     await build();
     const outputs = ['dist/libs/words/src/gone.js', 'dist/libs/words/src/gone.js.map'];
@@ -86,7 +86,7 @@ describe('a build', () => {
     expect(outputs.filter((file) => left.has(file))).toEqual([]);
   });
 
-  it('that failed is repeated, also once the source is as it was before', async () => {
+  it('is repeated after a failure, even if the source is unchanged since the build before', async () => {
     await write(WORD, "export const word = 'first';\n");
     await build();
     await write(WORD, "export const word = 'broken'\nexport const wrong: number = 'text';\n");
@@ -121,7 +121,7 @@ describe('a build', () => {
     expect(await readdir(join(folder, 'dist/.build/queue'))).toEqual([]);
   });
 
-  it('waits for a process that came earlier, and not for one that was killed', async () => {
+  it('waits for an earlier process, but not for a killed one', async () => {
     await write(WORD, "export const word = 'killed';\n");
     const killed = startBuild();
     await once(killed.stderr, 'data');
@@ -154,7 +154,7 @@ describe('npx operator', () => {
     expect(await run('client', 'list')).toEqual({ code: 0, stdout: expected, stderr: '' });
   });
 
-  it('is a command of this repository, which npm does not download', async () => {
+  it('is a command of this repository, not an npm package', async () => {
     const { version } = JSON.parse(await readFile('package.json', 'utf8')) as { version: string };
     const run = await runCommand('npx', ['--no', '--offline', 'operator', '--version'], {
       cwd: resolve('docs'),
@@ -180,7 +180,7 @@ function startBuild() {
   return spawn(process.execPath, ['build.mjs'], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
 }
 
-/** When each file was written, in milliseconds since the epoch. */
+/** Modification time of each file, in milliseconds since the epoch. */
 async function filesOfDist(): Promise<Map<string, number>> {
   const found = await readdir(join(folder, 'dist'), { recursive: true, withFileTypes: true });
   const paths = found.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));

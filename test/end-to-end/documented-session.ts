@@ -1,15 +1,15 @@
 import { runCommand } from '#local/servers/run-command.js';
 
-/** A command of a document, and what the document says that it prints. */
+/** A command of a document, and its documented output. */
 export interface DocumentedCommand {
   readonly section: string;
-  /** Of the document. */
+  /** Line number in the document. */
   readonly line: number;
   readonly command: string;
   readonly output: string;
 }
 
-/** Something that happens between the commands: a comment of the document, such as `<!-- the user allows -->`. */
+/** An event between the commands, in a comment of the document such as `<!-- the user allows -->`. */
 interface DocumentedEvent {
   readonly section: string;
   readonly line: number;
@@ -41,7 +41,7 @@ export function documentedCommands(markdown: string): DocumentedStep[] {
   return steps;
 }
 
-/** Values that differ at each run: of a client, a secret, an identifier, a key, a grant, a password. */
+/** Values that differ in each run: client ids, secrets, identifiers, keys, grants and passwords. */
 const VALUES = [
   String.raw`sc_[a-z2-7]{24}`,
   String.raw`scs_[\w-]{43}`,
@@ -57,7 +57,7 @@ const PASSING = [
   String.raw`\d\d:\d\d:\d\d`,
 ];
 
-/** Runs the commands of a document in order. The values in it are examples: each stands for what the first output had in its place. */
+/** Runs the commands of a document in order. Its values are examples, each for the value at the same place of the first output. */
 export class DocumentedSession {
   private readonly actual = new Map<string, string>();
 
@@ -73,19 +73,19 @@ export class DocumentedSession {
     this.actual.set(example, actual);
   }
 
-  /** @returns what a value in the document stands for */
+  /** @returns the actual value for an example value */
   get(example: string): string {
     const actual = this.actual.get(example);
     if (actual === undefined) throw new Error(`the document has not shown ${example} yet`);
     return actual;
   }
 
-  /** @returns the last value that outputs have shown in the place of an example like this */
+  /** @returns the latest actual value for an example that matches */
   newest(example: RegExp): string {
     return [...this.actual].findLast(([name]) => example.test(name))?.[1] ?? '';
   }
 
-  /** Runs a command. @throws Error that shows what it printed, unless that is what the document says */
+  /** Runs a command. @throws Error with the output if it differs from the document */
   async run({ command, output, line }: DocumentedCommand): Promise<void> {
     const { code, stdout, stderr } = await this.shell(this.translated(command));
     const printed = `${stderr}${stdout}`;

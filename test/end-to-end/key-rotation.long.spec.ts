@@ -21,11 +21,11 @@ let user: ProductUser;
 const balancers = {} as Record<RingApp, FaultProxy>;
 const running: Record<RingApp | 'resource', AppProcess[]> = { authorize: [], token: [], resource: [] };
 
-/** Every answer of the load that is not as it must be. The first one ends the load. */
+/** Unexpected responses to the load. The first one ends the load. */
 const refused: unknown[] = [];
 const KINDS = ['exchange', 'refresh', 'me'] as const;
 type Kind = (typeof KINDS)[number];
-/** More than `fetch` keeps connections to one process, each of which may be cut. */
+/** Greater than the number of connections that `fetch` keeps to a process, each of which may be cut. */
 const ATTEMPTS = 20;
 const PAUSE_MS = 100;
 const load = { done: { exchange: 0, refresh: 0, me: 0 }, ends: false };
@@ -67,7 +67,7 @@ async function replace(name: RingApp, at: number, tokenKeys: string): Promise<vo
   await old?.stop();
 }
 
-/** Replaces every process, one after the other. @param halfway called when the first one is replaced */
+/** Replaces the processes one by one. @param halfway called after the first replacement */
 async function rollOut(
   tokenKeys: string,
   halfway: () => Promise<void> = async () => undefined,
@@ -108,8 +108,8 @@ function expectOk(kind: Kind, { status, body }: Answer): Answer['body'] {
 }
 
 /**
- * Repeats a request whose connection was cut: a process that ends may close a connection at the moment of its next request. HTTP
- * libraries and proxies repeat it as well, and a repeated refresh gets the same tokens.
+ * Retries a request whose connection was cut, because a stopping process may close a connection just as the next request is sent.
+ * HTTP libraries and proxies do the same, and a repeated refresh gets the same tokens.
  */
 async function delivered(send: () => Promise<Answer>): Promise<Answer> {
   for (let attempt = 1; ; attempt += 1) {
@@ -145,7 +145,7 @@ async function keepExchanging(): Promise<void> {
   while (!load.ends) await me((await exchange())['access_token']);
 }
 
-/** Resolves when each kind of request was made so many more times. */
+/** Resolves after this many more requests of each kind. */
 async function loadGoesOn(times: number): Promise<void> {
   const before = { ...load.done };
   await until('the load has gone on', 120_000, async () => {

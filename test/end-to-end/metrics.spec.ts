@@ -14,7 +14,7 @@ let user: ProductUser;
 
 beforeAll(async () => {
   product = await startProcesses({ LOG_LEVEL: 'fatal' });
-  // A number that occurs nowhere else.
+  // An id that cannot occur in the metrics by chance.
   await withDatabase(product.databaseUrl, (admin) => admin.query('UPDATE users SET id = $1', [USER_ID]));
   user = new ProductUser(product.run);
   await useEverything();
@@ -137,7 +137,7 @@ describe('/metrics on the internal port', () => {
     async (app) => {
       const text = await scrape(app);
       expect(text).toMatch(/^oauth_dependency_up\{dependency="(nats|postgres)",service="\w+"\} 1$/m);
-      // Between two looks within milliseconds nothing is sampled: that is NaN.
+      // NaN if nothing was sampled since the previous scrape, milliseconds ago.
       expect(text).toMatch(/^nodejs_eventloop_lag_p99_seconds\{service="\w+"\} ([\d.e-]+|NaN)$/im);
     },
   );

@@ -83,7 +83,7 @@ async function allowedCode(): Promise<string> {
   return (await allow(run, url)).searchParams.get('code') ?? '';
 }
 
-/** @param secret the one that is live at this place of the document */
+/** @param secret the live secret at this place of the document */
 async function redeem(code: string, secret = secretNow(), redirectUri = REDIRECT_URI) {
   const answer = await fetch(`${run.base_url}/api/auth/oauth/token`, {
     method: 'POST',

@@ -124,7 +124,7 @@ describe.each([
   });
 });
 
-it('token refuses as RFC 6749 5.2 has it', async () => {
+it('token refuses in the format of RFC 6749 5.2', async () => {
   const app = appOf('token');
   const refused = await whileOverloaded(app, () => fetch(app.url + ENDPOINTS.token, { method: 'POST' }));
   expect(await refused.json()).toEqual({
@@ -135,7 +135,7 @@ it('token refuses as RFC 6749 5.2 has it', async () => {
   });
 });
 
-it('resource refuses in the shape of the API', async () => {
+it('resource refuses in the format of the API', async () => {
   const app = appOf('resource');
   const refused = await whileOverloaded(app, () => fetch(`${app.url}${ENDPOINTS.me}?a=b`));
   expect(await refused.json()).toEqual({
@@ -146,7 +146,7 @@ it('resource refuses in the shape of the API', async () => {
   });
 });
 
-it('authorize refuses with its page, which offers to try again', async () => {
+it('authorize refuses with a page that offers a retry', async () => {
   const app = appOf('authorize');
   const refused = await whileOverloaded(app, () => fetch(`${app.url}${ENDPOINTS.account}`));
   expect(refused.headers.get('content-type')).toContain('text/html');
@@ -154,7 +154,7 @@ it('authorize refuses with its page, which offers to try again', async () => {
 });
 
 // The app does not read the body, and the connection stays usable.
-it('a refused refresh has changed nothing: its token is good afterwards, and has no successor', async () => {
+it('a refused refresh changes nothing: its token stays valid, and has no successor', async () => {
   const app = appOf('token');
   const fixture = await openFixture(services, TOKEN_KEYS);
   const client = await fixture.client();

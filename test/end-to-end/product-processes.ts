@@ -12,7 +12,7 @@ export interface ProductProcesses {
   readonly apps: Readonly<Record<AppName, AppProcess>>;
   /** The environment of every app. */
   readonly env: Readonly<Record<string, string>>;
-  /** May be called again. */
+  /** Idempotent. */
   close(): Promise<void>;
 }
 

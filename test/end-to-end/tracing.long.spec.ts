@@ -9,7 +9,7 @@ const ofOpenTelemetry = (modules: string[]) => modules.filter((path) => path.inc
 const CALLER = '0af7651916cd43dd8448eb211c80319c';
 const CALLER_SPAN = 'b7ad6b7169203331';
 const COLLECTOR_KEY = 'key-of-the-collector';
-/** Against hangs, not for measuring. */
+/** Timeout for hangs. */
 const PATIENCE_MS = 60_000;
 
 describe('traces, with OTEL_EXPORTER_OTLP_ENDPOINT', () => {

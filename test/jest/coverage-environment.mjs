@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { TestEnvironment } from 'jest-environment-node';
 
-/** Jest sees what runs in its workers. Node writes down what the processes did that a test starts. */
+/** Jest measures the coverage of its workers; Node records the coverage of the processes that tests start. */
 export default class CoverageEnvironment extends TestEnvironment {
   constructor(...given) {
     super(...given);

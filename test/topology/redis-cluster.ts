@@ -33,7 +33,7 @@ export class RedisCluster {
           'cluster-enabled yes',
           `cluster-config-file ${port}.nodes`,
           `cluster-node-timeout ${NODE_TIMEOUT_MS}`,
-          // A replica that a test held back takes over however long that was.
+          // A stopped replica may take over, however long it was stopped.
           'cluster-replica-validity-factor 0',
           'save ""',
           'repl-diskless-sync-delay 0',
@@ -57,7 +57,7 @@ export class RedisCluster {
     return `redis-cluster://:${this.password}@127.0.0.1:${one?.port},127.0.0.1:${other?.port}`;
   }
 
-  /** The master of a key, on which the running nodes agree. */
+  /** Returns the master of a key when the running nodes agree. */
   async masterOf(key: string): Promise<RedisNode> {
     for (const node of this.nodes) {
       const found = await node

@@ -63,7 +63,7 @@ export class RedisNode {
     try {
       return await work(redis);
     } finally {
-      // On a connection that has ended it would leave a timer behind, which keeps a worker from ending.
+      // On a closed connection it would leave a timer that keeps a Jest worker alive.
       if (redis.status !== 'end') redis.disconnect();
     }
   }

@@ -5,9 +5,9 @@ import { unprivilegedUser } from '#local/servers/system-user.js';
 
 const found = new Map<FoundServer['name'], Promise<FoundServer>>();
 
-/** A server's program, found as the backing services of a test run are: on this machine, else the distribution's package. */
+/** Finds a server's program like the backing services of a test run: on this machine, else in the distribution's package. */
 export function serverProgram(name: FoundServer['name']): Promise<FoundServer> {
-  // Of a cluster's nodes the first one looks.
+  // Concurrent nodes of a cluster share one search.
   const program = found.get(name) ?? find(name);
   found.set(name, program);
   return program;

@@ -8,7 +8,7 @@ import { freePort } from '#local/servers/free-port.js';
 import { until } from '#test/support/until.js';
 
 const MAIN = resolve('dist/apps/authorize.cjs');
-/** Only guards against hangs. */
+/** Timeout for hangs. */
 const PATIENCE_MS = 60_000;
 
 interface Run {

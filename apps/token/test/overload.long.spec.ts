@@ -8,7 +8,7 @@ import { startTokenProcess, type TokenProcess } from '#test/support/token-proces
 /** Connections: a second of work for the process, which is more than it can answer in time. */
 const CROWD = 4_000;
 const FEW = 64;
-/** Requests per second, more than any machine can serve. */
+/** Requests per second; more than any machine can serve. */
 const ENDLESS = 20_000;
 
 let app: TokenProcess;

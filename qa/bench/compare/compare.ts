@@ -10,7 +10,7 @@ const run = promisify(execFile);
 
 const CONNECTIONS = 32;
 const ROUNDS = 3;
-/** Requests of a round. Enough for V8 to compile what is hot, and little enough that codes are made in seconds. */
+/** Requests per round: enough for V8 to compile hot code, and few enough that creating their codes takes seconds. */
 const AMOUNT = { warm: 1_500, alone: 300, busy: 3_000 } as const;
 
 /** Medians of the rounds. */
@@ -30,9 +30,9 @@ export interface Comparison {
 type Round = Omit<Comparison, 'contestant' | 'route'>;
 
 /**
- * Runs every route of every contestant in turn, round after round, so that what else the machine does meets all of them.
+ * Runs every route of every contestant in turn, round after round, so that other load on the machine affects all of them.
  *
- * @param onProgress is given the part that is done, 0 to 1, and what comes next
+ * @param onProgress receives the completed fraction, 0 to 1, and the name of the next step
  */
 export async function compare(
   contestants: readonly Contestant[],

@@ -19,7 +19,7 @@ export interface Contestant {
   readonly name: string;
   /** The processes whose CPU time is counted, in addition to Redis. */
   readonly pids: readonly number[];
-  /** The requests of a route; absent where the server has no such route. Every answer is checked. */
+  /** The requests of each route that the server has. Every response is checked. */
   readonly cases: Partial<Record<Route, Case>>;
   /** Makes codes for the next exchange. */
   readonly prepare: (codes: number) => Promise<void>;

@@ -8,7 +8,7 @@ const TITLES: Readonly<Record<Route, string>> = {
   resource: 'Protected resource, known token',
 };
 
-/** The comparison as Markdown tables, one a route. */
+/** Renders the comparison as Markdown tables, one per route. */
 export function tables(results: readonly Comparison[]): string {
   return ROUTES.map((route) => {
     const rows = results.filter((result) => result.route === route);
@@ -40,7 +40,7 @@ export function tables(results: readonly Comparison[]): string {
 
 const BAR = { height: 22, gap: 8, left: 200, width: 420, right: 110 } as const;
 
-/** Requests per second of each route as an SVG chart with its own background, readable in light and dark pages. */
+/** Renders requests per second of each route as an SVG chart with a background, readable on light and dark pages. */
 export function chart(results: readonly Comparison[]): string {
   const parts: string[] = [];
   let y = 12;

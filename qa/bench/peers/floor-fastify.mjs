@@ -1,5 +1,5 @@
-// The floor of this product's own stack: Fastify, a form body, one Redis script for a token pair, a fixed answer for the resource.
-// It verifies no credential and writes no log: it is what remains when the subject is taken away.
+// The floor of this product's stack: Fastify, a form body, one Redis script for a token pair, a fixed response of the resource. It
+// does not verify credentials or write logs.
 import { randomBytes } from 'node:crypto';
 import Fastify from 'fastify';
 import { Redis } from 'ioredis';

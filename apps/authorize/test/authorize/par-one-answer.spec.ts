@@ -27,7 +27,7 @@ function onceRecorded(act: () => void): Promise<void> {
 }
 
 /**
- * Makes decisions race: holds the first ones at PostgreSQL and releases them race. Otherwise the first would complete
+ * Makes decisions race: holds the first ones at PostgreSQL and releases them together. Otherwise the first would complete
  * before the second begins.
  */
 async function race<T>(send: () => Promise<T>): Promise<T> {

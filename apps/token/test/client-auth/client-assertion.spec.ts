@@ -319,7 +319,7 @@ describe('a resource server with keys', () => {
 });
 
 describe('a client with a secret', () => {
-  it('costs no command of Redis more than before', async () => {
+  it('costs no additional Redis command', async () => {
     const commands: string[] = [];
     const stop = await monitorRedis(app.redisUrl, ([name = '']) => commands.push(name.toLowerCase()));
     await app.post('token', { grant_type: 'refresh_token', refresh_token: 'srt_x', ...app.ours });

@@ -99,7 +99,7 @@ describe('a client with a jwks_uri', () => {
     expect(anchorOf(refused)).toBe('client_keys_unavailable');
   });
 
-  it('never gets an address of the private network fetched', async () => {
+  it('cannot make the service fetch an address of a private network', async () => {
     const clientId = await client.register({ jwks: null, jwksUri: 'https://169.254.169.254/jwks.json' });
     const refused = await revokeBy(clientId, await ClientKey.generate());
     expect(anchorOf(refused)).toBe('client_keys_unavailable');
@@ -156,7 +156,7 @@ describe('the keys at a jwks_uri', () => {
     expect(host.requests).toBe(2);
   });
 
-  it('stay for an hour after they were fresh, if the host fails, and no longer', async () => {
+  it('are used for another hour if the host fails, and no longer', async () => {
     await known();
     host.respond = (response) => response.destroy();
     now += 69 * MINUTE;
@@ -168,7 +168,7 @@ describe('the keys at a jwks_uri', () => {
     await expect(known()).rejects.toMatchObject({ reason: 'unreachable' });
   });
 
-  it('end when the host has removed them', async () => {
+  it('are no longer accepted after the host has removed them', async () => {
     host.keys = [{ ...RSA_KEY, kid: 'old' }];
     expect(await has('old')).toBe(true);
     host.keys = [RSA_KEY];

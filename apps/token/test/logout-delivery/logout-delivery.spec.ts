@@ -68,7 +68,7 @@ const endUser = (userId: number) =>
 const receivedAt = (path: string, count = 1) =>
   until(`${count} logout tokens at ${path}`, WITHIN_MS, () => receiver.at(path).length >= count);
 
-/** Resolves when the queue has handled every event until now: this one is the last. */
+/** Publishes a last event, and resolves when the queue has handled it. */
 async function settled(): Promise<void> {
   const session = newSession();
   const last = await clientOf(session);
@@ -116,7 +116,7 @@ describe('a logout token', () => {
     expect(ofOne?.jti).not.toBe(ofTwo?.jti);
   });
 
-  it('is sent to clients with an address and an ID token of this session, and to no others', async () => {
+  it('is sent only to clients with a log-out URI and an ID token of this session', async () => {
     const session = newSession();
     const [other, stranger] = [newSession(), await app.user()];
     const informed = await clientOf(session);
@@ -237,7 +237,7 @@ describe('the delivery', () => {
     expect(receiver.at('/elsewhere')).toEqual([]);
   });
 
-  it('to one client waits for no answer of another', async () => {
+  it('to one client does not wait for the response of another', async () => {
     const slow = `/slow-${newSession()}`;
     receiver.statuses.set(slow, 0);
     const sessions = Array.from({ length: 10 }, newSession);

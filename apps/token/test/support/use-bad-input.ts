@@ -2,7 +2,7 @@ import request, { type Test } from 'supertest';
 import { expectStandardError } from './expect-standard-error.js';
 import { type Pair, useTokenApp } from './use-token-app.js';
 
-/** By the rule that each request breaks. */
+/** Requests by the rule that they break. */
 type BadRequests = Readonly<Record<string, () => Test>>;
 
 /** Provides a token app, a valid code and pair, and a check of invalid requests. */

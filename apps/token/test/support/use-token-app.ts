@@ -10,7 +10,7 @@ export interface Pair {
 
 type Pending = Parameters<TokenApp['code']>[2];
 
-/** With one client, and a user who grants it access. */
+/** A token app with one client, and a user who grants it access. */
 export interface ConnectedTokenApp extends TokenApp {
   readonly ours: TestClient;
   readonly userId: number;

@@ -8,7 +8,7 @@ import { type Pair, InvariantChecker } from './invariant-checker.js';
 // Clocks differ by less than the permitted 5 s.
 const SKEWS = [0, 1_700, -1_900, 600];
 
-/** All requests on one grant, and all failures, each checked by the witness. */
+/** All requests on one grant, and all failures, each checked by the InvariantChecker. */
 export class GrantRequests {
   readonly witness: InvariantChecker;
   private saved: Record<string, string> = {};
