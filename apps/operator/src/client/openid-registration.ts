@@ -7,7 +7,7 @@ import { isLoopback } from '#oauth/redirect-uri.js';
 import { quoted } from '../command-line/input.js';
 
 /** OpenID Connect Core 8: a pairwise client gets another `sub` of a user than clients of other sites. */
-export const SUBJECTS = ['public', 'pairwise'] as const;
+const SUBJECTS = ['public', 'pairwise'] as const;
 export type Subject = (typeof SUBJECTS)[number];
 
 interface OpenIdRegistration {

@@ -118,7 +118,7 @@ export class AuthorizationServerMetadata extends OpenIdMetadata {
 const TEXT = { type: 'string' } as const;
 
 /** RFC 7517 5. */
-export class JsonWebKeySet {
+class JsonWebKeySet {
   @ApiProperty({
     type: 'array',
     items: {

@@ -155,13 +155,14 @@ describe('the key set (RFC 7517)', () => {
 describe('OpenID Connect Discovery 1.0', () => {
   const PATH = '/.well-known/openid-configuration';
 
-  // @openid discovery 3 @openid discovery 4
+  // @openid discovery 3 @openid discovery 4 @rp-initiated logout 2.1
   it('is the document of RFC 8414, with the fields of OpenID Connect', async () => {
     const { body } = await request(app.server).get(PATH);
     expect(body).toMatchObject({
       issuer: 'https://base.example.com',
       jwks_uri: 'https://base.example.com/api/auth/oauth/jwks',
       userinfo_endpoint: 'https://api.example.com/userinfo',
+      end_session_endpoint: 'https://auth.example.com/auth/logout',
       id_token_signing_alg_values_supported: ['RS256', 'ES256', 'EdDSA'],
       subject_types_supported: ['public', 'pairwise'],
       request_parameter_supported: false,
