@@ -54,8 +54,8 @@ export class AuthorizeController {
     addLogContext(raw, logFields(request));
     const isLoggedInForIt = this.sessions.isLoginFor(visitor.session, query);
     const needed = requiredInteraction(request, isLoggedInForIt);
-    if (request.isOtherUser && (isLoggedInForIt || request.prompt.has('none'))) throw otherUserError(request);
-    if (needed.page !== null && request.prompt.has('none')) throw promptNoneError(needed.page, request);
+    if (request.prompt.has('none')) refusePage(request, isLoggedInForIt);
+    if (request.isOtherUser && isLoggedInForIt) throw otherUserError(request);
     const { user } = request;
     const { cookie, session } = visitor;
     if (needed.page === 'login' || !user || cookie === null || session === null)
@@ -96,7 +96,9 @@ export class AuthorizeController {
     addLogContext(raw, logFields(request));
     const { client, user, scopes } = request;
     const { cookie, session } = visitor;
-    if (!user || cookie === null || session === null || request.isOtherUser)
+    // The login may have become too old since the page was sent, or the form may be of another request.
+    const isTooOld = request.loginTooOld && !this.sessions.isLoginFor(session, query);
+    if (!user || cookie === null || session === null || request.isOtherUser || isTooOld)
       return this.redirectToLogin(reply, request, visitor, query);
     const decision = fields['decision'];
     if (decision !== 'allow' && decision !== 'deny')
@@ -181,6 +183,17 @@ export class AuthorizeController {
       this.pages.seeOther(reply, withQuery(ENDPOINTS.authorize, query));
     }
   }
+}
+
+/**
+ * A client without consent gets the same error for every expected user: it could otherwise find out who is logged in.
+ *
+ * @throws RedirectableError if the request needs a page
+ */
+function refusePage(request: ValidatedRequest, isLoggedInForIt: boolean): void {
+  const { page } = requiredInteraction({ ...request, isOtherUser: false }, isLoggedInForIt);
+  if (page !== null) throw promptNoneError(page, request);
+  if (request.isOtherUser) throw otherUserError(request);
 }
 
 /**

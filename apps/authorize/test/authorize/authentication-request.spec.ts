@@ -13,7 +13,7 @@ import {
   useRequests,
 } from '../support/use-requests.js';
 
-const { app, now, address, logIn, scopes } = useRequests({ ID_TOKEN_KEYS: PUBLIC_ID_TOKEN_KEYS });
+const { app, now, address, consented, logIn, scopes } = useRequests({ ID_TOKEN_KEYS: PUBLIC_ID_TOKEN_KEYS });
 
 const OPENID = { scope: 'openid', response_type: 'code' };
 
@@ -148,7 +148,7 @@ describe('id_token_hint (OpenID Connect Core 3.1.2.1)', () => {
   });
 
   it('returns login_required for another user with prompt=none', async () => {
-    const browser = await app.loggedIn(now.user);
+    const browser = await consented(OPENID);
     const id_token_hint = await hint({ sub: '999' });
     const answer = await browser.get(address({ ...OPENID, id_token_hint, prompt: 'none' }));
     expect(errorOf(answer.headers['location'])).toBe('login_required');
@@ -202,7 +202,16 @@ describe('id_token_hint (OpenID Connect Core 3.1.2.1)', () => {
 it('sub in the claims parameter names the expected user (OpenID Connect Core 5.5.1)', async () => {
   const browser = await app.loggedIn(now.user);
   const claims = (sub: number) => JSON.stringify({ id_token: { sub: { value: String(sub) } } });
-  expectConsentPage(await browser.get(address({ ...OPENID, claims: claims(now.user.id) })));
-  const answer = await browser.get(address({ ...OPENID, claims: claims(999), prompt: 'none' }));
-  expect(errorOf(answer.headers['location'])).toBe('login_required');
+  const page = await browser.get(address({ ...OPENID, claims: claims(now.user.id) }));
+  expectConsentPage(page);
+  const withoutPage = async (sub: number) =>
+    redirectParameters(
+      (await browser.get(address({ ...OPENID, claims: claims(sub), prompt: 'none' }))).headers['location'],
+    );
+  // Without consent, the application cannot find out who is logged in.
+  const [named, another] = [await withoutPage(now.user.id), await withoutPage(999)];
+  expect(another).toEqual({ ...named, error_reference: another['error_reference'] });
+  expect(another['error']).toBe('consent_required');
+  expectCode(await allow(browser, page));
+  expect((await withoutPage(999))['error']).toBe('login_required');
 });

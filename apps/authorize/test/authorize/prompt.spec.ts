@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { formsOf } from '#local/demo/page.js';
+import type { Browser } from '#test/support/browser.js';
 import { BASE_URL, redirectParameters } from '../support/authorize-app.js';
 import {
   allow,
@@ -10,6 +12,14 @@ import {
 } from '../support/use-requests.js';
 
 const { app, now, address, consented, logIn, scopes } = useRequests();
+
+/** @param ms by which the login becomes older */
+async function ageSession({ cookies }: Browser, ms: number): Promise<void> {
+  const cookie = cookies.get('oauth_service_session') ?? '';
+  const key = `session:${createHash('sha256').update(cookie).digest('base64url')}`;
+  const session = JSON.parse((await app.redis.get(key)) ?? '') as { authTime: number };
+  await app.redis.set(key, JSON.stringify({ ...session, authTime: session.authTime - ms }));
+}
 
 describe('prompt=none (OpenID Connect Core 3.1.2.1)', () => {
   const refused = (error: string) => ({
@@ -134,10 +144,7 @@ describe('prompt=login (OpenID Connect Core 3.1.2.1)', () => {
     const page = await browser.follow(
       await logIn(browser, await browser.follow(await browser.get(request()))),
     );
-    const cookie = browser.cookies.get('oauth_service_session') ?? '';
-    const key = `session:${createHash('sha256').update(cookie).digest('base64url')}`;
-    const session = JSON.parse((await app.redis.get(key)) ?? '') as { authTime: number };
-    await app.redis.set(key, JSON.stringify({ ...session, authTime: session.authTime - 10 * 60_000 }));
+    await ageSession(browser, 10 * 60_000);
     expectLogin(await allow(browser, page), request());
     expect(await scopes()).toEqual([]);
   });
@@ -150,6 +157,19 @@ describe('prompt=login (OpenID Connect Core 3.1.2.1)', () => {
     expectConsentPage(page);
     expect(page.text).toContain('Grace Hopper');
   });
+});
+
+// @openid core 3.1.2.1
+it('max_age rejects Allow on a page that was open before, or that is of another request', async () => {
+  const browser = await app.loggedIn(now.user);
+  const page = await browser.get(address({ max_age: '600' }));
+  expectConsentPage(page);
+  const form = formsOf(page.text).find(({ action }) => action.startsWith(AUTHORIZE));
+  const other = address({ max_age: '0' });
+  expectLogin(await browser.post(other, { ...form?.hidden, decision: 'allow' }), other);
+  await ageSession(browser, 601_000);
+  expectLogin(await allow(browser, page), address({ max_age: '600' }));
+  expect(await scopes()).toEqual([]);
 });
 
 describe('a session that was logged out everywhere', () => {
