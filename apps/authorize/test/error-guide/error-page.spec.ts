@@ -52,6 +52,7 @@ const ELSEWHERE = {
     'other_user_logged_in',
     'request_object_unsupported',
     'request_uri_unsupported',
+    'response_type_missing',
   ],
   'end-session.spec.ts': ['id_token_hint_invalid', 'post_logout_redirect_uri_unregistered'],
 };

@@ -123,7 +123,17 @@ class JsonWebKeySet {
     type: 'array',
     items: {
       type: 'object',
-      properties: { kty: TEXT, kid: TEXT, alg: TEXT, use: TEXT },
+      properties: {
+        kty: TEXT,
+        kid: TEXT,
+        alg: TEXT,
+        use: TEXT,
+        n: TEXT,
+        e: TEXT,
+        crv: TEXT,
+        x: TEXT,
+        y: TEXT,
+      },
       required: ['kty', 'kid', 'alg', 'use'],
     },
     description: 'The first key of each algorithm signs, or will sign after a rotation.',
