@@ -39,7 +39,7 @@ export const ASSERTION_CHECKS = {
     errors: ['invalid_client'],
     title: 'The type of the client assertion is not accepted',
     meaning:
-      'A `client_assertion` is sent with `client_assertion_type=urn:ietf:params:oauth:client-assertion-type:jwt-bearer` (RFC 7523 2.2), and neither without the other.',
+      '`client_assertion` and `client_assertion_type=urn:ietf:params:oauth:client-assertion-type:jwt-bearer` must be sent together (RFC 7523 2.2).',
     remedies: [['application', 'Send both parameters. SAML assertions are not supported.']],
   },
   client_assertion_malformed: {
@@ -53,7 +53,7 @@ export const ASSERTION_CHECKS = {
     errors: ['invalid_client'],
     title: 'The algorithm of the client assertion is not accepted',
     meaning:
-      'The metadata lists the accepted ones as `token_endpoint_auth_signing_alg_values_supported`. `none` and HMAC (`HS256`) never are.',
+      'The metadata lists the accepted algorithms as `token_endpoint_auth_signing_alg_values_supported`. `none` and HMAC (`HS256`) are never accepted.',
     remedies: [['application', 'Sign with the private key of a registered public key: `ES256` or `PS256`.']],
   },
   client_assertion_issuer_mismatch: {
@@ -70,7 +70,7 @@ export const ASSERTION_CHECKS = {
     remedies: [
       [
         'application',
-        'Set `aud` to the `issuer` of the metadata, as a single text, without a slash at its end.',
+        'Set `aud` to the `issuer` of the metadata, as a single string without a trailing slash.',
       ],
       ['platform', 'If it is right, `BASE_URL` is not the address that clients use.'],
     ],
@@ -87,7 +87,8 @@ export const ASSERTION_CHECKS = {
   client_assertion_lifetime_exceeded: {
     errors: ['invalid_client'],
     title: 'The client assertion is valid for too long',
-    meaning: 'Its claim `exp` is at most ten minutes ahead, because a stolen assertion is of use until then.',
+    meaning:
+      'Its claim `exp` is at most ten minutes ahead, because a stolen assertion can be used until then.',
     remedies: [['application', 'Let it expire after a minute: it is used once.']],
   },
   client_assertion_not_yet_valid: {
@@ -103,7 +104,7 @@ export const ASSERTION_CHECKS = {
     errors: ['invalid_client'],
     title: 'The client assertion has no usable identifier',
     meaning:
-      'The claim `jti` is a unique text of at most 256 characters, by which an assertion is accepted once.',
+      'The claim `jti` is a unique string of at most 256 characters, because each assertion is accepted once.',
     remedies: [['application', 'Use a random value, such as a UUID, for each assertion.']],
   },
   client_assertion_key_mismatch: {
@@ -134,7 +135,7 @@ export const ASSERTION_CHECKS = {
     errors: ['invalid_client'],
     title: 'The signature of the client assertion does not verify',
     meaning:
-      'None of the client’s keys that fit the header signed the assertion: another key, or a changed text.',
+      'None of the client’s keys that match the header signed the assertion, or the assertion was changed.',
     remedies: [
       [
         'application',

@@ -5,21 +5,21 @@ export const AUTHORIZATION_CHECKS = {
   client_id_unregistered: {
     errors: ['invalid_request'],
     title: 'The application is unknown',
-    meaning: 'The `client_id` of the authorization request is misspelt, or of another installation.',
+    meaning: 'The `client_id` of the authorization request is misspelt, or belongs to another installation.',
     remedies: [
       ['application', 'Compare the `client_id` with what the operator gave you.'],
-      ['operator', 'Compare it with those of the registered clients.', 'client list'],
+      ['operator', 'Compare it with the registered clients.', 'client list'],
     ],
   },
   redirect_uri_unregistered: {
     errors: ['invalid_request'],
     title: 'The redirect_uri is not registered',
     meaning:
-      'It is missing, or differs from every registered one. They are compared character by character, because a code must not go to another address (RFC 9700 2.1).',
+      'It is missing, or is not exactly a registered redirect URI. The comparison is exact, because a code must not reach another address (RFC 9700 2.1).',
     remedies: [
       [
         'application',
-        'Compare scheme, host, port, path, the slash at the end and the query with what is registered.',
+        'Compare scheme, host, port, path, trailing slash and query with the registered redirect URIs.',
       ],
       [
         'application',
@@ -43,7 +43,7 @@ export const AUTHORIZATION_CHECKS = {
       ],
       [
         'operator',
-        'If the application cannot do it, no longer require it.',
+        'If the application cannot push requests, remove the requirement.',
         'client update {client_id} --require-par false',
       ],
     ],
@@ -56,7 +56,7 @@ export const AUTHORIZATION_CHECKS = {
     remedies: [
       [
         'application',
-        'Send a random value for each request, and compare it with the one of the response. Most libraries have a setting for it.',
+        'Send a random value for each request, and compare it with the `state` of the response. Most libraries have a setting for this.',
       ],
       [
         'operator',
@@ -75,7 +75,7 @@ export const AUTHORIZATION_CHECKS = {
     errors: ['unsupported_response_type'],
     title: 'The response_type is not code',
     meaning:
-      'This service has the authorization code flow only. The implicit flow is obsolete (RFC 9700 2.1.2).',
+      'This service supports only the authorization code flow. The implicit flow is obsolete (RFC 9700 2.1.2).',
     remedies: [['application', 'Send `response_type=code`, or leave it out.']],
   },
   response_mode_unsupported: {
@@ -94,7 +94,7 @@ export const AUTHORIZATION_CHECKS = {
     errors: ['invalid_request'],
     title: 'The code challenge is missing or not S256',
     meaning:
-      'Public clients, and those whose `state` is optional, must use PKCE (RFC 9700 2.1, 2.1.1). The only method is `S256`: base64url of the SHA-256 of the verifier, without padding.',
+      'Public clients, and clients whose `state` is optional, must use PKCE (RFC 9700 2.1, 2.1.1). The only method is `S256`: base64url of the SHA-256 of the verifier, without padding.',
     remedies: [
       [
         'application',
@@ -116,12 +116,12 @@ export const AUTHORIZATION_CHECKS = {
     title: 'The dpop_jkt is not the thumbprint of the key',
     meaning:
       'It is the SHA-256 JWK thumbprint (RFC 7638) of the key that the exchange will prove, in base64url.',
-    remedies: [['application', 'Compute it of the public key that signs your proofs, or leave it out.']],
+    remedies: [['application', 'Compute it from the public key of your proofs, or leave it out.']],
   },
   scope_unregistered: {
     errors: ['invalid_scope'],
     title: 'The scope does not exist, or the application may not request it',
-    meaning: 'A client requests scopes that it is registered for. The description lists them.',
+    meaning: 'A client may request only the scopes that it is registered for. The description lists them.',
     remedies: [
       [
         'application',
@@ -172,20 +172,20 @@ export const AUTHORIZATION_CHECKS = {
   request_object_unsupported: {
     errors: ['request_not_supported'],
     title: 'Request objects are not supported',
-    meaning: 'The parameters of the request come as such, or are pushed (RFC 9126).',
+    meaning: 'This service accepts plain parameters and pushed requests (RFC 9126).',
     remedies: [['application', 'Leave `request` out, and send its contents as parameters.']],
     publishedAs: 'request_not_supported',
   },
   request_uri_unsupported: {
     errors: ['request_uri_not_supported'],
-    title: 'The request_uri is not one of a pushed request',
+    title: 'The request_uri is not from a pushed request',
     meaning: 'This service does not fetch requests from other addresses (OpenID Connect Core 6.2).',
     remedies: [['application', 'Push the request (RFC 9126), and send the `request_uri` of the response.']],
     publishedAs: 'request_uri_not_supported',
   },
   request_uri_invalid: {
     errors: ['invalid_request'],
-    title: 'The pushed request has expired, or was answered already',
+    title: 'The pushed request has expired or was already used',
     meaning:
       'A pushed authorization request is valid for a short time, for one answer, and for the client that pushed it. A push itself has no `request_uri`.',
     remedies: [
@@ -206,19 +206,19 @@ export const AUTHORIZATION_CHECKS = {
   decision_missing: {
     errors: ['invalid_request'],
     title: 'The consent form came without a decision',
-    meaning: 'The form of the consent page has neither Allow nor Cancel.',
+    meaning: 'The consent form was submitted without Allow or Cancel.',
     remedies: [['user', 'Open the page again and choose one of the buttons.']],
   },
   consent_denied: {
     errors: ['access_denied'],
-    title: 'The user has cancelled',
-    meaning: 'The user has chosen Cancel on the consent page.',
+    title: 'The user cancelled',
+    meaning: 'The user clicked Cancel on the consent page.',
     remedies: [['application', 'Tell the user that nothing is connected, and offer to start again.']],
     publishedAs: 'access_denied',
   },
   login_impossible: {
     errors: ['login_required'],
-    title: 'Nobody is logged in, and no login page is allowed',
+    title: 'No user is logged in, and no login page is allowed',
     meaning: 'The request has `prompt=none`, and the browser has no session (OpenID Connect Core 3.1.2.6).',
     remedies: [['application', 'Send the user through the authorization again without `prompt=none`.']],
     publishedAs: 'login_required',
@@ -235,8 +235,8 @@ export const AUTHORIZATION_CHECKS = {
   },
   consent_impossible: {
     errors: ['consent_required'],
-    title: 'The user has to decide, and no consent page is allowed',
-    meaning: 'The request has `prompt=none`, and needs a decision of the user (OpenID Connect Core 3.1.2.6).',
+    title: 'The user must give consent, and no consent page is allowed',
+    meaning: 'The request has `prompt=none`, and needs the user’s consent (OpenID Connect Core 3.1.2.6).',
     remedies: [['application', 'Send the user through the authorization again without `prompt=none`.']],
     publishedAs: 'consent_required',
   },

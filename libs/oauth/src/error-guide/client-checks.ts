@@ -19,17 +19,17 @@ export const CLIENT_CHECKS = {
   client_unknown: {
     errors: ['invalid_client'],
     title: 'No client has this client_id',
-    meaning: 'The `client_id` is misspelt, of another installation, or of a deleted client.',
+    meaning: 'The `client_id` is misspelt, or belongs to another installation or a deleted client.',
     remedies: [
       ['application', 'Compare the `client_id` with what the operator gave you.'],
-      ['operator', 'Compare it with those of the registered clients.', 'client list'],
+      ['operator', 'Compare it with the registered clients.', 'client list'],
     ],
     publishedAs: 'client_credentials_mismatch',
   },
   client_secret_mismatch: {
     errors: ['invalid_client'],
     title: 'The client secret is wrong',
-    meaning: 'The client exists, but the secret is none of its live ones: wrong, cut off, or revoked.',
+    meaning: 'The client exists, but its secret is wrong, truncated or revoked.',
     remedies: [
       ['application', 'Compare the secret with what the operator gave you, and deploy the current one.'],
       [
@@ -45,16 +45,16 @@ export const CLIENT_CHECKS = {
     errors: ['invalid_client', 'unauthorized_client', 'invalid_token'],
     title: 'The client is disabled',
     meaning:
-      'The operator has disabled the application. It gets no access, and nobody is redirected to it. Its tokens are refused everywhere, and work again when it is enabled.',
+      'The operator has disabled the application. It has no access, and users are not redirected to it. Its tokens are refused everywhere, and work again when it is enabled.',
     remedies: [
       [
         'application',
-        'Ask the operator why. Keep the tokens: what is not revoked or expired meanwhile works again.',
+        'Ask the operator why. Keep the tokens: unless revoked or expired, they work again when the application is enabled.',
       ],
       ['user', 'Use the application again later, or ask its makers.'],
       [
         'operator',
-        'Find out who disabled it. Enable it when the reason is gone.',
+        'Find out who disabled it. Enable it when the problem is solved.',
         'audit search --client {client_id} --type client',
         'client enable {client_id}',
       ],
@@ -130,11 +130,11 @@ export const CLIENT_CHECKS = {
   resource_server_unknown: {
     errors: ['invalid_client'],
     title: 'No resource server has this id',
-    meaning: 'The id is misspelt, of another installation, or that of a client.',
+    meaning: 'The id is misspelt, belongs to another installation, or is the id of a client.',
     remedies: [
       [
         'operator',
-        'Compare it with those that are registered. The command `resource-server create` registers one.',
+        'Compare it with the registered ids. The command `resource-server create` registers one.',
         'resource-server list',
       ],
     ],

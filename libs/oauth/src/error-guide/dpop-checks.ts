@@ -6,10 +6,13 @@ const USE_A_LIBRARY = 'Let a library make the proof, for example `dpop` or `open
 export const DPOP_CHECKS = {
   dpop_header_invalid: {
     errors: ['invalid_dpop_proof'],
-    title: 'There is not exactly one DPoP header',
+    title: 'The request does not have exactly one DPoP header',
     meaning: 'A request with a bound token has one `DPoP` header with one proof (RFC 9449 4.3).',
     remedies: [
-      ['application', 'Send the proof in one `DPoP` header, beside `Authorization: DPoP <token>` at an API.'],
+      [
+        'application',
+        'Send the proof in one `DPoP` header; at an API, together with `Authorization: DPoP <token>`.',
+      ],
     ],
   },
   dpop_proof_missing: {
@@ -25,7 +28,7 @@ export const DPOP_CHECKS = {
   dpop_proof_too_long: {
     errors: ['invalid_dpop_proof'],
     title: 'The proof is too long',
-    meaning: 'A proof has some hundred characters, with a large RSA key some 1800.',
+    meaning: 'A proof has several hundred characters, or about 1800 with a large RSA key.',
     remedies: [['application', 'Remove what does not belong there, such as a certificate chain.']],
   },
   dpop_proof_malformed: {
@@ -51,7 +54,7 @@ export const DPOP_CHECKS = {
     errors: ['invalid_dpop_proof'],
     title: 'The algorithm of the proof is not accepted',
     meaning:
-      'The metadata lists the accepted ones as `dpop_signing_alg_values_supported`. Symmetric ones and `none` never are.',
+      'The metadata lists the accepted algorithms as `dpop_signing_alg_values_supported`. Symmetric algorithms and `none` are never accepted.',
     remedies: [['application', 'Make the key for one of them; `ES256` is the usual choice.']],
   },
   dpop_jwk_invalid: {
@@ -88,7 +91,7 @@ export const DPOP_CHECKS = {
   },
   dpop_nonce_unknown: {
     errors: ['invalid_dpop_proof'],
-    title: 'The nonce of the proof is not of this service',
+    title: 'The nonce of the proof is not from this service',
     meaning: 'The claim `nonce` is the value of the latest `DPoP-Nonce` header, or absent.',
     remedies: [['application', 'Repeat the request with the nonce of the `DPoP-Nonce` header.']],
   },
@@ -100,7 +103,7 @@ export const DPOP_CHECKS = {
     remedies: [
       [
         'application',
-        'Repeat the request with the value of the `DPoP-Nonce` header. Libraries do it by themselves.',
+        'Repeat the request with the value of the `DPoP-Nonce` header. Libraries do this automatically.',
       ],
     ],
   },
@@ -128,12 +131,13 @@ export const DPOP_CHECKS = {
     errors: ['invalid_dpop_proof'],
     title: 'The proof is for another access token',
     meaning: 'At an API the claim `ath` is base64url of the SHA-256 of the access token.',
-    remedies: [['application', 'Compute it of the token that the same request sends.']],
+    remedies: [['application', 'Compute it from the access token of the same request.']],
   },
   dpop_jti_invalid: {
     errors: ['invalid_dpop_proof'],
     title: 'The proof has no usable identifier',
-    meaning: 'The claim `jti` is a unique text of at most 256 characters, by which a proof is accepted once.',
+    meaning:
+      'The claim `jti` is a unique string of at most 256 characters, because each proof is accepted once.',
     remedies: [['application', 'Use a random value, such as a UUID, for each proof.']],
   },
   dpop_proof_replayed: {

@@ -51,7 +51,7 @@ export const ERROR_CODES = {
     meaning:
       'A scope is malformed, does not exist, is not registered for the client, or was not granted (RFC 6749 3.3).',
     example: "the parameter 'scope' asks for more than the user granted",
-    remedies: [['application', 'Ask for the scopes that the description lists.']],
+    remedies: [['application', 'Request the scopes that the description lists.']],
   },
   invalid_target: {
     title: 'invalid_target',
@@ -62,19 +62,21 @@ export const ERROR_CODES = {
   },
   access_denied: {
     title: 'access_denied',
-    meaning: 'The user has answered Cancel, or the login was refused (RFC 6749 4.1.2.1).',
+    meaning: 'The user clicked Cancel, or the login was refused (RFC 6749 4.1.2.1).',
     example: 'the user denied the request',
     remedies: [['application', 'Tell the user that nothing is connected, and offer to start again.']],
   },
   login_required: {
     title: 'login_required',
-    meaning: 'Nobody is logged in, and `prompt=none` allows no page (OpenID Connect Core 3.1.2.6).',
+    meaning:
+      'No user is logged in, and `prompt=none` does not allow a login page (OpenID Connect Core 3.1.2.6).',
     example: 'no user is logged in, and prompt=none does not allow a login page',
     remedies: [['application', 'Send the user through the authorization again without `prompt=none`.']],
   },
   consent_required: {
     title: 'consent_required',
-    meaning: 'The user has to decide, and `prompt=none` allows no page (OpenID Connect Core 3.1.2.6).',
+    meaning:
+      'The user must give consent, and `prompt=none` does not allow a consent page (OpenID Connect Core 3.1.2.6).',
     example: 'the user must give consent, and prompt=none does not allow a consent page',
     remedies: [['application', 'Send the user through the authorization again without `prompt=none`.']],
   },
@@ -86,7 +88,7 @@ export const ERROR_CODES = {
   },
   request_uri_not_supported: {
     title: 'request_uri_not_supported',
-    meaning: 'The `request_uri` is not one of a pushed request (OpenID Connect Core 6.2).',
+    meaning: 'The `request_uri` is not from a pushed request (OpenID Connect Core 6.2).',
     example: 'this request_uri is not supported: push the request, and send the request_uri of the response',
     remedies: [['application', 'Push the request (RFC 9126), and send the `request_uri` of the response.']],
   },
@@ -98,7 +100,7 @@ export const ERROR_CODES = {
   },
   use_dpop_nonce: {
     title: 'use_dpop_nonce',
-    meaning: 'The proof needs the nonce that the answer carries as `DPoP-Nonce` (RFC 9449 8).',
+    meaning: 'The proof needs the nonce in the `DPoP-Nonce` header of the response (RFC 9449 8).',
     example: 'the proof needs the nonce of the DPoP-Nonce header: repeat the request with it',
     remedies: [['application', 'Repeat the request with this nonce in the proof.']],
   },

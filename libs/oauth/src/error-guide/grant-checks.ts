@@ -8,16 +8,19 @@ export const GRANT_CHECKS = {
     errors: ['invalid_grant', 'invalid_token'],
     title: 'This is not a code or token of this service',
     meaning:
-      'The value is cut off, changed, of another installation, or signed with a key that this service does not know.',
+      'The value is truncated, changed, from another installation, or signed with a key that this service does not have.',
     remedies: [
       [
         'application',
         'Compare the length of what you send with what you received: columns and logs cut long values.',
       ],
-      ['application', 'Check that the code or token is of this installation, not of a test one.'],
+      [
+        'application',
+        'Check that the code or token is from this installation, not from a test installation.',
+      ],
       [
         'platform',
-        'If it happens to all clients at once, `TOKEN_KEYS` differs between apps or has lost a key: restore it.',
+        'If it happens to all clients, `TOKEN_KEYS` differs between apps or has lost a key: restore it.',
       ],
     ],
   },
@@ -25,7 +28,7 @@ export const GRANT_CHECKS = {
     errors: ['invalid_grant', 'invalid_token'],
     title: 'This is a token of another kind',
     meaning:
-      'Codes begin with `sac_`, access tokens with `sat_`, refresh tokens with `srt_`. The endpoint takes another one of them.',
+      'Codes begin with `sac_`, access tokens with `sat_`, refresh tokens with `srt_`. The endpoint requires another kind.',
     remedies: [
       ['application', 'Redeem a code, refresh with the refresh token, and call APIs with the access token.'],
     ],
@@ -34,17 +37,17 @@ export const GRANT_CHECKS = {
     errors: ['invalid_grant', 'invalid_token'],
     title: 'The code or token has expired',
     meaning:
-      'A code is valid for about a minute, a refresh token until it has not been used for a long time. The operator sets both.',
+      'A code is valid for about a minute; a refresh token expires when it has not been used for a long time. The operator sets both.',
     remedies: [
-      ['application', 'Redeem a code at once, on the server that receives the redirect.'],
+      ['application', 'Redeem a code immediately, on the server that receives the redirect.'],
       ['application', ASK_AGAIN],
-      ['platform', 'If codes expire at once, compare the clocks of the servers (`CLOCK_SKEW`).'],
+      ['platform', 'If codes expire immediately, compare the clocks of the servers (`CLOCK_SKEW`).'],
     ],
   },
   unknown: {
     errors: ['invalid_grant', 'invalid_token'],
     title: 'The code or token is no longer valid',
-    meaning: 'It is genuine, but what it belongs to does not exist any more: it was deleted or has run out.',
+    meaning: 'It is genuine, but its grant no longer exists: it was deleted or has expired.',
     remedies: [
       ['application', ASK_AGAIN],
       ['operator', 'See whether the grant is still recorded.', 'grant show {grant_id}'],
@@ -54,7 +57,7 @@ export const GRANT_CHECKS = {
     errors: ['invalid_grant'],
     title: 'A server failed after the code was issued',
     meaning:
-      'The service lost its memory of which codes were used. It refuses the codes of that moment, as one might be used twice.',
+      'The service may have lost the record of which codes were used. It refuses the codes issued before, because one might be used twice.',
     remedies: [
       ['application', `${ASK_AGAIN} Nothing else is needed.`],
       ['platform', 'One such error per code in flight is normal after a fail-over of Redis.'],
@@ -78,7 +81,7 @@ export const GRANT_CHECKS = {
   other_client: {
     errors: ['invalid_grant'],
     title: 'The code or token was issued to another client',
-    meaning: 'The `client_id` of the request is not the one of the authorization request.',
+    meaning: 'The `client_id` of the request differs from the authorization request.',
     remedies: [
       [
         'application',
@@ -90,11 +93,11 @@ export const GRANT_CHECKS = {
     errors: ['invalid_grant', 'invalid_token'],
     title: 'The request did not prove the key of the token',
     meaning:
-      'The code or token is bound to a key (DPoP, RFC 9449). The proof is missing, or it is by another key.',
+      'The code or token is bound to a key (DPoP, RFC 9449). The proof is missing, or made with another key.',
     remedies: [
       [
         'application',
-        'Keep the key beside the token, and sign each proof with it. A lost key means a new authorization.',
+        'Keep the key with the token, and sign each proof with it. A lost key means a new authorization.',
       ],
       ['application', 'Send a bound access token as `Authorization: DPoP <token>` with a proof.'],
     ],
@@ -113,13 +116,12 @@ export const GRANT_CHECKS = {
   },
   redirect_uri_mismatch: {
     errors: ['invalid_grant'],
-    title: 'The redirect_uri is not the one of the authorization request',
-    meaning:
-      'The token request repeats the `redirect_uri` of the authorization request, character by character.',
+    title: 'The redirect_uri differs from the authorization request',
+    meaning: 'The token request must have exactly the `redirect_uri` of the authorization request.',
     remedies: [
       [
         'application',
-        'Keep it in one variable and use it in both requests. A slash at its end counts, and so does the port.',
+        'Keep it in one variable and use it in both requests. A trailing slash matters, and so does the port.',
       ],
     ],
   },
@@ -148,16 +150,16 @@ export const GRANT_CHECKS = {
     errors: ['invalid_grant'],
     title: 'The code verifier does not match',
     meaning:
-      'The verifier is not the one that the `code_challenge` was made of. The code is void now, as it may be stolen.',
+      'The `code_challenge` was made from another verifier. The code is now invalid, because it may be stolen.',
     remedies: [
-      ['application', 'Two tabs share one session: keep one verifier for each `state`.'],
+      ['application', 'Two tabs may share one session: keep one verifier for each `state`.'],
       ['application', 'The challenge is base64url of the SHA-256 of the verifier, without padding.'],
     ],
   },
   code_replayed: {
     errors: ['invalid_grant'],
     title: 'The code was used before',
-    meaning: 'A code is valid once. Every token that was issued for it is revoked now (RFC 6749 4.1.2).',
+    meaning: 'A code is valid once. Every token that was issued for it has been revoked (RFC 6749 4.1.2).',
     remedies: [
       [
         'application',
@@ -194,7 +196,7 @@ export const GRANT_CHECKS = {
   scope_exceeded: {
     errors: ['invalid_scope'],
     title: 'The scope is more than the user granted',
-    meaning: 'A refresh can ask for the granted scopes or fewer (RFC 6749 6). Users opt in to optional ones.',
+    meaning: 'A refresh can request the granted scopes or fewer (RFC 6749 6). Users opt in to optional ones.',
     remedies: [
       ['application', 'Leave `scope` out when you refresh. For more, authorize again with the wider scope.'],
     ],

@@ -16,7 +16,7 @@ export const PAGE_CHECKS = {
   cookie_missing: {
     errors: ['invalid_request'],
     title: 'The browser did not send our cookie',
-    meaning: 'Cookies are blocked, or the page was opened at another address than the service has.',
+    meaning: 'Cookies are blocked, or the page was opened at another address than `AUTH_URL`.',
     remedies: [
       ['user', 'Allow cookies for this site, and start again at the application.'],
       [
@@ -29,13 +29,13 @@ export const PAGE_CHECKS = {
     errors: ['invalid_request'],
     title: 'The form is out of date',
     meaning:
-      'The user has logged in or out in another tab since the page was opened, or it was open for very long.',
+      'The user has logged in or out in another tab since the page was opened, or it was open for too long.',
     remedies: [['user', 'Open the page again.']],
   },
   origin_mismatch: {
     errors: ['invalid_request'],
     title: 'Another site sent the form',
-    meaning: 'The `Origin` of the form is not this service. It is refused, as it may be forged (CSRF).',
+    meaning: 'The `Origin` of the form is not this service. It is refused, because it may be forged (CSRF).',
     remedies: [
       ['user', 'Close the page; nothing was changed.'],
       ['application', 'Link to the authorization URL. Never copy our forms, and never frame our pages.'],
@@ -55,7 +55,7 @@ export const PAGE_CHECKS = {
   locale_unsupported: {
     errors: ['invalid_request'],
     title: 'The language is not offered',
-    meaning: 'The form of the language has another value than the page offers.',
+    meaning: 'The language form has a value that the page does not offer.',
     remedies: [['user', 'Open the page again and choose from the list.']],
   },
   login_refused: {
@@ -104,7 +104,7 @@ export const PAGE_CHECKS = {
   login_throttled: {
     errors: [],
     title: 'Too many logins',
-    meaning: 'Too many attempts for this account, device or network. The counters fall by themselves.',
+    meaning: 'Too many attempts for this account, device or network. The counters expire.',
     remedies: [
       ['user', 'Wait as long as the page says, or use a device on which you logged in before.'],
       ['platform', 'If all users are told to wait, `TRUSTED_PROXIES` does not name the proxy.'],

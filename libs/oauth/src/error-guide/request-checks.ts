@@ -6,7 +6,7 @@ export const REQUEST_CHECKS = {
     errors: ['invalid_request'],
     title: 'A parameter is missing, repeated or malformed',
     meaning:
-      'The description names the parameter and what is wrong. A parameter may be sent once, and has a longest length.',
+      'The description names the parameter and what is wrong. A parameter may be sent once, and has a maximum length.',
     remedies: [
       ['application', 'Correct the parameter that the description names.'],
       [
@@ -18,7 +18,7 @@ export const REQUEST_CHECKS = {
   body_malformed: {
     errors: ['invalid_request'],
     title: 'The body cannot be read',
-    meaning: 'The body is not a form or a JSON object in UTF-8, or it has one name twice.',
+    meaning: 'The body is not a form or a JSON object in UTF-8, or a name occurs twice.',
     remedies: [
       [
         'application',
@@ -29,14 +29,14 @@ export const REQUEST_CHECKS = {
   body_too_large: {
     errors: ['invalid_request'],
     title: 'The body is too large',
-    meaning: 'A request to this service has some hundred bytes. More than 64 KiB is refused.',
+    meaning: 'A request to this service has several hundred bytes. More than 64 KiB are refused.',
     remedies: [['application', 'Send only the parameters of the endpoint.']],
   },
   content_type_unsupported: {
     errors: ['invalid_request'],
     title: 'The body has another media type',
     meaning: 'The service reads `application/x-www-form-urlencoded` and `application/json`.',
-    remedies: [['application', 'Set `Content-Type` to the one that the body has.']],
+    remedies: [['application', 'Set `Content-Type` to the format of the body.']],
   },
   content_encoding_unsupported: {
     errors: ['invalid_request'],
@@ -49,8 +49,8 @@ export const REQUEST_CHECKS = {
     title: 'The request has no Host header, or several',
     meaning: 'An HTTP/1.1 request has exactly one (RFC 9112 3.2).',
     remedies: [
-      ['application', 'Use an HTTP library instead of a connection of your own.'],
-      ['platform', 'Look for a proxy that adds a second one.'],
+      ['application', 'Use an HTTP library instead of a raw connection.'],
+      ['platform', 'Look for a proxy that adds a second header.'],
     ],
   },
   authorization_header_malformed: {
@@ -62,8 +62,7 @@ export const REQUEST_CHECKS = {
   refresh_token_missing: {
     errors: ['invalid_request'],
     title: 'The refresh token is missing',
-    meaning:
-      'The request to refresh has a refresh token neither in the Authorization header nor in the body.',
+    meaning: 'The request has no refresh token in the Authorization header or in the body.',
     remedies: [
       ['application', 'Send `Authorization: Bearer <refresh token>`, or `refresh_token` in the body.'],
       ['application', 'Check that you stored the refresh token of the latest answer.'],
@@ -80,7 +79,10 @@ export const REQUEST_CHECKS = {
     title: 'The code verifier is malformed',
     meaning: 'A verifier has 43 to 128 characters of `A-Z a-z 0-9 - . _ ~` (RFC 7636 4.1).',
     remedies: [
-      ['application', 'Make it with your OAuth library, or of 32 random bytes in base64url without padding.'],
+      [
+        'application',
+        'Create it with your OAuth library, or from 32 random bytes in base64url without padding.',
+      ],
     ],
   },
 } as const satisfies CheckEntries;

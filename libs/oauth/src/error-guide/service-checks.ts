@@ -9,7 +9,7 @@ export const SERVICE_CHECKS = {
     errors: ['temporarily_unavailable'],
     title: 'The service is overloaded',
     meaning:
-      'A process had more work than it could answer in time, and refused the request before it did anything.',
+      'A process had more work than it could finish in time, and refused the request before it had any effect.',
     remedies: [
       ['application', REPEAT],
       ['platform', 'Add replicas (docs/sizing.md); `oauth_overload_refusals_total` counts the refusals.'],
@@ -18,8 +18,9 @@ export const SERVICE_CHECKS = {
   },
   event_loop_stalled: {
     errors: ['temporarily_unavailable'],
-    title: 'A process stood still',
-    meaning: 'The process was stopped or starved of CPU for some seconds, and refuses what waited meanwhile.',
+    title: 'A process stalled',
+    meaning:
+      'The process was stopped or starved of CPU for some seconds, and refuses the requests that waited.',
     remedies: [
       ['application', REPEAT],
       ['platform', 'Look for CPU limits, paused containers and snapshots of the machine at that time.'],
@@ -28,8 +29,8 @@ export const SERVICE_CHECKS = {
   },
   password_queue_full: {
     errors: ['temporarily_unavailable'],
-    title: 'Too many logins at once',
-    meaning: 'Passwords are slow to check on purpose. The queue of one process was full.',
+    title: 'Too many concurrent logins',
+    meaning: 'Password hashing is slow on purpose. The queue of one process was full.',
     remedies: [
       ['user', 'Try again in a moment.'],
       ['platform', 'Add replicas of the authorize app, or look for a flood of logins.'],

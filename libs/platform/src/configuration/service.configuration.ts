@@ -35,9 +35,8 @@ export abstract class ServiceConfiguration {
   AUDIT_CLIENT_ADDRESS = 'false';
 
   /**
-   * Timeout of a dependency in seconds, after which the request gets 503. At most 10, because caches remember
-   * revocations that arrive during a fetch for 15 s (STALE_MEMORY_MS in trusted-cache.ts), and Redis marks a missing
-   * grant for 60 s (MARKER_TTL in grant.store.ts).
+   * Timeout of a dependency in seconds, after which the request gets 503. At most 10, because Redis marks a missing grant
+   * for 60 s (MARKER_TTL in grant.store.ts).
    */
   @NumberVariable(1, 10)
   DEPENDENCY_TIMEOUT = 2;
