@@ -114,7 +114,7 @@ export class GrantEngine {
     const started = isKept ? { ...grant, rotatedAt: now } : grant;
     const next = this.issuer.pair(token.handle, started, renewal, now);
     const pair = isKept ? { ...next, refreshToken } : next;
-    return { outcome: 'granted', transition: name, grantId: id, grant, pair };
+    return { outcome: 'granted', transition: name, grantId: id, grant: started, pair };
   }
 
   /** Malformed, forged and expired tokens cost no I/O. @param jkt thumbprint of the proved key, or null */
