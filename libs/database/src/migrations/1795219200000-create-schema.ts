@@ -189,15 +189,19 @@ async function createGrants(runner: QueryRunner): Promise<void> {
 }
 
 /**
- * Revokes a user's oldest live grants to a client until `most` remain, including the new one. VOLATILE, so that it sees every
- * grant committed before the caller locked the user. Skips locked rows, because their holders may wait for rows that the caller
- * has locked. Waits for them only if too few others are left.
+ * Revokes a user's oldest live grants to a client until `most` remain, including the new one. Begins with grants whose code was not
+ * redeemed in the first minutes: any site can make the browser of a user create those, and must not end the others by it. VOLATILE,
+ * so that it sees every grant committed before the caller locked the user. Skips locked rows, because their holders may wait for
+ * rows that the caller has locked. Waits for them only if too few others are left.
  */
 async function limitGrants(runner: QueryRunner): Promise<void> {
   const live = `g.user_id = owner AND g.client_id = client AND g.revoked_at IS NULL AND g.expires_at > now() AND g.id <> newest`;
+  // Longer than a code lives, and than the recording of its use takes.
+  const unused = "g.last_used_on IS NULL AND g.created_at < now() - interval '15 minutes'";
   const revokeExcess = (locking: string) => `
           WITH oldest AS (
-            SELECT id FROM grants g WHERE ${live} ORDER BY created_at LIMIT excess - cardinality(revoked) ${locking}
+            SELECT id FROM grants g WHERE ${live} ORDER BY (${unused}) DESC, created_at
+            LIMIT excess - cardinality(revoked) ${locking}
           ), ended AS (
             UPDATE grants g SET revoked_at = now() FROM oldest WHERE g.id = oldest.id RETURNING g.id
           )

@@ -59,6 +59,18 @@ describe('the limit of live grants per user and client', () => {
     for (const id of others.slice(0, 2)) expect(await fixture.isRevoked(id)).toBe(false);
   });
 
+  it('revokes grants whose code was not redeemed before older ones that are in use', async () => {
+    const { grants } = fixture;
+    const held = await fill(MAX_LIVE_GRANTS);
+    const used = held.slice(0, 3);
+    await grants.touch(used.map((id) => ({ id, day: '2031-01-11' })));
+    expect((await grants.create(record()))?.aboveLimit).toEqual(held.slice(3, 4));
+    // All of the last fifteen minutes count as in use, because their code may be redeemed now.
+    await grants.touch(held.map((id) => ({ id, day: '2031-01-11' })));
+    expect((await grants.create(record()))?.aboveLimit).toEqual(held.slice(0, 1));
+    expect((await grants.create(record()))?.aboveLimit).toEqual(held.slice(1, 2));
+  });
+
   it('counts the new grant after the ones that it declines', async () => {
     const { grants } = fixture;
     const held = await fill(MAX_LIVE_GRANTS - 1);
