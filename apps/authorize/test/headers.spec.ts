@@ -47,7 +47,7 @@ describe.each(EVERY_RESPONSE)('%s', (name, _route, _policy, open) => {
       /(?:src|srcset)="(?!\/auth\/)|<link (?!rel="icon" href="\/auth\/brand\/)|<(?:iframe|object|embed|base)\b|@import|url\(/i,
     );
     // The error reference is larger, because only developers read it.
-    expect(Buffer.byteLength(text)).toBeLessThan(name === 'the page of every error' ? 64_000 : 30_000);
+    expect(Buffer.byteLength(text)).toBeLessThan(name === 'the page of every error' ? 96_000 : 30_000);
   });
 });
 

@@ -6,9 +6,10 @@ import { useAuthorizeApp } from '../support/use-authorize-app.js';
 const { app, client } = useAuthorizeApp();
 
 const FORM = 'application/x-www-form-urlencoded';
-const FORMS_ONLY = ['/auth/logout', '/auth/logout-everywhere', '/auth/language'];
+const FORMS_ONLY = ['/auth/logout-everywhere', '/auth/language'];
 const PATHS = [
   ...FORMS_ONLY,
+  '/auth/logout',
   '/auth/login',
   '/auth/oauth2/authorize',
   '/auth/apps/revoke',

@@ -76,7 +76,7 @@ describe('a command at a terminal', () => {
     expect(refused.length).toBeGreaterThan(1);
     const uris = ['https://a.example/cb', 'https://b.example/cb', 'https://c.example/cb'];
     await bench.run(['client', 'update', id, ...uris.flatMap((uri) => ['--add-redirect-uri', `${uri}?x`])]);
-    const shown = (await plain(`client show ${id}`, 70)).join('\n');
+    const shown = (await plain(`client show ${id}`, 84)).join('\n');
     expect(shown).toMatch(/^redirect_uris( +)https:\S+ https:\S+\n {13}\1https:\S+ https:\S+$/m);
     const rotated = await plain(`client secret rotate ${id}`, 60);
     const command = rotated.find((line) => line.includes('client secret revoke')) ?? '';

@@ -17,7 +17,14 @@ describe('ResourceServerStore', () => {
     const { id } = await servers.create('Bookings API', hash);
     expect(id).toMatch(/^rs_[a-z2-7]{24}$/);
     const found = await servers.find(id);
-    expect(found).toEqual({ id, name: 'Bookings API', secrets: [{ id, hash }], createdAt: expect.any(Date) });
+    expect(found).toEqual({
+      id,
+      name: 'Bookings API',
+      secrets: [{ id, hash }],
+      jwks: null,
+      jwksUri: null,
+      createdAt: expect.any(Date),
+    });
     expect(matchClientSecret(secret, found!.secrets)).toBe(id);
   });
 

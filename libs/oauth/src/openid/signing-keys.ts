@@ -31,7 +31,7 @@ const MIN_RSA_BITS = 2048;
 const MAX_KEYS = 20;
 /** Characters; an ID token of this service has about 1,000. */
 const MAX_TOKEN = 8_192;
-const PEM_BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----[\s\S]*?-----END \1-----/g;
+const PEM_BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----[^-]*-----END [A-Z0-9 ]+-----/g;
 
 /**
  * Signs and verifies ID tokens (OpenID Connect Core 2) and logout tokens (Back-Channel Logout 1.0 2.4). The first key of each

@@ -3,7 +3,8 @@ import { listOf, ParsedVariable } from '../configuration/variables.js';
 
 type Range = [ipaddr.IPv4 | ipaddr.IPv6, number];
 
-const HOST = /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]*[a-z0-9])?(?:\.[a-z0-9_](?:[a-z0-9_-]*[a-z0-9])?)*$/;
+const MAX_HOST = 253;
+const LABEL = /^[a-z0-9_][a-z0-9_-]*$/;
 
 /** Hosts and address ranges of OUTSIDE_FETCH_ALLOW: they may be fetched although they are not public. */
 export class OutsideHosts {
@@ -15,7 +16,7 @@ export class OutsideHosts {
     for (const item of listOf(allowed)) {
       if (ipaddr.isValidCIDR(item)) this.ranges.push(ipaddr.parseCIDR(item));
       else if (ipaddr.isValid(item)) this.ranges.push(wholeAddress(ipaddr.process(item)));
-      else if (HOST.test(item) && !/^[\d.]+$/.test(item)) this.hosts.add(item);
+      else if (isHost(item)) this.hosts.add(item);
       else throw new Error(`${item} is neither a host name in lower case, nor an IP address, nor a range`);
     }
   }
@@ -59,4 +60,14 @@ export function isPublicAddress(text: string): boolean {
 
 function wholeAddress(address: ipaddr.IPv4 | ipaddr.IPv6): Range {
   return [address, address.kind() === 'ipv4' ? 32 : 128];
+}
+
+function isHost(name: string): boolean {
+  const labels = name.split('.');
+  const isNumeric = /^[\d.]+$/.test(name);
+  return (
+    name.length <= MAX_HOST &&
+    !isNumeric &&
+    labels.every((label) => LABEL.test(label) && !/[-_]$/.test(label))
+  );
 }
