@@ -39,8 +39,8 @@ const python = (
 
 /** In the order of the guide. */
 export const CLIENT_RECIPES: readonly ClientRecipe[] = [
-  { ...javaScript('openid-client'), needs: ["algorithm: 'oauth2',", '[client.allowInsecureRequests]'] },
-  { ...javaScript('oauth4webapi'), needs: ["algorithm: 'oauth2', ", ', ...options'] },
+  { ...javaScript('openid-client'), needs: ['[client.allowInsecureRequests]'] },
+  { ...javaScript('oauth4webapi'), needs: [', ...options'] },
   { ...javaScript('simple-oauth2'), needs: ['    state,\n'] },
   javaScript('@badgateway/oauth2-client'),
   python(
@@ -104,7 +104,7 @@ export const CLIENT_RECIPES: readonly ClientRecipe[] = [
 const MANIFESTS = resolve('test/recipes');
 
 /** Finds the library of each recipe, or the reason why it is missing. */
-export async function findLibrariesOf<Kind extends Recipe>(
+export async function findLibrariesOf<Kind extends Pick<Recipe, 'library'>>(
   recipes: readonly Kind[],
 ): Promise<{ recipe: Kind; library: FoundLibrary | MissingLibrary }[]> {
   const debian = recipes.flatMap(({ library }) => (typeof library === 'string' ? [] : [library]));

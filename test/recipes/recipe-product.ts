@@ -1,6 +1,7 @@
+import pg from 'pg';
 import { ClientStore, type NewClient } from '#database/client/client.store.js';
 import { generateClientSecret } from '#oauth/client.js';
-import { allow } from '../end-to-end/use-product.js';
+import { Browser } from '../support/browser.js';
 import { type RunningProduct, startProduct, withStores } from '../end-to-end/running-product.js';
 
 const REDIRECT_URI = 'https://app.example.com/callback';
@@ -16,8 +17,12 @@ export class RecipeProduct {
     return new RecipeProduct(await startProduct());
   }
 
+  get user(): { email: string; password: string } {
+    return this.product.run.user;
+  }
+
   get email(): string {
-    return this.product.run.user.email;
+    return this.user.email;
   }
 
   get databaseUrl(): string {
@@ -29,14 +34,28 @@ export class RecipeProduct {
   }
 
   /** The user allows everything but the optional scope. @returns the address at the application */
-  allow(authorizationUrl: string): Promise<URL> {
-    return allow(this.product.run, authorizationUrl, DECLINED);
+  allow(authorizationUrl: string, browser = new Browser('')): Promise<URL> {
+    return browser.allow(authorizationUrl, this.user, DECLINED);
+  }
+
+  /** Marks the user's email address as verified. @returns the user's `sub` */
+  async verifyEmail(): Promise<string> {
+    const database = new pg.Client(this.databaseUrl);
+    await database.connect();
+    try {
+      const statement = 'UPDATE users SET email_verified = true WHERE email = $1 RETURNING id';
+      const { rows } = await database.query<{ id: string }>(statement, [this.email]);
+      return String(rows[0]?.id);
+    } finally {
+      await database.end();
+    }
   }
 
   /** Registers an application, with one optional scope. @returns the variables of a recipe */
   async register(
     type: NewClient['type'] = 'confidential',
     redirectUri = REDIRECT_URI,
+    registration: Partial<NewClient> = {},
   ): Promise<Record<string, string>> {
     const { secret, hash } = generateClientSecret();
     const { clientId } = await withStores(this.product.databaseUrl, (stores) =>
@@ -47,6 +66,7 @@ export class RecipeProduct {
         scopes: SCOPE.split(' '),
         optionalScopes: ['bookings:read'],
         ...(type === 'confidential' && { secretHash: hash }),
+        ...registration,
       }),
     );
     const { auth_url, base_url, api_url } = this.product.run;

@@ -1,7 +1,7 @@
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { runCommand } from '#local/servers/run-command.js';
-import type { FoundLibrary, WantedLibrary } from '../support/foreign-library.js';
+import type { FoundLibrary, MissingLibrary, WantedLibrary } from '../support/foreign-library.js';
 import { Dialogue } from '../interop/dialogue.js';
 
 /** Inside the repository, so that recipes also find the repository's packages. */
@@ -9,9 +9,11 @@ export const RECIPES_FOLDER = resolve('.local/recipes');
 
 const GUIDE = 'docs/integrate.md';
 
-/** A recipe of docs/integrate.md. */
+/** A recipe of a guide. */
 export interface Recipe {
   readonly heading: string;
+  /** File of the guide; docs/integrate.md by default. */
+  readonly guide?: string;
   /** Name of the file for the code. */
   readonly file: string;
   /** An npm package, or packages of Debian. */
@@ -23,7 +25,19 @@ export interface Recipe {
   readonly needs?: readonly string[];
 }
 
-type Printed = Pick<Recipe, 'heading' | 'file'>;
+/** Declares a test whose name is the reason for missing tests. */
+export function reportMissing(
+  { heading, library }: Pick<Recipe, 'heading' | 'library'>,
+  { missing }: MissingLibrary,
+): void {
+  it(`the recipe ${heading} is not tested: ${missing}`, () => {
+    process.stderr.write(`The recipe ${heading} was not tried: ${missing}\n`);
+    for (const wanted of typeof library === 'string' ? [library] : library.packages)
+      expect(missing).toContain(wanted);
+  });
+}
+
+type Printed = Pick<Recipe, 'heading' | 'guide' | 'file'>;
 
 /** A temporary folder that contains a recipe. */
 export class RecipeFolder {
@@ -45,8 +59,8 @@ export class RecipeFolder {
   }
 
   /** Writes the code of a recipe. @returns it */
-  async add({ heading, file }: Printed, without = ''): Promise<string> {
-    const code = await codeOf(heading);
+  async add({ heading, guide, file }: Printed, without = ''): Promise<string> {
+    const code = await codeOf(heading, guide);
     if (!code.includes(without)) throw new Error(`the recipe ${heading} has no ${without}`);
     await writeFile(join(this.path, file), code.replace(without, ''));
     return code;
@@ -71,11 +85,11 @@ export async function commandsOfFlow(): Promise<string[]> {
   return [...section.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, commands = '']) => commands);
 }
 
-/** @returns the first code block below the heading */
-async function codeOf(heading: string): Promise<string> {
-  const [, section] = (await readFile(GUIDE, 'utf8')).split(`\n### ${heading}\n`);
+/** Returns the first code block below a heading. */
+async function codeOf(heading: string, guide = GUIDE): Promise<string> {
+  const [, section] = (await readFile(guide, 'utf8')).split(`\n### ${heading}\n`);
   const code = section?.split(/^##/m)[0]?.match(/^```\w+\n(.*?)^```$/ms)?.[1];
-  if (code === undefined) throw new Error(`${GUIDE} has no recipe ${heading}`);
+  if (code === undefined) throw new Error(`${guide} has no recipe ${heading}`);
   return code;
 }
 

@@ -1,7 +1,6 @@
 import { Browser } from '../support/browser.js';
-import type { MissingLibrary } from '../support/foreign-library.js';
 import { becomesRefused } from '../support/tokens.js';
-import { CalledRecipe, type Recipe, RecipeFolder, type Tokens } from './recipe.js';
+import { CalledRecipe, RecipeFolder, reportMissing, type Tokens } from './recipe.js';
 import { CLIENT_RECIPES, findLibrariesOf } from './client-recipes.js';
 import { RecipeProduct, SCOPE } from './recipe-product.js';
 import { type RunningRecipe, startWebRecipe, WEB_RECIPES } from './web-recipe.js';
@@ -19,15 +18,6 @@ beforeAll(async () => {
 });
 
 afterAll(() => product.close());
-
-/** Declares a test whose name is the reason for missing tests. */
-function reportMissing({ heading, library }: Recipe, { missing }: MissingLibrary): void {
-  it(`the recipe ${heading} is not tested: ${missing}`, () => {
-    process.stderr.write(`The recipe ${heading} was not tried: ${missing}\n`);
-    for (const wanted of typeof library === 'string' ? [library] : library.packages)
-      expect(missing).toContain(wanted);
-  });
-}
 
 const accessTokenOf = ({ access_token, accessToken }: Tokens) => String(access_token ?? accessToken);
 
@@ -117,7 +107,7 @@ for (const { recipe, library } of webRecipes) {
       return (recipe.shows === undefined ? page : await browser.open(recipe.shows)).text;
     }
 
-    const start = (without?: string) => startWebRecipe(recipe, library, product, without);
+    const start = (without?: string) => startWebRecipe(recipe, library, product, { without });
 
     describe('as it is printed', () => {
       let application: RunningRecipe;

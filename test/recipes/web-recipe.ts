@@ -3,17 +3,24 @@ import type { FoundLibrary } from '../support/foreign-library.js';
 import { freePort } from '#local/servers/free-port.js';
 import { startGuarded } from '#local/servers/guarded-process.js';
 import type { Response } from 'supertest';
+import type { NewClient } from '#database/client/client.store.js';
 import type { Browser } from '../support/browser.js';
 import { until } from '../support/until.js';
 import { type Recipe, RecipeFolder } from './recipe.js';
 import type { RecipeProduct } from './recipe-product.js';
 
-/** A recipe for a complete web application. */
-export interface WebRecipe extends Recipe {
-  /** True if the library supports PKCE. */
-  readonly pkce: boolean;
+/** A recipe that listens on a port. */
+export interface ListeningRecipe extends Recipe {
   /** Path of the redirect URI. */
   readonly callback: string;
+  /** A file that it needs in its folder. */
+  readonly driver?: string;
+}
+
+/** A recipe that is a whole web application. */
+export interface WebRecipe extends ListeningRecipe {
+  /** True if the library supports PKCE. */
+  readonly pkce: boolean;
   /** Starts the flow. @returns the answer that leads to the authorization URL */
   readonly begin: (browser: Browser) => Promise<Response>;
   /** Page that shows the result, if the callback does not. */
@@ -82,18 +89,21 @@ export interface RunningRecipe {
 /**
  * Registers the application and starts it on a free port. Resolves when it answers.
  *
- * @param without a piece of its code that is left out
+ * @param options without: a piece of its code that is left out; registration: its fields by origin of the application
  */
 export async function startWebRecipe(
-  recipe: WebRecipe,
+  recipe: ListeningRecipe,
   library: FoundLibrary,
   product: RecipeProduct,
-  without?: string,
+  options: { without?: string | undefined; registration?: (origin: string) => Partial<NewClient> } = {},
 ): Promise<RunningRecipe> {
-  const folder = await RecipeFolder.of(recipe, { without });
+  const folder = await RecipeFolder.of(recipe, { without: options.without, ...recipe });
   const port = String(await freePort());
   const url = `http://127.0.0.1:${port}`;
-  const settings = await product.register('confidential', url + recipe.callback);
+  const registration = options.registration?.(url);
+  const settings = await product.register('confidential', url + recipe.callback, registration);
+  const env = { ...product.environment(settings, library.env), APP_URL: url, PORT: port };
+  if (recipe.build) await folder.compile(recipe.build(library), env);
   const [command, ...args] = recipe.start(library);
   let output = '';
   const application = startGuarded({
@@ -101,7 +111,7 @@ export async function startWebRecipe(
     command,
     args,
     cwd: folder.path,
-    env: { ...product.environment(settings, library.env), PORT: port },
+    env,
     logFile: join(folder.path, 'log'),
     onOutput: (text) => (output += text),
     signal: 'SIGTERM',

@@ -72,6 +72,15 @@ const INTERPRETERS = {
   },
   java: { args: [], paths: { CLASSPATH: ['usr/share/java/*', '/usr/share/java/*'] } },
   perl: { args: ['-e'], paths: { ...SHARED_LIBRARIES, PERL5LIB: ['usr/share/perl5', 'usr/lib/*/perl5/*'] } },
+  // Starts Apache httpd.
+  sh: {
+    args: ['-c'],
+    paths: {
+      ...SHARED_LIBRARIES,
+      PATH: ['usr/sbin', '/usr/sbin', '/usr/bin', '/bin'],
+      APACHE_MODULES: ['usr/lib/apache2/modules'],
+    },
+  },
   // zsh does not read its module folders from the environment: a start-up file must set them.
   zsh: {
     args: ['-fc'],

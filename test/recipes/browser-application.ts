@@ -1,0 +1,82 @@
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import type { Browser, Page } from 'playwright-core';
+import type { NewClient } from '#database/client/client.store.js';
+import { freePort } from '#local/servers/free-port.js';
+import { type Recipe, RecipeFolder } from './recipe.js';
+import type { RecipeProduct } from './recipe-product.js';
+
+/** A recipe that runs in the browser. */
+export type BrowserApplication = Omit<Recipe, 'build' | 'start'>;
+
+const PAGE = `<!doctype html><link rel="icon" href="data:,"><title>Recipe</title>
+<button id="login">Log in</button> <button id="refresh">Refresh</button> <button id="logout">Log out</button>
+<output></output><script type="module" src="/recipe.js"></script>`;
+
+/** The pages of an application in the browser. */
+export interface ServedApplication {
+  readonly origin: string;
+  close(): Promise<void>;
+}
+
+/**
+ * Registers a public client, bundles the recipe and serves it.
+ *
+ * @param registration fields of the client by origin
+ * @param without a piece of the code that is left out
+ */
+export async function serveApplication(
+  recipe: BrowserApplication,
+  product: RecipeProduct,
+  registration: (origin: string) => Partial<NewClient>,
+  without?: string,
+): Promise<ServedApplication> {
+  const port = await freePort();
+  const origin = `http://localhost:${port}`;
+  const settings = await product.register('public', `${origin}/callback`, registration(origin));
+  const folder = await RecipeFolder.of(recipe, { without });
+  const { outputFiles } = await build({
+    entryPoints: [join(folder.path, recipe.file)],
+    bundle: true,
+    write: false,
+    format: 'esm',
+    platform: 'browser',
+    logLevel: 'error',
+    define: {
+      ISSUER: JSON.stringify(settings['ISSUER']),
+      CLIENT_ID: JSON.stringify(settings['CLIENT_ID']),
+    },
+  });
+  await folder.remove();
+  const site = createServer(({ url }, response) => {
+    if (url === '/recipe.js')
+      response.setHeader('Content-Type', 'text/javascript').end(outputFiles[0]?.contents);
+    else response.setHeader('Content-Type', 'text/html').end(PAGE);
+  });
+  await new Promise<void>((resolve) => void site.listen(port, '127.0.0.1', resolve));
+  return {
+    origin,
+    async close() {
+      site.closeAllConnections();
+      await new Promise((resolve) => void site.close(resolve));
+    },
+  };
+}
+
+/** Opens the application with a new browser context, logs in and clicks Allow. */
+export async function logInAt(
+  { origin }: ServedApplication,
+  { user }: RecipeProduct,
+  browser: Browser,
+): Promise<Page> {
+  const page = await (await browser.newContext()).newPage();
+  await page.goto(origin);
+  await page.locator('#login').click();
+  await page.locator('#username').fill(user.email);
+  await page.locator('#password').fill(user.password);
+  await page.keyboard.press('Enter');
+  await page.locator('button[value=allow]').click();
+  await page.waitForURL(`${origin}/**`);
+  return page;
+}

@@ -1,0 +1,124 @@
+import type { Response } from 'supertest';
+import type { Browser } from '../support/browser.js';
+import type { FoundLibrary } from '../support/foreign-library.js';
+import type { BrowserApplication } from './browser-application.js';
+import type { ListeningRecipe } from './web-recipe.js';
+
+/** A web application of docs/openid.md: it shows `sub` and the email address after the login. */
+export interface RelyingParty extends ListeningRecipe {
+  /** Starts the login. @returns the redirect to the authorization endpoint */
+  readonly begin: (browser: Browser) => Promise<Response>;
+  /** Path that refreshes the tokens; absent if the library does not refresh. */
+  readonly refresh?: string;
+  /** Path that redirects to the end-session endpoint, given the address to return to; absent if the library does not. */
+  readonly logout?: (returnTo: string) => string;
+}
+
+const GUIDE = 'docs/openid.md';
+
+const JAVASCRIPT = {
+  guide: GUIDE,
+  file: 'recipe.mjs',
+  callback: '/callback',
+  begin: (browser: Browser) => browser.get('/login'),
+  start: ({ command }: FoundLibrary) => [command, 'recipe.mjs'] as const,
+};
+
+/** Starts httpd with the modules of the unpacked packages, otherwise with the machine's modules. */
+const APACHE =
+  'export HTTPD_FOLDER="$PWD" APACHE_MODULES="${APACHE_MODULES:-/usr/lib/apache2/modules}"; exec apache2';
+
+/** Browsers send it with a navigation; mod_auth_openidc answers 401 to other requests. */
+const HTML = { Accept: 'text/html' };
+
+/** In the order of the guide. */
+export const RELYING_PARTIES: readonly RelyingParty[] = [
+  {
+    ...JAVASCRIPT,
+    heading: 'openid-client',
+    library: 'openid-client',
+    needs: ["ISSUER.startsWith('http://localhost:') ? { execute: [client.allowInsecureRequests] } : "],
+    refresh: '/refresh',
+    logout: () => '/logout',
+  },
+  {
+    ...JAVASCRIPT,
+    heading: 'express-openid-connect',
+    library: 'express-openid-connect',
+    begin: (browser) => browser.get('/profile'),
+    needs: ["authorizationParams: { response_type: 'code' },"],
+    refresh: '/refresh',
+    logout: () => '/logout',
+  },
+  {
+    ...JAVASCRIPT,
+    heading: 'Auth.js',
+    library: '@auth/express',
+    callback: '/auth/callback/scheduling',
+    begin: async (browser) => {
+      const { csrfToken } = (await browser.get('/auth/csrf')).body as { csrfToken: string };
+      return browser.post('/auth/signin/scheduling', { csrfToken, callbackUrl: '/' });
+    },
+    needs: ["checks: ['pkce', 'state', 'nonce'],", 'idToken: false,'],
+  },
+  {
+    ...JAVASCRIPT,
+    heading: 'passport-openidconnect',
+    library: 'passport-openidconnect',
+    needs: ['  skipUserProfile: false,\n'],
+  },
+  {
+    ...JAVASCRIPT,
+    heading: 'Authlib',
+    file: 'recipe.py',
+    library: {
+      interpreter: 'python3',
+      packages: ['python3-flask', 'python3-authlib', 'python3-requests'],
+      probe: 'import authlib.integrations.flask_client; print(authlib.__version__)',
+    },
+    start: ({ command }) => [command, '-B', 'recipe.py'],
+  },
+  {
+    ...JAVASCRIPT,
+    heading: 'go-oidc',
+    file: 'recipe.go',
+    library: {
+      interpreter: 'go',
+      packages: ['golang-github-coreos-go-oidc-dev'],
+      probe: 'github.com/coreos/go-oidc',
+    },
+    build: ({ command }) => [command, 'build', '-o', 'recipe', 'recipe.go'],
+    start: () => ['./recipe'],
+  },
+  {
+    guide: GUIDE,
+    heading: 'mod_auth_openidc',
+    file: 'recipe.conf',
+    driver: 'httpd.conf',
+    library: {
+      interpreter: 'sh',
+      packages: ['libapache2-mod-auth-openidc', 'apache2-bin'],
+      probe: `test -e "\${APACHE_MODULES:-/usr/lib/apache2/modules}/mod_auth_openidc.so" && apache2 -v | sed -n 's/^Server version: *//p'`,
+    },
+    start: ({ command }) => [command, '-c', `${APACHE} -D FOREGROUND -d "$PWD" -f httpd.conf`],
+    callback: '/login/callback',
+    begin: (browser) => browser.get('/login/', HTML),
+    needs: ['OIDCScope "openid profile email"'],
+    logout: (returnTo) => `/login/callback?logout=${encodeURIComponent(returnTo)}`,
+  },
+];
+
+const browserApplication = (heading: string): BrowserApplication => ({
+  guide: GUIDE,
+  heading,
+  file: 'recipe.mjs',
+  library: heading,
+});
+
+export const BROWSER_APPLICATIONS: readonly BrowserApplication[] = [
+  browserApplication('oidc-client-ts'),
+  {
+    ...browserApplication('angular-oauth2-oidc'),
+    needs: ["responseType: 'code',", 'strictDiscoveryDocumentValidation: false,'],
+  },
+];
