@@ -17,7 +17,7 @@ export interface ListeningRecipe extends Recipe {
   readonly driver?: string;
 }
 
-/** A recipe that is a whole web application. */
+/** A recipe for a complete web application. */
 export interface WebRecipe extends ListeningRecipe {
   /** True if the library supports PKCE. */
   readonly pkce: boolean;
