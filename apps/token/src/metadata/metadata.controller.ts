@@ -1,19 +1,26 @@
-import { Controller, Get, Header } from '@nestjs/common';
+import { Controller, Get, Header, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ASSERTION_ALGORITHMS } from '#oauth/client-assertion/client-keys.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { PROMPTS, RESPONSE_MODES } from '#oauth/authorization-request.js';
 import { LOCALES } from '#oauth/locale.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
 import { DPOP_ALGORITHMS } from '#oauth/dpop/public-key.js';
+import { OAuthError } from '#oauth/oauth-error.js';
 import { CLAIMS_OF_SCOPE } from '#oauth/openid/claims.js';
 import { SigningKeys } from '#oauth/openid/signing-keys.js';
 import { ApiOperation } from '#openapi/operation.js';
-import { serviceDescription } from '#openapi/serve-document.js';
+import {
+  sendDocument,
+  serveDocument,
+  type ServedDocument,
+  serviceDescription,
+} from '#openapi/serve-document.js';
 import { TokenConfiguration } from '../token.configuration.js';
 import { GRANT_TYPES } from '../token/token.dto.js';
-import { requireOpenId } from './jwks.controller.js';
 import {
   type AuthorizationServerMetadata,
+  JWKS_OPERATION,
   METADATA_OPERATION,
   OPENID_CONFIGURATION_OPERATION,
   type OpenIdMetadata,
@@ -24,17 +31,29 @@ const CLIENT_AUTHENTICATION = ['client_secret_basic', 'client_secret_post', 'pri
 /** The issuer is {base_url}. */
 @Controller()
 export class MetadataController {
+  private readonly keySet: ServedDocument;
+
   constructor(
     private readonly configuration: TokenConfiguration,
     private readonly scopes: ScopeCatalogue,
     private readonly keys: SigningKeys,
-  ) {}
+  ) {
+    this.keySet = serveDocument(keys.jwks, {});
+  }
+
+  /** Public keys of ID tokens and logout tokens (RFC 7517 5). */
+  @Get(ENDPOINTS.jwks)
+  @ApiOperation(JWKS_OPERATION)
+  jwks(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
+    this.requireOpenId();
+    sendDocument(request, reply, this.keySet);
+  }
 
   /** OpenID Connect Discovery 4. */
   @Get(ENDPOINTS.openIdConfiguration)
   @ApiOperation(OPENID_CONFIGURATION_OPERATION)
   openIdConfiguration(): AuthorizationServerMetadata {
-    requireOpenId(this.keys);
+    this.requireOpenId();
     return this.metadata();
   }
 
@@ -73,6 +92,11 @@ export class MetadataController {
       authorization_response_iss_parameter_supported: true,
       ...(!this.keys.isEmpty && this.openIdMetadata()),
     };
+  }
+
+  /** @throws OAuthError not_found without ID_TOKEN_KEYS */
+  private requireOpenId(): void {
+    if (this.keys.isEmpty) throw new OAuthError('not_found', 404, 'this service is not an OpenID provider');
   }
 
   /** OpenID Connect Discovery 3. */

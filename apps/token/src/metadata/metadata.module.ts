@@ -1,6 +1,5 @@
 import { Module } from '@nestjs/common';
-import { JwksController } from './jwks.controller.js';
 import { MetadataController } from './metadata.controller.js';
 
-@Module({ controllers: [MetadataController, JwksController] })
+@Module({ controllers: [MetadataController] })
 export class MetadataModule {}
