@@ -55,19 +55,19 @@ export class GrantEngine {
   }
 
   /** RFC 6749 4.1.3. A replayed code (RFC 6749 4.1.2) and a wrong verifier (RFC 7636 4.6) revoke the grant. */
-  async redeem(code: string, redemption: CodeExchange): Promise<Granted | Refusal> {
+  async redeem(code: string, exchange: CodeExchange): Promise<Granted | Refusal> {
     const token = this.authentic(code, 'code');
     if ('outcome' in token) return token;
     const id = grantId(token.handle);
     // An expired code goes to the store too: it may be a replay of a redeemed code.
-    const times = { now: this.clock(), expired: this.isExpired(token, redemption.maxAge), ttl: this.ttl };
-    const transition = await this.store.redeem(id, redemption, times);
+    const times = { now: this.clock(), expired: this.isExpired(token, exchange.maxAge), ttl: this.ttl };
+    const transition = await this.store.redeem(id, exchange, times);
     // A pending grant expires with its code, and a code cannot restore a grant.
     if (transition.outcome === 'unknown') return expired(id, token);
-    if (transition.outcome !== 'active') return this.refuse(transition, token, redemption);
+    if (transition.outcome !== 'active') return this.refuse(transition, token, exchange);
     this.count('redeemed');
-    const narrowing = { scope: null, resources: redemption.resources };
-    const pair = this.issuer.pair(token.handle, transition.grant, narrowing, times.now);
+    const access = { scope: null, resources: exchange.resources };
+    const pair = this.issuer.pair(token.handle, transition.grant, access, times.now);
     const { grant, idToken } = transition;
     return {
       outcome: 'granted',
@@ -83,28 +83,28 @@ export class GrantEngine {
    * RFC 6749 6. Returns the same pair inside the retry window. Reuse revokes the grant, whatever key the request proves
    * (RFC 9700 4.14.2). A request with a wrong key rotates, binds and restores nothing. A kept token ends at its first expiry.
    */
-  async refresh(refreshToken: string, renewal: RefreshRequest): Promise<Granted | Refusal> {
+  async refresh(refreshToken: string, request: RefreshRequest): Promise<Granted | Refusal> {
     const token = this.authentic(refreshToken, 'refresh');
     if ('outcome' in token) return token;
     const id = grantId(token.handle);
     if (this.isExpired(token)) return expired(id, token);
-    const proved = this.codec.prove(token, renewal.jkt);
-    const keyRefusal = keyRefusalOf(proved, renewal.jkt);
+    const proved = this.codec.prove(token, request.jkt);
+    const keyRefusal = keyRefusalOf(proved, request.jkt);
     const { generation } = token;
     const jkt = proved?.jkt ?? null;
     // A bearer token always rotates: rotation is what reveals its theft (RFC 9700 4.14.2).
     const keptSince =
-      renewal.keepsToken === true && proved && jkt !== null ? this.issuer.issuedAt(proved) : null;
+      request.keepsToken === true && proved && jkt !== null ? this.issuer.issuedAt(proved) : null;
     const presented = { generation, jkt, keyRefusal, keptSince };
     let now = 0;
     const rotate = () => {
       now = this.clock();
       const times = { now, window: this.lifetimes.retryWindow * 1000, ttl: this.ttl };
-      return this.store.refresh(id, renewal, presented, times);
+      return this.store.refresh(id, request, presented, times);
     };
     const transition = await (proved && !keyRefusal ? this.restoreAndRetry(id, proved, rotate) : rotate());
     if (keyRefusal && transition.outcome === 'unknown') return { outcome: keyRefusal, grantId: id };
-    if (transition.outcome !== 'active') return this.refuse(transition, token, renewal);
+    if (transition.outcome !== 'active') return this.refuse(transition, token, request);
     const { grant } = transition;
     // A token from before the client kept its tokens is still retried, inside its window.
     const isKept = keptSince !== null && grant.generation === generation;
@@ -112,7 +112,7 @@ export class GrantEngine {
     const name = isKept || grant.rotatedAt === now ? 'refreshed' : 'retried';
     this.count(name);
     const started = isKept ? { ...grant, rotatedAt: now } : grant;
-    const next = this.issuer.pair(token.handle, started, renewal, now);
+    const next = this.issuer.pair(token.handle, started, request, now);
     const pair = isKept ? { ...next, refreshToken } : next;
     return { outcome: 'granted', transition: name, grantId: id, grant: started, pair };
   }

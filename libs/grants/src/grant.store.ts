@@ -128,8 +128,8 @@ export class GrantStore {
   }
 
   /** pending → active. Of concurrent calls with one code, exactly one succeeds. */
-  redeem(id: string, redemption: CodeExchange, { now, expired, ttl }: RedeemTimes): Promise<Transition> {
-    const { clientId, redirectUri, challenge, jkt, resources } = redemption;
+  redeem(id: string, exchange: CodeExchange, { now, expired, ttl }: RedeemTimes): Promise<Transition> {
+    const { clientId, redirectUri, challenge, jkt, resources } = exchange;
     return this.transition('grantRedeem', id, {
       client: clientId,
       resources,

@@ -4,7 +4,6 @@ import type { Login } from '#grants/grant.js';
 import type { Identity, User } from '#database/user/user.js';
 import { UserStore } from '#database/user/user.store.js';
 import { AuthorizeConfiguration, CLOCK, type Clock } from '../authorize.configuration.js';
-
 import { cookieName } from '../ui/cookie-name.js';
 import { seal } from './sealed.js';
 import { type ExternalSession, type Session, SessionStore } from './session.store.js';

@@ -80,8 +80,8 @@ export class TokenService {
     const scope = refreshScope(dto.scope);
     const { client, jkt, resources } = await this.authenticate(request, dto);
     const { clientId, keepsRefreshToken: keepsToken } = client;
-    const renewal = { clientId, jkt, scope, resources, keepsToken };
-    const result = await this.engine.refresh(refreshToken, renewal);
+    const refresh = { clientId, jkt, scope, resources, keepsToken };
+    const result = await this.engine.refresh(refreshToken, refresh);
     return this.answer(request, client, result, 'refresh token');
   }
 
