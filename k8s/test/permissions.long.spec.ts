@@ -131,8 +131,16 @@ describe('a development installation', () => {
   });
 
   describe('has in NATS', () => {
-    const { introspect, consumeProof, profile, applyRevocations, grantRevoked, clientChanged, userChanged } =
-      SUBJECTS;
+    const {
+      introspect,
+      consumeProof,
+      profile,
+      claims,
+      applyRevocations,
+      grantRevoked,
+      clientChanged,
+      userChanged,
+    } = SUBJECTS;
     const { userUpsert, userDisable, userDelete } = SUBJECTS;
     const STATUS = STATUS_SERVICES.map(statusSubject);
     const STATUS_INBOXES = STATUS_SERVICES.map((service) => `${statusInbox('_INBOX.operator', service)}.1`);
@@ -167,6 +175,7 @@ describe('a development installation', () => {
           introspect,
           consumeProof,
           profile,
+          claims,
           applyRevocations,
           userUpsert,
           userDisable,
@@ -177,7 +186,7 @@ describe('a development installation', () => {
         ],
       },
       resource: {
-        publish: [introspect, consumeProof, profile, RESOURCE_INBOX],
+        publish: [introspect, consumeProof, profile, claims, RESOURCE_INBOX],
         subscribe: [...BROADCASTS, statusSubject('resource'), '_INBOX.resource.1'],
       },
       operator: {

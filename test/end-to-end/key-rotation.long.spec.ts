@@ -142,7 +142,12 @@ async function keepRefreshing(): Promise<void> {
 }
 
 async function keepExchanging(): Promise<void> {
-  while (!load.ends) await me((await exchange())['access_token']);
+  while (!load.ends) {
+    const { access_token: token } = await exchange();
+    await me(token);
+    // Stays below the limit of live grants, which would revoke the grant that is refreshed.
+    await delivered(() => user.revoke(token));
+  }
 }
 
 /** Resolves after this many more requests of each kind. */
