@@ -25,6 +25,7 @@ Settings, which no command needs while "npm start" runs in this folder:
   SCOPES_FILE      client create, client handover, client update, client import, scope list, explain, doctor; scopes.yaml in the working directory if not set
   OTHER_API_URLS   scope list, with API_URL: to check the APIs of scopes
   TOKEN_KEYS       keys next, without --stdin
+  ID_TOKEN_KEYS    keys next --id-token and keys public, without --stdin
   OPERATOR_NAME    your name in the audit trail; the name of the system's user if not set`;
 
 export async function runCommand(): Promise<number> {

@@ -3,11 +3,12 @@ import { AuditModule } from '#audit/audit.module.js';
 import { AuditPublisher } from '#audit/publisher.js';
 import { DatabaseModule } from '#database/database.module.js';
 import { GrantsModule } from '#grants/grants.module.js';
-import { KeyRingRecorder } from '#grants/key-ring-recorder.service.js';
+import { KeyRingRecorder, type RecordedRing } from '#grants/key-ring-recorder.service.js';
 import { NatsRevocationPublisher, RevocationPublisher } from '#grants/revocation.publisher.js';
 import { INVALIDATIONS } from '#messaging/contract.js';
 import { StatusReport } from '#platform/status/status-report.js';
 import { LogoutPublisher } from '#messaging/logout/logout-publisher.js';
+import { LOGOUT_TOKEN_LIFETIME_S } from '#oauth/openid/logout-token.js';
 import { SigningKeys } from '#oauth/openid/signing-keys.js';
 import { parseScopes } from '#oauth/scope-file.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
@@ -37,8 +38,11 @@ const TRANSITIONS = [
 export class CoreModule {
   constructor(keys: KeyRingRecorder, audit: AuditPublisher, idTokenKeys: SigningKeys, status: StatusReport) {
     status.register('id_token_keys', () => idTokenKeys.roles);
-    keys.onChange(({ key, previousKey }) =>
-      audit.record({ type: 'token_key.changed', detail: { key, previous_key: previousKey } }),
+    keys.onChange(({ ring, key, previousKey }) =>
+      audit.record({
+        type: 'token_key.changed',
+        detail: { key, previous_key: previousKey, ...(ring !== 'token' && { alg: ring }) },
+      }),
     );
   }
 
@@ -74,6 +78,7 @@ export class CoreModule {
           imports: connections,
           tokenKeys: configuration.TOKEN_KEYS,
           lifetimes: lifetimesOf(configuration),
+          otherRings: idTokenRings(configuration),
           publisher: { provide: RevocationPublisher, useClass: NatsRevocationPublisher },
           transitions: TRANSITIONS,
         }),
@@ -124,4 +129,16 @@ export function readScopes({
 }: TokenConfiguration): ConfigurationFile<ScopeCatalogue> {
   const known = { apiUrl, apis, openid: keys !== '' };
   return readConfigurationFile('SCOPES_FILE', SCOPES_FILE, (file) => parseScopes(file, known));
+}
+
+function idTokenRings({
+  signingKeys,
+  ACCESS_TOKEN_LIFETIME,
+  CLOCK_SKEW,
+}: TokenConfiguration): RecordedRing[] {
+  return signingKeys.algorithms.map((ring) => ({
+    ring,
+    ids: signingKeys.ids.filter(({ alg }) => alg === ring).map(({ id }) => id),
+    lifetimeS: Math.max(ACCESS_TOKEN_LIFETIME, LOGOUT_TOKEN_LIFETIME_S) + CLOCK_SKEW,
+  }));
 }

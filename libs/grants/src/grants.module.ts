@@ -1,11 +1,12 @@
 import { type DynamicModule, Module, type Provider } from '@nestjs/common';
+import { TokenKeyStore } from '#database/token-key/token-key.store.js';
 import { StatusReport } from '#platform/status/status-report.js';
 import { Metrics } from '#platform/telemetry/metrics.js';
 import type { GrantTransition } from './grant.js';
 import { GRANT_CLOCK, GrantEngine } from './grant-engine.js';
 import { COUNT_TRANSITION, countTransitions, GrantStore } from './grant.store.js';
 import { KeyRing } from './key-ring.js';
-import { KeyRingRecorder } from './key-ring-recorder.service.js';
+import { KeyRingRecorder, type RecordedRing, tokenRing } from './key-ring-recorder.service.js';
 import { LIFETIMES, type Lifetimes } from './lifetimes.js';
 import { PushedRequestStore } from './pushed-request.store.js';
 import { RevocationPublisher } from './revocation.publisher.js';
@@ -19,6 +20,8 @@ export interface GrantsOptions {
   /** For KeyRing.parse. */
   readonly tokenKeys: string;
   readonly lifetimes: Lifetimes;
+  /** Further rings that this process signs with. */
+  readonly otherRings?: readonly RecordedRing[];
   readonly publisher: Provider<RevocationPublisher>;
   /** Transitions that this process makes. */
   readonly transitions: readonly GrantTransition[];
@@ -32,7 +35,14 @@ export class GrantsModule {
     status.register('keys', () => keys.keys);
   }
 
-  static forRoot({ imports, tokenKeys, lifetimes, publisher, transitions }: GrantsOptions): DynamicModule {
+  static forRoot({
+    imports,
+    tokenKeys,
+    lifetimes,
+    otherRings = [],
+    publisher,
+    transitions,
+  }: GrantsOptions): DynamicModule {
     const keys = KeyRing.parse(tokenKeys);
     const codec = new TokenCodec(keys);
     return {
@@ -50,7 +60,12 @@ export class GrantsModule {
         { provide: TokenCodec, useValue: codec },
         { provide: TokenIssuer, useValue: new TokenIssuer(codec, lifetimes) },
         publisher,
-        KeyRingRecorder,
+        {
+          provide: KeyRingRecorder,
+          inject: [TokenKeyStore],
+          useFactory: (store: TokenKeyStore) =>
+            new KeyRingRecorder([tokenRing(keys, lifetimes), ...otherRings], store),
+        },
         ...STORES_AND_SERVICES,
       ],
       exports: [KeyRing, KeyRingRecorder, TokenIssuer, RevocationPublisher, ...STORES_AND_SERVICES],

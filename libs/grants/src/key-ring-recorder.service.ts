@@ -1,16 +1,30 @@
-import {
-  Inject,
-  Injectable,
-  Logger,
-  type OnApplicationBootstrap,
-  type OnApplicationShutdown,
-} from '@nestjs/common';
-import { TokenKeyStore } from '#database/token-key/token-key.store.js';
+import { Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { type KeyRingName, TokenKeyStore } from '#database/token-key/token-key.store.js';
 import { KeyRing } from './key-ring.js';
-import { LIFETIMES, type Lifetimes } from './lifetimes.js';
+import type { Lifetimes } from './lifetimes.js';
+
+/** Keys to record; the first one signs. */
+export interface RecordedRing {
+  readonly ring: KeyRingName;
+  readonly ids: readonly string[];
+  /** Longest lifetime in seconds of what the ring signs. */
+  readonly lifetimeS: number;
+}
+
+export function tokenRing(
+  keys: KeyRing,
+  { code, accessToken, refreshToken, clockSkew }: Lifetimes,
+): RecordedRing {
+  return {
+    ring: 'token',
+    ids: keys.keys.map(({ id }) => id),
+    lifetimeS: Math.max(code, accessToken, refreshToken) + clockSkew,
+  };
+}
 
 /** Ids of the key that this process signs with and of the key recorded last. */
 export interface SigningKeyChange {
+  readonly ring: KeyRingName;
   readonly key: string;
   readonly previousKey: string;
 }
@@ -19,30 +33,23 @@ const INTERVAL_S = 60 * 60;
 const RETRY_S = 60;
 
 /**
- * Records the signing key in PostgreSQL at startup and every hour, with the latest time at which live tokens may need it. Requests do
- * not wait. The time includes one more hour, because a process may sign until its next record.
+ * Records the signing key of each ring in PostgreSQL at startup and every hour, with the latest time at which live tokens may need it.
+ * Requests do not wait. The time includes one more hour, because a process may sign until its next record.
  */
-@Injectable()
 export class KeyRingRecorder implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('Keys');
-  private readonly ids: readonly string[];
-  private readonly lifetimeS: number;
   private readonly listeners = new Set<(change: SigningKeyChange) => void>();
   private timer: NodeJS.Timeout | undefined;
-  private wasRecorded = false;
+  private readonly recorded = new Set<KeyRingName>();
   private isFailing = false;
   private isShutDown = false;
 
   constructor(
-    keys: KeyRing,
-    @Inject(LIFETIMES) { code, accessToken, refreshToken, clockSkew }: Lifetimes,
+    private readonly rings: readonly RecordedRing[],
     private readonly store: TokenKeyStore,
-  ) {
-    this.ids = keys.keys.map(({ id }) => id);
-    this.lifetimeS = Math.max(code, accessToken, refreshToken) + clockSkew + INTERVAL_S;
-  }
+  ) {}
 
-  /** Calls back once, if this process starts with another signing key than the one recorded last. */
+  /** Calls back once per ring, if this process starts with another signing key than the one recorded last. */
   onChange(listener: (change: SigningKeyChange) => void): void {
     this.listeners.add(listener);
   }
@@ -64,12 +71,15 @@ export class KeyRingRecorder implements OnApplicationBootstrap, OnApplicationShu
   }
 
   private async record(): Promise<boolean> {
-    const [key = ''] = this.ids;
     try {
-      const previousKey = await this.store.recordRing(this.ids, this.lifetimeS);
-      // During a rollout processes sign with different keys, so only the first record of a process counts.
-      if (!this.wasRecorded && previousKey !== null && previousKey !== key) this.notify({ key, previousKey });
-      this.wasRecorded = true;
+      for (const { ring, ids, lifetimeS } of this.rings) {
+        const [key = ''] = ids;
+        const previousKey = await this.store.recordRing(ids, lifetimeS + INTERVAL_S, ring);
+        // During a rollout processes sign with different keys, so only the first record of a process counts.
+        if (!this.recorded.has(ring) && previousKey !== null && previousKey !== key)
+          this.notify({ ring, key, previousKey });
+        this.recorded.add(ring);
+      }
       return true;
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);

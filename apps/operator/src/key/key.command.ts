@@ -1,3 +1,4 @@
+import { Option } from 'commander';
 import { InputError } from '../command-line/input.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
 import {
@@ -9,13 +10,16 @@ import {
   printTable,
   warn,
 } from '../command-line/output.js';
-import { readSecretLine } from '../command-line/secret-input.js';
+import { readSecretLine, readSecretText } from '../command-line/secret-input.js';
 import { commandToPaste } from '../command-line/shell.js';
 import { readSettings } from '../settings/read-settings.js';
-import { ChangeSettings, KeySettings } from '../settings/settings.js';
+import { ChangeSettings, IdTokenKeySettings, KeySettings } from '../settings/settings.js';
 import type { ServiceStatus } from '#platform/status/status-report.js';
 import { countByService, type ReportedKey } from './key-report.js';
-import { prepareStep, reportKeys } from './key.service.js';
+import { SIGNING_ALGORITHMS, type SigningAlgorithm, SigningKeys } from '#oauth/openid/signing-keys.js';
+import { publicIdTokenKeys } from '#oauth/openid/generate-keys.js';
+import type { IdTokenKeyStep } from './id-token-rotation.js';
+import { prepareIdTokenStep, prepareStep, reportKeys } from './key.service.js';
 import { type RotationStep, STEPS } from './rotation.js';
 
 export function keyCommand(): OperatorCommand {
@@ -31,17 +35,37 @@ export function keyCommand(): OperatorCommand {
 
   keys
     .command('next')
-    .description('print the next value of TOKEN_KEYS, which contains the keys: keep it secret')
-    .option('--stdin', 'read the current value from a line of stdin, not from TOKEN_KEYS')
+    .description(
+      'print the next value of TOKEN_KEYS or ID_TOKEN_KEYS, which contains the keys: keep it secret',
+    )
+    .option('--stdin', 'read the current value from stdin, not from the environment')
+    .option('--id-token', 'rotate the keys of ID tokens: ID_TOKEN_KEYS of the token app')
+    .addOption(
+      new Option(
+        '--alg <alg>',
+        'algorithm of --id-token; by default the one in rotation, else RS256',
+      ).choices(SIGNING_ALGORITHMS),
+    )
     .option('--begin', 'begin a rotation although live tokens still need a key of the last one')
     .jsonOption()
     .notes(
       'A rotation has three steps: 1 add a new key, which every process can then verify; 2 sign with it; 3 remove the old key, when ' +
         'no live token needs it. Run this for each, set the value for authorize and token, and restart all their processes. It refuses a ' +
-        'step that would log users out. The value goes to stdout, the explanation to stderr. It changes nothing by itself.',
+        'step that would log users out, or make applications refuse ID tokens. The value goes to stdout, the explanation to stderr. It changes nothing by itself.',
     )
-    .examples('keys next', 'keys next --stdin < current-keys > next-keys')
+    .examples(
+      'keys next',
+      'keys next --stdin < current-keys > next-keys',
+      'keys next --id-token --stdin < current-keys > next-keys',
+    )
     .action(next);
+
+  keys
+    .command('public')
+    .description('print the public keys of ID_TOKEN_KEYS, which the authorize app has')
+    .option('--stdin', 'read the private keys from stdin, not from ID_TOKEN_KEYS')
+    .examples('keys public --stdin < id-token-keys > id-token-public-keys')
+    .action(printPublicKeys);
 
   return keys;
 }
@@ -76,11 +100,17 @@ async function list(options: JsonOption): Promise<void> {
   });
 }
 
-async function next({
-  json,
-  stdin,
-  begin = false,
-}: JsonOption & { stdin?: true; begin?: boolean }): Promise<void> {
+interface NextOptions extends JsonOption {
+  readonly stdin?: true;
+  readonly begin?: boolean;
+  readonly idToken?: true;
+  readonly alg?: SigningAlgorithm;
+}
+
+async function next(options: NextOptions): Promise<void> {
+  if (options.idToken) return nextIdToken(options);
+  const { json, stdin, begin = false, alg } = options;
+  if (alg) throw new InputError(['--alg: only with --id-token']);
   const given = stdin && { TOKEN_KEYS: await presentKeys() };
   const settings = readSettings(KeySettings, { ...process.env, ...given });
   const step = await prepareStep(settings, begin);
@@ -88,6 +118,61 @@ async function next({
     process.stderr.write(`${explain(step)}\n`);
     printRaw(step.tokenKeys);
   });
+}
+
+async function nextIdToken({ json, stdin, begin = false, alg }: NextOptions): Promise<void> {
+  const given = stdin && { ID_TOKEN_KEYS: await presentIdTokenKeys() };
+  const settings = readSettings(IdTokenKeySettings, { ...process.env, ...given });
+  const step = await prepareIdTokenStep(settings, { begin, alg });
+  printResult({ json }, { ...step, idTokenKeys: undefined, id_token_keys: step.idTokenKeys }, () => {
+    process.stderr.write(`${explainIdToken(step)}\n`);
+    printRaw(step.idTokenKeys);
+  });
+}
+
+/** Needs no service: the input alone determines the output. */
+async function printPublicKeys({ stdin }: { stdin?: true }): Promise<void> {
+  const text = stdin
+    ? await presentIdTokenKeys()
+    : checkedIdTokenKeys(process.env.ID_TOKEN_KEYS ?? '', 'ID_TOKEN_KEYS');
+  printRaw(publicIdTokenKeys(text));
+}
+
+async function presentIdTokenKeys(): Promise<string> {
+  return checkedIdTokenKeys(await readSecretText('--stdin', 'the value of ID_TOKEN_KEYS'), '--stdin');
+}
+
+/** @throws InputError that does not contain the text */
+function checkedIdTokenKeys(text: string, source: string): string {
+  if (text.trim() === '')
+    throw new InputError([`${source}: it is empty: give the private keys of the token app`]);
+  let keys: SigningKeys;
+  try {
+    keys = SigningKeys.parse(text);
+  } catch (error) {
+    throw new InputError([`${source}: this is not a value of ID_TOKEN_KEYS: ${(error as Error).message}`]);
+  }
+  if (!keys.canSign) throw new InputError([`${source}: give the private keys, which the token app has`]);
+  return text;
+}
+
+function explainIdToken({ step, action, alg, keys }: IdTokenKeyStep): string {
+  const named = keys.join(', ');
+  const what = {
+    add: `adds the new ${alg} key ${named}, which is published and signs nothing yet`,
+    sign: `signs with ${named}, which applications have had time to fetch`,
+    remove: `removes ${named}: the ID tokens that it signed have expired`,
+  }[action];
+  const authorize =
+    action === 'sign'
+      ? ''
+      : ' Set its public keys for authorize (keys public), and restart every process of it.';
+  const then = step === STEPS ? commandToPaste('keys', 'list') : commandToPaste('keys', 'next', '--id-token');
+  return (
+    `Step ${step} of ${STEPS} ${what}.\n` +
+    'The next value of ID_TOKEN_KEYS is on stdout, and is secret. Set it for token, and restart every process of token.' +
+    `${authorize}\nThen:${then}\n`
+  );
 }
 
 /** Reads stdin without falling back to TOKEN_KEYS: an empty pipe means that the previous command failed. */

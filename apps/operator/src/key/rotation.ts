@@ -42,13 +42,8 @@ export function nextStep({ tokenKeys, begin, statuses, records, now, newKey }: R
   const recorded = ids.map((id) => recordOf(id, records));
   const textOf = (id: string): string => texts[ids.indexOf(id)] ?? '';
 
-  const older = recorded.slice(1);
-  const fresh = older.find(({ neededUntil }) => neededUntil === null)?.id;
-  if (fresh !== undefined) {
-    const order = [fresh, ...ids.filter((id) => id !== fresh)];
-    return { step: 2, action: 'sign', keys: [fresh], tokenKeys: order.map(textOf).join(',') };
-  }
-  if (older.length === 0 || begin) {
+  const decided = decideStep(recorded, begin, now);
+  if (decided.action === 'add') {
     const added = newKey();
     return {
       step: 1,
@@ -57,22 +52,33 @@ export function nextStep({ tokenKeys, begin, statuses, records, now, newKey }: R
       tokenKeys: [...texts, added].join(','),
     };
   }
+  return { ...decided, tokenKeys: orderAfter(decided, ids).map(textOf).join(',') };
+}
+
+export type Decision =
+  | { readonly step: 1; readonly action: 'add'; readonly keys: readonly string[] }
+  | { readonly step: 2; readonly action: 'sign'; readonly keys: readonly string[] }
+  | { readonly step: 3; readonly action: 'remove'; readonly keys: readonly string[] };
+
+/** @param recorded keys of the ring, in its order @throws UnsafeStepError while live tokens need the older keys */
+export function decideStep(recorded: readonly RecordedKey[], begin: boolean, now: Date): Decision {
+  const older = recorded.slice(1);
+  const fresh = older.find(({ neededUntil }) => neededUntil === null)?.id;
+  if (fresh !== undefined) return { step: 2, action: 'sign', keys: [fresh] };
+  if (older.length === 0 || begin) return { step: 1, action: 'add', keys: [] };
   const unneeded = older.filter((record) => !isNeeded(record, now)).map(({ id }) => id);
-  if (unneeded.length > 0)
-    return {
-      step: 3,
-      action: 'remove',
-      keys: unneeded,
-      tokenKeys: ids
-        .filter((id) => !unneeded.includes(id))
-        .map(textOf)
-        .join(','),
-    };
+  if (unneeded.length > 0) return { step: 3, action: 'remove', keys: unneeded };
   const waits = older.map(({ id, neededUntil }) => `${id} until ${neededUntil?.toISOString()}`);
   throw new UnsafeStepError(
     `live tokens may need ${waits.join(', ')}: without the key they would be refused. Run this again then; ` +
       'to begin another rotation earlier, add --begin',
   );
+}
+
+/** Ids of the ring after a step that adds no key. */
+export function orderAfter({ action, keys }: Decision, ids: readonly string[]): string[] {
+  const others = ids.filter((id) => !keys.includes(id));
+  return action === 'sign' ? [...keys, ...others] : others;
 }
 
 /** Requires that every running process has exactly this key ring, and that each app is running. */
@@ -93,7 +99,7 @@ function requireEverywhere(ids: readonly string[], { processes, problems }: KeyR
     );
 }
 
-function recordOf(id: string, records: readonly RecordedKey[]): RecordedKey {
+export function recordOf(id: string, records: readonly RecordedKey[]): RecordedKey {
   const record = records.find((one) => one.id === id);
   if (record) return record;
   throw new UnsafeStepError(

@@ -1,4 +1,5 @@
 import { type AuditRetention, DEFAULT_AUDIT_RETENTION } from '#audit/retention.js';
+import { ID_TOKEN_KEYS_RULE, SigningKeys } from '#oauth/openid/signing-keys.js';
 import {
   AuditUrlVariable,
   DEFAULT_SCHEMA,
@@ -6,6 +7,7 @@ import {
   KeysVariable,
   NumberVariable,
   OriginVariable,
+  ParsedVariable,
   SchemaVariable,
   UrlsVariable,
 } from '#platform/configuration/variables.js';
@@ -55,6 +57,15 @@ export class ChangeSettings extends DatabaseSettings {
 export class KeySettings extends ChangeSettings {
   /** Current value. Only this command needs the keys in its environment. */
   @KeysVariable() TOKEN_KEYS: string;
+}
+
+export class IdTokenKeySettings extends ChangeSettings {
+  /** Current value of the token app. Only this command needs the private keys in its environment. */
+  @ParsedVariable(parsePrivateKeys, ID_TOKEN_KEYS_RULE) ID_TOKEN_KEYS: string;
+}
+
+function parsePrivateKeys(text: string): void {
+  if (!SigningKeys.parse(text).canSign) throw new Error('it needs the private keys, which the token app has');
 }
 
 export class IssuerSettings extends DatabaseSettings {

@@ -32,6 +32,7 @@ const everywhere = (tokenKeys: string): ServiceStatus[] => [
 
 const recorded = (key: string, neededUntil: Date | null): RecordedKey => ({
   id: idOf(key),
+  ring: 'token',
   firstSeenAt: PAST,
   lastSignedAt: neededUntil && PAST,
   neededUntil,

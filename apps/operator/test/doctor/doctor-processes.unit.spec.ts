@@ -272,6 +272,7 @@ describe('doctor: token keys', () => {
   const [A, B] = ['aaaaaaaa', 'bbbbbbbb'];
   const record = (id: string, neededUntil: Date | null = FUTURE, firstSeenAt = PAST) => ({
     id,
+    ring: 'token' as const,
     firstSeenAt,
     lastSignedAt: neededUntil && PAST,
     neededUntil,

@@ -237,7 +237,7 @@ describe('operator doctor', () => {
   it('finds processes with another key, and a key that was removed too early', async () => {
     const neededUntil = "now() + interval '1 day'";
     await fixture.sql(
-      `INSERT INTO token_keys (id, last_signed_at, needed_until) VALUES ('0badc0de', now(), ${neededUntil})`,
+      `INSERT INTO token_keys (id, ring, last_signed_at, needed_until) VALUES ('0badc0de', 'token', now(), ${neededUntil})`,
     );
     await withProcess({ keys: [{ id: '12345678', role: 'signing' }] }, async () => {
       const found = await report();

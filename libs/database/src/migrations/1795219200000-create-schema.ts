@@ -235,13 +235,16 @@ async function createServerTables(runner: QueryRunner): Promise<void> {
       revoked_at  timestamptz,
       CONSTRAINT resource_servers_method_check CHECK (num_nonnulls(secret_hash, jwks, jwks_uri) = 1)
     )`);
-  // Records which token keys have signed, and until when live tokens may need them. Never stores the keys themselves.
+  // Records which keys of tokens and ID tokens have signed, and until when live tokens may need them. Never stores the keys themselves.
   await runner.query(`
     CREATE TABLE token_keys (
-      id             text PRIMARY KEY CHECK (id ~ '^[0-9a-f]{8}$'),
+      id             text PRIMARY KEY,
+      ring           text NOT NULL CHECK (ring IN ('token', 'RS256', 'ES256', 'EdDSA')),
       first_seen_at  timestamptz NOT NULL DEFAULT now(),
       last_signed_at timestamptz,
-      needed_until   timestamptz
+      needed_until   timestamptz,
+      CONSTRAINT token_keys_id_check
+        CHECK (id ~ CASE ring WHEN 'token' THEN '^[0-9a-f]{8}$' ELSE '^[A-Za-z0-9_-]{43}$' END)
     )`);
 }
 

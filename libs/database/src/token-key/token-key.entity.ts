@@ -1,11 +1,17 @@
 import { Column, CreateDateColumn, Entity, PrimaryColumn } from 'typeorm';
 
-/** Signing history of a key that was in the key ring at some time. */
+/** Keys of which the first one signs: the keys of tokens, or the keys of ID tokens of one algorithm. */
+export type KeyRingName = 'token' | 'RS256' | 'ES256' | 'EdDSA';
+
+/** Signing history of a key that was in its key ring at some time. */
 @Entity('token_keys')
 export class TokenKeyEntity {
-  /** Hash of the key, eight hexadecimal digits. */
+  /** Hash of the key: eight hexadecimal digits, or the thumbprint (RFC 7638) of a key of ID tokens. */
   @PrimaryColumn({ type: 'text' })
   id: string;
+
+  @Column({ type: 'text' })
+  ring: KeyRingName;
 
   @CreateDateColumn({ name: 'first_seen_at', type: 'timestamptz' })
   firstSeenAt: Date;

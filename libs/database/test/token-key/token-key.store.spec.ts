@@ -65,6 +65,26 @@ describe('TokenKeyStore', () => {
       expect([lastSignedAt, neededUntil]).toEqual([expect.any(Date), expect.any(Date)]);
   });
 
+  it('keeps the keys of ID tokens apart, by algorithm', async () => {
+    const [rsa, nextRsa, ec] = ['A', 'B', 'C'].map((letter) => letter.repeat(43)) as [string, string, string];
+    await store.recordRing([CURRENT], 90 * DAY_S);
+    expect(await store.recordRing([rsa], DAY_S, 'RS256')).toBeNull();
+    expect(await store.recordRing([ec], DAY_S, 'ES256')).toBeNull();
+    expect(await store.recordRing([rsa, nextRsa], DAY_S, 'RS256')).toBe(rsa);
+    expect([await neededDays(rsa), await neededDays(nextRsa)]).toEqual([1, null]);
+    expect(await store.recordRing([nextRsa, rsa], DAY_S, 'RS256')).toBe(rsa);
+    expect(await store.recordRing([ec], DAY_S, 'ES256')).toBe(ec);
+    expect((await store.list()).map(({ id }) => id)).toEqual([CURRENT]);
+    const known = await store.listIdTokenKeys();
+    expect(new Map(known.map(({ id, ring }) => [id, ring]))).toEqual(
+      new Map([
+        [rsa, 'RS256'],
+        [nextRsa, 'RS256'],
+        [ec, 'ES256'],
+      ]),
+    );
+  });
+
   it('stores only ids, enforced by a constraint', async () => {
     await expect(store.recordRing(['A'.repeat(43)], 1)).rejects.toThrow('token_keys_id_check');
   });

@@ -6,7 +6,7 @@ export const LOGOUT_TOKEN_TYPE = 'logout+jwt';
 const EVENT = 'http://schemas.openid.net/event/backchannel-logout';
 
 /** Seconds. 2.4: "preferably at most two minutes in the future". */
-const LIFETIME = 120;
+export const LOGOUT_TOKEN_LIFETIME_S = 120;
 
 /** Claims of a logout token, without `nonce` (Back-Channel Logout 1.0 2.4). Times are in seconds since the epoch. */
 export interface LogoutTokenClaims {
@@ -31,7 +31,7 @@ export function logoutTokenClaims(
     sub: subjectOf(rule, ended.userId),
     aud: clientId,
     iat,
-    exp: iat + LIFETIME,
+    exp: iat + LOGOUT_TOKEN_LIFETIME_S,
     jti: ended.id,
     events: { [EVENT]: {} },
     ...(ended.session !== undefined && { sid: sessionIdFor(clientId, ended.session) }),
