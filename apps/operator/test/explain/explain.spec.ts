@@ -176,7 +176,7 @@ describe('explain --client', () => {
     const { stdout } = await bench.run(['explain', '--client', CLIENT]);
     expect(stdout).toMatch(/^Since \S+, 4 requests of sc_abc.* refused; 1 other event\.$/m);
     expect(stdout).toContain('2 × The code or token has expired');
-    expect(stdout).toMatch(/^developer of the application: Redeem a code at once/m);
+    expect(stdout).toMatch(/^developer of the application: Redeem a code immediately/m);
   });
 
   it('reports that a client has no refusals', async () => {
