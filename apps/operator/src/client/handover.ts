@@ -51,6 +51,8 @@ export function handoverText(
     redirect_uri: redirectUri,
     scope: scopes.join(' '),
   });
+  // Required with the scope openid (OpenID Connect Core 3.1.2.1).
+  if (scopes.includes(OPENID)) authorization.set('response_type', 'code');
   const parameters = `${authorization}&state=$STATE&code_challenge=$CHALLENGE&code_challenge_method=S256`;
   const idField = idFieldOf(clientId);
   const start = requirePar

@@ -165,8 +165,11 @@ it('operator client handover has the OpenID section only with the scope openid',
   const text = await textOf(await create('--scope', 'openid email', '--subject', 'pairwise'));
   expect(text).toContain('| discovery | https://api.example.com/.well-known/openid-configuration |');
   expect(text).toContain('| scopes | openid email |');
+  expect(text).toContain('&response_type=code&');
   expect(text).toContain('| ID tokens are signed with | RS256 |');
   expect(text).toContain('hosts than app.example.com');
   expect(text).toContain('curl -sS https://api.example.com/userinfo ');
-  expect(await textOf(await create())).not.toContain('OpenID Connect');
+  const plain = await textOf(await create());
+  expect(plain).not.toContain('OpenID Connect');
+  expect(plain).not.toContain('response_type');
 });
