@@ -1,7 +1,7 @@
 import type { RecordedKey } from '#database/token-key/token-key.store.js';
 import type { ServiceStatus } from '#platform/status/status-report.js';
 
-export type RingProcess = ServiceStatus & Required<Pick<ServiceStatus, 'keys'>>;
+type RingProcess = ServiceStatus & Required<Pick<ServiceStatus, 'keys'>>;
 
 const RING_APPS = ['authorize', 'token'];
 
