@@ -120,7 +120,14 @@ export const PAGE_ENDPOINTS: readonly Endpoint[] = [
   form(ENDPOINTS.language, 'language', (_actor, variant) => ({
     locale: choose(variant, 0, ['en', 'ar', 'browser']),
   })),
+  endpoint(`GET ${ENDPOINTS.logout}`, [200, 303], async (actor, variant) =>
+    draft(actor, 'authorize', ['GET', ENDPOINTS.logout], {
+      query: { client_id: actor.client(bit(variant, 0)).id, state: 'left' },
+      headers: { Cookie: await actor.session() },
+    }),
+  ),
   form(ENDPOINTS.logout, 'logout', () => ({}), true),
+  form(ENDPOINTS.logoutConfirm, 'end_session', () => ({}), true),
   form(ENDPOINTS.logoutEverywhere, 'logout_everywhere', () => ({}), true),
   withConnectedApp(page(ENDPOINTS.connectedApps)),
   withConnectedApp(
