@@ -60,7 +60,7 @@ export async function nextIdTokenStep(input: IdTokenRotationInput): Promise<IdTo
   return { ...decided, alg, idTokenKeys: JSON.stringify({ keys: next }) };
 }
 
-/** Algorithm with more than one key, whose rotation is in progress. */
+/** The algorithm that is being rotated: it has more than one key. */
 const rotating = (keys: SigningKeys): SigningAlgorithm | undefined =>
   keys.algorithms.find((alg) => keys.ids.filter((key) => key.alg === alg).length > 1);
 

@@ -13,7 +13,7 @@ const [OLD, NEW, EC, NEW_EC] = [rsa(), rsa(), ec(), ec()];
 
 const valueOf = (...keys: KeyObject[]): string =>
   JSON.stringify({ keys: keys.map((key) => key.export({ format: 'jwk' })) });
-/** SigningKeys requires an RSA key beside every other key. */
+/** SigningKeys requires an RSA key in every ring. */
 const idOf = (key: KeyObject): string =>
   SigningKeys.parse(valueOf(key, key === OLD ? NEW : OLD)).ids[0]?.id ?? '';
 const namesOf = (value: string): string[] =>
@@ -145,7 +145,7 @@ describe('the next step of a rotation of ID token keys', () => {
     await expect(next(keys, [recorded(OLD, FUTURE)])).rejects.toThrow(/no process has recorded key/);
   });
 
-  it('is refused for an algorithm without a key, whose first key would sign at once', async () => {
+  it('is refused for an algorithm without a key, because its first key would sign immediately', async () => {
     await expect(next([OLD], [recorded(OLD, FUTURE)], { alg: 'EdDSA' })).rejects.toThrow(/no key of EdDSA/);
   });
 });
