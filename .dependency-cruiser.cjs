@@ -24,7 +24,7 @@ module.exports = {
       { path: '^(apps|libs)/[^/]+/src' },
       { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
     ),
-    // Layers, from the bottom: oauth and platform; messaging, database and openapi; introspection, audit and grants; apps.
+    // Layers, from the bottom: oauth and platform; messaging, database, openapi and ui; introspection, audit and grants; apps.
     only(
       'oauth-alone',
       'the rules of the protocol are pure functions',
@@ -72,6 +72,12 @@ module.exports = {
       'events are published, and know no feature',
       { path: '^libs/audit/src' },
       { path: '^libs/(?!audit/|oauth/|platform/|messaging/)' },
+    ),
+    only(
+      'ui-above-oauth-and-platform',
+      'the design system knows no page',
+      { path: '^libs/ui/src' },
+      { path: '^libs/(?!ui/|oauth/|platform/)' },
     ),
     only(
       'ui-knows-no-feature',

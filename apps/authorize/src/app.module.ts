@@ -14,9 +14,9 @@ import { LoginModule } from './login/login.module.js';
 import { LogoModule } from './logo/logo.module.js';
 import { SessionModule } from './session/session.module.js';
 import { OidcLoginModule } from './oidc-login/oidc-login.module.js';
-import { readBrand } from './ui/brand/brand.js';
+import { readBrand } from '#ui/brand/brand.js';
 import { malformedRequestPage } from './ui/errors/error.page.js';
-import { PAGE_HEADERS } from './ui/page-headers.js';
+import { PAGE_HEADERS } from '#ui/page-headers.js';
 import { UiModule } from './ui/ui.module.js';
 
 @Module({})

@@ -17,8 +17,8 @@ import { StatusReport } from '#platform/status/status-report.js';
 import { Metrics } from '#platform/telemetry/metrics.js';
 import { AuthorizeConfiguration, CLOCK } from './authorize.configuration.js';
 import { ConfirmingRevocationPublisher } from './revocation.publisher.js';
-import { formTargets } from './ui/page-headers.js';
-import type { Brand } from './ui/brand/brand.js';
+import { formTargets } from '#ui/page-headers.js';
+import type { Brand } from '#ui/brand/brand.js';
 import { UiOptions } from './ui/page.responder.js';
 
 @Module({})

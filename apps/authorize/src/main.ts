@@ -3,7 +3,7 @@ import { loadConfiguration } from '#platform/configuration/load-configuration.js
 import { authorizeApp } from './app.module.js';
 import { AuthorizeConfiguration } from './authorize.configuration.js';
 import { readScopes } from './core.module.js';
-import { readBrand } from './ui/brand/brand.js';
+import { readBrand } from '#ui/brand/brand.js';
 
 main(async () => {
   const configuration = loadConfiguration(AuthorizeConfiguration, process.env, [readBrand, readScopes]);

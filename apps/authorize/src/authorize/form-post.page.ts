@@ -1,6 +1,6 @@
-import { html, unchanged } from '../ui/html.js';
+import { html, unchanged } from '#ui/html.js';
 import type { Translator } from '../ui/i18n/translator.js';
-import { formTargets } from '../ui/page-headers.js';
+import { formTargets } from '#ui/page-headers.js';
 import type { Page } from '../ui/page.responder.js';
 
 export interface PostedResponse {

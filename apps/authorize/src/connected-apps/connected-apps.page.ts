@@ -3,7 +3,7 @@ import type { User } from '#database/user/user.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { appsUrl, revokeUrl } from '../urls.js';
 import { clientAvatar, flashBox, type FlashMessage } from '../ui/components.js';
-import { html, type Html } from '../ui/html.js';
+import { html, type Html } from '#ui/html.js';
 import type { Translator } from '../ui/i18n/translator.js';
 import type { Page } from '../ui/page.responder.js';
 

@@ -1,5 +1,5 @@
 import { ENDPOINTS } from '#oauth/endpoints.js';
-import { html } from '../ui/html.js';
+import { html } from '#ui/html.js';
 import type { Translator } from '../ui/i18n/translator.js';
 import type { Page } from '../ui/page.responder.js';
 

@@ -4,9 +4,9 @@ import { withQuery } from '../urls.js';
 import type { ValidatedRequest } from '../authorize/validated-request.js';
 import { csrfField } from '../session/csrf.guard.js';
 import { flashBox, type FlashMessage } from '../ui/components.js';
-import { html } from '../ui/html.js';
+import { html } from '#ui/html.js';
 import type { Translator } from '../ui/i18n/translator.js';
-import { formTargets } from '../ui/page-headers.js';
+import { formTargets } from '#ui/page-headers.js';
 import type { Page } from '../ui/page.responder.js';
 import { LOGIN_LIMITS, type LoginProblem } from './login.service.js';
 

@@ -3,9 +3,9 @@ import type { User } from '#database/user/user.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { csrfField } from '../session/csrf.guard.js';
 import { clientAvatar, flashBox, type FlashMessage } from '../ui/components.js';
-import { html } from '../ui/html.js';
+import { html } from '#ui/html.js';
 import type { Translator } from '../ui/i18n/translator.js';
-import { formTargets } from '../ui/page-headers.js';
+import { formTargets } from '#ui/page-headers.js';
 import type { Page } from '../ui/page.responder.js';
 import { withQuery } from '../urls.js';
 

@@ -13,7 +13,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Check } from '#oauth/error-guide/error-guide.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
-import { html, type Html } from '../ui/html.js';
+import { html, type Html } from '#ui/html.js';
 import { SessionCookie } from './session.service.js';
 
 /** Purpose of a form. The token of one purpose is not valid for another. */

@@ -1,7 +1,7 @@
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import type { Client, ClientLinks } from '#database/client/client.js';
 import type { User } from '#database/user/user.js';
-import { html, type Html } from './html.js';
+import { html, type Html } from '#ui/html.js';
 import type { MessageId, ShownScope, Translator } from './i18n/translator.js';
 
 /** Served from this origin, so that no third party sees the user. Screen readers skip it, because the name follows. */

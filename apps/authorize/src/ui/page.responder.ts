@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import type { Brand } from './brand/brand.js';
-import { html, type Html } from './html.js';
+import type { Brand } from '#ui/brand/brand.js';
+import { html, type Html } from '#ui/html.js';
 import type { Translator } from './i18n/translator.js';
-import { contentSecurityPolicy, type PageSources } from './page-headers.js';
+import { contentSecurityPolicy, type PageSources } from '#ui/page-headers.js';
 import { SCRIPT_PATH } from './script.controller.js';
 
 /** Configuration of the user interface, provided by the core module. */

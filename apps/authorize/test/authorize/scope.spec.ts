@@ -3,7 +3,7 @@ import { databaseDataSource, requestLimits } from '#database/connection/data-sou
 import { PATIENT_MS } from '#test/support/app-settings.js';
 import { SCOPES } from '#test/support/scopes.js';
 import { Translator } from '../../src/ui/i18n/translator.js';
-import { html } from '../../src/ui/html.js';
+import { html } from '#ui/html.js';
 import { authorizeAddress, REDIRECT_URI, redirectParameters } from '../support/authorize-app.js';
 import { useAuthorizeApp } from '../support/use-authorize-app.js';
 

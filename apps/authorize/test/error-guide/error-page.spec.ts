@@ -8,7 +8,7 @@ import type { AuthorizationResponse } from '../../src/authorize/authorization-re
 import type { CookieDiagnosis } from '../../src/session/cookie-diagnosis.service.js';
 import { ERROR_KINDS, type ErrorKind } from '../../src/ui/errors/error-kind.js';
 import { AuthorizeConfiguration } from '../../src/authorize.configuration.js';
-import { readBrand } from '../../src/ui/brand/brand.js';
+import { readBrand } from '#ui/brand/brand.js';
 import { ErrorFilter } from '../../src/error.filter.js';
 import { CATALOGUE, type MessageId } from '../../src/ui/i18n/translator.js';
 import { LanguageService } from '../../src/ui/i18n/language.service.js';

@@ -3,7 +3,7 @@ import { LOCALES } from '#oauth/locale.js';
 import { cpuTime } from '#test/support/cpu-time.js';
 import { dateLocale } from '../../src/ui/i18n/language.service.js';
 import { Translator } from '../../src/ui/i18n/translator.js';
-import { html } from '../../src/ui/html.js';
+import { html } from '#ui/html.js';
 
 describe('values in another text direction', () => {
   it('are isolated from the sentence around them by markup', () => {

@@ -56,7 +56,7 @@ const SECURITY_HEADERS: ResponseHeaders = {
 /** RFC 6797 7.2: "MUST NOT include the STS header field in HTTP responses conveyed over non-secure transport" */
 const HTTPS_HEADERS: ResponseHeaders = { 'Strict-Transport-Security': 'max-age=31536000; includeSubDomains' };
 
-/** @param own headers of the app, which override the defaults (authorize: page-headers.ts) */
+/** @param own headers of the app, which override the defaults (of pages: libs/ui/src/page-headers.ts) */
 export function responseHeaders(publicUrl: string, own: ResponseHeaders = {}): ResponseHeaders {
   return { ...SECURITY_HEADERS, ...(publicUrl.startsWith('https:') && HTTPS_HEADERS), ...own };
 }

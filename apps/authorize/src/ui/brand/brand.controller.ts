@@ -4,8 +4,8 @@ import { ENDPOINTS } from '#oauth/endpoints.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { ApiOperation } from '#openapi/operation.js';
 import { UiOptions } from '../page.responder.js';
-import { imagesOf } from './brand.js';
-import type { BrandImage } from './brand-image.js';
+import { imagesOf } from '#ui/brand/brand.js';
+import type { BrandImage } from '#ui/brand/brand-image.js';
 import { BRAND_OPERATION, IMMUTABLE } from './brand.openapi.js';
 
 @Controller(ENDPOINTS.brand)

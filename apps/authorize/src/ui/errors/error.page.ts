@@ -3,11 +3,11 @@ import { LOCALES } from '#oauth/locale.js';
 import type { OAuthError } from '#oauth/oauth-error.js';
 import type { MalformedRequestAnswer, MalformedRequestStatus } from '#platform/http/malformed-request.js';
 import type { Client } from '#database/client/client.js';
-import type { Brand } from '../brand/brand.js';
+import type { Brand } from '#ui/brand/brand.js';
 import { clientAvatar, clientLinks } from '../components.js';
-import { html, type Html } from '../html.js';
+import { html, type Html } from '#ui/html.js';
 import { type MessageId, Translator } from '../i18n/translator.js';
-import { contentSecurityPolicy, PAGE_HEADERS } from '../page-headers.js';
+import { contentSecurityPolicy, PAGE_HEADERS } from '#ui/page-headers.js';
 import { documentOf, type Page } from '../page.responder.js';
 import { ERROR_KINDS, type ErrorKind } from './error-kind.js';
 

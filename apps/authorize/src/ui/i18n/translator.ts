@@ -2,7 +2,7 @@ import { IntlMessageFormat } from 'intl-messageformat';
 import { LRUCache } from 'lru-cache';
 import type { Locale } from '#oauth/locale.js';
 import { type ScopeAccess, ScopeCatalogue } from '#oauth/scope.js';
-import { type Fragment, html, type Html, isolated } from '../html.js';
+import { type Fragment, html, type Html, isolated } from '#ui/html.js';
 import { ACCOUNT_MESSAGES, LOGIN_MESSAGES } from './account.messages.js';
 import { APPS_MESSAGES } from './apps.messages.js';
 import { BRAND_MESSAGES } from './brand.messages.js';

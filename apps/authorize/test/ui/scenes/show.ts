@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { contentSecurityPolicy } from '../../../src/ui/page-headers.js';
+import { contentSecurityPolicy } from '#ui/page-headers.js';
 import { documentOf, type Page as Content } from '../../../src/ui/page.responder.js';
 import type { AuthorizeApp } from '../../support/authorize-app.js';
 

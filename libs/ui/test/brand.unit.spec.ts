@@ -11,9 +11,9 @@ import {
   darkAccentOf,
   nearestAccent,
   SCHEMES,
-} from '../../src/ui/brand/accent.js';
-import { readImage } from '../../src/ui/brand/brand-image.js';
-import { type BrandSettings, readBrand } from '../../src/ui/brand/brand.js';
+} from '#ui/brand/accent.js';
+import { readImage } from '#ui/brand/brand-image.js';
+import { type BrandSettings, readBrand } from '#ui/brand/brand.js';
 
 const SETTINGS: BrandSettings = {
   PRODUCT_NAME: 'Quillmark',

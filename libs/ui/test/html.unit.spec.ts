@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { html } from '../../src/ui/html.js';
+import { html } from '#ui/html.js';
 
 describe('html', () => {
   it('escapes every value, in content and in attributes', () => {
