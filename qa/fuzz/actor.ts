@@ -1,6 +1,7 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { csrfToken, type FormPurpose } from '../../apps/authorize/src/session/csrf.guard.js';
+import { csrfToken } from '#ui/browser-cookie.js';
+import type { FormPurpose } from '../../apps/authorize/src/session/csrf.guard.js';
 import { type Answer, header } from './wire.js';
 import type { SecretKind } from './leaks.js';
 import type { TestEnvironment } from './test-environment.js';

@@ -1,8 +1,8 @@
 import type { User } from '#database/user/user.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { LOCALES, type Locale } from '#oauth/locale.js';
-import { csrfField } from '../session/csrf.guard.js';
 import { flashBox, type FlashMessage, pictureOrigins, userAvatar } from '../ui/components.js';
+import { csrfField } from '#ui/browser-cookie.js';
 import { html } from '#ui/html.js';
 import type { Translator } from '../ui/i18n/translator.js';
 import type { Page } from '../ui/page.responder.js';

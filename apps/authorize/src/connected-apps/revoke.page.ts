@@ -1,8 +1,8 @@
 import type { ConnectedApp } from '#database/grant/connected-app.store.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { revokeUrl } from '../urls.js';
-import { csrfField } from '../session/csrf.guard.js';
 import { clientAvatar } from '../ui/components.js';
+import { csrfField } from '#ui/browser-cookie.js';
 import { html, type Html } from '#ui/html.js';
 import type { Translator } from '../ui/i18n/translator.js';
 import type { Page } from '../ui/page.responder.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
-import { RandomCookie } from '../session/session.service.js';
+import { RandomCookie } from '#ui/browser-cookie.js';
 
 /**
  * Binds a login to the browser that started it (login CSRF, RFC 6749 10.12). The session cookie changes with each login, but
@@ -9,6 +9,6 @@ import { RandomCookie } from '../session/session.service.js';
 @Injectable()
 export class LoginCookie extends RandomCookie {
   constructor(configuration: AuthorizeConfiguration) {
-    super('login', configuration);
+    super('login', configuration.AUTH_URL);
   }
 }

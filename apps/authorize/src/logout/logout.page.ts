@@ -1,8 +1,8 @@
 import type { Client } from '#database/client/client.js';
 import type { User } from '#database/user/user.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
-import { csrfField } from '../session/csrf.guard.js';
 import { clientAvatar, flashBox, type FlashMessage } from '../ui/components.js';
+import { csrfField } from '#ui/browser-cookie.js';
 import { html } from '#ui/html.js';
 import type { Translator } from '../ui/i18n/translator.js';
 import { formTargets } from '#ui/page-headers.js';

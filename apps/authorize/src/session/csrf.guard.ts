@@ -1,4 +1,3 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import {
   applyDecorators,
@@ -13,7 +12,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Check } from '#oauth/error-guide/error-guide.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
-import { html, type Html } from '#ui/html.js';
+import { CSRF_FIELD, isCsrfToken } from '#ui/browser-cookie.js';
 import { SessionCookie } from './session.service.js';
 
 /** Purpose of a form. The token of one purpose is not valid for another. */
@@ -21,8 +20,6 @@ export type FormPurpose =
   'login' | 'logout' | 'end_session' | 'logout_everywhere' | 'consent' | 'language' | 'revoke' | 'revoke_all';
 
 export type FormFields = Readonly<Record<string, unknown>>;
-
-export const CSRF_FIELD = 'csrf_token';
 
 type Exemption = (fields: FormFields, configuration: AuthorizeConfiguration) => boolean;
 
@@ -83,25 +80,6 @@ class CsrfGuard implements CanActivate {
     if (origin !== undefined && origin !== 'null' && origin !== this.configuration.AUTH_URL)
       throw forbidden('the form was sent by another site', 'origin_mismatch', origin);
   }
-}
-
-/** Keyed with the session cookie, 256 random bits that other sites cannot read. The server needs no storage and no secret. */
-export function csrfToken(cookie: string, purpose: FormPurpose): string {
-  return mac(cookie, purpose).toString('base64url');
-}
-
-export function csrfField(cookie: string, purpose: FormPurpose): Html {
-  return html`<input type="hidden" name="${CSRF_FIELD}" value="${csrfToken(cookie, purpose)}" />`;
-}
-
-function isCsrfToken(presented: unknown, cookie: string, purpose: FormPurpose): boolean {
-  const bytes = Buffer.from(typeof presented === 'string' ? presented : '', 'base64url');
-  const expected = mac(cookie, purpose);
-  return bytes.length === expected.length && timingSafeEqual(bytes, expected);
-}
-
-function mac(cookie: string, purpose: FormPurpose): Buffer {
-  return createHmac('sha256', cookie).update(`csrf:${purpose}`).digest();
 }
 
 function forbidden(description: string, check: Check, value?: string | string[]): OAuthError {

@@ -1,10 +1,10 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Login } from '#grants/grant.js';
 import type { Identity, User } from '#database/user/user.js';
 import { UserStore } from '#database/user/user.store.js';
 import { AuthorizeConfiguration, CLOCK, type Clock } from '../authorize.configuration.js';
-import { cookieName } from '../ui/cookie-name.js';
+import { RandomCookie } from '#ui/browser-cookie.js';
 import { seal } from './sealed.js';
 import { type ExternalSession, type Session, SessionStore } from './session.store.js';
 
@@ -32,42 +32,11 @@ const FRESH_LOGIN_MS = 10 * 60_000;
 /** Maximum length of an ID token in a session, in characters. */
 const MAX_ID_TOKEN = 4_096;
 
-/** Kept until the browser is closed. */
-export abstract class RandomCookie {
-  private readonly name: string;
-  private readonly attributes: string;
-  private readonly inHeader: RegExp;
-
-  protected constructor(name: string, { AUTH_URL }: AuthorizeConfiguration) {
-    const secure = AUTH_URL.startsWith('https:');
-    this.name = cookieName(name, secure);
-    this.inHeader = new RegExp(`(?:^|;) *${this.name}=([A-Za-z0-9_-]{43}) *(?:;|$)`);
-    // Lax, so that users who follow links and redirects from other sites are recognized.
-    this.attributes = `Path=/; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
-  }
-
-  read(header: string | undefined): string | null {
-    return this.inHeader.exec(header ?? '')?.[1] ?? null;
-  }
-
-  generate(random: (size: number) => Buffer = randomBytes): string {
-    return random(32).toString('base64url');
-  }
-
-  set(value: string): string {
-    return `${this.name}=${value}; ${this.attributes}`;
-  }
-
-  clear(): string {
-    return `${this.name}=; ${this.attributes}; Max-Age=0`;
-  }
-}
-
 /** Before the login it only keys the CSRF tokens. The login replaces it with a new value, which identifies the session. */
 @Injectable()
 export class SessionCookie extends RandomCookie {
   constructor(configuration: AuthorizeConfiguration) {
-    super('session', configuration);
+    super('session', configuration.AUTH_URL);
   }
 }
 

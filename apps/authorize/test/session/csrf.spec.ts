@@ -1,5 +1,6 @@
 import { RequestMethod } from '@nestjs/common';
-import { csrfToken, type FormPurpose } from '../../src/session/csrf.guard.js';
+import { csrfToken } from '#ui/browser-cookie.js';
+import type { FormPurpose } from '../../src/session/csrf.guard.js';
 import { authorizeAddress, PASSWORD, REDIRECT_URI } from '../support/authorize-app.js';
 import { formsOf } from '#local/demo/page.js';
 import type { Browser } from '#test/support/browser.js';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Response } from 'supertest';
-import { csrfToken } from '../../src/session/csrf.guard.js';
+import { csrfToken } from '#ui/browser-cookie.js';
 import type { AuthorizeApp } from './authorize-app.js';
 
 export interface Try {

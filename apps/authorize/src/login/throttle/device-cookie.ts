@@ -3,7 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { User } from '#database/user/user.js';
 import { KeyRing } from '#grants/key-ring.js';
 import { AuthorizeConfiguration, CLOCK, type Clock } from '../../authorize.configuration.js';
-import { cookieName } from '../../ui/cookie-name.js';
+import { cookieName } from '#ui/browser-cookie.js';
 
 const DEVICE_DAYS = 180;
 

@@ -6,7 +6,7 @@ import { LIMITS } from '#oauth/parameters.js';
 import { type Locale, LOCALES } from '#oauth/locale.js';
 import { untranslated } from '#oauth/scope-file.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
-import { cookieName } from '../cookie-name.js';
+import { cookieName } from '#ui/browser-cookie.js';
 import { UiOptions } from '../page.responder.js';
 import { Translator } from './translator.js';
 
