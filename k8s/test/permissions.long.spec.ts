@@ -7,7 +7,8 @@ import { AUDIT_KINDS, AUDIT_STREAMS, AUDIT_TYPES, auditSubject } from '#audit/ev
 import { typesNamed } from '#audit/filter.js';
 import { auditEvents } from '#test/support/audit-trail.js';
 import { SUBJECTS } from '#messaging/contract.js';
-import { ensureLogoutQueue, LOGOUT_STREAM, LOGOUT_SUBJECTS } from '#messaging/logout/logout-queue.js';
+import { LOGOUT_STREAM, LOGOUT_SUBJECTS } from '#messaging/logout/logout-queue.js';
+import { ensureLogoutQueue } from '#messaging/logout/logout-stream.js';
 import { natsOptions } from '#messaging/nats.connection.js';
 import { STATUS_SERVICES, statusInbox, statusSubject } from '#messaging/service-status.js';
 import { pendingMigrations } from '#database/connection/migrate.js';

@@ -1,7 +1,7 @@
 import { connect } from '@nats-io/transport-node';
 import { DEFAULT_AUDIT_RETENTION } from '#audit/retention.js';
 import { ensureAuditStreams } from '#audit/streams.js';
-import { ensureLogoutQueue } from '#messaging/logout/logout-queue.js';
+import { ensureLogoutQueue } from '#messaging/logout/logout-stream.js';
 import { natsOptions } from '#messaging/nats.connection.js';
 import { ownDatabase } from './test-database.js';
 import { claimSlot, type Slot } from './slot.js';

@@ -6,7 +6,7 @@ import { GrantsModule } from '#grants/grants.module.js';
 import { KeyRingRecorder } from '#grants/key-ring-recorder.service.js';
 import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
 import { RevocationPublisher } from '#grants/revocation.publisher.js';
-import { LogoutPublisher } from '#messaging/logout/logout-publisher.js';
+import { LogoutModule } from '#messaging/logout/logout.module.js';
 import { SigningKeys } from '#oauth/openid/signing-keys.js';
 import { parseScopes } from '#oauth/scope-file.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
@@ -14,7 +14,6 @@ import { type ConfigurationFile, readConfigurationFile } from '#platform/configu
 import { ConfigurationFilesModule } from '#platform/configuration/configuration-files.module.js';
 import { RedisModule } from '#platform/redis/redis.module.js';
 import { StatusReport } from '#platform/status/status-report.js';
-import { Metrics } from '#platform/telemetry/metrics.js';
 import { AuthorizeConfiguration, CLOCK } from './authorize.configuration.js';
 import { ConfirmingRevocationPublisher } from './revocation.publisher.js';
 import { formTargets } from '#ui/page-headers.js';
@@ -69,19 +68,6 @@ export class CoreModule {
       { provide: UiOptions, useValue: uiOptions },
       { provide: ScopeCatalogue, useValue: scopes.value },
       { provide: SigningKeys, useValue: configuration.signingKeys },
-      {
-        provide: LogoutPublisher,
-        inject: [Metrics],
-        useFactory: (metrics: Metrics) =>
-          new LogoutPublisher(
-            {
-              service: 'authorize',
-              natsUrl: configuration.auditUrl,
-              isEnabled: configuration.ID_TOKEN_KEYS !== '',
-            },
-            metrics,
-          ),
-      },
       { provide: CLOCK, useValue: Date.now },
     ];
     return {
@@ -94,6 +80,11 @@ export class CoreModule {
           service: 'authorize',
           natsUrl: configuration.auditUrl,
           clientAddress: configuration.AUDIT_CLIENT_ADDRESS,
+        }),
+        LogoutModule.forRoot({
+          service: 'authorize',
+          natsUrl: configuration.auditUrl,
+          isEnabled: configuration.ID_TOKEN_KEYS !== '',
         }),
         ConfigurationFilesModule.forRoot([scopes]),
       ],

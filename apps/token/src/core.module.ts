@@ -7,7 +7,7 @@ import { KeyRingRecorder, type RecordedRing } from '#grants/key-ring-recorder.se
 import { NatsRevocationPublisher, RevocationPublisher } from '#grants/revocation.publisher.js';
 import { INVALIDATIONS } from '#messaging/contract.js';
 import { StatusReport } from '#platform/status/status-report.js';
-import { LogoutPublisher } from '#messaging/logout/logout-publisher.js';
+import { LogoutModule } from '#messaging/logout/logout.module.js';
 import { LOGOUT_TOKEN_LIFETIME_S } from '#oauth/openid/logout-token.js';
 import { SigningKeys } from '#oauth/openid/signing-keys.js';
 import { parseScopes } from '#oauth/scope-file.js';
@@ -18,7 +18,6 @@ import { OutsideHosts } from '#platform/http/outside-hosts.js';
 import { OutsideHttp } from '#platform/http/outside-http.js';
 import { NatsModule } from '#messaging/nats.module.js';
 import { RedisModule } from '#platform/redis/redis.module.js';
-import { Metrics } from '#platform/telemetry/metrics.js';
 import { lifetimesOf, TokenConfiguration } from './token.configuration.js';
 
 /** The other transitions happen in the authorize app. */
@@ -73,6 +72,11 @@ export class CoreModule {
           natsUrl: configuration.auditUrl,
           clientAddress: configuration.AUDIT_CLIENT_ADDRESS,
         }),
+        LogoutModule.forRoot({
+          service: 'token',
+          natsUrl: configuration.auditUrl,
+          isEnabled: configuration.ID_TOKEN_KEYS !== '',
+        }),
         ConfigurationFilesModule.forRoot([scopes]),
         GrantsModule.forRoot({
           imports: connections,
@@ -91,26 +95,12 @@ export class CoreModule {
           provide: OutsideHttp,
           useValue: new OutsideHttp(new OutsideHosts(configuration.OUTSIDE_FETCH_ALLOW)),
         },
-        {
-          provide: LogoutPublisher,
-          inject: [Metrics],
-          useFactory: (metrics: Metrics) =>
-            new LogoutPublisher(
-              {
-                service: 'token',
-                natsUrl: configuration.auditUrl,
-                isEnabled: configuration.ID_TOKEN_KEYS !== '',
-              },
-              metrics,
-            ),
-        },
       ],
       exports: [
         TokenConfiguration,
         ScopeCatalogue,
         SigningKeys,
         OutsideHttp,
-        LogoutPublisher,
         GrantsModule,
         DatabaseModule,
         RedisModule,

@@ -8,6 +8,7 @@ import type { Checks } from './finding.js';
 import { HEADER_CHECKS } from './header.checks.js';
 import { ID_TOKEN_KEY_CHECKS } from './id-token-key.checks.js';
 import { KEY_CHECKS } from './key.checks.js';
+import { LOGOUT_CHECKS } from './logout.checks.js';
 import { NATS_CHECKS } from './nats.checks.js';
 import { PROCESS_CHECKS } from './process.checks.js';
 import { REDIS_CHECKS } from './redis.checks.js';
@@ -22,6 +23,7 @@ export const CATALOGUE: Checks = {
   ...REDIS_CHECKS,
   ...NATS_CHECKS,
   ...AUDIT_CHECKS,
+  ...LOGOUT_CHECKS,
   ...CERTIFICATE_CHECKS,
   ...CLIENT_CHECKS,
   ...GENERAL_CHECKS,

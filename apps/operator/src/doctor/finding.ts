@@ -36,6 +36,7 @@ export const AREAS = [
   'redis',
   'nats',
   'audit',
+  'logouts',
   'clients',
 ] as const;
 

@@ -6,6 +6,7 @@ import { AUDIT_CHECKS, examineBuffers } from './audit.checks.js';
 import { type Area, type Finding, noneChecked, type NotChecked } from './finding.js';
 import { examineIdTokenKeys, ID_TOKEN_KEY_CHECKS } from './id-token-key.checks.js';
 import { examineKeys, KEY_CHECKS } from './key.checks.js';
+import { logoutArea } from './logout.area.js';
 import {
   type ClockReading,
   examineClocks,
@@ -39,6 +40,7 @@ export function processAreas(settings: DoctorSettings): Area[] {
       checks: AUDIT_CHECKS,
       examine: async () => examineBuffers(statusesOf(await ask())),
     },
+    logoutArea(settings, async () => statusesOf(await ask())),
   ];
 }
 

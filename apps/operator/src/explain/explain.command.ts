@@ -25,7 +25,10 @@ export function explainCommand(): OperatorCommand {
     .description(
       'explain why a request was refused and who can fix it, or group all refused requests of an application',
     )
-    .option('--client <id>', 'all refused requests of this application, grouped by cause')
+    .option(
+      '--client <id>',
+      'refused requests of this application, and logout tokens that it did not accept, grouped by cause',
+    )
     .option('--since <time>', 'with --client: start of the period (default: 1h)')
     .jsonOption()
     .notes(
@@ -62,7 +65,10 @@ async function explainClient(clientId: string, text = '1h', options: JsonOption)
   await withTrail(async ({ reader, owners, progress, end }) => {
     const summary = await summarize(reader, owners, { clientId, since }, progress);
     end();
-    if (summary.refused + summary.succeeded === 0 && (await owners.client(clientId)) === null)
+    if (
+      summary.refused + summary.logouts + summary.succeeded === 0 &&
+      (await owners.client(clientId)) === null
+    )
       throw unknownClient(clientId);
     const result = { client_id: clientId, since: since.toISOString(), ...summary };
     printResult(options, result, () => printSummary(summary, { clientId, since }));

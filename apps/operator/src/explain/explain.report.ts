@@ -135,17 +135,19 @@ function printAround(around: readonly AuditEvent[], clientId: string | null): vo
 }
 
 export function printSummary(
-  { groups, refused, succeeded }: RefusalSummary,
+  { groups, refused, logouts, succeeded }: RefusalSummary,
   { clientId, since }: { readonly clientId: string; readonly since: Date },
 ): void {
   const [from, what] = [since.toISOString(), counted(refused, 'request')];
+  const failed = logouts === 0 ? '' : ` ${counted(logouts, 'logout token')} not accepted;`;
   printLine(
-    `Since ${from}, ${what} of ${printable(clientId)} refused; ${counted(succeeded, 'other event')}.`,
+    `Since ${from}, ${what} of ${printable(clientId)} refused;${failed} ${counted(succeeded, 'other event')}.`,
   );
-  for (const { check, error, title, count, first, last, reference, party, remedy } of groups) {
+  for (const { check, error, title, failure, count, first, last, reference, party, remedy } of groups) {
     heading(`${count} × ${title ?? check ?? error ?? 'unknown'}`);
     const one = {
       'Failed check': [check, error].filter((part) => part !== null).join(', '),
+      Failure: failure,
       First: first,
       Last: last,
       Reference: reference,

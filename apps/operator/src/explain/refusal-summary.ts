@@ -10,6 +10,8 @@ export interface RefusalGroup {
   /** Most likely remedy. */
   readonly remedy: string | null;
   readonly party: Party | null;
+  /** Response of the application to a logout token; otherwise null. */
+  readonly failure: string | null;
   readonly count: number;
   readonly first: string;
   readonly last: string;
@@ -20,6 +22,8 @@ export interface RefusalGroup {
 export interface RefusalSummary {
   readonly groups: readonly RefusalGroup[];
   readonly refused: number;
+  /** Number of events about logout tokens that the application did not accept. */
+  readonly logouts: number;
   /** Number of other events, such as issued tokens. */
   readonly succeeded: number;
 }
@@ -28,6 +32,7 @@ export interface RefusalSummary {
 export class SummaryBuilder {
   private readonly groups = new Map<string, RefusalGroup>();
   private succeeded = 0;
+  private logouts = 0;
 
   add(event: AuditEvent): void {
     if (!isRefusal(event)) {
@@ -35,13 +40,15 @@ export class SummaryBuilder {
       return;
     }
     const { check = null, error = null, time, reference = null } = event;
-    const key = `${check}\n${error}`;
+    const failure = event.type === 'logout_token.failed' ? String(event.detail?.['failure']) : null;
+    if (failure !== null) this.logouts += 1;
+    const key = `${check}\n${error}\n${failure}`;
     const before = this.groups.get(key);
     const isLatest = !before || before.last <= time;
     const entry = before ? null : guideEntry(event.check, event.error);
     const [party = null, action = null] = entry?.remedies[0] ?? [];
     this.groups.set(key, {
-      ...(before ?? { check, error, title: entry?.title ?? null, party, remedy: action }),
+      ...(before ?? { check, error, title: entry?.title ?? null, party, remedy: action, failure }),
       count: (before?.count ?? 0) + 1,
       first: before && before.first < time ? before.first : time,
       last: isLatest ? time : before.last,
@@ -51,7 +58,7 @@ export class SummaryBuilder {
 
   build(): RefusalSummary {
     const groups = [...this.groups.values()].sort((one, other) => other.count - one.count);
-    const refused = groups.reduce((sum, { count }) => sum + count, 0);
-    return { groups, refused, succeeded: this.succeeded };
+    const all = groups.reduce((sum, { count }) => sum + count, 0);
+    return { groups, refused: all - this.logouts, logouts: this.logouts, succeeded: this.succeeded };
   }
 }

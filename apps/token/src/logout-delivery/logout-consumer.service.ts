@@ -9,7 +9,6 @@ import { jetstream, type JsMsg } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import {
   ACK_WAIT_MS,
-  ensureLogoutQueue,
   LOGOUT_CONSUMERS,
   LOGOUT_STREAM,
   LOGOUT_SUBJECTS,
@@ -17,9 +16,11 @@ import {
   parseSessionsEnded,
   storeLogout,
 } from '#messaging/logout/logout-queue.js';
+import { ensureLogoutQueue, logoutQueueState } from '#messaging/logout/logout-stream.js';
 import { MalformedMessageError } from '#messaging/nats-message.js';
 import { natsOptions } from '#messaging/nats.connection.js';
 import { SigningKeys } from '#oauth/openid/signing-keys.js';
+import type { LogoutQueueStatus } from '#platform/status/status-report.js';
 import { TokenConfiguration } from '../token.configuration.js';
 import { ClientQueues } from './client-queues.js';
 import { LogoutDeliveryService } from './logout-delivery.service.js';
@@ -63,6 +64,12 @@ export class LogoutConsumer implements OnApplicationBootstrap, BeforeApplication
     for (const message of await this.queues.close()) message.nak();
     await this.nats?.drain().catch(() => undefined);
     await this.running;
+  }
+
+  /** @throws Error if NATS does not answer soon, or has no queue */
+  async queueState(): Promise<LogoutQueueStatus> {
+    if (!this.nats) throw new Error('NATS does not answer');
+    return logoutQueueState(this.nats);
   }
 
   private async open(): Promise<void> {
@@ -125,8 +132,10 @@ export class LogoutConsumer implements OnApplicationBootstrap, BeforeApplication
             else message.nak(delay);
           });
         });
+        if (isQueued) return;
         // One slow client must not fill the memory of this process.
-        if (!isQueued) message.nak(REPEAT_MS);
+        if (this.deliveries.dropIfOverdue(delivery, message.info.deliveryCount)) message.ack();
+        else message.nak(REPEAT_MS);
       },
     );
   }
@@ -155,6 +164,7 @@ export class LogoutConsumer implements OnApplicationBootstrap, BeforeApplication
         if (!warned) this.logger.warn(`logout tokens wait for NATS (${name}): ${reason}`);
         warned = true;
         await sleep(RETRY_MS, undefined, { ref: false });
+        await this.ensureQueue(nats);
       }
     }
   }

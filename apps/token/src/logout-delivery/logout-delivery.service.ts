@@ -1,22 +1,34 @@
 import { hash } from 'node:crypto';
 import { Injectable, Logger } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import type { Counter } from 'prom-client';
 import { AuditPublisher } from '#audit/publisher.js';
 import { ClientStore } from '#database/client/client.store.js';
 import { LogoutRecipientStore } from '#database/client/logout-recipient.store.js';
-import {
-  DELIVERY_LIMIT_MS,
-  type LogoutDelivery,
-  type SessionsEnded,
-} from '#messaging/logout/logout-queue.js';
+import type { LogoutDelivery, SessionsEnded } from '#messaging/logout/logout-queue.js';
 import { LOGOUT_TOKEN_TYPE, logoutTokenClaims } from '#oauth/openid/logout-token.js';
 import { DEFAULT_SIGNING_ALGORITHM, SigningKeys } from '#oauth/openid/signing-keys.js';
 import { OutsideFetchError, OutsideHttp } from '#platform/http/outside-http.js';
 import { Metrics } from '#platform/telemetry/metrics.js';
 import { TokenConfiguration } from '../token.configuration.js';
+import { delayAfter } from './backoff.js';
 
-/** Milliseconds until the next attempt, by the number of attempts. The last one repeats until DELIVERY_LIMIT_MS. */
-const BACKOFF_MS = [5_000, 30_000, 2 * 60_000, 10 * 60_000, 20 * 60_000];
+/** Milliseconds in which a process records one delayed delivery of a client: it shows the cause, further ones would only repeat it. */
+const RECORD_MS = 60_000;
+
+const OUTCOMES = ['delivered', 'skipped', 'retried', 'refused', 'dropped'] as const;
+
+/** Checks of the error guide, by the outcome that they explain. */
+const CHECKS = {
+  retried: 'logout_token_delayed',
+  refused: 'logout_token_refused',
+  dropped: 'logout_token_dropped',
+} as const;
+
+interface Failure extends LogoutDelivery {
+  readonly failure: string;
+  readonly attempt: number;
+}
 
 /** Milliseconds until the next attempt; null if no attempt follows. */
 export type NextAttempt = number | null;
@@ -26,6 +38,8 @@ export type NextAttempt = number | null;
 export class LogoutDeliveryService {
   private readonly logger = new Logger('logout');
   private readonly tokens: Counter<'outcome'>;
+  /** Clients with a recently recorded delay. */
+  private readonly delayed = new LRUCache<string, true>({ max: 1_000, ttl: RECORD_MS });
 
   constructor(
     private readonly recipients: LogoutRecipientStore,
@@ -41,6 +55,7 @@ export class LogoutDeliveryService {
       'Attempts to send a logout token: delivered, refused by the application, to be repeated, given up, or not needed any longer',
       ['outcome'],
     );
+    for (const outcome of OUTCOMES) this.tokens.inc({ outcome }, 0);
   }
 
   /** Returns the same deliveries for the same event, so that NATS drops repeated ones. */
@@ -79,15 +94,14 @@ export class LogoutDeliveryService {
     const failure = { ...delivery, failure: reason, attempt };
     // 2.8: "400 Bad Request" if the request was invalid or the logout failed.
     if (status !== null && status >= 400 && status < 500) return this.fail('refused', failure);
-    const delay = BACKOFF_MS[Math.min(attempt, BACKOFF_MS.length) - 1] ?? 0;
-    if (Date.now() + delay - delivery.at > DELIVERY_LIMIT_MS) return this.fail('dropped', failure);
+    const delay = delayAfter(attempt, Date.now() - delivery.at);
+    if (delay === null) return this.fail('dropped', failure);
     this.tokens.inc({ outcome: 'retried' });
-    this.logger.warn({
-      client_id: client.clientId,
-      failure: reason,
-      attempt,
-      msg: 'logout token not delivered yet',
-    });
+    this.logger.warn({ ...logged(failure), msg: 'logout token not delivered yet' });
+    if (!this.delayed.has(client.clientId)) {
+      this.delayed.set(client.clientId, true);
+      this.record('retried', failure);
+    }
     return delay;
   }
 
@@ -100,8 +114,16 @@ export class LogoutDeliveryService {
       return { status, reason: `status ${status}` };
     } catch (error) {
       if (!(error instanceof OutsideFetchError)) throw error;
-      return { status: null, reason: error.reason };
+      return { status: null, reason: error.message };
     }
+  }
+
+  /** Gives up a delivery that waits for other deliveries to the same client. @returns false if it is not too old yet */
+  dropIfOverdue(delivery: LogoutDelivery, attempt: number): boolean {
+    if (delayAfter(attempt, Date.now() - delivery.at) !== null) return false;
+    const failure = 'earlier logout tokens still wait for the application';
+    this.fail('dropped', { ...delivery, failure, attempt });
+    return true;
   }
 
   private end(outcome: 'delivered' | 'skipped'): null {
@@ -109,18 +131,22 @@ export class LogoutDeliveryService {
     return null;
   }
 
-  private fail(
-    outcome: 'refused' | 'dropped',
-    { client_id, user_id, id, failure, attempt }: LogoutDelivery & { failure: string; attempt: number },
-  ): null {
+  private fail(outcome: 'refused' | 'dropped', failure: Failure): null {
     this.tokens.inc({ outcome });
-    this.logger.error({ client_id, jti: id, failure, attempt, msg: `logout token ${outcome}` });
+    this.logger.error({ ...logged(failure), msg: `logout token ${outcome}` });
+    this.record(outcome, failure);
+    return null;
+  }
+
+  private record(outcome: keyof typeof CHECKS, { client_id, user_id, id, failure, attempt }: Failure): void {
     this.audit.record({
       type: 'logout_token.failed',
       client_id,
       user_id,
+      check: CHECKS[outcome],
       detail: { jti: id, outcome, failure, attempts: attempt },
     });
-    return null;
   }
 }
+
+const logged = ({ client_id, id, failure, attempt }: Failure) => ({ client_id, jti: id, failure, attempt });

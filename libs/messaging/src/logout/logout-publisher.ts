@@ -66,6 +66,10 @@ export class LogoutPublisher implements OnApplicationBootstrap, OnApplicationShu
     await this.nats?.close();
   }
 
+  get isEnabled(): boolean {
+    return this.options.isEnabled;
+  }
+
   get state(): { readonly waiting: number; readonly dropped: number } {
     return { waiting: this.waiting.length, dropped: this.lost };
   }

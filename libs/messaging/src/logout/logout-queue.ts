@@ -1,13 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import {
-  AckPolicy,
-  DiscardPolicy,
-  jetstream,
-  JetStreamApiCodes,
-  JetStreamApiError,
-  RetentionPolicy,
-  StorageType,
-} from '@nats-io/jetstream';
+import { jetstream } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { isObject, MalformedMessageError } from '../nats-message.js';
 
@@ -55,44 +47,7 @@ export const DELIVERY_LIMIT_MS = 60 * 60_000;
 /** Milliseconds after which NATS delivers a message to another token app, unless the first one reports progress. */
 export const ACK_WAIT_MS = 30_000;
 
-const NS = 1e6;
 const TIMEOUT_MS = 2_000;
-
-/** Of a NATS cluster; a single server has one. */
-const REPLICAS = 3;
-
-/** Creates the work queue if it is missing, with three copies in a cluster. Concurrent calls are safe. */
-export async function ensureLogoutQueue(nats: NatsConnection): Promise<void> {
-  const { streams, consumers } = await jetstream(nats, { timeout: TIMEOUT_MS }).jetstreamManager(false);
-  const stream = {
-    name: LOGOUT_STREAM,
-    subjects: ['oauth.logout.>'],
-    retention: RetentionPolicy.Workqueue,
-    storage: StorageType.File,
-    discard: DiscardPolicy.Old,
-    max_age: 2 * DELIVERY_LIMIT_MS * NS,
-    max_bytes: 64 * 1024 * 1024,
-    // A crash after the deliveries of an event were stored, and before the event was confirmed, stores them again.
-    duplicate_window: 10 * 60_000 * NS,
-  };
-  if ((await streams.info(LOGOUT_STREAM).catch(nullIfMissing)) === null)
-    await streams
-      .add({ ...stream, num_replicas: REPLICAS })
-      .catch(() => streams.add({ ...stream, num_replicas: 1 }));
-  for (const { name, subject } of Object.values(LOGOUT_CONSUMERS))
-    await consumers.add(LOGOUT_STREAM, {
-      durable_name: name,
-      filter_subject: subject,
-      ack_policy: AckPolicy.Explicit,
-      ack_wait: ACK_WAIT_MS * NS,
-      max_ack_pending: 10_000,
-    });
-}
-
-function nullIfMissing(error: unknown): null {
-  if (error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamNotFound) return null;
-  throw error;
-}
 
 /** Waits until NATS has stored the message. @throws Error without a confirmation */
 export async function storeLogout(

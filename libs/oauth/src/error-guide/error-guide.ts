@@ -8,6 +8,7 @@ import { DPOP_CHECKS } from './dpop-checks.js';
 import { ERROR_CODES } from './error-codes.js';
 import { GRANT_CHECKS } from './grant-checks.js';
 import type { GuideEntries, GuideEntry } from './guide-entry.js';
+import { LOGOUT_CHECKS } from './logout-checks.js';
 import { PAGE_CHECKS } from './page-checks.js';
 import { REQUEST_CHECKS } from './request-checks.js';
 import { SERVICE_CHECKS } from './service-checks.js';
@@ -22,6 +23,7 @@ export const SECTIONS = {
   'Codes and tokens': GRANT_CHECKS,
   'DPoP proofs': DPOP_CHECKS,
   'Calls of an API': API_CHECKS,
+  'Logout tokens': LOGOUT_CHECKS,
   'Pages for users': PAGE_CHECKS,
   'The service itself': SERVICE_CHECKS,
 } as const satisfies Readonly<Record<string, GuideEntries>>;

@@ -31,7 +31,7 @@ export interface ErrorCodeEntry extends GuideEntry {
 }
 
 interface CheckEntry extends GuideEntry {
-  /** Error codes of the responses; none for a login form that is shown again. */
+  /** Error codes of the responses; none for a login form that is shown again, and for logout tokens. */
   readonly errors: readonly OAuthErrorCode[];
 }
 

@@ -21,6 +21,21 @@ export interface ServiceStatus {
   /** Number of audit events that wait for NATS, and that were lost since startup. */
   readonly audit?: { readonly waiting: number; readonly dropped: number };
   readonly redis?: RedisStatus;
+  /** Number of ended sessions that wait for NATS, and that were lost since startup. Absent without OpenID Connect. */
+  readonly logouts?: { readonly waiting: number; readonly dropped: number };
+  /** Queue of log-outs, from which only token apps with keys of ID tokens read. */
+  readonly logout_queue?: LogoutQueueStatus | { readonly problem: string };
+}
+
+export interface LogoutQueueStatus {
+  /** Ended sessions and logout tokens that no application has confirmed yet. */
+  readonly messages: number;
+  readonly bytes: number;
+  readonly max_bytes: number;
+  /** ISO 8601; null if the queue is empty. */
+  readonly oldest: string | null;
+  /** Settings of the stream that this version would change. */
+  readonly differing: readonly string[];
 }
 
 interface KeyStatus {
@@ -51,7 +66,9 @@ export interface RedisStatus {
 /** Timeout of a part. The operator waits one second for each further process. */
 const PART_TIMEOUT_MS = 500;
 
-type Parts = Required<Pick<ServiceStatus, 'keys' | 'id_token_keys' | 'audit' | 'redis'>>;
+type Parts = Required<
+  Pick<ServiceStatus, 'keys' | 'id_token_keys' | 'audit' | 'redis' | 'logouts' | 'logout_queue'>
+>;
 type Part = keyof Parts;
 type Read<Name extends Part> = () => Parts[Name] | Promise<Parts[Name]>;
 

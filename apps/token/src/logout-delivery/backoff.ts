@@ -1,0 +1,18 @@
+import { DELIVERY_LIMIT_MS } from '#messaging/logout/logout-queue.js';
+
+/** Milliseconds until the next attempt. The last one repeats until DELIVERY_LIMIT_MS. */
+const DELAYS_MS = [5_000, 30_000, 2 * 60_000, 10 * 60_000, 20 * 60_000] as const;
+
+/**
+ * Returns the milliseconds until the next attempt; null if the log-out would be too old then.
+ *
+ * @param deliveries of the message by NATS. A message that waited for a busy client was delivered more often than attempted, so
+ *   that its age counts as well.
+ * @param ageMs since the end of the session
+ */
+export function delayAfter(deliveries: number, ageMs: number): number | null {
+  let index = 0;
+  for (let due = DELAYS_MS[0] as number; due <= ageMs; due += DELAYS_MS[index] ?? Infinity) index += 1;
+  const delay = DELAYS_MS[Math.min(index, deliveries - 1, DELAYS_MS.length - 1)] ?? 0;
+  return ageMs + delay > DELIVERY_LIMIT_MS ? null : delay;
+}

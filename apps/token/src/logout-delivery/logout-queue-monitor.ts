@@ -1,0 +1,52 @@
+import { Injectable } from '@nestjs/common';
+import { SigningKeys } from '#oauth/openid/signing-keys.js';
+import { type LogoutQueueStatus, StatusReport } from '#platform/status/status-report.js';
+import { Metrics } from '#platform/telemetry/metrics.js';
+import { LogoutConsumer } from './logout-consumer.service.js';
+
+/** Reports the queue of log-outs in the metrics and to the operator. Every token app reports the same queue. */
+@Injectable()
+export class LogoutQueueMonitor {
+  private reading: Promise<LogoutQueueStatus> | undefined;
+
+  constructor(
+    private readonly consumer: LogoutConsumer,
+    keys: SigningKeys,
+    status: StatusReport,
+    metrics: Metrics,
+  ) {
+    if (keys.isEmpty) return;
+    status.register('logout_queue', () => this.read().catch((error: Error) => ({ problem: error.message })));
+    this.measure(
+      metrics,
+      'oauth_logout_queue_messages',
+      'Ends of sessions and logout tokens in the queue',
+      (queue) => queue.messages,
+    );
+    this.measure(
+      metrics,
+      'oauth_logout_queue_oldest_seconds',
+      'Age of the oldest end of a session or logout token in the queue; 0 if it is empty',
+      ({ oldest }) => (oldest === null ? 0 : Math.max(0, Date.now() - Date.parse(oldest)) / 1000),
+    );
+  }
+
+  /** Reads at each scrape. NaN if NATS does not answer: an old value would hide the failure. */
+  private measure(
+    metrics: Metrics,
+    name: string,
+    help: string,
+    value: (queue: LogoutQueueStatus) => number,
+  ): void {
+    const gauge = metrics.gauge(name, help, []);
+    Object.assign(gauge, {
+      collect: async () => gauge.set(await this.read().then(value, () => Number.NaN)),
+    });
+  }
+
+  /** Concurrent calls share one request to NATS. */
+  private read(): Promise<LogoutQueueStatus> {
+    this.reading ??= this.consumer.queueState().finally(() => (this.reading = undefined));
+    return this.reading;
+  }
+}

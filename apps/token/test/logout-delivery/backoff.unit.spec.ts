@@ -1,0 +1,29 @@
+import { delayAfter } from '../../src/logout-delivery/backoff.js';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+describe('the time until the next attempt', () => {
+  it('grows from 5 s to 20 min, and ends within an hour', () => {
+    const ages = [0];
+    for (let delay = delayAfter(1, 0); delay !== null; delay = delayAfter(ages.length, ages.at(-1) ?? 0))
+      ages.push((ages.at(-1) ?? 0) + delay);
+    expect(ages).toEqual([0, 5, 35, 155, 755, 1955, 3155].map((seconds) => seconds * SECOND));
+  });
+
+  it('is short after the first attempt of an old log-out, because the token apps were down', () => {
+    expect(delayAfter(1, 30 * MINUTE)).toBe(5 * SECOND);
+  });
+
+  it('is short for a young log-out that NATS delivered many times to a busy client', () => {
+    expect(delayAfter(50, 3 * SECOND)).toBe(5 * SECOND);
+    expect(delayAfter(50, 10 * SECOND)).toBe(30 * SECOND);
+  });
+
+  it('does not exceed an hour', () => {
+    expect(delayAfter(1, HOUR - 5 * SECOND)).toBe(5 * SECOND);
+    expect(delayAfter(1, HOUR - 4 * SECOND)).toBeNull();
+    expect(delayAfter(1, 3 * HOUR)).toBeNull();
+  });
+});

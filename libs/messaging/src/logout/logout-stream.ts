@@ -1,0 +1,79 @@
+import {
+  AckPolicy,
+  DiscardPolicy,
+  jetstream,
+  JetStreamApiCodes,
+  JetStreamApiError,
+  RetentionPolicy,
+  StorageType,
+  type StreamConfig,
+} from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+import type { LogoutQueueStatus } from '#platform/status/status-report.js';
+import { ACK_WAIT_MS, DELIVERY_LIMIT_MS, LOGOUT_CONSUMERS, LOGOUT_STREAM } from './logout-queue.js';
+
+const NS = 1e6;
+const TIMEOUT_MS = 2_000;
+/** Shorter than the limit of a part of the status. */
+const STATE_TIMEOUT_MS = 400;
+
+/** Of a NATS cluster; a single server has one. */
+const REPLICAS = 3;
+
+const STREAM = {
+  name: LOGOUT_STREAM,
+  subjects: ['oauth.logout.>'],
+  retention: RetentionPolicy.Workqueue,
+  storage: StorageType.File,
+  discard: DiscardPolicy.Old,
+  max_age: 2 * DELIVERY_LIMIT_MS * NS,
+  max_bytes: 64 * 1024 * 1024,
+  // A crash after the deliveries of an event were stored, and before the event was confirmed, stores them again.
+  duplicate_window: 10 * 60_000 * NS,
+};
+
+/** Creates the work queue, with three copies in a cluster, or updates its limits. Concurrent calls are safe. */
+export async function ensureLogoutQueue(nats: NatsConnection): Promise<void> {
+  const { streams, consumers } = await jetstream(nats, { timeout: TIMEOUT_MS }).jetstreamManager(false);
+  const existing = await streams.info(LOGOUT_STREAM).catch(nullIfMissing);
+  if (!existing)
+    await streams
+      .add({ ...STREAM, num_replicas: REPLICAS })
+      .catch(() => streams.add({ ...STREAM, num_replicas: 1 }));
+  else if (differingSettings(existing.config).length > 0)
+    // Works without the update; `doctor` reports the difference.
+    await streams.update(LOGOUT_STREAM, STREAM).catch(() => undefined);
+  for (const { name, subject } of Object.values(LOGOUT_CONSUMERS))
+    await consumers.add(LOGOUT_STREAM, {
+      durable_name: name,
+      filter_subject: subject,
+      ack_policy: AckPolicy.Explicit,
+      ack_wait: ACK_WAIT_MS * NS,
+      max_ack_pending: 10_000,
+    });
+}
+
+/** @throws Error if NATS does not answer soon, or has no such stream */
+export async function logoutQueueState(nats: NatsConnection): Promise<LogoutQueueStatus> {
+  const { streams } = await jetstream(nats, { timeout: STATE_TIMEOUT_MS }).jetstreamManager(false);
+  const { config, state } = await streams.info(LOGOUT_STREAM);
+  return {
+    messages: state.messages,
+    bytes: state.bytes,
+    max_bytes: config.max_bytes,
+    oldest: state.messages > 0 ? new Date(state.first_ts).toISOString() : null,
+    differing: differingSettings(config),
+  };
+}
+
+/** Names of the settings that `ensureLogoutQueue` would change. */
+function differingSettings(config: StreamConfig): string[] {
+  return Object.entries(STREAM)
+    .filter(([name, value]) => JSON.stringify(config[name as keyof StreamConfig]) !== JSON.stringify(value))
+    .map(([name]) => name);
+}
+
+function nullIfMissing(error: unknown): null {
+  if (error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamNotFound) return null;
+  throw error;
+}

@@ -1,0 +1,21 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { StatusReport } from '#platform/status/status-report.js';
+import { Metrics } from '#platform/telemetry/metrics.js';
+import { LogoutPublisher, type LogoutPublisherOptions } from './logout-publisher.js';
+
+/** Provides the publisher of ended sessions, and reports its buffer to the operator. */
+@Module({})
+export class LogoutModule {
+  constructor(publisher: LogoutPublisher, status: StatusReport) {
+    if (publisher.isEnabled) status.register('logouts', () => publisher.state);
+  }
+
+  static forRoot(options: LogoutPublisherOptions): DynamicModule {
+    const provider = {
+      provide: LogoutPublisher,
+      inject: [Metrics],
+      useFactory: (metrics: Metrics) => new LogoutPublisher(options, metrics),
+    };
+    return { module: LogoutModule, global: true, providers: [provider], exports: [LogoutPublisher] };
+  }
+}
