@@ -2,6 +2,7 @@ import { ClientRegistrationStore } from '#database/client/client-registration.st
 import { ClientSecretStore } from '#database/client/client-secret.store.js';
 import { ClientTransferStore } from '#database/client/client-transfer.store.js';
 import { ClientStore } from '#database/client/client.store.js';
+import { LogoutRecipientStore } from '#database/client/logout-recipient.store.js';
 import { GrantAdministrationStore } from '#database/grant/grant-administration.store.js';
 import { GrantRecordStore } from '#database/grant/grant-record.store.js';
 import { connect, databaseDataSource, requestLimits } from '#database/connection/data-source.js';
@@ -25,6 +26,7 @@ export async function openStores(databaseUrl: string, schema: string, retryForMs
     registrations: new ClientRegistrationStore(database),
     transfers: new ClientTransferStore(database),
     secrets: new ClientSecretStore(database),
+    recipients: new LogoutRecipientStore(database),
     resourceServers: new ResourceServerStore(database),
     users: new UserStore(database),
     accounts: new UserAccountStore(database),

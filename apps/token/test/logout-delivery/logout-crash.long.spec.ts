@@ -1,0 +1,101 @@
+import { randomBytes } from 'node:crypto';
+import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { decodeJwt } from 'jose';
+import pg from 'pg';
+import { LOGOUT_SUBJECTS, sessionsEnded, storeLogout } from '#messaging/logout/logout-queue.js';
+import { natsOptions } from '#messaging/nats.connection.js';
+import { type AppProcess, startApp } from '#test/support/app-process.js';
+import { appSettings } from '#test/support/app-settings.js';
+import { type Fixture, openFixture } from '#test/support/fixture.js';
+import { ID_TOKEN_KEYS } from '#test/support/id-token-keys.js';
+import { isolate, type Isolated } from '#test/support/isolate.js';
+import { startLogoutReceiver } from '#test/support/logout-receiver.js';
+import { until } from '#test/support/until.js';
+
+/** NATS waits 30 s for a process that was killed. */
+const WITHIN_MS = 120_000;
+
+let services: Isolated;
+let fixture: Fixture;
+let nats: NatsConnection;
+let database: pg.Client;
+let receiver: Awaited<ReturnType<typeof startLogoutReceiver>>;
+let env: Record<string, string>;
+const running: AppProcess[] = [];
+
+beforeAll(async () => {
+  services = await isolate();
+  receiver = await startLogoutReceiver();
+  const TOKEN_KEYS = randomBytes(32).toString('base64url');
+  const openid = { ID_TOKEN_KEYS, OUTSIDE_FETCH_ALLOW: '127.0.0.1' };
+  env = { ...appSettings(services), ...openid, TOKEN_KEYS, LOG_LEVEL: 'fatal' };
+  fixture = await openFixture(services, TOKEN_KEYS);
+  nats = await connect(natsOptions(services.natsUrl, 'logout test'));
+  database = new pg.Client({ connectionString: services.databaseUrl });
+  await database.connect();
+});
+
+afterAll(async () => {
+  await Promise.all(running.map((app) => app.stop()));
+  receiver.close();
+  await nats.close();
+  await database.end();
+  await fixture.close();
+  await services.close();
+});
+
+async function start(): Promise<AppProcess> {
+  const app = await startApp('token', env);
+  running.push(app);
+  return app;
+}
+
+async function clientWithSession(): Promise<{ path: string; session: string }> {
+  const session = randomBytes(32).toString('base64url');
+  const path = `/${session}`;
+  const { clientId } = await fixture.clients.create({
+    name: 'Calendar Connect',
+    type: 'confidential',
+    scopes: ['openid'],
+    redirectUris: ['https://app.example.com/cb'],
+    logoutUris: { postLogoutRedirectUris: [], backchannelLogoutUri: receiver.url + path },
+  });
+  const login = { authTime: null, session };
+  await fixture.code(clientId, await fixture.user(), { scope: 'openid', login });
+  return { path, session };
+}
+
+const endSession = (session: string) =>
+  storeLogout(nats, LOGOUT_SUBJECTS.ended('authorize'), sessionsEnded({ session }));
+const receivedAt = (path: string, count: number) =>
+  until(`${count} logout tokens at ${path}`, WITHIN_MS, () => receiver.at(path).length >= count);
+
+/** The lookup of applications waits for our lock. */
+async function isWaiting(): Promise<boolean> {
+  const { rowCount } = await database.query(
+    "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%backchannel_logout_uri%'",
+  );
+  return rowCount !== null && rowCount > 0;
+}
+
+it('another token app delivers the messages of a killed one, with the same jti', async () => {
+  const killed = await start();
+  // The first process waits for the response to its request …
+  const sent = await clientWithSession();
+  receiver.statuses.set(sent.path, 0);
+  await endSession(sent.session);
+  await receivedAt(sent.path, 1);
+  // … and has received another end of a session, whose applications it is looking up.
+  const found = await clientWithSession();
+  await database.query('BEGIN; LOCK TABLE oauth.grants IN ACCESS EXCLUSIVE MODE');
+  await endSession(found.session);
+  await until('the lookup waits', WITHIN_MS, isWaiting);
+  process.kill(killed.process.pid, 'SIGKILL');
+  await killed.process.ended;
+  await database.query('ROLLBACK');
+  receiver.statuses.delete(sent.path);
+  await start();
+  await Promise.all([receivedAt(sent.path, 2), receivedAt(found.path, 1)]);
+  const ids = receiver.at(sent.path).map(({ token }) => decodeJwt(token).jti);
+  expect(new Set(ids).size).toBe(1);
+});
