@@ -1,30 +1,30 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** The fields before the MACs: version, key id, handle, kind, generation and expiry. */
-const SAID_BYTES = 31;
+/** The fields before the thumbprint: version, key id, handle, kind, generation, expiry and scope mask. */
+const SAID_BYTES = 34;
 const KIND_AT = 21;
 const BOUND_FLAG = 0x80;
-/** Offsets and lengths of MACs and their halves, in this token format and the previous one. */
-const OFFSETS = [0, 16, 18, 32];
-const PART_BYTES = [16, 18, 32];
-const MAC_BYTES = [32, 50];
+/** Lengths of a thumbprint and of the MACs, and where they begin after the fields. */
+const OFFSETS = [0, 16, 32, 33, 48];
+const PART_BYTES = [16, 29, 30, 32];
+const REST_BYTES = [29, 62];
 
 /**
  * Returns forgeries of a bound token that need no key: its fields, unchanged or with the bound flag cleared, followed by a part of
- * its MACs, repeated to the length of a token's MACs.
+ * its thumbprint and MAC, repeated to the length of the rest of a token.
  */
 export function rearranged(token: string): string[] {
   const [prefix, bytes] = [token.slice(0, 4), Buffer.from(token.slice(4), 'base64url')];
   const said = bytes.subarray(0, SAID_BYTES);
   const saidAsBearer = Buffer.from(said);
   saidAsBearer.writeUInt8(said.readUInt8(KIND_AT) & ~BOUND_FLAG, KIND_AT);
-  const macs = bytes.subarray(SAID_BYTES);
-  const parts = OFFSETS.flatMap((at) => PART_BYTES.map((length) => macs.subarray(at, at + length)));
+  const rest = bytes.subarray(SAID_BYTES);
+  const parts = OFFSETS.flatMap((at) => PART_BYTES.map((length) => rest.subarray(at, at + length)));
   const texts = [said, saidAsBearer].flatMap((beginning) =>
     parts
       .filter(({ length }) => length > 0)
-      .flatMap((part) => MAC_BYTES.map((length) => [beginning, Buffer.alloc(length, part)])),
+      .flatMap((part) => REST_BYTES.map((length) => [beginning, Buffer.alloc(length, part)])),
   );
   const forged = texts.map((both) => prefix + Buffer.concat(both).toString('base64url'));
   return [...new Set(forged)].filter((text) => text !== token);

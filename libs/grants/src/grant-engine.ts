@@ -15,7 +15,7 @@ import { COUNT_TRANSITION, GrantStore, type Transition } from './grant.store.js'
 import type { TokenKind } from './key-ring.js';
 import { grantTtl, LIFETIMES, type Lifetimes } from './lifetimes.js';
 import { RevocationService } from './revocation.service.js';
-import { type AuthenticToken, grantId, type Token, TokenCodec } from './token-codec.js';
+import { grantId, isProvedBy, type Token, TokenCodec } from './token-codec.js';
 import { maskedScope, TokenIssuer } from './token-issuer.js';
 
 /** Injection token of a clock: `() => number`, milliseconds since the epoch. */
@@ -66,7 +66,7 @@ export class GrantEngine {
     if (transition.outcome === 'unknown') return expired(id, token);
     if (transition.outcome !== 'active') return this.refuse(transition, token, exchange);
     this.count('redeemed');
-    const access = { scope: null, resources: exchange.resources };
+    const access = { ...exchange, scope: null };
     const pair = this.issuer.pair(token.handle, transition.grant, access, times.now);
     const { grant, idToken } = transition;
     return {
@@ -82,27 +82,27 @@ export class GrantEngine {
   /**
    * RFC 6749 6. Returns the same pair inside the retry window. Reuse revokes the grant, whatever key the request proves
    * (RFC 9700 4.14.2). A request with a wrong key rotates, binds and restores nothing. A kept token ends at its first expiry.
+   * The access token is bound to the proved key, also in a retry by a client with keys that proves another key (docs/adr/0033).
    */
   async refresh(refreshToken: string, request: RefreshRequest): Promise<Granted | Refusal> {
     const token = this.authentic(refreshToken, 'refresh');
     if ('outcome' in token) return token;
     const id = grantId(token.handle);
     if (this.isExpired(token)) return expired(id, token);
-    const proved = this.codec.prove(token, request.jkt);
-    const keyRefusal = keyRefusalOf(proved, request.jkt);
+    const keyRefusal = keyRefusalOf(token, request);
     const { generation } = token;
-    const jkt = proved?.jkt ?? null;
     // A bearer token always rotates: rotation is what reveals its theft (RFC 9700 4.14.2).
-    const keptSince =
-      request.keepsToken === true && proved && jkt !== null ? this.issuer.issuedAt(proved) : null;
-    const presented = { generation, jkt, keyRefusal, keptSince };
+    const keptSince = request.keepsToken === true && token.jkt !== null ? this.issuer.issuedAt(token) : null;
+    const jkt = keptSince === null ? request.jkt : token.jkt;
+    const acceptsAnyKey = request.clientHasKeys === true && request.jkt !== null;
+    const presented = { generation, jkt, keyRefusal, acceptsAnyKey, keptSince };
     let now = 0;
     const rotate = () => {
       now = this.clock();
       const times = { now, window: this.lifetimes.retryWindow * 1000, ttl: this.ttl };
       return this.store.refresh(id, request, presented, times);
     };
-    const transition = await (proved && !keyRefusal ? this.restoreAndRetry(id, proved, rotate) : rotate());
+    const transition = await (keyRefusal ? rotate() : this.restoreAndRetry(id, token, rotate));
     if (keyRefusal && transition.outcome === 'unknown') return { outcome: keyRefusal, grantId: id };
     if (transition.outcome !== 'active') return this.refuse(transition, token, request);
     const { grant } = transition;
@@ -119,10 +119,36 @@ export class GrantEngine {
 
   /** Malformed, forged and expired tokens cost no I/O. @param jkt thumbprint of the proved key, or null */
   async introspect(text: string, jkt: string | null): Promise<ActiveToken | Refusal> {
-    const authentic = this.codec.decodeWithoutKey(text);
-    if (!authentic) return { outcome: 'unrecognized' };
-    const token = this.codec.prove(authentic, jkt);
-    if (!token) return { outcome: 'key_mismatch' };
+    const token = this.codec.decode(text);
+    if (!token) return { outcome: 'unrecognized' };
+    return isProvedBy(token, jkt) ? this.introspectToken(token) : { outcome: 'key_mismatch' };
+  }
+
+  /** For a caller that must require a proof of the token's key itself (RFC 7662). */
+  async introspectWithoutProof(text: string): Promise<ActiveToken | Refusal> {
+    const token = this.codec.decode(text);
+    return token ? this.introspectToken(token) : { outcome: 'unrecognized' };
+  }
+
+  /**
+   * RFC 7009. Accepts expired tokens, and bound tokens without a proof. Looks for the client in PostgreSQL, and in Redis only if
+   * PostgreSQL has lost the record in a failover, so that revocation works while Redis is down.
+   */
+  async revokeByToken(text: string, clientId: string): Promise<TokenRevocation> {
+    const token = this.codec.decode(text);
+    if (!token || token.kind === 'code') return { outcome: 'unrecognized' };
+    const id = grantId(token.handle);
+    const record = await this.records.find(id);
+    if (!record) {
+      const known = await this.revocations.revokeUnrecorded(id, clientId);
+      return { outcome: known ? 'revoked' : 'unknown', grantId: id };
+    }
+    if (record.clientId !== clientId) return { outcome: 'other_client', grantId: id };
+    await this.revocations.revoke(id);
+    return { outcome: 'revoked', grantId: id };
+  }
+
+  private async introspectToken(token: Token): Promise<ActiveToken | Refusal> {
     if (token.kind === 'code') return { outcome: 'wrong_kind', sent: token.kind };
     const id = grantId(token.handle);
     if (this.isExpired(token)) return expired(id, token);
@@ -137,35 +163,8 @@ export class GrantEngine {
     return { outcome: 'active', grantId: id, grant, token, scope, audience };
   }
 
-  /**
-   * Introspects without a proof of the token's key (RFC 7662), using the key in Redis. If Redis has lost the grant, a bound token is
-   * refused until a request proves its key again.
-   */
-  async introspectWithoutProof(text: string): Promise<ActiveToken | Refusal> {
-    const token = this.codec.decodeWithoutKey(text);
-    return this.introspect(text, token?.bound ? await this.store.boundKey(grantId(token.handle)) : null);
-  }
-
-  /**
-   * RFC 7009. Accepts expired tokens, and bound tokens without a proof. Looks for the client in PostgreSQL, and in Redis only if
-   * PostgreSQL has lost the record in a failover, so that revocation works while Redis is down.
-   */
-  async revokeByToken(text: string, clientId: string): Promise<TokenRevocation> {
-    const token = this.codec.decodeWithoutKey(text);
-    if (!token || token.kind === 'code') return { outcome: 'unrecognized' };
-    const id = grantId(token.handle);
-    const record = await this.records.find(id);
-    if (!record) {
-      const known = await this.revocations.revokeUnrecorded(id, clientId);
-      return { outcome: known ? 'revoked' : 'unknown', grantId: id };
-    }
-    if (record.clientId !== clientId) return { outcome: 'other_client', grantId: id };
-    await this.revocations.revoke(id);
-    return { outcome: 'revoked', grantId: id };
-  }
-
-  private authentic(text: string, kind: TokenKind): AuthenticToken | Refusal {
-    const token = this.codec.decodeWithoutKey(text);
+  private authentic(text: string, kind: TokenKind): Token | Refusal {
+    const token = this.codec.decode(text);
     if (!token) return { outcome: 'unrecognized' };
     return token.kind === kind
       ? token
@@ -181,7 +180,7 @@ export class GrantEngine {
   /**
    * Runs a transition. If Redis has lost the grant, restores it from PostgreSQL and runs the transition again.
    *
-   * @param token proved, if bound: the restored grant is bound to the same key
+   * @param token its key, if it is bound, is the key of the restored grant
    * @throws DependencyUnavailableError if Redis keeps losing the grant, so that clients retry and users stay logged in
    */
   private async restoreAndRetry(
@@ -209,7 +208,7 @@ export class GrantEngine {
 
   private async refuse(
     refusal: Refusal,
-    token: AuthenticToken,
+    token: Token,
     presented: CodeExchange | RefreshRequest,
   ): Promise<Refusal> {
     if (REVOKING.includes(refusal.outcome)) {
@@ -231,7 +230,7 @@ const SENT: Readonly<
   Partial<
     Record<
       RefusalReason,
-      (presented: Partial<CodeExchange & RefreshRequest>, token: AuthenticToken) => string | null | undefined
+      (presented: Partial<CodeExchange & RefreshRequest>, token: Token) => string | null | undefined
     >
   >
 > = {
@@ -242,8 +241,12 @@ const SENT: Readonly<
   refresh_token_reused: (_presented, { generation }) => String(generation),
 };
 
-/** RFC 9449 5: "such a client MUST present a DPoP proof for the same key that was used to obtain the refresh token". */
-function keyRefusalOf(token: Token | null, jkt: string | null): KeyRefusal | null {
-  if (!token) return 'key_mismatch';
+/**
+ * RFC 9449 5: refresh tokens of a client with keys "are already sender-constrained with a different existing mechanism", so it may prove a
+ * new key. No client returns from bound to bearer tokens.
+ */
+function keyRefusalOf(token: Token, { jkt, clientHasKeys = false }: RefreshRequest): KeyRefusal | null {
+  if (clientHasKeys && jkt !== null) return null;
+  if (!isProvedBy(token, jkt)) return 'key_mismatch';
   return token.jkt === jkt ? null : 'key_unexpected';
 }

@@ -5,7 +5,7 @@
  * A pending grant also has redirect_uri, challenge, replication_id and, with the scope `openid`, id_token. A grant that is being restored has only `missing`.
  */
 
-/** Arguments of the scripts. `now`, `rotated_at`, `kept_since` and `window` are in milliseconds, `ttl` in seconds; `expired` is 0 or 1. */
+/** Arguments of the scripts. `now`, `rotated_at`, `kept_since` and `window` are in milliseconds, `ttl` in seconds; `expired` is 0 or 1. `any_key` is 1 or empty. */
 const ARGUMENTS = [
   'client',
   'user',
@@ -25,6 +25,7 @@ const ARGUMENTS = [
   'ttl',
   'login',
   'id_token',
+  'any_key',
   'kept_since',
 ] as const;
 type Argument = (typeof ARGUMENTS)[number];
@@ -200,11 +201,26 @@ return {'active', client, user, external_id, scope, stored_resources, jkt, '1', 
  *   another key, or none.
  * - A later one: the token is authentic, so Redis lost writes, perhaps the code exchange. Treated as the stored one.
  *
- * A wrong key, scope or resource changes nothing. `key_refusal` is empty if the key fits the token. If Redis lost the exchange that
- * binds the grant (the status is pending), the key is taken from the token.
+ * A wrong key, scope or resource changes nothing. `key_refusal` is empty if the proved key fits the token. `jkt` is the key of the
+ * refresh token that a rotation returns; a retry returns the key of that rotation. It must be the stored key, except:
+ *
+ * - with `any_key`: the client authenticated with its keys, and proved a key (RFC 9449 5);
+ * - if Redis lost the exchange that binds the grant (the status is pending). Then the key is taken from the token.
  */
 export const REFRESH = script(
-  ['client', 'scope', 'resources', 'jkt', 'key_refusal', 'generation', 'now', 'window', 'ttl', 'kept_since'],
+  [
+    'client',
+    'scope',
+    'resources',
+    'jkt',
+    'key_refusal',
+    'generation',
+    'now',
+    'window',
+    'ttl',
+    'any_key',
+    'kept_since',
+  ],
   `${SET_OPTIONAL}${COVERS}${READ_GRANT}
 if not status then return {'unknown'} end
 if not stored_client then return {'revoked'} end
@@ -215,7 +231,9 @@ local is_retry = presented == current - 1 and tonumber(window) > 0
   and tonumber(now) - tonumber(stored_time) < tonumber(window)
 if presented < current and not is_retry then return {'refresh_token_reused', stored_generation} end
 if key_refusal ~= '' then return {key_refusal} end
-if stored_jkt ~= jkt and not (stored_jkt == '' and status == PENDING) then return {'key_mismatch'} end
+if any_key ~= '1' and stored_jkt ~= jkt and not (stored_jkt == '' and status == PENDING) then
+  return {'key_mismatch'}
+end
 if not covers(stored_scope, scope) then return {'scope_exceeded', stored_scope} end
 if not is_for(stored_resources, resources) then return {'resource_exceeded', stored_resources} end
 if not is_retry then
@@ -226,30 +244,31 @@ if not is_retry then
   end
   redis.call('HSET', KEYS[1], STATUS, ACTIVE, GENERATION, stored_generation, ROTATED_AT, stored_time)
   set_optional(JKT, jkt)
+  stored_jkt = jkt
   redis.call('EXPIRE', KEYS[1], ttl)
 end
-return {'active', client, user, external_id, stored_scope, stored_resources, jkt, stored_generation, stored_time, login}
+return {'active', client, user, external_id, stored_scope, stored_resources, stored_jkt, stored_generation, stored_time,
+  login}
 `,
 );
 
 /**
  * Reads a grant for an authentic access or refresh token, whose generation started at `rotated_at`. A later generation moves the
- * state forward, as in REFRESH. Refuses a token whose key differs from the grant's, also a bearer token of a bound grant. If Redis
- * lost the code exchange (the status is pending), the key is taken from the token.
+ * state forward, as in REFRESH. The key of a token is in the token: the stored key may be newer, if the client has keys.
  */
 export const INTROSPECT = script(
   ['jkt', 'generation', 'rotated_at', 'ttl'],
   `${SET_OPTIONAL}${READ_GRANT}
 if not status then return {'unknown'} end
 if status == REVOKED then return {'revoked'} end
-if stored_jkt ~= jkt and not (stored_jkt == '' and status == PENDING) then return {'key_mismatch'} end
 if tonumber(generation) > tonumber(stored_generation) then
-  stored_generation, stored_time = generation, rotated_at
+  stored_generation, stored_time, stored_jkt = generation, rotated_at, jkt
   redis.call('HSET', KEYS[1], STATUS, ACTIVE, GENERATION, stored_generation, ROTATED_AT, stored_time)
   set_optional(JKT, jkt)
   redis.call('EXPIRE', KEYS[1], ttl)
 end
-return {'active', stored_client, user, external_id, stored_scope, stored_resources, jkt, stored_generation, stored_time}
+return {'active', stored_client, user, external_id, stored_scope, stored_resources, stored_jkt, stored_generation,
+  stored_time}
 `,
 );
 

@@ -1,11 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable, Optional } from '@nestjs/common';
-import {
-  defineScripts,
-  type RedisClient,
-  type RunScript,
-  withRedisErrors,
-} from '#platform/redis/redis-client.js';
+import { defineScripts, type RedisClient, type RunScript } from '#platform/redis/redis-client.js';
 import { REDIS } from '#platform/redis/redis.connection.js';
 import type { Metrics } from '#platform/telemetry/metrics.js';
 import type {
@@ -24,7 +19,6 @@ import type {
 import {
   type Arguments,
   CREATE,
-  FIELD,
   INTROSPECT,
   MARK_MISSING,
   REDEEM,
@@ -78,8 +72,11 @@ export interface RedeemTimes {
 
 export interface PresentedToken {
   readonly generation: number;
+  /** Key of the refresh token that a rotation returns. */
   readonly jkt: string | null;
   readonly keyRefusal: KeyRefusal | null;
+  /** The request may prove another key than the stored one. */
+  readonly acceptsAnyKey: boolean;
   /** Start of the token's generation in milliseconds, if the client keeps the token; null if it rotates. */
   readonly keptSince: number | null;
 }
@@ -100,7 +97,7 @@ export class GrantStore {
   private readonly runScript: RunScript<ScriptName>;
 
   constructor(
-    @Inject(REDIS) private readonly redis: RedisClient,
+    @Inject(REDIS) redis: RedisClient,
     @Inject(COUNT_TRANSITION) @Optional() private readonly count: CountTransition = () => undefined,
     @Optional() private readonly marker: () => string = randomUUID,
   ) {
@@ -146,7 +143,7 @@ export class GrantStore {
   refresh(
     id: string,
     { clientId, scope, resources }: RefreshRequest,
-    { generation, jkt, keyRefusal, keptSince }: PresentedToken,
+    { generation, jkt, keyRefusal, acceptsAnyKey, keptSince }: PresentedToken,
     { now, window, ttl }: RefreshTimes,
   ): Promise<Transition> {
     return this.transition('grantRefresh', id, {
@@ -159,6 +156,7 @@ export class GrantStore {
       now,
       window,
       ttl,
+      any_key: acceptsAnyKey ? 1 : null,
       kept_since: keptSince,
     });
   }
@@ -166,12 +164,6 @@ export class GrantStore {
   /** A token of a later generation moves the state forward, because Redis lost a rotation. */
   introspect(id: string, { generation, jkt }: Token, issuedAt: number, ttl: number): Promise<Transition> {
     return this.transition('grantIntrospect', id, { jkt, generation, rotated_at: issuedAt, ttl });
-  }
-
-  /** Returns the DPoP thumbprint; null if the grant is not bound or Redis has lost it. */
-  async boundKey(id: string): Promise<string | null> {
-    const jkt = await withRedisErrors(this.redis.hget(keyOf(id), FIELD.jkt));
-    return jkt || null;
   }
 
   /** Call before PostgreSQL is read. @returns the marker; null if the grant exists */

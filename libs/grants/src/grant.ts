@@ -45,7 +45,7 @@ export interface PendingGrant extends Authorization {
 export interface ActiveGrant extends Authorization {
   readonly generation: number;
   readonly rotatedAt: number;
-  /** Thumbprint of the DPoP key; null for bearer tokens. */
+  /** Thumbprint of the DPoP key that the current refresh token is bound to; null for bearer tokens. */
   readonly jkt: string | null;
 }
 
@@ -64,32 +64,35 @@ export interface RequestedAccess {
   readonly scope: string | null;
   /** RFC 8707 2.2, as `checkResource` returns them; null for the resources of the grant. */
   readonly resources: string | null;
+  /** Thumbprint of the proved DPoP key, which the access token is bound to; null if none. */
+  readonly jkt: string | null;
 }
 
-export interface CodeExchange extends Pick<RequestedAccess, 'resources'> {
+export interface CodeExchange extends Omit<RequestedAccess, 'scope'> {
   readonly clientId: string;
   /** Seconds since the code was issued, if less than the lifetime of codes. */
   readonly maxAge?: number;
   readonly redirectUri: string;
   /** S256 of the code verifier; null if none was sent. */
   readonly challenge: string | null;
-  /** Thumbprint of the proved DPoP key; null if none. */
-  readonly jkt: string | null;
 }
 
 export interface RefreshRequest extends RequestedAccess {
   readonly clientId: string;
-  /** Thumbprint of the proved DPoP key; null if none. */
-  readonly jkt: string | null;
+  /**
+   * The client authenticated with its keys. RFC 9449 5: its refresh tokens "are not bound to the DPoP proof public key because they are
+   * already sender-constrained".
+   */
+  readonly clientHasKeys?: boolean;
   /** Keeps the refresh token, if it is bound to a key (FAPI 2.0 5.3.2.1). Every other token rotates. */
   readonly keepsToken?: boolean;
 }
 
 /** RFC 9449 5. */
 export type KeyRefusal =
-  /** The token is bound, and the request proved another key or none. */
+  /** The token is bound, and the request proved another key or none. A client with keys may prove another key. */
   | 'key_mismatch'
-  /** The token is not bound, but the request proved a key: a code exchange can bind a grant, a refresh cannot. */
+  /** The token is not bound, but the request proved a key: without client keys, only the code exchange can bind a grant. */
   | 'key_unexpected';
 
 /** The token app maps each reason to an OAuth error and logs it as the failed check. */

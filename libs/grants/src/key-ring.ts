@@ -4,8 +4,8 @@ import { createHash, hkdfSync } from 'node:crypto';
 export const TOKEN_KINDS = { code: 1, access: 2, refresh: 3 } as const;
 export type TokenKind = keyof typeof TOKEN_KINDS;
 
-/** Domain separation of MACs: over a bearer token, over a bound token, and over the binding to a key (RFC 9449). */
-export type MacDomain = TokenKind | `${TokenKind}:bound` | `${TokenKind}:binding`;
+/** Domain separation of MACs: over a bearer token, and over a token that is bound to a DPoP key (RFC 9449). */
+export type MacDomain = TokenKind | `${TokenKind}:dpop`;
 
 interface RingKey {
   readonly id: number;
@@ -91,7 +91,7 @@ function deriveKey(key: Buffer): RingKey {
   const derive = (label: string) => Buffer.from(hkdfSync('sha256', key, '', label, KEY_BYTES));
   const id = createHash('sha256').update('token key id').update(key).digest().readUInt32BE();
   const kinds = Object.keys(TOKEN_KINDS) as TokenKind[];
-  const domains = kinds.flatMap((kind): MacDomain[] => [kind, `${kind}:bound`, `${kind}:binding`]);
+  const domains = kinds.flatMap((kind): MacDomain[] => [kind, `${kind}:dpop`]);
   const subkeys = new Map(domains.map((domain) => [domain, derive(`token:${domain}`)]));
   return {
     id,

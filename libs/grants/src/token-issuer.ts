@@ -30,17 +30,24 @@ export class TokenIssuer {
   /**
    * Computes the pair of the grant's current generation; the grant must cover the request. Lifetimes start at the rotation, so that a
    * retry gets the same two tokens without a stored response.
+   * @throws RangeError for a bearer access token of a grant that is bound to a key
    */
-  pair(handle: Buffer, grant: ActiveGrant, { scope, resources }: RequestedAccess, now: number): TokenPair {
-    const { generation, rotatedAt, jkt } = grant;
+  pair(
+    handle: Buffer,
+    grant: ActiveGrant,
+    { scope, resources, jkt }: RequestedAccess,
+    now: number,
+  ): TokenPair {
+    const { generation, rotatedAt } = grant;
+    if (grant.jkt !== null && jkt === null) throw new RangeError('a bound grant has no bearer access token');
     const accessExpiry = seconds(rotatedAt) + this.lifetimes.accessToken;
     const refreshExpiry = seconds(rotatedAt) + this.lifetimes.refreshToken;
     const scopeMask = scopeMaskOf(grant.scope, scope);
-    const shared = { handle, generation, jkt };
+    const shared = { handle, generation };
     // RFC 8707 2.2: the access token is for the requested resources, "whereas any refresh token that is returned is bound to
     // the full original grant".
-    const ofAccess = { expiry: accessExpiry, scopeMask, audience: resources ?? grant.resources };
-    const ofRefresh = { expiry: refreshExpiry, scopeMask: 0, audience: null };
+    const ofAccess = { expiry: accessExpiry, scopeMask, audience: resources ?? grant.resources, jkt };
+    const ofRefresh = { expiry: refreshExpiry, scopeMask: 0, audience: null, jkt: grant.jkt };
     return {
       accessToken: this.codec.encode({ ...shared, kind: 'access', ...ofAccess }),
       refreshToken: this.codec.encode({ ...shared, kind: 'refresh', ...ofRefresh }),

@@ -4,16 +4,21 @@ import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
 import { storedGrant } from '#test/support/stored-grant.js';
 import { granted, REDIRECT_URI, useGrantEnvironment } from './grant-environment.js';
 
-const world = useGrantEnvironment();
+const environment = useGrantEnvironment();
 
 const refresh = (token: string) =>
-  world.engine.refresh(token, { clientId: world.clientId, jkt: null, scope: null, resources: null });
+  environment.engine.refresh(token, {
+    clientId: environment.clientId,
+    jkt: null,
+    scope: null,
+    resources: null,
+  });
 const pairOf = async (result: ReturnType<typeof refresh>) => granted(await result).pair;
 
 describe('a grant that is revoked before it reaches Redis', () => {
   it('has a code that cannot be redeemed', async () => {
-    const { code } = await world.pending(null, null, (id) => world.revocations.revoke(id));
-    const result = await world.redeem(code);
+    const { code } = await environment.pending(null, null, (id) => environment.revocations.revoke(id));
+    const result = await environment.redeem(code);
     expect(result.outcome).toBe('revoked');
   });
 });
@@ -21,127 +26,130 @@ describe('a grant that is revoked before it reaches Redis', () => {
 describe('lifetimes', () => {
   // @rfc 6749 4.1.2
   it('a code expires after its lifetime plus the clock skew', async () => {
-    const { code } = await world.pending();
-    world.advance(DEFAULT_LIFETIMES.code + DEFAULT_LIFETIMES.clockSkew + 1);
-    const result = await world.redeem(code);
+    const { code } = await environment.pending();
+    environment.advance(DEFAULT_LIFETIMES.code + DEFAULT_LIFETIMES.clockSkew + 1);
+    const result = await environment.redeem(code);
     expect(result.outcome).toBe('expired');
   });
 
   // @rfc 6749 4.1.2
   it('a code that is replayed after its lifetime still revokes the grant', async () => {
-    const { code, pair } = await world.active();
-    world.advance(DEFAULT_LIFETIMES.code * 10);
-    const replay = await world.redeem(code);
+    const { code, pair } = await environment.active();
+    environment.advance(DEFAULT_LIFETIMES.code * 10);
+    const replay = await environment.redeem(code);
     expect(replay.outcome).toBe('code_replayed');
     expect((await refresh(pair.refreshToken)).outcome).toBe('revoked');
   });
 
   it('a code of a FAPI 2.0 client expires after 60 s, without an allowance for clock skew (5.3.2.1)', async () => {
     const exchange = {
-      clientId: world.clientId,
+      clientId: environment.clientId,
       redirectUri: REDIRECT_URI,
       challenge: null,
       jkt: null,
       resources: null,
     };
-    const { code } = await world.pending();
-    world.advance(61.5);
-    expect((await world.engine.redeem(code, { ...exchange, maxAge: 60 })).outcome).toBe('expired');
-    expect((await world.engine.redeem(code, exchange)).outcome).toBe('granted');
+    const { code } = await environment.pending();
+    environment.advance(61.5);
+    expect((await environment.engine.redeem(code, { ...exchange, maxAge: 60 })).outcome).toBe('expired');
+    expect((await environment.engine.redeem(code, exchange)).outcome).toBe('granted');
   });
 
   // @rfc 6749 7 @rfc 6750 5.3 @rfc 9449 11.2 @rfc 9700 4.14.2
   it('an access token lives 30 minutes; a refresh token lives 90 days from its last use', async () => {
-    const { pair } = await world.active();
+    const { pair } = await environment.active();
     expect(pair.expiresIn).toBe(1800);
-    world.advance(1800 + 6);
-    expect((await world.engine.introspect(pair.accessToken, null)).outcome).toBe('expired');
-    world.advance(89 * 86_400);
+    environment.advance(1800 + 6);
+    expect((await environment.engine.introspect(pair.accessToken, null)).outcome).toBe('expired');
+    environment.advance(89 * 86_400);
     const next = await pairOf(refresh(pair.refreshToken));
-    world.advance(89 * 86_400);
+    environment.advance(89 * 86_400);
     const last = await pairOf(refresh(next.refreshToken));
-    world.advance(90 * 86_400 + 6);
+    environment.advance(90 * 86_400 + 6);
     expect((await refresh(last.refreshToken)).outcome).toBe('expired');
   });
 
   it('a new access token has its whole lifetime, even if the clock ticks while it is made', async () => {
-    const { code } = await world.pending();
+    const { code } = await environment.pending();
     const answers: Granted[] = [];
-    for (const send of [() => world.redeem(code), () => refresh((answers[0] as Granted).pair.refreshToken)]) {
+    for (const send of [
+      () => environment.redeem(code),
+      () => refresh((answers[0] as Granted).pair.refreshToken),
+    ]) {
       const response = send();
       // The request is on its way to Redis.
-      world.advance(1);
+      environment.advance(1);
       answers.push(granted(await response));
     }
     expect(answers.map(({ pair }) => pair.expiresIn)).toEqual([1800, 1800]);
   });
 
   it('every key in Redis has a TTL', async () => {
-    const { grantId } = await world.active();
-    expect(await world.fixture.redis.ttl(`grant:${grantId}`)).toBeGreaterThan(0);
-    await world.revocations.revoke(grantId);
-    expect(await world.fixture.redis.ttl(`grant:${grantId}`)).toBeGreaterThan(0);
-    const pending = await world.pending();
-    expect(await world.fixture.redis.ttl(`grant:${pending.grantId}`)).toBeGreaterThan(0);
+    const { grantId } = await environment.active();
+    expect(await environment.fixture.redis.ttl(`grant:${grantId}`)).toBeGreaterThan(0);
+    await environment.revocations.revoke(grantId);
+    expect(await environment.fixture.redis.ttl(`grant:${grantId}`)).toBeGreaterThan(0);
+    const pending = await environment.pending();
+    expect(await environment.fixture.redis.ttl(`grant:${pending.grantId}`)).toBeGreaterThan(0);
   });
 });
 
 describe('when Redis loses state', () => {
   it('introspection and refresh accept a later generation than the stored one, and store it', async () => {
-    const { pair, grantId } = await world.active();
-    const before = await world.fixture.redis.hgetall(`grant:${grantId}`);
+    const { pair, grantId } = await environment.active();
+    const before = await environment.fixture.redis.hgetall(`grant:${grantId}`);
     const second = await pairOf(refresh(pair.refreshToken));
     const third = await pairOf(refresh(second.refreshToken));
-    await world.fixture.redis.hset(`grant:${grantId}`, before);
-    expect((await world.engine.introspect(third.accessToken, null)).outcome).toBe('active');
-    expect(await storedGrant(world.fixture.redis, grantId)).toMatchObject({ generation: '3' });
+    await environment.fixture.redis.hset(`grant:${grantId}`, before);
+    expect((await environment.engine.introspect(third.accessToken, null)).outcome).toBe('active');
+    expect(await storedGrant(environment.fixture.redis, grantId)).toMatchObject({ generation: '3' });
     expect((await refresh(third.refreshToken)).outcome).toBe('granted');
   });
 
   it('a token activates the pending grant whose redemption was lost', async () => {
-    const { code, grantId } = await world.pending();
-    const before = await world.fixture.redis.hgetall(`grant:${grantId}`);
-    const first = await pairOf(world.redeem(code));
-    await world.fixture.redis.hset(`grant:${grantId}`, before);
+    const { code, grantId } = await environment.pending();
+    const before = await environment.fixture.redis.hgetall(`grant:${grantId}`);
+    const first = await pairOf(environment.redeem(code));
+    await environment.fixture.redis.hset(`grant:${grantId}`, before);
     expect((await refresh(first.refreshToken)).outcome).toBe('granted');
   });
 
   it('a token restores a lost grant from PostgreSQL; a code does not', async () => {
-    const { code } = await world.pending();
-    const { pair } = await world.active();
-    await world.fixture.redis.flushdb();
+    const { code } = await environment.pending();
+    const { pair } = await environment.active();
+    await environment.fixture.redis.flushdb();
     expect((await refresh(pair.refreshToken)).outcome).toBe('granted');
-    const result = await world.redeem(code);
+    const result = await environment.redeem(code);
     expect(result.outcome).toBe('expired');
   });
 
   it('the tokens of a lost grant are unknown if PostgreSQL never had it', async () => {
-    const { pair, grantId } = await world.active();
-    await world.fixture.redis.flushdb();
-    await world.fixture.sql('DELETE FROM grants WHERE id = $1', [grantId]);
+    const { pair, grantId } = await environment.active();
+    await environment.fixture.redis.flushdb();
+    await environment.fixture.sql('DELETE FROM grants WHERE id = $1', [grantId]);
     expect((await refresh(pair.refreshToken)).outcome).toBe('unknown');
-    expect((await world.engine.introspect(pair.accessToken, null)).outcome).toBe('unknown');
+    expect((await environment.engine.introspect(pair.accessToken, null)).outcome).toBe('unknown');
   });
 
   it('applying a lost revocation again keeps the grant revoked', async () => {
-    const { pair, grantId } = await world.active();
-    const before = await world.fixture.redis.hgetall(`grant:${grantId}`);
-    await world.revocations.revoke(grantId);
-    await world.fixture.redis.hset(`grant:${grantId}`, before);
-    await world.revocations.apply([grantId]);
+    const { pair, grantId } = await environment.active();
+    const before = await environment.fixture.redis.hgetall(`grant:${grantId}`);
+    await environment.revocations.revoke(grantId);
+    await environment.fixture.redis.hset(`grant:${grantId}`, before);
+    await environment.revocations.apply([grantId]);
     expect((await refresh(pair.refreshToken)).outcome).toBe('revoked');
   });
 
   it('a grant that is revoked while it is restored stays revoked', async () => {
     for (let round = 0; round < 20; round++) {
-      const { pair, grantId } = await world.active();
-      await world.fixture.redis.del(`grant:${grantId}`);
+      const { pair, grantId } = await environment.active();
+      await environment.fixture.redis.del(`grant:${grantId}`);
       await Promise.all([
-        world.revocations.revoke(grantId),
+        environment.revocations.revoke(grantId),
         refresh(pair.refreshToken),
-        world.engine.introspect(pair.accessToken, null),
+        environment.engine.introspect(pair.accessToken, null),
       ]);
-      expect((await world.engine.introspect(pair.accessToken, null)).outcome).toBe('revoked');
+      expect((await environment.engine.introspect(pair.accessToken, null)).outcome).toBe('revoked');
     }
   });
 });
@@ -149,12 +157,12 @@ describe('when Redis loses state', () => {
 describe('stored and broadcast state', () => {
   // @rfc 6749 10.3
   it('contains no token, and nothing from which a token could be derived', async () => {
-    const { code, pair, grantId } = await world.active();
-    const handle = world.fixture.codec.decode(code)?.handle ?? Buffer.alloc(0);
+    const { code, pair, grantId } = await environment.active();
+    const handle = environment.fixture.codec.decode(code)?.handle ?? Buffer.alloc(0);
     const stored = JSON.stringify([
       grantId,
-      await world.fixture.redis.hgetall(`grant:${grantId}`),
-      await world.fixture.sql('SELECT * FROM grants WHERE id = $1', [grantId]),
+      await environment.fixture.redis.hgetall(`grant:${grantId}`),
+      await environment.fixture.sql('SELECT * FROM grants WHERE id = $1', [grantId]),
     ]);
     for (const secret of [
       code,
@@ -169,9 +177,9 @@ describe('stored and broadcast state', () => {
   });
 
   it('identifies a revoked grant by its id', async () => {
-    const { grantId } = await world.active();
-    await world.revocations.revoke(grantId);
-    expect(world.announced).toContain(grantId);
+    const { grantId } = await environment.active();
+    await environment.revocations.revoke(grantId);
+    expect(environment.announced).toContain(grantId);
   });
 });
 

@@ -18,12 +18,12 @@ type GrantEnvironment = Awaited<ReturnType<typeof openGrantEnvironment>>;
 
 /** Opens an empty environment before the tests of a file, and closes it afterwards. */
 export function useGrantEnvironment(settings: Settings = {}): GrantEnvironment {
-  const world = {} as GrantEnvironment;
+  const environment = {} as GrantEnvironment;
   beforeAll(async () => {
-    Object.assign(world, await openGrantEnvironment(settings));
+    Object.assign(environment, await openGrantEnvironment(settings));
   });
-  afterAll(() => world.close());
-  return world;
+  afterAll(() => environment.close());
+  return environment;
 }
 
 /** @throws Error with the reason of a refusal */

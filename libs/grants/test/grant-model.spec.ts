@@ -1,53 +1,57 @@
 import fc from 'fast-check';
 import type { Granted, RequestedAccess, Refusal } from '#grants/grant.js';
-import { API, BOOKINGS, KEY, LIFETIMES, Model, OTHER, type Presented, SCOPE, words } from './grant-model.js';
+import { API, BOOKINGS, KEYS, LIFETIMES, Model, type Presented, SCOPE, words } from './grant-model.js';
 import { REDIRECT_URI, useGrantEnvironment } from './grant-environment.js';
 
-const world = useGrantEnvironment({ lifetimes: LIFETIMES, scope: SCOPE });
+const environment = useGrantEnvironment({ lifetimes: LIFETIMES, scope: SCOPE });
+
+interface IssuedAccess {
+  readonly text: string;
+  readonly jkt: string | null;
+  /** Generation, scope and APIs. */
+  readonly access: string;
+}
 
 /** Tokens issued on one grant, which must not change. */
 class IssuedTokens {
   /** By generation, from the first. */
   readonly refreshTokens: string[] = [];
   private readonly accessTokens = new Map<string, string>();
-  /** Access tokens of refreshes that return the same refresh token. */
-  private readonly furtherTokens: [twin: string, accessToken: string][] = [];
+  private readonly issued: IssuedAccess[] = [];
 
   /** @param isKept the response must have the presented refresh token */
-  keep(
-    result: Granted | Refusal,
-    requested: RequestedAccess,
-    { jkt, resources }: Model,
-    isKept = false,
-  ): string {
+  keep(result: Granted | Refusal, requested: RequestedAccess, model: Model, isKept = false): string {
     if (result.outcome !== 'granted') return result.outcome;
     const { pair, grant } = result;
+    const { jkt } = requested;
     expect(words(pair.scope)).toBe(words(requested.scope ?? SCOPE));
     expect(pair.type).toBe(jkt === null ? 'Bearer' : 'DPoP');
-    // A retry returns the same bytes; only another scope or audience changes the access token.
+    expect(environment.fixture.codec.decode(pair.refreshToken)?.jkt).toBe(model.keyOf(grant.generation));
+    // A retry returns the same bytes; only another scope, audience or key changes the access token.
     expect(this.refreshTokens[grant.generation - 1] ?? pair.refreshToken).toBe(pair.refreshToken);
     this.refreshTokens[grant.generation - 1] = pair.refreshToken;
-    const twin = `${grant.generation} ${words(pair.scope)} ${requested.resources ?? resources}`;
-    if (isKept) {
-      this.furtherTokens.push([twin, pair.accessToken]);
-      return result.outcome;
-    }
+    const access = `${grant.generation} ${words(pair.scope)} ${requested.resources ?? model.resources}`;
+    this.issued.push({ text: pair.accessToken, jkt, access });
+    if (isKept) return result.outcome;
+    const twin = `${access} ${jkt}`;
     expect(this.accessTokens.get(twin) ?? pair.accessToken).toBe(pair.accessToken);
     this.accessTokens.set(twin, pair.accessToken);
     return result.outcome;
   }
 
-  /** Every access token is valid only with the grant's key, for the scope and APIs that it was issued for. */
+  /** Every access token is valid only with its own key, for the scope and APIs that it was issued for. */
   async check(model: Model): Promise<void> {
-    for (const [twin, accessToken] of [...this.accessTokens, ...this.furtherTokens]) {
-      for (const jkt of [null, KEY, OTHER]) {
-        const result = await world.engine.introspect(accessToken, jkt);
-        expect(result.outcome).toBe(model.introspect(jkt));
-        if (result.outcome !== 'active') continue;
-        const { grant, token, scope, audience } = result;
-        expect(`${token.generation} ${words(scope)} ${audience}`).toBe(twin);
-        expect([token.jkt, grant.jkt]).toEqual([model.jkt, model.jkt]);
+    for (const { text, jkt: bound, access } of this.issued) {
+      for (const jkt of [null, ...KEYS]) {
+        const result = await environment.engine.introspect(text, jkt);
+        expect(result.outcome).toBe(model.introspect(bound, jkt));
       }
+      const result = await environment.engine.introspectWithoutProof(text);
+      expect(result.outcome).toBe(model.introspect(bound, bound));
+      if (result.outcome !== 'active') continue;
+      const { token, scope, audience } = result;
+      expect(`${token.generation} ${words(scope)} ${audience}`).toBe(access);
+      expect(token.jkt).toBe(bound);
     }
   }
 }
@@ -65,7 +69,7 @@ type Step =
       readonly by: Presented;
       /** The client's setting at this time. */
       readonly keepsToken: boolean;
-    } & RequestedAccess)
+    } & Omit<RequestedAccess, 'jkt'>)
   | { readonly do: 'introspect'; readonly back: number; readonly jkt: string | null }
   | { readonly do: 'revoke' }
   /** The recording process dies before it reaches Redis, and another process applies the revocation. */
@@ -89,13 +93,15 @@ const scopes = fc.oneof(
 
 const audiences = fc.constantFrom(null, null, null, API, BOOKINGS, `${API} ${BOOKINGS}`);
 
-/** Most requests of a history prove the same key, or most prove none. */
-const histories = fc.constantFrom(null, KEY).chain((usual) => {
+/** Most requests of a history prove the same key, or most prove none. Most come from a client with keys, or most from one with secrets. */
+const habits = fc.record({ usual: fc.constantFrom(null, KEYS[0]), usuallyHasKeys: fc.boolean() });
+const histories = habits.chain(({ usual, usuallyHasKeys }) => {
   const jkt = fc.oneof(
     { weight: 8, arbitrary: fc.constant(usual) },
-    { weight: 2, arbitrary: fc.constantFrom(null, KEY, OTHER) },
+    { weight: usuallyHasKeys ? 6 : 2, arbitrary: fc.constantFrom(null, ...KEYS) },
   );
-  const by = fc.record({ clientIsOurs: mostly, jkt });
+  const hasKeys = mostly.map((usually) => usually === usuallyHasKeys);
+  const by = fc.record({ clientIsOurs: mostly, hasKeys, jkt });
   const steps = fc.array(
     fc.oneof(
       {
@@ -136,7 +142,7 @@ const histories = fc.constantFrom(null, KEY).chain((usual) => {
   );
   const first: Step = {
     do: 'redeem',
-    by: { clientIsOurs: true, jkt: usual },
+    by: { clientIsOurs: true, hasKeys: usuallyHasKeys, jkt: usual },
     redirectIsOurs: true,
     resources: null,
   };
@@ -150,14 +156,12 @@ const histories = fc.constantFrom(null, KEY).chain((usual) => {
   });
 });
 
-const client = (ours: boolean) => (ours ? world.clientId : world.otherClientId);
-const ALL: RequestedAccess = { scope: null, resources: null };
-const renewal = ({ clientIsOurs, jkt }: Presented, { scope, resources }: RequestedAccess) => ({
-  clientId: client(clientIsOurs),
-  jkt,
-  scope,
-  resources,
-});
+const client = (ours: boolean) => (ours ? environment.clientId : environment.otherClientId);
+const ALL = { scope: null, resources: null };
+const renewal = (
+  { clientIsOurs, hasKeys, jkt }: Presented,
+  { scope, resources }: Omit<RequestedAccess, 'jkt'>,
+) => ({ clientId: client(clientIsOurs), clientHasKeys: hasKeys, jkt, scope, resources });
 const redemption = (
   { clientIsOurs, jkt }: Presented,
   redirectIsOurs = true,
@@ -174,46 +178,44 @@ describe('the grant engine against its model', () => {
   it('responds like the state machine in every history', async () => {
     await fc.assert(
       fc.asyncProperty(histories, async ({ namedJkt, resources, steps }) => {
-        const { code, grantId } = await world.pending(null, namedJkt, undefined, resources);
-        const model = new Model(world.now(), namedJkt, resources);
+        const { code, grantId } = await environment.pending(null, namedJkt, undefined, resources);
+        const model = new Model(environment.now(), namedJkt, resources);
         const issued = new IssuedTokens();
         for (const step of steps) {
           const generation = issued.refreshTokens.length - ('back' in step ? step.back : 0);
           const refreshToken = issued.refreshTokens[generation - 1];
           if (step.do === 'redeem') {
             const presented = redemption(step.by, step.redirectIsOurs, step.resources);
-            const answer = await world.engine.redeem(code, presented);
-            const expected = model.redeem(step.by, step.redirectIsOurs, step.resources, world.now());
-            expect(issued.keep(answer, { scope: null, resources: step.resources }, model)).toBe(expected);
+            const answer = await environment.engine.redeem(code, presented);
+            const expected = model.redeem(step.by, step.redirectIsOurs, step.resources, environment.now());
+            const requested = { scope: null, resources: step.resources, jkt: step.by.jkt };
+            expect(issued.keep(answer, requested, model)).toBe(expected);
           } else if (step.do === 'refresh' && refreshToken) {
             const { keepsToken } = step;
-            const answer = await world.engine.refresh(refreshToken, {
-              ...renewal(step.by, step),
-              keepsToken,
-            });
-            const before = model.generation;
-            const expected = model.refresh(generation, step.by, step, world.now(), keepsToken);
-            const isKept = keepsToken && model.jkt !== null && generation === before;
-            expect(issued.keep(answer, step, model, isKept)).toBe(expected);
+            const requested = renewal(step.by, step);
+            const answer = await environment.engine.refresh(refreshToken, { ...requested, keepsToken });
+            const isKept = keepsToken && model.jkt !== null && generation === model.generation;
+            const expected = model.refresh(generation, step.by, requested, environment.now(), keepsToken);
+            expect(issued.keep(answer, requested, model, isKept)).toBe(expected);
             if (isKept && answer.outcome === 'granted') expect(answer.pair.refreshToken).toBe(refreshToken);
           } else if (step.do === 'introspect' && refreshToken) {
-            expect((await world.engine.introspect(refreshToken, step.jkt)).outcome).toBe(
-              model.introspect(step.jkt),
+            expect((await environment.engine.introspect(refreshToken, step.jkt)).outcome).toBe(
+              model.introspect(model.keyOf(generation), step.jkt),
             );
           } else if (step.do === 'revoke') {
-            await world.revocations.revoke(grantId);
+            await environment.revocations.revoke(grantId);
             model.revoke();
           } else if (step.do === 'record revocation') {
-            await world.fixture.records.revoke(grantId);
-            const changed = await world.revocations.reapply([{ id: grantId, isApplied: false }], false);
+            await environment.fixture.records.revoke(grantId);
+            const changed = await environment.revocations.reapply([{ id: grantId, isApplied: false }], false);
             expect(changed).toBe(model.status === 'revoked' ? 0 : 1);
             model.revoke();
           } else if (step.do === 'wait') {
-            world.advance(step.seconds);
+            environment.advance(step.seconds);
           }
         }
         await issued.check(model);
-        const record = await world.fixture.records.find(grantId);
+        const record = await environment.fixture.records.find(grantId);
         expect(record?.revokedAt !== null).toBe(model.status === 'revoked');
       }),
       { numRuns: 500 },
@@ -230,25 +232,25 @@ describe('the grant engine against its model', () => {
       { minLength: 1, maxLength: 6 },
     );
     await fc.assert(
-      fc.asyncProperty(fc.constantFrom(null, KEY), bursts, async (jkt, history) => {
-        const ours = { clientIsOurs: true, jkt };
-        const { code, grantId } = await world.pending();
+      fc.asyncProperty(fc.constantFrom(null, KEYS[0]), bursts, async (jkt, history) => {
+        const ours = { clientIsOurs: true, hasKeys: false, jkt };
+        const { code, grantId } = await environment.pending();
         const won: Granted[] = [];
         let revoked = false;
         for (const { redeems, refreshes, revoke } of history) {
           const latest = won.at(-1)?.pair.refreshToken;
           const answers = await Promise.all([
-            ...Array.from({ length: redeems }, () => world.engine.redeem(code, redemption(ours))),
+            ...Array.from({ length: redeems }, () => environment.engine.redeem(code, redemption(ours))),
             ...(latest ? refreshes : []).map(async ({ isThief, scope }) => {
-              const by = isThief ? { ...ours, jkt: OTHER } : ours;
-              const answer = await world.engine.refresh(latest ?? '', renewal(by, { ...ALL, scope }));
+              const by = isThief ? { ...ours, jkt: KEYS[1] } : ours;
+              const answer = await environment.engine.refresh(latest ?? '', renewal(by, { ...ALL, scope }));
               if (answer.outcome === 'granted') {
                 expect(isThief).toBe(false);
                 expect(words(answer.pair.scope)).toBe(words(scope ?? SCOPE));
               }
               return answer;
             }),
-            ...(revoke ? [world.revocations.revoke(grantId).then(() => null)] : []),
+            ...(revoke ? [environment.revocations.revoke(grantId).then(() => null)] : []),
           ]);
           const granted = answers.filter((answer): answer is Granted => answer?.outcome === 'granted');
           expect(new Set(granted.map(({ pair }) => pair.refreshToken)).size).toBeLessThanOrEqual(1);
@@ -259,7 +261,8 @@ describe('the grant engine against its model', () => {
         expect(won.map(({ grant }) => grant.generation)).toEqual(won.map((_, index) => index + 1));
         if (revoked)
           expect(
-            (await world.engine.refresh(won.at(-1)?.pair.refreshToken ?? '', renewal(ours, ALL))).outcome,
+            (await environment.engine.refresh(won.at(-1)?.pair.refreshToken ?? '', renewal(ours, ALL)))
+              .outcome,
           ).not.toBe('granted');
       }),
       { numRuns: 100 },

@@ -5,11 +5,14 @@ export const LIFETIMES = { ...DEFAULT_LIFETIMES, retryWindow: 30 };
 
 export const SCOPE = 'profile:read bookings:read bookings:write';
 export const [API, BOOKINGS] = ['https://api.example.com', 'https://bookings.example.com'];
-export const [KEY, OTHER] = ['a'.repeat(43), 'b'.repeat(43)];
+/** Thumbprints of DPoP keys. */
+export const KEYS = ['A', 'E', 'I'].map((letter) => letter.repeat(43)) as [string, string, string];
 
 /** Client and key of a request. */
 export interface Presented {
   readonly clientIsOurs: boolean;
+  /** The client authenticates with keys at this time. */
+  readonly hasKeys: boolean;
   readonly jkt: string | null;
 }
 
@@ -22,8 +25,8 @@ export class Model {
   status: 'pending' | 'active' | 'revoked' = 'pending';
   generation = 0;
   rotatedAt: number;
-  /** Bound by the redemption. */
-  jkt: string | null = null;
+  /** Keys of the refresh tokens, by generation. */
+  private readonly boundTo: (string | null)[] = [];
 
   /**
    * @param namedJkt key of the authorization request (RFC 9449 10)
@@ -51,14 +54,13 @@ export class Model {
     if (!redirectIsOurs) return 'redirect_uri_mismatch';
     if (this.namedJkt !== null && jkt !== this.namedJkt) return 'key_mismatch';
     if (!this.isFor(resources)) return 'resource_exceeded';
-    this.jkt = jkt;
-    return this.rotate(1, now);
+    return this.rotate(1, jkt, now);
   }
 
   refresh(
     generation: number,
-    { clientIsOurs, jkt }: Presented,
-    { scope, resources }: RequestedAccess,
+    { clientIsOurs, hasKeys }: Presented,
+    { scope, resources, jkt }: RequestedAccess,
     now: number,
     keepsToken = false,
   ): string {
@@ -66,16 +68,31 @@ export class Model {
     if (this.status === 'revoked') return 'revoked';
     const isRetry = generation === this.generation - 1 && now - this.rotatedAt < LIFETIMES.retryWindow * 1000;
     if (generation < this.generation && !isRetry) return this.end('refresh_token_reused');
-    if (jkt !== this.jkt) return this.jkt === null ? 'key_unexpected' : 'key_mismatch';
+    const bound = this.keyOf(generation);
+    if (!hasKeys || jkt === null) {
+      if (bound !== jkt) return bound === null ? 'key_unexpected' : 'key_mismatch';
+      // A client with keys has rotated this token, and has secrets now.
+      if (isRetry && jkt !== this.jkt) return 'key_mismatch';
+    }
     if (scope !== null && !covers(SCOPE, scope)) return 'scope_exceeded';
     if (!this.isFor(resources)) return 'resource_exceeded';
-    const isKept = keepsToken && this.jkt !== null;
-    return isRetry || isKept ? 'granted' : this.rotate(generation + 1, now);
+    const isKept = keepsToken && bound !== null;
+    return isRetry || isKept ? 'granted' : this.rotate(generation + 1, jkt, now);
   }
 
-  introspect(jkt: string | null): string {
-    if (this.jkt !== null && jkt !== this.jkt) return 'key_mismatch';
+  /** @param bound key of the token */
+  introspect(bound: string | null, jkt: string | null): string {
+    if (bound !== null && jkt !== bound) return 'key_mismatch';
     return this.status === 'revoked' ? 'revoked' : 'active';
+  }
+
+  /** Key of the current refresh token. */
+  get jkt(): string | null {
+    return this.keyOf(this.generation);
+  }
+
+  keyOf(generation: number): string | null {
+    return this.boundTo[generation] ?? null;
   }
 
   revoke(): void {
@@ -86,8 +103,9 @@ export class Model {
     return this.resources === null || resources === null || covers(this.resources, resources);
   }
 
-  private rotate(generation: number, now: number): string {
+  private rotate(generation: number, jkt: string | null, now: number): string {
     [this.status, this.generation, this.rotatedAt] = ['active', generation, now];
+    this.boundTo[generation] = jkt;
     return 'granted';
   }
 

@@ -1,16 +1,23 @@
 import { granted, useGrantEnvironment } from './grant-environment.js';
 
-const KEY = 'a'.repeat(43);
-const world = useGrantEnvironment();
+const KEY = 'A'.repeat(43);
+const environment = useGrantEnvironment();
 
 const refresh = (
   token: string,
   { keepsToken = true, jkt = KEY }: { keepsToken?: boolean; jkt?: string | null } = {},
-) => world.engine.refresh(token, { clientId: world.clientId, jkt, scope: null, resources: null, keepsToken });
+) =>
+  environment.engine.refresh(token, {
+    clientId: environment.clientId,
+    jkt,
+    scope: null,
+    resources: null,
+    keepsToken,
+  });
 
 async function bound(jkt: string | null = KEY) {
-  const { code, grantId } = await world.pending();
-  return { grantId, ...granted(await world.redeem(code, jkt)).pair };
+  const { code, grantId } = await environment.pending();
+  return { grantId, ...granted(await environment.redeem(code, jkt)).pair };
 }
 
 describe('a refresh token that its client keeps', () => {
@@ -18,7 +25,7 @@ describe('a refresh token that its client keeps', () => {
     const { refreshToken } = await bound();
     const answers = [];
     for (let count = 0; count < 3; count++) {
-      world.advance(600);
+      environment.advance(600);
       answers.push(granted(await refresh(refreshToken)));
     }
     expect(answers.map(({ pair }) => pair.refreshToken)).toEqual([refreshToken, refreshToken, refreshToken]);
@@ -33,31 +40,31 @@ describe('a refresh token that its client keeps', () => {
     expect(times).toEqual([times[0], (times[0] ?? 0) + 600_000, (times[0] ?? 0) + 1_200_000]);
     for (const { pair } of answers) {
       expect(pair.expiresIn).toBe(1800);
-      expect((await world.engine.introspect(pair.accessToken, KEY)).outcome).toBe('active');
+      expect((await environment.engine.introspect(pair.accessToken, KEY)).outcome).toBe('active');
     }
   });
 
   it('is refused without its key, and changes nothing', async () => {
     const { refreshToken } = await bound();
-    for (const jkt of [null, 'b'.repeat(43)])
+    for (const jkt of [null, 'E'.repeat(43)])
       expect((await refresh(refreshToken, { jkt })).outcome).toBe('key_mismatch');
     expect((await refresh(refreshToken)).outcome).toBe('granted');
   });
 
   it('ends with its grant, and at its first expiry', async () => {
     const [revoked, old] = [await bound(), await bound()];
-    await world.revocations.revoke(revoked.grantId);
+    await environment.revocations.revoke(revoked.grantId);
     expect((await refresh(revoked.refreshToken)).outcome).toBe('revoked');
-    world.advance(45 * 86_400);
+    environment.advance(45 * 86_400);
     expect((await refresh(old.refreshToken)).outcome).toBe('granted');
-    world.advance(46 * 86_400);
+    environment.advance(46 * 86_400);
     expect((await refresh(old.refreshToken)).outcome).toBe('expired');
   });
 
   it('is restored with its generation if Redis loses the grant', async () => {
     const { refreshToken } = await bound();
     const second = granted(await refresh(refreshToken, { keepsToken: false })).pair.refreshToken;
-    await world.fixture.redis.flushdb();
+    await environment.fixture.redis.flushdb();
     const restored = granted(await refresh(second));
     expect([restored.pair.refreshToken, restored.grant.generation]).toEqual([second, 2]);
   });
@@ -65,8 +72,8 @@ describe('a refresh token that its client keeps', () => {
   it('moves the state forward, but not past itself, if Redis lost a rotation', async () => {
     const { refreshToken, grantId } = await bound();
     const second = granted(await refresh(refreshToken, { keepsToken: false })).pair.refreshToken;
-    world.advance(31);
-    await world.fixture.redis.hset(`grant:${grantId}`, 'g', 1);
+    environment.advance(31);
+    await environment.fixture.redis.hset(`grant:${grantId}`, 'g', 1);
     expect(granted(await refresh(second)).grant.generation).toBe(2);
     expect((await refresh(refreshToken)).outcome).toBe('refresh_token_reused');
   });
@@ -77,7 +84,7 @@ describe('a client that changes its setting', () => {
     const { refreshToken } = await bound();
     const second = granted(await refresh(refreshToken, { keepsToken: false })).pair.refreshToken;
     expect(granted(await refresh(second)).pair.refreshToken).toBe(second);
-    world.advance(31);
+    environment.advance(31);
     expect((await refresh(refreshToken)).outcome).toBe('refresh_token_reused');
     expect((await refresh(second)).outcome).toBe('revoked');
   });
@@ -85,7 +92,7 @@ describe('a client that changes its setting', () => {
   it('to keeping inside the retry window: the retry still gets the rotated pair', async () => {
     const { refreshToken } = await bound();
     const first = granted(await refresh(refreshToken, { keepsToken: false }));
-    world.advance(1);
+    environment.advance(1);
     const again = granted(await refresh(refreshToken));
     expect([again.pair.refreshToken, again.transition]).toEqual([first.pair.refreshToken, 'retried']);
     expect(again.pair.accessToken).toBe(first.pair.accessToken);
@@ -96,7 +103,7 @@ describe('a client that changes its setting', () => {
     granted(await refresh(refreshToken));
     const next = granted(await refresh(refreshToken, { keepsToken: false })).pair.refreshToken;
     expect(next).not.toBe(refreshToken);
-    world.advance(31);
+    environment.advance(31);
     expect((await refresh(refreshToken, { keepsToken: false })).outcome).toBe('refresh_token_reused');
   });
 
@@ -104,7 +111,7 @@ describe('a client that changes its setting', () => {
     const { refreshToken } = await bound(null);
     const next = granted(await refresh(refreshToken, { jkt: null })).pair.refreshToken;
     expect(next).not.toBe(refreshToken);
-    world.advance(31);
+    environment.advance(31);
     expect((await refresh(refreshToken, { jkt: null })).outcome).toBe('refresh_token_reused');
   });
 });

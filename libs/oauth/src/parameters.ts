@@ -12,7 +12,7 @@ import { OAuthError } from './oauth-error.js';
  */
 export type Parameters = Record<string, unknown>;
 
-/** Maximum length of each parameter in characters. Codes and tokens have 88, tokens bound to a key 112. */
+/** Maximum length of each parameter in characters. Codes and tokens have 88, tokens bound to a key 132. */
 export const LIMITS = {
   client_id: 255,
   client_secret: 255,

@@ -4,6 +4,7 @@ import { addAuditEvent } from '#audit/request-events.js';
 import type { Client, ClientWithSecrets } from '#database/client/client.js';
 import type { Granted, Refusal, RefusalReason } from '#grants/grant.js';
 import { GrantEngine } from '#grants/grant-engine.js';
+import { hasKeys } from '#oauth/client.js';
 import type { DpopProof } from '#oauth/dpop/dpop-verifier.js';
 import { FAPI_ALGORITHMS, isFapiAlgorithm } from '#oauth/jwk.js';
 import { OAuthError } from '#oauth/oauth-error.js';
@@ -80,7 +81,7 @@ export class TokenService {
     const scope = refreshScope(dto.scope);
     const { client, jkt, resources } = await this.authenticate(request, dto);
     const { clientId, keepsRefreshToken: keepsToken } = client;
-    const refresh = { clientId, jkt, scope, resources, keepsToken };
+    const refresh = { clientId, clientHasKeys: hasKeys(client), jkt, scope, resources, keepsToken };
     const result = await this.engine.refresh(refreshToken, refresh);
     return this.answer(request, client, result, 'refresh token');
   }

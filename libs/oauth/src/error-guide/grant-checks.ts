@@ -99,6 +99,10 @@ export const GRANT_CHECKS = {
         'application',
         'Keep the key with the token, and sign each proof with it. A lost key means a new authorization.',
       ],
+      [
+        'application',
+        'A client that authenticates with keys (`private_key_jwt`) may refresh with another DPoP key, but not without a proof.',
+      ],
       ['application', 'Send a bound access token as `Authorization: DPoP <token>` with a proof.'],
     ],
   },
@@ -106,7 +110,7 @@ export const GRANT_CHECKS = {
     errors: ['invalid_grant'],
     title: 'The token is not bound to a key',
     meaning:
-      'The request has a DPoP proof, but the token was issued without one. A refresh cannot bind it later.',
+      'The request has a DPoP proof, but the token was issued without one. A refresh can bind it only if the client authenticates with keys (`private_key_jwt`).',
     remedies: [
       [
         'application',

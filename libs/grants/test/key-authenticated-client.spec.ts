@@ -1,0 +1,171 @@
+import { granted, useGrantEnvironment } from './grant-environment.js';
+import { KEYS } from './grant-model.js';
+
+const [FIRST, SECOND, THIRD] = KEYS;
+
+const environment = useGrantEnvironment({ scope: 'profile:read bookings:read' });
+
+interface Settings {
+  readonly jkt?: string | null;
+  readonly hasKeys?: boolean;
+  readonly keepsToken?: boolean;
+  readonly scope?: string | null;
+}
+
+const refresh = (
+  token: string,
+  { jkt = null, hasKeys = true, keepsToken = false, scope = null }: Settings = {},
+) => {
+  const { clientId } = environment;
+  const request = { clientId, clientHasKeys: hasKeys, jkt, scope, resources: null, keepsToken };
+  return environment.engine.refresh(token, request);
+};
+
+const isActive = async (token: string, jkt: string | null) =>
+  (await environment.engine.introspect(token, jkt)).outcome;
+const provedKey = async (token: string) => {
+  const answer = await environment.engine.introspectWithoutProof(token);
+  return answer.outcome === 'active' ? answer.token.jkt : answer.outcome;
+};
+
+// @rfc 9449 5
+describe.each([
+  ['rotates', false],
+  ['keeps', true],
+])(
+  'a bound grant of a client that authenticates with keys, and %s its refresh token',
+  (_name, keepsToken) => {
+    it('is refreshed with any key, and each access token is bound to the key that it was requested with', async () => {
+      const { pair } = await environment.active(FIRST);
+      const issued = [{ jkt: FIRST, token: pair.accessToken }];
+      let { refreshToken } = pair;
+      for (const jkt of [SECOND, SECOND, THIRD, FIRST]) {
+        environment.advance(60);
+        const next = granted(await refresh(refreshToken, { jkt, keepsToken })).pair;
+        expect([next.type, next.refreshToken === refreshToken]).toEqual(['DPoP', keepsToken]);
+        issued.push({ jkt, token: next.accessToken });
+        refreshToken = next.refreshToken;
+      }
+      // Those of earlier keys, too, until they expire.
+      for (const { jkt, token } of issued) {
+        expect(await provedKey(token)).toBe(jkt);
+        for (const other of [null, ...KEYS])
+          expect(await isActive(token, other)).toBe(other === jkt ? 'active' : 'key_mismatch');
+      }
+      environment.advance(1800);
+      expect(await isActive(issued[0]?.token ?? '', FIRST)).toBe('expired');
+    });
+
+    it('is refused without a proof, and nothing changes', async () => {
+      const { pair, grantId } = await environment.active(FIRST);
+      const { refreshToken } = granted(await refresh(pair.refreshToken, { jkt: SECOND, keepsToken })).pair;
+      const stored = await environment.fixture.redis.hgetall(`grant:${grantId}`);
+      for (const token of [pair.refreshToken, refreshToken])
+        expect((await refresh(token, { keepsToken })).outcome).toBe('key_mismatch');
+      expect(await environment.fixture.redis.hgetall(`grant:${grantId}`)).toEqual(stored);
+    });
+
+    it('is restored as bound when Redis has lost it, with any key and not without one', async () => {
+      const { pair, grantId } = await environment.active(FIRST);
+      await environment.fixture.redis.flushdb();
+      expect((await refresh(pair.refreshToken, { keepsToken })).outcome).toBe('key_mismatch');
+      expect(await environment.fixture.redis.exists(`grant:${grantId}`)).toBe(0);
+      const next = granted(await refresh(pair.refreshToken, { jkt: SECOND, keepsToken })).pair;
+      expect(await provedKey(next.accessToken)).toBe(SECOND);
+      expect(await isActive(pair.accessToken, FIRST)).toBe('active');
+      expect((await refresh(next.refreshToken, { keepsToken })).outcome).toBe('key_mismatch');
+    });
+
+    it('needs the key of its refresh token once the client has secrets', async () => {
+      const { pair } = await environment.active(FIRST);
+      const { refreshToken } = granted(await refresh(pair.refreshToken, { jkt: SECOND, keepsToken })).pair;
+      const bound = keepsToken ? FIRST : SECOND;
+      for (const jkt of [null, ...KEYS].filter((key) => key !== bound))
+        expect((await refresh(refreshToken, { jkt, hasKeys: false, keepsToken })).outcome).toBe(
+          'key_mismatch',
+        );
+      expect((await refresh(refreshToken, { jkt: bound, hasKeys: false, keepsToken })).outcome).toBe(
+        'granted',
+      );
+    });
+  },
+);
+
+describe('a retry inside the window by a client that authenticates with keys', () => {
+  it('gets the same pair for the same key, and for another key only another access token', async () => {
+    const { pair } = await environment.active(FIRST);
+    const first = granted(await refresh(pair.refreshToken, { jkt: SECOND }));
+    environment.advance(1);
+    const same = granted(await refresh(pair.refreshToken, { jkt: SECOND }));
+    expect([same.pair.accessToken, same.pair.refreshToken]).toEqual([
+      first.pair.accessToken,
+      first.pair.refreshToken,
+    ]);
+    // The server has lost the answer together with its key.
+    const other = granted(await refresh(pair.refreshToken, { jkt: THIRD }));
+    expect([other.transition, other.pair.refreshToken]).toEqual(['retried', first.pair.refreshToken]);
+    expect(await provedKey(other.pair.accessToken)).toBe(THIRD);
+    expect((await refresh(pair.refreshToken)).outcome).toBe('key_mismatch');
+    // Using the successor closes the window for every key.
+    granted(await refresh(first.pair.refreshToken, { jkt: THIRD }));
+    expect((await refresh(pair.refreshToken, { jkt: SECOND })).outcome).toBe('refresh_token_reused');
+  });
+
+  it('is refused once the client has secrets, if the successor is bound to another key', async () => {
+    const { pair } = await environment.active(FIRST);
+    granted(await refresh(pair.refreshToken, { jkt: SECOND }));
+    for (const jkt of KEYS)
+      expect((await refresh(pair.refreshToken, { jkt, hasKeys: false })).outcome).toBe('key_mismatch');
+  });
+});
+
+describe('a bearer grant of a client that authenticates with keys', () => {
+  it('stays a bearer grant while no key is proved', async () => {
+    const { pair } = await environment.active();
+    const next = granted(await refresh(pair.refreshToken));
+    expect([next.pair.type, next.grant.jkt]).toEqual(['Bearer', null]);
+  });
+
+  it('is bound by the first refresh with a proof, and never returns to bearer tokens', async () => {
+    const { pair } = await environment.active();
+    const bound = granted(await refresh(pair.refreshToken, { jkt: FIRST, keepsToken: true }));
+    expect([bound.pair.type, bound.grant.generation]).toEqual(['DPoP', 2]);
+    expect(await isActive(bound.pair.accessToken, null)).toBe('key_mismatch');
+    for (const token of [pair.refreshToken, bound.pair.refreshToken])
+      expect((await refresh(token)).outcome).toBe('key_mismatch');
+    await environment.fixture.redis.flushdb();
+    expect((await refresh(bound.pair.refreshToken)).outcome).toBe('key_mismatch');
+    // Issued before, and valid until it expires.
+    expect(await isActive(pair.accessToken, null)).toBe('active');
+  });
+});
+
+it('checks client, revocation and generation before the key, and the key before the scope', async () => {
+  const { pair, grantId } = await environment.active(FIRST);
+  const asOther = {
+    clientId: environment.otherClientId,
+    clientHasKeys: true,
+    jkt: null,
+    scope: 'admin',
+    resources: null,
+  };
+  expect((await environment.engine.refresh(pair.refreshToken, asOther)).outcome).toBe('other_client');
+  expect((await refresh(pair.refreshToken, { scope: 'admin' })).outcome).toBe('key_mismatch');
+  expect((await refresh(pair.refreshToken, { jkt: SECOND, scope: 'admin' })).outcome).toBe('scope_exceeded');
+  const next = granted(await refresh(pair.refreshToken, { jkt: SECOND })).pair;
+  granted(await refresh(next.refreshToken, { jkt: THIRD }));
+  expect((await refresh(pair.refreshToken)).outcome).toBe('refresh_token_reused');
+  expect((await environment.fixture.records.find(grantId))?.revokedAt).not.toBeNull();
+  expect((await refresh(pair.refreshToken)).outcome).toBe('revoked');
+});
+
+it('lets no key of another client in: authentication is checked against the stored client', async () => {
+  const { pair } = await environment.active(FIRST);
+  const request = { clientId: environment.otherClientId, clientHasKeys: true, jkt: SECOND };
+  const answer = await environment.engine.refresh(pair.refreshToken, {
+    ...request,
+    scope: null,
+    resources: null,
+  });
+  expect(answer.outcome).toBe('other_client');
+});
