@@ -1,5 +1,11 @@
 import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { ENDPOINTS } from '#oauth/endpoints.js';
+import { ClientKey } from '#test/support/client-key.js';
+import { DpopKey } from '#test/support/dpop-key.js';
 import { runOperator } from '../../apps/operator/test/support/run-operator.js';
 import { allow } from './use-product.js';
 import { type RunningProduct, startProduct } from './running-product.js';
@@ -67,6 +73,44 @@ it.each([
   expect(text).toContain(`\`iss\` is\n\`${product.run.base_url}\``);
   await run(revoke, { ...secret, REFRESH_TOKEN: refreshed['refresh_token'] ?? '' });
   expect(await run(me, { ACCESS_TOKEN })).toContain('"status":"error"');
+});
+
+it('the requests of client handover work as they are printed, for a client with the FAPI profile', async () => {
+  const { base_url, api_url } = product.run;
+  const [key, dpop] = [await ClientKey.generate(), await DpopKey.generate()];
+  const folder = await mkdtemp(join(tmpdir(), 'handover-'));
+  const jwks = join(folder, 'jwks.json');
+  await writeFile(jwks, JSON.stringify({ keys: [key.jwk] }));
+  const registration = ['--name', 'Bank', '--redirect-uri', REDIRECT_URI, '--profile', 'fapi2'];
+  const created = await operator('client', 'create', ...registration, '--jwks', jwks, '--json');
+  await rm(folder, { recursive: true });
+  const { client_id: clientId } = JSON.parse(created) as { client_id: string };
+  const text = await operator('client', 'handover', clientId);
+  const [authorize = '', exchange = '', me = '', refresh = '', revoke = ''] = [
+    ...text.matchAll(/^```sh\n(.*?)^```$/gms),
+  ].map(([, commands = '']) => commands);
+  const signed = async () => ({ ASSERTION: await key.assertion(clientId, base_url) });
+  const proof = (method: string, url: string, settings = {}) => dpop.proof(method, url, settings);
+
+  const started = await run(`${authorize}\necho "$VERIFIER"`, await signed());
+  const [url = '', VERIFIER = ''] = started.split('\n');
+  const CODE = (await allow(product.run, url)).searchParams.get('code') ?? '';
+  const tokenProof = { PROOF: await proof('POST', `${base_url}${ENDPOINTS.token}`) };
+  const tokens = JSON.parse(
+    await run(exchange, { ...(await signed()), ...tokenProof, CODE, VERIFIER }),
+  ) as Record<string, string>;
+  const { access_token: ACCESS_TOKEN = '', refresh_token: REFRESH_TOKEN = '' } = tokens;
+  const profile = async () => {
+    const PROOF = await proof('GET', `${api_url}/v2/me`, { accessToken: ACCESS_TOKEN });
+    return JSON.parse(await run(me, { ACCESS_TOKEN, PROOF })) as object;
+  };
+  expect(await profile()).toMatchObject({ data: { email: product.run.user.email } });
+  const refreshProof = { PROOF: await proof('POST', `${base_url}${ENDPOINTS.refreshToken}`) };
+  expect(
+    JSON.parse(await run(refresh, { ...(await signed()), ...refreshProof, REFRESH_TOKEN })),
+  ).toMatchObject({ token_type: 'DPoP', refresh_token: REFRESH_TOKEN });
+  await run(revoke, { ...(await signed()), REFRESH_TOKEN });
+  expect(await profile()).toMatchObject({ status: 'error' });
 });
 
 it('client handover has the five things and never a secret', async () => {

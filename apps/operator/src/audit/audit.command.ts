@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
 import type { AuditEvent } from '#audit/event.js';
+import { CLIENT } from '../client/client.service.js';
 import { progressBar } from '../command-line/dialog.js';
 import { InputError, validated } from '../command-line/input.js';
 import { MOMENT } from '../command-line/moment.js';
@@ -37,6 +38,7 @@ export function auditCommand(): OperatorCommand {
     .jsonOption('print one JSON object per line')
     .examples(
       'audit search --user ada@example.com --since 7d',
+      'audit search --client "Calendar Connect" --type request.refused',
       'audit search --type operator --type client --since 2026-11-01 --json',
     )
     .action(search);
@@ -58,7 +60,7 @@ function filters(command: OperatorCommand): OperatorCommand {
       'only this type, like token.issued, or token for all of them; repeat it',
       collect,
     )
-    .option('--client <id>', 'only of this application: its client_id')
+    .option('--client <id>', `only of this application: ${CLIENT}`)
     .option('--user <login>', 'only of this user; id: and the id for a deleted one')
     .option('--grant <id>', 'only of this grant')
     .option('--reference <reference>', 'only of the request with this error_reference')

@@ -1,5 +1,6 @@
 import type { AuditEvent } from '#audit/event.js';
 import { type AuditFilter, typesNamed } from '#audit/filter.js';
+import { clientIdInTrail } from '../client/client.service.js';
 import { parseTime } from '../command-line/moment.js';
 import { withAuditTrail } from '../connections/audit-trail.connection.js';
 import { withStores } from '../connections/database.connection.js';
@@ -7,12 +8,12 @@ import type { ChangeSettings } from '../settings/settings.js';
 import { findUser } from '../user/user.service.js';
 import type { AuditFilterDto, AuditSearchDto } from './audit.dto.js';
 
-/** @throws InputError if the login matches no user, or several */
+/** @throws InputError if the login matches no user, or several; or if several clients have the name */
 export async function filterOf(settings: ChangeSettings, options: AuditFilterDto): Promise<AuditFilter> {
   const { type, client, user, grant, reference, since, until } = options;
   return {
     ...(type.length > 0 && { types: type.flatMap(typesNamed) }),
-    clientId: client,
+    clientId: client === undefined ? undefined : await clientIdInTrail(settings, client),
     userId: user === undefined ? undefined : await userIdOf(settings, user),
     grantId: grant,
     reference,

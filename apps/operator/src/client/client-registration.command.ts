@@ -1,4 +1,5 @@
 import { ENDPOINTS } from '#oauth/endpoints.js';
+import { OPENID } from '#oauth/openid/openid-scopes.js';
 import { recordCommand } from '../audit/record-command.js';
 import { confirmed } from '../command-line/dialog.js';
 import { InputError, validated } from '../command-line/input.js';
@@ -211,6 +212,7 @@ async function create({
     authorization_url: AUTH_URL + ENDPOINTS.authorize,
     token_url: BASE_URL + ENDPOINTS.token,
     refresh_url: BASE_URL + ENDPOINTS.refreshToken,
+    ...(input.scope.includes(OPENID) && { issuer: BASE_URL }),
     ...((input.requirePar || input.profile === 'fapi2') && { par_url: BASE_URL + ENDPOINTS.par }),
     ...(keys && { auth_method: 'private_key_jwt', assertion_audience: BASE_URL, ...describeKeys(keys) }),
   };

@@ -6,7 +6,9 @@ import type {
   Deletion,
 } from '#database/client/client-registration.store.js';
 import { recordCommand } from '../audit/record-command.js';
+import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
 import { InputError, quoted } from '../command-line/input.js';
+import { warn } from '../command-line/output.js';
 import { commandToPaste } from '../command-line/shell.js';
 import { withStores } from '../connections/database.connection.js';
 import { applyRevocations, publishClientChanged } from '../connections/nats.connection.js';
@@ -90,6 +92,23 @@ export async function identify({ clients }: Pick<Stores, 'clients'>, idOrName: s
 
 export function clientIdOf(settings: DatabaseSettings, idOrName: string): Promise<string> {
   return withStores(settings, (stores) => identify(stores, idOrName));
+}
+
+const GENERATED_ID = /^sc_[a-z2-7]{24}$/;
+
+/**
+ * Returns the client id for a search in the audit trail, which outlives clients and is readable without PostgreSQL. A generated id is
+ * never a name: otherwise an application with this name would hide the events of a deleted one.
+ */
+export async function clientIdInTrail(settings: DatabaseSettings, idOrName: string): Promise<string> {
+  if (GENERATED_ID.test(idOrName)) return idOrName;
+  try {
+    return await clientIdOf(settings, idOrName);
+  } catch (error) {
+    if (!(error instanceof DependencyUnavailableError)) throw error;
+    warn('PostgreSQL (DATABASE_URL) does not answer: --client must be a client_id');
+    return idOrName;
+  }
 }
 
 /** @throws InputError if the client does not exist */

@@ -1,14 +1,20 @@
 import type { ClientWithSecrets } from '#database/client/client.js';
 import { hasKeys } from '#oauth/client.js';
-import { ASSERTION_TYPE, MAX_ASSERTION_LIFETIME } from '#oauth/client-assertion/client-assertion.js';
-import { ASSERTION_ALGORITHMS } from '#oauth/client-assertion/client-keys.js';
+import { ASSERTION_TYPE } from '#oauth/client-assertion/client-assertion.js';
 import { ENDPOINTS, ME_SCOPE } from '#oauth/endpoints.js';
-import { OPENID, OPENID_SCOPES } from '#oauth/openid/openid-scopes.js';
+import { OPENID } from '#oauth/openid/openid-scopes.js';
 import type { ScopeCatalogue } from '#oauth/scope.js';
-import { algorithmOf } from './openid-registration.js';
 import { shellQuoted } from '../command-line/shell.js';
-import { describeKeys } from './client.description.js';
 import type { ServiceTimes } from '../connections/status.connection.js';
+import {
+  assertionSection,
+  boundSection,
+  cell,
+  code,
+  markdown,
+  OPENID_NAMES,
+  openIdSection,
+} from './handover-sections.js';
 
 export interface HandoverOptions {
   readonly secretDelivery: string;
@@ -41,6 +47,8 @@ export function handoverText(
   const tokenUrl = BASE_URL + ENDPOINTS.token;
   const refreshUrl = BASE_URL + ENDPOINTS.refreshToken;
   const signs = hasKeys(client);
+  const proof = client.dpopBound ? ' -H "DPoP: $PROOF"' : '';
+  const access = client.dpopBound ? 'DPoP' : 'Bearer';
   const secretField = isPublic
     ? ''
     : signs
@@ -66,7 +74,7 @@ echo "${AUTH_URL}${ENDPOINTS.authorize}?${new URLSearchParams({ client_id: clien
 
 | | |
 | --- | --- |
-| client id | ${code(clientId).replaceAll('|', String.raw`\|`)} |
+| client id | ${cell(clientId)} |
 | client secret | ${
     isPublic
       ? 'none: your application proves itself by PKCE (RFC 7636)'
@@ -76,7 +84,11 @@ echo "${AUTH_URL}${ENDPOINTS.authorize}?${new URLSearchParams({ client_id: clien
   } |
 | authorization URL | ${AUTH_URL}${ENDPOINTS.authorize} |
 | access-token request URL | ${tokenUrl} |
-| refresh-token request URL | ${refreshUrl} |
+| refresh-token request URL | ${refreshUrl} |${
+    client.profile === null
+      ? ''
+      : '\n| profile | FAPI 2.0 Security Profile: signed assertions, pushed requests, PKCE and DPoP are required |'
+  }
 
 Redirect URIs, compared character by character: ${redirectUris.map(code).join(', ')}
 
@@ -87,8 +99,8 @@ Scopes that you may request: ${scopes.map((scope) => `\`${scope}\``).join(', ')}
   }
 
 Libraries read the other addresses from ${BASE_URL}${ENDPOINTS.authorizationServerMetadata}
-${openIdSection(client, scopes, BASE_URL)}
-${signs ? assertions(client, BASE_URL) : ''}The integration guide has recipes for client libraries: ${guide ?? '`integrate.md`, which the operator sends with this text'}
+${openIdSection(client, scopes, { AUTH_URL, BASE_URL })}
+${signs ? assertionSection(client, BASE_URL) : ''}${boundSection(client)}The integration guide has recipes for client libraries: ${guide ?? '`integrate.md`, which the operator sends with this text'}
 
 ## Try it
 
@@ -111,18 +123,18 @@ ${start}
 3. Exchange the code ${times.codeLifetime === undefined ? 'immediately' : `within ${seconds(times.codeLifetime)}`}. It works once:
 
 \`\`\`sh
-curl -sS ${tokenUrl} \\
+curl -sS ${tokenUrl}${proof} \\
   -d grant_type=authorization_code -d "code=$CODE" -d "code_verifier=$VERIFIER" \\
   --data-urlencode ${shellQuoted(`redirect_uri=${redirectUri}`)} \\
   ${idField}${secretField}
 \`\`\`
 
-${apiRequests(scopes, API_URL, catalogue)}
+${apiRequests(scopes, API_URL, catalogue, `-H "Authorization: ${access} $ACCESS_TOKEN"${proof}`)}
 
-5. When the access token expires, refresh it. Store the new refresh token of each answer:
+5. When the access token expires, refresh it. ${client.keepsRefreshToken ? 'The refresh token stays the same' : 'Store the new refresh token of each answer'}:
 
 \`\`\`sh
-curl -sS ${refreshUrl} -H "Authorization: Bearer $REFRESH_TOKEN" \\
+curl -sS ${refreshUrl} -H "Authorization: Bearer $REFRESH_TOKEN"${proof} \\
   -d grant_type=refresh_token ${idField}${secretField}
 \`\`\`
 
@@ -136,7 +148,7 @@ curl -sS ${BASE_URL}${ENDPOINTS.revoke} -d "token=$REFRESH_TOKEN" \\
 ## Before you go live
 
 - ${isPublic ? 'Keep the tokens' : `Keep the ${signs ? 'private key' : 'client secret'} and the tokens`} confidential: encrypted at rest, never in a URL, a log${isPublic ? '' : ' or a browser'}.
-- One process refreshes a user's tokens at a time. ${retryRule(times)}
+- ${client.keepsRefreshToken ? 'A refresh may be repeated at any time.' : `One process refreshes a user's tokens at a time. ${retryRule(times)}`}
 - On \`invalid_grant\`, delete the tokens and send the user through step 1 again.
 - On 429 and 503, wait for the seconds of \`Retry-After\`, and repeat the request.
 - Every error, its cause and its remedy: ${BASE_URL}${ENDPOINTS.errors}
@@ -144,58 +156,19 @@ curl -sS ${BASE_URL}${ENDPOINTS.revoke} -d "token=$REFRESH_TOKEN" \\
 `;
 }
 
-function assertions(client: ClientWithSecrets, baseUrl: string): string {
-  return `\
-## Client authentication
-
-Your application authenticates by \`private_key_jwt\` (RFC 7523): each request to the token, refresh, revocation and pushed-request
-endpoints has a new JWT in \`client_assertion\`, below \`$ASSERTION\`. Libraries make it. Its claims:
-
-- \`iss\` and \`sub\`: the client id
-- \`aud\`: ${code(baseUrl)}, as a single text
-- \`exp\`: a minute ahead, at most ${MAX_ASSERTION_LIFETIME / 60}; \`iat\`: now; \`jti\`: a new UUID
-
-Algorithms: ${ASSERTION_ALGORITHMS.map(code).join(', ')}. Keys: ${
-    client.jwksUri === null
-      ? `${describeKeys(client).keys?.map(code).join(', ')} (RFC 7638 thumbprints). To rotate, send the operator a JWK Set with the old and the new public key.`
-      : `the JWK Set at ${code(client.jwksUri)}. To rotate, publish the new public key beside the old one before you sign with it.`
-  }
-
-`;
-}
-
-/** Empty without the scope `openid`. */
-function openIdSection(client: ClientWithSecrets, scopes: readonly string[], issuer: string): string {
-  if (!scopes.includes(OPENID)) return '';
-  const sub =
-    client.sector === null
-      ? 'the same for every application'
-      : `pairwise: other than at applications of other hosts than ${client.sector}`;
-  return `
-## OpenID Connect
-
-| | |
-| --- | --- |
-| issuer | ${issuer} |
-| discovery | ${issuer}${ENDPOINTS.openIdConfiguration} |
-| scopes | ${scopes.filter((scope) => OPENID_NAMES.includes(scope)).join(' ')} |
-| ID tokens are signed with | ${algorithmOf(client)} |
-| \`sub\` | ${sub} |
-
-Send a new random \`nonce\` with each request, and compare it with the \`nonce\` of the ID token.
-`;
-}
-
-const OPENID_NAMES: readonly string[] = OPENID_SCOPES.map(({ name }) => name);
-
 /** Step 4. Only the URL of the profile is known here; other APIs get a placeholder. */
-function apiRequests(scopes: readonly string[], apiUrl: string, catalogue: ScopeCatalogue | null): string {
+function apiRequests(
+  scopes: readonly string[],
+  apiUrl: string,
+  catalogue: ScopeCatalogue | null,
+  headers: string,
+): string {
   if (scopes.includes(ME_SCOPE))
     return `\
 4. Verify that the access token works:
 
 \`\`\`sh
-curl -sS ${apiUrl}${ENDPOINTS.me} -H "Authorization: Bearer $ACCESS_TOKEN"
+curl -sS ${apiUrl}${ENDPOINTS.me} ${headers}
 \`\`\``;
   const apiOf = (scope: string) => catalogue?.find(scope)?.resource || apiUrl;
   const apiScopes = scopes.filter((scope) => !OPENID_NAMES.includes(scope));
@@ -204,7 +177,7 @@ curl -sS ${apiUrl}${ENDPOINTS.me} -H "Authorization: Bearer $ACCESS_TOKEN"
 4. The answer has the ID token. UserInfo has the claims that the user granted:
 
 \`\`\`sh
-curl -sS ${apiUrl}${ENDPOINTS.userInfo} -H "Authorization: Bearer $ACCESS_TOKEN"
+curl -sS ${apiUrl}${ENDPOINTS.userInfo} ${headers}
 \`\`\``;
   const requests = [...new Set(apiScopes.map(apiOf))].map(
     (api) => `\
@@ -214,7 +187,7 @@ With ${apiScopes
       .join(', ')}:
 
 \`\`\`sh
-curl -sS "${api}$API_PATH" -H "Authorization: Bearer $ACCESS_TOKEN"
+curl -sS "${api}$API_PATH" ${headers}
 \`\`\``,
   );
   return `4. Call the API with the access token. Its documentation has the paths.\n\n${requests.join('\n\n')}`;
@@ -234,15 +207,4 @@ function idFieldOf(clientId: string): string {
   return /^[\w.~-]+$/.test(clientId)
     ? `-d client_id=${clientId}`
     : `--data-urlencode ${shellQuoted(`client_id=${clientId}`)}`;
-}
-
-/** Code span (CommonMark 6.1): the fence is longer than any run of backticks in the text. */
-function code(text: string): string {
-  const longest = Math.max(0, ...(text.match(/`+/g) ?? []).map((run) => run.length));
-  const fence = '`'.repeat(longest + 1);
-  return longest === 0 ? fence + text + fence : `${fence} ${text} ${fence}`;
-}
-
-function markdown(text: string): string {
-  return text.replaceAll(/[\\`*_[\]<>|#&]/g, '\\$&');
 }

@@ -1,5 +1,5 @@
 import type { AuditReader, AuditStreamState } from '#audit/reader.js';
-import { unknownClient } from '../client/client.service.js';
+import { clientIdInTrail, unknownClient } from '../client/client.service.js';
 import { progressBar } from '../command-line/dialog.js';
 import { InputError, quoted } from '../command-line/input.js';
 import { MOMENT, parseTime } from '../command-line/moment.js';
@@ -43,7 +43,7 @@ export function explainCommand(): OperatorCommand {
 
 async function run(text: string | undefined, { json, client, since }: Options): Promise<void> {
   if ((text === undefined) === (client === undefined))
-    throw new InputError(['give a reference, or --client with the client_id of an application']);
+    throw new InputError(['give a reference, or --client with the client_id or the name of an application']);
   if (text === undefined && client !== undefined) return explainClient(client, since, { json });
   if (since !== undefined)
     throw new InputError(['--since needs --client: a reference is searched in the whole audit trail']);
@@ -59,9 +59,10 @@ async function run(text: string | undefined, { json, client, since }: Options): 
   });
 }
 
-async function explainClient(clientId: string, text = '1h', options: JsonOption): Promise<void> {
+async function explainClient(idOrName: string, text = '1h', options: JsonOption): Promise<void> {
   const since = parseTime(text);
   if (!since) throw new InputError([`--since ${quoted(text)} is not a time: give ${MOMENT}`]);
+  const clientId = await clientIdInTrail(readSettings(ChangeSettings), idOrName);
   await withTrail(async ({ reader, owners, progress, end }) => {
     const summary = await summarize(reader, owners, { clientId, since }, progress);
     end();

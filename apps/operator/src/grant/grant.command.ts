@@ -1,4 +1,5 @@
 import type { AdministeredGrant } from '#database/grant/grant-administration.store.js';
+import { CLIENT } from '../client/client.service.js';
 import { confirmed, progressBar } from '../command-line/dialog.js';
 import { InputError, validated } from '../command-line/input.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
@@ -25,7 +26,7 @@ export function grantCommand(): OperatorCommand {
     .command('list')
     .description('list live grants, newest first, a page at a time')
     .option('--user <login>', 'only of this user: email address, user name, external_id, or id: and the id')
-    .option('--client <id>', 'only to this application: its client_id')
+    .option('--client <id>', `only to this application: ${CLIENT}`)
     .option('--ended', 'revoked and expired grants as well')
     .option('--limit <number>', 'how many at most, 1 to 1000 (default: 100)', Number)
     .option('--before <id>', 'only grants that are older than this one: the next page')
@@ -49,7 +50,7 @@ export function grantCommand(): OperatorCommand {
       '--user <login>',
       'every grant of this user: email address, user name, external_id, or id: and the id',
     )
-    .option('--client <id>', 'every grant to this application: its client_id')
+    .option('--client <id>', `every grant to this application: ${CLIENT}`)
     .option('--all', 'every grant of every user')
     .option('--yes', 'revoke without a confirmation')
     .jsonOption()

@@ -3,7 +3,7 @@ import type { AdministeredGrant, GrantOwner, GrantPage } from '#database/grant/g
 import { recordCommand } from '../audit/record-command.js';
 import { InputError, quoted } from '../command-line/input.js';
 import { commandToPaste } from '../command-line/shell.js';
-import { unknownClient } from '../client/client.service.js';
+import { identify, unknownClient } from '../client/client.service.js';
 import { withStores } from '../connections/database.connection.js';
 import { applyRevocations } from '../connections/nats.connection.js';
 import type { Stores } from '../connections/stores.js';
@@ -95,8 +95,9 @@ function revocationOf({ userId, clientId }: GrantOwner, revoked: number): AuditR
   };
 }
 
-async function ownerOf(stores: Stores, login?: string, clientId?: string): Promise<GrantOwner> {
+async function ownerOf(stores: Stores, login?: string, client?: string): Promise<GrantOwner> {
   const user = login === undefined ? undefined : await findUser(stores, login);
+  const clientId = client === undefined ? undefined : await identify(stores, client);
   // All grants of a deleted client are already revoked.
   if (clientId !== undefined && !(await stores.clients.find(clientId))) throw unknownClient(clientId);
   return { userId: user?.id, clientId };

@@ -109,6 +109,35 @@ describe('operator audit search', () => {
     expect((await audit('search', '--client', 'nobody')).stdout).toBe('No events found.\n');
   });
 
+  it('accepts the name of an application, but never takes a generated id for a name', async () => {
+    const register = async (name: string) => {
+      const given = ['--name', name, '--redirect-uri', 'https://a.example/cb', '--json'];
+      return jsonOf(await run('client', 'create', ...given)) as { client_id: string };
+    };
+    const search = async (client: string) =>
+      linesOf((await audit('search', '--client', client, '--type', 'token', '--json')).stdout);
+    const { client_id } = await register('Room Finder');
+    const event = await store({ type: 'token.issued', client_id });
+    expect(await search('Room Finder')).toEqual([event]);
+    const deleted = `sc_${'a'.repeat(24)}`;
+    const old = await store({ type: 'token.issued', client_id: deleted });
+    await register(deleted);
+    expect(await search(deleted)).toEqual([old]);
+    await register('Room Finder');
+    expectRefused(
+      await audit('search', '--client', 'Room Finder'),
+      /2 applications are called "Room Finder": give the client_id/,
+    );
+  });
+
+  it('finds the events of an application by its id without PostgreSQL', async () => {
+    const event = await store({ type: 'token.issued', client_id: 'imported' });
+    const env = { ...bench.env, DATABASE_URL: 'postgres://x:y@127.0.0.1:1/x' };
+    const { stdout, stderr } = await bench.run(['audit', 'search', '--client', 'imported', '--json'], env);
+    expect(linesOf(stdout)).toEqual([event]);
+    expect(stderr).toContain('--client must be a client_id');
+  });
+
   it('filters by time: a duration before now, or a moment', async () => {
     const hour = 3_600_000;
     const client_id = 'timed';

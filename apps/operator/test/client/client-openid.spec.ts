@@ -48,6 +48,16 @@ async function allow(clientId: string): Promise<void> {
 }
 
 describe('operator client create', () => {
+  it('prints the issuer for an application with the scope openid', async () => {
+    const registered = (...args: string[]) =>
+      client('create', '--name', 'Calendar', '--redirect-uri', CALLBACK, ...args);
+    const issuer = 'https://api.example.com';
+    const openid = ['--scope', 'openid profile'];
+    expect(jsonOf(await registered(...openid, '--json'))).toMatchObject({ issuer });
+    expect((await registered(...openid)).stdout).toMatch(/^issuer +https:\/\/api\.example\.com$/m);
+    expect(jsonOf(await registered('--json'))).not.toHaveProperty('issuer');
+  });
+
   it('registers RS256 and public subjects by default', async () => {
     const id = await create('--scope', 'openid profile email');
     expect(await openIdOf(id)).toEqual(['RS256', 'public']);

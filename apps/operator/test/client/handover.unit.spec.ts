@@ -132,6 +132,48 @@ describe('client handover', () => {
     );
   });
 
+  const OPENID = { scopes: ['openid', 'profile:read'] };
+
+  it('has the addresses for log-outs, and says what to do with a logout token', () => {
+    const scopes = null;
+    const text = textOf(
+      {
+        ...OPENID,
+        postLogoutRedirectUris: ['https://a.example/bye?a|b'],
+        backchannelLogoutUri: 'https://a.example/logout',
+      },
+      { scopes },
+    );
+    expect(text).toContain('| https://auth.example.com/auth/logout, with `id_token_hint` |\n');
+    expect(text).toContain('| users return after it to | `https://a.example/bye?a\\|b` |\n');
+    expect(text).toContain('posted to `https://a.example/logout` |\n');
+    expect(text).toContain('`logout+jwt`');
+    const without = textOf(OPENID, { scopes });
+    expect(without).toContain('no address: they stay there');
+    expect(without).toContain('| not sent |');
+    expect(without).not.toContain('logout+jwt');
+    expect(textOf({})).not.toContain('Logout');
+  });
+
+  it('says that the tokens of a DPoP-bound client need proofs, and sends them', () => {
+    const text = textOf({ dpopBound: true });
+    expect(text).toContain('## Bound tokens');
+    expect(text.match(/-H "DPoP: \$PROOF"/g)).toHaveLength(3);
+    expect(text).toContain('-H "Authorization: DPoP $ACCESS_TOKEN"');
+    expect(textOf({})).not.toContain('DPoP');
+  });
+
+  it('says that the refresh token of a client without rotation stays the same', () => {
+    const text = textOf({ dpopBound: true, keepsRefreshToken: true });
+    expect(text).toContain('The refresh token stays the same:');
+    expect(text).not.toMatch(/new refresh token|One process refreshes/);
+  });
+
+  it('names the FAPI profile', () => {
+    expect(textOf({ profile: 'fapi2' })).toContain('| profile | FAPI 2.0 Security Profile: ');
+    expect(textOf({})).not.toContain('FAPI');
+  });
+
   it('has short commands for a generated client_id', () => {
     expect(textOf({})).toContain('-d client_id=sc_abcdefghijklmnopqrstuvwx \\\n');
     expect(textOf({})).toContain('| client id | `sc_abcdefghijklmnopqrstuvwx` |\n');

@@ -179,7 +179,7 @@ describe('explain --client', () => {
     expect(stdout).toMatch(/^developer of the application: Redeem a code immediately/m);
   });
 
-  it('reports that a client has no refusals', async () => {
+  it('reports that a client has no refusals, by its id or its name', async () => {
     const create = [
       'client',
       'create',
@@ -190,8 +190,10 @@ describe('explain --client', () => {
       '--json',
     ];
     const { client_id: id } = JSON.parse((await bench.run(create)).stdout) as { client_id: string };
-    const { code, stdout } = await bench.run(['explain', '--client', id]);
-    expect([code, stdout]).toEqual([0, expect.stringMatching(/^Since \S+, 0 requests of sc_\w+ refused/)]);
+    for (const client of [id, 'New']) {
+      const { code, stdout } = await bench.run(['explain', '--client', client]);
+      expect([code, stdout]).toEqual([0, expect.stringMatching(/^Since \S+, 0 requests of sc_\w+ refused/)]);
+    }
   });
 
   it('refuses a client that is unknown to audit trail and database', async () => {

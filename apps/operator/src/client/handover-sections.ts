@@ -1,0 +1,98 @@
+import type { ClientWithSecrets } from '#database/client/client.js';
+import { MAX_ASSERTION_LIFETIME } from '#oauth/client-assertion/client-assertion.js';
+import { ASSERTION_ALGORITHMS } from '#oauth/client-assertion/client-keys.js';
+import { DPOP_ALGORITHMS } from '#oauth/dpop/public-key.js';
+import { ENDPOINTS } from '#oauth/endpoints.js';
+import { OPENID, OPENID_SCOPES } from '#oauth/openid/openid-scopes.js';
+import { describeKeys } from './client.description.js';
+import { algorithmOf } from './openid-registration.js';
+
+export const OPENID_NAMES: readonly string[] = OPENID_SCOPES.map(({ name }) => name);
+
+export function assertionSection(client: ClientWithSecrets, baseUrl: string): string {
+  return `\
+## Client authentication
+
+Your application authenticates by \`private_key_jwt\` (RFC 7523): each request to the token, refresh, revocation and pushed-request
+endpoints has a new JWT in \`client_assertion\`, below \`$ASSERTION\`. Libraries make it. Its claims:
+
+- \`iss\` and \`sub\`: the client id
+- \`aud\`: ${code(baseUrl)}, as a single text
+- \`exp\`: a minute ahead, at most ${MAX_ASSERTION_LIFETIME / 60}; \`iat\`: now; \`jti\`: a new UUID
+
+Algorithms: ${ASSERTION_ALGORITHMS.map(code).join(', ')}. Keys: ${
+    client.jwksUri === null
+      ? `${describeKeys(client).keys?.map(code).join(', ')} (RFC 7638 thumbprints). To rotate, send the operator a JWK Set with the old and the new public key.`
+      : `the JWK Set at ${code(client.jwksUri)}. To rotate, publish the new public key beside the old one before you sign with it.`
+  }
+
+`;
+}
+
+/** Empty for a client whose tokens need not be bound to a key. */
+export function boundSection({ dpopBound }: ClientWithSecrets): string {
+  if (!dpopBound) return '';
+  return `\
+## Bound tokens
+
+Your tokens are bound to a key of your application (DPoP, RFC 9449): each request to the token and refresh endpoints needs a new proof, below
+\`$PROOF\`, and each API request a proof and the scheme \`DPoP\`. Libraries make proofs. A proof is a JWT:
+
+- header \`typ\`: \`dpop+jwt\`; \`jwk\`: your public key; \`alg\`: ${DPOP_ALGORITHMS.map(code).join(', ')}
+- \`htm\` and \`htu\`: method and URL of the request; \`iat\`: now; \`jti\`: a new UUID; for an API also \`ath\`: the SHA-256 of the access token
+- \`nonce\`: the value of the latest header \`DPoP-Nonce\`, if responses have it
+
+Keep the key as long as the tokens: they are worthless without it.
+
+`;
+}
+
+/** Empty without the scope `openid`. */
+export function openIdSection(
+  client: ClientWithSecrets,
+  scopes: readonly string[],
+  { AUTH_URL, BASE_URL: issuer }: { readonly AUTH_URL: string; readonly BASE_URL: string },
+): string {
+  if (!scopes.includes(OPENID)) return '';
+  const { sector, postLogoutRedirectUris, backchannelLogoutUri } = client;
+  const sub =
+    sector === null
+      ? 'the same for every application'
+      : `pairwise: other than at applications of other hosts than ${sector}`;
+  return `
+## OpenID Connect
+
+| | |
+| --- | --- |
+| issuer | ${issuer} |
+| discovery | ${issuer}${ENDPOINTS.openIdConfiguration} |
+| scopes | ${scopes.filter((scope) => OPENID_NAMES.includes(scope)).join(' ')} |
+| ID tokens are signed with | ${algorithmOf(client)} |
+| \`sub\` | ${sub} |
+| log-out (RP-Initiated Logout 1.0) | ${AUTH_URL}${ENDPOINTS.logout}, with \`id_token_hint\` |
+| users return after it to | ${postLogoutRedirectUris.map(cell).join(', ') || 'no address: they stay there'} |
+| logout tokens (Back-Channel Logout 1.0) | ${backchannelLogoutUri === null ? 'not sent' : `posted to ${cell(backchannelLogoutUri)}`} |
+
+Send a new random \`nonce\` with each request, and compare it with the \`nonce\` of the ID token.
+${backchannelLogoutUri === null ? '' : LOGOUT_TOKENS}`;
+}
+
+const LOGOUT_TOKENS = `
+Your address for logout tokens gets a POST with the form field \`logout_token\` when a user's session ends. Verify it like an ID token: \`typ\` is
+\`logout+jwt\`, and it has no \`nonce\`. End the session with its \`sid\`, or without \`sid\` every session of \`sub\`. Answer 200 within 5 seconds. Except the
+address from CSRF protection and from logins.
+`;
+
+/** Code span (CommonMark 6.1): the fence is longer than any run of backticks in the text. */
+export function code(text: string): string {
+  const longest = Math.max(0, ...(text.match(/`+/g) ?? []).map((run) => run.length));
+  const fence = '`'.repeat(longest + 1);
+  return longest === 0 ? fence + text + fence : `${fence} ${text} ${fence}`;
+}
+
+/** Code span in a table. */
+export const cell = (text: string): string => code(text).replaceAll('|', String.raw`\|`);
+
+export function markdown(text: string): string {
+  return text.replaceAll(/[\\`*_[\]<>|#&]/g, '\\$&');
+}
