@@ -93,10 +93,17 @@ export const INVALID_PROOFS: readonly InvalidProof[] = [
     says: /alg/,
     make: async ({ method, uri }) => (await DpopKey.generate('ES512')).proof(method, uri),
   },
+  // FAPI 2.0 5.4.1
+  {
+    rule: 'RS256',
+    says: /alg must be one of/,
+    make: async ({ method, uri, accessToken }) =>
+      (await DpopKey.generate('RS256')).proof(method, uri, accessToken === undefined ? {} : { accessToken }),
+  },
   {
     rule: 'alg of another key type',
-    says: /not a key for RS256/,
-    make: (r) => forged(r, (parts) => (parts[0] = encode({ ...decode(parts[0]), alg: 'RS256' }))),
+    says: /not a key for PS256/,
+    make: (r) => forged(r, (parts) => (parts[0] = encode({ ...decode(parts[0]), alg: 'PS256' }))),
   },
   {
     rule: 'crit',
@@ -182,6 +189,6 @@ export const INVALID_PROOFS: readonly InvalidProof[] = [
 function rsa({ method, uri }: ProofFor, modulusLength: number): string {
   const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength });
   const jwk = publicKey.export({ format: 'jwk' });
-  const text = `${encode({ typ: 'dpop+jwt', alg: 'RS256', jwk })}.${encode({ jti: 'x', htm: method, htu: uri, iat: now() })}`;
+  const text = `${encode({ typ: 'dpop+jwt', alg: 'PS256', jwk })}.${encode({ jti: 'x', htm: method, htu: uri, iat: now() })}`;
   return `${text}.${sign('sha256', Buffer.from(text), privateKey).toString('base64url')}`;
 }

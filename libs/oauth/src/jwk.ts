@@ -18,8 +18,6 @@ const KEY_SHAPES = {
 /** Asymmetric signature algorithms. `none` and HMAC are never among them. */
 export type SignatureAlgorithm = keyof typeof KEY_SHAPES;
 
-export const SIGNATURE_ALGORITHMS = Object.keys(KEY_SHAPES) as readonly SignatureAlgorithm[];
-
 /** FAPI 2.0 Security Profile 5.4.1; `Ed25519` is the name of `EdDSA` with that curve in RFC 9864. */
 export const FAPI_ALGORITHMS = ['ES256', 'PS256', 'EdDSA', 'Ed25519'] as const;
 

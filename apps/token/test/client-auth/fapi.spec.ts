@@ -78,9 +78,9 @@ describe('a client of the FAPI 2.0 Security Profile', () => {
     const without = await exchange(credentials(), null);
     expectStandardError(without, 400, 'invalid_dpop_proof');
     expect(anchorOf(without)).toBe('dpop_proof_missing');
-    const rs256 = await exchange(credentials(), await DpopKey.generate('RS256'));
-    expectStandardError(rs256, 400, 'invalid_dpop_proof');
-    expect(anchorOf(rs256)).toBe('dpop_alg_unsupported');
+    const es384 = await exchange(credentials(), await DpopKey.generate('ES384'));
+    expectStandardError(es384, 400, 'invalid_dpop_proof');
+    expect(anchorOf(es384)).toBe('dpop_alg_unsupported');
   });
 
   const inSeconds = (seconds: number) => Math.floor(Date.now() / 1000) + seconds;

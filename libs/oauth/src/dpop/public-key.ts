@@ -1,14 +1,11 @@
-import {
-  InvalidKeyError,
-  type PublicKey,
-  readPublicJwk,
-  SIGNATURE_ALGORITHMS,
-  type SignatureAlgorithm,
-} from '../jwk.js';
+import { InvalidKeyError, type PublicKey, readPublicJwk, type SignatureAlgorithm } from '../jwk.js';
 import { InvalidProofError } from './invalid-proof.error.js';
 
-/** Published in the metadata as `dpop_signing_alg_values_supported`. */
-export const DPOP_ALGORITHMS = SIGNATURE_ALGORITHMS;
+/**
+ * Published in the metadata as `dpop_signing_alg_values_supported`. RS256 is missing: FAPI 2.0 5.4.1 forbids it, and an API does
+ * not know whether the client of a token follows that profile.
+ */
+export const DPOP_ALGORITHMS = ['ES256', 'ES384', 'Ed25519', 'EdDSA', 'PS256'] as const;
 
 export function isDpopAlgorithm(alg: unknown): alg is SignatureAlgorithm {
   return DPOP_ALGORITHMS.some((supported) => supported === alg);

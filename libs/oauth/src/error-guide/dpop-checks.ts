@@ -54,7 +54,7 @@ export const DPOP_CHECKS = {
     errors: ['invalid_dpop_proof'],
     title: 'The algorithm of the proof is not accepted',
     meaning:
-      'The metadata lists the accepted algorithms as `dpop_signing_alg_values_supported`. Symmetric algorithms and `none` are never accepted.',
+      'The metadata lists the accepted algorithms as `dpop_signing_alg_values_supported`. Symmetric algorithms, `RS256` and `none` are never accepted.',
     remedies: [['application', 'Make the key for one of them; `ES256` is the usual choice.']],
   },
   dpop_jwk_invalid: {
