@@ -24,7 +24,8 @@ module.exports = {
       { path: '^(apps|libs)/[^/]+/src' },
       { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
     ),
-    // Layers, from the bottom: oauth and platform; messaging, database, openapi and ui; introspection, audit and grants; apps.
+    // Layers, from the bottom: oauth and platform; messaging, database, openapi and ui; introspection, audit and grants; administration;
+    // apps.
     only(
       'oauth-alone',
       'the rules of the protocol are pure functions',
@@ -78,6 +79,20 @@ module.exports = {
       'the design system knows no page',
       { path: '^libs/ui/src' },
       { path: '^libs/(?!ui/|oauth/|platform/)' },
+    ),
+    only(
+      'administration-below-its-doors',
+      'what operators do knows neither a terminal nor a web server',
+      { path: '^libs/administration/src' },
+      {
+        path: '^libs/(introspection|openapi|ui)/|node_modules/(commander|cli-progress|wrap-ansi|string-width|fastify|@nestjs/platform-fastify)/',
+      },
+    ),
+    only(
+      'administration-for-operators',
+      'only the doors of operators change what is registered',
+      { path: '^(apps/(?!operator/|console/)|libs/(?!administration/))' },
+      { path: '^libs/administration/' },
     ),
     only(
       'ui-knows-no-feature',

@@ -231,6 +231,7 @@ const FIELDS: Readonly<Record<keyof AuditEvent, Check>> = {
   user_id: isOptionalNumber,
   grant_id: isOptionalText,
   operator: isOptionalText,
+  door: isOptionalText,
   request: (value) =>
     value === undefined || (isObject(value) && isText(value['method']) && isText(value['path'])),
   address: isOptionalText,

@@ -6,10 +6,12 @@ import { AuthorizationContextStore } from './client/authorization-context.store.
 import { ClientLogoStore } from './client/client-logo.store.js';
 import { ClientRegistrationStore } from './client/client-registration.store.js';
 import { ClientSecretStore } from './client/client-secret.store.js';
+import { ClientTransferStore } from './client/client-transfer.store.js';
 import { ClientStore } from './client/client.store.js';
 import { connect, databaseDataSource, REQUEST_LIMITS, requestLimits } from './connection/data-source.js';
 import { ConnectedAppStore } from './grant/connected-app.store.js';
 import { DatabaseHealth } from './connection/database-health.js';
+import { GrantAdministrationStore } from './grant/grant-administration.store.js';
 import { GrantRecordStore } from './grant/grant-record.store.js';
 import { ResourceServerStore } from './resource-server/resource-server.store.js';
 import { TokenKeyStore } from './token-key/token-key.store.js';
@@ -30,10 +32,11 @@ export interface DatabaseOptions {
   retryForMs?: number;
 }
 
-const STORES = [
+export const STORES = [
   ClientStore,
   ClientRegistrationStore,
   ClientSecretStore,
+  ClientTransferStore,
   ClientLogoStore,
   AuthorizationContextStore,
   LogoutRecipientStore,
@@ -42,6 +45,7 @@ const STORES = [
   UserAccountStore,
   ExternalUserStore,
   GrantRecordStore,
+  GrantAdministrationStore,
   ResourceServerStore,
   TokenKeyStore,
   DatabaseHealth,

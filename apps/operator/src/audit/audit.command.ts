@@ -1,17 +1,16 @@
+import { counted, printable } from '#administration/text.js';
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
 import type { AuditEvent } from '#audit/event.js';
-import { CLIENT } from '../client/client.service.js';
+import { CLIENT } from '../client/client-argument.js';
 import { progressBar } from '../command-line/dialog.js';
 import { InputError, validated } from '../command-line/input.js';
 import { MOMENT } from '../command-line/moment.js';
 import { collect, OperatorCommand } from '../command-line/operator-command.js';
 import {
-  counted,
   type JsonOption,
   jsonLine,
-  printable,
   printJsonLine,
   printLine,
   printTable,

@@ -1,6 +1,7 @@
+import { quoted } from '#administration/text.js';
 import { AUDIT_TYPES } from '#audit/event.js';
 import { typesNamed } from '#audit/filter.js';
-import { quoted, Rule } from '../command-line/input.js';
+import { Rule } from '../command-line/input.js';
 import { MOMENT, parseTime } from '../command-line/moment.js';
 
 const MAX_LIMIT = 10_000;

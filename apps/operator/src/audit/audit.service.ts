@@ -1,6 +1,6 @@
 import type { AuditEvent } from '#audit/event.js';
 import { type AuditFilter, typesNamed } from '#audit/filter.js';
-import { clientIdInTrail } from '../client/client.service.js';
+import { clientIdInTrail } from '../client/client-argument.js';
 import { parseTime } from '../command-line/moment.js';
 import { withAuditTrail } from '../connections/audit-trail.connection.js';
 import { withStores } from '../connections/database.connection.js';

@@ -1,10 +1,8 @@
-import { identify, unknownClient } from '../client/client.service.js';
+import { counted } from '#administration/text.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
-import { counted, printLine, printRaw, printResult, type JsonOption } from '../command-line/output.js';
-import { withStores } from '../connections/database.connection.js';
-import { readSettings } from '../settings/read-settings.js';
+import { type JsonOption, printLine, printRaw, printResult } from '../command-line/output.js';
+import { withAdministration } from '../connections/administration.js';
 import { DatabaseSettings } from '../settings/settings.js';
-import { clientFile, entryOf, VERSION } from './client-file.js';
 import { writeClientFile } from './write-client-file.js';
 
 export function clientExportCommand(): OperatorCommand {
@@ -30,21 +28,13 @@ async function exportClients(
   ids: readonly string[],
   { output, force = false, ...options }: JsonOption & { output?: string; force?: boolean },
 ): Promise<void> {
-  const clients = await withStores(readSettings(DatabaseSettings), async (stores) => {
-    if (ids.length === 0) return stores.transfers.read();
-    const wanted = await Promise.all(ids.map((id) => identify(stores, id)));
-    const found = await stores.transfers.read([...new Set(wanted)]);
-    const unknown = wanted.find((id) => !found.some(({ clientId }) => clientId === id));
-    if (unknown !== undefined) throw unknownClient(unknown);
-    return found;
-  });
-  const text = clientFile(clients);
-  if (output === undefined)
-    return printResult(options, { version: VERSION, clients: clients.map(entryOf) }, () =>
-      printRaw(text.trimEnd()),
-    );
+  const { content, text } = await withAdministration(DatabaseSettings, ({ clientExport }) =>
+    clientExport.export(ids),
+  );
+  if (output === undefined) return printResult(options, content, () => printRaw(text.trimEnd()));
   await writeClientFile(output, text, force);
-  printResult(options, { file: output, clients: clients.length }, () =>
-    printLine(`Wrote ${counted(clients.length, 'application')} to ${output}`),
+  const count = content.clients.length;
+  printResult(options, { file: output, clients: count }, () =>
+    printLine(`Wrote ${counted(count, 'application')} to ${output}`),
   );
 }

@@ -1,29 +1,24 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
-import { createTwoFilesPatch } from 'diff';
-import { recordCommand } from '../audit/record-command.js';
-import { hasKeys } from '#oauth/client.js';
+import type { ImportedClient, ImportResult } from '#administration/client-file/client-import.service.js';
+import type { Change } from '#administration/operation.js';
+import { counted, printable } from '#administration/text.js';
+import { actor } from '../command-line/actor.js';
 import { InputError } from '../command-line/input.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
 import {
-  counted,
-  printable,
+  type JsonOption,
+  printChange,
   printLine,
   printRaw,
   printResult,
   warn,
-  type JsonOption,
 } from '../command-line/output.js';
 import { commandToPaste } from '../command-line/shell.js';
 import { type Style, styled } from '../command-line/style.js';
-import { publishClientChanged } from '../connections/nats.connection.js';
-import { readScopes } from '../scope/read-scopes.js';
+import { withAdministration } from '../connections/administration.js';
 import { readSettings } from '../settings/read-settings.js';
 import { ChangeSettings, DatabaseSettings } from '../settings/settings.js';
-import { summaryOf } from './client-file.js';
-import { importClients } from './client-import.service.js';
-import { importEvents } from './import-events.js';
-import type { ImportPlan, PlannedChange } from './import-plan.js';
 
 interface Options extends JsonOption {
   dryRun?: boolean;
@@ -46,25 +41,38 @@ are kept.`,
 }
 
 async function importFile(file: string, { dryRun = false, json }: Options): Promise<void> {
-  const { value: catalogue } = readScopes();
   // A dry run changes nothing, so that it does not need the services or the audit trail.
-  const change = dryRun ? null : readSettings(ChangeSettings);
-  const settings = change ?? readSettings(DatabaseSettings);
-  const plan = await importClients(settings, await read(file), { catalogue, dryRun });
-  const { changes, unchanged, others } = plan;
-  const created = changes.filter(({ before }) => before === null);
-  const updated = changes.filter(({ before }) => before !== null);
-  const diff = dryRun ? differences(plan, file) : undefined;
+  const shape = dryRun ? DatabaseSettings : ChangeSettings;
+  readSettings(shape);
+  const content = await read(file);
+  const source = file === '-' ? 'standard input' : file;
+  const change = await withAdministration(
+    shape,
+    async ({ clientImport }): Promise<Change<ImportResult & { readonly diff?: string }>> =>
+      dryRun
+        ? { result: await clientImport.preview(content, source), announced: Promise.resolve([]) }
+        : clientImport.import(actor(), content),
+  );
+  await printChange(change, (result) => printImport(result, json));
+}
+
+function printImport(
+  { changes, unchanged, others, diff }: ImportResult & { readonly diff?: string },
+  json: boolean | undefined,
+): void {
+  const dryRun = diff !== undefined;
+  const created = changes.filter(({ fields }) => fields === null);
+  const updated = changes.filter(({ fields }) => fields !== null);
   const result = {
     dry_run: dryRun,
-    created: created.map(({ after }) => after.clientId),
-    updated: updated.map(({ after, fields }) => ({ client_id: after.clientId, fields })),
+    created: created.map(({ client_id }) => client_id),
+    updated: updated.map(({ client_id, fields }) => ({ client_id, fields })),
     unchanged,
     not_in_file: others.map(({ clientId }) => clientId),
-    ...(diff !== undefined && { diff }),
+    ...(dryRun && { diff }),
   };
   printResult({ json }, result, () => {
-    if (diff !== undefined && diff !== '') printRaw(`${diff.split('\n').map(coloured).join('\n')}\n`);
+    if (dryRun && diff !== '') printRaw(`${diff.split('\n').map(coloured).join('\n')}\n`);
     printLine(
       `${dryRun ? 'Would create' : 'Created'} ${counted(created.length, 'application')}, ` +
         `${dryRun ? 'update' : 'updated'} ${updated.length}; ${unchanged} ${dryRun ? 'stay' : 'stayed'} the same.`,
@@ -75,14 +83,9 @@ async function importFile(file: string, { dryRun = false, json }: Options): Prom
         `Not in the file, and unchanged: ${others.map(({ clientId, name }) => `${clientId} (${printable(name)})`).join(', ')}`,
       );
   });
-  for (const { after } of created)
-    if (after.type === 'confidential' && !hasKeys(after) && after.secrets.length === 0)
-      warn(
-        `${after.clientId} has no secret. Create one:${commandToPaste('client', 'secret', 'rotate', after.clientId)}`,
-      );
-  if (change === null || changes.length === 0) return;
-  await publishClientChanged(change.NATS_URL, ...changes.map(({ after }) => after.clientId));
-  await recordCommand(change, ...changes.flatMap(importEvents));
+  for (const { client_id: id, needsSecret } of created)
+    if (needsSecret)
+      warn(`${id} has no secret. Create one:${commandToPaste('client', 'secret', 'rotate', id)}`);
 }
 
 async function read(file: string): Promise<string> {
@@ -96,16 +99,6 @@ async function read(file: string): Promise<string> {
   }
 }
 
-function differences({ changes }: ImportPlan, file: string): string {
-  if (changes.length === 0) return '';
-  const before = summaryOf(changes.flatMap((change) => change.before ?? []));
-  const after = summaryOf(changes.map((change) => change.after));
-  const name = file === '-' ? 'standard input' : file;
-  const patch = createTwoFilesPatch('registered', name, before, after, '', '', { context: 3 });
-  // The line before it only underlines the names.
-  return patch.slice(patch.indexOf('---')).trimEnd();
-}
-
 const STYLES: Readonly<Record<string, Style>> = { '+': 'green', '-': 'red', '@': 'cyan' };
 
 function coloured(line: string): string {
@@ -113,9 +106,8 @@ function coloured(line: string): string {
   return style ? styled(style, printable(line)) : printable(line);
 }
 
-function lineOf({ before, after, fields }: PlannedChange): string {
-  const { clientId, name } = after;
-  return before === null
-    ? `created ${clientId} (${printable(name)})`
-    : `updated ${clientId} (${printable(name)}): ${fields.join(', ')}`;
+function lineOf({ client_id: id, name, fields }: ImportedClient): string {
+  return fields === null
+    ? `created ${id} (${printable(name)})`
+    : `updated ${id} (${printable(name)}): ${fields.join(', ')}`;
 }

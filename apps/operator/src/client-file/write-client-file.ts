@@ -1,6 +1,6 @@
 import { chmod, link, open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { InputError } from '../command-line/input.js';
-import { HEADER } from './client-file.js';
+import { HEADER } from '#administration/client-file/client-file.js';
 
 /**
  * Writes an export by renaming a draft, so that an import never reads half a file. An existing file keeps its mode; a new one

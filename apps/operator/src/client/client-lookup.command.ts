@@ -1,24 +1,21 @@
-import { Option } from 'commander';
-import type { ClientWithSecrets } from '#database/client/client.js';
-import { InputError } from '../command-line/input.js';
+import type { ClientView } from '#administration/client/client.description.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
 import {
+  asText,
+  type JsonOption,
   printFields,
   printLine,
   printRaw,
   printResult,
   printTable,
-  type JsonOption,
+  warn,
 } from '../command-line/output.js';
 import { commandToPaste } from '../command-line/shell.js';
-import { withStores } from '../connections/database.connection.js';
-import { serviceTimes } from '../connections/status.connection.js';
-import { readableScopes } from '../scope/read-scopes.js';
-import { readSettings } from '../settings/read-settings.js';
+import { withAdministration } from '../connections/administration.js';
 import { DatabaseSettings, HandoverSettings } from '../settings/settings.js';
-import { asText, describe } from './client.description.js';
-import { CLIENT, findClient } from './client.service.js';
-import { handoverText } from './handover.js';
+import { CLIENT } from './client-argument.js';
+
+const PAGE = 1000;
 
 export function listCommand(): OperatorCommand {
   return new OperatorCommand('list')
@@ -41,12 +38,7 @@ export function handoverCommand(): OperatorCommand {
   return new OperatorCommand('handover')
     .argument('<id>', CLIENT)
     .description('print what the owner of an application needs, as Markdown; never the secret')
-    .addOption(
-      new Option('--secret-delivery <text>', 'how the owner gets the secret').default(
-        'delivered to you separately, through a channel that you agree on with the operator',
-        'separately, as you agree',
-      ),
-    )
+    .option('--secret-delivery <text>', 'how the owner gets the secret (default: separately, as you agree)')
     .option('--guide <url>', 'integration guide to link to')
     .jsonOption('print JSON: the text is its field markdown')
     .examples(
@@ -66,30 +58,35 @@ export function showCommand(): OperatorCommand {
 }
 
 async function list(options: JsonOption): Promise<void> {
-  const found = await withStores(readSettings(DatabaseSettings), ({ clients }) => clients.list());
   printClients(
     options,
-    found,
+    await allClients({}),
     `No application is registered yet. See:${commandToPaste('client', 'create', '--help')}`,
   );
 }
 
 async function search(text: string, options: JsonOption): Promise<void> {
-  const wanted = text.toLowerCase();
-  const found = await withStores(readSettings(DatabaseSettings), ({ clients }) => clients.list());
-  const matches = found.filter(({ clientId, name, redirectUris }) =>
-    [clientId, name, ...redirectUris].some((value) => value.toLowerCase().includes(wanted)),
-  );
-  printClients(options, matches, 'No application matches.');
+  printClients(options, await allClients({ search: text }), 'No application matches.');
 }
 
-function printClients(options: JsonOption, found: readonly ClientWithSecrets[], none: string): void {
-  const described = found.map(describe);
-  printResult(options, described, () => {
-    if (described.length === 0) return printLine(none);
+function allClients(filter: { readonly search?: string }): Promise<ClientView[]> {
+  return withAdministration(DatabaseSettings, async ({ clients }) => {
+    const found: ClientView[] = [];
+    for (let after: string | null | undefined; after !== null;) {
+      const page = await clients.list({ ...filter, after, limit: PAGE });
+      found.push(...page.items);
+      after = page.next;
+    }
+    return found;
+  });
+}
+
+function printClients(options: JsonOption, clients: readonly ClientView[], none: string): void {
+  printResult(options, clients, () => {
+    if (clients.length === 0) return printLine(none);
     printTable(
       ['client_id', 'type', 'state', 'first_party', 'logo', 'created_at', 'name'],
-      described.map(({ client_id, type, disabled_at, first_party, logo, created_at, name }) => [
+      clients.map(({ client_id, type, disabled_at, first_party, logo, created_at, name }) => [
         client_id,
         type,
         disabled_at === null ? 'enabled' : 'disabled',
@@ -104,19 +101,16 @@ function printClients(options: JsonOption, found: readonly ClientWithSecrets[], 
 
 async function handover(
   idOrName: string,
-  { secretDelivery, guide, ...options }: JsonOption & { secretDelivery: string; guide?: string },
+  { json, ...input }: JsonOption & { secretDelivery?: string; guide?: string },
 ): Promise<void> {
-  if (guide !== undefined && !/^https?:\/\/\S+$/.test(guide))
-    throw new InputError(['--guide must be an http or https URL']);
-  const settings = readSettings(HandoverSettings);
-  const client = await findClient(settings, idOrName);
-  const times = await serviceTimes(settings.NATS_URL);
-  const scopes = readableScopes(settings.API_URL);
-  const markdown = handoverText(client, settings, { secretDelivery, guide, times, scopes });
-  printResult(options, { client_id: client.clientId, markdown }, () => printRaw(markdown.trimEnd()));
+  const { warnings, ...result } = await withAdministration(HandoverSettings, ({ clients }) =>
+    clients.handover(idOrName, input),
+  );
+  for (const warning of warnings) warn(warning);
+  printResult({ json }, result, () => printRaw(result.markdown.trimEnd()));
 }
 
 async function show(idOrName: string, options: JsonOption): Promise<void> {
-  const described = describe(await findClient(readSettings(DatabaseSettings), idOrName));
-  printResult(options, described, () => printFields(asText(described)));
+  const client = await withAdministration(DatabaseSettings, ({ clients }) => clients.find(idOrName));
+  printResult(options, client, () => printFields(asText(client)));
 }

@@ -1,27 +1,27 @@
-import { ENDPOINTS } from '#oauth/endpoints.js';
-import { OPENID } from '#oauth/openid/openid-scopes.js';
-import { recordCommand } from '../audit/record-command.js';
+import { AdministrationError } from '#administration/administration.error.js';
+import type { Change } from '#administration/operation.js';
+import type { UpdatedClient } from '#administration/client/client.service.js';
+import { actor } from '../command-line/actor.js';
 import { confirmed } from '../command-line/dialog.js';
-import { InputError, validated } from '../command-line/input.js';
+import { choice, InputError, withNone } from '../command-line/input.js';
 import { collect, collectScopes, OperatorCommand } from '../command-line/operator-command.js';
 import {
-  counted,
+  asText,
+  type JsonOption,
+  printChange,
   printFields,
   printLine,
   printResult,
-  warn,
-  type JsonOption,
 } from '../command-line/output.js';
 import { commandToPaste } from '../command-line/shell.js';
-import { publishClientChanged } from '../connections/nats.connection.js';
-import { readScopes } from '../scope/read-scopes.js';
-import { readSettings } from '../settings/read-settings.js';
+import { withAdministration } from '../connections/administration.js';
 import { ChangeSettings, RegistrationSettings } from '../settings/settings.js';
-import { asText, describe, describeKeys } from './client.description.js';
-import { ClientChangesDto, NewClientDto, redirectUriHints, scopeProblems } from './client.dto.js';
-import { CLIENT, clientIdOf, grantsWithNewSubject, registerClient, updateClient } from './client.service.js';
-import { type KeyOptions, readKeys } from './read-keys.js';
-import { readLogo } from './read-logo.js';
+import { CLIENT } from './client-argument.js';
+import { type FileOptions, readGivenFiles } from './given-files.js';
+
+const BOOLEAN = { true: true, false: false };
+const STATE = { required: true, optional: false };
+const ROTATION = { on: true, off: false };
 
 export function registerCommand(): OperatorCommand {
   return new OperatorCommand('create')
@@ -68,12 +68,14 @@ export function registerCommand(): OperatorCommand {
     .option(
       '--refresh-token-rotation <on|off>',
       'off, with --dpop-bound: the refresh token stays the same (default: on)',
+      choice('--refresh-token-rotation', ROTATION),
     )
     .option('--public', 'a phone, desktop or browser application: no secret, PKCE required')
     .option('--require-par', 'refuse authorization requests that the application did not push (RFC 9126)')
     .option(
       '--state <required|optional>',
       'optional: authorization requests may lack state, and need PKCE (default: required)',
+      choice('--state', STATE),
     )
     .option('--first-party', 'a first-party application: users are not asked for consent')
     .option('--id-token-alg <RS256|ES256|EdDSA>', 'algorithm that signs its ID tokens (default: RS256)')
@@ -118,14 +120,17 @@ export function updateCommand(): OperatorCommand {
     .option(
       '--require-par <true|false>',
       'whether to refuse authorization requests that the application did not push (RFC 9126)',
+      choice('--require-par', BOOLEAN),
     )
     .option(
       '--state <required|optional>',
       'optional: authorization requests may lack state, and need PKCE (RFC 9700 2.1)',
+      choice('--state', STATE),
     )
     .option(
       '--first-party <true|false>',
       'whether it is a first-party application: users are not asked for consent',
+      choice('--first-party', BOOLEAN),
     )
     .option('--id-token-alg <RS256|ES256|EdDSA>', 'algorithm that signs its ID tokens')
     .option(
@@ -155,10 +160,12 @@ export function updateCommand(): OperatorCommand {
     .option(
       '--dpop-bound <true|false>',
       'whether to refuse token requests without a DPoP proof (RFC 9449 5.2)',
+      choice('--dpop-bound', BOOLEAN),
     )
     .option(
       '--refresh-token-rotation <on|off>',
       'off, for DPoP-bound clients only: the refresh token stays the same',
+      choice('--refresh-token-rotation', ROTATION),
     )
     .option('--add-redirect-uri <uri>', 'register one more; repeat it for several', collect)
     .option('--remove-redirect-uri <uri>', 'remove one; repeat it for several', collect)
@@ -189,107 +196,105 @@ function collectWordsOrNone(value: string, previous: readonly string[] = []): re
   return value === 'none' ? previous : collectWords(value, previous);
 }
 
-async function create({
-  json,
-  logo: file,
-  scope,
-  ...options
-}: JsonOption & KeyOptions & { logo?: string; scope?: string[] }): Promise<void> {
-  const { logo, problems } = await readLogo(file);
-  const { keys, problems: keyProblems } = await readKeys(options);
-  const { value: catalogue } = readScopes();
-  const input = validated(NewClientDto, { ...options, scope: scope ?? [...catalogue.defaults] }, [
-    ...scopeProblems('--scope', scope ?? [], catalogue),
-    ...problems,
-    ...keyProblems,
-  ]);
-  const settings = readSettings(RegistrationSettings);
-  const { clientId, secret } = await registerClient(settings, input, logo, keys);
-  const { AUTH_URL, BASE_URL, NATS_URL } = settings;
-  const registered = {
-    client_id: clientId,
-    client_secret: secret,
-    authorization_url: AUTH_URL + ENDPOINTS.authorize,
-    token_url: BASE_URL + ENDPOINTS.token,
-    refresh_url: BASE_URL + ENDPOINTS.refreshToken,
-    ...(input.scope.includes(OPENID) && { issuer: BASE_URL }),
-    ...((input.requirePar || input.profile === 'fapi2') && { par_url: BASE_URL + ENDPOINTS.par }),
-    ...(keys && { auth_method: 'private_key_jwt', assertion_audience: BASE_URL, ...describeKeys(keys) }),
-  };
-  // Print before the broadcast: the secret is stored nowhere, and must not be lost if the broadcast is slow.
-  printResult({ json }, registered, () => {
-    printLine(`Registered ${JSON.stringify(input.name)}. Hand these to the owner of the application:\n`);
-    printFields(
-      asText({
-        ...registered,
-        client_secret:
-          secret ?? (keys ? 'none: it signs assertions' : 'none: a public client uses PKCE (S256)'),
-      }),
-    );
-    if (secret) printLine('\nThe client secret is shown only once: the service stores its hash.');
+interface RegistrationOptions extends JsonOption, FileOptions {
+  readonly redirectUri?: readonly string[];
+  readonly scope?: readonly string[];
+  readonly optionalScope?: readonly string[];
+  readonly postLogoutRedirectUri?: readonly string[];
+  readonly state?: boolean;
+  readonly backchannelLogoutUri?: string;
+  readonly clientUri?: string;
+  readonly policyUri?: string;
+  readonly jwksUri?: string;
+}
+
+async function create({ json, ...options }: RegistrationOptions & { name?: string }): Promise<void> {
+  const input = await inputOf(options);
+  const change = await withAdministration(RegistrationSettings, ({ clients }) =>
+    clients.create(actor(), input),
+  );
+  await printChange(change, (registered) => {
+    const { client_secret: secret } = registered;
+    printResult({ json }, registered, () => {
+      printLine(`Registered ${JSON.stringify(options.name)}. Hand these to the owner of the application:\n`);
+      const none = registered.auth_method ? 'it signs assertions' : 'a public client uses PKCE (S256)';
+      printFields(asText({ ...registered, client_secret: secret ?? `none: ${none}` }));
+      if (secret) printLine('\nThe client secret is shown only once: the service stores its hash.');
+    });
   });
-  for (const hint of redirectUriHints(input.redirectUri, input.public ? 'public' : 'confidential'))
-    warn(hint);
-  await publishClientChanged(NATS_URL, clientId);
-  const { redirectUri, scope: scopes } = input;
-  const { idTokenAlg: id_token_alg, subject } = input;
-  const detail = {
-    name: input.name,
-    public: input.public,
-    redirect_uris: redirectUri,
-    scopes,
-    ...(keys && describeKeys(keys)),
-    id_token_alg,
-    subject,
-    ...(input.profile !== undefined && { profile: input.profile }),
-    ...(input.dpopBound && { dpop_bound_access_tokens: true }),
-    ...(input.refreshTokenRotation === 'off' && { refresh_token_rotation: false }),
-  };
-  await recordCommand(settings, { type: 'client.created', client_id: clientId, detail });
+}
+
+interface ChangeOptions extends RegistrationOptions {
+  readonly addScope?: readonly string[];
+  readonly removeScope?: readonly string[];
+  readonly addRedirectUri?: readonly string[];
+  readonly removeRedirectUri?: readonly string[];
 }
 
 async function update(
   idOrName: string,
-  { json, yes, ...options }: JsonOption & { yes?: boolean } & Partial<ClientChangesDto>,
+  {
+    json,
+    yes = false,
+    addScope: addScopes,
+    removeScope: removeScopes,
+    addRedirectUri: addRedirectUris,
+    removeRedirectUri: removeRedirectUris,
+    ...options
+  }: ChangeOptions & { yes?: boolean },
 ): Promise<void> {
-  const removeLogo = options.logo === 'none';
-  const { logo, problems } = await readLogo(removeLogo ? undefined : options.logo);
-  const { keys, problems: keyProblems } = await readKeys(options);
-  const { scope = [], addScope = [] } = options;
-  const catalogue = scope.length + addScope.length > 0 ? readScopes().value : null;
-  const changes = validated(ClientChangesDto, options, [
-    ...(catalogue ? scopeProblems('--scope', scope, catalogue) : []),
-    ...(catalogue ? scopeProblems('--add-scope', addScope, catalogue) : []),
-    ...problems,
-    ...keyProblems,
-  ]);
-  const settings = readSettings(ChangeSettings);
-  const clientId = await clientIdOf(settings, idOrName);
-  const affected = await grantsWithNewSubject(settings, clientId, changes);
-  const question = `${clientId} has ${counted(affected, 'live grant')}: with another subject their users look new to it. Change it?`;
-  if (affected > 0 && !(await confirmed(yes ?? false, question)))
-    throw new InputError(['nothing was changed']);
-  const { before, updated } = await updateClient(settings, clientId, changes, {
-    ...(removeLogo ? { logo: null } : logo && { logo }),
-    ...(keys && { keys }),
-  });
-  const described = describe(updated);
-  printResult({ json }, described, () => {
-    printLine('Changed the registration:\n');
-    printFields(asText(described));
-    const lost = before.scopes.filter((name) => !updated.scopes.includes(name));
-    const required = before.optionalScopes.filter(
-      (name) => updated.scopes.includes(name) && !updated.optionalScopes.includes(name),
-    );
-    if (lost.length > 0) printLine(`\nIt may no longer request ${lost.join(' ')}: what users granted stays.`);
-    if (described.auth_method === 'client_secret' && described.live_secrets === 0)
-      printLine(
-        `\nIt cannot authenticate. Create a secret:${commandToPaste('client', 'secret', 'rotate', clientId)}`,
-      );
-    if (required.length > 0) printLine(`\nUsers may no longer decline ${required.join(' ')}.`);
-  });
-  for (const hint of redirectUriHints(changes.addRedirectUri, updated.type)) warn(hint);
-  await publishClientChanged(settings.NATS_URL, clientId);
-  const { logo: _, live_secrets: __, created_at: ___, client_id: ____, ...detail } = described;
-  await recordCommand(settings, { type: 'client.updated', client_id: clientId, detail });
+  const changed = { addScopes, removeScopes, addRedirectUris, removeRedirectUris };
+  const input = { ...changed, ...(await inputOf(options)) };
+  const change = await withAdministration(ChangeSettings, ({ clients }) =>
+    confirmedChange(yes, (confirmNewSubjects) =>
+      clients.update(actor(), idOrName, { ...input, confirmNewSubjects }),
+    ),
+  );
+  await printChange(change, ({ client, lostScopes, requiredScopes }) =>
+    printResult({ json }, client, () => {
+      printLine('Changed the registration:\n');
+      printFields(asText(client));
+      if (lostScopes.length > 0)
+        printLine(`\nIt may no longer request ${lostScopes.join(' ')}: what users granted stays.`);
+      if (client.auth_method === 'client_secret' && client.live_secrets === 0)
+        printLine(
+          `\nIt cannot authenticate. Create a secret:${commandToPaste('client', 'secret', 'rotate', client.client_id)}`,
+        );
+      if (requiredScopes.length > 0) printLine(`\nUsers may no longer decline ${requiredScopes.join(' ')}.`);
+    }),
+  );
+}
+
+/** Repeats a change that needs a confirmation, if the operator confirms it. */
+async function confirmedChange(
+  yes: boolean,
+  change: (isConfirmed: boolean) => Promise<Change<UpdatedClient>>,
+): Promise<Change<UpdatedClient>> {
+  try {
+    return await change(yes);
+  } catch (error) {
+    if (!(error instanceof AdministrationError && error.kind === 'unconfirmed')) throw error;
+    if (!(await confirmed(false, `${error.message}. Change it?`)))
+      throw new InputError(['nothing was changed']);
+    return change(true);
+  }
+}
+
+/** Returns the input of an operation, with the content of the files. */
+async function inputOf({
+  redirectUri: redirectUris,
+  scope: scopes,
+  optionalScope: optionalScopes,
+  postLogoutRedirectUri: postLogoutRedirectUris,
+  state: requireState,
+  ...options
+}: RegistrationOptions): Promise<object> {
+  const { backchannelLogoutUri, clientUri, policyUri, jwksUri } = options;
+  const addresses = { backchannelLogoutUri, clientUri, policyUri, jwksUri };
+  return {
+    ...options,
+    ...withNone(addresses),
+    ...(await readGivenFiles(options)),
+    ...{ redirectUris, scopes, optionalScopes, postLogoutRedirectUris, requireState },
+  };
 }

@@ -1,10 +1,12 @@
+import { counted, quoted } from '#administration/text.js';
+import { actor } from '../command-line/actor.js';
 import { confirmed } from '../command-line/dialog.js';
-import { InputError, quoted } from '../command-line/input.js';
+import { InputError } from '../command-line/input.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
-import { counted, printLine, printResult, type JsonOption } from '../command-line/output.js';
-import { readSettings } from '../settings/read-settings.js';
+import { type JsonOption, printChange, printLine, printResult } from '../command-line/output.js';
+import { withAdministration } from '../connections/administration.js';
 import { ChangeSettings } from '../settings/settings.js';
-import { CLIENT, clientIdOf, deleteClient, disableClient, enableClient, nameOf } from './client.service.js';
+import { CLIENT } from './client-argument.js';
 
 export function disableCommand(): OperatorCommand {
   return new OperatorCommand('disable')
@@ -42,51 +44,50 @@ export function deleteCommand(): OperatorCommand {
 }
 
 async function disable(idOrName: string, options: JsonOption): Promise<void> {
-  const settings = readSettings(ChangeSettings);
-  const clientId = await clientIdOf(settings, idOrName);
-  const changed = await disableClient(settings, clientId);
-  printResult(options, { client_id: clientId, disabled: true, disabled_before: !changed }, () =>
-    printLine(
-      `${changed ? `Disabled ${clientId}` : `${clientId} was disabled before`}: none of its tokens works until you enable it.`,
-    ),
+  const change = await withAdministration(ChangeSettings, ({ clients }) =>
+    clients.disable(actor(), idOrName),
+  );
+  await printChange(change, (result) =>
+    printResult(options, result, () => {
+      const { client_id: id, disabled_before: before } = result;
+      printLine(
+        `${before ? `${id} was disabled before` : `Disabled ${id}`}: none of its tokens works until you enable it.`,
+      );
+    }),
   );
 }
 
 async function enable(idOrName: string, options: JsonOption): Promise<void> {
-  const settings = readSettings(ChangeSettings);
-  const clientId = await clientIdOf(settings, idOrName);
-  const changed = await enableClient(settings, clientId);
-  printResult(options, { client_id: clientId, disabled: false, disabled_before: changed }, () =>
-    printLine(
-      changed
-        ? `Enabled ${clientId}: its tokens work again, except those that were revoked or have expired.`
-        : `${clientId} was not disabled.`,
+  const change = await withAdministration(ChangeSettings, ({ clients }) => clients.enable(actor(), idOrName));
+  await printChange(change, (result) =>
+    printResult(options, result, () =>
+      printLine(
+        result.disabled_before
+          ? `Enabled ${result.client_id}: its tokens work again, except those that were revoked or have expired.`
+          : `${result.client_id} was not disabled.`,
+      ),
     ),
   );
 }
 
 async function remove(idOrName: string, { yes, ...options }: JsonOption & { yes?: boolean }): Promise<void> {
-  const settings = readSettings(ChangeSettings);
-  const clientId = await clientIdOf(settings, idOrName);
-  if (!yes) {
-    // Shows the name as well, because ids look alike. A deleted client has no name.
-    const name = await nameOf(settings, clientId);
-    const named = name === null ? quoted(clientId) : `${quoted(name)} (${clientId})`;
-    const question = `Delete ${named} and revoke all its grants? This cannot be undone.`;
-    if (!(await confirmed(false, question))) throw new InputError(['nothing was deleted']);
-  }
-  const { first, revokedGrants } = await deleteClient(settings, clientId);
-  const result = {
-    client_id: clientId,
-    deleted: true,
-    deleted_before: !first,
-    revoked_grants: revokedGrants,
-  };
-  printResult(options, result, () =>
-    printLine(
-      first
-        ? `Deleted ${clientId} and revoked ${counted(revokedGrants, 'grant')}: none of its tokens works any more.`
-        : `${clientId} was already deleted; none of its tokens works any more.`,
+  const change = await withAdministration(ChangeSettings, async ({ clients }) => {
+    if (!yes) {
+      // Shows the name as well, because ids look alike. A deleted client has no name.
+      const { client_id: id, name } = await clients.identify(idOrName);
+      const named = name === null ? quoted(id) : `${quoted(name)} (${id})`;
+      const question = `Delete ${named} and revoke all its grants? This cannot be undone.`;
+      if (!(await confirmed(false, question))) throw new InputError(['nothing was deleted']);
+    }
+    return clients.delete(actor(), idOrName);
+  });
+  await printChange(change, (result) =>
+    printResult(options, result, () =>
+      printLine(
+        result.deleted_before
+          ? `${result.client_id} was already deleted; none of its tokens works any more.`
+          : `Deleted ${result.client_id} and revoked ${counted(result.revoked_grants, 'grant')}: none of its tokens works any more.`,
+      ),
     ),
   );
 }

@@ -1,5 +1,4 @@
 import { ValidateBy, validateSync } from 'class-validator';
-import { jsonText } from './output.js';
 
 /** Wrong input: nothing was written. Exit code 2. */
 export class InputError extends Error {
@@ -14,9 +13,6 @@ export class IncompleteError extends Error {}
 
 /** Problems were found, and have been reported. Exit code 4. */
 export class FindingsError extends Error {}
-
-/** Quotes input as JSON: control characters of pasted text must not reach the terminal. */
-export const quoted = (text: string): string => jsonText(text.slice(0, 200));
 
 /** Validates a field by the problems of the whole DTO. */
 export function Rule(problemsOf: (dto: never) => string[]): PropertyDecorator {
@@ -42,4 +38,25 @@ export function validated<T extends object>(
     .concat(others);
   if (problems.length > 0) throw new InputError(problems);
   return dto;
+}
+
+/** Parser of an option with few values. */
+export function choice<Value>(
+  flag: string,
+  values: Readonly<Record<string, Value>>,
+): (text: string) => Value {
+  return (text) => {
+    const value = Object.entries(values).find(([name]) => name === text);
+    if (value) return value[1];
+    throw new InputError([`${flag} must be ${Object.keys(values).join(' or ')}`]);
+  };
+}
+
+/** Returns null for each value `none`, which removes what is registered. Commander's parsers cannot return null. */
+export function withNone(
+  values: Readonly<Record<string, string | undefined>>,
+): Record<string, string | null | undefined> {
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [name, value === 'none' ? null : value]),
+  );
 }

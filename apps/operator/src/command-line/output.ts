@@ -1,3 +1,5 @@
+import type { Change } from '#administration/operation.js';
+import { jsonText, printable } from '#administration/text.js';
 import { styled } from './style.js';
 import { type Cell, tableLines } from './table.js';
 import { hanging, widthOf, wrapped } from './wrap.js';
@@ -17,13 +19,17 @@ export function printResult({ json }: JsonOption, value: unknown, asText: () => 
   else asText();
 }
 
-/**
- * Escapes every character that could control a terminal, also those that JSON permits unescaped: U+009B begins an escape
- * sequence, U+202E reverses the direction of text.
- */
 function printJson(value: unknown): void {
-  const text = JSON.stringify(value, null, 2);
-  process.stdout.write(`${text.replaceAll(/[^\P{C}\n]/gu, escaped)}\n`);
+  process.stdout.write(`${jsonText(value, 2)}\n`);
+}
+
+/** Prints the result of a change before it is announced: a new secret is stored nowhere, and must not be lost meanwhile. */
+export async function printChange<Result>(
+  { result, announced }: Change<Result>,
+  print: (result: Result) => void,
+): Promise<void> {
+  print(result);
+  for (const warning of await announced) warn(warning);
 }
 
 export function printJsonLine(value: unknown): void {
@@ -33,17 +39,6 @@ export function printJsonLine(value: unknown): void {
 export function jsonLine(value: unknown): string {
   return `${jsonText(value)}\n`;
 }
-
-/** JSON without a line break, escaped like `printJson`. */
-export function jsonText(value: unknown): string {
-  return JSON.stringify(value).replaceAll(/\p{C}/gu, escaped);
-}
-
-/** A character above U+FFFF takes two escapes. */
-const escaped = (character: string): string =>
-  Array.from({ length: character.length }, (_, at) => character.charCodeAt(at))
-    .map((code) => `\\u${code.toString(16).padStart(4, '0')}`)
-    .join('');
 
 export function printLine(text = ''): void {
   printRaw(wrapped(text, widthOf(process.stdout)));
@@ -63,6 +58,18 @@ export function printFields(fields: Readonly<Record<string, string>>): void {
     );
 }
 
+type DescribedValue = string | number | boolean | null | readonly string[];
+
+export function asText(described: Readonly<Record<string, DescribedValue>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(described).map(([name, value]) => {
+      if (typeof value === 'boolean') return [name, value ? 'yes' : 'no'];
+      if (typeof value === 'object' && value !== null) return [name, value.join(' ') || 'none'];
+      return [name, String(value ?? 'none')];
+    }),
+  );
+}
+
 /** Fits a table to the terminal; shortens nothing if stdout is not a terminal. Replaces control characters. */
 export function printTable(heading: readonly string[], rows: readonly (readonly Cell[])[]): void {
   const clean = rows.map((row) =>
@@ -71,17 +78,8 @@ export function printTable(heading: readonly string[], rows: readonly (readonly 
   for (const line of tableLines(heading, clean, widthOf(process.stdout))) printRaw(line);
 }
 
-/** Replaces control characters: untrusted text must not control the terminal. */
-export function printable(text: string): string {
-  return text.replaceAll(/\p{C}/gu, '\uFFFD');
-}
-
 export function printableLines(text: string): string {
   return text.split('\n').map(printable).join('\n');
-}
-
-export function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 export function warn(text: string): void {

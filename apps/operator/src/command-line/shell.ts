@@ -1,8 +1,5 @@
+import { shellQuoted } from '#administration/text.js';
 import { invocation } from './operator-command.js';
-
-export function shellQuoted(text: string): string {
-  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
-}
 
 function shellWord(text: string): string {
   return /^[\w@%+:,./-]+$/.test(text) ? text : shellQuoted(text);

@@ -1,4 +1,4 @@
-import { shellQuoted } from '../command-line/shell.js';
+import { shellQuoted } from '#administration/text.js';
 import { type Completions, takenBy } from './completions.js';
 
 /** A file for `$fpath`, or for `source` after `compinit`. */

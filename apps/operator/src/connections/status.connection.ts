@@ -1,110 +1,15 @@
-import { createInbox, type NatsConnection } from '@nats-io/transport-node';
-import { natsOptions } from '#messaging/nats.connection.js';
+import { type AnsweredStatus, askServices as ask } from '#administration/running-services/status.js';
 import type { ServiceStatus } from '#platform/status/status-report.js';
-import {
-  parseServiceStatus,
-  STATUS_SERVICES,
-  statusInbox,
-  statusSubject,
-} from '#messaging/service-status.js';
 import { warn } from '../command-line/output.js';
-import { withNats } from './nats.connection.js';
 
-/** Silence after which collection ends. A process takes at most half of it to read its status. */
-const SILENCE_MS = 1_000;
-const FIRST_ANSWER_MS = 3_000;
-const LIMIT_MS = 10_000;
+export type { AnsweredStatus };
 
-/** Times are by the clock of this machine, in milliseconds since the epoch. */
-export interface AnsweredStatus {
-  readonly status: ServiceStatus;
-  readonly askedAt: number;
-  readonly answeredAt: number;
-}
-
-/** Processes that do not answer are missing: compare the list with the deployment. @throws Error if NATS does not answer */
 export async function runningServices(natsUrl: string): Promise<ServiceStatus[]> {
   return (await askServices(natsUrl)).map(({ status }) => status);
 }
 
-/** In seconds; the shortest, if processes disagree. Absent if no process reports it. */
-export interface ServiceTimes {
-  readonly codeLifetime?: number;
-  readonly retryWindow?: number;
-}
-
-/** Returns the time limits for applications. Without NATS, or without a running token app, returns none and warns. */
-export async function serviceTimes(natsUrl: string): Promise<ServiceTimes> {
-  const statuses = await runningServices(natsUrl).catch(() => []);
-  const shortest = (variable: string): number | undefined => {
-    const values = statuses.map(({ settings = {} }) => settings[variable]);
-    const times = values.filter((value): value is number => Number.isInteger(value) && Number(value) >= 0);
-    return times.length > 0 ? Math.min(...times) : undefined;
-  };
-  const [codeLifetime, retryWindow] = [shortest('CODE_LIFETIME'), shortest('RETRY_WINDOW')];
-  if (codeLifetime === undefined || retryWindow === undefined)
-    warn(
-      'no token app answers over NATS (NATS_URL): the text does not say how long codes and retries are valid',
-    );
-  return {
-    ...(codeLifetime !== undefined && { codeLifetime }),
-    ...(retryWindow !== undefined && { retryWindow }),
-  };
-}
-
 export async function askServices(natsUrl: string): Promise<AnsweredStatus[]> {
-  const { inboxPrefix = '_INBOX' } = natsOptions(natsUrl, 'operator');
-  let answers: AnsweredStatus[];
-  try {
-    answers = await withNats(
-      natsUrl,
-      async (nats) => {
-        const all = STATUS_SERVICES.map((service) => collect(nats, inboxPrefix, service));
-        return (await Promise.all(all)).flat();
-      },
-      LIMIT_MS,
-    );
-  } catch (cause) {
-    throw new Error('NATS (NATS_URL) does not answer: the status of the services is unknown', { cause });
-  }
-  const nameOf = ({ status: { service, instance } }: AnsweredStatus) => `${service} ${instance}`;
-  const byName = new Map(answers.map((answer) => [nameOf(answer), answer]));
-  return [...byName].sort(([one], [other]) => one.localeCompare(other)).map(([, answer]) => answer);
-}
-
-/** @param service the only service whose answers NATS permits in this inbox */
-async function collect(
-  nats: NatsConnection,
-  inboxPrefix: string,
-  service: string,
-): Promise<AnsweredStatus[]> {
-  const answers: AnsweredStatus[] = [];
-  const askedAt = Date.now();
-  await new Promise<void>((resolve, reject) => {
-    const inbox = createInbox(statusInbox(inboxPrefix, service));
-    const end = (error?: Error): void => {
-      clearTimeout(timer);
-      subscription.unsubscribe();
-      if (error) reject(error);
-      else resolve();
-    };
-    const subscription = nats.subscribe(inbox, {
-      callback: (error, message) => {
-        // NATS sends an empty message if nothing is subscribed.
-        if (error || message.data.length === 0) return end(error ?? undefined);
-        clearTimeout(timer);
-        timer = setTimeout(end, SILENCE_MS);
-        try {
-          const status = parseServiceStatus(message.json());
-          if (status.service !== service) throw new Error('it is of another service');
-          answers.push({ status, askedAt, answeredAt: Date.now() });
-        } catch {
-          warn(`a process of ${service} answered with a status that this version cannot read`);
-        }
-      },
-    });
-    let timer = setTimeout(end, FIRST_ANSWER_MS);
-    nats.publish(statusSubject(service), '{}', { reply: inbox });
-  });
-  return answers;
+  const { answers, warnings } = await ask(natsUrl);
+  for (const warning of warnings) warn(warning);
+  return [...answers];
 }

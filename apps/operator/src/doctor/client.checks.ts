@@ -1,10 +1,10 @@
+import { quoted } from '#administration/text.js';
 import { isLoopback, registrationProblem } from '#oauth/redirect-uri.js';
 import { type ClientKeys, type ClientType, hasKeys } from '#oauth/client.js';
 import { OPENID } from '#oauth/openid/openid-scopes.js';
 import type { SigningAlgorithm } from '#oauth/openid/signing-keys.js';
-import { quoted } from '../command-line/input.js';
 import { commandToPaste } from '../command-line/shell.js';
-import { algorithmOf } from '../client/openid-registration.js';
+import { algorithmOf } from '#administration/client/openid-registration.js';
 import { check, type Checks, type Finding } from './finding.js';
 
 export const CLIENT_CHECKS = {

@@ -1,5 +1,5 @@
+import { quoted } from '#administration/text.js';
 import type { ServiceStatus } from '#platform/status/status-report.js';
-import { quoted } from '../command-line/input.js';
 import { commandToPaste } from '../command-line/shell.js';
 import { check, type Checks, type Finding, noneChecked, type NotChecked } from './finding.js';
 import { nameOf } from './process.checks.js';

@@ -1,4 +1,5 @@
-import { counted, printable, printLine } from '../command-line/output.js';
+import { counted, printable } from '#administration/text.js';
+import { printLine } from '../command-line/output.js';
 import { type Style, styled } from '../command-line/style.js';
 import type { Diagnosed, Diagnosis } from './diagnose.js';
 import { type Severity, SEVERITIES } from './finding.js';

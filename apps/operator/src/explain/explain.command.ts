@@ -1,7 +1,9 @@
+import { quoted } from '#administration/text.js';
 import type { AuditReader, AuditStreamState } from '#audit/reader.js';
-import { clientIdInTrail, unknownClient } from '../client/client.service.js';
+import { unknownClient } from '#administration/client/client-lookup.js';
+import { clientIdInTrail } from '../client/client-argument.js';
 import { progressBar } from '../command-line/dialog.js';
-import { InputError, quoted } from '../command-line/input.js';
+import { InputError } from '../command-line/input.js';
 import { MOMENT, parseTime } from '../command-line/moment.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
 import { type JsonOption, printResult } from '../command-line/output.js';

@@ -1,6 +1,7 @@
+import { counted, printable } from '#administration/text.js';
 import type { AuditEvent } from '#audit/event.js';
 import type { Party } from '#oauth/error-guide/guide-entry.js';
-import { counted, printable, printFields, printLine, printTable } from '../command-line/output.js';
+import { printFields, printLine, printTable } from '../command-line/output.js';
 import { styled } from '../command-line/style.js';
 import { type Comparison, textOf } from './comparison.js';
 import { type Difference, marked } from './difference.js';

@@ -1,4 +1,5 @@
-import { InputError, quoted } from '../command-line/input.js';
+import { quoted } from '#administration/text.js';
+import { InputError } from '../command-line/input.js';
 
 const REFERENCE = /^[\w-]{12}$/;
 /** Format of nginx's $request_id. */

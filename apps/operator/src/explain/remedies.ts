@@ -2,7 +2,7 @@ import type { AuditEvent } from '#audit/event.js';
 import type { ClientWithSecrets } from '#database/client/client.js';
 import type { GuideEntry, Party } from '#oauth/error-guide/guide-entry.js';
 import { isRegistered, registrationProblem } from '#oauth/redirect-uri.js';
-import { MAX_REDIRECT_URIS } from '../client/client.dto.js';
+import { MAX_REDIRECT_URIS } from '#administration/client/client-rules.js';
 import { commandLine } from '../command-line/shell.js';
 import { textsOf } from './comparison.js';
 

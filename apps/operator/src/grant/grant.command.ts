@@ -1,17 +1,10 @@
+import { counted, printable } from '#administration/text.js';
 import type { AdministeredGrant } from '#database/grant/grant-administration.store.js';
-import { CLIENT } from '../client/client.service.js';
+import { CLIENT } from '../client/client-argument.js';
 import { confirmed, progressBar } from '../command-line/dialog.js';
 import { InputError, validated } from '../command-line/input.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
-import {
-  counted,
-  printable,
-  printFields,
-  printLine,
-  printResult,
-  printTable,
-  type JsonOption,
-} from '../command-line/output.js';
+import { printFields, printLine, printResult, printTable, type JsonOption } from '../command-line/output.js';
 import { readSettings } from '../settings/read-settings.js';
 import { ChangeSettings, DatabaseSettings } from '../settings/settings.js';
 import { GrantListDto, GrantRevocationDto } from './grant.dto.js';

@@ -1,9 +1,10 @@
+import { quoted } from '#administration/text.js';
 import type { AuditRecord } from '#audit/event.js';
 import type { AdministeredGrant, GrantOwner, GrantPage } from '#database/grant/grant-administration.store.js';
 import { recordCommand } from '../audit/record-command.js';
-import { InputError, quoted } from '../command-line/input.js';
+import { InputError } from '../command-line/input.js';
 import { commandToPaste } from '../command-line/shell.js';
-import { identify, unknownClient } from '../client/client.service.js';
+import { identifyClient, unknownClient } from '#administration/client/client-lookup.js';
 import { withStores } from '../connections/database.connection.js';
 import { applyRevocations } from '../connections/nats.connection.js';
 import type { Stores } from '../connections/stores.js';
@@ -97,7 +98,7 @@ function revocationOf({ userId, clientId }: GrantOwner, revoked: number): AuditR
 
 async function ownerOf(stores: Stores, login?: string, client?: string): Promise<GrantOwner> {
   const user = login === undefined ? undefined : await findUser(stores, login);
-  const clientId = client === undefined ? undefined : await identify(stores, client);
+  const clientId = client === undefined ? undefined : await identifyClient(stores.clients, client);
   // All grants of a deleted client are already revoked.
   if (clientId !== undefined && !(await stores.clients.find(clientId))) throw unknownClient(clientId);
   return { userId: user?.id, clientId };

@@ -1,9 +1,9 @@
+import { printable } from '#administration/text.js';
 import { Option } from 'commander';
 import { InputError } from '../command-line/input.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
 import {
   type JsonOption,
-  printable,
   printLine,
   printRaw,
   printResult,

@@ -1,24 +1,19 @@
-import { ENDPOINTS } from '#oauth/endpoints.js';
-import { generateClientSecret, hasKeys } from '#oauth/client.js';
-import { recordCommand } from '../audit/record-command.js';
-import { asText, describeKeys } from '../client/client.description.js';
-import { nameProblems } from '../client/client.dto.js';
-import { type KeyOptions, readKeys } from '../client/read-keys.js';
-import { InputError, quoted, Rule, validated } from '../command-line/input.js';
+import { actor } from '../command-line/actor.js';
+import { type FileOptions, readGivenFiles } from '../client/given-files.js';
+import { withNone } from '../command-line/input.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
-import { printFields, printLine, printResult, printTable, type JsonOption } from '../command-line/output.js';
+import {
+  asText,
+  type JsonOption,
+  printChange,
+  printFields,
+  printLine,
+  printResult,
+  printTable,
+} from '../command-line/output.js';
 import { commandToPaste } from '../command-line/shell.js';
-import { withStores } from '../connections/database.connection.js';
-import { publishClientChanged } from '../connections/nats.connection.js';
-import { readSettings } from '../settings/read-settings.js';
+import { withAdministration } from '../connections/administration.js';
 import { ChangeSettings, DatabaseSettings, ResourceServerSettings } from '../settings/settings.js';
-
-class NewResourceServerDto {
-  @Rule(({ name }: NewResourceServerDto) =>
-    nameProblems('--name', name, 'operators identify the account by it'),
-  )
-  name: string;
-}
 
 /** RFC 7662 2.1: "the endpoint MUST also require some form of authorization" */
 export function resourceServerCommand(): OperatorCommand {
@@ -62,54 +57,26 @@ export function resourceServerCommand(): OperatorCommand {
 
 async function create({
   json,
-  jwks,
-  jwksUri,
   ...options
-}: JsonOption & KeyOptions & { name?: string }): Promise<void> {
-  const given = await readKeys({
-    ...(jwks !== undefined && { jwks }),
-    ...(jwksUri !== undefined && { jwksUri }),
-  });
-  const { name } = validated(NewResourceServerDto, options, given.problems);
-  const settings = readSettings(ResourceServerSettings);
-  const keys = given.keys && hasKeys(given.keys) ? given.keys : null;
-  const { secret, hash } = keys ? { secret: null, hash: null } : generateClientSecret();
-  const { id } = await withStores(settings, ({ resourceServers }) =>
-    resourceServers.create(name, keys ?? (hash as Buffer)),
+}: JsonOption & FileOptions & { name?: string; jwksUri?: string }): Promise<void> {
+  const { jwksUri } = options;
+  const input = { ...options, ...withNone({ jwksUri }), ...(await readGivenFiles(options)) };
+  const change = await withAdministration(ResourceServerSettings, ({ resourceServers }) =>
+    resourceServers.create(actor(), input),
   );
-  const created = {
-    id,
-    secret,
-    introspection_url: settings.BASE_URL + ENDPOINTS.introspect,
-    ...(keys && {
-      auth_method: 'private_key_jwt',
-      assertion_audience: settings.BASE_URL,
-      ...describeKeys(keys),
+  await printChange(change, ({ name, ...created }) =>
+    printResult({ json }, created, () => {
+      const { secret } = created;
+      printLine(`Created an account for ${JSON.stringify(name)}:\n`);
+      printFields(asText({ ...created, secret: secret ?? 'none: it signs assertions' }));
+      if (secret !== null)
+        printLine('\nThe secret is shown only once: the service stores its hash. Send both by HTTP Basic.');
     }),
-  };
-  printResult({ json }, created, () => {
-    printLine(`Created an account for ${JSON.stringify(name)}:\n`);
-    printFields(asText({ ...created, secret: secret ?? 'none: it signs assertions' }));
-    if (secret !== null)
-      printLine('\nThe secret is shown only once: the service stores its hash. Send both by HTTP Basic.');
-  });
-  await recordCommand(settings, {
-    type: 'resource_server.created',
-    detail: { id, name, ...(keys && describeKeys(keys)) },
-  });
+  );
 }
 
 async function list(options: JsonOption): Promise<void> {
-  const found = await withStores(readSettings(DatabaseSettings), ({ resourceServers }) =>
-    resourceServers.list(),
-  );
-  const servers = found.map((server) => ({
-    id: server.id,
-    name: server.name,
-    auth_method: hasKeys(server) ? 'private_key_jwt' : 'client_secret',
-    ...describeKeys(server),
-    created_at: server.createdAt.toISOString(),
-  }));
+  const servers = await withAdministration(DatabaseSettings, ({ resourceServers }) => resourceServers.list());
   printResult(options, servers, () => {
     if (servers.length === 0)
       return printLine(
@@ -128,15 +95,10 @@ async function list(options: JsonOption): Promise<void> {
 }
 
 async function revoke(id: string, options: JsonOption): Promise<void> {
-  const settings = readSettings(ChangeSettings);
-  const revoked = await withStores(settings, ({ resourceServers }) => resourceServers.revoke(id));
-  if (!revoked)
-    throw new InputError([
-      `there is no resource server ${quoted(id)}. See:${commandToPaste('resource-server', 'list')}`,
-    ]);
-  printResult(options, { id, revoked: true }, () =>
-    printLine(`Revoked ${id}: it may not introspect tokens any more.`),
+  const change = await withAdministration(ChangeSettings, ({ resourceServers }) =>
+    resourceServers.revoke(actor(), id),
   );
-  await publishClientChanged(settings.NATS_URL, id);
-  await recordCommand(settings, { type: 'resource_server.revoked', detail: { id } });
+  await printChange(change, (result) =>
+    printResult(options, result, () => printLine(`Revoked ${id}: it may not introspect tokens any more.`)),
+  );
 }

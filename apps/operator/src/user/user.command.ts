@@ -1,17 +1,10 @@
+import { counted, printable, quoted } from '#administration/text.js';
 import { publishUserEnded } from '../connections/logout.connection.js';
 import { recordCommand } from '../audit/record-command.js';
 import { confirmed } from '../command-line/dialog.js';
-import { InputError, quoted, validated } from '../command-line/input.js';
+import { InputError, validated } from '../command-line/input.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
-import {
-  counted,
-  printable,
-  printFields,
-  printLine,
-  printResult,
-  printTable,
-  type JsonOption,
-} from '../command-line/output.js';
+import { printFields, printLine, printResult, printTable, type JsonOption } from '../command-line/output.js';
 import { readSettings } from '../settings/read-settings.js';
 import { ChangeSettings, DatabaseSettings } from '../settings/settings.js';
 import { userImportCommand } from './import/user-import.command.js';

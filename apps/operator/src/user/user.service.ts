@@ -1,3 +1,4 @@
+import { printable, quoted } from '#administration/text.js';
 import { DuplicateUserError, type User } from '#database/user/user.js';
 import type {
   Disabling,
@@ -7,8 +8,7 @@ import type {
   UserFilter,
 } from '#database/user/user-account.store.js';
 import { recordCommand } from '../audit/record-command.js';
-import { InputError, quoted } from '../command-line/input.js';
-import { printable } from '../command-line/output.js';
+import { InputError } from '../command-line/input.js';
 import { commandToPaste } from '../command-line/shell.js';
 import { publishUserEnded } from '../connections/logout.connection.js';
 import { withStores } from '../connections/database.connection.js';

@@ -1,7 +1,8 @@
-import { InputError, quoted } from '../../src/command-line/input.js';
+import { AdministrationError, type Problem } from '#administration/administration.error.js';
+import { quoted } from '#administration/text.js';
 import { reportFailure } from '../../src/command-line/failure.js';
 import { warn } from '../../src/command-line/output.js';
-import { readClientFile } from '../../src/client-file/read-client-file.js';
+import { readClientFile } from '#administration/client-file/read-client-file.js';
 
 /** Escape sequences, and a character that reverses the direction of text. JSON does not escape U+009B. */
 const COMMANDS = '\u001b]0;title\u0007\u009b31m\u202e';
@@ -29,10 +30,10 @@ describe('untrusted text on stderr', () => {
     `"${COMMANDS}": 1\nversion: 1\nclients: []`,
     `version: 1\nclients:\n- client_id: a\n  "${COMMANDS}": 1`,
   ])('cannot control the terminal from an imported file: %j', async (text) => {
-    const problems: string[] = [];
+    const problems: Problem[] = [];
     await readClientFile(text, problems);
-    expect(problems.join()).toContain('title');
-    const written = stderrOf(() => reportFailure(new InputError(problems)));
+    expect(JSON.stringify(problems)).toContain('title');
+    const written = stderrOf(() => reportFailure(new AdministrationError('invalid', problems)));
     expect(written).toContain('title');
     expect(written).not.toMatch(RAW);
   });

@@ -47,6 +47,14 @@ export interface NewClient {
   clientId?: string;
 }
 
+export interface ClientFilter {
+  /** Case-insensitive substring of the client_id, name or a redirect URI. */
+  readonly search?: string | undefined;
+  /** client_id of the last client of the page before. */
+  readonly after?: string | undefined;
+  readonly limit: number;
+}
+
 /** Deleted clients are never returned. */
 @Injectable()
 export class ClientStore {
@@ -76,6 +84,27 @@ export class ClientStore {
   /** Oldest first. */
   async list(): Promise<ClientWithSecrets[]> {
     const found = await this.withLiveSecrets()
+      .orderBy('client.createdAt')
+      .addOrderBy('client.clientId')
+      .getMany();
+    return found.map(toClient);
+  }
+
+  /** Lists a page of clients, oldest first. */
+  async page({ search = '', after, limit }: ClientFilter): Promise<ClientWithSecrets[]> {
+    // PostgreSQL cannot store NUL.
+    if ([search, after].some((text) => text?.includes('\0'))) return [];
+    // The joins repeat rows, so the page is selected first.
+    const ids = await this.dataSource.query<{ client_id: string }[]>(
+      `SELECT client_id FROM clients
+       WHERE deleted_at IS NULL
+         AND ($1 = '' OR strpos(lower(concat_ws(E'\\n', client_id, name, array_to_string(redirect_uris, E'\\n'))), lower($1)) > 0)
+         AND ($2::text IS NULL OR (created_at, client_id) > (SELECT created_at, client_id FROM clients WHERE client_id = $2))
+       ORDER BY created_at, client_id LIMIT $3`,
+      [search, after ?? null, limit],
+    );
+    const found = await this.withLiveSecrets()
+      .andWhere('client.clientId = ANY(:ids)', { ids: ids.map(({ client_id: id }) => id) })
       .orderBy('client.createdAt')
       .addOrderBy('client.clientId')
       .getMany();

@@ -1,11 +1,12 @@
+import { counted, printable, quoted } from '#administration/text.js';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { extname } from 'node:path';
 import type { Readable } from 'node:stream';
 import { progressBar } from '../../command-line/dialog.js';
-import { IncompleteError, InputError, quoted } from '../../command-line/input.js';
+import { IncompleteError, InputError } from '../../command-line/input.js';
 import { OperatorCommand } from '../../command-line/operator-command.js';
-import { counted, printable, printLine, printResult, type JsonOption } from '../../command-line/output.js';
+import { printLine, printResult, type JsonOption } from '../../command-line/output.js';
 import { withStores } from '../../connections/database.connection.js';
 import { recordCommand } from '../../audit/record-command.js';
 import { readSettings } from '../../settings/read-settings.js';

@@ -1,7 +1,6 @@
-import { open } from 'node:fs/promises';
 import type { ClientLogo, LogoMediaType } from '#database/client/client.js';
 
-const MAX_BYTES = 12_288;
+export const MAX_LOGO_BYTES = 12_288;
 const MAX_PIXELS = 512;
 const MEDIA_TYPES = new Map<string | undefined, LogoMediaType>([
   ['png', 'image/png'],
@@ -17,25 +16,16 @@ interface Picture {
   readonly height: number;
 }
 
-export interface GivenLogo {
-  readonly logo?: ClientLogo;
-  readonly problems: readonly string[];
-}
-
-export async function readLogo(file: string | undefined): Promise<GivenLogo> {
-  if (file === undefined) return { problems: [] };
-  const image = await readFirst(file, MAX_BYTES + 1).catch(() => null);
-  const checked = image
-    ? await checkLogo(image)
-    : 'cannot be read: give the path of a PNG, JPEG or WebP file';
-  return typeof checked === 'string' ? { problems: [`--logo ${checked}`] } : { logo: checked, problems: [] };
-}
-
-/** Decodes the whole image, as browsers will. The media type comes from the content, because it is served with `nosniff`. */
+/**
+ * Decodes the whole image, as browsers will. The media type comes from the content, because it is served with `nosniff`.
+ * @returns the logo, or the problem
+ */
 export async function checkLogo(image: Buffer): Promise<ClientLogo | string> {
+  if (image.length === 0) return 'is not a complete PNG, JPEG or WebP image, or cannot be read';
   if (/^\uFEFF?\s*<[^]*svg/i.test(image.toString('utf8', 0, 1_000)))
     return 'is an SVG, which can hold scripts and load from elsewhere: convert it to PNG or WebP';
-  if (image.length > MAX_BYTES) return 'is larger than 12 KiB: make it smaller, since every page loads it';
+  if (image.length > MAX_LOGO_BYTES)
+    return 'is larger than 12 KiB: make it smaller, since every page loads it';
   const picture = await decode(image);
   if (!picture) return 'is not a complete PNG, JPEG or WebP image: convert it';
   const { mediaType, width, height } = picture;
@@ -44,18 +34,7 @@ export async function checkLogo(image: Buffer): Promise<ClientLogo | string> {
   return { mediaType, image };
 }
 
-/** Reads at most `bytes`, so that a huge file or a device cannot exhaust memory. */
-async function readFirst(file: string, bytes: number): Promise<Buffer> {
-  const handle = await open(file);
-  try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(bytes), 0, bytes, 0);
-    return buffer.subarray(0, bytesRead);
-  } finally {
-    await handle.close();
-  }
-}
-
-/** Returns null for anything but a complete PNG, JPEG or WebP. Loads sharp on demand, because most commands need no logo. */
+/** Returns null for anything but a complete PNG, JPEG or WebP. Loads sharp on demand, because most operations need no logo. */
 async function decode(image: Buffer): Promise<Picture | null> {
   const { default: sharp } = await import('sharp');
   sharp.block({ operation: ['VipsForeignLoad'] });

@@ -8,10 +8,9 @@ import {
   postLogoutProblems,
   redirectUriProblems,
   scopeProblems,
-} from '../client/client.dto.js';
+} from '../client/client-rules.js';
 import { subjectOf } from '../client/openid-registration.js';
-import { quoted } from '../command-line/input.js';
-import { commandToPaste } from '../command-line/shell.js';
+import { quoted } from '../text.js';
 import { changedFields } from './client-file.js';
 import type { ClientOfFile } from './read-client-file.js';
 
@@ -45,10 +44,10 @@ export function planImport(
       report(`is ${before.type}, and cannot be changed: register another client`, 'type');
     // Users would look new to the application, which needs a confirmation.
     if (before && before.sector !== client.sector)
-      report(
-        `is ${subjectText(before)} now, and an import does not change it. First:${commandToPaste('client', 'update', client.clientId, '--subject', subjectOf(client))}`,
-        'subject',
-      );
+      report(`is ${subjectText(before)} now, and an import does not change it`, 'subject', undefined, {
+        text: 'First',
+        command: ['client', 'update', client.clientId, '--subject', subjectOf(client)],
+      });
     checkRegistration({ ...client, report }, before, catalogue);
     const { jwks = null, jwksUri = null } = keys ?? before ?? {};
     checkSecrets({ ...client, secrets, report, hasKeys: hasKeys({ jwks, jwksUri }) }, before, known, owners);

@@ -4,7 +4,7 @@ import {
   type SigningAlgorithm,
 } from '#oauth/openid/signing-keys.js';
 import { isLoopback } from '#oauth/redirect-uri.js';
-import { quoted } from '../command-line/input.js';
+import { quoted } from '../text.js';
 
 /** OpenID Connect Core 8: a pairwise client gets another `sub` of a user than clients of other sites. */
 const SUBJECTS = ['public', 'pairwise'] as const;
@@ -25,16 +25,16 @@ export const algorithmOf = ({ idTokenAlg }: Pick<OpenIdRegistration, 'idTokenAlg
 export const storedAlgorithm = (alg: SigningAlgorithm): SigningAlgorithm | null =>
   alg === DEFAULT_SIGNING_ALGORITHM ? null : alg;
 
-export function algorithmProblems(flag: string, value: unknown): string[] {
+export function algorithmProblems(name: string, value: unknown): string[] {
   return value === undefined || (SIGNING_ALGORITHMS as readonly unknown[]).includes(value)
     ? []
-    : [`${flag} must be ${SIGNING_ALGORITHMS.join(', ')}`];
+    : [`${name} must be ${SIGNING_ALGORITHMS.join(', ')}`];
 }
 
-export function subjectProblems(flag: string, value: unknown): string[] {
+export function subjectProblems(name: string, value: unknown): string[] {
   return value === undefined || (SUBJECTS as readonly unknown[]).includes(value)
     ? []
-    : [`${flag} must be ${SUBJECTS.join(' or ')}`];
+    : [`${name} must be ${SUBJECTS.join(' or ')}`];
 }
 
 /**
@@ -49,7 +49,7 @@ export function sectorOf(redirectUris: readonly string[]): string | null {
 
 /** @param sector null: any host, but the same for all */
 export function sectorProblems(
-  flag: string,
+  name: string,
   redirectUris: readonly string[],
   sector: string | null,
 ): string[] {
@@ -57,19 +57,19 @@ export function sectorProblems(
   if (withoutHost.length > 0)
     return withoutHost.map(
       (uri) =>
-        `${flag} ${quoted(uri)} has no host of its own, which a pairwise subject needs: register it with the subject public`,
+        `${name} ${quoted(uri)} has no host of its own, which a pairwise subject needs: register it with the subject public`,
     );
   if (sector !== null)
     return redirectUris
       .filter((uri) => hostOf(uri) !== sector)
       .map(
         (uri) =>
-          `${flag} ${quoted(uri)} is not at ${sector}: a pairwise subject needs the same host in every redirect URI (OpenID Connect Core 8.1)`,
+          `${name} ${quoted(uri)} is not at ${sector}: a pairwise subject needs the same host in every redirect URI (OpenID Connect Core 8.1)`,
       );
   const hosts = [...new Set(redirectUris.map(hostOf))];
   return hosts.length > 1
     ? [
-        `${flag} has several hosts, ${hosts.join(', ')}: a pairwise subject needs the same host in every redirect URI (OpenID Connect Core 8.1)`,
+        `${name} has several hosts, ${hosts.join(', ')}: a pairwise subject needs the same host in every redirect URI (OpenID Connect Core 8.1)`,
       ]
     : [];
 }

@@ -3,6 +3,8 @@ import { type ClientKeys, hasKeys } from '#oauth/client.js';
 import { thumbprintOf } from '#oauth/jwk.js';
 import { algorithmOf, subjectOf } from './openid-registration.js';
 
+export type ClientView = ReturnType<typeof describe>;
+
 /** Client for output: no secrets, and no hashes of secrets. */
 export function describe(client: ClientWithSecrets) {
   return {
@@ -41,16 +43,4 @@ export function describeKeys({ jwks, jwksUri }: ClientKeys): { keys?: string[]; 
   return {
     keys: jwks.keys.map((key) => `${key.kid === undefined ? '' : `${key.kid}=`}${thumbprintOf(key)}`),
   };
-}
-
-type DescribedValue = string | number | boolean | null | readonly string[];
-
-export function asText(described: Readonly<Record<string, DescribedValue>>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(described).map(([name, value]) => {
-      if (typeof value === 'boolean') return [name, value ? 'yes' : 'no'];
-      if (typeof value === 'object' && value !== null) return [name, value.join(' ') || 'none'];
-      return [name, String(value ?? 'none')];
-    }),
-  );
 }

@@ -1,7 +1,7 @@
 import { isEmail } from 'class-validator';
 import type { ClientLinks } from '#database/client/client.js';
 import { isLoopback } from '#oauth/redirect-uri.js';
-import { quoted } from '../command-line/input.js';
+import { quoted } from '../text.js';
 
 const MAX_CONTACTS = 5;
 const MAX_LENGTH = 500;
@@ -9,17 +9,17 @@ const MAX_LENGTH = 500;
 /** Checks the links that the consent page shows (RFC 7591 2): https, or http on the developer's machine. */
 export function linkProblems(
   links: Partial<ClientLinks>,
-  flagOf: (field: keyof ClientLinks) => string,
+  nameOf: (field: keyof ClientLinks) => string,
 ): string[] {
   const { clientUri, policyUri, contacts = [] } = links;
   const problems = Object.entries({ clientUri, policyUri })
     .filter(([, uri]) => uri !== undefined && uri !== null && !isLink(uri))
-    .map(([field, uri]) => `${flagOf(field as keyof ClientLinks)} ${quoted(uri ?? '')} must be an https URL`);
+    .map(([field, uri]) => `${nameOf(field as keyof ClientLinks)} ${quoted(uri ?? '')} must be an https URL`);
   if (contacts.length > MAX_CONTACTS)
-    problems.push(`${flagOf('contacts')} has more than ${MAX_CONTACTS}: give fewer`);
+    problems.push(`${nameOf('contacts')} has more than ${MAX_CONTACTS}: give fewer`);
   for (const contact of contacts)
     if (!isLink(contact) && !isEmail(contact))
-      problems.push(`${flagOf('contacts')} ${quoted(contact)} must be an email address or an https URL`);
+      problems.push(`${nameOf('contacts')} ${quoted(contact)} must be an email address or an https URL`);
   return problems;
 }
 

@@ -4,8 +4,8 @@ import { ASSERTION_TYPE } from '#oauth/client-assertion/client-assertion.js';
 import { ENDPOINTS, ME_SCOPE } from '#oauth/endpoints.js';
 import { OPENID } from '#oauth/openid/openid-scopes.js';
 import type { ScopeCatalogue } from '#oauth/scope.js';
-import { shellQuoted } from '../command-line/shell.js';
-import type { ServiceTimes } from '../connections/status.connection.js';
+import { shellQuoted } from '../text.js';
+import type { ServiceTimes } from '../running-services/status.js';
 import {
   assertionSection,
   boundSection,

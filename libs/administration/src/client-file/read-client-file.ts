@@ -1,10 +1,10 @@
 import { isNode, LineCounter, parseDocument } from 'yaml';
 import type { TransferredClient, TransferredSecret } from '#database/client/client-transfer.store.js';
-import { nameProblems } from '../client/client.dto.js';
+import { nameProblems } from '../client/client-rules.js';
 import { linkProblems } from '../client/client-links.js';
 import type { ClientLinks, LogoutUris, TokenRules } from '#database/client/client.js';
 import { type ClientKeys, type ClientType, hasKeys, isClientId } from '#oauth/client.js';
-import { jwksUriProblem, keysOf } from '../client/read-keys.js';
+import { jwksUriProblem, keysOf } from '../client/keys.js';
 import {
   algorithmProblems,
   sectorOf,
@@ -13,11 +13,13 @@ import {
   subjectProblems,
 } from '../client/openid-registration.js';
 import { DEFAULT_SIGNING_ALGORITHM, type SigningAlgorithm } from '#oauth/openid/signing-keys.js';
-import { checkLogo } from '../client/read-logo.js';
-import { quoted } from '../command-line/input.js';
+import { checkLogo } from '../client/logo.js';
+import type { Next, Problem } from '../administration.error.js';
+import { quoted } from '../text.js';
 import { FIELDS, VERSION } from './client-file.js';
 
-type Report = (problem: string, field?: string, index?: number) => void;
+/** @param next operation that helps */
+type Report = (problem: string, field?: string, index?: number, next?: Next) => void;
 
 /** A client of the file, before the checks that need the database. */
 export interface ClientOfFile extends Omit<TransferredClient, 'createdAt' | 'secrets' | keyof ClientKeys> {
@@ -36,13 +38,20 @@ const DAY = /^\d{4}-\d\d-\d\d$/;
 /** Two, so that an application can switch to a new secret without an interruption. */
 const MAX_SECRETS = 2;
 
-/** @param problems gets one line per problem, like `line 7: …`; `report` of a client adds more */
-export async function readClientFile(text: string, problems: string[]): Promise<ClientOfFile[]> {
+/** @param problems gets every problem of the file; `report` of a client adds more */
+export async function readClientFile(text: string, problems: Problem[]): Promise<ClientOfFile[]> {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const lineAt = (offset: number): number => lines.linePos(offset).line;
+  const add = (line: number, message: string, next?: Next) =>
+    problems.push({
+      id: 'client_file_invalid',
+      line,
+      message: `line ${line}: ${message}`,
+      ...(next && { next }),
+    });
   if (document.errors.length > 0) {
-    problems.push(...document.errors.map(({ pos, message }) => `line ${lineAt(pos[0])}: ${message}`));
+    for (const { pos, message } of document.errors) add(lineAt(pos[0]), message);
     return [];
   }
   /** Line of the innermost node of the path that exists in the file. */
@@ -54,14 +63,14 @@ export async function readClientFile(text: string, problems: string[]): Promise<
     return 1;
   };
   const entries = clientsOf(contentOf(document), (problem, field) =>
-    problems.push(`line ${lineOf(field === undefined ? [] : [field])}: ${problem}`),
+    add(lineOf(field === undefined ? [] : [field]), problem),
   );
   const read: ClientOfFile[] = [];
   for (const [index, entry] of entries.entries()) {
     const path = ['clients', index];
-    const report: Report = (problem, field, element) => {
+    const report: Report = (problem, field, element, next) => {
       const at = [field, element].filter((part) => part !== undefined);
-      problems.push(`line ${lineOf([...path, ...at])}: ${[field, problem].filter(Boolean).join(': ')}`);
+      add(lineOf([...path, ...at]), [field, problem].filter(Boolean).join(': '), next);
     };
     const client = await readClient(entry, report);
     if (!client) continue;

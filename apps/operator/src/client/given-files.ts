@@ -1,0 +1,41 @@
+import { open } from 'node:fs/promises';
+import { MAX_JWKS } from '#administration/client/keys.js';
+import { MAX_LOGO_BYTES } from '#administration/client/logo.js';
+
+/** Paths of files; `none` removes what is registered. */
+export interface FileOptions {
+  readonly logo?: string;
+  readonly jwks?: string;
+}
+
+export interface GivenFiles {
+  readonly logo?: Buffer | null;
+  readonly jwks?: string | null;
+}
+
+/** A file that cannot be read counts as empty, which the operation refuses together with all other problems. */
+export async function readGivenFiles({ logo, jwks }: FileOptions): Promise<GivenFiles> {
+  const image = await readGiven(logo, MAX_LOGO_BYTES);
+  // UTF-8 has at most four bytes per character.
+  const keys = await readGiven(jwks, 4 * MAX_JWKS);
+  return {
+    ...(image !== undefined && { logo: image }),
+    ...(keys !== undefined && { jwks: keys && keys.toString() }),
+  };
+}
+
+async function readGiven(file: string | undefined, limit: number): Promise<Buffer | null | undefined> {
+  if (file === undefined) return undefined;
+  return file === 'none' ? null : readFirst(file, limit + 1).catch(() => Buffer.alloc(0));
+}
+
+/** Reads at most `bytes`, so that a huge file or a device cannot exhaust memory. */
+async function readFirst(file: string, bytes: number): Promise<Buffer> {
+  const handle = await open(file);
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(bytes), 0, bytes, 0);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await handle.close();
+  }
+}

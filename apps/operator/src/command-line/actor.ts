@@ -1,0 +1,14 @@
+import { hostname, userInfo } from 'node:os';
+import type { Actor } from '#administration/operation.js';
+
+export function actor(): Actor {
+  return { name: `${process.env.OPERATOR_NAME || systemUser()}@${hostname()}`, door: 'command' };
+}
+
+function systemUser(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return String(process.getuid?.() ?? 'unknown');
+  }
+}

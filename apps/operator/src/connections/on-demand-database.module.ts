@@ -1,0 +1,76 @@
+import {
+  type DynamicModule,
+  Inject,
+  type INestApplicationContext,
+  Injectable,
+  Module,
+  type OnApplicationShutdown,
+  type Type,
+} from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { DatabaseModule, STORES } from '#database/database.module.js';
+import type { DatabaseSettings } from '../settings/settings.js';
+
+/**
+ * A failed command is not retried, and may run far from the database: it gets more time than a request, and waits for a
+ * fail-over, but not longer than an operator does at a prompt.
+ */
+const LIMITS = { timeoutMs: 5_000, poolSize: 2, retryForMs: 2_000 };
+
+const SETTINGS = Symbol('DatabaseSettings');
+
+@Injectable()
+class OnDemandDatabase implements OnApplicationShutdown {
+  private opened: Promise<INestApplicationContext> | undefined;
+
+  constructor(@Inject(SETTINGS) private readonly settings: () => DatabaseSettings) {}
+
+  /** @throws DependencyUnavailableError */
+  async store<Store>(store: Type<Store>): Promise<Store> {
+    this.opened ??= this.open();
+    return (await this.opened).get(store);
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    // A failed connection has been reported to the operation that needed it.
+    await this.opened?.then(
+      (database) => database.close(),
+      () => undefined,
+    );
+  }
+
+  private async open(): Promise<INestApplicationContext> {
+    const { DATABASE_URL: databaseUrl, DATABASE_SCHEMA: schema } = this.settings();
+    const module = DatabaseModule.forRoot({ ...LIMITS, databaseUrl, schema });
+    return NestFactory.createApplicationContext(module, { logger: false, abortOnError: false });
+  }
+}
+
+/** Provides the stores. The first call of a method connects to PostgreSQL. */
+@Module({})
+export class OnDemandDatabaseModule {
+  static forRoot(settings: () => DatabaseSettings): DynamicModule {
+    const stores = STORES.map((store: Type) => ({
+      provide: store,
+      inject: [OnDemandDatabase],
+      useFactory: (database: OnDemandDatabase) => onDemand(store, database),
+    }));
+    return {
+      module: OnDemandDatabaseModule,
+      providers: [{ provide: SETTINGS, useValue: settings }, OnDemandDatabase, ...stores],
+      exports: STORES,
+    };
+  }
+}
+
+/** Returns an object with the methods of a store, all of which return promises. */
+function onDemand(store: Type<object>, database: OnDemandDatabase): object {
+  const names = Object.getOwnPropertyNames(store.prototype).filter((name) => name !== 'constructor');
+  const callOf =
+    (name: string) =>
+    async (...values: unknown[]): Promise<unknown> => {
+      const opened = (await database.store(store)) as Record<string, (...values: unknown[]) => unknown>;
+      return opened[name]?.(...values);
+    };
+  return Object.fromEntries(names.map((name) => [name, callOf(name)]));
+}

@@ -1,0 +1,34 @@
+import { NestFactory } from '@nestjs/core';
+import { AdministrationModule } from '#administration/administration.module.js';
+import type { AdministrationSettings } from '#administration/administration.options.js';
+import { ClientExportService } from '#administration/client-file/client-export.service.js';
+import { ClientImportService } from '#administration/client-file/client-import.service.js';
+import { ClientSecretService } from '#administration/client/client-secret.service.js';
+import { ClientService } from '#administration/client/client.service.js';
+import { ResourceServerService } from '#administration/resource-server/resource-server.service.js';
+import { readScopes } from '../scope/read-scopes.js';
+import { OnDemandDatabaseModule } from './on-demand-database.module.js';
+
+export type Administration = Awaited<ReturnType<typeof openAdministration>>;
+
+/** @param settings called when an operation needs them */
+export async function openAdministration(settings: () => AdministrationSettings) {
+  const options = {
+    get settings() {
+      return settings();
+    },
+    scopes: readScopes,
+  };
+  const context = await NestFactory.createApplicationContext(
+    AdministrationModule.forRoot(options, [OnDemandDatabaseModule.forRoot(settings)]),
+    { logger: false, abortOnError: false },
+  );
+  return {
+    clients: context.get(ClientService),
+    secrets: context.get(ClientSecretService),
+    clientImport: context.get(ClientImportService),
+    clientExport: context.get(ClientExportService),
+    resourceServers: context.get(ResourceServerService),
+    close: () => context.close(),
+  };
+}

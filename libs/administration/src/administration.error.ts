@@ -1,0 +1,61 @@
+/** A reason to refuse an operation. */
+export interface Problem {
+  /** Machine-readable, snake_case. */
+  readonly id: string;
+  /** Name of the field of the input that is wrong; absent if no single field is. */
+  readonly field?: string;
+  /** Of a file; `message` begins with it. */
+  readonly line?: number;
+  /** Says what to do. Names of fields stand in ‹›, because a terminal, a page and an API call them differently: see `withNames`. */
+  readonly message: string;
+  /** An operation of the command line that helps, introduced by `text`, which may be empty. */
+  readonly next?: Next;
+}
+
+export interface Next {
+  readonly text: string;
+  /** Words after the name of the program. */
+  readonly command: readonly string[];
+}
+
+/**
+ * - `invalid`: the input breaks a rule
+ * - `unknown`: what the input names does not exist
+ * - `conflict`: the stored state does not permit the change
+ * - `outdated`: another change came first: the expected version is not the stored one
+ * - `unconfirmed`: repeat the operation with the confirmation that the problem names
+ * - `incomplete`: the change is stored, and running services have not applied it yet: repeat the operation
+ * - `unavailable`: a service does not answer, and nothing was changed
+ */
+export type RefusalKind =
+  'invalid' | 'unknown' | 'conflict' | 'outdated' | 'unconfirmed' | 'incomplete' | 'unavailable';
+
+/** Refuses an operation, with every problem. Unless the kind is `incomplete`, nothing was changed. */
+export class AdministrationError extends Error {
+  constructor(
+    readonly kind: RefusalKind,
+    readonly problems: readonly Problem[],
+    options?: ErrorOptions,
+  ) {
+    super(problems.map(({ message }) => message).join('\n'), options);
+    this.name = 'AdministrationError';
+  }
+
+  /** Of the part that was done. */
+  warnings: readonly string[] = [];
+}
+
+/** Returns an error with one problem. */
+export function refusal(kind: RefusalKind, id: string, message: string, next?: Next): AdministrationError {
+  return new AdministrationError(kind, [{ id, message, ...(next && { next }) }]);
+}
+
+/** @throws AdministrationError of the kind `invalid`, if there is any problem */
+export function refuseInvalid(problems: readonly Problem[]): void {
+  if (problems.length > 0) throw new AdministrationError('invalid', problems);
+}
+
+/** Returns a message with the names of fields that its reader knows. Input never contains ‹› unescaped: see `quoted`. */
+export function withNames(message: string, nameOf: (field: string) => string): string {
+  return message.replaceAll(/‹(\w+)›/g, (_, field: string) => nameOf(field));
+}

@@ -1,0 +1,41 @@
+import { type DynamicModule, Module, type ModuleMetadata } from '@nestjs/common';
+import { AdministrationOptions } from './administration.options.js';
+import { Announcer } from './announcer.js';
+import { AuditTrail } from './audit/audit-trail.js';
+import { ClientExportService } from './client-file/client-export.service.js';
+import { ClientImportService } from './client-file/client-import.service.js';
+import { ClientSecretService } from './client/client-secret.service.js';
+import { ClientService } from './client/client.service.js';
+import { ResourceServerService } from './resource-server/resource-server.service.js';
+import { RunningServices } from './running-services/running-services.js';
+
+const SERVICES = [
+  ClientService,
+  ClientSecretService,
+  ClientImportService,
+  ClientExportService,
+  ResourceServerService,
+];
+
+/** Provides what operators do. Each operation checks its input, makes the change, and records it in the audit trail. */
+@Module({})
+export class AdministrationModule {
+  /** @param imports provide the stores of libs/database */
+  static forRoot(
+    options: AdministrationOptions,
+    imports: NonNullable<ModuleMetadata['imports']>,
+  ): DynamicModule {
+    return {
+      module: AdministrationModule,
+      imports,
+      providers: [
+        { provide: AdministrationOptions, useValue: options },
+        AuditTrail,
+        RunningServices,
+        Announcer,
+        ...SERVICES,
+      ],
+      exports: SERVICES,
+    };
+  }
+}

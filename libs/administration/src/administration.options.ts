@@ -1,0 +1,37 @@
+import type { ScopeCatalogue } from '#oauth/scope.js';
+import type { ConfigurationFile } from '#platform/configuration/configuration-file.js';
+import { ConfigurationError } from '#platform/configuration/load-configuration.js';
+
+/** Configuration of the installation, by the names of its variables. */
+export interface AdministrationSettings {
+  readonly DATABASE_URL: string;
+  readonly DATABASE_SCHEMA: string;
+  readonly NATS_URL: string;
+  /** With the NATS user of the audit trail; empty means NATS_URL. */
+  readonly AUDIT_NATS_URL: string;
+  readonly AUTH_URL: string;
+  readonly BASE_URL: string;
+  readonly API_URL: string;
+}
+
+/** Provided by the application. */
+export abstract class AdministrationOptions {
+  /** Read when an operation needs it; may throw ConfigurationError. A setting that the operation does not use may be absent. */
+  abstract readonly settings: AdministrationSettings;
+
+  /**
+   * @param apiUrl API of scopes without `resource`
+   * @throws ConfigurationError that lists every problem
+   */
+  abstract scopes(apiUrl?: string): ConfigurationFile<ScopeCatalogue>;
+}
+
+/** Returns null if this machine has no valid file. @param apiUrl API of scopes without `resource` */
+export function readableScopes(options: AdministrationOptions, apiUrl?: string): ScopeCatalogue | null {
+  try {
+    return options.scopes(apiUrl).value;
+  } catch (error) {
+    if (error instanceof ConfigurationError) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,55 @@
+import { Injectable } from '@nestjs/common';
+import type { AuditRecord } from '#audit/event.js';
+import type { ApplyRevocationsRequest } from '#messaging/contract.js';
+import { AdministrationError } from './administration.error.js';
+import { AuditTrail } from './audit/audit-trail.js';
+import type { Actor } from './operation.js';
+import { RunningServices } from './running-services/running-services.js';
+
+/** Announces stored changes to the running services and the audit trail. All methods return warnings. */
+@Injectable()
+export class Announcer {
+  constructor(
+    private readonly services: RunningServices,
+    private readonly trail: AuditTrail,
+  ) {}
+
+  /** For a change that no running service caches. */
+  recorded(actor: Actor, ...records: readonly AuditRecord[]): Promise<string[]> {
+    return this.trail.record(actor, ...records);
+  }
+
+  /** For clients, and for resource servers, which the services cache alike. */
+  async clientsChanged(
+    actor: Actor,
+    ids: readonly string[],
+    ...records: readonly AuditRecord[]
+  ): Promise<string[]> {
+    const unnoticed = await this.services.clientsChanged(ids);
+    return [...unnoticed, ...(await this.trail.record(actor, ...records))];
+  }
+
+  /**
+   * Resolves when no token of the client or user works any longer. Records the change even if the services do not answer.
+   *
+   * @param done completed part, for the error message: "the client is deleted"
+   * @param endedUser user whose sessions have ended
+   * @throws AdministrationError of the kind `incomplete`
+   */
+  async revoked(
+    actor: Actor,
+    owner: ApplyRevocationsRequest,
+    done: string,
+    record: AuditRecord,
+    endedUser?: number,
+  ): Promise<string[]> {
+    const failure = await this.services.applyRevocations(owner, done).catch((error: unknown) => error);
+    const warnings = [
+      ...(endedUser === undefined ? [] : await this.services.sessionsEnded(endedUser)),
+      ...(await this.trail.record(actor, record)),
+    ];
+    if (failure instanceof AdministrationError) failure.warnings = warnings;
+    if (failure !== undefined) throw failure;
+    return warnings;
+  }
+}

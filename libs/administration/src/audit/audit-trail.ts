@@ -1,0 +1,66 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Injectable } from '@nestjs/common';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { auditEvent, type AuditRecord } from '#audit/event.js';
+import { AuditReader } from '#audit/reader.js';
+import { isUnserved, storeEvent } from '#audit/streams.js';
+import { AdministrationOptions } from '../administration.options.js';
+import type { Actor } from '../operation.js';
+import { withNats } from '../running-services/nats.js';
+import { jsonText } from '../text.js';
+import { trailServer } from './trail-server.js';
+
+const RETRY_FOR_MS = 5_000;
+const RETRY_MS = 500;
+/** For all events of an operation: an import may have thousands. */
+const STORE_WITHIN_MS = 30_000;
+
+/** Records what operators change, and opens the trail for reading. */
+@Injectable()
+export class AuditTrail {
+  constructor(private readonly options: AdministrationOptions) {}
+
+  /**
+   * Records a completed change and its operator. If NATS does not store an event, the change stands.
+   *
+   * @returns a warning with the whole event, for each event that was not stored
+   */
+  async record(actor: Actor, ...records: readonly Omit<AuditRecord, 'operator'>[]): Promise<string[]> {
+    if (records.length === 0) return [];
+    const by = { operator: actor.name, ...(actor.door !== 'command' && { door: actor.door }) };
+    const events = records.map((record) => auditEvent('operator', { ...record, ...by }));
+    const storeAll = async (nats: NatsConnection): Promise<void> => {
+      // Stored events are removed, so that a retry does not store them twice.
+      for (let event = events[0]; event; events.shift(), event = events[0]) await storeEvent(nats, event);
+    };
+    const { url, variable } = trailServer(this.options.settings);
+    for (const end = Date.now() + RETRY_FOR_MS; ; await sleep(RETRY_MS)) {
+      try {
+        await withNats(url, storeAll, STORE_WITHIN_MS);
+        return [];
+      } catch (error) {
+        if (isUnserved(error) || Date.now() >= end) break;
+      }
+    }
+    return events.map(
+      (event) => `NATS (${variable}) did not store this event of the audit trail: ${jsonText(event)}`,
+    );
+  }
+
+  /** @throws Error that says what is missing in NATS */
+  async read<T>(work: (reader: AuditReader) => Promise<T>): Promise<T> {
+    const { url, variable } = trailServer(this.options.settings);
+    const reader = await AuditReader.open(url).catch((cause: unknown) => {
+      throw new Error(`NATS (${variable}) does not answer: the audit trail cannot be read`, { cause });
+    });
+    try {
+      return await work(reader);
+    } catch (cause) {
+      if (isUnserved(cause))
+        throw new Error(`NATS (${variable}) has no JetStream: there is no audit trail`, { cause });
+      throw cause;
+    } finally {
+      await reader.close();
+    }
+  }
+}

@@ -1,0 +1,34 @@
+import { Injectable } from '@nestjs/common';
+import { type TransferredClient, ClientTransferStore } from '#database/client/client-transfer.store.js';
+import { ClientStore } from '#database/client/client.store.js';
+import { identifyClient, unknownClient } from '../client/client-lookup.js';
+import { clientFile, entryOf, VERSION } from './client-file.js';
+
+export interface ExportedClients {
+  /** The content of a file, as data. */
+  readonly content: { readonly version: number; readonly clients: readonly object[] };
+  /** The same in YAML; always the same text for the same clients. */
+  readonly text: string;
+}
+
+@Injectable()
+export class ClientExportService {
+  constructor(
+    private readonly clients: ClientStore,
+    private readonly transfers: ClientTransferStore,
+  ) {}
+
+  /** Exports these clients, or all, with the hashes of their secrets. @param ids client_ids or unique names */
+  async export(ids: readonly string[] = []): Promise<ExportedClients> {
+    const clients = ids.length === 0 ? await this.transfers.read() : await this.named(ids);
+    return { content: { version: VERSION, clients: clients.map(entryOf) }, text: clientFile(clients) };
+  }
+
+  private async named(ids: readonly string[]): Promise<TransferredClient[]> {
+    const wanted = await Promise.all(ids.map((id) => identifyClient(this.clients, id)));
+    const found = await this.transfers.read([...new Set(wanted)]);
+    const unknown = wanted.find((id) => !found.some(({ clientId }) => clientId === id));
+    if (unknown !== undefined) throw unknownClient(unknown);
+    return found;
+  }
+}

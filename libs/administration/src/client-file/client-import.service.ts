@@ -1,0 +1,117 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Injectable } from '@nestjs/common';
+import { createTwoFilesPatch } from 'diff';
+import { ClientTransferStore } from '#database/client/client-transfer.store.js';
+import { hasKeys } from '#oauth/client.js';
+import { type Problem, refusal, refuseInvalid } from '../administration.error.js';
+import { AdministrationOptions } from '../administration.options.js';
+import { Announcer } from '../announcer.js';
+import type { Actor, Change } from '../operation.js';
+import { summaryOf } from './client-file.js';
+import { importEvents } from './import-events.js';
+import { type ImportPlan, type PlannedChange, planImport } from './import-plan.js';
+import { readClientFile } from './read-client-file.js';
+
+const WAIT_MS = 60_000;
+const POLL_MS = 100;
+
+export interface ImportedClient {
+  readonly client_id: string;
+  readonly name: string;
+  /** Changed fields of the file; null for a new client. */
+  readonly fields: readonly string[] | null;
+  /** A new client that has to authenticate, and cannot. */
+  readonly needsSecret: boolean;
+}
+
+export interface ImportResult {
+  readonly changes: readonly ImportedClient[];
+  readonly unchanged: number;
+  /** Registered clients that are not in the file, and stay unchanged. */
+  readonly others: readonly { readonly clientId: string; readonly name: string }[];
+}
+
+@Injectable()
+export class ClientImportService {
+  constructor(
+    private readonly transfers: ClientTransferStore,
+    private readonly announcer: Announcer,
+    private readonly options: AdministrationOptions,
+  ) {}
+
+  /**
+   * Creates and updates clients from YAML or JSON, as `ClientExportService` writes it: all of it, or nothing. Safe to repeat.
+   * Imports run one after the other.
+   *
+   * @throws AdministrationError that lists every problem by line; nothing was written
+   */
+  async import(actor: Actor, text: string): Promise<Change<ImportResult>> {
+    const plan = await this.plan(text, false);
+    const { changes } = plan;
+    const ids = changes.map(({ after }) => after.clientId);
+    return {
+      result: resultOf(plan),
+      announced:
+        changes.length === 0
+          ? Promise.resolve([])
+          : this.announcer.clientsChanged(actor, ids, ...changes.flatMap(importEvents)),
+    };
+  }
+
+  /** Returns what `import` would change, and a unified diff; empty if nothing. @param source name of the file in the diff */
+  async preview(text: string, source: string): Promise<ImportResult & { readonly diff: string }> {
+    const plan = await this.plan(text, true);
+    return { ...resultOf(plan), diff: differences(plan, source) };
+  }
+
+  private async plan(text: string, dryRun: boolean): Promise<ImportPlan> {
+    const catalogue = this.options.scopes().value;
+    const problems: Problem[] = [];
+    const clients = (await readClientFile(text, problems)).toSorted((one, two) =>
+      one.clientId < two.clientId ? -1 : 1,
+    );
+    // A file without any readable client is refused without connecting to the database.
+    if (clients.length === 0) refuseInvalid(byLine(problems));
+    const named = {
+      clientIds: clients.map(({ clientId }) => clientId),
+      secretIds: clients.flatMap(({ secrets }) => secrets?.map(({ id }) => id) ?? []),
+    };
+    let plan: ImportPlan | undefined;
+    for (const deadline = Date.now() + WAIT_MS; ; await sleep(POLL_MS)) {
+      const decided = await this.transfers.change(named, (known) => {
+        plan = planImport(clients, known, catalogue, new Date());
+        refuseInvalid(byLine(problems));
+        return dryRun ? [] : plan.changes.map(({ after }) => after);
+      });
+      if (decided && plan) return plan;
+      if (Date.now() > deadline)
+        throw refusal('unavailable', 'import_running', 'another import is still running: try again later');
+    }
+  }
+}
+
+function resultOf({ changes, unchanged, others }: ImportPlan): ImportResult {
+  return { changes: changes.map(imported), unchanged, others };
+}
+
+function imported({ before, after, fields }: PlannedChange): ImportedClient {
+  const authenticates = after.type === 'confidential' && !hasKeys(after);
+  return {
+    client_id: after.clientId,
+    name: after.name,
+    fields: before && fields,
+    needsSecret: before === null && authenticates && after.secrets.length === 0,
+  };
+}
+
+function differences({ changes }: ImportPlan, source: string): string {
+  if (changes.length === 0) return '';
+  const before = summaryOf(changes.flatMap((change) => change.before ?? []));
+  const after = summaryOf(changes.map((change) => change.after));
+  const patch = createTwoFilesPatch('registered', source, before, after, '', '', { context: 3 });
+  // The line before it only underlines the names.
+  return patch.slice(patch.indexOf('---')).trimEnd();
+}
+
+const byLine = (problems: readonly Problem[]): Problem[] =>
+  problems.toSorted((one, two) => (one.line ?? 0) - (two.line ?? 0));

@@ -1,0 +1,71 @@
+import type { ClientType } from '#oauth/client.js';
+import { registrationProblem } from '#oauth/redirect-uri.js';
+import type { ScopeCatalogue } from '#oauth/scope.js';
+import { quoted } from '../text.js';
+
+export const MAX_REDIRECT_URIS = 20;
+
+const NAME = /^(?!\s)[^\p{C}]{1,100}(?<!\s)$/u;
+/** Not a mark, a space, a default-ignorable character or the blank Braille pattern. */
+const VISIBLE = /[^\p{M}\p{Z}\p{C}\p{Default_Ignorable_Code_Point}\u2800]/u;
+
+/** @param purpose text for messages: where the name is shown */
+export function nameProblems(field: string, name: unknown, purpose: string): string[] {
+  if (name === undefined) return [`${field} is missing: ${purpose}`];
+  if (typeof name === 'string' && NAME.test(name) && VISIBLE.test(name)) return [];
+  return [
+    `${field} must be 1 to 100 printable characters, at least one of them visible, with no space at either end: ${purpose}`,
+  ];
+}
+
+export function redirectUriProblems(field: string, uris: readonly string[], type: ClientType): string[] {
+  return uris.flatMap((uri, index) => {
+    const problem =
+      uris.indexOf(uri) < index ? 'is given twice: give it once' : registrationProblem(uri, type);
+    return problem ? [`${field} ${quoted(uri)} ${problem}`] : [];
+  });
+}
+
+/** Applies the rules of redirect URIs, because browsers are redirected to both. */
+export function postLogoutProblems(field: string, uris: readonly string[], type: ClientType): string[] {
+  if (uris.length > MAX_REDIRECT_URIS) return [`${field} has more than ${MAX_REDIRECT_URIS}: give fewer`];
+  return redirectUriProblems(field, uris, type);
+}
+
+/** Back-Channel Logout 1.0 2.2. Also for public clients: their server gets the logout token. */
+export function backchannelProblems(field: string, uri: string | null): string[] {
+  return uri === null ? [] : redirectUriProblems(field, [uri], 'confidential');
+}
+
+export function redirectUriHints(uris: readonly string[], type: ClientType): string[] {
+  return uris
+    .filter((uri) => type === 'public' && /^http:\/\/localhost(?:[:/?]|$)/.test(uri))
+    .map(
+      (uri) =>
+        `${quoted(uri)} matches any port. Use 127.0.0.1 or [::1] instead of localhost if the application can: each device resolves localhost itself (RFC 8252 8.3)`,
+    );
+}
+
+export function optionalScopeProblems(
+  field: string,
+  optional: readonly string[],
+  scopes: readonly string[],
+): string[] {
+  return optional
+    .filter((scope) => !scopes.includes(scope))
+    .map((scope) => `${field} ${quoted(scope)} is not among its scopes: add it to them as well`);
+}
+
+export function scopeProblems(field: string, scopes: readonly string[], catalogue: ScopeCatalogue): string[] {
+  return scopes
+    .filter((scope) => !catalogue.has(scope))
+    .map((scope) => `${field} ${quoted(scope)} is unknown: the scopes are ${catalogue.names.join(' ')}`);
+}
+
+export function rotationProblems(rotates: boolean | undefined, dpopBound: boolean): string[] {
+  return rotates === false && !dpopBound
+    ? [
+        '‹refreshTokenRotation› off needs ‹dpopBound›: only a key protects a refresh token that does not rotate (RFC 9700 4.14.2)',
+      ]
+    : [];
+}

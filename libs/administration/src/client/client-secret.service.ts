@@ -1,0 +1,144 @@
+import { Injectable } from '@nestjs/common';
+import {
+  type ClientSecretRecord,
+  ClientSecretStore,
+  type SecretOutcome,
+} from '#database/client/client-secret.store.js';
+import { ClientStore } from '#database/client/client.store.js';
+import { generateClientSecret } from '#oauth/client.js';
+import { AdministrationError, refusal } from '../administration.error.js';
+import { Announcer } from '../announcer.js';
+import type { Actor, Change } from '../operation.js';
+import { quoted } from '../text.js';
+import { identifyClient, unknownClient } from './client-lookup.js';
+
+/** A live secret. Day of last use in UTC; null if unused. */
+export interface SecretView {
+  readonly id: string;
+  readonly created_at: string;
+  readonly last_used_on: string | null;
+}
+
+export interface RotatedSecret {
+  readonly client_id: string;
+  /** Stored nowhere. */
+  readonly client_secret: string;
+  readonly secret_id: string;
+  /** All live secrets, oldest first. */
+  readonly secrets: readonly SecretView[];
+}
+
+export interface RevokedSecret {
+  readonly client_id: string;
+  readonly revoked: string;
+  readonly secrets: readonly SecretView[];
+}
+
+/** Methods take the client_id, or the name if no other client has it. */
+@Injectable()
+export class ClientSecretService {
+  constructor(
+    private readonly clients: ClientStore,
+    private readonly secrets: ClientSecretStore,
+    private readonly announcer: Announcer,
+  ) {}
+
+  /** Lists the live secrets, oldest first. */
+  async list(
+    idOrName: string,
+  ): Promise<{ readonly client_id: string; readonly secrets: readonly SecretView[] }> {
+    const clientId = await identifyClient(this.clients, idOrName);
+    return { client_id: clientId, secrets: liveSecrets(await this.secrets.list(clientId), clientId) };
+  }
+
+  /** Adds a second secret. */
+  async rotate(actor: Actor, idOrName: string): Promise<Change<RotatedSecret>> {
+    const clientId = await identifyClient(this.clients, idOrName);
+    const { secret, hash } = generateClientSecret();
+    const live = liveSecrets(await this.secrets.add(clientId, hash), clientId);
+    const secretId = live.at(-1)?.id ?? '';
+    return {
+      result: { client_id: clientId, client_secret: secret, secret_id: secretId, secrets: live },
+      announced: this.announcer.clientsChanged(actor, [clientId], {
+        type: 'client_secret.rotated',
+        client_id: clientId,
+        detail: { secret_id: secretId },
+      }),
+    };
+  }
+
+  /** @param force revokes the last secret, too, which locks the application out */
+  async revoke(
+    actor: Actor,
+    idOrName: string,
+    secretId: string,
+    force = false,
+  ): Promise<Change<RevokedSecret>> {
+    const clientId = await identifyClient(this.clients, idOrName);
+    const live = liveSecrets(await this.secrets.revoke(clientId, secretId, force), clientId, secretId);
+    return {
+      result: { client_id: clientId, revoked: secretId, secrets: live },
+      announced: this.announcer.clientsChanged(actor, [clientId], {
+        type: 'client_secret.revoked',
+        client_id: clientId,
+        detail: { secret_id: secretId, live_secrets: live.length },
+      }),
+    };
+  }
+}
+
+/** @throws AdministrationError for any outcome but `done` */
+function liveSecrets(outcome: SecretOutcome, clientId: string, secretId = ''): SecretView[] {
+  switch (outcome.outcome) {
+    case 'done':
+      return outcome.live.map(({ id, createdAt, lastUsedOn }) => ({
+        id,
+        created_at: createdAt.toISOString(),
+        last_used_on: lastUsedOn,
+      }));
+    case 'unknown_client':
+      throw unknownClient(clientId);
+    case 'public_client':
+      throw refusal(
+        'conflict',
+        'public_client',
+        `${clientId} is a public client: it uses PKCE instead of a secret`,
+      );
+    case 'key_client':
+      throw refusal('conflict', 'key_client', `${clientId} authenticates with its keys, and has no secret`, {
+        text: 'To change that',
+        command: ['client', 'update', clientId, '--jwks', 'none'],
+      });
+    case 'two_live':
+      throw new AdministrationError('conflict', [
+        {
+          id: 'two_live_secrets',
+          message: 'the client already has two live secrets: revoke the one that is no longer used',
+        },
+        ...outcome.live.map((secret) => ({
+          id: 'two_live_secrets',
+          message: `secret ${secret.id} (${usageOf(secret)})`,
+          next: { text: '', command: ['client', 'secret', 'revoke', clientId, secret.id] },
+        })),
+      ]);
+    case 'unknown_secret':
+      throw refusal('unknown', 'secret_unknown', `the client has no live secret ${quoted(secretId)}`, {
+        text: 'See',
+        command: ['client', 'secret', 'list', clientId],
+      });
+    default:
+      throw refusal(
+        'conflict',
+        'last_live_secret',
+        'this is the last live secret: without it, the application cannot authenticate',
+        {
+          text: 'Give ‹force›, or create another one first',
+          command: ['client', 'secret', 'rotate', clientId],
+        },
+      );
+  }
+}
+
+function usageOf({ createdAt, lastUsedOn }: ClientSecretRecord): string {
+  return `created ${createdAt.toISOString().slice(0, 10)}, ${lastUsedOn ? `last used ${lastUsedOn}` : 'never used'}`;
+}

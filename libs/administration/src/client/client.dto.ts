@@ -1,0 +1,290 @@
+import { DEFAULT_SIGNING_ALGORITHM, type SigningAlgorithm } from '#oauth/openid/signing-keys.js';
+import { FileOrNull, Flag, JsonOrNull, Rule, Text, TextOrNull, Texts, WholeNumber } from '../input.js';
+import { linkProblems } from './client-links.js';
+import {
+  backchannelProblems,
+  MAX_REDIRECT_URIS,
+  nameProblems,
+  postLogoutProblems,
+  redirectUriProblems,
+  rotationProblems,
+} from './client-rules.js';
+import { algorithmProblems, sectorProblems, type Subject, subjectProblems } from './openid-registration.js';
+
+const MAX_LIMIT = 1000;
+const PURPOSE = 'users see it when they allow access';
+
+/** A new client. The logo, the keys and the scopes are checked by `checkNewClient`. */
+export class NewClientDto {
+  @Text()
+  @Rule('name_invalid', ({ name }: NewClientDto) => nameProblems('‹name›', name, PURPOSE))
+  name: string;
+
+  @Flag()
+  public = false;
+
+  @Flag()
+  requirePar = false;
+
+  @Flag()
+  requireState = true;
+
+  @Flag()
+  firstParty = false;
+
+  @Text()
+  @Rule('algorithm_unknown', ({ idTokenAlg }: NewClientDto) => algorithmProblems('‹idTokenAlg›', idTokenAlg))
+  idTokenAlg: SigningAlgorithm = DEFAULT_SIGNING_ALGORITHM;
+
+  @Text()
+  @Rule('subject_invalid', ({ subject, redirectUris }: NewClientDto) => [
+    ...subjectProblems('‹subject›', subject),
+    ...(subject === 'pairwise' ? sectorProblems('‹redirectUris›', redirectUris, null) : []),
+  ])
+  subject: Subject = 'public';
+
+  @Texts()
+  @Rule('redirect_uri_invalid', ({ redirectUris: uris, public: isPublic }: NewClientDto) => {
+    if (uris.length === 0)
+      return [
+        '‹redirectUris› is missing: give the address users return to, like https://app.example.com/callback',
+      ];
+    if (uris.length > MAX_REDIRECT_URIS)
+      return [`‹redirectUris› is given more than ${MAX_REDIRECT_URIS} times: give fewer`];
+    return redirectUriProblems('‹redirectUris›', uris, isPublic ? 'public' : 'confidential');
+  })
+  redirectUris: string[] = [];
+
+  @Texts()
+  @Rule(
+    'post_logout_redirect_uri_invalid',
+    ({ postLogoutRedirectUris: uris, public: isPublic }: NewClientDto) =>
+      postLogoutProblems('‹postLogoutRedirectUris›', uris, isPublic ? 'public' : 'confidential'),
+  )
+  postLogoutRedirectUris: string[] = [];
+
+  @TextOrNull()
+  @Rule('backchannel_logout_uri_invalid', ({ backchannelLogoutUri: uri }: NewClientDto) =>
+    backchannelProblems('‹backchannelLogoutUri›', uri),
+  )
+  backchannelLogoutUri: string | null = null;
+
+  /** JWK Set with public keys (RFC 7517 5). */
+  @JsonOrNull()
+  @Rule('public_client_with_keys', ({ public: isPublic, ...keys }: NewClientDto) =>
+    isPublic && hasKeys(keys)
+      ? ['‹public› and keys exclude each other: a public client cannot keep a private key either']
+      : [],
+  )
+  jwks?: string | object | null;
+
+  @TextOrNull()
+  jwksUri?: string | null;
+
+  @Text()
+  @Rule('profile_invalid', ({ profile, ...keys }: NewClientDto) => {
+    if (profile === undefined) return [];
+    if (profile !== 'fapi2') return ['‹profile› must be fapi2'];
+    return hasKeys(keys) ? [] : ['‹profile› fapi2 needs ‹jwks› or ‹jwksUri›'];
+  })
+  profile?: string;
+
+  @Flag()
+  dpopBound = false;
+
+  @Flag()
+  @Rule('rotation_invalid', ({ refreshTokenRotation: rotates, dpopBound, profile }: NewClientDto) => {
+    if (profile === 'fapi2' && rotates === true)
+      return ['‹profile› fapi2 and ‹refreshTokenRotation› on exclude each other'];
+    return rotationProblems(rotates, dpopBound || profile === 'fapi2');
+  })
+  refreshTokenRotation?: boolean;
+
+  @TextOrNull()
+  @Rule('links_invalid', ({ clientUri, policyUri, contacts }: NewClientDto) =>
+    linkProblems({ clientUri, policyUri, contacts }, fieldName),
+  )
+  clientUri: string | null = null;
+
+  @TextOrNull()
+  policyUri: string | null = null;
+
+  @Texts()
+  contacts: string[] = [];
+
+  /** The default scopes if absent. */
+  @Texts()
+  @Rule('scope_missing', ({ scopes }: NewClientDto) =>
+    scopes?.length === 0 ? ['‹scopes› is empty: leave it out for the default scopes'] : [],
+  )
+  scopes?: string[];
+
+  @Texts()
+  optionalScopes: string[] = [];
+
+  /** Content of a PNG, JPEG or WebP file. */
+  @FileOrNull()
+  logo?: Buffer | null;
+}
+
+/**
+ * Changes of a client; what is absent stays. `changedRegistration` checks what depends on the registration, such as redirect URIs,
+ * whose rules depend on the type.
+ */
+export class ClientChangesDto {
+  @Text()
+  @Rule('name_invalid', ({ name }: ClientChangesDto) =>
+    name === undefined ? [] : nameProblems('‹name›', name, PURPOSE),
+  )
+  name?: string;
+
+  /** Replaces all. */
+  @Texts()
+  @Rule('scope_missing', ({ scopes }: ClientChangesDto) =>
+    scopes?.length === 0 ? ['‹scopes› is empty: give at least one'] : [],
+  )
+  scopes?: string[];
+
+  @Texts()
+  addScopes: string[] = [];
+
+  @Texts()
+  @Rule('fields_exclude_each_other', ({ scopes, addScopes, removeScopes }: ClientChangesDto) =>
+    scopes !== undefined && addScopes.length + removeScopes.length > 0
+      ? ['‹scopes› replaces all scopes: leave it out, or ‹addScopes› and ‹removeScopes›']
+      : [],
+  )
+  removeScopes: string[] = [];
+
+  /** Replaces all; an empty list makes every scope required. */
+  @Texts()
+  optionalScopes?: string[];
+
+  @Flag()
+  requirePar?: boolean;
+
+  @Flag()
+  requireState?: boolean;
+
+  @Flag()
+  firstParty?: boolean;
+
+  /** Replaces all. */
+  @Texts()
+  postLogoutRedirectUris?: string[];
+
+  @Text()
+  @Rule('algorithm_unknown', ({ idTokenAlg }: ClientChangesDto) =>
+    algorithmProblems('‹idTokenAlg›', idTokenAlg),
+  )
+  idTokenAlg?: SigningAlgorithm;
+
+  @Text()
+  @Rule('subject_invalid', ({ subject }: ClientChangesDto) => subjectProblems('‹subject›', subject))
+  subject?: Subject;
+
+  /** Confirms that the users of live grants look new to the application. */
+  @Flag()
+  confirmNewSubjects = false;
+
+  @TextOrNull()
+  @Rule('backchannel_logout_uri_invalid', ({ backchannelLogoutUri: uri }: ClientChangesDto) =>
+    backchannelProblems('‹backchannelLogoutUri›', uri ?? null),
+  )
+  backchannelLogoutUri?: string | null;
+
+  @TextOrNull()
+  @Rule('links_invalid', ({ clientUri, policyUri, contacts }: ClientChangesDto) =>
+    linkProblems(
+      {
+        ...(clientUri !== undefined && { clientUri }),
+        ...(policyUri !== undefined && { policyUri }),
+        ...(contacts && { contacts }),
+      },
+      fieldName,
+    ),
+  )
+  clientUri?: string | null;
+
+  @TextOrNull()
+  policyUri?: string | null;
+
+  /** Replaces all. */
+  @Texts()
+  contacts?: string[];
+
+  /** Content of a PNG, JPEG or WebP file. */
+  @FileOrNull()
+  logo?: Buffer | null;
+
+  /** JWK Set with public keys (RFC 7517 5). */
+  @JsonOrNull()
+  jwks?: string | object | null;
+
+  @TextOrNull()
+  jwksUri?: string | null;
+
+  @Flag()
+  dpopBound?: boolean;
+
+  @Flag()
+  refreshTokenRotation?: boolean;
+
+  /** Replaces all. */
+  @Texts()
+  @Rule(
+    'fields_exclude_each_other',
+    ({ redirectUris, addRedirectUris, removeRedirectUris }: ClientChangesDto) =>
+      redirectUris !== undefined && addRedirectUris.length + removeRedirectUris.length > 0
+        ? ['‹redirectUris› replaces all: leave it out, or ‹addRedirectUris› and ‹removeRedirectUris›']
+        : [],
+  )
+  redirectUris?: string[];
+
+  @Texts()
+  addRedirectUris: string[] = [];
+
+  @Texts()
+  @Rule('nothing_to_change', (changes: ClientChangesDto) =>
+    Object.entries(changes).every(
+      ([field, value]) =>
+        value === undefined ||
+        (/^(?:add|remove)/.test(field) && value.length === 0) ||
+        field === 'confirmNewSubjects',
+    )
+      ? ['nothing to change: give at least one field']
+      : [],
+  )
+  removeRedirectUris: string[] = [];
+}
+
+export class ClientListDto {
+  /** Part of the name, client_id or a redirect URI, in any letter case. */
+  @Text()
+  search?: string;
+
+  /** Only clients after this one: its client_id. */
+  @Text()
+  after?: string;
+
+  @WholeNumber(1, MAX_LIMIT)
+  limit = 100;
+}
+
+export class HandoverDto {
+  /** How the owner gets the secret. */
+  @Text()
+  secretDelivery = 'delivered to you separately, through a channel that you agree on with the operator';
+
+  /** URL of the integration guide; absent if the operator sends the guide as a file. */
+  @Text()
+  @Rule('guide_invalid', ({ guide }: HandoverDto) =>
+    guide === undefined || /^https?:\/\/\S+$/.test(guide) ? [] : ['‹guide› must be an http or https URL'],
+  )
+  guide?: string;
+}
+
+const hasKeys = ({ jwks = null, jwksUri = null }: Pick<NewClientDto, 'jwks' | 'jwksUri'>): boolean =>
+  (jwks ?? jwksUri) !== null;
+
+const fieldName = (field: string): string => `‹${field}›`;

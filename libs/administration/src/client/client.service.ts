@@ -1,0 +1,262 @@
+import { Injectable } from '@nestjs/common';
+import type { AuditRecord } from '#audit/event.js';
+import {
+  type ClientRegistration,
+  ClientRegistrationStore,
+} from '#database/client/client-registration.store.js';
+import type { ClientWithSecrets } from '#database/client/client.js';
+import { ClientStore } from '#database/client/client.store.js';
+import { GrantAdministrationStore } from '#database/grant/grant-administration.store.js';
+import { generateClientSecret } from '#oauth/client.js';
+import { ENDPOINTS } from '#oauth/endpoints.js';
+import { OPENID } from '#oauth/openid/openid-scopes.js';
+import { refusal } from '../administration.error.js';
+import { AdministrationOptions, readableScopes } from '../administration.options.js';
+import { Announcer } from '../announcer.js';
+import { validated } from '../input.js';
+import { type Actor, type Change, type Page, pageOf } from '../operation.js';
+import { RunningServices } from '../running-services/running-services.js';
+import { serviceTimes } from '../running-services/status.js';
+import { counted } from '../text.js';
+import { type ClientView, describe, describeKeys } from './client.description.js';
+import { ClientListDto, HandoverDto } from './client.dto.js';
+import { identifyClient, unknownClient } from './client-lookup.js';
+import { redirectUriHints } from './client-rules.js';
+import { handoverText } from './handover.js';
+import { changedRegistration, checkClientChanges, checkNewClient, newSector } from './registration.js';
+
+/** A registered client with its credentials, for the owner of the application. */
+export interface RegisteredClient {
+  readonly client_id: string;
+  /** Null for a public client and a client with keys. Stored nowhere. */
+  readonly client_secret: string | null;
+  readonly authorization_url: string;
+  readonly token_url: string;
+  readonly refresh_url: string;
+  /** With the scope `openid`. */
+  readonly issuer?: string;
+  readonly par_url?: string;
+  readonly auth_method?: 'private_key_jwt';
+  readonly assertion_audience?: string;
+  readonly keys?: string[];
+  readonly jwks_uri?: string;
+}
+
+export interface UpdatedClient {
+  readonly client: ClientView;
+  /** Scopes that the application may no longer request. */
+  readonly lostScopes: readonly string[];
+  /** Scopes that users may no longer decline. */
+  readonly requiredScopes: readonly string[];
+}
+
+export interface ClientState {
+  readonly client_id: string;
+  readonly disabled: boolean;
+  readonly disabled_before: boolean;
+}
+
+export interface DeletedClient {
+  readonly client_id: string;
+  readonly deleted: true;
+  readonly deleted_before: boolean;
+  readonly revoked_grants: number;
+}
+
+/** Methods take the client_id, or the name if no other client has it. */
+@Injectable()
+export class ClientService {
+  constructor(
+    private readonly clients: ClientStore,
+    private readonly registrations: ClientRegistrationStore,
+    private readonly grants: GrantAdministrationStore,
+    private readonly services: RunningServices,
+    private readonly announcer: Announcer,
+    private readonly options: AdministrationOptions,
+  ) {}
+
+  /** Lists clients, oldest first. */
+  async list(input: object = {}): Promise<Page<ClientView>> {
+    const { limit, ...filter } = validated(ClientListDto, input);
+    const found = await this.clients.page({ ...filter, limit: limit + 1 });
+    return pageOf(found.map(describe), limit, (last) => last.client_id);
+  }
+
+  async find(idOrName: string): Promise<ClientView> {
+    return describe(await this.registered(idOrName));
+  }
+
+  /** Returns the id unchanged, and no name, for an unknown client: it may be deleted. */
+  async identify(idOrName: string): Promise<{ readonly client_id: string; readonly name: string | null }> {
+    const clientId = await identifyClient(this.clients, idOrName);
+    return { client_id: clientId, name: (await this.clients.find(clientId))?.name ?? null };
+  }
+
+  /** @param input see `NewClientDto` */
+  async create(actor: Actor, input: object): Promise<Change<RegisteredClient>> {
+    const { dto, client } = await checkNewClient(input, this.options.scopes().value);
+    const { keys, type, rules } = client;
+    const credential = type === 'public' || keys ? null : generateClientSecret();
+    const { clientId } = await this.clients.create({
+      ...client,
+      ...(credential && { secretHash: credential.hash }),
+    });
+    const { AUTH_URL, BASE_URL } = this.options.settings;
+    const hints = redirectUriHints(client.redirectUris, type);
+    const detail = {
+      name: client.name,
+      public: type === 'public',
+      redirect_uris: client.redirectUris,
+      scopes: client.scopes,
+      ...(keys && describeKeys(keys)),
+      id_token_alg: dto.idTokenAlg,
+      subject: dto.subject,
+      ...(rules?.profile && { profile: rules.profile }),
+      ...(dto.dpopBound && { dpop_bound_access_tokens: true }),
+      ...(dto.refreshTokenRotation === false && { refresh_token_rotation: false }),
+    };
+    return {
+      result: {
+        client_id: clientId,
+        client_secret: credential?.secret ?? null,
+        authorization_url: AUTH_URL + ENDPOINTS.authorize,
+        token_url: BASE_URL + ENDPOINTS.token,
+        refresh_url: BASE_URL + ENDPOINTS.refreshToken,
+        ...(client.scopes.includes(OPENID) && { issuer: BASE_URL }),
+        ...(client.requirePar && { par_url: BASE_URL + ENDPOINTS.par }),
+        ...(keys && {
+          auth_method: 'private_key_jwt',
+          assertion_audience: BASE_URL,
+          ...describeKeys(keys),
+        }),
+      },
+      announced: this.announce(actor, { type: 'client.created', client_id: clientId, detail }, hints),
+    };
+  }
+
+  /**
+   * @param input see `ClientChangesDto`
+   * @throws AdministrationError of the kind `unconfirmed` if users would look new to the application
+   */
+  async update(actor: Actor, idOrName: string, input: object): Promise<Change<UpdatedClient>> {
+    const given = await checkClientChanges(input, () => this.options.scopes().value);
+    const { changes } = given;
+    const clientId = await identifyClient(this.clients, idOrName);
+    if (changes.subject !== undefined && !changes.confirmNewSubjects)
+      await this.confirmSubjects(clientId, (current) => newSector(current, changes));
+    let before: ClientRegistration | undefined;
+    const done = await this.registrations.update(clientId, (current, of) => {
+      before = current;
+      return changedRegistration({ clientId, ...of }, current, given);
+    });
+    const updated = done && (await this.clients.find(clientId));
+    if (!updated || !before) throw unknownClient(clientId);
+    const { scopes, optionalScopes } = before;
+    const client = describe(updated);
+    const { logo: _, live_secrets: __, created_at: ___, client_id: ____, ...detail } = client;
+    const hints = redirectUriHints(changes.redirectUris ?? changes.addRedirectUris, updated.type);
+    return {
+      result: {
+        client,
+        lostScopes: scopes.filter((name) => !updated.scopes.includes(name)),
+        requiredScopes: optionalScopes.filter(
+          (name) => updated.scopes.includes(name) && !updated.optionalScopes.includes(name),
+        ),
+      },
+      announced: this.announce(actor, { type: 'client.updated', client_id: clientId, detail }, hints),
+    };
+  }
+
+  /** Safe to repeat: the change is announced again. */
+  disable(actor: Actor, idOrName: string): Promise<Change<ClientState>> {
+    return this.setDisabled(actor, idOrName, true);
+  }
+
+  enable(actor: Actor, idOrName: string): Promise<Change<ClientState>> {
+    return this.setDisabled(actor, idOrName, false);
+  }
+
+  /**
+   * Deletes a client and revokes its grants. Safe to repeat after a failure.
+   * @throws AdministrationError of the kind `incomplete` if the services do not answer
+   */
+  async delete(actor: Actor, idOrName: string): Promise<Change<DeletedClient>> {
+    const clientId = await identifyClient(this.clients, idOrName);
+    const deletion = await this.registrations.delete(clientId);
+    if (!deletion) throw unknownClient(clientId);
+    const { first, revokedGrants } = deletion;
+    // Order matters: the broadcast stops new tokens before existing ones are revoked.
+    const unnoticed = await this.services.clientsChanged([clientId]);
+    const detail = { revoked_grants: revokedGrants };
+    const record = { type: 'client.deleted', client_id: clientId, detail } as const;
+    const warnings = await this.announcer.revoked(
+      actor,
+      { client_id: clientId },
+      'the client is deleted',
+      record,
+    );
+    return {
+      result: { client_id: clientId, deleted: true, deleted_before: !first, revoked_grants: revokedGrants },
+      announced: Promise.resolve([...unnoticed, ...warnings]),
+    };
+  }
+
+  /** Returns what the owner of the application needs, as Markdown; never the secret. @param input see `HandoverDto` */
+  async handover(
+    idOrName: string,
+    input: object,
+  ): Promise<{
+    readonly client_id: string;
+    readonly markdown: string;
+    readonly warnings: readonly string[];
+  }> {
+    const { secretDelivery, guide } = validated(HandoverDto, input);
+    const { settings } = this.options;
+    const client = await this.registered(idOrName);
+    const { times, warnings } = await serviceTimes(settings.NATS_URL);
+    const scopes = readableScopes(this.options, settings.API_URL);
+    const markdown = handoverText(client, settings, { secretDelivery, guide, times, scopes });
+    return { client_id: client.clientId, markdown, warnings };
+  }
+  private async announce(
+    actor: Actor,
+    record: AuditRecord & { readonly client_id: string },
+    hints: readonly string[],
+  ): Promise<string[]> {
+    return [...hints, ...(await this.announcer.clientsChanged(actor, [record.client_id], record))];
+  }
+
+  private async registered(idOrName: string): Promise<ClientWithSecrets> {
+    const client = await this.clients.find(await identifyClient(this.clients, idOrName));
+    if (!client) throw unknownClient(idOrName);
+    return client;
+  }
+
+  private async setDisabled(actor: Actor, idOrName: string, disabled: boolean): Promise<Change<ClientState>> {
+    const clientId = await identifyClient(this.clients, idOrName);
+    const changed = await this.registrations.setDisabled(clientId, disabled);
+    if (changed === null) throw unknownClient(clientId);
+    const type = disabled ? 'client.disabled' : 'client.enabled';
+    const warnings = await this.announcer.clientsChanged(actor, [clientId], { type, client_id: clientId });
+    return {
+      result: { client_id: clientId, disabled, disabled_before: changed !== disabled },
+      announced: Promise.resolve(warnings),
+    };
+  }
+
+  /** @throws AdministrationError if live grants would get another `sub` */
+  private async confirmSubjects(
+    clientId: string,
+    sectorAfter: (current: ClientWithSecrets) => string | null,
+  ): Promise<void> {
+    const current = await this.clients.find(clientId);
+    if (!current || sectorAfter(current) === current.sector) return;
+    const [live] = await this.grants.countLive({ clientId });
+    if (live)
+      throw refusal(
+        'unconfirmed',
+        'confirmNewSubjects',
+        `${clientId} has ${counted(live.count, 'live grant')}: with another subject their users look new to it`,
+      );
+  }
+}

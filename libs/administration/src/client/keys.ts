@@ -1,0 +1,56 @@
+import { MAX_JWKS, readRegisteredKeys } from '#oauth/client-assertion/client-keys.js';
+import { type ClientKeys, hasKeys } from '#oauth/client.js';
+import { InvalidKeyError } from '#oauth/jwk.js';
+import type { Problem } from '../administration.error.js';
+import { quoted } from '../text.js';
+import { isLink } from './client-links.js';
+
+export { MAX_JWKS };
+
+/** Public keys as they are given; null for none. */
+export interface GivenKeys {
+  readonly jwks?: string | object | null;
+  readonly jwksUri?: string | null;
+}
+
+/** Reads given keys. `keys` is undefined if none of the fields is given. */
+export function readKeys({ jwks, jwksUri }: GivenKeys): {
+  readonly keys?: ClientKeys;
+  readonly problems: readonly Problem[];
+} {
+  if (jwks === undefined && jwksUri === undefined) return { problems: [] };
+  if ((jwks ?? null) !== null && (jwksUri ?? null) !== null)
+    return { problems: [problem('jwks', '‹jwks› and ‹jwksUri› exclude each other: give one')] };
+  if ((jwks ?? null) !== null) {
+    const keys = keysOf(typeof jwks === 'string' ? jwks : JSON.stringify(jwks));
+    return typeof keys === 'string'
+      ? { problems: [problem('jwks', `‹jwks› ${keys}`)] }
+      : { keys, problems: [] };
+  }
+  const wrong = jwksUri ? jwksUriProblem(jwksUri) : null;
+  return wrong === null
+    ? { keys: { jwks: null, jwksUri: jwksUri ?? null }, problems: [] }
+    : { problems: [problem('jwksUri', `‹jwksUri› ${quoted(jwksUri ?? '')} ${wrong}`)] };
+}
+
+/** Returns an object to spread: no `keys` without keys. */
+export function keysToStore(keys: ClientKeys | undefined): { keys?: ClientKeys } {
+  return keys && hasKeys(keys) ? { keys } : {};
+}
+
+/** @returns the keys, or the problem */
+export function keysOf(text: string): ClientKeys | string {
+  if (text === '') return 'cannot be read, or is empty: give a JWK Set with the public keys (RFC 7517 5)';
+  try {
+    return { jwks: readRegisteredKeys(text), jwksUri: null };
+  } catch (error) {
+    if (error instanceof InvalidKeyError) return error.message;
+    throw error;
+  }
+}
+
+export function jwksUriProblem(uri: string): string | null {
+  return isLink(uri) && !uri.includes('#') ? null : 'must be an https URL without user name and fragment';
+}
+
+const problem = (field: string, message: string): Problem => ({ id: 'keys_invalid', field, message });

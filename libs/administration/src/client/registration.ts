@@ -1,0 +1,248 @@
+import type { ChangedRegistration, ClientRegistration } from '#database/client/client-registration.store.js';
+import type { ClientLogo } from '#database/client/client.js';
+import type { NewClient } from '#database/client/client.store.js';
+import { type ClientKeys, type ClientType, hasKeys } from '#oauth/client.js';
+import type { ScopeCatalogue } from '#oauth/scope.js';
+import { type Problem, refuseInvalid } from '../administration.error.js';
+import { checked } from '../input.js';
+import { quoted } from '../text.js';
+import {
+  MAX_REDIRECT_URIS,
+  optionalScopeProblems,
+  postLogoutProblems,
+  redirectUriProblems,
+  rotationProblems,
+  scopeProblems,
+} from './client-rules.js';
+import { ClientChangesDto, NewClientDto } from './client.dto.js';
+import { readKeys, keysToStore } from './keys.js';
+import { checkLogo } from './logo.js';
+import { sectorOf, sectorProblems, storedAlgorithm, subjectOf } from './openid-registration.js';
+
+/** @throws AdministrationError that lists every problem */
+export async function checkNewClient(
+  input: object,
+  catalogue: ScopeCatalogue,
+): Promise<{ readonly dto: NewClientDto; readonly client: Omit<NewClient, 'secretHash'> }> {
+  const { dto, problems } = checked(NewClientDto, input);
+  const scopes = [...new Set(dto.scopes ?? catalogue.defaults)];
+  const logo = await readLogo(dto.logo);
+  const keys = readKeys(dto);
+  refuseInvalid([
+    ...problems,
+    ...ofField('optionalScopes', 'optional_scope_invalid', (name) =>
+      optionalScopeProblems(name, dto.optionalScopes, scopes),
+    ),
+    ...ofField('scopes', 'scope_unknown', (name) => scopeProblems(name, dto.scopes ?? [], catalogue)),
+    ...logo.problems,
+    ...keys.problems,
+  ]);
+  const isFapi = dto.profile === 'fapi2';
+  return {
+    dto: Object.assign(dto, { scopes }),
+    client: {
+      name: dto.name,
+      type: dto.public ? 'public' : 'confidential',
+      redirectUris: dto.redirectUris,
+      scopes,
+      optionalScopes: dto.optionalScopes,
+      requirePar: dto.requirePar || isFapi,
+      requireState: dto.requireState && !isFapi,
+      rules: {
+        dpopBound: dto.dpopBound || isFapi,
+        keepsRefreshToken: dto.refreshTokenRotation === false || isFapi,
+        profile: isFapi ? 'fapi2' : null,
+      },
+      firstParty: dto.firstParty,
+      logoutUris: {
+        postLogoutRedirectUris: dto.postLogoutRedirectUris,
+        backchannelLogoutUri: dto.backchannelLogoutUri,
+      },
+      idTokenAlg: storedAlgorithm(dto.idTokenAlg),
+      sector: dto.subject === 'pairwise' ? sectorOf(dto.redirectUris) : null,
+      links: { clientUri: dto.clientUri, policyUri: dto.policyUri, contacts: dto.contacts },
+      ...(logo.logo && { logo: logo.logo }),
+      ...keysToStore(keys.keys),
+    },
+  };
+}
+
+export interface CheckedChanges {
+  readonly changes: ClientChangesDto;
+  /** Null removes it; undefined keeps it. */
+  readonly logo?: ClientLogo | null;
+  readonly keys?: ClientKeys;
+}
+
+/**
+ * Checks what does not depend on the registration.
+ * @param catalogueOf called if scopes are added
+ * @throws AdministrationError that lists every problem
+ */
+export async function checkClientChanges(
+  input: object,
+  catalogueOf: () => ScopeCatalogue,
+): Promise<CheckedChanges> {
+  const { dto: changes, problems } = checked(ClientChangesDto, input);
+  const { scopes = [], addScopes } = changes;
+  const catalogue = scopes.length + addScopes.length > 0 ? catalogueOf() : null;
+  const unknown = (field: string, names: readonly string[]) =>
+    ofField(field, 'scope_unknown', (name) => (catalogue ? scopeProblems(name, names, catalogue) : []));
+  const { problems: logoProblems, ...logo } = await readLogo(changes.logo);
+  const { problems: keyProblems, ...keys } = readKeys(changes);
+  refuseInvalid([
+    ...problems,
+    ...unknown('scopes', scopes),
+    ...unknown('addScopes', addScopes),
+    ...logoProblems,
+    ...keyProblems,
+  ]);
+  return { changes, ...logo, ...keys };
+}
+
+async function readLogo(
+  image: Buffer | null | undefined,
+): Promise<{ readonly logo?: ClientLogo | null; readonly problems: readonly Problem[] }> {
+  if (image === undefined || image === null) return { ...(image === null && { logo: null }), problems: [] };
+  const logo = await checkLogo(image);
+  return typeof logo === 'string'
+    ? { problems: [{ id: 'logo_invalid', field: 'logo', message: `‹logo› ${logo}` }] }
+    : { logo, problems: [] };
+}
+
+/** A removed scope is also removed from the optional scopes. @throws AdministrationError that lists every problem */
+export function changedRegistration(
+  { clientId, type, hasSecrets }: { clientId: string; type: ClientType; hasSecrets: boolean },
+  current: ClientRegistration,
+  { changes, logo, keys = current }: CheckedChanges,
+): ChangedRegistration {
+  const { addScopes, removeScopes, addRedirectUris: added, removeRedirectUris: removed } = changes;
+  const scopes = (changes.scopes && [...new Set(changes.scopes)]) ?? [
+    ...current.scopes.filter((one) => !removeScopes.includes(one)),
+    ...addScopes.filter((one) => !current.scopes.includes(one)),
+  ];
+  const redirectUris = redirectUrisAfter(current, changes);
+  const kept = current.redirectUris.filter((uri) => !removed.includes(uri));
+  const newUris = changes.redirectUris?.filter((uri) => !current.redirectUris.includes(uri)) ?? added;
+  const uriField = changes.redirectUris ? 'redirectUris' : 'addRedirectUris';
+  const { subject = subjectOf(current), optionalScopes = current.optionalScopes } = changes;
+  const sector = changes.subject === undefined ? current.sector : null;
+  const show = { text: 'See', command: ['client', 'show', clientId] };
+  const unregistered = (field: string, values: readonly string[], registered: readonly string[]) =>
+    ofField(field, 'not_registered', (name) =>
+      values
+        .filter((value) => !registered.includes(value))
+        .map((value) => `${name} ${quoted(value)} is not registered`),
+    ).map((problem): Problem => ({ ...problem, next: show }));
+  const registeredTwice = (field: string, values: readonly string[], registered: readonly string[]) =>
+    ofField(field, 'registered_already', (name) =>
+      values
+        .filter((value) => registered.includes(value))
+        .map((value) => `${name} ${quoted(value)} is registered already: leave it out`),
+    );
+  const problems = [
+    ...unregistered('removeRedirectUris', removed, current.redirectUris),
+    ...registeredTwice('addRedirectUris', added, kept),
+    ...ofField(uriField, 'redirect_uri_invalid', (name) => [
+      ...redirectUriProblems(name, newUris, type),
+      ...(subject === 'pairwise'
+        ? sectorProblems(changes.subject ? 'redirect URI' : name, redirectUris, sector)
+        : []),
+    ]),
+    ...unregistered('removeScopes', removeScopes, current.scopes),
+    ...registeredTwice('addScopes', addScopes, current.scopes),
+    ...ofField('postLogoutRedirectUris', 'post_logout_redirect_uri_invalid', (name) =>
+      postLogoutProblems(name, changes.postLogoutRedirectUris ?? [], type),
+    ),
+    ...ofField('optionalScopes', 'optional_scope_invalid', (name) =>
+      optionalScopeProblems(name, changes.optionalScopes ?? [], scopes),
+    ),
+  ];
+  const add = (id: string, field: string, ...messages: readonly string[]) =>
+    problems.push(...messages.map((message): Problem => ({ id, field, message })));
+  if (hasKeys(keys) && type === 'public')
+    add('public_client_with_keys', 'jwks', 'a public client has no keys: it uses PKCE (RFC 6749 2.1)');
+  if (hasKeys(keys) && hasSecrets)
+    problems.push({
+      id: 'client_has_secrets',
+      field: 'jwks',
+      message:
+        'the application has a secret, and may not have keys as well (RFC 6749 2.3): revoke it first, with ‹force›',
+      next: { text: 'See', command: ['client', 'secret', 'list', clientId] },
+    });
+  const { dpopBound = current.dpopBound, requirePar = current.requirePar } = changes;
+  const keepsRefreshToken =
+    changes.refreshTokenRotation === undefined ? current.keepsRefreshToken : !changes.refreshTokenRotation;
+  add('rotation_invalid', 'refreshTokenRotation', ...rotationProblems(!keepsRefreshToken, dpopBound));
+  if (current.profile === 'fapi2' && !(keepsRefreshToken && hasKeys(keys) && requirePar))
+    add(
+      'profile_violated',
+      'profile',
+      'the application is registered for fapi2, which requires keys, pushed requests, and refresh tokens that do not rotate (FAPI 2.0 5.3.2.1)',
+    );
+  if (scopes.length === 0)
+    add('scope_missing', 'removeScopes', 'no scope would be left: add one in the same command');
+  if (redirectUris.length === 0)
+    add(
+      'redirect_uri_missing',
+      uriField,
+      'no redirect URI would be left: add the new one in the same command',
+    );
+  if (redirectUris.length > MAX_REDIRECT_URIS)
+    add(
+      'redirect_uri_limit',
+      uriField,
+      `more than ${MAX_REDIRECT_URIS} redirect URIs: remove some in the same command`,
+    );
+  refuseInvalid(problems);
+  return {
+    name: changes.name ?? current.name,
+    redirectUris,
+    scopes,
+    optionalScopes: optionalScopes.filter((optional) => scopes.includes(optional)),
+    requirePar,
+    requireState: changes.requireState ?? current.requireState,
+    firstParty: changes.firstParty ?? current.firstParty,
+    postLogoutRedirectUris: changes.postLogoutRedirectUris ?? current.postLogoutRedirectUris,
+    backchannelLogoutUri: orCurrent(changes.backchannelLogoutUri, current.backchannelLogoutUri),
+    idTokenAlg: changes.idTokenAlg === undefined ? current.idTokenAlg : storedAlgorithm(changes.idTokenAlg),
+    sector: newSector(current, changes),
+    clientUri: orCurrent(changes.clientUri, current.clientUri),
+    policyUri: orCurrent(changes.policyUri, current.policyUri),
+    contacts: changes.contacts ?? current.contacts,
+    jwks: keys.jwks,
+    jwksUri: keys.jwksUri,
+    dpopBound,
+    keepsRefreshToken,
+    profile: current.profile,
+    ...(logo !== undefined && { logo }),
+  };
+}
+
+/**
+ * Returns the sector after the change. Without a new subject it stays: then every redirect URI has its host. The order of redirect
+ * URIs does not matter, because all have the same host.
+ */
+export function newSector(
+  current: Pick<ClientRegistration, 'sector' | 'redirectUris'>,
+  changes: ClientChangesDto,
+): string | null {
+  if (changes.subject === undefined) return current.sector;
+  return changes.subject === 'public' ? null : sectorOf(redirectUrisAfter(current, changes));
+}
+
+function redirectUrisAfter(
+  current: Pick<ClientRegistration, 'redirectUris'>,
+  { redirectUris, addRedirectUris, removeRedirectUris }: ClientChangesDto,
+): readonly string[] {
+  const kept = current.redirectUris.filter((uri) => !removeRedirectUris.includes(uri));
+  return redirectUris ? [...new Set(redirectUris)] : [...kept, ...addRedirectUris];
+}
+
+const orCurrent = (given: string | null | undefined, current: string | null): string | null =>
+  given === undefined ? current : given;
+
+/** @param messagesOf gets the name of the field for messages */
+function ofField(field: string, id: string, messagesOf: (name: string) => readonly string[]): Problem[] {
+  return messagesOf(`‹${field}›`).map((message) => ({ id, field, message }));
+}

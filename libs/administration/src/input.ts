@@ -1,0 +1,76 @@
+import { ValidateBy, validateSync } from 'class-validator';
+import { type Problem, refuseInvalid } from './administration.error.js';
+
+/** Types are checked first, so that rules, which compare fields, can rely on them. */
+const TYPE = 'type';
+const RULE = 'rule';
+
+function Type(name: string, isOf: (value: unknown) => boolean): PropertyDecorator {
+  return ValidateBy(
+    { name: 'type', validator: { validate: (value) => value === undefined || isOf(value) } },
+    { groups: [TYPE], message: ({ property }) => `‹${property}› must be ${name}` },
+  );
+}
+
+const isText = (value: unknown): boolean => typeof value === 'string';
+
+export const Text = () => Type('text', isText);
+export const TextOrNull = () => Type('text', (value) => value === null || isText(value));
+export const Texts = () => Type('a list of texts', (value) => Array.isArray(value) && value.every(isText));
+export const Flag = () => Type('true or false', (value) => typeof value === 'boolean');
+export const FileOrNull = () =>
+  Type('the content of a file', (value) => value === null || value instanceof Uint8Array);
+/** A JSON object, or its text. */
+export const JsonOrNull = () =>
+  Type('JSON', (value) => value === null || isText(value) || typeof value === 'object');
+
+/** @param what like `the id of a user` */
+export const WholeNumber = (min: number, max: number, what = `a whole number from ${min} to ${max}`) =>
+  Type(what, (value) => Number.isInteger(value) && Number(value) >= min && Number(value) <= max);
+
+/** Validates a field by messages about the whole DTO. @param id of the problems, which have this field */
+export function Rule(id: string, messagesOf: (dto: never) => readonly string[]): PropertyDecorator {
+  return ValidateBy(
+    {
+      name: id,
+      validator: {
+        validate: (_, argument) => messagesOf(argument?.object as never).length === 0,
+        defaultMessage: (argument) => messagesOf(argument?.object as never).join('\n'),
+      },
+    },
+    { groups: [RULE] },
+  );
+}
+
+/** Returns a DTO with these values, and its problems. An undefined value counts as absent. Refuses unknown fields. */
+export function checked<T extends object>(
+  shape: new () => T,
+  input: object,
+): { readonly dto: T; readonly problems: readonly Problem[] } {
+  const given = Object.entries(input).filter(([, value]) => value !== undefined);
+  const dto = Object.assign(new shape(), Object.fromEntries(given));
+  const wrongTypes = problemsOf(dto, TYPE);
+  refuseInvalid(wrongTypes);
+  return { dto, problems: problemsOf(dto, RULE) };
+}
+
+/** Returns a valid DTO. @throws AdministrationError that lists every problem */
+export function validated<T extends object>(shape: new () => T, input: object): T {
+  const { dto, problems } = checked(shape, input);
+  refuseInvalid(problems);
+  return dto;
+}
+
+function problemsOf(dto: object, group: string): Problem[] {
+  const isType = group === TYPE;
+  const unknown = { whitelist: isType, forbidNonWhitelisted: isType, forbidUnknownValues: false };
+  const options = { ...unknown, groups: [group] };
+  return validateSync(dto, { ...options, stopAtFirstError: true }).flatMap(
+    ({ property: field, constraints = {} }) =>
+      Object.entries(constraints).flatMap(([id, messages]): Problem[] =>
+        id === 'whitelistValidation'
+          ? [{ id: 'unknown_field', field, message: `‹${field}› is not a field of this operation` }]
+          : messages.split('\n').map((message) => ({ id, field, message })),
+      ),
+  );
+}

@@ -1,0 +1,34 @@
+/** The operator on whose behalf an operation runs. */
+export interface Actor {
+  /** As the audit trail shows it, like `ada@laptop`. */
+  readonly name: string;
+  /** Where the operation came from. */
+  readonly door: 'command' | 'api' | 'page';
+}
+
+/** A change that is stored. */
+export interface Change<Result> {
+  readonly result: Result;
+  /**
+   * Resolves with warnings, never rejects, when running services and the audit trail know of the change. A door that shows a new
+   * secret can do so before, because the secret is stored nowhere. A process must not end before.
+   */
+  readonly announced: Promise<readonly string[]>;
+}
+
+export interface Page<Item> {
+  readonly items: readonly Item[];
+  /** Cursor of the next page; null on the last one. */
+  readonly next: string | null;
+}
+
+/** @param found up to one more item than `limit`, which shows that there is another page */
+export function pageOf<Item>(
+  found: readonly Item[],
+  limit: number,
+  cursorOf: (last: Item) => string,
+): Page<Item> {
+  const items = found.slice(0, limit);
+  const last = items.at(-1);
+  return { items, next: found.length > limit && last ? cursorOf(last) : null };
+}

@@ -1,0 +1,107 @@
+import { Injectable } from '@nestjs/common';
+import type { ResourceServer } from '#database/resource-server/resource-server.entity.js';
+import { ResourceServerStore } from '#database/resource-server/resource-server.store.js';
+import { generateClientSecret, hasKeys } from '#oauth/client.js';
+import { ENDPOINTS } from '#oauth/endpoints.js';
+import { type Problem, refusal, refuseInvalid } from '../administration.error.js';
+import { AdministrationOptions } from '../administration.options.js';
+import { Announcer } from '../announcer.js';
+import { describeKeys } from '../client/client.description.js';
+import { nameProblems } from '../client/client-rules.js';
+import { keysToStore, readKeys } from '../client/keys.js';
+import { checked, JsonOrNull, Rule, Text, TextOrNull } from '../input.js';
+import type { Actor, Change } from '../operation.js';
+import { quoted } from '../text.js';
+
+class NewResourceServerDto {
+  @Text()
+  @Rule('name_invalid', ({ name }: NewResourceServerDto) =>
+    nameProblems('‹name›', name, 'operators identify the account by it'),
+  )
+  name: string;
+
+  /** JWK Set with public keys (RFC 7517 5), in place of a secret. */
+  @JsonOrNull()
+  jwks?: string | object | null;
+
+  @TextOrNull()
+  jwksUri?: string | null;
+}
+
+export interface RegisteredResourceServer {
+  readonly id: string;
+  readonly name: string;
+  /** Null with keys. Stored nowhere. */
+  readonly secret: string | null;
+  readonly introspection_url: string;
+  readonly auth_method?: 'private_key_jwt';
+  readonly assertion_audience?: string;
+  readonly keys?: string[];
+  readonly jwks_uri?: string;
+}
+
+export type ResourceServerView = ReturnType<typeof describe>;
+
+/** APIs that may introspect tokens over HTTP (RFC 7662 2.1). */
+@Injectable()
+export class ResourceServerService {
+  constructor(
+    private readonly servers: ResourceServerStore,
+    private readonly announcer: Announcer,
+    private readonly options: AdministrationOptions,
+  ) {}
+
+  /** Lists the accounts, oldest first. */
+  async list(): Promise<ResourceServerView[]> {
+    return (await this.servers.list()).map(describe);
+  }
+
+  /** @param input see `NewResourceServerDto` */
+  async create(actor: Actor, input: object): Promise<Change<RegisteredResourceServer>> {
+    const { dto, problems } = checked(NewResourceServerDto, input);
+    const given = readKeys(dto);
+    refuseInvalid([...problems, ...given.problems] satisfies Problem[]);
+    const { keys = null } = keysToStore(given.keys);
+    const { secret, hash } = generateClientSecret();
+    const { id, name } = await this.servers.create(dto.name, keys ?? hash);
+    const { BASE_URL } = this.options.settings;
+    const described = keys && describeKeys(keys);
+    const detail = { id, name, ...described };
+    return {
+      result: {
+        id,
+        name,
+        secret: keys ? null : secret,
+        introspection_url: BASE_URL + ENDPOINTS.introspect,
+        ...(keys && { auth_method: 'private_key_jwt', assertion_audience: BASE_URL, ...described }),
+      },
+      announced: this.announcer.recorded(actor, { type: 'resource_server.created', detail }),
+    };
+  }
+
+  /** Revokes an account for good. */
+  async revoke(actor: Actor, id: string): Promise<Change<{ readonly id: string; readonly revoked: true }>> {
+    if (!(await this.servers.revoke(id)))
+      throw refusal('unknown', 'resource_server_unknown', `there is no resource server ${quoted(id)}`, {
+        text: 'See',
+        command: ['resource-server', 'list'],
+      });
+    return {
+      result: { id, revoked: true },
+      announced: this.announcer.clientsChanged(actor, [id], {
+        type: 'resource_server.revoked',
+        detail: { id },
+      }),
+    };
+  }
+}
+
+function describe(server: ResourceServer) {
+  return {
+    id: server.id,
+    name: server.name,
+    auth_method: hasKeys(server) ? 'private_key_jwt' : 'client_secret',
+    ...describeKeys(server),
+    created_at: server.createdAt.toISOString(),
+  };
+}

@@ -1,0 +1,84 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import type { NatsConnection } from '@nats-io/transport-node';
+import {
+  type ApplyRevocationsReply,
+  type ApplyRevocationsRequest,
+  type ClientChanged,
+  SUBJECTS,
+} from '#messaging/contract.js';
+import { LOGOUT_SUBJECTS, sessionsEnded, storeLogout } from '#messaging/logout/logout-queue.js';
+import { AdministrationError } from '../administration.error.js';
+import { AdministrationOptions } from '../administration.options.js';
+import { trailServer } from '../audit/trail-server.js';
+import { withNats } from './nats.js';
+
+/** Long enough for a client with a grant of every user. */
+const REVOCATION_TIMEOUT_MS = 60_000;
+
+/** Tells the running services of changes, over NATS. */
+@Injectable()
+export class RunningServices {
+  constructor(private readonly options: AdministrationOptions) {}
+
+  /** Invalidates caches. @returns warnings: the change is stored anyway */
+  async clientsChanged(clientIds: readonly string[]): Promise<string[]> {
+    try {
+      await withNats(this.options.settings.NATS_URL, (nats) => {
+        for (const clientId of clientIds)
+          nats.publish(
+            SUBJECTS.clientChanged,
+            JSON.stringify({ client_id: clientId } satisfies ClientChanged),
+          );
+        return nats.flush();
+      });
+      return [];
+    } catch {
+      return ['NATS (NATS_URL) does not answer: running services may take 30 s to notice the change'];
+    }
+  }
+
+  /** Notifies applications of the end of all sessions of a user. @returns warnings: the sessions have ended anyway */
+  async sessionsEnded(userId: number): Promise<string[]> {
+    const { url, variable } = trailServer(this.options.settings);
+    try {
+      await withNats(url, (nats) =>
+        storeLogout(nats, LOGOUT_SUBJECTS.ended('operator'), sessionsEnded({ user_id: userId })),
+      );
+      return [];
+    } catch {
+      return [`NATS (${variable}) did not store the log-out: applications get no logout token`];
+    }
+  }
+
+  /**
+   * Resolves when the services accept no token of the client or user any longer, and have evicted cached profiles.
+   *
+   * @param done completed part, for the error message: "the client is deleted"
+   * @throws AdministrationError of the kind `incomplete`, which says how to continue
+   */
+  async applyRevocations(owner: ApplyRevocationsRequest, done: string): Promise<void> {
+    try {
+      await withNats(
+        this.options.settings.NATS_URL,
+        (nats) => requestRevocations(nats, owner),
+        REVOCATION_TIMEOUT_MS,
+      );
+    } catch (cause) {
+      const message =
+        `${done}, but the token service did not answer over NATS (NATS_URL): ` +
+        'tokens may work until it is back, and stop within seconds after that';
+      throw new AdministrationError('incomplete', [{ id: 'revocations_not_applied', message }], { cause });
+    }
+  }
+}
+
+async function requestRevocations(nats: NatsConnection, owner: ApplyRevocationsRequest): Promise<void> {
+  // Published first, so that caches are evicted even if no token app answers.
+  if ('user_id' in owner) nats.publish(SUBJECTS.userChanged, JSON.stringify(owner));
+  const packet = JSON.stringify({ pattern: SUBJECTS.applyRevocations, data: owner, id: randomUUID() });
+  const timeout = REVOCATION_TIMEOUT_MS;
+  const message = await nats.request(SUBJECTS.applyRevocations, packet, { timeout });
+  const reply = message.json<{ response?: ApplyRevocationsReply; err?: unknown }>();
+  if (reply.response === undefined) throw new Error('it failed on the request', { cause: reply.err });
+}
