@@ -13,5 +13,5 @@ export async function applyRevocations(
     throw new Error('not used');
   };
   const settings = { NATS_URL: natsUrl } as AdministrationSettings;
-  await new RunningServices({ settings, scopes }).applyRevocations(owner, done);
+  await new RunningServices({ settings, scopes }, null as never).applyRevocations(owner, done);
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { NatsConnection } from '@nats-io/transport-node';
+import { LogoutRecipientStore } from '#database/client/logout-recipient.store.js';
 import {
   type ApplyRevocationsReply,
   type ApplyRevocationsRequest,
@@ -19,7 +20,10 @@ const REVOCATION_TIMEOUT_MS = 60_000;
 /** Tells the running services of changes, over NATS. */
 @Injectable()
 export class RunningServices {
-  constructor(private readonly options: AdministrationOptions) {}
+  constructor(
+    private readonly options: AdministrationOptions,
+    private readonly recipients: LogoutRecipientStore,
+  ) {}
 
   /** Invalidates caches. @returns warnings: the change is stored anyway */
   async clientsChanged(clientIds: readonly string[]): Promise<string[]> {
@@ -38,10 +42,16 @@ export class RunningServices {
     }
   }
 
-  /** Notifies applications of the end of all sessions of a user. @returns warnings: the sessions have ended anyway */
+  /**
+   * Notifies applications of the end of all sessions of a user. Publishes nothing if no application is to be notified: without OpenID
+   * Connect NATS has no queue.
+   *
+   * @returns warnings: the sessions have ended anyway
+   */
   async sessionsEnded(userId: number): Promise<string[]> {
     const { url, variable } = trailServer(this.options.settings);
     try {
+      if ((await this.recipients.ofUser(userId)).length === 0) return [];
       await withNats(url, (nats) =>
         storeLogout(nats, LOGOUT_SUBJECTS.ended('operator'), sessionsEnded({ user_id: userId })),
       );
