@@ -295,6 +295,10 @@ async function inputOf({
     ...options,
     ...withNone(addresses),
     ...(await readGivenFiles(options)),
-    ...{ redirectUris, scopes, optionalScopes, postLogoutRedirectUris, requireState },
+    redirectUris,
+    scopes,
+    optionalScopes,
+    postLogoutRedirectUris,
+    requireState,
   };
 }
