@@ -1,6 +1,7 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import pg from 'pg';
 import { until } from '../support/until.js';
 import { allow } from './use-product.js';
 import { DocumentedSession, documentedCommands, type DocumentedStep } from './documented-session.js';
@@ -53,6 +54,20 @@ const EVENTS: Readonly<Record<string, () => Promise<void>>> = {
     const keys = await readFile(join(environment.LOCAL_DIR, 'token-keys'), 'utf8');
     await writeFile(join(folder, 'current-keys'), keys);
   },
+  'current-id-keys has the keys of ID tokens': async () => {
+    await cp(join(environment.LOCAL_DIR, 'id-token-keys'), join(folder, 'current-id-keys'));
+  },
+  'token and authorize have next-id-keys for six minutes': () => restartWithKeys('next-id-keys'),
+  'token has signing-id-keys': () => restartWithKeys('signing-id-keys'),
+  'the ID tokens of the old key have expired': async () => {
+    const database = new pg.Client({ connectionString: run.database_url });
+    await database.connect();
+    await database.query(
+      `UPDATE oauth.token_keys SET needed_until = now() WHERE ring = 'RS256'
+         AND last_signed_at < (SELECT max(last_signed_at) FROM oauth.token_keys WHERE ring = 'RS256')`,
+    );
+    await database.end();
+  },
   'the application sends a wrong redirect URI': async () => {
     const { status, body } = await redeem(await allowedCode(), secretNow(), `${REDIRECT_URI}/`);
     expect(status).toBe(400);
@@ -71,6 +86,24 @@ const EVENTS: Readonly<Record<string, () => Promise<void>>> = {
     expect(answer.status).toBe(401);
   },
 };
+
+/** Moves the start of each process six minutes into the past, instead of waiting. */
+const STARTED_BEFORE = `data:text/javascript,Object.defineProperty(performance,'timeOrigin',{value:performance.timeOrigin-360_000})`;
+
+/** @param file of the session's folder with the value of ID_TOKEN_KEYS */
+async function restartWithKeys(file: string): Promise<void> {
+  await product.kill('SIGTERM');
+  const keys = await readFile(join(folder, file), 'utf8');
+  await writeFile(join(environment.LOCAL_DIR, 'id-token-keys'), keys.trim());
+  product = new StartedProduct({ ...environment, NODE_OPTIONS: `--import=${STARTED_BEFORE}` });
+  run = await product.ready();
+  // Each process records its keys after it is ready.
+  await until('the keys are recorded', 60_000, async () => {
+    const { stdout } = await session.shell('operator keys list --json');
+    const { id_token_keys: known } = JSON.parse(stdout) as { id_token_keys: { first_seen_at: unknown }[] };
+    return known.length > 0 && known.every(({ first_seen_at: seen }) => seen !== null);
+  });
+}
 
 async function allowedCode(): Promise<string> {
   const url = new URL(`${run.auth_url}/auth/oauth2/authorize`);

@@ -1,4 +1,6 @@
+import type { RecordedKey } from '#database/token-key/token-key.store.js';
 import type { ServiceStatus } from '#platform/status/status-report.js';
+import { isNeeded, type KeyProblem } from './key-report.js';
 
 /** Use of a key of ID tokens (ID_TOKEN_KEYS) in the running processes. */
 export interface ReportedIdTokenKey {
@@ -7,14 +9,26 @@ export interface ReportedIdTokenKey {
   readonly signsIn: readonly ServiceStatus[];
   readonly verifiesIn: readonly ServiceStatus[];
   readonly missingIn: readonly ServiceStatus[];
+  /** Undefined if no process has recorded the key in PostgreSQL yet. */
+  readonly record: RecordedKey | undefined;
 }
 
-/** Reports the keys of each algorithm together, signing keys first. Empty without OpenID Connect. */
-export function idTokenKeyReport(statuses: readonly ServiceStatus[]): ReportedIdTokenKey[] {
+/**
+ * Reports the keys of each algorithm together, signing keys first, and keys that no process has although their tokens may be valid.
+ * Empty without OpenID Connect.
+ */
+export function idTokenKeyReport(
+  statuses: readonly ServiceStatus[],
+  records: readonly RecordedKey[],
+  now: Date,
+): ReportedIdTokenKey[] {
   const processes = statuses.filter((status) => status.id_token_keys !== undefined);
-  const algs = new Map(
-    processes.flatMap(({ id_token_keys: keys = [] }) => keys.map(({ id, alg }) => [id, alg] as const)),
-  );
+  const recorded = new Map(records.map((record) => [record.id, record]));
+  const needed = records.filter((record) => isNeeded(record, now));
+  const algs = new Map([
+    ...processes.flatMap(({ id_token_keys: keys = [] }) => keys.map(({ id, alg }) => [id, alg] as const)),
+    ...needed.map(({ id, ring }) => [id, ring] as const),
+  ]);
   return [...algs]
     .map(([id, alg]): ReportedIdTokenKey => {
       const having = (role: string | undefined) =>
@@ -25,7 +39,23 @@ export function idTokenKeyReport(statuses: readonly ServiceStatus[]): ReportedId
         signsIn: having('signing'),
         verifiesIn: having('verifying'),
         missingIn: having(undefined),
+        record: recorded.get(id),
       };
     })
     .sort((one, other) => one.alg.localeCompare(other.alg) || other.signsIn.length - one.signsIn.length);
+}
+
+/** `doctor` compares the keys of authorize and token. */
+export function idTokenKeyProblems(keys: readonly ReportedIdTokenKey[], now: Date): KeyProblem[] {
+  return keys
+    .filter(
+      ({ signsIn, verifiesIn, record }) =>
+        signsIn.length + verifiesIn.length === 0 && record && isNeeded(record, now),
+    )
+    .map(({ id, record }) => ({
+      id: 'key_removed_early',
+      severity: 'warning',
+      what: `key ${id} of ID tokens may be needed until ${record?.neededUntil?.toISOString()}, and no process has it: applications refuse ID tokens that it signed`,
+      remedy: 'append the key to ID_TOKEN_KEYS again, unless you removed it because it leaked',
+    }));
 }

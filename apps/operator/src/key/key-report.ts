@@ -5,7 +5,7 @@ type RingProcess = ServiceStatus & Required<Pick<ServiceStatus, 'keys'>>;
 
 const RING_APPS = ['authorize', 'token'];
 
-export interface ReportedKey {
+interface ReportedKey {
   readonly id: string;
   readonly signsIn: readonly RingProcess[];
   readonly verifiesIn: readonly RingProcess[];

@@ -15,7 +15,8 @@ import { commandToPaste } from '../command-line/shell.js';
 import { readSettings } from '../settings/read-settings.js';
 import { ChangeSettings, IdTokenKeySettings, KeySettings } from '../settings/settings.js';
 import type { ServiceStatus } from '#platform/status/status-report.js';
-import { countByService, type ReportedKey } from './key-report.js';
+import type { ReportedIdTokenKey } from './id-token-key-report.js';
+import { countByService } from './key-report.js';
 import { SIGNING_ALGORITHMS, type SigningAlgorithm, SigningKeys } from '#oauth/openid/signing-keys.js';
 import { publicIdTokenKeys } from '#oauth/openid/generate-keys.js';
 import type { IdTokenKeyStep } from './id-token-rotation.js';
@@ -27,7 +28,9 @@ export function keyCommand(): OperatorCommand {
 
   keys
     .command('list')
-    .description('show what each key does in every running process, and until when live tokens may need it')
+    .description(
+      'show what each key of tokens and ID tokens does in every running process, and until when live tokens may need it',
+    )
     .jsonOption()
     .notes('Never shows a key: its id is a hash, which every token names. Warns if processes disagree.')
     .examples('keys list')
@@ -75,30 +78,27 @@ async function list(options: JsonOption): Promise<void> {
   printResult(options, describe(report), () => {
     printTable(
       ['id', 'signs', 'verifies', 'missing', 'last_signed_at', 'needed_until'],
-      report.keys.map((key) => [
-        key.id,
-        countByService(key.signsIn) || '-',
-        countByService(key.verifiesIn) || '-',
-        countByService(key.missingIn) || '-',
-        minute(key.record?.lastSignedAt) ?? 'never',
-        minute(key.record?.neededUntil) ?? '-',
-      ]),
+      report.keys.map((key) => [key.id, ...usesOf(key)]),
     );
     if (report.idTokenKeys.length > 0) {
       printLine('\nKeys of ID tokens:');
       printTable(
-        ['kid', 'alg', 'signs', 'verifies', 'missing'],
-        report.idTokenKeys.map(({ id, alg, signsIn, verifiesIn, missingIn }) => [
-          id,
-          alg,
-          ...[signsIn, verifiesIn, missingIn].map((processes) => countByService(processes) || '-'),
-        ]),
+        ['kid', 'alg', 'signs', 'verifies', 'missing', 'last_signed_at', 'needed_until'],
+        report.idTokenKeys.map((key) => [key.id, key.alg, ...usesOf(key)]),
       );
     }
     printLine(`\nProcesses that answered: ${printable(countByService(report.processes) || 'none')}`);
     for (const { what, remedy } of report.problems) warn(`${what}; ${remedy}`);
   });
 }
+
+type ReportedUse = Omit<ReportedIdTokenKey, 'id' | 'alg'>;
+
+const usesOf = ({ signsIn, verifiesIn, missingIn, record }: ReportedUse): string[] => [
+  ...[signsIn, verifiesIn, missingIn].map((processes) => countByService(processes) || '-'),
+  minute(record?.lastSignedAt) ?? 'never',
+  minute(record?.neededUntil) ?? '-',
+];
 
 interface NextOptions extends JsonOption {
   readonly stdin?: true;
@@ -209,24 +209,18 @@ function explain({ step, action, keys }: RotationStep): string {
 function describe({ processes, keys, idTokenKeys, problems }: Awaited<ReturnType<typeof reportKeys>>) {
   const namesOf = (some: readonly ServiceStatus[]) =>
     some.map(({ service, instance }) => `${service} ${instance}`);
+  const useOf = ({ signsIn, verifiesIn, missingIn, record }: ReportedUse) => ({
+    signs_in: namesOf(signsIn),
+    verifies_in: namesOf(verifiesIn),
+    missing_in: namesOf(missingIn),
+    first_seen_at: record?.firstSeenAt.toISOString() ?? null,
+    last_signed_at: record?.lastSignedAt?.toISOString() ?? null,
+    needed_until: record?.neededUntil?.toISOString() ?? null,
+  });
   return {
     processes: namesOf(processes),
-    keys: keys.map(({ id, signsIn, verifiesIn, missingIn, record }: ReportedKey) => ({
-      id,
-      signs_in: namesOf(signsIn),
-      verifies_in: namesOf(verifiesIn),
-      missing_in: namesOf(missingIn),
-      first_seen_at: record?.firstSeenAt.toISOString() ?? null,
-      last_signed_at: record?.lastSignedAt?.toISOString() ?? null,
-      needed_until: record?.neededUntil?.toISOString() ?? null,
-    })),
-    id_token_keys: idTokenKeys.map(({ id, alg, signsIn, verifiesIn, missingIn }) => ({
-      id,
-      alg,
-      signs_in: namesOf(signsIn),
-      verifies_in: namesOf(verifiesIn),
-      missing_in: namesOf(missingIn),
-    })),
+    keys: keys.map((key) => ({ id: key.id, ...useOf(key) })),
+    id_token_keys: idTokenKeys.map((key) => ({ id: key.id, alg: key.alg, ...useOf(key) })),
     problems,
   };
 }

@@ -5,7 +5,7 @@ import type { SigningAlgorithm } from '#oauth/openid/signing-keys.js';
 import { withStores } from '../connections/database.connection.js';
 import { runningServices } from '../connections/status.connection.js';
 import type { ChangeSettings, IdTokenKeySettings, KeySettings } from '../settings/settings.js';
-import { idTokenKeyReport, type ReportedIdTokenKey } from './id-token-key-report.js';
+import { idTokenKeyProblems, idTokenKeyReport, type ReportedIdTokenKey } from './id-token-key-report.js';
 import { type IdTokenKeyStep, nextIdTokenStep } from './id-token-rotation.js';
 import { type KeyReport, keyReport } from './key-report.js';
 import { nextStep, type RotationStep } from './rotation.js';
@@ -13,8 +13,10 @@ import { nextStep, type RotationStep } from './rotation.js';
 export async function reportKeys(
   settings: ChangeSettings,
 ): Promise<KeyReport & { readonly idTokenKeys: readonly ReportedIdTokenKey[] }> {
-  const { statuses, records, now } = await readKeys(settings);
-  return { ...keyReport(statuses, records, now), idTokenKeys: idTokenKeyReport(statuses) };
+  const { statuses, records, idTokenRecords, now } = await readKeys(settings);
+  const report = keyReport(statuses, records, now);
+  const idTokenKeys = idTokenKeyReport(statuses, idTokenRecords, now);
+  return { ...report, problems: [...report.problems, ...idTokenKeyProblems(idTokenKeys, now)], idTokenKeys };
 }
 
 /** Decides on the next step of a rotation of TOKEN_KEYS, and changes nothing. @throws UnsafeStepError */

@@ -112,10 +112,32 @@ describe('the status of the running processes', () => {
       signs_in: [expect.stringMatching(/^token /), expect.stringMatching(/^token /)],
       verifies_in: [expect.stringMatching(/^authorize /)],
       missing_in: [],
+      first_seen_at: expect.any(String),
+      last_signed_at: expect.any(String),
+      needed_until: expect.any(String),
     });
     expect((await host.run(['keys', 'list'], env)).stdout).toMatch(
-      /^[\w-]{43} +RS256 +token 2 +authorize 1 +-$/m,
+      /^[\w-]{43} +RS256 +token 2 +authorize 1 +- +\d{4}-\S+ \S+Z +\d{4}-\S+ \S+Z$/m,
     );
+  });
+
+  it('has a removed key of ID tokens until its ID tokens have expired', async () => {
+    const kid = 'removed'.padEnd(43, 'x');
+    const insert = `INSERT INTO token_keys (id, ring, last_signed_at, needed_until) VALUES ($1, 'RS256', now(), now() + $2::interval)`;
+    const report = async () =>
+      jsonOf(await host.run(['keys', 'list', '--json'], env)) as {
+        id_token_keys: { id: string }[];
+        problems: { what: string }[];
+      };
+    await database.query(insert, [kid, '1 hour']);
+    const { id_token_keys: keys, problems } = await report();
+    expect(keys).toContainEqual(expect.objectContaining({ id: kid, alg: 'RS256', signs_in: [] }));
+    expect(problems).toEqual([
+      expect.objectContaining({ id: 'key_removed_early', what: expect.stringContaining(kid) }),
+    ]);
+    await database.query('UPDATE token_keys SET needed_until = now() WHERE id = $1', [kid]);
+    expect((await report()).id_token_keys.map(({ id }) => id)).not.toContain(kid);
+    await database.query('DELETE FROM token_keys WHERE id = $1', [kid]);
   });
 
   it('contains no key, password or other secret', async () => {

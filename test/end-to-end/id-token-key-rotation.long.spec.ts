@@ -1,0 +1,224 @@
+import { randomBytes } from 'node:crypto';
+import { inspect } from 'node:util';
+import { createRemoteJWKSet, type JWTVerifyGetKey, jwtVerify } from 'jose';
+import * as openid from 'openid-client';
+import { Client } from 'pg';
+import { generateClientSecret } from '#oauth/client.js';
+import { generateIdTokenKeys, publicIdTokenKeys } from '#oauth/openid/generate-keys.js';
+import { ClientStore } from '#database/client/client.store.js';
+import { runOperator } from '../../apps/operator/test/support/run-operator.js';
+import { type AppProcess, startApp } from '../support/app-process.js';
+import { type Isolated, isolate } from '../support/isolate.js';
+import { until } from '../support/until.js';
+import { FaultProxy } from '../support/fault-proxy.js';
+import { register, withStores } from './running-product.js';
+import { allow } from './use-product.js';
+
+type Name = 'authorize' | 'token';
+
+const CALLBACK = 'http://localhost:1/callback';
+const KID = /[\w-]{43}/;
+
+let services: Isolated;
+let database: Client;
+let env: Record<string, string>;
+let user: { email: string; password: string };
+let application: { client_id: string; client_secret: string };
+const balancers = {} as Record<Name, FaultProxy>;
+const running: Record<Name, AppProcess[]> = { authorize: [], token: [] };
+
+beforeAll(async () => {
+  services = await isolate();
+  database = new Client({ connectionString: services.databaseUrl });
+  await database.connect();
+  [balancers.authorize, balancers.token] = await Promise.all([
+    FaultProxy.start('http://localhost'),
+    FaultProxy.start('http://localhost'),
+  ]);
+  const originOf = ({ url }: FaultProxy) => new URL(url).origin;
+  env = {
+    AUTH_URL: originOf(balancers.authorize),
+    BASE_URL: originOf(balancers.token),
+    API_URL: 'http://localhost:1',
+    DATABASE_URL: services.databaseUrl,
+    REDIS_URL: services.redisUrl,
+    NATS_URL: services.natsUrl,
+    TOKEN_KEYS: randomBytes(32).toString('base64url'),
+    LOG_LEVEL: 'warn',
+  };
+  const urls = {
+    AUTH_URL: env['AUTH_URL'] ?? '',
+    BASE_URL: env['BASE_URL'] ?? '',
+    API_URL: 'http://localhost:1',
+  };
+  ({ user } = await register(services.databaseUrl, urls, CALLBACK));
+  const { secret, hash } = generateClientSecret();
+  const { clientId } = await withStores(services.databaseUrl, (stores) =>
+    stores.get(ClientStore).create({
+      name: 'Room Finder',
+      type: 'confidential',
+      scopes: ['openid'],
+      redirectUris: [CALLBACK],
+      secretHash: hash,
+    }),
+  );
+  application = { client_id: clientId, client_secret: secret };
+});
+
+afterAll(async () => {
+  load.ends = true;
+  await Promise.all(Object.values(running).flatMap((apps) => apps.map((app) => app.stop())));
+  for (const balancer of Object.values(balancers)) await balancer.close();
+  await database?.end();
+  await services?.close();
+});
+
+/** An application with two libraries that cache the published keys. */
+interface RelyingParty {
+  readonly configuration: openid.Configuration;
+  readonly keys: JWTVerifyGetKey;
+}
+
+async function relyingParty(): Promise<RelyingParty> {
+  const { client_id, client_secret } = application;
+  const issuer = new URL(env['BASE_URL'] ?? '');
+  const options = { execute: [openid.allowInsecureRequests, openid.enableNonRepudiationChecks] };
+  const configuration = await openid.discovery(issuer, client_id, client_secret, undefined, options);
+  const keys = createRemoteJWKSet(new URL(configuration.serverMetadata().jwks_uri ?? ''));
+  return { configuration, keys };
+}
+
+/** Logs in, refreshes, and verifies both ID tokens. Returns the ids of their keys. */
+async function logIn({ configuration, keys }: RelyingParty): Promise<string[]> {
+  const checks = {
+    pkceCodeVerifier: openid.randomPKCECodeVerifier(),
+    expectedState: openid.randomState(),
+    expectedNonce: openid.randomNonce(),
+  };
+  const url = openid.buildAuthorizationUrl(configuration, {
+    redirect_uri: CALLBACK,
+    scope: 'openid',
+    state: checks.expectedState,
+    nonce: checks.expectedNonce,
+    code_challenge: await openid.calculatePKCECodeChallenge(checks.pkceCodeVerifier),
+    code_challenge_method: 'S256',
+  });
+  const tokens = await openid.authorizationCodeGrant(configuration, await allow({ user }, url), checks);
+  const refreshed = await openid.refreshTokenGrant(configuration, tokens.refresh_token ?? '');
+  const kids: string[] = [];
+  for (const { id_token } of [tokens, refreshed]) {
+    const { protectedHeader } = await jwtVerify(id_token ?? '', keys, { audience: application.client_id });
+    kids.push(protectedHeader.kid ?? '');
+  }
+  await openid.tokenRevocation(configuration, refreshed.refresh_token ?? '');
+  return kids;
+}
+
+const load = { logins: 0, ends: false, kids: new Set<string>(), refused: [] as string[] };
+/** Replaced when the time has passed after which libraries fetch the keys again. */
+let party: RelyingParty;
+
+async function keepLoggingIn(): Promise<void> {
+  while (!load.ends)
+    try {
+      for (const kid of await logIn(party)) load.kids.add(kid);
+      load.logins += 1;
+    } catch (error) {
+      // A stopping process may close a connection just as a request is sent.
+      const text = inspect(error, { depth: 4 });
+      if (!/ECONNRESET|fetch failed|socket hang up|other side closed/.test(text)) load.refused.push(text);
+      if (load.refused.length > 0) return;
+    }
+}
+
+async function moreLogins(count: number): Promise<void> {
+  const before = load.logins;
+  await until('more logins', 120_000, () => load.refused.length > 0 || load.logins >= before + count);
+  expect(load.refused).toEqual([]);
+}
+
+/** Replaces the processes one by one, with logins between them. */
+async function rollOut(name: Name, keys: string, settings: Record<string, string> = {}): Promise<void> {
+  const ID_TOKEN_KEYS = name === 'token' ? keys : publicIdTokenKeys(keys);
+  for (let at = 0; at < 2; at += 1) {
+    const fresh = await startApp(name, { ...env, ...settings, ID_TOKEN_KEYS });
+    const old = running[name][at];
+    running[name][at] = fresh;
+    balancers[name].targets = running[name].map(({ url }) => url) as [string, ...string[]];
+    await old?.stop();
+    if (load.logins > 0) await moreLogins(2);
+  }
+}
+
+interface Step {
+  readonly step: number;
+  readonly keys: string[];
+  readonly id_token_keys: string;
+}
+
+const keysNext = (present: string) =>
+  runOperator(['keys', 'next', '--id-token', '--stdin', '--json'], env, present);
+
+/** Waits until all processes have answered and recorded their keys. */
+async function nextStep(present: string): Promise<Step> {
+  let printed = '';
+  await until('keys next prints the step', 60_000, async () => {
+    const { code, stdout } = await keysNext(present);
+    printed = stdout;
+    return code === 0;
+  });
+  return JSON.parse(printed) as Step;
+}
+
+/** Moves the start of a process six minutes into the past, instead of waiting. */
+const STARTED_BEFORE = `--import=data:text/javascript,Object.defineProperty(performance,'timeOrigin',{value:performance.timeOrigin-360_000})`;
+
+it('no library refuses an ID token during a rotation of the keys of ID tokens', async () => {
+  const first = await generateIdTokenKeys();
+  await Promise.all([rollOut('token', first), rollOut('authorize', first)]);
+  party = await relyingParty();
+  const logins = keepLoggingIn();
+  await moreLogins(2);
+  const [oldKid = ''] = load.kids;
+
+  const added = await nextStep(first);
+  await rollOut('token', added.id_token_keys);
+  await rollOut('authorize', added.id_token_keys);
+  const early = await keysNext(added.id_token_keys);
+  expect([early.code, early.stderr]).toEqual([
+    1,
+    expect.stringMatching(/published the new key for less than 360 s/),
+  ]);
+  await rollOut('token', added.id_token_keys, { NODE_OPTIONS: STARTED_BEFORE });
+  // Six minutes later both libraries have fetched the keys again.
+  party = await relyingParty();
+  await moreLogins(2);
+  expect([...load.kids]).toEqual([oldKid]);
+
+  const signing = await nextStep(added.id_token_keys);
+  await rollOut('token', signing.id_token_keys);
+  await moreLogins(2);
+  expect([...load.kids]).toEqual([oldKid, added.keys[0]]);
+  const tooEarly = await keysNext(signing.id_token_keys);
+  expect([tooEarly.code, tooEarly.stderr]).toEqual([1, expect.stringMatching(oldKid)]);
+
+  party = await relyingParty();
+  await database.query('UPDATE token_keys SET needed_until = now() WHERE id = $1', [oldKid]);
+  const removal = await nextStep(signing.id_token_keys);
+  expect([added.step, signing.step, removal.step]).toEqual([1, 2, 3]);
+  await rollOut('token', removal.id_token_keys);
+  await rollOut('authorize', removal.id_token_keys);
+  await moreLogins(2);
+
+  load.ends = true;
+  await logins;
+  expect(load.refused).toEqual([]);
+  expect(oldKid).toMatch(KID);
+  const listed = JSON.parse((await runOperator(['keys', 'list', '--json'], env)).stdout) as {
+    id_token_keys: { id: string; missing_in: string[] }[];
+    problems: unknown[];
+  };
+  expect(listed.problems).toEqual([]);
+  expect(listed.id_token_keys.map(({ id }) => id)).not.toContain(oldKid);
+  expect(listed.id_token_keys.flatMap(({ missing_in: missing }) => missing)).toEqual([]);
+}, 600_000);
