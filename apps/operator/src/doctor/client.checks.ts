@@ -272,7 +272,7 @@ function idTokens(client: ExaminedClient, algs: readonly string[] | null): Findi
     {
       check: 'id-token-alg-without-key',
       subject,
-      problem: `its ID tokens are to be signed with ${alg}, and the token apps have keys for ${algs.join(', ')}: its token requests fail`,
+      problem: `its ID tokens are to be signed with ${alg}, and the token apps have keys for ${algs.join(', ')}: its code exchanges fail`,
       remedy: `add a key for ${alg} to ID_TOKEN_KEYS, or:${commandToPaste('client', 'update', client.clientId, '--id-token-alg', algs[0] ?? '')}`,
     },
   ];

@@ -1,10 +1,13 @@
+import type { IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import type { Client } from '#database/client/client.js';
 import { UserStore } from '#database/user/user.store.js';
 import type { Granted } from '#grants/grant.js';
 import { grantedClaims, type UserClaims } from '#oauth/openid/claims.js';
+import { OAuthError } from '#oauth/oauth-error.js';
 import { accessTokenHash, type IdTokenClaims, sessionIdFor, subjectOf } from '#oauth/openid/id-token.js';
-import { DEFAULT_SIGNING_ALGORITHM, SigningKeys } from '#oauth/openid/signing-keys.js';
+import { DEFAULT_SIGNING_ALGORITHM, type SigningAlgorithm, SigningKeys } from '#oauth/openid/signing-keys.js';
+import { addLogContext } from '#platform/logging/request-log.js';
 import { TokenConfiguration } from '../token.configuration.js';
 
 /** Issues ID tokens (OpenID Connect Core 2) for grants with the scope `openid`. */
@@ -17,13 +20,29 @@ export class IdTokenService {
   ) {}
 
   /**
-   * Returns null if this service is not an OpenID provider. A refresh gives the same `sub`, `aud`, `auth_time` and `sid`, and no `nonce`
-   * (OpenID Connect Core 12.2).
+   * Call before the code is redeemed: a failure after it would cost the client its grant.
+   * @throws OAuthError server_error without a key for the client's algorithm
    */
-  async issue(client: Client, { grant, pair, idToken }: Granted): Promise<string | null> {
-    if (this.keys.isEmpty) return null;
+  checkKey(client: Client): void {
+    const alg = algorithmOf(client);
+    if (this.keys.isEmpty || this.keys.has(alg)) return;
+    throw OAuthError.serverError({
+      detail: { check: 'id_token_key_missing', client_id: client.clientId, alg },
+    });
+  }
+
+  /**
+   * Returns null if this service is not an OpenID provider, and without a key for the client's algorithm: the response of a refresh "might
+   * not contain an id_token" (OpenID Connect Core 12.2). A refresh gives the same `sub`, `aud`, `auth_time` and `sid`, and no `nonce`.
+   */
+  async issue(
+    request: IncomingMessage,
+    client: Client,
+    { grant, pair, idToken }: Granted,
+  ): Promise<string | null> {
+    const alg = algorithmOf(client);
+    if (!this.keys.has(alg)) return null;
     const scope = pair.scope.split(' ');
-    const alg = client.idTokenAlg ?? DEFAULT_SIGNING_ALGORITHM;
     const iat = Math.floor(grant.rotatedAt / 1000);
     const { login } = grant;
     const claims: IdTokenClaims & UserClaims = {
@@ -36,18 +55,32 @@ export class IdTokenService {
       ...(login && login.authTime !== null && { auth_time: login.authTime }),
       ...(idToken?.nonce !== undefined && { nonce: idToken.nonce }),
       at_hash: accessTokenHash(pair.accessToken, alg),
-      ...(idToken?.claims && (await this.userClaims(grant.userId, scope, idToken.claims))),
+      ...(idToken?.claims && (await this.userClaims(request, grant.userId, scope, idToken.claims))),
     };
     return this.keys.sign(claims, alg);
   }
 
-  /** OpenID Connect Core 5.5: individually requested claims that the granted scopes include. */
+  /**
+   * OpenID Connect Core 5.5: individually requested claims that the granted scopes include. None if they cannot be read: the code is
+   * redeemed, and the server "MUST NOT generate an error when Claims are not returned" (5.5.1). UserInfo has them.
+   */
   private async userClaims(
+    request: IncomingMessage,
     userId: number,
     scope: readonly string[],
     requested: readonly string[],
   ): Promise<UserClaims> {
-    const granted = grantedClaims((await this.users.claims(userId)) ?? {}, scope);
-    return Object.fromEntries(Object.entries(granted).filter(([name]) => requested.includes(name)));
+    try {
+      const granted = grantedClaims((await this.users.claims(userId)) ?? {}, scope);
+      return Object.fromEntries(Object.entries(granted).filter(([name]) => requested.includes(name)));
+    } catch (error) {
+      const cause = error instanceof Error ? error.message : String(error);
+      addLogContext(request, { id_token_without_claims: cause });
+      return {};
+    }
   }
+}
+
+function algorithmOf({ idTokenAlg }: Client): SigningAlgorithm {
+  return idTokenAlg ?? DEFAULT_SIGNING_ALGORITHM;
 }

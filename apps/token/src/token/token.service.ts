@@ -56,6 +56,7 @@ export class TokenService {
   /** RFC 6749 4.1.3. @throws OAuthError invalid_client, invalid_grant, invalid_target, invalid_request */
   async exchange(request: TokenRequest, dto: TokenDto): Promise<TokenResponse> {
     const { client, jkt, resources } = await this.authenticate(request, dto);
+    this.idTokens.checkKey(client);
     const { clientId } = client;
     const { code, redirect_uri: redirectUri, code_verifier: verifier } = dto;
     const challenge = verifier === undefined ? null : challengeOf(verifier);
@@ -111,7 +112,9 @@ export class TokenService {
     addLogContext(raw, { grant_id: grantId, user_id: grant.userId, generation: grant.generation });
     if (transition !== 'retried' || this.isFirstRetry(grantId, grant.generation))
       addAuditEvent(raw, EVENTS[transition]);
-    const idToken = pair.scope.split(' ').includes(OPENID) ? await this.idTokens.issue(client, result) : null;
+    const idToken = pair.scope.split(' ').includes(OPENID)
+      ? await this.idTokens.issue(raw, client, result)
+      : null;
     return {
       access_token: pair.accessToken,
       refresh_token: pair.refreshToken,

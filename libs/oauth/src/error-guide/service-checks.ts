@@ -3,7 +3,7 @@ import type { CheckEntries } from './guide-entry.js';
 const REPEAT =
   'Repeat the request after `Retry-After` seconds. A token or code that was sent is still valid.';
 
-/** Refusals for the sake of the service: `temporarily_unavailable`. */
+/** Refusals for the sake of the service: `temporarily_unavailable`; and a configuration that does not fit a client: `server_error`. */
 export const SERVICE_CHECKS = {
   event_loop_delayed: {
     errors: ['temporarily_unavailable'],
@@ -36,5 +36,16 @@ export const SERVICE_CHECKS = {
       ['platform', 'Add replicas of the authorize app, or look for a flood of logins.'],
     ],
     publishedAs: 'temporarily_unavailable',
+  },
+  id_token_key_missing: {
+    errors: ['server_error'],
+    title: 'There is no key for the ID tokens of the client',
+    meaning:
+      'The client is registered for an algorithm (`id_token_signed_response_alg`) that `ID_TOKEN_KEYS` has no key for. The code was not redeemed.',
+    remedies: [
+      ['platform', 'Add a key for the algorithm to `ID_TOKEN_KEYS`.'],
+      ['operator', 'Or register another algorithm.', 'client update {client_id} --id-token-alg RS256'],
+    ],
+    publishedAs: 'server_error',
   },
 } as const satisfies CheckEntries;
