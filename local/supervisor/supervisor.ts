@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { databaseAddress } from '#database/connection/errors.js';
-import { migrate } from '#database/connection/migrate.js';
+import { migrate, missingColumns } from '#database/connection/migrate.js';
 import { loadConfiguration } from '#platform/configuration/load-configuration.js';
 import { type BackingServices, startBackingServices } from '../servers/backing-services.js';
 import { localFolder } from '../servers/local-folder.js';
@@ -116,6 +116,15 @@ export class Supervisor {
     }
     this.step(`migrating ${place}`);
     await migrate(databaseUrl, { schema: settings.schema });
+    const missing = await missingColumns(databaseUrl, { schema: settings.schema });
+    if (missing.length > 0) {
+      const remedy = env['DATABASE_URL']
+        ? `Drop the schema ${settings.schema}, or set DATABASE_SCHEMA to a new name.`
+        : `Delete the folder ${settings.directory}: npm start then begins with new data.`;
+      throw new StartError(
+        `${place}, is from an older version, which cannot be updated: it lacks ${missing.join(', ')}.\n${remedy}`,
+      );
+    }
     this.step('seeding it with the demo application and the demo user');
     await seed(databaseUrl, account, settings);
   }

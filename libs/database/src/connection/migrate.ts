@@ -57,6 +57,23 @@ export async function pendingMigrations(
   return withDatabase(databaseUrl, options, pendingMigrationsOf);
 }
 
+/**
+ * Returns the columns of this version that the migrated database lacks, as `table.column`: another version has applied a migration
+ * with different content.
+ * @throws DependencyUnavailableError
+ */
+export async function missingColumns(databaseUrl: string, options: MigrateOptions = {}): Promise<string[]> {
+  return withDatabase(databaseUrl, options, async (dataSource) => {
+    const found = await dataSource.query<{ name: string }[]>(
+      `SELECT table_name || '.' || column_name AS name FROM information_schema.columns WHERE table_schema = current_schema()`,
+    );
+    const existing = new Set(found.map(({ name }) => name));
+    return dataSource.entityMetadatas
+      .flatMap(({ tableName, columns }) => columns.map(({ databaseName }) => `${tableName}.${databaseName}`))
+      .filter((name) => !existing.has(name));
+  });
+}
+
 async function withDatabase<Result>(
   databaseUrl: string,
   { retryForMs = 10_000, schema = DEFAULT_SCHEMA }: MigrateOptions,

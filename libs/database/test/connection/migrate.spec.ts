@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { DataSource } from 'typeorm';
 import { databaseDataSource } from '#database/connection/data-source.js';
-import { migrate, pendingMigrations } from '#database/connection/migrate.js';
+import { migrate, missingColumns, pendingMigrations } from '#database/connection/migrate.js';
 import { openDatabase, type OpenDatabase } from './open-database.js';
 
 describe('migrate', () => {
@@ -87,6 +87,15 @@ describe('migrate', () => {
         (query) => /COLUMN|CREATE TABLE/.test(query) && !query.endsWith('ALTER COLUMN "id" DROP DEFAULT'),
       );
     expect(ofColumns).toEqual([generated]);
+  });
+
+  it('finds columns that a migration of another version did not create', async () => {
+    await migrate(database.databaseUrl);
+    expect(await missingColumns(database.databaseUrl)).toEqual([]);
+    await dataSource.query('ALTER TABLE clients DROP COLUMN dpop_bound CASCADE');
+    expect(await missingColumns(database.databaseUrl)).toEqual(['clients.dpop_bound']);
+    // Restores what the next test undoes.
+    await dataSource.query('ALTER TABLE clients ADD COLUMN dpop_bound boolean');
   });
 
   it('names the server but not the password if the database is unavailable', async () => {

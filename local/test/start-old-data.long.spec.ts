@@ -1,0 +1,27 @@
+import { rm } from 'node:fs/promises';
+import pg from 'pg';
+import { isolatedEnvironment, StartedProduct } from '#test/end-to-end/started-product.js';
+
+it('npm start refuses data of an older version, and names the folder to delete', async () => {
+  const place = await isolatedEnvironment();
+  let product = new StartedProduct(place);
+  try {
+    const { database_url: url } = await product.ready();
+    const database = new pg.Client({ connectionString: url });
+    await database.connect();
+    await database.query('ALTER TABLE oauth.clients DROP COLUMN dpop_bound CASCADE');
+    await database.end();
+    await product.kill('SIGTERM');
+
+    product = new StartedProduct(place);
+    expect(await product.exit).toBe(1);
+    const [, message] = product.output.split('\nnpm start: ');
+    expect(message).toBe(
+      'the database, schema oauth, is from an older version, which cannot be updated: it lacks clients.dpop_bound.\n' +
+        `Delete the folder ${place.LOCAL_DIR}: npm start then begins with new data.\n`,
+    );
+  } finally {
+    await product.kill('SIGTERM');
+    await rm(place.LOCAL_DIR, { recursive: true, force: true });
+  }
+});
