@@ -126,6 +126,7 @@ it('these tests cover every kind of error, except cookie diagnosis, the productâ
   expect(kinds.filter((kind) => !shown.has(kind))).toEqual([
     // end-session.spec.ts
     'logout_malformed',
+    'logout_client_missing',
     'logout_redirect',
     'logged_in_elsewhere',
     'cookie_host',

@@ -217,6 +217,17 @@ describe('an error page without a redirect, and no log-out, is the response to',
     expect(await isLoggedIn(browser)).toBe(true);
   });
 
+  it('a post_logout_redirect_uri, whose title says whether the application is missing', async () => {
+    const titleFor = async (named: Record<string, string>) => {
+      const page = await app.browser().get(endSession({ ...named, post_logout_redirect_uri: `${AFTER}/` }));
+      return /<h1>([^<]*)<\/h1>/.exec(page.text)?.[1];
+    };
+    expect(await titleFor({})).toBe('This log-out link does not specify an application');
+    expect(await titleFor({ client_id: client.clientId })).toBe(
+      'The address after the log-out is not registered',
+    );
+  });
+
   it('an application that the operator has disabled', async () => {
     const { clientId } = await registered();
     await app.sql('UPDATE clients SET disabled_at = now() WHERE client_id = $1', [clientId]);
