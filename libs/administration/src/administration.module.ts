@@ -6,8 +6,10 @@ import { ClientExportService } from './client-file/client-export.service.js';
 import { ClientImportService } from './client-file/client-import.service.js';
 import { ClientSecretService } from './client/client-secret.service.js';
 import { ClientService } from './client/client.service.js';
+import { GrantService } from './grant/grant.service.js';
 import { ResourceServerService } from './resource-server/resource-server.service.js';
 import { RunningServices } from './running-services/running-services.js';
+import { UserService } from './user/user.service.js';
 
 const SERVICES = [
   ClientService,
@@ -15,6 +17,8 @@ const SERVICES = [
   ClientImportService,
   ClientExportService,
   ResourceServerService,
+  UserService,
+  GrantService,
 ];
 
 /** Provides what operators do. Each operation checks its input, makes the change, and records it in the audit trail. */

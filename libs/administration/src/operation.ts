@@ -16,18 +16,18 @@ export interface Change<Result> {
   readonly announced: Promise<readonly string[]>;
 }
 
-export interface Page<Item> {
+export interface Page<Item, Cursor = string> {
   readonly items: readonly Item[];
   /** Cursor of the next page; null on the last one. */
-  readonly next: string | null;
+  readonly next: Cursor | null;
 }
 
 /** @param found up to one more item than `limit`, which shows that there is another page */
-export function pageOf<Item>(
+export function pageOf<Item, Cursor>(
   found: readonly Item[],
   limit: number,
-  cursorOf: (last: Item) => string,
-): Page<Item> {
+  cursorOf: (last: Item) => Cursor,
+): Page<Item, Cursor> {
   const items = found.slice(0, limit);
   const last = items.at(-1);
   return { items, next: found.length > limit && last ? cursorOf(last) : null };

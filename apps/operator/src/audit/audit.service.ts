@@ -5,7 +5,7 @@ import { parseTime } from '../command-line/moment.js';
 import { withAuditTrail } from '../connections/audit-trail.connection.js';
 import { withStores } from '../connections/database.connection.js';
 import type { ChangeSettings } from '../settings/settings.js';
-import { findUser } from '../user/user.service.js';
+import { findUser } from '#administration/user/user-lookup.js';
 import type { AuditFilterDto, AuditSearchDto } from './audit.dto.js';
 
 /** @throws InputError if the login matches no user, or several; or if several clients have the name */
@@ -52,5 +52,5 @@ async function userIdOf(settings: ChangeSettings, login: string): Promise<number
   const [, id] = /^id:(\d+)$/.exec(login) ?? [];
   if (id !== undefined) return Number(id);
   const hint = '; for events of a deleted user, give the id, like --user id:42';
-  return withStores(settings, async (stores) => (await findUser(stores, login, hint)).id);
+  return withStores(settings, async (stores) => (await findUser(stores.accounts, login, hint)).id);
 }

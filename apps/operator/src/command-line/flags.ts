@@ -8,6 +8,7 @@ const FLAGS: Readonly<Record<string, string>> = {
   addScopes: '--add-scope',
   confirmNewSubjects: '--yes',
   optionalScopes: '--optional-scope',
+  password: 'the password on stdin',
   postLogoutRedirectUris: '--post-logout-redirect-uri',
   redirectUris: '--redirect-uri',
   removeRedirectUris: '--remove-redirect-uri',

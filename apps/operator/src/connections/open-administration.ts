@@ -5,7 +5,9 @@ import { ClientExportService } from '#administration/client-file/client-export.s
 import { ClientImportService } from '#administration/client-file/client-import.service.js';
 import { ClientSecretService } from '#administration/client/client-secret.service.js';
 import { ClientService } from '#administration/client/client.service.js';
+import { GrantService } from '#administration/grant/grant.service.js';
 import { ResourceServerService } from '#administration/resource-server/resource-server.service.js';
+import { UserService } from '#administration/user/user.service.js';
 import { readScopes } from '../scope/read-scopes.js';
 import { OnDemandDatabaseModule } from './on-demand-database.module.js';
 
@@ -29,6 +31,8 @@ export async function openAdministration(settings: () => AdministrationSettings)
     clientImport: context.get(ClientImportService),
     clientExport: context.get(ClientExportService),
     resourceServers: context.get(ResourceServerService),
+    users: context.get(UserService),
+    grants: context.get(GrantService),
     close: () => context.close(),
   };
 }

@@ -1,14 +1,20 @@
-import { counted, printable } from '#administration/text.js';
-import type { AdministeredGrant } from '#database/grant/grant-administration.store.js';
+import { counted } from '#administration/text.js';
 import { CLIENT } from '../client/client-argument.js';
+import { actor } from '../command-line/actor.js';
 import { confirmed, progressBar } from '../command-line/dialog.js';
-import { InputError, validated } from '../command-line/input.js';
+import { InputError } from '../command-line/input.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
-import { printFields, printLine, printResult, printTable, type JsonOption } from '../command-line/output.js';
-import { readSettings } from '../settings/read-settings.js';
+import {
+  asText,
+  type JsonOption,
+  printChange,
+  printFields,
+  printLine,
+  printResult,
+  printTable,
+} from '../command-line/output.js';
+import { withAdministration } from '../connections/administration.js';
 import { ChangeSettings, DatabaseSettings } from '../settings/settings.js';
-import { GrantListDto, GrantRevocationDto } from './grant.dto.js';
-import { findGrant, listGrants, revokeGrant, revokeGrants } from './grant.service.js';
 
 export function grantCommand(): OperatorCommand {
   const grant = new OperatorCommand('grant')
@@ -60,77 +66,68 @@ export function grantCommand(): OperatorCommand {
   return grant;
 }
 
-async function list({ json, ...options }: JsonOption): Promise<void> {
-  const filter = validated(GrantListDto, options);
-  const { page, more } = await listGrants(readSettings(DatabaseSettings), filter);
-  const grants = page.map(describe);
+async function list({ json, ...filter }: JsonOption): Promise<void> {
+  const { items: grants, next } = await withAdministration(DatabaseSettings, (operations) =>
+    operations.grants.list(filter),
+  );
   printResult({ json }, grants, () => {
     if (grants.length === 0) return printLine('No grants found.');
     printTable(
       ['id', 'user', 'client', 'created_at', 'last_used_on', 'state', 'scope'],
       grants.map((grant) => [
         grant.id,
-        printable(grant.username ?? `${grant.user_id} (deleted)`),
-        printable(grant.client_name),
+        grant.username ?? `${grant.user_id} (deleted)`,
+        grant.client_name,
         grant.created_at.slice(0, 10),
         grant.last_used_on ?? 'never',
         { text: grant.state, style: grant.state === 'live' ? 'green' : 'dim' },
         grant.scope,
       ]),
     );
-    if (more) printLine(`\nFor the next page, add --before ${grants.at(-1)?.id}`);
+    if (next !== null) printLine(`\nFor the next page, add --before ${next}`);
   });
 }
 
 async function show(id: string, options: JsonOption): Promise<void> {
-  const grant = describe(await findGrant(readSettings(DatabaseSettings), id));
-  printResult(options, grant, () =>
-    printFields(
-      Object.fromEntries(
-        Object.entries(grant).map(([name, value]) => [name, printable(String(value ?? 'none'))]),
-      ),
+  const grant = await withAdministration(DatabaseSettings, ({ grants }) => grants.find(id));
+  printResult(options, grant, () => printFields(asText(grant)));
+}
+
+interface RevocationOptions extends JsonOption {
+  readonly yes?: boolean;
+  readonly user?: string;
+  readonly client?: string;
+  readonly all?: boolean;
+}
+
+async function revoke(
+  id: string | undefined,
+  { json, yes = false, ...selection }: RevocationOptions,
+): Promise<void> {
+  if (id !== undefined && Object.keys(selection).length === 0) return revokeOne(id, { json });
+  const bar = progressBar('grants revoked');
+  const change = await withAdministration(ChangeSettings, async ({ grants }) => {
+    const live = await grants.countLive({ ...selection, ...(id !== undefined && { id }) });
+    const question = `Revoke ${counted(live, 'live grant')}? This cannot be undone.`;
+    if (!(await confirmed(yes, question))) throw new InputError(['nothing was revoked']);
+    return grants.revokeAll(actor(), selection, (revoked) => bar.show(revoked, live));
+  }).finally(() => bar.end());
+  await printChange(change, (result) =>
+    printResult({ json }, result, () =>
+      printLine(`Revoked ${counted(result.revoked_grants, 'grant')}: none of their tokens works any more.`),
     ),
   );
 }
 
-async function revoke(id: string | undefined, { json, ...options }: JsonOption): Promise<void> {
-  const input = validated(GrantRevocationDto, { ...options, ...(id !== undefined && { id }) });
-  const settings = readSettings(ChangeSettings);
-  if (input.id !== undefined) {
-    const revoked = await revokeGrant(settings, input.id);
-    return printResult({ json }, { id: input.id, revoked: true, revoked_before: !revoked }, () =>
+async function revokeOne(id: string, options: JsonOption): Promise<void> {
+  const change = await withAdministration(ChangeSettings, ({ grants }) => grants.revoke(actor(), id));
+  await printChange(change, (result) =>
+    printResult(options, result, () =>
       printLine(
-        revoked
-          ? `Revoked ${input.id}: none of its tokens works any more.`
-          : `${input.id} was already revoked; none of its tokens works any more.`,
+        result.revoked_before
+          ? `${id} was already revoked; none of its tokens works any more.`
+          : `Revoked ${id}: none of its tokens works any more.`,
       ),
-    );
-  }
-  const bar = progressBar('grants revoked');
-  const revoked = await revokeGrants(settings, input, {
-    confirm: (live) => confirmed(input.yes, `Revoke ${counted(live, 'live grant')}? This cannot be undone.`),
-    progress: (done, live) => bar.show(done, live),
-  }).finally(() => bar.end());
-  if (revoked === null) throw new InputError(['nothing was revoked']);
-  printResult({ json }, { revoked_grants: revoked }, () =>
-    printLine(`Revoked ${counted(revoked, 'grant')}: none of their tokens works any more.`),
+    ),
   );
-}
-
-/** The id of a grant is not a secret: it is a hash, and no token contains it. */
-function describe(grant: AdministeredGrant) {
-  const { revokedAt, expiresAt } = grant;
-  return {
-    id: grant.id,
-    user_id: grant.userId,
-    username: grant.username,
-    client_id: grant.clientId,
-    client_name: grant.clientName,
-    scope: grant.scope,
-    state: revokedAt ? 'revoked' : expiresAt.getTime() < Date.now() ? 'expired' : 'live',
-    created_at: grant.createdAt.toISOString(),
-    last_used_on: grant.lastUsedOn,
-    expires_at: expiresAt.toISOString(),
-    revoked_at: revokedAt?.toISOString() ?? null,
-  };
 }

@@ -1,25 +1,21 @@
-import { counted, printable, quoted } from '#administration/text.js';
-import { publishUserEnded } from '../connections/logout.connection.js';
-import { recordCommand } from '../audit/record-command.js';
+import { counted, quoted } from '#administration/text.js';
+import { actor } from '../command-line/actor.js';
 import { confirmed } from '../command-line/dialog.js';
-import { InputError, validated } from '../command-line/input.js';
+import { InputError, withNone } from '../command-line/input.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
-import { printFields, printLine, printResult, printTable, type JsonOption } from '../command-line/output.js';
-import { readSettings } from '../settings/read-settings.js';
-import { ChangeSettings, DatabaseSettings } from '../settings/settings.js';
-import { userImportCommand } from './import/user-import.command.js';
-import { generatePassword, readPassword } from './password.js';
-import { NewUserDto, PasswordDto, UserChangesDto, UserListDto } from './user.dto.js';
 import {
-  createUser,
-  deleteUser,
-  disableUser,
-  enableUser,
-  listUsers,
-  setLocale,
-  setPassword,
-  showUser,
-} from './user.service.js';
+  asText,
+  type JsonOption,
+  printChange,
+  printFields,
+  printLine,
+  printResult,
+  printTable,
+} from '../command-line/output.js';
+import { readSecretLine } from '../command-line/secret-input.js';
+import { withAdministration } from '../connections/administration.js';
+import { ChangeSettings, DatabaseSettings } from '../settings/settings.js';
+import { userImportCommand } from './user-import.command.js';
 
 const LOGIN = ['<login>', 'the email address, user name or external_id, or id: and the id'] as const;
 const PASSWORD_STDIN = [
@@ -129,173 +125,129 @@ export function userCommand(): OperatorCommand {
   return user;
 }
 
-async function create({
-  json,
-  passwordStdin,
-  ...options
-}: JsonOption & { passwordStdin?: boolean }): Promise<void> {
-  const given = passwordStdin ? { password: await readPassword() } : {};
-  const input = validated(NewUserDto, { ...options, ...given });
-  const generated = input.password === undefined ? generatePassword() : null;
-  const settings = readSettings(ChangeSettings);
-  const user = await createUser(settings, input, input.password ?? generated ?? '');
-  const { id, email, username, name, timeZone, locale } = user;
-  const created = { id, email, username, name, time_zone: timeZone, locale, password: generated };
-  printResult({ json }, created, () => {
-    printLine('Created the user:\n');
-    printFields({ ...created, id: String(id), locale: locale ?? 'none', password: generated ?? 'as given' });
-    if (generated) printLine('\nThe password is shown only once: the service stores its hash.');
-  });
-  await recordCommand(settings, { type: 'user.created', user_id: id });
+interface PasswordOption {
+  readonly passwordStdin?: boolean | undefined;
 }
 
-async function list({ json, ...options }: JsonOption): Promise<void> {
-  const filter = validated(UserListDto, options);
-  const { page, more } = await listUsers(readSettings(DatabaseSettings), filter);
-  const users = page.map(({ id, username, email, name, createdAt, disabledAt, disabledBy }) => ({
-    id,
-    username,
-    email,
-    name,
-    created_at: createdAt.toISOString(),
-    disabled_at: disabledAt?.toISOString() ?? null,
-    disabled_by: disabledBy,
-  }));
-  printResult({ json }, users, () => {
-    if (users.length === 0) return printLine('No users found.');
+async function readPassword({ passwordStdin = false }: PasswordOption): Promise<{ password?: string }> {
+  return passwordStdin ? { password: await readSecretLine('--password-stdin', 'the password') } : {};
+}
+
+async function create({ json, passwordStdin, ...options }: JsonOption & PasswordOption): Promise<void> {
+  const input = { ...options, ...(await readPassword({ passwordStdin })) };
+  const change = await withAdministration(ChangeSettings, ({ users }) => users.create(actor(), input));
+  await printChange(change, (created) =>
+    printResult({ json }, created, () => {
+      printLine('Created the user:\n');
+      printFields(asText({ ...created, password: created.password ?? 'as given' }));
+      if (created.password !== null)
+        printLine('\nThe password is shown only once: the service stores its hash.');
+    }),
+  );
+}
+
+async function list({ json, ...filter }: JsonOption): Promise<void> {
+  const page = await withAdministration(DatabaseSettings, ({ users }) => users.list(filter));
+  printResult({ json }, page.items, () => {
+    if (page.items.length === 0) return printLine('No users found.');
     printTable(
       ['id', 'username', 'email', 'created_at', 'disabled_at', 'disabled_by', 'name'],
-      users.map(({ id, username, email, name, created_at, disabled_at, disabled_by }) => [
+      page.items.map(({ id, username, email, name, created_at, disabled_at, disabled_by }) => [
         String(id),
         username,
-        printable(email),
+        email,
         created_at.slice(0, 10),
         disabled_at?.slice(0, 10) ?? '',
         disabled_by.join(', '),
-        printable(name),
+        name,
       ]),
     );
-    if (more) printLine(`\nFor the next page, add --after ${users.at(-1)?.id}`);
+    if (page.next !== null) printLine(`\nFor the next page, add --after ${page.next}`);
   });
 }
 
 async function show(login: string, options: JsonOption): Promise<void> {
-  const user = await showUser(readSettings(DatabaseSettings), login);
-  const described = {
-    id: user.id,
-    username: user.username,
-    email: user.email,
-    email_verified: user.emailVerified,
-    name: user.name,
-    issuer: user.issuer,
-    external_id: user.externalId,
-    has_password: user.hasPassword,
-    time_zone: user.timeZone,
-    locale: user.locale,
-    organization_id: user.organizationId,
-    created_at: user.createdAt.toISOString(),
-    disabled_at: user.disabledAt?.toISOString() ?? null,
-    disabled_by: user.disabledBy,
-    live_grants: user.liveGrants,
-  };
-  printResult(options, described, () =>
-    printFields(
-      Object.fromEntries(
-        Object.entries(described).map(([name, value]) => [name, printable(fieldText(value))]),
-      ),
+  const user = await withAdministration(DatabaseSettings, ({ users }) => users.find(login));
+  printResult(options, user, () =>
+    printFields(asText({ ...user, disabled_by: user.disabled_by.join(', ') || null })),
+  );
+}
+
+async function update(login: string, { json, locale }: JsonOption & { locale?: string }): Promise<void> {
+  const input = withNone({ locale });
+  const change = await withAdministration(ChangeSettings, ({ users }) => users.update(actor(), login, input));
+  await printChange(change, (result) =>
+    printResult({ json }, result, () =>
+      printLine(`${result.username} now sees the pages in ${languageOf(result.locale)}.`),
     ),
   );
 }
 
-function fieldText(value: string | number | boolean | readonly string[] | null): string {
-  if (typeof value === 'boolean') return value ? 'yes' : 'no';
-  if (typeof value === 'object') return value?.join(', ') || 'none';
-  return String(value);
-}
-
-async function update(login: string, { json, ...options }: JsonOption): Promise<void> {
-  const { locale: given } = validated(UserChangesDto, options);
-  const locale = given === 'none' ? null : given;
-  const settings = readSettings(ChangeSettings);
-  const { id, username } = await setLocale(settings, login, locale);
-  printResult({ json }, { username, locale }, () =>
-    printLine(`${username} now sees the pages in ${languageOf(locale)}.`),
-  );
-  await recordCommand(settings, { type: 'user.updated', user_id: id, detail: { locale } });
-}
-
 async function changePassword(
   login: string,
-  {
-    passwordStdin,
-    endSessions = false,
-    ...options
-  }: JsonOption & { passwordStdin?: boolean; endSessions?: boolean },
+  { passwordStdin, endSessions, ...options }: JsonOption & PasswordOption & { endSessions?: boolean },
 ): Promise<void> {
-  const given = passwordStdin ? await readPassword() : null;
-  const { password } = validated(PasswordDto, { password: given ?? generatePassword() });
-  const settings = readSettings(ChangeSettings);
-  const { id, username } = await setPassword(settings, login, password, endSessions);
-  if (endSessions) await publishUserEnded(settings, id);
-  const generated = given === null ? password : null;
-  printResult(options, { id, username, password: generated, sessions_ended: endSessions }, () => {
-    const sessions = endSessions
-      ? ' and ended every session.'
-      : '. Open sessions stay open: --end-sessions ends them.';
-    printLine(`Changed the password of ${username}${sessions}`);
-    if (generated !== null)
-      printLine(`\n  ${generated}\n\nIt is shown only once: the service stores its hash.`);
-  });
-  const detail = { sessions_ended: endSessions };
-  await recordCommand(settings, { type: 'user.password_changed', user_id: id, detail });
+  const input = { endSessions, ...(await readPassword({ passwordStdin })) };
+  const change = await withAdministration(ChangeSettings, ({ users }) =>
+    users.setPassword(actor(), login, input),
+  );
+  await printChange(change, (result) =>
+    printResult(options, result, () => {
+      const sessions = result.sessions_ended
+        ? ' and ended every session.'
+        : '. Open sessions stay open: --end-sessions ends them.';
+      printLine(`Changed the password of ${result.username}${sessions}`);
+      if (result.password !== null)
+        printLine(`\n  ${result.password}\n\nIt is shown only once: the service stores its hash.`);
+    }),
+  );
 }
 
 async function disable(login: string, options: JsonOption): Promise<void> {
-  const { id, username, first, revokedGrants } = await disableUser(readSettings(ChangeSettings), login);
-  const result = { id, username, disabled: true, disabled_before: !first, revoked_grants: revokedGrants };
-  printResult(options, result, () =>
-    printLine(
-      first
-        ? `Disabled ${username} and revoked ${counted(revokedGrants, 'grant')}: no session or token works any more.`
-        : `${username} was disabled already; no session or token works any more.`,
+  const change = await withAdministration(ChangeSettings, ({ users }) => users.disable(actor(), login));
+  await printChange(change, (result) =>
+    printResult(options, result, () =>
+      printLine(
+        result.disabled_before
+          ? `${result.username} was disabled already; no session or token works any more.`
+          : `Disabled ${result.username} and revoked ${counted(result.revoked_grants, 'grant')}: no session or token works any more.`,
+      ),
     ),
   );
 }
 
 async function enable(
   login: string,
-  { overrideProduct = false, ...options }: JsonOption & { overrideProduct?: boolean },
+  { overrideProduct, ...options }: JsonOption & { overrideProduct?: boolean },
 ): Promise<void> {
-  const settings = readSettings(ChangeSettings);
-  const { id, username, wasDisabled, disabledBy } = await enableUser(settings, login, overrideProduct);
-  const disabled = disabledBy.length > 0;
-  const result = { id, username, disabled, disabled_before: wasDisabled, disabled_by: disabledBy };
-  printResult(options, result, () => {
-    if (!wasDisabled) printLine(`${username} was not disabled.`);
-    else if (disabled)
-      printLine(
-        `${username} stays disabled, because the product has disabled them, too.\n` +
-          'It enables them by oauth.user.upsert with "active": true; --override-product does so here.',
-      );
-    else printLine(`Enabled ${username}, who has to log in and allow each application again.`);
-  });
-  await recordCommand(settings, {
-    type: 'user.enabled',
-    user_id: id,
-    detail: { disabled_by: disabledBy },
-  });
+  const change = await withAdministration(ChangeSettings, ({ users }) =>
+    users.enable(actor(), login, overrideProduct),
+  );
+  await printChange(change, (result) =>
+    printResult(options, result, () => {
+      const { username } = result;
+      if (!result.disabled_before) printLine(`${username} was not disabled.`);
+      else if (result.disabled)
+        printLine(
+          `${username} stays disabled, because the product has disabled them, too.\n` +
+            'It enables them by oauth.user.upsert with "active": true; --override-product does so here.',
+        );
+      else printLine(`Enabled ${username}, who has to log in and allow each application again.`);
+    }),
+  );
 }
 
 async function remove(login: string, { yes, ...options }: JsonOption & { yes?: boolean }): Promise<void> {
   const question = `Delete the user ${quoted(login)} and revoke every access they granted? This cannot be undone.`;
   if (!(await confirmed(yes ?? false, question))) throw new InputError(['nothing was deleted']);
-  const { id, username, first, revokedGrants } = await deleteUser(readSettings(ChangeSettings), login);
-  const result = { id, username, deleted: true, deleted_before: !first, revoked_grants: revokedGrants };
-  printResult(options, result, () =>
-    printLine(
-      first
-        ? `Deleted ${username} and revoked ${counted(revokedGrants, 'grant')}: no session or token works any more.`
-        : `${username} was deleted in the meantime; no session or token works any more.`,
+  const change = await withAdministration(ChangeSettings, ({ users }) => users.delete(actor(), login));
+  await printChange(change, (result) =>
+    printResult(options, result, () =>
+      printLine(
+        result.deleted_before
+          ? `${result.username} was deleted in the meantime; no session or token works any more.`
+          : `Deleted ${result.username} and revoked ${counted(result.revoked_grants, 'grant')}: no session or token works any more.`,
+      ),
     ),
   );
 }

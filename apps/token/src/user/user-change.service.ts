@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { GrantRecordStore } from '#database/grant/grant-record.store.js';
 import { ExternalUserStore } from '#database/user/external-user.store.js';
+import { refusedRow } from '#database/connection/errors.js';
 import { DuplicateUserError, type Identity } from '#database/user/user.js';
 import { UserAccountStore } from '#database/user/user-account.store.js';
 import { readUserRecord, type UserRecord } from '#database/user/user-record.js';
@@ -59,7 +60,7 @@ export class UserChangeService {
       await this.announce(id);
       return { status: OUTCOMES[outcome], user_id: id, disabled };
     } catch (error) {
-      const refusal = error instanceof DuplicateUserError ? error.message : this.users.refusal(error);
+      const refusal = error instanceof DuplicateUserError ? error.message : refusedRow(error);
       if (refusal === null) throw error;
       return { status: 'conflict', problems: [refusal] };
     }

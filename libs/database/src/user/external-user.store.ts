@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type Repository } from 'typeorm';
-import { refusedRow, violatedCheck, violatedConstraint } from '../connection/errors.js';
+import { violatedCheck, violatedConstraint } from '../connection/errors.js';
 import { UPSERT_USERS } from './external-user.statement.js';
 import { DeletedUserError, DuplicateUserError, type Identity, type User } from './user.js';
 import { UserEntity } from './user.entity.js';
@@ -134,11 +134,6 @@ export class ExternalUserStore {
         });
     else rows = await this.dataSource.query<UpsertResult[]>(UPSERT_USERS, [input]);
     return rows.map((row) => (row.id === null && row.outcome !== 'deleted' ? null : row));
-  }
-
-  /** Returns why a constraint rejected a user; null if the statement failed for another reason and may be retried. */
-  refusal(error: unknown): string | null {
-    return refusedRow(error);
   }
 }
 

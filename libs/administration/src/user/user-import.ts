@@ -1,7 +1,8 @@
 import type { Readable } from 'node:stream';
+import { refusedRow } from '#database/connection/errors.js';
 import type { UpsertResult, ImportedUser, ExternalUserStore } from '#database/user/external-user.store.js';
 import { readUserRecord } from '#database/user/user-record.js';
-import { type Format, readRecords } from './read-records.js';
+import { type Format, readRecords } from './user-file.js';
 
 export interface ImportOptions {
   readonly format: Format;
@@ -98,7 +99,7 @@ export class UserImport {
         this.options.dryRun,
       );
     } catch (error) {
-      const refusal = this.users.refusal(error);
+      const refusal = refusedRow(error);
       if (refusal === null) throw error;
       if (batch.length === 1) return this.refuse(first.line, [refusal]);
       const half = batch.length >> 1;

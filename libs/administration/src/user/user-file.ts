@@ -1,7 +1,8 @@
 import type { Readable } from 'node:stream';
 import { parse } from 'csv-parse';
 import { type UserRecord, USER_FIELDS_OF_RECORDS } from '#database/user/user-record.js';
-import { InputError } from '../../command-line/input.js';
+import { refuseInvalid } from '../administration.error.js';
+import { quoted } from '../text.js';
 
 export type Format = 'csv' | 'jsonl';
 
@@ -91,16 +92,18 @@ async function* readCsv(input: Readable): AsyncGenerator<FileRecord> {
   yield* skipped;
 }
 
-/** @throws InputError for an unknown column: a typo would silently drop its values */
+/** @throws AdministrationError for an unknown column: a typo would silently drop its values */
 function checkedHeader(header: readonly string[]): readonly string[] {
   const unknown = header.filter((name) => !USER_FIELDS_OF_RECORDS.includes(name));
   const repeated = header.filter((name, at) => header.indexOf(name) !== at);
   if (unknown.length === 0 && repeated.length === 0) return header;
-  throw new InputError([
-    ...unknown.map((name) => `line 1: unknown column ${JSON.stringify(name.slice(0, 100))}`),
+  const problems = [
+    ...unknown.map((name) => `line 1: unknown column ${quoted(name)}`),
     ...repeated.map((name) => `line 1: the column ${name} occurs twice`),
     `the columns of the CSV file must be among ${USER_FIELDS_OF_RECORDS.join(', ')}`,
-  ]);
+  ];
+  refuseInvalid(problems.map((message) => ({ id: 'user_file_invalid', message })));
+  return header;
 }
 
 const NUMBERS = new Set(['time_format', 'default_schedule_id', 'organization_id']);

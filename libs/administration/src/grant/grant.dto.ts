@@ -1,0 +1,52 @@
+import { Flag, Rule, Text, WholeNumber } from '../input.js';
+
+const GRANT_ID = /^[A-Za-z0-9_-]{43}$/;
+
+export class GrantListDto {
+  /** Only of this user: email address, user name, external_id, or id: and the id. */
+  @Text()
+  user?: string;
+
+  /** Only to this client: its client_id, or its name if no other client has it. */
+  @Text()
+  client?: string;
+
+  /** Revoked and expired grants as well. */
+  @Flag()
+  ended = false;
+
+  @WholeNumber(1, 1000)
+  limit = 100;
+
+  /** Only grants that are older than this one. */
+  @Text()
+  @Rule('grant_id_invalid', ({ before }: GrantListDto) =>
+    before === undefined ? [] : grantIdProblems('‹before›', before),
+  )
+  before?: string;
+}
+
+/** Selects every grant of a user, to a client, or both; or all grants. */
+export class GrantSelectionDto {
+  /** Refused: `revoke` takes the id of one. */
+  @Text()
+  id?: string;
+
+  @Text()
+  user?: string;
+
+  @Text()
+  client?: string;
+
+  @Flag()
+  @Rule('grants_not_selected', ({ id, user, client, all }: GrantSelectionDto) =>
+    id !== undefined || (user !== undefined || client !== undefined) === all
+      ? ['say which grants: the id of one; or ‹user›, ‹client› or both; or ‹all›']
+      : [],
+  )
+  all = false;
+}
+
+export function grantIdProblems(what: string, id: string): string[] {
+  return GRANT_ID.test(id) ? [] : [`${what} must be the id of a grant, 43 characters: see grant list`];
+}

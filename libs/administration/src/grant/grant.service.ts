@@ -1,0 +1,153 @@
+import { Injectable } from '@nestjs/common';
+import type { AuditRecord } from '#audit/event.js';
+import { ClientStore } from '#database/client/client.store.js';
+import {
+  type AdministeredGrant,
+  GrantAdministrationStore,
+  type GrantOwner,
+} from '#database/grant/grant-administration.store.js';
+import { GrantRecordStore } from '#database/grant/grant-record.store.js';
+import { UserAccountStore } from '#database/user/user-account.store.js';
+import { AdministrationError, refusal, refuseInvalid } from '../administration.error.js';
+import { Announcer } from '../announcer.js';
+import { identifyClient, unknownClient } from '../client/client-lookup.js';
+import { validated } from '../input.js';
+import { type Actor, type Change, type Page, pageOf } from '../operation.js';
+import { RunningServices } from '../running-services/running-services.js';
+import { quoted } from '../text.js';
+import { findUser } from '../user/user-lookup.js';
+import { grantIdProblems, GrantListDto, GrantSelectionDto } from './grant.dto.js';
+
+export type GrantView = ReturnType<typeof describe>;
+
+export interface RevokedGrant {
+  readonly id: string;
+  readonly revoked: true;
+  readonly revoked_before: boolean;
+}
+
+@Injectable()
+export class GrantService {
+  constructor(
+    private readonly grants: GrantAdministrationStore,
+    private readonly records: GrantRecordStore,
+    private readonly clients: ClientStore,
+    private readonly accounts: UserAccountStore,
+    private readonly services: RunningServices,
+    private readonly announcer: Announcer,
+  ) {}
+
+  /** Lists live grants, newest first. */
+  async list(input: object = {}): Promise<Page<GrantView>> {
+    const { limit, ended, before, ...selection } = validated(GrantListDto, input);
+    const owner = await this.ownerOf(selection);
+    const found = await this.grants.list(owner, { ended, before, limit: limit + 1 });
+    return pageOf(found.map(describe), limit, (last) => last.id);
+  }
+
+  /** Finds a grant, even a revoked or expired one. */
+  async find(id: string): Promise<GrantView> {
+    const grant = await this.grants.find(id);
+    if (grant) return describe(grant);
+    throw refusal('unknown', 'grant_unknown', `there is no grant ${quoted(id)}`, {
+      text: 'See',
+      command: ['grant', 'list', '--ended'],
+    });
+  }
+
+  /**
+   * Revokes a grant. Safe to repeat.
+   * @throws AdministrationError of the kind `incomplete` if the services do not answer
+   */
+  async revoke(actor: Actor, id: string): Promise<Change<RevokedGrant>> {
+    refuseInvalid(
+      grantIdProblems('the grant', id).map((message) => ({ id: 'grant_id_invalid', field: 'id', message })),
+    );
+    const { user_id, client_id } = await this.find(id);
+    const revoked = await this.records.revoke(id);
+    const record = { type: 'grant.revoked', client_id, user_id, grant_id: id } as const;
+    const warnings = await this.announcer.revoked(actor, { user_id }, 'the grant is revoked', record);
+    return {
+      result: { id, revoked: true, revoked_before: !revoked },
+      announced: Promise.resolve(warnings),
+    };
+  }
+
+  /** Counts the live grants that `revokeAll` would revoke. */
+  async countLive(input: object): Promise<number> {
+    const counts = await this.grants.countLive(await this.ownerOf(validated(GrantSelectionDto, input)));
+    return counts.reduce((sum, { count }) => sum + count, 0);
+  }
+
+  /**
+   * Revokes every selected grant, one client after the other. Safe to repeat.
+   *
+   * @param input see `GrantSelectionDto`
+   * @throws AdministrationError of the kind `incomplete` if the services do not answer
+   */
+  async revokeAll(
+    actor: Actor,
+    input: object,
+    progress: (revoked: number) => void = () => undefined,
+  ): Promise<Change<{ readonly revoked_grants: number }>> {
+    const owner = await this.ownerOf(validated(GrantSelectionDto, input));
+    const isEverything = owner.userId === undefined && !owner.clientId;
+    // Continues without live grants: an earlier run may have revoked grants without informing the services.
+    const owners = isEverything ? await this.grants.countLive(owner) : [owner];
+    let revoked = 0;
+    let failure: unknown;
+    try {
+      for (const { clientId } of owners) {
+        await this.grants.revoke({ ...owner, clientId }, (count) => {
+          revoked += count;
+          progress(revoked);
+        });
+        const request =
+          owner.userId === undefined ? { client_id: clientId ?? '' } : { user_id: owner.userId };
+        await this.services.applyRevocations(request, 'the grants are revoked');
+      }
+    } catch (error) {
+      failure = error;
+    }
+    const warnings = await this.announcer.recorded(actor, revocationOf(owner, revoked));
+    if (failure instanceof AdministrationError) failure.warnings = warnings;
+    if (failure !== undefined) throw failure;
+    return { result: { revoked_grants: revoked }, announced: Promise.resolve(warnings) };
+  }
+
+  private async ownerOf({ user: login, client }: { user?: string; client?: string }): Promise<GrantOwner> {
+    const user = login === undefined ? undefined : await findUser(this.accounts, login);
+    const clientId = client === undefined ? undefined : await identifyClient(this.clients, client);
+    // All grants of a deleted client are already revoked.
+    if (clientId !== undefined && !(await this.clients.find(clientId))) throw unknownClient(clientId);
+    return { userId: user?.id, clientId };
+  }
+}
+
+/** One audit event per operation, not per grant. */
+function revocationOf({ userId, clientId }: GrantOwner, revoked: number): AuditRecord {
+  return {
+    type: userId === undefined && clientId === undefined ? 'operator.command' : 'grant.revoked',
+    ...(clientId !== undefined && { client_id: clientId }),
+    ...(userId !== undefined && { user_id: userId }),
+    detail: { command: 'grant revoke', revoked_grants: revoked },
+  };
+}
+
+/** The id of a grant is not a secret: it is a hash, and no token contains it. */
+function describe(grant: AdministeredGrant) {
+  const { revokedAt, expiresAt } = grant;
+  return {
+    id: grant.id,
+    user_id: grant.userId,
+    username: grant.username,
+    client_id: grant.clientId,
+    client_name: grant.clientName,
+    scope: grant.scope,
+    state: revokedAt ? 'revoked' : expiresAt.getTime() < Date.now() ? 'expired' : 'live',
+    created_at: grant.createdAt.toISOString(),
+    last_used_on: grant.lastUsedOn,
+    expires_at: expiresAt.toISOString(),
+    revoked_at: revokedAt?.toISOString() ?? null,
+  };
+}

@@ -1,0 +1,289 @@
+import { randomBytes } from 'node:crypto';
+import type { Readable } from 'node:stream';
+import { Injectable } from '@nestjs/common';
+import { ExternalUserStore } from '#database/user/external-user.store.js';
+import { hashPassword } from '#database/user/password.js';
+import { UserAccountStore } from '#database/user/user-account.store.js';
+import { DuplicateUserError } from '#database/user/user.js';
+import { UserStore } from '#database/user/user.store.js';
+import { AdministrationError } from '../administration.error.js';
+import { Announcer } from '../announcer.js';
+import { validated } from '../input.js';
+import { type Actor, type Change, type Page, pageOf } from '../operation.js';
+import { RunningServices } from '../running-services/running-services.js';
+import { type BadLine, type ImportCounts, UserImport } from './user-import.js';
+import { findUser, unknownUser } from './user-lookup.js';
+import { describe, describeDetails, type UserDetails, type UserView } from './user.description.js';
+import { NewUserDto, PasswordChangeDto, UserChangesDto, UserImportDto, UserListDto } from './user.dto.js';
+
+export interface CreatedUser {
+  readonly id: number;
+  readonly email: string;
+  readonly username: string;
+  readonly name: string;
+  readonly time_zone: string;
+  readonly locale: string | null;
+  /** Null if it was given. Stored nowhere. */
+  readonly password: string | null;
+}
+
+export interface ChangedPassword {
+  readonly id: number;
+  readonly username: string;
+  /** Null if it was given. Stored nowhere. */
+  readonly password: string | null;
+  readonly sessions_ended: boolean;
+}
+
+export interface DisabledUser {
+  readonly id: number;
+  readonly username: string;
+  readonly disabled: true;
+  /** The operator had already disabled the user. */
+  readonly disabled_before: boolean;
+  readonly revoked_grants: number;
+}
+
+export interface EnabledUser {
+  readonly id: number;
+  readonly username: string;
+  readonly disabled: boolean;
+  readonly disabled_before: boolean;
+  /** Who still disables the user. */
+  readonly disabled_by: readonly ('operator' | 'product')[];
+}
+
+export interface DeletedUser {
+  readonly id: number;
+  readonly username: string;
+  readonly deleted: true;
+  /** Another operation deleted the user in the meantime. */
+  readonly deleted_before: boolean;
+  readonly revoked_grants: number;
+}
+
+/** Methods take the email address, user name or external_id of a user, or `id:` and the id. */
+@Injectable()
+export class UserService {
+  constructor(
+    private readonly users: UserStore,
+    private readonly accounts: UserAccountStore,
+    private readonly external: ExternalUserStore,
+    private readonly services: RunningServices,
+    private readonly announcer: Announcer,
+  ) {}
+
+  /** Lists users in the order of their ids. */
+  async list(input: object = {}): Promise<Page<UserView, number>> {
+    const { limit, ...filter } = validated(UserListDto, input);
+    const found = await this.accounts.list({ ...filter, limit: limit + 1 });
+    return pageOf(found.map(describe), limit, (last) => last.id);
+  }
+
+  async find(login: string): Promise<UserDetails> {
+    const user = await findUser(this.accounts, login);
+    const details = await this.accounts.details(user.id);
+    if (!details) throw unknownUser(login);
+    return describeDetails(user, details);
+  }
+
+  /** @param input see `NewUserDto` */
+  async create(actor: Actor, input: object): Promise<Change<CreatedUser>> {
+    const { password: given, ...user } = validated(NewUserDto, input);
+    const password = given ?? generatePassword();
+    const { timeZone, locale = null, email, username, name } = user;
+    const zone = timeZone === undefined ? {} : { timeZone };
+    const passwordHash = await hashPassword(password);
+    const created = await this.users
+      .create({ email, username, name, passwordHash, locale, ...zone })
+      .catch((error: unknown) => {
+        throw error instanceof DuplicateUserError ? duplicate(error) : error;
+      });
+    return {
+      result: {
+        id: created.id,
+        email: created.email,
+        username: created.username,
+        name: created.name,
+        time_zone: created.timeZone,
+        locale: created.locale,
+        password: given === undefined ? password : null,
+      },
+      announced: this.announcer.recorded(actor, { type: 'user.created', user_id: created.id }),
+    };
+  }
+
+  /** @param input see `UserChangesDto` */
+  async update(
+    actor: Actor,
+    login: string,
+    input: object,
+  ): Promise<Change<{ readonly username: string; readonly locale: string | null }>> {
+    const { locale } = validated(UserChangesDto, input);
+    const { id, username } = await findUser(this.accounts, login);
+    if (!(await this.users.setLocale(id, locale))) throw unknownUser(login);
+    const detail = { locale };
+    return {
+      result: { username, locale },
+      announced: this.announcer.recorded(actor, { type: 'user.updated', user_id: id, detail }),
+    };
+  }
+
+  /** @param input see `PasswordChangeDto` */
+  async setPassword(actor: Actor, login: string, input: object = {}): Promise<Change<ChangedPassword>> {
+    const { password: given, endSessions } = validated(PasswordChangeDto, input);
+    const password = given ?? generatePassword();
+    const { id, username } = await findUser(this.accounts, login);
+    const hash = await hashPassword(password);
+    if (!(await this.accounts.setPassword(id, hash, endSessions))) throw unknownUser(login);
+    const untold = endSessions ? await this.services.sessionsEnded(id) : [];
+    const record = {
+      type: 'user.password_changed',
+      user_id: id,
+      detail: { sessions_ended: endSessions },
+    } as const;
+    return {
+      result: {
+        id,
+        username,
+        password: given === undefined ? password : null,
+        sessions_ended: endSessions,
+      },
+      announced: this.announcer.recorded(actor, record).then((warnings) => [...untold, ...warnings]),
+    };
+  }
+
+  /**
+   * Ends all sessions and grants of a user, and refuses new ones. Safe to repeat after a failure.
+   * @throws AdministrationError of the kind `incomplete` if the services do not answer
+   */
+  async disable(actor: Actor, login: string): Promise<Change<DisabledUser>> {
+    const { id, username } = await findUser(this.accounts, login);
+    const disabling = await this.accounts.disable(id);
+    if (!disabling) throw unknownUser(login);
+    const { first, revokedGrants } = disabling;
+    const record = {
+      type: 'user.disabled',
+      user_id: id,
+      detail: { revoked_grants: revokedGrants },
+    } as const;
+    const warnings = await this.announcer.revoked(
+      actor,
+      { user_id: id },
+      `${username} is disabled`,
+      record,
+      id,
+    );
+    return {
+      result: { id, username, disabled: true, disabled_before: !first, revoked_grants: revokedGrants },
+      announced: Promise.resolve(warnings),
+    };
+  }
+
+  /** Undoes `disable`. @param overrideProduct also if the product disabled the user */
+  async enable(actor: Actor, login: string, overrideProduct = false): Promise<Change<EnabledUser>> {
+    const { id, username } = await findUser(this.accounts, login);
+    const enabling = await this.accounts.enable(id, overrideProduct);
+    if (!enabling) throw unknownUser(login);
+    const { wasDisabled, disabledBy } = enabling;
+    return {
+      result: {
+        id,
+        username,
+        disabled: disabledBy.length > 0,
+        disabled_before: wasDisabled,
+        disabled_by: disabledBy,
+      },
+      announced: this.announcer.recorded(actor, {
+        type: 'user.enabled',
+        user_id: id,
+        detail: { disabled_by: disabledBy },
+      }),
+    };
+  }
+
+  /**
+   * Deletes a user, and ends all sessions and grants. After a failure the user is disabled, and the operation can be repeated.
+   * @throws AdministrationError of the kind `incomplete` if the services do not answer
+   */
+  async delete(actor: Actor, login: string): Promise<Change<DeletedUser>> {
+    const { id, username } = await findUser(this.accounts, login);
+    const warnings: string[] = [];
+    const applyAll = (state: string) =>
+      this.services.applyRevocations({ user_id: id }, `${username} ${state}`);
+    try {
+      const disabled = await this.accounts.disable(id);
+      if (disabled?.first)
+        warnings.push(...(await this.announcer.recorded(actor, { type: 'user.disabled', user_id: id })));
+      warnings.push(...(await this.services.sessionsEnded(id)));
+      await applyAll(disabled ? 'is disabled, and not deleted yet' : 'is deleted');
+      const deleted = await this.accounts.delete(id);
+      // Without name and email address: the audit trail outlives personal data.
+      if (deleted)
+        warnings.push(...(await this.announcer.recorded(actor, { type: 'user.deleted', user_id: id })));
+      // Nonzero if the user was enabled and granted access between the two steps.
+      if (deleted?.revokedGrants) await applyAll('is deleted');
+      const revokedGrants = (disabled?.revokedGrants ?? 0) + (deleted?.revokedGrants ?? 0);
+      return {
+        result: {
+          id,
+          username,
+          deleted: true,
+          deleted_before: deleted === null,
+          revoked_grants: revokedGrants,
+        },
+        announced: Promise.resolve(warnings),
+      };
+    } catch (error) {
+      if (error instanceof AdministrationError) error.warnings = warnings;
+      throw error;
+    }
+  }
+
+  /**
+   * Creates and updates users from CSV or JSON lines, in constant memory. Safe to repeat.
+   *
+   * @param input see `UserImportDto`
+   * @param report receives each line that is not imported
+   * @throws AdministrationError of the kind `incomplete` if it stops: repeat the operation, and it continues
+   */
+  async import(
+    actor: Actor,
+    stream: Readable,
+    input: object,
+    report: (bad: BadLine) => void,
+  ): Promise<Change<Readonly<ImportCounts>>> {
+    const { issuer = null, ...options } = validated(UserImportDto, input);
+    const users = new UserImport(this.external, { issuer, ...options }, report);
+    await users.run(stream).catch((cause: unknown) => {
+      if (cause instanceof AdministrationError) throw cause;
+      const message = `stopped after line ${users.lastLine}: ${(cause as Error).message}`;
+      throw new AdministrationError('incomplete', [{ id: 'import_stopped', message }], { cause });
+    });
+    const { created, updated, failed } = users.counts;
+    const hasChanged = !options.dryRun && created + updated > 0;
+    const detail = { created, updated, failed };
+    return {
+      result: users.counts,
+      announced: hasChanged
+        ? this.announcer.recorded(actor, { type: 'user.imported', detail })
+        : Promise.resolve([]),
+    };
+  }
+}
+
+/** 144 random bits, in characters that survive copying. */
+function generatePassword(): string {
+  return randomBytes(18).toString('base64url');
+}
+
+function duplicate({ fields }: DuplicateUserError): AdministrationError {
+  return new AdministrationError(
+    'conflict',
+    fields.map((field) => ({
+      id: 'user_exists',
+      field,
+      message: `‹${field}›: another user has this ${field} already; choose another one`,
+    })),
+  );
+}
