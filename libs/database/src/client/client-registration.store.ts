@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, IsNull, Not } from 'typeorm';
+import { DataSource, IsNull, Not, type Repository } from 'typeorm';
 import { ClientEntity, ClientLogoEntity, ClientSecretEntity } from './client.entity.js';
-import { writeClientLogo } from './client-logo.store.js';
-import { ensureSector } from './client.store.js';
+import { ensureSector, lockClient, writeClientLogo } from './client.statements.js';
+import { revokeOwned } from '../grant/grant-record.statements.js';
 import type { SigningAlgorithm } from '#oauth/openid/signing-keys.js';
 import type { ClientLinks, ClientLogo, LogoutUris, TokenRules } from './client.js';
 import type { ClientKeys, ClientType } from '#oauth/client.js';
@@ -29,12 +29,13 @@ export interface Deletion {
   readonly revokedGrants: number;
 }
 
-/** Grants per statement: keeps it below its timeout, and locks short. */
-const BATCH = 5_000;
-
 @Injectable()
 export class ClientRegistrationStore {
-  constructor(private readonly dataSource: DataSource) {}
+  private readonly clients: Repository<ClientEntity>;
+
+  constructor(private readonly dataSource: DataSource) {
+    this.clients = dataSource.getRepository(ClientEntity);
+  }
 
   /**
    * Changes a registration with the row locked, so that concurrent changes are serialized and none is lost. If `change` throws,
@@ -49,27 +50,12 @@ export class ClientRegistrationStore {
     ) => ChangedRegistration,
   ): Promise<ClientRegistration | null> {
     return this.dataSource.transaction(async (manager) => {
-      const current = await manager.findOne(ClientEntity, {
-        where: { clientId, deletedAt: IsNull() },
-        lock: { mode: 'for_no_key_update' },
-      });
+      const current = await lockClient(manager, clientId);
       if (!current) return null;
       const hasSecrets = await manager.existsBy(ClientSecretEntity, { clientId, revokedAt: IsNull() });
       const { logo, ...changed } = change(registrationOf(current), { type: current.type, hasSecrets });
-      const { redirectUris, scopes, optionalScopes, contacts, sector, postLogoutRedirectUris } = changed;
-      if (sector !== null) await ensureSector(manager, sector);
-      await manager.update(
-        ClientEntity,
-        { clientId },
-        {
-          ...changed,
-          redirectUris: [...redirectUris],
-          scopes: [...scopes],
-          optionalScopes: [...optionalScopes],
-          contacts: [...contacts],
-          postLogoutRedirectUris: [...postLogoutRedirectUris],
-        },
-      );
+      if (changed.sector !== null) await ensureSector(manager, changed.sector);
+      await manager.update(ClientEntity, { clientId }, changed);
       if (logo) await writeClientLogo(manager, clientId, logo);
       if (logo === null) await manager.delete(ClientLogoEntity, { clientId });
       return changed;
@@ -82,15 +68,12 @@ export class ClientRegistrationStore {
    * @returns false if nothing changed; null if the client is unknown or deleted
    */
   async setDisabled(clientId: string, disabled: boolean): Promise<boolean | null> {
-    const { affected } = await this.dataSource.manager.update(
-      ClientEntity,
+    const { affected } = await this.clients.update(
       { clientId, deletedAt: IsNull(), disabledAt: disabled ? IsNull() : Not(IsNull()) },
       { disabledAt: disabled ? () => 'now()' : null },
     );
     if (affected === 1) return true;
-    return (await this.dataSource.manager.existsBy(ClientEntity, { clientId, deletedAt: IsNull() }))
-      ? false
-      : null;
+    return (await this.clients.existsBy({ clientId })) ? false : null;
   }
 
   /**
@@ -100,12 +83,9 @@ export class ClientRegistrationStore {
    */
   async delete(clientId: string): Promise<Deletion | null> {
     const first = await this.dataSource.transaction(async (manager) => {
-      const { affected } = await manager.update(
-        ClientEntity,
-        { clientId, deletedAt: IsNull() },
-        { deletedAt: () => 'now()' },
-      );
-      if (affected !== 1 && !(await manager.existsBy(ClientEntity, { clientId }))) return null;
+      const { affected } = await manager.softDelete(ClientEntity, { clientId });
+      if (affected !== 1 && !(await manager.exists(ClientEntity, { where: { clientId }, withDeleted: true })))
+        return null;
       await manager.update(
         ClientSecretEntity,
         { clientId, revokedAt: IsNull() },
@@ -116,23 +96,8 @@ export class ClientRegistrationStore {
     });
     if (first === null) return null;
     let revokedGrants = 0;
-    for (;;) {
-      const batch = await this.revokeSomeGrants(clientId);
-      revokedGrants += batch;
-      if (batch < BATCH) return { first, revokedGrants };
-    }
-  }
-
-  /** Locks rows in id order, the common lock order. */
-  private async revokeSomeGrants(clientId: string): Promise<number> {
-    const [, revoked] = await this.dataSource.query<[unknown, number]>(
-      `WITH live AS (
-         SELECT id FROM grants WHERE client_id = $1 AND revoked_at IS NULL ORDER BY id LIMIT $2 FOR NO KEY UPDATE
-       )
-       UPDATE grants g SET revoked_at = now() FROM live WHERE g.id = live.id`,
-      [clientId, BATCH],
-    );
-    return revoked;
+    await revokeOwned(this.dataSource, { clientId }, (revoked) => (revokedGrants += revoked));
+    return { first, revokedGrants };
   }
 }
 

@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { DataSource, type EntityManager, IsNull } from 'typeorm';
-import { ClientEntity, ClientSecretEntity } from './client.entity.js';
+import { DataSource, type EntityManager, IsNull, type Repository } from 'typeorm';
+import { ClientSecretEntity } from './client.entity.js';
+import { lockClient } from './client.statements.js';
 import { hasKeys } from '#oauth/client.js';
 
 /** A live client secret, without its hash. */
@@ -34,7 +34,11 @@ const MAX_LIVE = 2;
  */
 @Injectable()
 export class ClientSecretStore {
-  constructor(private readonly dataSource: DataSource) {}
+  private readonly secrets: Repository<ClientSecretEntity>;
+
+  constructor(private readonly dataSource: DataSource) {
+    this.secrets = dataSource.getRepository(ClientSecretEntity);
+  }
 
   /** Oldest first. */
   list(clientId: string): Promise<SecretOutcome> {
@@ -43,7 +47,7 @@ export class ClientSecretStore {
 
   /** Keyed by client_id. */
   async listAll(): Promise<ReadonlyMap<string, readonly ClientSecretRecord[]>> {
-    const live = await this.dataSource.manager.find(ClientSecretEntity, {
+    const live = await this.secrets.find({
       where: { revokedAt: IsNull() },
       order: { createdAt: 'ASC', id: 'ASC' },
     });
@@ -57,12 +61,7 @@ export class ClientSecretStore {
   add(clientId: string, hash: Buffer): Promise<SecretOutcome> {
     return this.change(clientId, async (manager, live) => {
       if (live.length >= MAX_LIVE) return { outcome: 'two_live', live };
-      const added = manager.create(ClientSecretEntity, {
-        id: randomUUID(),
-        clientId,
-        hash,
-        lastUsedOn: null,
-      });
+      const added = manager.create(ClientSecretEntity, { clientId, hash, lastUsedOn: null });
       await manager.insert(ClientSecretEntity, added);
       return { outcome: 'done', live: [...live, toRecord(added)] };
     });
@@ -86,7 +85,7 @@ export class ClientSecretStore {
   async touch(uses: readonly { id: string; day: string }[]): Promise<void> {
     if (uses.length === 0) return;
     // Locks rows in id order, so that overlapping batches cannot deadlock.
-    await this.dataSource.query(
+    await this.secrets.query(
       `WITH uses AS (
          SELECT id, max(day) AS day FROM unnest($1::uuid[], $2::date[]) AS use (id, day) GROUP BY id
        ), moved AS (
@@ -105,10 +104,7 @@ export class ClientSecretStore {
     work: (manager: EntityManager, live: ClientSecretRecord[]) => Promise<SecretOutcome>,
   ): Promise<SecretOutcome> {
     return this.dataSource.transaction(async (manager) => {
-      const client = await manager.findOne(ClientEntity, {
-        where: { clientId, deletedAt: IsNull() },
-        lock: { mode: 'for_no_key_update' },
-      });
+      const client = await lockClient(manager, clientId);
       if (!client) return { outcome: 'unknown_client' };
       if (client.type === 'public') return { outcome: 'public_client' };
       if (hasKeys(client)) return { outcome: 'key_client' };

@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, type EntityManager, In, IsNull } from 'typeorm';
+import { Any, DataSource, type EntityManager, IsNull } from 'typeorm';
 import type { SigningAlgorithm } from '#oauth/openid/signing-keys.js';
-import { ensureSector } from './client.store.js';
-import { writeClientLogo } from './client-logo.store.js';
+import { ensureSector, writeClientLogo } from './client.statements.js';
 import { ClientEntity, ClientLogoEntity, ClientSecretEntity } from './client.entity.js';
 import type { ClientLinks, ClientLogo, LogoutUris, TokenRules } from './client.js';
 import type { ClientKeys, ClientType } from '#oauth/client.js';
@@ -79,10 +78,13 @@ export class ClientTransferStore {
       );
       if (!locked) return false;
       // Common lock order.
-      await manager.query(
-        'SELECT FROM clients WHERE client_id = ANY($1) ORDER BY client_id FOR NO KEY UPDATE',
-        [named.clientIds],
-      );
+      await manager.find(ClientEntity, {
+        select: { clientId: true },
+        where: { clientId: Any(named.clientIds) },
+        order: { clientId: 'ASC' },
+        withDeleted: true,
+        lock: { mode: 'for_no_key_update' },
+      });
       const known = await readKnown(manager, named);
       for (const client of decide(known))
         await writeClient(manager, client, known.clients.get(client.clientId) ?? null);
@@ -99,8 +101,9 @@ async function readKnown(
   const all = await manager.find(ClientEntity, {
     select: { clientId: true, name: true, deletedAt: true },
     order: { clientId: 'ASC' },
+    withDeleted: true,
   });
-  const secrets = await manager.find(ClientSecretEntity, { where: { id: In([...secretIds]) } });
+  const secrets = await manager.findBy(ClientSecretEntity, { id: Any(secretIds) });
   const named = new Set(clientIds);
   return {
     clients: new Map(clients.map((client) => [client.clientId, client])),
@@ -116,13 +119,9 @@ async function readKnown(
 }
 
 async function readClients(manager: EntityManager, ids?: readonly string[]): Promise<TransferredClient[]> {
-  const whose = ids && { clientId: In([...ids]) };
-  const clients = await manager.find(ClientEntity, {
-    where: { ...whose, deletedAt: IsNull() },
-  });
-  const secrets = await manager.find(ClientSecretEntity, {
-    where: { ...whose, revokedAt: IsNull() },
-  });
+  const whose = ids && { clientId: Any(ids) };
+  const clients = await manager.findBy(ClientEntity, { ...whose });
+  const secrets = await manager.findBy(ClientSecretEntity, { ...whose, revokedAt: IsNull() });
   const logos = await manager.find(ClientLogoEntity, {
     select: { clientId: true, mediaType: true, image: true },
     ...(whose && { where: whose }),
@@ -150,25 +149,17 @@ async function writeClient(
   { clientId, type, createdAt, disabled, secrets, logo, ...client }: TransferredClient,
   before: TransferredClient | null,
 ): Promise<void> {
-  const registration = {
-    ...client,
-    redirectUris: [...client.redirectUris],
-    scopes: [...client.scopes],
-    optionalScopes: [...client.optionalScopes],
-    contacts: [...client.contacts],
-    postLogoutRedirectUris: [...client.postLogoutRedirectUris],
-  };
   if (client.sector !== null) await ensureSector(manager, client.sector);
   const state =
     disabled === (before?.disabled ?? false) ? {} : { disabledAt: disabled ? () => 'now()' : null };
-  if (before) await manager.update(ClientEntity, { clientId }, { ...registration, ...state });
-  else await manager.insert(ClientEntity, { clientId, type, createdAt, ...registration, ...state });
+  if (before) await manager.update(ClientEntity, { clientId }, { ...client, ...state });
+  else await manager.insert(ClientEntity, { clientId, type, createdAt, ...client, ...state });
 
   const kept = new Set(secrets.map(({ id }) => id));
   const had = new Set(before?.secrets.map(({ id }) => id));
   const revoked = [...had].filter((id) => !kept.has(id));
   if (revoked.length > 0)
-    await manager.update(ClientSecretEntity, { id: In(revoked) }, { revokedAt: () => 'now()' });
+    await manager.update(ClientSecretEntity, { id: Any(revoked) }, { revokedAt: () => 'now()' });
   for (const { id, hash, createdAt: secretCreatedAt } of secrets)
     if (!had.has(id))
       await manager.insert(ClientSecretEntity, { id, clientId, hash, createdAt: secretCreatedAt });

@@ -1,16 +1,34 @@
-import { Column, CreateDateColumn, Entity, PrimaryColumn } from 'typeorm';
+import {
+  Column,
+  CreateDateColumn,
+  DeleteDateColumn,
+  Entity,
+  Index,
+  JoinColumn,
+  ManyToOne,
+  OneToMany,
+  OneToOne,
+  PrimaryColumn,
+  PrimaryGeneratedColumn,
+  type Relation,
+} from 'typeorm';
 import type { ClientType } from '#oauth/client.js';
 import type { SigningAlgorithm } from '#oauth/openid/signing-keys.js';
 import type { ClientJwkSet } from '#oauth/client-assertion/client-keys.js';
 import type { LogoMediaType } from './client.js';
 
 @Entity('client_secrets')
+@Index('client_secrets_client', ['clientId'])
 export class ClientSecretEntity {
-  @PrimaryColumn({ type: 'uuid' })
+  @PrimaryGeneratedColumn('uuid')
   id: string;
 
   @Column({ name: 'client_id', type: 'text' })
   clientId: string;
+
+  @ManyToOne(() => ClientEntity, ({ secrets }) => secrets, { onDelete: 'CASCADE' })
+  @JoinColumn({ name: 'client_id', foreignKeyConstraintName: 'client_secrets_client_id_fkey' })
+  client?: Relation<ClientEntity>;
 
   @Column({ type: 'bytea' })
   hash: Buffer;
@@ -26,9 +44,14 @@ export class ClientSecretEntity {
 }
 
 @Entity('client_logos')
+@Index('client_logos_digest', ['digest'])
 export class ClientLogoEntity {
   @PrimaryColumn({ name: 'client_id', type: 'text' })
   clientId: string;
+
+  @OneToOne(() => ClientEntity, ({ logo }) => logo, { onDelete: 'CASCADE' })
+  @JoinColumn({ name: 'client_id', foreignKeyConstraintName: 'client_logos_client_id_fkey' })
+  client?: Relation<ClientEntity>;
 
   /** Hexadecimal SHA-256 of the image, part of its URL. */
   @Column({ type: 'text' })
@@ -53,6 +76,7 @@ export class SubjectSectorEntity {
 }
 
 @Entity('clients')
+@Index('clients_disabled', ['clientId'], { where: 'disabled_at IS NOT NULL' })
 export class ClientEntity {
   @PrimaryColumn({ name: 'client_id', type: 'text' })
   clientId: string;
@@ -64,7 +88,7 @@ export class ClientEntity {
   type: ClientType;
 
   @Column({ name: 'redirect_uris', type: 'text', array: true })
-  redirectUris: string[];
+  redirectUris: readonly string[];
 
   @Column({ name: 'require_par', type: 'boolean', default: false })
   requirePar: boolean;
@@ -73,10 +97,10 @@ export class ClientEntity {
   requireState: boolean;
 
   @Column({ type: 'text', array: true, default: () => `'{profile:read}'` })
-  scopes: string[];
+  scopes: readonly string[];
 
   @Column({ name: 'optional_scopes', type: 'text', array: true, default: () => `'{}'` })
-  optionalScopes: string[];
+  optionalScopes: readonly string[];
 
   @Column({ name: 'first_party', type: 'boolean', default: false })
   firstParty: boolean;
@@ -89,8 +113,12 @@ export class ClientEntity {
   @Column({ type: 'text', nullable: true })
   sector: string | null;
 
+  @ManyToOne(() => SubjectSectorEntity)
+  @JoinColumn({ name: 'sector', foreignKeyConstraintName: 'clients_sector_fkey' })
+  subjectSector?: SubjectSectorEntity | null;
+
   @Column({ name: 'post_logout_redirect_uris', type: 'text', array: true, default: () => `'{}'` })
-  postLogoutRedirectUris: string[];
+  postLogoutRedirectUris: readonly string[];
 
   @Column({ name: 'backchannel_logout_uri', type: 'text', nullable: true })
   backchannelLogoutUri: string | null;
@@ -102,7 +130,7 @@ export class ClientEntity {
   policyUri: string | null;
 
   @Column({ type: 'text', array: true, default: () => `'{}'` })
-  contacts: string[];
+  contacts: readonly string[];
 
   /** `json`, not `jsonb`, which would change the order of the members. */
   @Column({ type: 'json', nullable: true })
@@ -126,15 +154,13 @@ export class ClientEntity {
   @Column({ name: 'disabled_at', type: 'timestamptz', nullable: true })
   disabledAt: Date | null;
 
-  @Column({ name: 'deleted_at', type: 'timestamptz', nullable: true })
+  /** TypeORM leaves deleted clients out of every query without `withDeleted`. */
+  @DeleteDateColumn({ name: 'deleted_at', type: 'timestamptz' })
   deletedAt: Date | null;
 
-  /** Set by the store's join, which excludes revoked secrets. */
+  @OneToMany(() => ClientSecretEntity, ({ client }) => client)
   secrets?: ClientSecretEntity[];
 
-  /** Set by the store's join. */
-  subjectSector?: SubjectSectorEntity | null;
-
-  /** Set by the store's join. */
+  @OneToOne(() => ClientLogoEntity, ({ client }) => client)
   logo?: ClientLogoEntity | null;
 }

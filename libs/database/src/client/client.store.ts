@@ -1,9 +1,8 @@
-import { randomBytes, randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { DataSource, type EntityManager, IsNull, Not, type SelectQueryBuilder } from 'typeorm';
+import { DataSource, IsNull, Not, type Repository, type SelectQueryBuilder } from 'typeorm';
 import type { SigningAlgorithm } from '#oauth/openid/signing-keys.js';
-import { ClientEntity, ClientLogoEntity, ClientSecretEntity, SubjectSectorEntity } from './client.entity.js';
-import { writeClientLogo } from './client-logo.store.js';
+import { ClientEntity, ClientSecretEntity } from './client.entity.js';
+import { ensureSector, writeClientLogo } from './client.statements.js';
 import {
   type ClientLinks,
   type ClientLogo,
@@ -58,23 +57,24 @@ export interface ClientFilter {
 /** Deleted clients are never returned. */
 @Injectable()
 export class ClientStore {
-  constructor(private readonly dataSource: DataSource) {}
+  private readonly clients: Repository<ClientEntity>;
+
+  constructor(private readonly dataSource: DataSource) {
+    this.clients = dataSource.getRepository(ClientEntity);
+  }
 
   /** Finds a client with its live secrets, in one query. */
   async find(clientId: string): Promise<ClientWithSecrets | null> {
     if (!isClientId(clientId)) return null;
-    const found = await this.withLiveSecrets().andWhere('client.clientId = :clientId', { clientId }).getOne();
+    const found = await this.withLiveSecrets().where({ clientId }).getOne();
     return found && toClient(found);
   }
 
   /** Returns the id of the client with this identifier, else of all clients with this name, oldest first. */
   async identify(idOrName: string): Promise<string[]> {
-    const found = await this.dataSource.manager.find(ClientEntity, {
+    const found = await this.clients.find({
       select: { clientId: true },
-      where: [
-        { clientId: idOrName, deletedAt: IsNull() },
-        { name: idOrName, deletedAt: IsNull() },
-      ],
+      where: [{ clientId: idOrName }, { name: idOrName }],
       order: { createdAt: 'ASC', clientId: 'ASC' },
     });
     const ids = found.map(({ clientId }) => clientId);
@@ -116,9 +116,10 @@ export class ClientStore {
    * tokens must stay blocked.
    */
   async listDisabled(): Promise<string[]> {
-    const found = await this.dataSource.manager.find(ClientEntity, {
+    const found = await this.clients.find({
       select: { clientId: true },
       where: { disabledAt: Not(IsNull()) },
+      withDeleted: true,
     });
     return found.map(({ clientId }) => clientId);
   }
@@ -154,18 +155,16 @@ export class ClientStore {
         clientId,
         name,
         type,
-        redirectUris: [...redirectUris],
-        scopes: [...scopes],
-        optionalScopes: [...optionalScopes],
+        redirectUris,
+        scopes,
+        optionalScopes,
         requirePar,
         requireState,
         firstParty,
         idTokenAlg,
         sector,
-        postLogoutRedirectUris: [...logoutUris.postLogoutRedirectUris],
-        backchannelLogoutUri: logoutUris.backchannelLogoutUri,
+        ...logoutUris,
         ...links,
-        contacts: [...links.contacts],
         ...keys,
         ...rules,
         disabledAt: null,
@@ -175,9 +174,7 @@ export class ClientStore {
         throw violatedConstraint(error) === 'clients_pkey' ? new DuplicateClientError(clientId) : error;
       });
       if (secretHash) {
-        client.secrets = [
-          manager.create(ClientSecretEntity, { id: randomUUID(), clientId, hash: secretHash }),
-        ];
+        client.secrets = [manager.create(ClientSecretEntity, { clientId, hash: secretHash })];
         await manager.insert(ClientSecretEntity, client.secrets);
       }
       const digest = logo ? await writeClientLogo(manager, clientId, logo) : null;
@@ -186,35 +183,12 @@ export class ClientStore {
   }
 
   private withLiveSecrets(): SelectQueryBuilder<ClientEntity> {
-    return this.dataSource
-      .createQueryBuilder(ClientEntity, 'client')
-      .leftJoinAndMapMany(
-        'client.secrets',
-        ClientSecretEntity,
-        'secret',
-        'secret.clientId = client.clientId AND secret.revokedAt IS NULL',
-      )
-      .leftJoinAndMapOne('client.logo', ClientLogoEntity, 'logo', 'logo.clientId = client.clientId')
-      .leftJoinAndMapOne(
-        'client.subjectSector',
-        SubjectSectorEntity,
-        'subjectSector',
-        'subjectSector.sector = client.sector',
-      )
-      .where('client.deletedAt IS NULL');
+    return this.clients
+      .createQueryBuilder('client')
+      .leftJoinAndSelect('client.secrets', 'secret', 'secret.revokedAt IS NULL')
+      .leftJoinAndSelect('client.logo', 'logo')
+      .leftJoinAndSelect('client.subjectSector', 'subjectSector');
   }
-}
-
-/** Returns the sector with its key, which is made once and never changes. */
-export async function ensureSector(manager: EntityManager, sector: string): Promise<SubjectSectorEntity> {
-  await manager
-    .createQueryBuilder()
-    .insert()
-    .into(SubjectSectorEntity)
-    .values({ sector, key: randomBytes(32) })
-    .orIgnore()
-    .execute();
-  return manager.findOneByOrFail(SubjectSectorEntity, { sector });
 }
 
 function toClient(entity: ClientEntity): ClientWithSecrets {

@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
+import { GrantRecordEntity } from '../grant/grant-record.entity.js';
+import { ClientEntity } from './client.entity.js';
 
 /** A client that learns of the end of a session (Back-Channel Logout 1.0 2.3). */
 export interface LogoutRecipient {
@@ -7,29 +9,39 @@ export interface LogoutRecipient {
   readonly userId: number;
 }
 
-/** The client has an address, and an ID token of the session. A grant also counts after its end, because the ID token remains. */
-const INFORMED = `c.backchannel_logout_uri IS NOT NULL AND c.deleted_at IS NULL AND c.disabled_at IS NULL
-  AND g.session IS NOT NULL AND 'openid' = ANY (string_to_array(g.scope, ' '))`;
+/** The client has an address. */
+const INFORMED = 'client.backchannelLogoutUri IS NOT NULL AND client.disabledAt IS NULL';
+/** The client has an ID token of the session. A grant also counts after its end, because the ID token remains. */
+const HAS_ID_TOKEN = `grant.session IS NOT NULL AND 'openid' = ANY (string_to_array(grant.scope, ' '))`;
 
 @Injectable()
 export class LogoutRecipientStore {
   constructor(private readonly dataSource: DataSource) {}
 
   ofSession(session: string): Promise<LogoutRecipient[]> {
-    return this.dataSource.query<LogoutRecipient[]>(
-      `SELECT DISTINCT g.client_id AS "clientId", g.user_id AS "userId"
-       FROM grants g JOIN clients c USING (client_id) WHERE g.session = $1 AND ${INFORMED}`,
-      [session],
-    );
+    return this.dataSource
+      .createQueryBuilder(GrantRecordEntity, 'grant')
+      .innerJoin('grant.client', 'client', INFORMED)
+      .select('grant.clientId', 'clientId')
+      .addSelect('grant.userId', 'userId')
+      .distinct()
+      .where({ session })
+      .andWhere(HAS_ID_TOKEN)
+      .getRawMany();
   }
 
   /** Also finds the clients of a deleted user, whose grants are still recorded. */
-  ofUser(userId: number): Promise<LogoutRecipient[]> {
-    return this.dataSource.query<LogoutRecipient[]>(
-      `SELECT c.client_id AS "clientId", $1::integer AS "userId" FROM clients c
-       WHERE c.backchannel_logout_uri IS NOT NULL
-         AND EXISTS (SELECT FROM grants g WHERE g.user_id = $1 AND g.client_id = c.client_id AND ${INFORMED})`,
-      [userId],
-    );
+  async ofUser(userId: number): Promise<LogoutRecipient[]> {
+    const grants = this.dataSource
+      .createQueryBuilder(GrantRecordEntity, 'grant')
+      .where('grant.userId = :userId AND grant.clientId = client.clientId', { userId })
+      .andWhere(HAS_ID_TOKEN);
+    const found = await this.dataSource
+      .createQueryBuilder(ClientEntity, 'client')
+      .select('client.clientId')
+      .where(INFORMED)
+      .andWhereExists(grants)
+      .getMany();
+    return found.map(({ clientId }) => ({ clientId, userId }));
   }
 }

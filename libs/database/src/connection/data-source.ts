@@ -19,6 +19,7 @@ import { GrantRecordEntity } from '../grant/grant-record.entity.js';
 import { CreateSchema1795219200000 } from '../migrations/1795219200000-create-schema.js';
 import { ResourceServerEntity } from '../resource-server/resource-server.entity.js';
 import { TokenKeyEntity } from '../token-key/token-key.entity.js';
+import { DeletedIdentityEntity } from '../user/deleted-identity.entity.js';
 import { UserEntity } from '../user/user.entity.js';
 import { databaseUnavailable, isTransient, translateOutage } from './errors.js';
 import { FailFastClient } from './fail-fast-client.js';
@@ -76,6 +77,7 @@ export function databaseDataSource(
       ClientLogoEntity,
       SubjectSectorEntity,
       UserEntity,
+      DeletedIdentityEntity,
       GrantRecordEntity,
       ResourceServerEntity,
       TokenKeyEntity,

@@ -1,6 +1,19 @@
-import { Column, CreateDateColumn, Entity, PrimaryColumn } from 'typeorm';
+import { Column, CreateDateColumn, Entity, Index, JoinColumn, ManyToOne, PrimaryColumn } from 'typeorm';
+import { ClientEntity } from '../client/client.entity.js';
+import { UserEntity } from '../user/user.entity.js';
 
 @Entity('grants')
+@Index('grants_user', ['userId', 'expiresAt'])
+@Index('grants_client', ['clientId'])
+@Index('grants_session', ['session'], { where: 'session IS NOT NULL' })
+@Index('grants_user_client', ['userId', 'clientId', 'createdAt'])
+@Index('grants_live', ['userId', 'clientId', 'createdAt'], { where: 'revoked_at IS NULL' })
+@Index('grants_revocation_outstanding', ['revokedAt', 'id'], {
+  where: 'revoked_at IS NOT NULL AND revocation_applied_at IS NULL',
+})
+@Index('grants_revocation_applied', ['revocationAppliedAt', 'id'], {
+  where: 'revocation_applied_at IS NOT NULL',
+})
 export class GrantRecordEntity {
   @PrimaryColumn({ type: 'text' })
   id: string;
@@ -8,8 +21,17 @@ export class GrantRecordEntity {
   @Column({ name: 'user_id', type: 'integer' })
   userId: number;
 
+  /** Null after the user's deletion. Without a foreign key, because the grant's record must remain to revoke its tokens. */
+  @ManyToOne(() => UserEntity, { createForeignKeyConstraints: false })
+  @JoinColumn({ name: 'user_id' })
+  user: UserEntity | null;
+
   @Column({ name: 'client_id', type: 'text' })
   clientId: string;
+
+  @ManyToOne(() => ClientEntity, { onDelete: 'RESTRICT' })
+  @JoinColumn({ name: 'client_id', foreignKeyConstraintName: 'grants_client_id_fkey' })
+  client: ClientEntity;
 
   @Column({ type: 'text' })
   scope: string;

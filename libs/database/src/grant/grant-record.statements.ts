@@ -1,4 +1,7 @@
-import type { EntityManager } from 'typeorm';
+import { Any, type DataSource, type EntityManager, IsNull } from 'typeorm';
+import { ClientEntity } from '../client/client.entity.js';
+import { UserEntity } from '../user/user.entity.js';
+import { GrantRecordEntity } from './grant-record.entity.js';
 
 export interface NewGrantRecord {
   id: string;
@@ -17,6 +20,18 @@ export interface NewGrantRecord {
   /** Recorded without asking the user again: requires that live grants to the client still cover every scope for every API. */
   continuesConsent?: boolean;
 }
+
+/** Selects grants of a user, to a client, or both. */
+export interface GrantOwner {
+  readonly userId?: number | undefined;
+  readonly clientId?: string | undefined;
+}
+
+/** Condition on grants for a QueryBuilder. */
+export const LIVE = 'grant.revokedAt IS NULL AND grant.expiresAt > now()';
+
+/** Independent of the server's default: statements after a lock must see what its previous holder committed. */
+export const ISOLATION_LEVEL = 'READ COMMITTED';
 
 /** A user's live grants to one client; the next one revokes the oldest (docs/adr/0029). */
 export const MAX_LIVE_GRANTS = 200;
@@ -150,4 +165,59 @@ export async function revokeGrants(
     for (const { id } of revoked) ids.push(id);
     if (revoked.length < BATCH) return ids;
   }
+}
+
+/** Locks a user, if it exists, until the transaction ends. */
+export async function lockUser(manager: EntityManager, id: number): Promise<void> {
+  await manager.findOne(UserEntity, {
+    select: { id: true },
+    where: { id },
+    lock: { mode: 'for_no_key_update' },
+  });
+}
+
+/** The given criteria only: TypeORM rejects undefined ones. */
+export function ownedBy({ userId, clientId }: GrantOwner): { userId?: number; clientId?: string } {
+  return { ...(userId !== undefined && { userId }), ...(clientId !== undefined && { clientId }) };
+}
+
+/**
+ * Revokes every selected grant, including one that is being recorded concurrently, and expired ones, because a recent use may
+ * not be recorded yet. Each batch is a transaction: calling this again continues an interrupted call.
+ * @param onBatch receives the number of grants revoked by each batch
+ */
+export async function revokeOwned(
+  dataSource: DataSource,
+  owner: GrantOwner,
+  onBatch: (revoked: number) => void,
+): Promise<void> {
+  let revoked: number;
+  do {
+    revoked = await dataSource.transaction(ISOLATION_LEVEL, (manager) => revokeBatch(manager, owner));
+    onBatch(revoked);
+  } while (revoked === BATCH);
+}
+
+/** Locks client, user and grants in the common lock order, and so waits for grants that are being recorded. */
+async function revokeBatch(manager: EntityManager, owner: GrantOwner): Promise<number> {
+  const { userId, clientId } = owner;
+  const lock = { mode: 'for_no_key_update' } as const;
+  if (clientId !== undefined)
+    await manager.findOne(ClientEntity, {
+      select: { clientId: true },
+      where: { clientId },
+      withDeleted: true,
+      lock,
+    });
+  if (userId !== undefined) await lockUser(manager, userId);
+  const live = await manager.find(GrantRecordEntity, {
+    select: { id: true },
+    where: { ...ownedBy(owner), revokedAt: IsNull() },
+    order: { id: 'ASC' },
+    take: BATCH,
+    lock,
+  });
+  const ids = live.map(({ id }) => id);
+  await manager.update(GrantRecordEntity, { id: Any(ids) }, { revokedAt: () => 'now()' });
+  return ids.length;
 }

@@ -3,7 +3,9 @@ import { DataSource, IsNull, type Repository } from 'typeorm';
 import { GrantRecordEntity } from './grant-record.entity.js';
 import {
   BATCH,
+  ISOLATION_LEVEL,
   LOCK_CLIENT_AND_USER,
+  lockUser,
   type NewGrantRecord,
   recordGrant,
   revokeGrants,
@@ -44,8 +46,6 @@ export interface RecordedRevocation {
 }
 
 const PAGE = 500;
-/** Independent of the server's default: statements after a lock must see what its previous holder committed. */
-const ISOLATION_LEVEL = 'READ COMMITTED';
 
 /** Uses the database's clock, so that replicas need not synchronize theirs. */
 @Injectable()
@@ -127,12 +127,12 @@ export class GrantRecordStore {
    * caller marks it. A revocation committed during the call is left to the next one.
    */
   async *revocationsToApply(since: number, until: number): AsyncGenerator<RecordedRevocation[], void, void> {
-    const outstanding = 'revoked_at IS NOT NULL AND revocation_applied_at IS NULL';
-    for await (const ids of this.pages('revoked_at', outstanding, []))
+    const outstanding = 'grant.revokedAt IS NOT NULL AND grant.revocationAppliedAt IS NULL';
+    for await (const ids of this.pages('revokedAt', outstanding))
       yield ids.map((id) => ({ id, isApplied: false }));
-    const recent = `revocation_applied_at >= to_timestamp($3::float8 / 1000)
-                AND revocation_applied_at < to_timestamp($4::float8 / 1000)`;
-    for await (const ids of this.pages('revocation_applied_at', recent, [since, until]))
+    const recent = `grant.revocationAppliedAt >= to_timestamp(:since::float8 / 1000)
+                AND grant.revocationAppliedAt < to_timestamp(:until::float8 / 1000)`;
+    for await (const ids of this.pages('revocationAppliedAt', recent, { since, until }))
       yield ids.map((id) => ({ id, isApplied: true }));
   }
 
@@ -153,14 +153,14 @@ export class GrantRecordStore {
    * revoked in the last day, because a recent use may not be recorded.
    */
   async revokedOf(whose: { clientId: string } | { userId: number }): Promise<string[]> {
-    const [column, value] = 'clientId' in whose ? ['client_id', whose.clientId] : ['user_id', whose.userId];
-    // Raw SQL: creating 100,000 entities would block the event loop for a quarter of a second.
-    const found = await this.dataSource.query<{ id: string }[]>(
-      `SELECT id FROM grants
-       WHERE ${column} = $1 AND revoked_at IS NOT NULL
-         AND (expires_at > now() OR revoked_at > now() - interval '1 day')`,
-      [value],
-    );
+    // Raw rows: creating 100,000 entities would block the event loop for a quarter of a second.
+    const found = await this.grants
+      .createQueryBuilder('grant')
+      .select('grant.id', 'id')
+      .where(whose)
+      .andWhere('grant.revokedAt IS NOT NULL')
+      .andWhere("(grant.expiresAt > now() OR grant.revokedAt > now() - interval '1 day')")
+      .getRawMany<{ id: string }>();
     return found.map(({ id }) => id);
   }
 
@@ -189,20 +189,24 @@ export class GrantRecordStore {
     );
   }
 
-  /** Yields ids of grants in descending order of `time`; in `condition`, $1 and $2 are the end of the previous page. */
+  /** Yields ids of grants in descending order of `time`. */
   private async *pages(
-    time: 'revoked_at' | 'revocation_applied_at',
+    time: 'revokedAt' | 'revocationAppliedAt',
     condition: string,
-    values: readonly number[],
+    values: Readonly<Record<string, number>> = {},
   ): AsyncGenerator<string[], void, void> {
     for (let last = { id: '', at: 'infinity' }; ;) {
-      // Text, because a Date has no microseconds.
-      const page = await this.dataSource.query<{ id: string; at: string }[]>(
-        `SELECT id, ${time}::text AS at FROM grants
-         WHERE ${condition} AND (${time}, id) < ($1::timestamptz, $2)
-         ORDER BY ${time} DESC, id DESC LIMIT ${PAGE}`,
-        [last.at, last.id, ...values],
-      );
+      const page = await this.grants
+        .createQueryBuilder('grant')
+        .select('grant.id', 'id')
+        // Text, because a Date has no microseconds.
+        .addSelect(`CAST(grant.${time} AS text)`, 'at')
+        .where(condition, values)
+        .andWhere(`(grant.${time}, grant.id) < (:at::timestamptz, :id)`, last)
+        .orderBy(`grant.${time}`, 'DESC')
+        .addOrderBy('grant.id', 'DESC')
+        .limit(PAGE)
+        .getRawMany<{ id: string; at: string }>();
       if (page.length > 0) yield page.map(({ id }) => id);
       const end = page.at(-1);
       if (!end || page.length < PAGE) return;
@@ -225,7 +229,7 @@ export class GrantRecordStore {
 
   private revokeWhere(whose: string, values: readonly [userId: number, ...unknown[]]): Promise<string[]> {
     return this.dataSource.transaction(ISOLATION_LEVEL, async (manager) => {
-      await manager.query('SELECT id FROM users WHERE id = $1 FOR NO KEY UPDATE', [values[0]]);
+      await lockUser(manager, values[0]);
       return revokeGrants(manager, whose, values);
     });
   }

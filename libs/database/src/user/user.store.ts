@@ -91,6 +91,9 @@ const PROFILE = `
     organization_id AS "organizationId"
   FROM users u WHERE id = $1`;
 
+/** Ends every session of a user. */
+export const NEXT_GENERATION = { sessionGeneration: () => 'session_generation + 1' };
+
 type ClaimsRow = { readonly [Name in ClaimName]: string | boolean | null };
 
 /** OpenID Connect Core 5.1. */
@@ -186,24 +189,17 @@ export class UserStore {
 
   /** @returns the new session generation */
   async endSessions(id: number): Promise<number> {
-    const [rows] = await this.users.query<[{ generation: number }[], number]>(
-      `UPDATE users SET session_generation = session_generation + 1 WHERE id = $1
-       RETURNING session_generation AS generation`,
-      [id],
-    );
-    const [row] = rows;
+    const { raw } = await this.users.update({ id }, NEXT_GENERATION, { returning: ['sessionGeneration'] });
+    const [row] = raw as { session_generation: number }[];
     if (!row) throw new Error(`there is no user ${id}`);
-    return row.generation;
+    return row.session_generation;
   }
 
   /** @returns the user's id; null if the user does not exist */
   async endSessionsOf({ issuer, externalId }: Identity): Promise<number | null> {
-    const [rows] = await this.users.query<[{ id: number }[], number]>(
-      `UPDATE users SET session_generation = session_generation + 1 WHERE issuer = $1 AND external_id = $2
-       RETURNING id`,
-      [issuer, externalId],
-    );
-    return rows[0]?.id ?? null;
+    const { raw } = await this.users.update({ issuer, externalId }, NEXT_GENERATION, { returning: ['id'] });
+    const [row] = raw as { id: number }[];
+    return row?.id ?? null;
   }
 
   /** PostgreSQL reports only the first violated index; the operator should see all conflicts. */
@@ -238,6 +234,6 @@ export function toUser(entity: UserEntity): User {
     externalId: entity.externalId ?? null,
     locale: entity.locale ?? null,
     sessionGeneration: entity.sessionGeneration,
-    disabled: (entity.operatorDisabledAt ?? entity.productDisabledAt ?? null) !== null,
+    disabled: (entity.disabledAt ?? null) !== null,
   };
 }

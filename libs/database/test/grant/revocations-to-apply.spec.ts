@@ -92,7 +92,7 @@ describe('revocations to apply', () => {
   });
 
   it('uses indexes instead of scanning all grants', async () => {
-    const { database, grants } = fixture;
+    const { database } = fixture;
     const ids = await revoked(MANY, 1000);
     await database.dataSource.query(
       'UPDATE grants SET revocation_applied_at = revoked_at WHERE id = ANY($1)',
@@ -105,15 +105,10 @@ describe('revocations to apply', () => {
       [fixture.mine, fixture.one, MANY],
     );
     await database.dataSource.query('ANALYZE grants');
-    const now = await grants.databaseTime();
-    const statements = await database.statementsOf(() => pages(65_000));
+    const statements = await database.statementsWithValuesOf(() => pages(65_000));
     const plans = [];
-    for (const statement of statements.filter((text) => text.includes('LIMIT'))) {
-      const values = statement.includes('$3') ? ['infinity', '', now - 65_000, now] : ['infinity', ''];
-      const plan = await database.dataSource.query<{ 'QUERY PLAN': string }[]>(
-        `EXPLAIN ${statement}`,
-        values,
-      );
+    for (const { text, values } of statements.filter((statement) => statement.text.includes('LIMIT'))) {
+      const plan = await database.dataSource.query<{ 'QUERY PLAN': string }[]>(`EXPLAIN ${text}`, values);
       plans.push(plan.map((line) => line['QUERY PLAN']).join('\n'));
     }
     expect(plans[0]).toMatch(/Scan.* using grants_revocation_outstanding on grants/);
