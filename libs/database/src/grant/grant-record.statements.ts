@@ -1,5 +1,5 @@
 import { Any, type DataSource, type EntityManager, IsNull } from 'typeorm';
-import { ClientEntity } from '../client/client.entity.js';
+import { lockClient } from '../client/client.statements.js';
 import { UserEntity } from '../user/user.entity.js';
 import { GrantRecordEntity } from './grant-record.entity.js';
 
@@ -201,21 +201,14 @@ export async function revokeOwned(
 /** Locks client, user and grants in the common lock order, and so waits for grants that are being recorded. */
 async function revokeBatch(manager: EntityManager, owner: GrantOwner): Promise<number> {
   const { userId, clientId } = owner;
-  const lock = { mode: 'for_no_key_update' } as const;
-  if (clientId !== undefined)
-    await manager.findOne(ClientEntity, {
-      select: { clientId: true },
-      where: { clientId },
-      withDeleted: true,
-      lock,
-    });
+  if (clientId !== undefined) await lockClient(manager, clientId);
   if (userId !== undefined) await lockUser(manager, userId);
   const live = await manager.find(GrantRecordEntity, {
     select: { id: true },
     where: { ...ownedBy(owner), revokedAt: IsNull() },
     order: { id: 'ASC' },
     take: BATCH,
-    lock,
+    lock: { mode: 'for_no_key_update' },
   });
   const ids = live.map(({ id }) => id);
   await manager.update(GrantRecordEntity, { id: Any(ids) }, { revokedAt: () => 'now()' });
