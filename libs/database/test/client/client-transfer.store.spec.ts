@@ -11,8 +11,8 @@ describe('ClientTransferStore', () => {
 
   // Prepared statements are limited by the number of texts.
   it('sends the same statements for any number of clients', async () => {
-    const { client } = people(database.dataSource);
-    const clientIds = [await client(), await client(), await client()];
+    const fixture = people(database.dataSource);
+    const clientIds = [await fixture.client(), await fixture.client(), await fixture.client()];
     const store = new ClientTransferStore(database.dataSource);
     const statements = (count: number) =>
       database.statementsOf(() => {
