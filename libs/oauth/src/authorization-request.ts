@@ -153,11 +153,11 @@ export function checkAuthorizationRequest(
   const redirectUri = checkRedirectUri(parameters, client);
   try {
     if (pushRequired) throw mustBePushed();
-    const isAuthentication = isAuthenticationRequest(parameters, scopes);
+    const isAuthentication = isAuthenticationRequest(parameters, client, scopes);
     // First: the request object may contain the other parameters.
     if (isAuthentication) checkRequestObject(parameters);
     const state = checkState(parameters, client);
-    checkResponseType(parameters, isAuthentication);
+    checkResponseType(parameters, isAuthentication && requestedScope(parameters).length > 0);
     const responseMode = checkResponseMode(parameters, redirectUri);
     const challenge = checkPkce(parameters, client);
     const jkt = checkDpopKey(parameters);
@@ -191,9 +191,25 @@ export function redirectable(error: OAuthError, parameters: Parameters, client: 
   }
 }
 
-/** OpenID Connect Core 3.1.2.1: an authentication request has the scope `openid`. */
-export function isAuthenticationRequest(parameters: Parameters, catalogue: ScopeCatalogue): boolean {
-  return catalogue.has(OPENID) && scopeTokens(readParameter(parameters, 'scope') ?? '').includes(OPENID);
+/** OpenID Connect Core 3.1.2.1: an authentication request has the scope `openid`, perhaps by default. */
+export function isAuthenticationRequest(
+  parameters: Parameters,
+  client: OAuthClient,
+  catalogue: ScopeCatalogue,
+): boolean {
+  const requested = requestedScope(parameters);
+  const scope = requested.length > 0 ? requested : defaultScope(client, catalogue);
+  return catalogue.has(OPENID) && scope.includes(OPENID);
+}
+
+function requestedScope(parameters: Parameters): string[] {
+  return scopeTokens(readParameter(parameters, 'scope') ?? '');
+}
+
+/** Without `scope` (RFC 6749 3.3): the catalogue's defaults that the client is registered for, else all of its registered scopes. */
+function defaultScope({ scopes }: OAuthClient, catalogue: ScopeCatalogue): readonly string[] {
+  const defaults = catalogue.defaults.filter((token) => scopes.includes(token));
+  return defaults.length > 0 ? defaults : scopes.filter((token) => catalogue.has(token));
 }
 
 const NOT_AUTHENTICATION = { nonce: null, claims: null, idTokenHint: null } as const;
@@ -279,13 +295,13 @@ function ifValid<T>(read: () => T): T | undefined {
 
 /**
  * RFC 6749 4.1.1: "Value MUST be set to code". Known deviation: defaults to code, because the specification has no
- * response_type; required in authentication requests (OpenID Connect Core 3.1.2.1).
+ * response_type; required if the request names the scope `openid` (OpenID Connect Core 3.1.2.1).
  */
-function checkResponseType(parameters: Parameters, isAuthentication: boolean): void {
+function checkResponseType(parameters: Parameters, isRequired: boolean): void {
   const responseType = readParameter(parameters, 'response_type');
   if (responseType === 'code') return;
   if (responseType === undefined) {
-    if (!isAuthentication) return;
+    if (!isRequired) return;
     throw OAuthError.invalidRequest("the parameter 'response_type' is missing: send response_type=code", {
       detail: { check: 'response_type_missing' },
     });
@@ -374,26 +390,19 @@ function checkDpopKey(parameters: Parameters): string | null {
 
 /**
  * RFC 6749 3.3: "If the client omits the scope parameter […] the authorization server MUST either process the request using a
- * pre-defined default value or fail". Defaults to the catalogue's defaults that the client is registered for, else to all of
- * its registered scopes. A scope that is no longer declared cannot be requested.
+ * pre-defined default value or fail". A scope that is no longer declared cannot be requested.
  * @returns scope tokens, space-separated and unique, in the order of the request
  */
-function checkScope(
-  parameters: Parameters,
-  { scopes: registered }: OAuthClient,
-  catalogue: ScopeCatalogue,
-): string {
-  const requested = scopeTokens(readParameter(parameters, 'scope') ?? '');
+function checkScope(parameters: Parameters, client: OAuthClient, catalogue: ScopeCatalogue): string {
+  const { scopes: registered } = client;
+  const requested = requestedScope(parameters);
   const detail: ErrorDetail = { check: 'scope_unregistered', registered, requested };
   const available = registered.filter((token) => catalogue.has(token));
   if (available.length === 0)
     throw OAuthError.invalidScope('all scopes registered for this application have been removed', {
       detail,
     });
-  if (requested.length === 0) {
-    const defaults = catalogue.defaults.filter((token) => available.includes(token));
-    return (defaults.length > 0 ? defaults : available).join(' ');
-  }
+  if (requested.length === 0) return defaultScope(client, catalogue).join(' ');
   if (!requested.every((token) => catalogue.has(token)))
     throw OAuthError.invalidScope(`the scopes are: ${catalogue.names.join(' ')}`, { detail });
   if (!requested.every((token) => available.includes(token)))

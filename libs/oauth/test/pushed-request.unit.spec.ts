@@ -54,8 +54,11 @@ const body = fc.record(
   { requiredKeys: ['redirect_uri', 'code_challenge', 'code_challenge_method'] },
 );
 
-const checked = (parameters: Parameters): AuthorizationRequest =>
-  checkAuthorizationRequest(parameters, client, { scopes: SCOPES });
+/** Without `scope`, its requests have the scope openid. */
+const openIdClient: OAuthClient = { ...client, scopes: ['openid', 'email'] };
+
+const checked = (parameters: Parameters, by = client): AuthorizationRequest =>
+  checkAuthorizationRequest(parameters, by, { scopes: SCOPES });
 
 describe('pushed parameters', () => {
   it('keep their meaning, and are stored without credentials or unknown parameters', () => {
@@ -68,10 +71,14 @@ describe('pushed parameters', () => {
             // OpenID Connect Core 3.1.2.1
             (responseType !== undefined || !scope.split(' ').includes('openid')),
         ),
-        (sent) => {
-          const request = checked(sent);
+        fc.boolean(),
+        (sent, openIdByDefault) => {
+          const { scope: _scope, ...withoutScope } = sent;
+          const by = openIdByDefault ? openIdClient : client;
+          const request = checked(openIdByDefault ? withoutScope : sent, by);
+          if (openIdByDefault) expect(request.nonce).toBe(sent.nonce ?? null);
           const stored = writePushedParameters(request);
-          expect(checked(readPushedParameters(stored))).toEqual(request);
+          expect(checked(readPushedParameters(stored), by)).toEqual(request);
           expect(Object.keys(JSON.parse(stored) as object)).not.toEqual(
             expect.arrayContaining([expect.stringMatching(/^(?:client_id|client_secret|other)$/)]),
           );

@@ -118,7 +118,7 @@ export class AuthorizationRequestService {
     if (
       requestUri !== undefined &&
       !isPushedReference(requestUri) &&
-      isAuthenticationRequest(parameters, scopes)
+      isAuthenticationRequest(parameters, client, scopes)
     )
       throw unsupportedRequestUri(parameters, client);
     if (requestUri === undefined) {

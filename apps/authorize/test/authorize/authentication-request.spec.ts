@@ -57,6 +57,24 @@ describe('an authentication request (OpenID Connect Core 3.1.2.1)', () => {
     expect(await scopes()).toEqual(['profile:read']);
   });
 
+  // @rfc 6749 3.3
+  it('may have the scope openid by default: then it keeps nonce, claims and max_age, and needs no response_type', async () => {
+    now.client = await app.client({ scopes: ['openid', 'email'] });
+    const { clientId } = now.client;
+    const claims = '{"id_token":{"email":null}}';
+    const request = address({ client_id: clientId, nonce: 'n-1', claims });
+    const browser = await app.loggedIn(now.user);
+    expectCode(await allow(browser, await browser.get(request)));
+    const { row, stored } = await pendingGrant();
+    expect(JSON.parse(stored['id_token'] ?? '')).toEqual({ nonce: 'n-1', claims: ['email'] });
+    expect(stored.login).toBe(`${row?.auth_time} ${row?.session}`);
+    expect(await scopes()).toEqual(['openid email']);
+    const [old, other] = [`${request}&max_age=0`, `${request}&id_token_hint=${await hint({ sub: '0' })}`];
+    for (const again of [old, other]) expectLogin(await browser.get(again), again);
+    const refused = await browser.get(`${request}&request=a.b.c`);
+    expect(errorOf(refused.headers['location'])).toBe('request_not_supported');
+  });
+
   // @openid core 3.1.2.1
   it('may be posted, and continues as a GET with the same parameters', async () => {
     const { clientId } = now.client;
