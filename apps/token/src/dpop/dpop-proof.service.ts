@@ -1,6 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { DpopProof } from '#oauth/dpop/dpop-verifier.js';
+import type { ClientWithSecrets } from '#database/client/client.js';
+import { FAPI_ALGORITHMS, isFapiAlgorithm } from '#oauth/jwk.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import type { ConsumeProofReply, ConsumeProofRequest } from '#messaging/contract.js';
 import { KeyRing } from '#grants/key-ring.js';
@@ -37,8 +39,17 @@ export class DpopProofService {
     return !this.required || this.nonces.accepts(nonce ?? '');
   }
 
-  /** @returns thumbprint of the proof's key @throws OAuthError invalid_dpop_proof, DependencyUnavailableError */
-  async provenKey(proof: DpopProof): Promise<string> {
+  /**
+   * Consumes the proof of an authenticated client.
+   *
+   * @returns thumbprint of the proof's key
+   * @throws OAuthError invalid_dpop_proof, DependencyUnavailableError
+   */
+  async provenKey(
+    proof: DpopProof,
+    client: Pick<ClientWithSecrets, 'clientId' | 'profile'>,
+  ): Promise<string> {
+    checkAlgorithm(proof, client);
     const { jkt, jti, nonce, expiresAt } = proof;
     const request = { jkt, jti, ...(nonce !== null && { nonce }), expires_at: expiresAt };
     if ((await this.consume(request)).outcome === 'consumed') return jkt;
@@ -57,6 +68,20 @@ export class DpopProofService {
     const fresh = ttl <= MAX_TTL_MS && (await this.store.consume(jkt, jti, ttl));
     return { outcome: fresh ? 'consumed' : 'replayed', ...next };
   }
+}
+
+/** FAPI 2.0 5.4.1 limits the algorithms, here before a code is bound to a key that the exchange would refuse. */
+function checkAlgorithm(
+  { alg }: DpopProof,
+  { clientId, profile }: Pick<ClientWithSecrets, 'clientId' | 'profile'>,
+): void {
+  if (profile !== 'fapi2' || isFapiAlgorithm(alg)) return;
+  throw new OAuthError(
+    'invalid_dpop_proof',
+    400,
+    `this client must sign its proofs with one of ${FAPI_ALGORITHMS.join(', ')}`,
+    { detail: { check: 'dpop_alg_unsupported', client_id: clientId, sent: alg } },
+  );
 }
 
 /** A nonce is issued in one window, and still accepted in the next one. */

@@ -1,5 +1,6 @@
 import { REDIRECT_URI } from '#test/support/fixture.js';
 import { ASSERTION_TYPE, type AssertionSettings, ClientKey, keysOf } from '#test/support/client-key.js';
+import { challengeOf } from '#oauth/pkce.js';
 import { DpopKey } from '#test/support/dpop-key.js';
 import { expectStandardError } from '../support/expect-standard-error.js';
 import { useTokenApp } from '../support/use-token-app.js';
@@ -81,6 +82,26 @@ describe('a client of the FAPI 2.0 Security Profile', () => {
     const es384 = await exchange(credentials(), await DpopKey.generate('ES384'));
     expectStandardError(es384, 400, 'invalid_dpop_proof');
     expect(anchorOf(es384)).toBe('dpop_alg_unsupported');
+  });
+
+  it('is refused with a proof of another algorithm when it pushes a request, which stores nothing', async () => {
+    const push = async (proofKey: DpopKey) =>
+      app
+        .post('par', {
+          response_type: 'code',
+          redirect_uri: REDIRECT_URI,
+          state: 's',
+          scope: 'profile:read',
+          code_challenge: challengeOf('v'.repeat(43)),
+          code_challenge_method: 'S256',
+          ...(await credentials()),
+        })
+        .set('DPoP', await proofKey.proof('POST', `${ISSUER}/api/auth/oauth/par`));
+    const refused = await push(await DpopKey.generate('ES384'));
+    expectStandardError(refused, 400, 'invalid_dpop_proof');
+    expect(anchorOf(refused)).toBe('dpop_alg_unsupported');
+    expect(await app.redis.keys('{par}:*')).toEqual([]);
+    expect((await push(dpop)).status).toBe(201);
   });
 
   const inSeconds = (seconds: number) => Math.floor(Date.now() / 1000) + seconds;
