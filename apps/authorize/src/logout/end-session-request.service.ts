@@ -8,7 +8,7 @@ import { parseQuery, readParameter } from '#oauth/parameters.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import { enabledClient } from '../authorize/authorization-request.service.js';
 import { KnownClientError } from '../authorize/known-client.error.js';
-import { type CurrentAccount, sessionIdOf } from '../session/session.service.js';
+import type { CurrentAccount } from '../session/session.service.js';
 import { addQuery } from '../urls.js';
 
 /** A valid end-session request. */
@@ -54,12 +54,12 @@ export class EndSessionRequestService {
    * Returns true if the ID token was issued for this session of this user. Otherwise 2 requires a question: "If the OP doesn't know
    * that the End-User wants to log out, the OP MUST ask".
    */
-  isForSession({ client, hint }: EndSessionRequest, { user, cookie }: CurrentAccount): boolean {
+  isForSession({ client, hint }: EndSessionRequest, { user, sessionId }: CurrentAccount): boolean {
     return (
       client !== null &&
       hint !== null &&
       hint['sub'] === subjectOf(client, user.id) &&
-      hint['sid'] === sessionIdFor(client.clientId, sessionIdOf(cookie))
+      hint['sid'] === sessionIdFor(client.clientId, sessionId)
     );
   }
 

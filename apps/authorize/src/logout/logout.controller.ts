@@ -12,7 +12,7 @@ import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import { CSRF_FIELD } from '#ui/browser-cookie.js';
 import { type FormFields, ProtectForm } from '../session/csrf.guard.js';
 import { FLASH_QUERY, FlashMessageStore } from '../session/flash-message.store.js';
-import { SessionCookie, sessionIdOf, SessionService } from '../session/session.service.js';
+import { SessionCookie, SessionService } from '../session/session.service.js';
 import type { FlashMessage } from '../ui/components.js';
 import { LanguageService } from '../ui/i18n/language.service.js';
 import { PageResponder } from '../ui/page.responder.js';
@@ -150,8 +150,8 @@ export class LogoutController {
   /** @param isAnnounced false if the end of every session of the user is announced */
   private async end(raw: Raw, cookie: string | null, isAnnounced = true): Promise<void> {
     const ended = await this.sessions.end(cookie);
-    if (!ended || cookie === null) return;
-    if (isAnnounced) this.endings.sessionEnded(sessionIdOf(cookie));
+    if (!ended) return;
+    if (isAnnounced) this.endings.sessionEnded(ended.sessionId);
     addLogContext(raw, { user_id: ended.userId });
     addAuditEvent(raw, 'login.ended');
   }

@@ -3,6 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Login } from '#grants/grant.js';
 import type { Identity, User } from '#database/user/user.js';
 import { UserStore } from '#database/user/user.store.js';
+import { LogoutPublisher } from '#messaging/logout/logout-publisher.js';
 import { AuthorizeConfiguration, CLOCK, type Clock } from '../authorize.configuration.js';
 import { RandomCookie } from '#ui/browser-cookie.js';
 import { seal } from './sealed.js';
@@ -13,10 +14,11 @@ export interface Visitor {
   readonly session: Session | null;
 }
 
-/** The logged-in user, and the cookie that binds the user's forms. */
+/** The logged-in user, the cookie that binds the user's forms, and the id of the session in grants. */
 export interface CurrentAccount {
   readonly cookie: string;
   readonly user: User;
+  readonly sessionId: string;
 }
 
 /** Authorization request that a login is reported to. */
@@ -46,6 +48,7 @@ export class SessionService {
     private readonly cookies: SessionCookie,
     private readonly sessions: SessionStore,
     private readonly users: UserStore,
+    private readonly endings: LogoutPublisher,
     private readonly configuration: AuthorizeConfiguration,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
@@ -72,13 +75,14 @@ export class SessionService {
     const { cookie, session } = await this.findVisitor(cookieHeader);
     if (cookie === null || !session) return null;
     const user = await this.users.find(session.userId);
-    if (user && isCurrent(session, user)) return { cookie, user };
+    if (user && isCurrent(session, user)) return { cookie, user, sessionId: sessionIdOf(cookie, session) };
     await this.sessions.delete(cookie);
     return null;
   }
 
   /**
-   * Never keeps the old cookie, which an attacker may have planted (session fixation).
+   * Never keeps the old cookie, which an attacker may have planted (session fixation). For applications, a new login of the same user
+   * continues the session, so that a later log-out reaches the applications of the first login. The login of another user ends it.
    *
    * @param query of the authorization request of the login
    * @returns the new cookie
@@ -90,20 +94,44 @@ export class SessionService {
     external: ExternalSession | null = null,
   ): Promise<string> {
     const cookie = this.cookies.generate();
-    const session = {
+    const continued = await this.endFormer(this.cookies.read(cookieHeader), user, external);
+    const session: Session = {
       userId: user.id,
       generation: user.sessionGeneration,
       authTime: this.clock(),
       loginFor: digestOf(query),
+      ...(continued !== null && { id: continued }),
       ...(external && { external: sealed(external, cookie) }),
     };
+    const id = sessionIdOf(cookie, session);
     await Promise.all([
       this.sessions.create(cookie, session),
-      this.end(this.cookies.read(cookieHeader)),
       external?.sid !== undefined &&
-        this.sessions.addToExternal(external.sid, sessionIdOf(cookie), this.configuration.SESSION_LIFETIME),
+        this.sessions.addToExternal(external.sid, id, this.configuration.SESSION_LIFETIME),
     ]);
     return cookie;
+  }
+
+  /** @returns id of the session in grants, if the login of this user continues it */
+  private async endFormer(
+    cookie: string | null,
+    user: Pick<User, 'id' | 'sessionGeneration'>,
+    external: ExternalSession | null,
+  ): Promise<string | null> {
+    const former = cookie === null ? null : await this.sessions.delete(cookie);
+    if (cookie === null || !former) return null;
+    const id = sessionIdOf(cookie, former);
+    if (former.userId !== user.id) {
+      this.endings.sessionEnded(id);
+      return null;
+    }
+    // Applications have learned of a log-out everywhere, and of the end at the login provider.
+    if (former.generation !== user.sessionGeneration) return null;
+    const sid = former.external?.sid;
+    if (sid === undefined) return id;
+    if (await this.sessions.isEnded(sid)) return null;
+    if (sid !== external?.sid) await this.sessions.removeFromExternal(sid, id);
+    return id;
   }
 
   /** Returns true for a fresh login that was made for this request (prompt=login, OpenID Connect Core 3.1.2.1). */
@@ -124,7 +152,7 @@ export class SessionService {
     const authTime = known ?? (isForced && this.isLoginFor(session, query) ? session.authTime : null);
     return {
       authTime: authTime === null ? null : Math.floor(authTime / 1000),
-      session: sessionIdOf(cookie),
+      session: sessionIdOf(cookie, session),
     };
   }
 
@@ -156,13 +184,16 @@ export class SessionService {
     return sid !== undefined && this.sessions.isEnded(sid);
   }
 
-  async end(cookie: string | null): Promise<{ userId: number } | null> {
-    return cookie === null ? null : this.sessions.delete(cookie);
+  /** @returns the user, and the id of the session in grants */
+  async end(cookie: string | null): Promise<{ userId: number; sessionId: string } | null> {
+    const ended = cookie === null ? null : await this.sessions.delete(cookie);
+    return cookie === null || !ended ? null : { userId: ended.userId, sessionId: sessionIdOf(cookie, ended) };
   }
 }
 
 /** Returns the id of a session in grants and for ID tokens, from which the cookie cannot be computed. */
-export function sessionIdOf(cookie: string): string {
+function sessionIdOf(cookie: string, { id }: Pick<Session, 'id'>): string {
+  if (id !== undefined) return id;
   return createHash('sha256').update(`session of ID tokens\n${cookie}`).digest('base64url');
 }
 

@@ -17,6 +17,8 @@ export interface Session {
   readonly authTime: number;
   /** Digest of the authorization request that required the login; null after the response. */
   readonly loginFor: string | null;
+  /** Id in grants, continued from the session before a new login of the same user; absent if it is computed from the cookie. */
+  readonly id?: string;
   readonly external?: ExternalSession;
 }
 
@@ -80,6 +82,10 @@ export class SessionStore {
   async addToExternal(sid: string, session: string, lifetime: number): Promise<void> {
     await withRedisErrors(this.redis.sadd(sessionsKeyOf(sid), session));
     await withRedisErrors(this.redis.expire(sessionsKeyOf(sid), lifetime));
+  }
+
+  async removeFromExternal(sid: string, session: string): Promise<void> {
+    await withRedisErrors(this.redis.srem(sessionsKeyOf(sid), session));
   }
 
   /** @param lifetime seconds */

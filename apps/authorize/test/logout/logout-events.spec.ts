@@ -3,9 +3,10 @@ import { freePort } from '#local/servers/free-port.js';
 import { createTrail, isolate } from '#test/support/isolate.js';
 import { PUBLIC_ID_TOKEN_KEYS } from '#test/support/id-token-keys.js';
 import { queuedLogouts } from '#test/support/logout-receiver.js';
+import { csrfToken } from '#ui/browser-cookie.js';
 import { RestartableNats } from '#test/support/restartable-nats.js';
 import { until } from '#test/support/until.js';
-import { type AuthorizeApp, startAuthorizeApp } from '../support/authorize-app.js';
+import { type AuthorizeApp, PASSWORD, REDIRECT_URI, startAuthorizeApp } from '../support/authorize-app.js';
 import { startForgingProvider, FORGER_CLIENT, type ForgingProvider } from '../support/forging-provider.js';
 import type { Browser } from '#test/support/browser.js';
 import { useAuthorizeApp } from '../support/use-authorize-app.js';
@@ -54,6 +55,47 @@ describe('with a password login, the queue gets an event', () => {
     const browser = await app.loggedIn(user);
     await browser.submit(await browser.get('/auth/'), {}, '/auth/logout-everywhere');
     expect(await next()).toMatchObject({ user_id: user.id });
+  });
+
+  /** Posts the login form in a browser with a session, as after `prompt=login`. */
+  const logInAgain = async (browser: Browser, { email }: { email: string }) => {
+    const token = csrfToken(browser.cookies.get('oauth_service_session') ?? '', 'login');
+    const answer = await browser.post('/auth/login', {
+      csrf_token: token,
+      username: email,
+      password: PASSWORD,
+    });
+    expect(answer.status).toBe(303);
+  };
+
+  // @back-channel logout 2.3
+  it('of the former session after another user logs in in the same browser', async () => {
+    const browser = await app.loggedIn(user);
+    const session = sessionOf(browser);
+    await logInAgain(browser, await app.user());
+    expect(await next()).toMatchObject({ session });
+  });
+
+  // @back-channel logout 2.1
+  it('of the first session, and not before the log-out, if the same user logs in again', async () => {
+    const browser = await app.loggedIn(user);
+    const session = sessionOf(browser);
+    await logInAgain(browser, user);
+    await logInAgain(browser, user);
+    expect(sessionOf(browser)).not.toBe(session);
+    await browser.submit(await browser.get('/auth/'), {}, '/auth/logout');
+    expect(await next()).toMatchObject({ session });
+  });
+
+  it('of the new session if the same user had logged out everywhere before the new login', async () => {
+    const browser = await app.loggedIn(user);
+    const other = await app.loggedIn(user);
+    await other.submit(await other.get('/auth/'), {}, '/auth/logout-everywhere');
+    expect(await next()).toMatchObject({ user_id: user.id });
+    await logInAgain(browser, user);
+    const session = sessionOf(browser);
+    await browser.submit(await browser.get('/auth/'), {}, '/auth/logout');
+    expect(await next()).toMatchObject({ session });
   });
 
   it('never for a login, or for a log-out without a session', async () => {
@@ -107,6 +149,39 @@ describe('with a login provider, the queue gets an event', () => {
     await provider.logIn(browser, { claims: { sub: 'ada', sid: 'sid-1' } });
     const session = sessionOf(browser);
     expect((await logoutToken({ sub: 'ada', sid: 'sid-1' })).status).toBe(200);
+    expect(await next()).toMatchObject({ session });
+  });
+
+  /** Logs in again for an application that requires it. */
+  const logInAgain = async (browser: Browser, claims: Record<string, string>) => {
+    const { clientId } = await app.client({ scopes: ['openid'] });
+    const request = { client_id: clientId, redirect_uri: REDIRECT_URI, state: 's', scope: 'openid' };
+    const query = new URLSearchParams({ ...request, response_type: 'code', prompt: 'login' });
+    await provider.logIn(browser, { claims }, `/auth/login?${query.toString()}`);
+  };
+
+  it('of the first session if the same user logs in again with a new sid, which the provider then ends', async () => {
+    const browser = app.browser();
+    await provider.logIn(browser, { claims: { sub: 'joan', sid: 'old' } });
+    const session = sessionOf(browser);
+    await logInAgain(browser, { sub: 'joan', sid: 'new' });
+    expect(sessionOf(browser)).not.toBe(session);
+    expect((await logoutToken({ sub: 'joan', sid: 'old' })).status).toBe(200);
+    expect((await browser.get('/auth/')).status).toBe(200);
+    expect((await logoutToken({ sub: 'joan', sid: 'new' })).status).toBe(200);
+    expect((await browser.get('/auth/')).status).toBe(303);
+    expect(await next()).toMatchObject({ session });
+  });
+
+  it('of the new session after a login that follows the end of the former sid', async () => {
+    const browser = app.browser();
+    await provider.logIn(browser, { claims: { sub: 'mary', sid: 'ended' } });
+    const former = sessionOf(browser);
+    expect((await logoutToken({ sub: 'mary', sid: 'ended' })).status).toBe(200);
+    expect(await next()).toMatchObject({ session: former });
+    await provider.logIn(browser, { claims: { sub: 'mary', sid: 'fresh' } });
+    const session = sessionOf(browser);
+    expect((await logoutToken({ sub: 'mary', sid: 'fresh' })).status).toBe(200);
     expect(await next()).toMatchObject({ session });
   });
 
