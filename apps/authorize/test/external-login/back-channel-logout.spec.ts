@@ -4,7 +4,7 @@ import request from 'supertest';
 import { freePort } from '#local/servers/free-port.js';
 import { type AuthorizeApp, startAuthorizeApp } from '../support/authorize-app.js';
 import type { Browser } from '#test/support/browser.js';
-import { FORGER_CLIENT, type ForgingProvider, startForgingProvider } from '../support/forging-provider.js';
+import { FORGER_CLIENT, type ForgingProvider, startForgingProvider } from '#test/support/forging-provider.js';
 
 let app: AuthorizeApp;
 let provider: ForgingProvider;

@@ -1,6 +1,6 @@
 import { freePort } from '#local/servers/free-port.js';
 import { type AuthorizeApp, startAuthorizeApp } from '../support/authorize-app.js';
-import { FORGER_CLIENT, type ForgingProvider, startForgingProvider } from '../support/forging-provider.js';
+import { FORGER_CLIENT, type ForgingProvider, startForgingProvider } from '#test/support/forging-provider.js';
 import { PRODUCT_URL } from '../jwt-login/product.js';
 import { useJwtLogin } from '../jwt-login/use-jwt-login.js';
 

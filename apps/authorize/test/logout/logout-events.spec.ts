@@ -7,7 +7,7 @@ import { csrfToken } from '#ui/browser-cookie.js';
 import { RestartableNats } from '#test/support/restartable-nats.js';
 import { until } from '#test/support/until.js';
 import { type AuthorizeApp, PASSWORD, REDIRECT_URI, startAuthorizeApp } from '../support/authorize-app.js';
-import { startForgingProvider, FORGER_CLIENT, type ForgingProvider } from '../support/forging-provider.js';
+import { startForgingProvider, FORGER_CLIENT, type ForgingProvider } from '#test/support/forging-provider.js';
 import type { Browser } from '#test/support/browser.js';
 import { useAuthorizeApp } from '../support/use-authorize-app.js';
 

@@ -13,7 +13,7 @@ import {
   type Forgery,
   type ForgingProvider,
   startForgingProvider,
-} from '../support/forging-provider.js';
+} from '#test/support/forging-provider.js';
 
 let app: AuthorizeApp;
 let provider: ForgingProvider;

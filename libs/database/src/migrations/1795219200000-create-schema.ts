@@ -14,7 +14,7 @@ export class CreateSchema1795219200000 implements MigrationInterface {
 
   async down(runner: QueryRunner): Promise<void> {
     await runner.query(`
-      DROP TABLE deleted_identities, token_keys, resource_servers, grants, users, client_logos, client_secrets, clients,
+      DROP TABLE deleted_identities, console_operators, token_keys, resource_servers, grants, users, client_logos, client_secrets, clients,
         subject_sectors`);
     await runner.query(`
       DROP FUNCTION revoke_oldest_grants, identity_was_deleted, deleted_identity, grants_need_user, users_end_grants_first,
@@ -234,6 +234,13 @@ async function createServerTables(runner: QueryRunner): Promise<void> {
       created_at  timestamptz NOT NULL DEFAULT now(),
       revoked_at  timestamptz,
       CONSTRAINT resource_servers_method_check CHECK (num_nonnulls(secret_hash, jwks, jwks_uri) = 1)
+    )`);
+  // Users who may use the console, unless the groups of the login provider decide.
+  await runner.query(`
+    CREATE TABLE console_operators (
+      user_id    integer PRIMARY KEY REFERENCES users ON DELETE CASCADE,
+      role       text NOT NULL CHECK (role IN ('viewer', 'support', 'admin')),
+      granted_at timestamptz NOT NULL DEFAULT now()
     )`);
   // Records which keys of tokens and ID tokens have signed, and until when live tokens may need them. Never stores the keys themselves.
   await runner.query(`

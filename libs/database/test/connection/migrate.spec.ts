@@ -29,6 +29,7 @@ describe('migrate', () => {
       'client_logos',
       'client_secrets',
       'clients',
+      'console_operators',
       'deleted_identities',
       'grants',
       'migrations',

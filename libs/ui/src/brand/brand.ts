@@ -15,17 +15,17 @@ import {
 import { type BrandImage, brandImage, readImage } from './brand-image.js';
 import { stylesheetOf } from '../stylesheet.js';
 
-/** Empty variables mean the default, or nothing. */
+/** Empty or absent variables mean the default, or nothing. */
 export interface BrandSettings {
   readonly PRODUCT_NAME: string;
-  readonly LOGO_FILE: string;
-  readonly LOGO_DARK_FILE: string;
+  readonly LOGO_FILE?: string;
+  readonly LOGO_DARK_FILE?: string;
   readonly ACCENT_COLOR: string;
   readonly ACCENT_COLOR_DARK: string;
-  readonly PRODUCT_URL: string;
-  readonly PRIVACY_URL: string;
-  readonly TERMS_URL: string;
-  readonly HELP_URL: string;
+  readonly PRODUCT_URL?: string;
+  readonly PRIVACY_URL?: string;
+  readonly TERMS_URL?: string;
+  readonly HELP_URL?: string;
 }
 
 export interface Brand {
@@ -40,17 +40,21 @@ export interface Brand {
   readonly links: Readonly<Record<'product' | 'privacy' | 'terms' | 'help', string | null>>;
 }
 
-/** @throws ConfigurationError listing every problem */
-export function readBrand(settings: BrandSettings): Brand {
+/**
+ * @param rules of a site, appended to the common stylesheet
+ * @throws ConfigurationError listing every problem
+ */
+export function readBrand(settings: BrandSettings, rules = ''): Brand {
+  const { LOGO_FILE = '', LOGO_DARK_FILE = '' } = settings;
+  const { PRODUCT_NAME: productName, PRODUCT_URL = '', PRIVACY_URL, TERMS_URL, HELP_URL } = settings;
   const problems: string[] = [];
   const accents = readAccents(settings, problems);
-  const light = readLogo('LOGO_FILE', settings.LOGO_FILE, problems);
-  const dark = readLogo('LOGO_DARK_FILE', settings.LOGO_DARK_FILE, problems);
-  if (settings.LOGO_DARK_FILE !== '' && settings.LOGO_FILE === '')
+  const light = readLogo('LOGO_FILE', LOGO_FILE, problems);
+  const dark = readLogo('LOGO_DARK_FILE', LOGO_DARK_FILE, problems);
+  if (LOGO_DARK_FILE !== '' && LOGO_FILE === '')
     problems.push('LOGO_DARK_FILE needs LOGO_FILE, for the light scheme');
   if (problems.length > 0) throw new ConfigurationError(problems);
-  const { PRODUCT_NAME: productName, PRODUCT_URL, PRIVACY_URL, TERMS_URL, HELP_URL } = settings;
-  const stylesheet = stylesheetOf(accents);
+  const stylesheet = stylesheetOf(accents) + rules;
   const logo = light && { light, dark: dark ?? light };
   // A wide logo is illegible in a browser tab.
   const icon = logo?.light.ratio === 1 ? logo.light : initialIcon(productName, accents.light);

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { exportJWK, generateKeyPair, type JWTHeaderParameters, type JWTPayload, SignJWT } from 'jose';
-import type { Browser } from '#test/support/browser.js';
+import type { Browser } from './browser.js';
 
 export const FORGER_CLIENT = { id: 'scheduling', secret: 'a secret of the client' } as const;
 
@@ -95,7 +95,8 @@ export async function startForgingProvider(port: number) {
     const code = `code${requests.size}`;
     requests.set(code, asked);
     const parameters = { code, state: asked.get('state') ?? '', iss: issuer, ...more };
-    return `/auth/login/callback?${new URLSearchParams(parameters).toString()}`;
+    const { pathname } = new URL(asked.get('redirect_uri') ?? '');
+    return `${pathname}?${new URLSearchParams(parameters).toString()}`;
   }
 
   return {

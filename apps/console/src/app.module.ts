@@ -1,0 +1,69 @@
+import { type DynamicModule, Module, type Provider } from '@nestjs/common';
+import { APP_FILTER, APP_GUARD } from '@nestjs/core';
+import { DatabaseModule } from '#database/database.module.js';
+import { parseForm } from '#oauth/parameters.js';
+import type { Service } from '#platform/bootstrap/service.js';
+import { RedisModule } from '#platform/redis/redis.module.js';
+import { readBrand } from '#ui/brand/brand.js';
+import { PAGE_HEADERS } from '#ui/page-headers.js';
+import { CLOCK, type Clock, ConsoleConfiguration } from './console.configuration.js';
+import { ErrorFilter } from './error.filter.js';
+import { HomeController } from './home.controller.js';
+import { LoginController } from './login/login.controller.js';
+import { OpenIdLogin } from './login/openid-login.service.js';
+import { OperatorGuard } from './session/operator.guard.js';
+import { ConsoleCookie, ConsoleLoginCookie } from './session/session.cookie.js';
+import { SessionStore } from './session/session.store.js';
+import { BRAND, IconController } from './ui/icon.controller.js';
+import { PageResponder } from './ui/page.responder.js';
+import { CONSOLE_RULES } from './ui/stylesheet.js';
+
+@Module({})
+export class AppModule {
+  static forRoot(configuration: ConsoleConfiguration, clock: Clock): DynamicModule {
+    const providers: Provider[] = [
+      { provide: ConsoleConfiguration, useValue: configuration },
+      { provide: BRAND, useValue: readBrand(configuration, CONSOLE_RULES) },
+      { provide: CLOCK, useValue: clock },
+      ConsoleCookie,
+      ConsoleLoginCookie,
+      SessionStore,
+      PageResponder,
+    ];
+    return {
+      module: AppModule,
+      global: true,
+      imports: [
+        DatabaseModule.forRoot({
+          databaseUrl: configuration.DATABASE_URL,
+          schema: configuration.DATABASE_SCHEMA,
+          timeoutMs: configuration.dependencyTimeoutMs,
+        }),
+        RedisModule.forRoot(configuration.REDIS_URL, configuration.dependencyTimeoutMs),
+      ],
+      controllers: [HomeController, LoginController, IconController],
+      providers: [
+        ...providers,
+        OpenIdLogin,
+        { provide: APP_GUARD, useClass: OperatorGuard },
+        { provide: APP_FILTER, useClass: ErrorFilter },
+      ],
+      exports: providers,
+    };
+  }
+}
+
+export function consoleApp(
+  configuration: ConsoleConfiguration,
+  clock: Clock = Date.now,
+): Service<ConsoleConfiguration> {
+  return {
+    name: 'console',
+    module: AppModule.forRoot(configuration, clock),
+    configuration,
+    sharedSettings: configuration.sharedSettings,
+    // Pages only post forms. A cross-site script can send any other content type only after a preflight.
+    bodyParsers: { 'application/x-www-form-urlencoded': parseForm },
+    headers: PAGE_HEADERS,
+  };
+}

@@ -1,0 +1,121 @@
+import { DEFAULT_SCOPES_FILE } from '#oauth/scope-file.js';
+import { ServiceConfiguration, settingsOf } from '#platform/configuration/service.configuration.js';
+import { TogetherWith } from '#platform/configuration/variable-relations.js';
+import {
+  AuditUrlVariable,
+  DatabaseUrlVariable,
+  DEFAULT_SCHEMA,
+  IssuerVariable,
+  NameVariable,
+  NumberVariable,
+  OriginVariable,
+  ParsedVariable,
+  SchemaVariable,
+  UrlsVariable,
+} from '#platform/configuration/variables.js';
+import { RedisUrlVariable } from '#platform/redis/redis-url.js';
+import type { Settings } from '#platform/status/status-report.js';
+import { IsNotEmpty } from 'class-validator';
+import { parseRoles, type RolesOfGroups } from './login/role.js';
+
+/** Environment variables of the console. */
+export class ConsoleConfiguration extends ServiceConfiguration {
+  override PORT = 3004;
+  override INTERNAL_PORT = 9004;
+
+  /** Origin of the console, which is never the origin of a public app. With https, its cookies are Secure. */
+  @OriginVariable()
+  CONSOLE_URL: string;
+
+  @OriginVariable()
+  AUTH_URL: string;
+
+  /** The issuer of tokens (RFC 8414 2). */
+  @OriginVariable()
+  BASE_URL: string;
+
+  @OriginVariable()
+  API_URL: string;
+
+  @NameVariable()
+  PRODUCT_NAME = 'Scheduling';
+
+  /** `#rrggbb`. */
+  ACCENT_COLOR = '';
+  /** Derived from ACCENT_COLOR if empty. */
+  ACCENT_COLOR_DARK = '';
+
+  /** Relative to the working directory; must be the same file in every process. */
+  SCOPES_FILE = DEFAULT_SCOPES_FILE;
+
+  @DatabaseUrlVariable()
+  DATABASE_URL: string;
+
+  @SchemaVariable()
+  DATABASE_SCHEMA = DEFAULT_SCHEMA;
+
+  @RedisUrlVariable()
+  REDIS_URL: string;
+
+  @UrlsVariable('nats', 'tls')
+  NATS_URL: string;
+
+  /** URL with the NATS user that writes and reads the audit trail; defaults to NATS_URL. */
+  @AuditUrlVariable()
+  AUDIT_NATS_URL = '';
+
+  /** OpenID provider where operators log in; it may be this service itself, whose issuer is BASE_URL. */
+  @IssuerVariable()
+  @IsNotEmpty({ message: '$property must be set: nobody may use the console without a login' })
+  CONSOLE_ISSUER = '';
+
+  @TogetherWith('CONSOLE_ISSUER')
+  CONSOLE_CLIENT_ID = '';
+
+  @TogetherWith('CONSOLE_ISSUER')
+  CONSOLE_CLIENT_SECRET = '';
+
+  /** Scopes to request at the provider in addition to `openid profile email`, for the claim of groups. */
+  CONSOLE_SCOPE = '';
+
+  /** Claim of the ID token with the groups of an operator. Empty if `operator console grant` decides on roles. */
+  @TogetherWith('CONSOLE_ROLES')
+  CONSOLE_GROUPS_CLAIM = '';
+
+  /** `group=viewer|support|admin`, comma-separated. */
+  @ParsedVariable(parseRoles, 'must be GROUP=viewer|support|admin, comma-separated')
+  CONSOLE_ROLES = '';
+
+  /** Seconds in which the clocks of the provider and this process may differ. */
+  @NumberVariable(0, 300)
+  CLOCK_SKEW = 5;
+
+  get roles(): RolesOfGroups {
+    return parseRoles(this.CONSOLE_ROLES);
+  }
+
+  get auditUrl(): string {
+    return this.AUDIT_NATS_URL || this.NATS_URL;
+  }
+
+  override get publicUrl(): string {
+    return this.CONSOLE_URL;
+  }
+
+  get sharedSettings(): Settings {
+    return settingsOf(this, [
+      'NODE_ENV',
+      'AUTH_URL',
+      'BASE_URL',
+      'API_URL',
+      'PRODUCT_NAME',
+      'DATABASE_SCHEMA',
+      'CLOCK_SKEW',
+    ]);
+  }
+}
+
+export const CLOCK = Symbol('clock');
+
+/** Milliseconds since the epoch. */
+export type Clock = () => number;

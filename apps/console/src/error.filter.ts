@@ -1,0 +1,43 @@
+import { type ArgumentsHost, Catch, type ExceptionFilter, Logger } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { failedRequest } from '#platform/http/failed-request.js';
+import { addErrorToLog, referenceOf } from '#platform/logging/request-log.js';
+import { LoginRequiredError } from './session/login-required.error.js';
+import type { OperatorRequest } from './session/operator.js';
+import { errorPage } from './ui/error.page.js';
+import { PageResponder } from './ui/page.responder.js';
+
+/** Handles every error of a page: leads to the login, or shows an error page. */
+@Catch()
+export class ErrorFilter implements ExceptionFilter {
+  private readonly logger = new Logger(ErrorFilter.name);
+
+  constructor(private readonly pages: PageResponder) {}
+
+  catch(thrown: unknown, host: ArgumentsHost): void {
+    const request = host.switchToHttp().getRequest<OperatorRequest>();
+    const reply = host.switchToHttp().getResponse<FastifyReply>();
+    if (thrown instanceof LoginRequiredError) return this.login(thrown, reply);
+    const { status, description, detail, cause, headers } = failedRequest(thrown, request);
+    addErrorToLog(request.raw, {
+      status,
+      code: String(status),
+      description: description ?? '',
+      detail,
+      cause,
+    });
+    if (status >= 500) this.logger.error(thrown);
+    reply.headers(headers);
+    const reference = referenceOf(request.raw);
+    this.pages.page(
+      reply,
+      status,
+      errorPage({ status, description, reference, operator: request.operator ?? null }),
+    );
+  }
+
+  private login({ page, reason }: LoginRequiredError, reply: FastifyReply): void {
+    const query = new URLSearchParams({ page, ...(reason === 'again' && { again: '' }) });
+    this.pages.seeOther(reply, `/login?${query.toString()}`);
+  }
+}

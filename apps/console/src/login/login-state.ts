@@ -1,0 +1,39 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+
+/** What a login needs in its callback. */
+export interface LoginState {
+  /** Random. */
+  readonly id: string;
+  /** Path on this site to return to, with its query. */
+  readonly page: string;
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+  /** The operator must authenticate again. */
+  readonly again: boolean;
+}
+
+/**
+ * Returns the `state` of an authorization request. It carries the login itself, authenticated with the cookie of the browser (login
+ * CSRF, RFC 6749 10.12), so that nothing has to be stored and every tab can finish its login.
+ */
+export function sealState(cookie: string, state: LoginState): string {
+  const text = Buffer.from(JSON.stringify(state)).toString('base64url');
+  return `${text}.${mac(cookie, 'state', text)}`;
+}
+
+/** @returns null if another browser began the login, or nobody did */
+export function openState(cookie: string, sealed: string): LoginState | null {
+  const [text = '', tag = ''] = sealed.split('.', 2);
+  const [sent, expected] = [Buffer.from(tag), Buffer.from(mac(cookie, 'state', text))];
+  if (sent.length !== expected.length || !timingSafeEqual(sent, expected)) return null;
+  return JSON.parse(Buffer.from(text, 'base64url').toString()) as LoginState;
+}
+
+/** Returns the `nonce` or the PKCE verifier of a login, which only its browser can compute. */
+export function derived(cookie: string, purpose: 'nonce' | 'verifier', { id }: LoginState): string {
+  return mac(cookie, purpose, id);
+}
+
+function mac(cookie: string, purpose: string, text: string): string {
+  return createHmac('sha256', cookie).update(`login ${purpose}:${text}`).digest('base64url');
+}

@@ -1,0 +1,62 @@
+import { Controller, Get, Post, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { addLogContext } from '#platform/logging/request-log.js';
+import { Public } from '../session/operator.guard.js';
+import { ConsoleCookie, ConsoleLoginCookie } from '../session/session.cookie.js';
+import { SessionStore } from '../session/session.store.js';
+import { PageResponder } from '../ui/page.responder.js';
+import { loggedOutPage } from './login.page.js';
+import { OpenIdLogin } from './openid-login.service.js';
+
+@Controller()
+export class LoginController {
+  constructor(
+    private readonly logins: OpenIdLogin,
+    private readonly sessions: SessionStore,
+    private readonly cookies: ConsoleCookie,
+    private readonly loginCookies: ConsoleLoginCookie,
+    private readonly pages: PageResponder,
+  ) {}
+
+  @Get('login')
+  @Public()
+  async start(@Req() { url, headers }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    const query = new URLSearchParams(rawQuery(url));
+    const cookie = this.loginCookies.read(headers.cookie) ?? this.loginCookies.generate();
+    const location = await this.logins.start(cookie, localPage(query.get('page')), query.has('again'));
+    reply.header('Set-Cookie', this.loginCookies.set(cookie));
+    this.pages.seeOther(reply, location);
+  }
+
+  @Get('login/callback')
+  @Public()
+  async finish(@Req() { url, headers, raw }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    const { session, page } = await this.logins.finish(this.loginCookies.read(headers.cookie), rawQuery(url));
+    const before = this.cookies.read(headers.cookie);
+    // A new cookie: the old one may have been planted (session fixation).
+    const cookie = this.cookies.generate();
+    await this.sessions.create(cookie, session);
+    if (before !== null) await this.sessions.delete(before);
+    addLogContext(raw, { operator: session.name, outcome: 'operator logged in' });
+    reply.header('Set-Cookie', this.cookies.set(cookie));
+    this.pages.seeOther(reply, page);
+  }
+
+  @Post('logout')
+  async logout(@Req() { headers }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    const cookie = this.cookies.read(headers.cookie);
+    if (cookie !== null) await this.sessions.delete(cookie);
+    reply.header('Set-Cookie', this.cookies.clear());
+    this.pages.page(reply, 200, loggedOutPage());
+  }
+}
+
+function rawQuery(url: string): string {
+  const at = url.indexOf('?');
+  return at < 0 ? '' : url.slice(at + 1);
+}
+
+/** A path on this site: an address that a link could make of `//` or a backslash leads elsewhere. */
+function localPage(page: string | null): string {
+  return page !== null && /^\/(?![/\\])[\x21-\x7e]*$/.test(page) ? page : '/';
+}

@@ -1,0 +1,15 @@
+import { html } from '#ui/html.js';
+import type { Page } from '../ui/page.responder.js';
+import { t } from '../ui/text.js';
+
+export function loggedOutPage(): Page {
+  return {
+    title: t('You are logged out'),
+    operator: null,
+    content: html`
+      <h1>${t('You are logged out')}</h1>
+      <p>${t('You may still be logged in at the login provider.')}</p>
+      <p><a class="button" href="/">${t('Log in again')}</a></p>
+    `,
+  };
+}

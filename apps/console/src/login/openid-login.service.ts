@@ -1,0 +1,141 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Configuration, IDToken } from 'openid-client';
+import { ConsoleOperatorStore } from '#database/console-operator/console-operator.store.js';
+import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
+import { RefusedRequestError } from '#platform/http/refused-request.js';
+import { CLOCK, type Clock, ConsoleConfiguration } from '../console.configuration.js';
+import type { Session } from '../session/session.store.js';
+import { derived, type LoginState, openState, sealState } from './login-state.js';
+import { roleOfGroups } from './role.js';
+
+/** Milliseconds for which the metadata of the provider is used without a new request. */
+const FRESH_MS = 15_000;
+
+/** For one response of the provider. */
+const TIMEOUT_S = 5;
+
+/** Milliseconds in which a login must be finished. */
+const VALIDITY_MS = 60 * 60_000;
+
+/** A session, and the page of the console that required it. */
+export interface FinishedLogin {
+  readonly session: Session;
+  readonly page: string;
+}
+
+// Loaded at the first login.
+const openid = () => import('openid-client');
+
+/** OpenID Connect Core 1.0 3.1 and Discovery 1.0, with PKCE (RFC 7636). Everything that a login needs is in its browser. */
+@Injectable()
+export class OpenIdLogin {
+  private readonly callback: string;
+  private current: { readonly config: Configuration; readonly checkedAt: number } | null = null;
+
+  constructor(
+    private readonly configuration: ConsoleConfiguration,
+    private readonly operators: ConsoleOperatorStore,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {
+    this.callback = `${configuration.CONSOLE_URL}/login/callback`;
+  }
+
+  /**
+   * Returns the authorization request.
+   *
+   * @param cookie of the login
+   * @param page path on this site to return to
+   * @param again requires the operator to authenticate again
+   */
+  async start(cookie: string, page: string, again: boolean): Promise<string> {
+    const client = await openid();
+    const state: LoginState = { id: client.randomState(), page, startedAt: this.clock(), again };
+    return client.buildAuthorizationUrl(await this.provider(), {
+      redirect_uri: this.callback,
+      scope: ['openid profile email', this.configuration.CONSOLE_SCOPE].join(' ').trim(),
+      state: sealState(cookie, state),
+      nonce: derived(cookie, 'nonce', state),
+      code_challenge: await client.calculatePKCECodeChallenge(derived(cookie, 'verifier', state)),
+      code_challenge_method: 'S256',
+      // With max_age, the ID token has `auth_time` (Core 2).
+      ...(again && { prompt: 'login', max_age: '0' }),
+    }).href;
+  }
+
+  /**
+   * OpenID Connect Core 3.1.2.7 and 3.1.3.7.
+   *
+   * @param query of the callback
+   * @throws RefusedRequestError that says what the operator can do
+   */
+  async finish(cookie: string | null, query: string): Promise<FinishedLogin> {
+    const parameters = new URLSearchParams(query);
+    const sent = parameters.get('state') ?? '';
+    const state = cookie === null ? null : openState(cookie, sent);
+    if (cookie === null || state === null || this.clock() - state.startedAt > VALIDITY_MS)
+      throw new RefusedRequestError(
+        400,
+        'this login is out of date, or another browser began it: log in again',
+      );
+    const client = await openid();
+    const tokens = await client
+      .authorizationCodeGrant(await this.provider(), new URL(`${this.callback}?${query}`), {
+        expectedState: sent,
+        expectedNonce: derived(cookie, 'nonce', state),
+        pkceCodeVerifier: derived(cookie, 'verifier', state),
+        idTokenExpected: true,
+      })
+      .catch((cause: unknown) => {
+        const refused = parameters.get('error') === 'access_denied';
+        const text = refused ? 'the login was cancelled' : 'the login provider did not complete the login';
+        throw new RefusedRequestError(400, `${text}: log in again`, { cause });
+      });
+    const claims = tokens.claims();
+    if (!claims) throw new RefusedRequestError(400, 'the login provider sent no ID token: log in again');
+    return { session: await this.sessionOf(claims, state), page: state.page };
+  }
+
+  private async sessionOf(claims: IDToken, { startedAt, again }: LoginState): Promise<Session> {
+    const { CONSOLE_GROUPS_CLAIM: claim, CLOCK_SKEW, roles } = this.configuration;
+    const { sub: subject, auth_time: time = 0 } = claims;
+    // Core 3.1.2.1: the provider only "SHOULD" have asked.
+    if (again && (time + 1 + CLOCK_SKEW) * 1000 < startedAt)
+      throw new RefusedRequestError(403, 'the login provider did not ask for your password again');
+    const role = claim === '' ? null : roleOfGroups(roles, claims[claim]);
+    const current = claim === '' ? await this.operators.roleOf(subject) : role;
+    if (current === null)
+      throw new RefusedRequestError(403, 'you have no role in the console: ask an administrator for one');
+    return { subject, name: nameOf(claims), role, authTime: time * 1000, startedAt: this.clock() };
+  }
+
+  /** @throws DependencyUnavailableError if the provider is unavailable */
+  private async provider(): Promise<Configuration> {
+    if (this.current && this.clock() - this.current.checkedAt < FRESH_MS) return this.current.config;
+    const { CONSOLE_ISSUER, CONSOLE_CLIENT_ID, CONSOLE_CLIENT_SECRET, CLOCK_SKEW } = this.configuration;
+    const client = await openid();
+    const config = await client
+      .discovery(
+        new URL(CONSOLE_ISSUER),
+        CONSOLE_CLIENT_ID,
+        { [client.clockTolerance]: CLOCK_SKEW },
+        client.ClientSecretBasic(CONSOLE_CLIENT_SECRET),
+        {
+          timeout: TIMEOUT_S,
+          execute: [
+            client.enableNonRepudiationChecks,
+            ...(CONSOLE_ISSUER.startsWith('http:') ? [client.allowInsecureRequests] : []),
+          ],
+        },
+      )
+      .catch((cause: unknown) => {
+        throw new DependencyUnavailableError('login_provider', cause);
+      });
+    this.current = { config, checkedAt: this.clock() };
+    return config;
+  }
+}
+
+function nameOf({ preferred_username: username, email, sub }: IDToken): string {
+  const name = [username, email].find((value) => typeof value === 'string' && value !== '');
+  return String(name ?? sub).slice(0, 100);
+}

@@ -1,0 +1,95 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { type CanActivate, type ExecutionContext, Inject, Injectable, SetMetadata } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import { ConsoleOperatorStore } from '#database/console-operator/console-operator.store.js';
+import { addLogContext } from '#platform/logging/request-log.js';
+import { RefusedRequestError } from '#platform/http/refused-request.js';
+import { CSRF_FIELD, isCsrfToken } from '#ui/browser-cookie.js';
+import { ConsoleConfiguration, CLOCK, type Clock } from '../console.configuration.js';
+import { mayActAs, type Role } from '../login/role.js';
+import { LoginRequiredError } from './login-required.error.js';
+import type { Operator, OperatorRequest } from './operator.js';
+import { ConsoleCookie } from './session.cookie.js';
+import { type Session, SessionStore } from './session.store.js';
+
+/** Milliseconds after which a session ends, also of a busy operator. */
+const MAX_SESSION_MS = 12 * 60 * 60_000;
+
+/** Milliseconds for which a login suffices for a dangerous step. */
+const RECENT_LOGIN_MS = 10 * 60_000;
+
+const PUBLIC = Symbol('no login');
+const ROLE = Symbol('required role');
+const RECENT = Symbol('recent login');
+
+/** Lets everyone call a handler, or every handler of a controller. */
+export const Public = (): ClassDecorator & MethodDecorator => SetMetadata(PUBLIC, true);
+
+/** Requires a role for a handler, or for every handler of a controller; `viewer` by default. */
+export const RequireRole = (role: Role): ClassDecorator & MethodDecorator => SetMetadata(ROLE, role);
+
+/** Requires a login of the last ten minutes, for a dangerous step and for the page that asks for it. */
+export const RecentLogin = (): MethodDecorator => SetMetadata(RECENT, true);
+
+/** Guards every route: login, role, age of the login, and the origin and CSRF token of a form, in this order. */
+@Injectable()
+export class OperatorGuard implements CanActivate {
+  constructor(
+    private readonly reflector: Reflector,
+    private readonly cookies: ConsoleCookie,
+    private readonly sessions: SessionStore,
+    private readonly operators: ConsoleOperatorStore,
+    private readonly configuration: ConsoleConfiguration,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const metadata = <T>(key: symbol): T | undefined =>
+      this.reflector.getAllAndOverride<T | undefined>(key, [context.getHandler(), context.getClass()]);
+    if (metadata<boolean>(PUBLIC)) return true;
+    const request = context.switchToHttp().getRequest<OperatorRequest>();
+    const { method, url, headers } = request;
+    const cookie = this.cookies.read(headers.cookie);
+    const session = cookie === null ? null : await this.sessions.use(cookie);
+    if (cookie === null || session === null || this.clock() - session.startedAt > MAX_SESSION_MS)
+      throw new LoginRequiredError(method === 'GET' ? url : '/', 'first');
+    const operator = await this.operatorOf(session, cookie);
+    addLogContext(request.raw, { operator: operator.name });
+    const required = metadata<Role>(ROLE) ?? 'viewer';
+    if (!mayActAs(operator.role, required))
+      throw new RefusedRequestError(403, `this needs the role ${required}, and yours is ${operator.role}`);
+    if (method !== 'GET') this.checkForm(request, cookie);
+    if (metadata<boolean>(RECENT) && this.clock() - session.authTime > RECENT_LOGIN_MS)
+      throw new LoginRequiredError(method === 'GET' ? url : pageOf(url), 'again');
+    request.operator = operator;
+    return true;
+  }
+
+  /** Roles that are stored here are read for each request, so that a revoked role ends at once. */
+  private async operatorOf({ subject, name, role }: Session, cookie: string): Promise<Operator> {
+    const current = role ?? (await this.operators.roleOf(subject));
+    if (current === null) throw new RefusedRequestError(403, 'you have no role in the console any longer');
+    return { name, role: current, cookie };
+  }
+
+  private checkForm({ url, headers, body }: OperatorRequest, cookie: string): void {
+    const fields = (body ?? {}) as Readonly<Record<string, unknown>>;
+    this.checkOrigin(headers);
+    if (!isCsrfToken(fields[CSRF_FIELD], cookie, pageOf(url)))
+      throw new RefusedRequestError(403, 'the form is out of date: open its page again');
+  }
+
+  /** Browsers without these headers rely on the token alone. */
+  private checkOrigin({ 'sec-fetch-site': site, origin }: IncomingHttpHeaders): void {
+    const foreignSite = site !== undefined && site !== 'same-origin';
+    // "null" proves nothing: with our Referrer-Policy, no-referrer, browsers send it with every form.
+    const foreignOrigin =
+      origin !== undefined && origin !== 'null' && origin !== this.configuration.CONSOLE_URL;
+    if (foreignSite || foreignOrigin) throw new RefusedRequestError(403, 'the form was sent by another site');
+  }
+}
+
+function pageOf(url: string): string {
+  const [path = ''] = url.split('?', 1);
+  return path;
+}

@@ -1,0 +1,20 @@
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import type { Role } from '../login/role.js';
+
+/** The operator of a request. */
+export interface Operator {
+  readonly name: string;
+  readonly role: Role;
+  /** Binds the forms of the pages. */
+  readonly cookie: string;
+}
+
+export type OperatorRequest = FastifyRequest & { operator?: Operator };
+
+/** Injects the operator into a handler of a page. */
+export const CurrentOperator = createParamDecorator((_data: unknown, context: ExecutionContext): Operator => {
+  const { operator } = context.switchToHttp().getRequest<OperatorRequest>();
+  if (!operator) throw new Error('a public route has no operator');
+  return operator;
+});

@@ -1,0 +1,48 @@
+import { createHash } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import { type RedisClient, withRedisErrors } from '#platform/redis/redis-client.js';
+import { REDIS } from '#platform/redis/redis.connection.js';
+import type { Role } from '../login/role.js';
+
+/** Seconds without a request, after which an operator must log in again. */
+const IDLE_LIFETIME = 30 * 60;
+
+export interface Session {
+  /** `sub` of the ID token. */
+  readonly subject: string;
+  /** As the audit trail shows it. */
+  readonly name: string;
+  /** By the groups at the login; null if the role is stored here, where it may change at any time. */
+  readonly role: Role | null;
+  /** Time of the authentication at the provider, in milliseconds since the epoch; 0 if the provider does not say. */
+  readonly authTime: number;
+  /** Time of the login here, in milliseconds since the epoch. */
+  readonly startedAt: number;
+}
+
+/**
+ * Keyed by the SHA-256 of the cookie: the contents of Redis cannot be used to take over a session. Every method throws
+ * DependencyUnavailableError if Redis does not respond.
+ */
+@Injectable()
+export class SessionStore {
+  constructor(@Inject(REDIS) private readonly redis: RedisClient) {}
+
+  /** Reads a session and extends its lifetime in one round trip. */
+  async use(cookie: string): Promise<Session | null> {
+    const text = await withRedisErrors(this.redis.getex(keyOf(cookie), 'EX', IDLE_LIFETIME));
+    return text === null ? null : (JSON.parse(text) as Session);
+  }
+
+  async create(cookie: string, session: Session): Promise<void> {
+    await withRedisErrors(this.redis.set(keyOf(cookie), JSON.stringify(session), 'EX', IDLE_LIFETIME));
+  }
+
+  async delete(cookie: string): Promise<void> {
+    await withRedisErrors(this.redis.del(keyOf(cookie)));
+  }
+}
+
+function keyOf(cookie: string): string {
+  return `console:session:${createHash('sha256').update(cookie).digest('base64url')}`;
+}

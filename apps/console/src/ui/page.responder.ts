@@ -1,0 +1,85 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import type { Brand } from '#ui/brand/brand.js';
+import { csrfField } from '#ui/browser-cookie.js';
+import { html, type Html } from '#ui/html.js';
+import { contentSecurityPolicy } from '#ui/page-headers.js';
+import type { Operator } from '../session/operator.js';
+import { BRAND, ICON_PATH } from './icon.controller.js';
+import { t } from './text.js';
+
+export interface Page {
+  readonly title: string;
+  readonly content: Html;
+  /** Null on pages without a login, which show no menu. */
+  readonly operator: Operator | null;
+  /** The menu item of the page. */
+  readonly section?: Section;
+}
+
+/** Menu items: path and text. */
+const SECTIONS = {
+  '/applications': t('Applications'),
+  '/events': t('What happened'),
+  '/users': t('Users'),
+  '/audit': t('Audit trail'),
+  '/health': t('Health'),
+} as const;
+
+export type Section = keyof typeof SECTIONS;
+
+@Injectable()
+export class PageResponder {
+  constructor(@Inject(BRAND) private readonly brand: Brand) {}
+
+  page(reply: FastifyReply, status: number, page: Page): void {
+    void reply
+      .status(status)
+      .header('Content-Security-Policy', contentSecurityPolicy({}, this.brand.styleSource))
+      .header('Content-Language', 'en')
+      .type('text/html; charset=utf-8')
+      .send(this.documentOf(page));
+  }
+
+  /** 303: the browser follows with GET, and does not resend a form. */
+  seeOther(reply: FastifyReply, location: string): void {
+    void reply.status(303).header('Location', location).send();
+  }
+
+  private documentOf({ title, content, operator, section }: Page): string {
+    const { productName, icon, style } = this.brand;
+    return html`<!doctype html>
+      <html lang="en">
+        <head>
+          <meta charset="utf-8" />
+          <meta name="viewport" content="width=device-width, initial-scale=1" />
+          <meta name="robots" content="noindex" />
+          <title>${title} · ${productName}</title>
+          <link rel="icon" href="${ICON_PATH}" type="${icon.mediaType}" />
+          ${style}
+        </head>
+        <body>
+          <a class="skip" href="#content">${t('Skip to the content')}</a>
+          <header class="brand">${t('{product} console', { product: productName })}</header>
+          ${operator && menu(operator, section)}
+          <main id="content">${content}</main>
+        </body>
+      </html>`.text;
+  }
+}
+
+function menu(operator: Operator, current: Section | undefined): Html {
+  return html`<nav aria-label="${t('Menu')}">
+    <ul class="plain">
+      ${Object.entries(SECTIONS).map(
+        ([path, text]) =>
+          html`<li><a href="${path}" ${path === current && html`aria-current="page"`}>${text}</a></li>`,
+      )}
+    </ul>
+    <form method="post" action="/logout">
+      ${csrfField(operator.cookie, '/logout')}
+      <span class="quiet"><bdi>${operator.name}</bdi> (${operator.role})</span>
+      <button class="plain">${t('Log out')}</button>
+    </form>
+  </nav>`;
+}

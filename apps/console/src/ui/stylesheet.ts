@@ -1,0 +1,35 @@
+/** Rules of the console, in addition to the stylesheet of all pages. */
+export const CONSOLE_RULES = `
+body { grid-template: auto auto 1fr / minmax(0, 1fr); }
+main { max-width: 72rem; }
+.skip { position: absolute; inset-inline-start: var(--space-4); inset-block-start: -4rem; padding: var(--space-2) var(--space-4); background: var(--card); }
+.skip:focus { inset-block-start: var(--space-2); }
+nav { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: 0 var(--space-5); width: 100%; max-width: 72rem; }
+nav ul { display: flex; flex-wrap: wrap; gap: 0 var(--space-4); margin: 0; }
+nav a { display: inline-block; min-height: 2.75rem; padding-block: 0.625rem; }
+nav a[aria-current] { color: var(--text); font-weight: 600; text-decoration-thickness: 2px; }
+nav form { display: flex; flex-wrap: wrap; align-items: center; gap: 0 var(--space-3); }
+table { width: 100%; margin: 0 0 var(--space-4); border-collapse: collapse; }
+.scrolls { overflow-x: auto; margin: 0 0 var(--space-4); }
+caption { padding: var(--space-2) 0; text-align: start; font-weight: 600; }
+th, td { padding: var(--space-2) var(--space-3) var(--space-2) 0; border-block-end: 1px solid var(--edge); text-align: start; vertical-align: top; }
+td.number, th.number { text-align: end; font-variant-numeric: tabular-nums; }
+textarea { display: block; width: 100%; min-height: 5.5rem; margin: var(--space-2) 0 var(--space-4); padding: 0.5rem 0.75rem; border: 1px solid var(--line); border-radius: var(--round-1); background: var(--field); color: inherit; font: inherit; }
+textarea[aria-invalid] { border-color: var(--error); }
+.hint { margin: 0 0 var(--space-1); color: var(--quiet); font-size: 0.9375rem; }
+.problem { margin: 0 0 var(--space-1); color: var(--error); }
+form.narrow { max-width: 36rem; }
+form.filter { display: flex; flex-wrap: wrap; align-items: end; gap: 0 var(--space-4); }
+form.filter > div { flex: 1 1 12rem; }
+form.filter button { margin-bottom: var(--space-4); }
+.actions { display: flex; flex-wrap: wrap; align-items: center; gap: var(--space-3) var(--space-4); margin: 0 0 var(--space-4); }
+.tag { display: inline-block; padding: 0 var(--space-2); border: 1px solid var(--line); border-radius: var(--round-1); font-size: 0.875rem; }
+.tag.bad { border-color: var(--error); color: var(--error); }
+ins { background: var(--good-page); color: var(--good); text-decoration: none; }
+del { background: var(--error-page); color: var(--error); }
+.facts { display: grid; grid-template-columns: minmax(8rem, max-content) 1fr; gap: var(--space-1) var(--space-5); }
+.facts dd { margin: 0; }
+@media (max-width: 40rem) { .facts { grid-template-columns: 1fr; } .facts dd { margin: 0 0 var(--space-2); } }
+.chart { width: 100%; height: auto; }
+.chart .issued { fill: var(--accent); } .chart .refreshed { fill: var(--line); } .chart .refused { fill: var(--error); }
+`;

@@ -1,0 +1,117 @@
+import { type ConsoleApp, startConsoleApp } from '../support/console-app.js';
+
+let app: ConsoleApp;
+
+beforeAll(async () => {
+  app = await startConsoleApp();
+});
+
+afterEach(() => {
+  app.clock.ahead = 0;
+  app.provider.state.forgery = {};
+});
+
+afterAll(() => app.close());
+
+const MINUTE = 60_000;
+
+it('leads to the login provider, and back to the page that the operator opened', async () => {
+  const browser = app.browser();
+  const refused = await browser.get('/applications?search=cal');
+  expect(refused.status).toBe(303);
+  const started = await browser.follow(refused);
+  expect(started.headers['location']).toContain(`${app.provider.issuer}/authorize?`);
+  app.provider.state.forgery = { claims: { groups: ['viewers'] } };
+  const finished = await browser.get(app.provider.answer(started.headers['location']));
+  expect(finished.headers['location']).toBe('/applications?search=cal');
+});
+
+it.each([
+  ['another site', 'https://evil.example'],
+  ['a path that browsers read as another site', '//evil.example'],
+  ['a path with a backslash', '/\\evil.example'],
+])('returns to the start after a login whose page is %s', async (_, page) => {
+  const finished = await app.logIn(app.browser(), { groups: ['viewers'] }, page);
+  expect(finished.headers['location']).toBe('/');
+});
+
+it('refuses an operator without a group that has a role', async () => {
+  const browser = app.browser();
+  const finished = await app.logIn(browser, { groups: ['cleaners'] });
+  expect(finished.status).toBe(403);
+  expect((await browser.get('/')).headers['location']).toContain('/login?');
+});
+
+it('refuses a callback in a browser that did not start the login', async () => {
+  const started = await app.browser().get('/login');
+  const other = app.browser();
+  await other.get('/login');
+  app.provider.state.forgery = { claims: { groups: ['admins'] } };
+  expect((await other.get(app.provider.answer(started.headers['location']))).status).toBe(400);
+});
+
+it('sets a new session cookie at each login, and ends the session of the old one', async () => {
+  const browser = await app.operator('viewer');
+  const before = browser.cookies.get('oauth_service_console') ?? '';
+  await app.logIn(browser, { groups: ['viewers'] });
+  expect(browser.cookies.get('oauth_service_console')).not.toBe(before);
+  const old = app.browser();
+  old.cookies.set('oauth_service_console', before);
+  expect((await old.get('/')).headers['location']).toContain('/login?');
+});
+
+it('keeps neither cookie nor name of an operator as text in a key of Redis', async () => {
+  const browser = await app.operator('viewer', 'grace');
+  const cookie = browser.cookies.get('oauth_service_console') ?? '';
+  const keys = await app.redis.keys('*');
+  expect(keys.some((key) => key.includes(cookie) || key.includes('grace'))).toBe(false);
+});
+
+it('ends a session that is used all the time after twelve hours', async () => {
+  const browser = await app.operator('viewer');
+  app.clock.ahead = 12 * 60 * MINUTE + 1_000;
+  expect((await browser.get('/')).headers['location']).toContain('/login?');
+});
+
+it('lets a session live for 30 minutes after its last request', async () => {
+  const browser = await app.operator('viewer');
+  const [key = ''] = await app.redis.keys('console:session:*');
+  await Promise.all((await app.redis.keys('console:session:*')).map((one) => app.redis.expire(one, 60)));
+  await browser.get('/');
+  const lifetimes = await Promise.all(
+    (await app.redis.keys('console:session:*')).map((one) => app.redis.ttl(one)),
+  );
+  expect(key).not.toBe('');
+  expect(Math.max(...lifetimes)).toBeGreaterThan(29 * 60);
+  expect(Math.max(...lifetimes)).toBeLessThanOrEqual(30 * 60);
+});
+
+it('logs out with a form of its own, and refuses it without its CSRF token or from another site', async () => {
+  const browser = await app.operator('viewer');
+  expect((await browser.post('/logout', {})).status).toBe(403);
+  const page = await browser.get('/nowhere');
+  expect((await browser.post('/logout', {}, { 'Sec-Fetch-Site': 'cross-site' })).status).toBe(403);
+  expect((await browser.submit(page, {}, '/logout')).status).toBe(200);
+  expect((await browser.get('/')).headers['location']).toContain('/login?');
+});
+
+it('asks for the password again at the provider, and does not accept an older login', async () => {
+  const browser = app.browser();
+  const started = await browser.get('/login?again');
+  const asked = new URL(started.headers['location'] ?? '').searchParams;
+  expect([asked.get('prompt'), asked.get('max_age')]).toEqual(['login', '0']);
+  const old = Math.floor(Date.now() / 1000) - 60;
+  app.provider.state.forgery = { claims: { groups: ['admins'], auth_time: old } };
+  expect((await browser.get(app.provider.answer(started.headers['location']))).status).toBe(403);
+});
+
+it('answers 503 while the login provider does not answer', async () => {
+  const other = await startConsoleApp();
+  other.provider.state.isDown = true;
+  expect((await other.browser().get('/login')).status).toBe(503);
+  await other.close();
+});
+
+it('does not start without a login provider', async () => {
+  await expect(startConsoleApp({ CONSOLE_ISSUER: '' })).rejects.toThrow();
+});

@@ -1,0 +1,91 @@
+import { NestFactory } from '@nestjs/core';
+import { Redis } from 'ioredis';
+import type { JWTPayload } from 'jose';
+import { DataSource } from 'typeorm';
+import { DatabaseModule } from '#database/database.module.js';
+import { UserStore } from '#database/user/user.store.js';
+import { freePort } from '#local/servers/free-port.js';
+import { createService } from '#platform/bootstrap/service.js';
+import { PATIENT, PATIENT_MS } from '#test/support/app-settings.js';
+import { Browser } from '#test/support/browser.js';
+import { FORGER_CLIENT, startForgingProvider } from '#test/support/forging-provider.js';
+import { isolate } from '#test/support/isolate.js';
+import { consoleApp } from '../../src/app.module.js';
+import { ConsoleConfiguration } from '../../src/console.configuration.js';
+import type { Role } from '../../src/login/role.js';
+
+export const CONSOLE_URL = 'http://localhost:3004';
+
+/** Starts a console with isolated services and its own login provider, whose groups are the roles. */
+export async function startConsoleApp(settings: Partial<ConsoleConfiguration> = {}) {
+  const services = await isolate();
+  const provider = await startForgingProvider(await freePort());
+  const database = await NestFactory.createApplicationContext(
+    DatabaseModule.forRoot({ databaseUrl: services.databaseUrl, timeoutMs: PATIENT_MS }),
+    { logger: false },
+  );
+  const configuration = Object.assign(new ConsoleConfiguration(), {
+    CONSOLE_URL,
+    AUTH_URL: 'http://localhost:3001',
+    BASE_URL: 'http://localhost:3002',
+    API_URL: 'http://localhost:3003',
+    DATABASE_URL: services.databaseUrl,
+    REDIS_URL: services.redisUrl,
+    NATS_URL: services.natsUrl,
+    CONSOLE_ISSUER: provider.issuer,
+    CONSOLE_CLIENT_ID: FORGER_CLIENT.id,
+    CONSOLE_CLIENT_SECRET: FORGER_CLIENT.secret,
+    CONSOLE_GROUPS_CLAIM: 'groups',
+    CONSOLE_ROLES: 'viewers=viewer,helpers=support,admins=admin',
+    LOG_LEVEL: 'silent',
+    ...PATIENT,
+    ...settings,
+  });
+  /** Milliseconds by which the clock of the app is ahead. */
+  const clock = { ahead: 0 };
+  const service = consoleApp(configuration, () => Date.now() + clock.ahead);
+  const app = await createService(service);
+  await app.listen(0, '127.0.0.1');
+  const redis = new Redis(services.redisUrl);
+  const now = () => Math.floor((Date.now() + clock.ahead) / 1000);
+  const GROUPS: Record<Role, string> = { viewer: 'viewers', support: 'helpers', admin: 'admins' };
+
+  return {
+    configuration,
+    services,
+    provider,
+    redis,
+    clock,
+    users: database.get(UserStore),
+    sql: <Row>(text: string, values: unknown[] = []): Promise<Row[]> =>
+      database.get(DataSource).query<Row[]>(text, values),
+    browser: (): Browser => new Browser(app.getHttpServer()),
+
+    /** Logs in, authenticated at this moment. @returns the last response before the page that required the login */
+    async logIn(browser: Browser, claims: JWTPayload, page = '/') {
+      const login = `/login?page=${encodeURIComponent(page)}`;
+      return provider.logIn(
+        browser,
+        { claims: { auth_time: now(), preferred_username: 'ada', ...claims } },
+        login,
+      );
+    },
+
+    /** Returns a browser in which an operator with this role is logged in. */
+    async operator(role: Role, name = 'ada'): Promise<Browser> {
+      const browser = new Browser(app.getHttpServer());
+      await this.logIn(browser, { groups: [GROUPS[role]], preferred_username: name });
+      return browser;
+    },
+
+    async close(): Promise<void> {
+      await app.close();
+      await database.close();
+      redis.disconnect();
+      await provider.close();
+      await services.close();
+    },
+  };
+}
+
+export type ConsoleApp = Awaited<ReturnType<typeof startConsoleApp>>;
