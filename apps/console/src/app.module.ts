@@ -1,7 +1,6 @@
 import { type DynamicModule, Module, type Provider } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD } from '@nestjs/core';
 import { DatabaseModule } from '#database/database.module.js';
-import { parseForm } from '#oauth/parameters.js';
 import type { Service } from '#platform/bootstrap/service.js';
 import { RedisModule } from '#platform/redis/redis.module.js';
 import { readBrand } from '#ui/brand/brand.js';
@@ -14,6 +13,7 @@ import { OpenIdLogin } from './login/openid-login.service.js';
 import { OperatorGuard } from './session/operator.guard.js';
 import { ConsoleCookie, ConsoleLoginCookie } from './session/session.cookie.js';
 import { SessionStore } from './session/session.store.js';
+import { parseConsoleForm } from './ui/form.js';
 import { BRAND, IconController } from './ui/icon.controller.js';
 import { PageResponder } from './ui/page.responder.js';
 import { CONSOLE_RULES } from './ui/stylesheet.js';
@@ -63,7 +63,7 @@ export function consoleApp(
     configuration,
     sharedSettings: configuration.sharedSettings,
     // Pages only post forms. A cross-site script can send any other content type only after a preflight.
-    bodyParsers: { 'application/x-www-form-urlencoded': parseForm },
+    bodyParsers: { 'application/x-www-form-urlencoded': parseConsoleForm },
     headers: PAGE_HEADERS,
   };
 }

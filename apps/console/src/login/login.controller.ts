@@ -4,6 +4,7 @@ import { addLogContext } from '#platform/logging/request-log.js';
 import { Public } from '../session/operator.guard.js';
 import { ConsoleCookie, ConsoleLoginCookie } from '../session/session.cookie.js';
 import { SessionStore } from '../session/session.store.js';
+import { queryOf } from '../ui/form.js';
 import { PageResponder } from '../ui/page.responder.js';
 import { loggedOutPage } from './login.page.js';
 import { OpenIdLogin } from './openid-login.service.js';
@@ -21,7 +22,7 @@ export class LoginController {
   @Get('login')
   @Public()
   async start(@Req() { url, headers }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    const query = new URLSearchParams(rawQuery(url));
+    const query = queryOf(url);
     const cookie = this.loginCookies.read(headers.cookie) ?? this.loginCookies.generate();
     const location = await this.logins.start(cookie, localPage(query.get('page')), query.has('again'));
     reply.header('Set-Cookie', this.loginCookies.set(cookie));
@@ -31,7 +32,7 @@ export class LoginController {
   @Get('login/callback')
   @Public()
   async finish(@Req() { url, headers, raw }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    const { session, page } = await this.logins.finish(this.loginCookies.read(headers.cookie), rawQuery(url));
+    const { session, page } = await this.logins.finish(this.loginCookies.read(headers.cookie), queryOf(url));
     const before = this.cookies.read(headers.cookie);
     // A new cookie: the old one may have been planted (session fixation).
     const cookie = this.cookies.generate();
@@ -49,11 +50,6 @@ export class LoginController {
     reply.header('Set-Cookie', this.cookies.clear());
     this.pages.page(reply, 200, loggedOutPage());
   }
-}
-
-function rawQuery(url: string): string {
-  const at = url.indexOf('?');
-  return at < 0 ? '' : url.slice(at + 1);
 }
 
 /** A path on this site: an address that a link could make of `//` or a backslash leads elsewhere. */

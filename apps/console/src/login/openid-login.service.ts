@@ -65,11 +65,10 @@ export class OpenIdLogin {
   /**
    * OpenID Connect Core 3.1.2.7 and 3.1.3.7.
    *
-   * @param query of the callback
+   * @param parameters of the callback
    * @throws RefusedRequestError that says what the operator can do
    */
-  async finish(cookie: string | null, query: string): Promise<FinishedLogin> {
-    const parameters = new URLSearchParams(query);
+  async finish(cookie: string | null, parameters: URLSearchParams): Promise<FinishedLogin> {
     const sent = parameters.get('state') ?? '';
     const state = cookie === null ? null : openState(cookie, sent);
     if (cookie === null || state === null || this.clock() - state.startedAt > VALIDITY_MS)
@@ -79,7 +78,7 @@ export class OpenIdLogin {
       );
     const client = await openid();
     const tokens = await client
-      .authorizationCodeGrant(await this.provider(), new URL(`${this.callback}?${query}`), {
+      .authorizationCodeGrant(await this.provider(), new URL(`${this.callback}?${parameters.toString()}`), {
         expectedState: sent,
         expectedNonce: derived(cookie, 'nonce', state),
         pkceCodeVerifier: derived(cookie, 'verifier', state),

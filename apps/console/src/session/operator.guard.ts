@@ -7,6 +7,7 @@ import { RefusedRequestError } from '#platform/http/refused-request.js';
 import { CSRF_FIELD, isCsrfToken } from '#ui/browser-cookie.js';
 import { ConsoleConfiguration, CLOCK, type Clock } from '../console.configuration.js';
 import { mayActAs, type Role } from '../login/role.js';
+import type { Form } from '../ui/form.js';
 import { LoginRequiredError } from './login-required.error.js';
 import type { Operator, OperatorRequest } from './operator.js';
 import { ConsoleCookie } from './session.cookie.js';
@@ -73,9 +74,8 @@ export class OperatorGuard implements CanActivate {
   }
 
   private checkForm({ url, headers, body }: OperatorRequest, cookie: string): void {
-    const fields = (body ?? {}) as Readonly<Record<string, unknown>>;
     this.checkOrigin(headers);
-    if (!isCsrfToken(fields[CSRF_FIELD], cookie, pageOf(url)))
+    if (!isCsrfToken((body as Form | undefined)?.get(CSRF_FIELD), cookie, pageOf(url)))
       throw new RefusedRequestError(403, 'the form is out of date: open its page again');
   }
 

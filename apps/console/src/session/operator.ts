@@ -1,5 +1,6 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
+import type { Actor } from '#administration/operation.js';
 import type { Role } from '../login/role.js';
 
 /** The operator of a request. */
@@ -18,3 +19,8 @@ export const CurrentOperator = createParamDecorator((_data: unknown, context: Ex
   if (!operator) throw new Error('a public route has no operator');
   return operator;
 });
+
+/** The operator as the audit trail names it. */
+export function actorOf({ name }: Operator): Actor {
+  return { name, door: 'page' };
+}

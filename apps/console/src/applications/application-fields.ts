@@ -1,0 +1,141 @@
+import type { ScopeCatalogue } from '#oauth/scope.js';
+import { html, type Html } from '#ui/html.js';
+import { choices, linesField, selectField, textField } from '../ui/components.js';
+import type { Form } from '../ui/form.js';
+import { t } from '../ui/text.js';
+import { kindOf, labelOf, type Problems } from './application.form.js';
+
+interface Group {
+  readonly title: string;
+  /** Names of the input's fields, whose problems this group shows. */
+  readonly fields: readonly string[];
+  readonly render: (view: GroupView) => Html;
+}
+
+export interface GroupView {
+  readonly form: Form;
+  readonly problems: Problems;
+  readonly catalogue: ScopeCatalogue;
+}
+
+const text = ({ form, problems }: GroupView, name: string, hint: string, required = false): Html =>
+  textField({ name, label: labelOf(name), value: form.text(name), hint, required, problems: problems.get(name) ?? [] });
+
+const lines = ({ form, problems }: GroupView, name: string, hint: string, required = false): Html =>
+  linesField({ name, label: labelOf(name), value: form.lines(name), hint, required, problems: problems.get(name) ?? [] });
+
+const yesOrNo = (form: Form, name: string, fallback: 'true' | 'false', yes: string, no: string): Html =>
+  choices(name, labelOf(name), 'radio', [
+    { value: 'true', label: yes, chosen: (form.text(name) || fallback) === 'true' },
+    { value: 'false', label: no, chosen: (form.text(name) || fallback) === 'false' },
+  ]);
+
+export const IDENTITY: Group = {
+  title: t('What it is'),
+  fields: ['name', 'clientUri', 'policyUri', 'contacts'],
+  render: (view) => html`
+    ${text(view, 'name', t('Users see it when they allow access.'), true)}
+    ${text(view, 'clientUri', t('Optional. An https address; it helps users to decide.'))}
+    ${text(view, 'policyUri', t('Optional. An https address.'))}
+    ${lines(view, 'contacts', t('Optional. E-mail or https addresses of the developer, one per line.'))}
+  `,
+};
+
+export const KIND: Group = {
+  title: t('Where it runs'),
+  fields: ['public', 'jwks', 'jwksUri'],
+  render: (view) => {
+    const kind = kindOf(view.form);
+    return html`
+      ${choices('kind', labelOf('public'), 'radio', [
+        { value: 'server', label: t('On a server'), hint: t('It authenticates with a secret, shown once.'), chosen: kind === 'server' },
+        { value: 'keys', label: t('On a server, with its own keys'), hint: t('It signs assertions (private_key_jwt); there is no secret.'), chosen: kind === 'keys' },
+        { value: 'public', label: t('In a browser, on a phone or a computer'), hint: t('It cannot keep a secret, and uses PKCE.'), chosen: kind === 'public' },
+      ])}
+      ${text(view, 'jwksUri', t('Only with its own keys: the https address of its JWK Set.'))}
+      ${lines(view, 'jwks', t('Only with its own keys, in place of the address: the JWK Set itself.'))}
+    `;
+  },
+};
+
+export const ADDRESSES: Group = {
+  title: t('Addresses'),
+  fields: ['redirectUris', 'postLogoutRedirectUris', 'backchannelLogoutUri'],
+  render: (view) => html`
+    ${lines(view, 'redirectUris', t('Where users return with the code, one per line. Compared exactly, letter by letter.'), true)}
+    ${lines(view, 'postLogoutRedirectUris', t('Optional. Where users may return after a log-out, one per line.'))}
+    ${text(view, 'backchannelLogoutUri', t('Optional. Receives a signed token when a session of a user ends.'))}
+  `,
+};
+
+export const SCOPES: Group = {
+  title: t('What it may do'),
+  fields: ['scopes', 'optionalScopes', 'firstParty'],
+  render: ({ form, problems, catalogue }) => {
+    const hasChosen = [...form.keys()].some((name) => name.startsWith('scope:'));
+    const chosen = (name: string): string =>
+      hasChosen ? form.text(`scope:${name}`) : catalogue.defaults.includes(name) ? 'required' : '';
+    const wrong = [...(problems.get('scopes') ?? []), ...(problems.get('optionalScopes') ?? [])];
+    return html`
+      ${wrong.map((problem) => html`<p class="problem">${problem}</p>`)}
+      ${catalogue.scopes.map(
+        ({ name, texts }) =>
+          html`${selectField(
+            `scope:${name}`,
+            name,
+            [
+              { value: '', text: t('no') },
+              { value: 'required', text: t('yes') },
+              { value: 'optional', text: t('yes, and users may decline it') },
+            ],
+            chosen(name),
+          )}
+            <p class="hint">${t('Users read: “{text}”', { text: texts.en })}</p>`,
+      )}
+      ${yesOrNo(form, 'firstParty', 'false', t('It belongs to the product: users are not asked'), t('Users are asked'))}
+    `;
+  },
+};
+
+const PROTOCOL: Group['render'] = ({ form }) => html`
+  ${yesOrNo(form, 'requirePar', 'false', t('Required (RFC 9126)'), t('Optional'))}
+  ${yesOrNo(form, 'requireState', 'true', t('Required'), t('Optional: then the application must use PKCE'))}
+  ${selectField(
+    'idTokenAlg',
+    labelOf('idTokenAlg'),
+    ['RS256', 'ES256', 'EdDSA'].map((name) => ({ value: name, text: name })),
+    form.text('idTokenAlg'),
+  )}
+  ${selectField(
+    'subject',
+    labelOf('subject'),
+    [
+      { value: 'public', text: t('the same for every application') },
+      { value: 'pairwise', text: t('its own for each site (pairwise)') },
+    ],
+    form.text('subject'),
+  )}
+`;
+
+const PROTOCOL_FIELDS = ['requirePar', 'requireState', 'idTokenAlg', 'subject'];
+
+/** Rules of an application that is registered. */
+export const RULES: Group = { title: t('Rules'), fields: PROTOCOL_FIELDS, render: PROTOCOL };
+
+export const PROFILE: Group = {
+  title: t('Profile'),
+  fields: ['profile', ...PROTOCOL_FIELDS],
+  render: (view) => {
+    const isFapi = view.form.text('profile') === 'fapi2';
+    return html`
+      ${choices('profile', labelOf('profile'), 'radio', [
+        { value: 'oauth', label: t('OAuth 2.0 and OpenID Connect'), chosen: !isFapi },
+        { value: 'fapi2', label: t('FAPI 2.0'), hint: t('For banks and health services: pushed requests, keys and tokens bound to a key.'), chosen: isFapi },
+      ])}
+      ${(view.problems.get('profile') ?? []).map((problem) => html`<p class="problem">${problem}</p>`)} ${PROTOCOL(view)}
+    `;
+  },
+};
+
+export const CREATE_STEPS: readonly Group[] = [IDENTITY, KIND, ADDRESSES, SCOPES, PROFILE];
+export const EDIT_GROUPS: readonly Group[] = [IDENTITY, ADDRESSES, SCOPES, RULES];

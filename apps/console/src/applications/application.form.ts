@@ -1,0 +1,120 @@
+import type { AdministrationError } from '#administration/administration.error.js';
+import { withNames } from '#administration/administration.error.js';
+import type { ClientView } from '#administration/client/client.description.js';
+import { Form } from '../ui/form.js';
+import { t } from '../ui/text.js';
+
+/** Fields of the forms, by the names of the administration's input. */
+export const LABELS: Readonly<Record<string, string>> = {
+  name: t('Name'),
+  clientUri: t('Home page'),
+  policyUri: t('Privacy policy'),
+  contacts: t('Contacts'),
+  public: t('Where it runs'),
+  jwks: t('Public keys'),
+  jwksUri: t('Address of the public keys'),
+  redirectUris: t('Redirect URIs'),
+  postLogoutRedirectUris: t('Redirect URIs after log-out'),
+  backchannelLogoutUri: t('Back-channel log-out URI'),
+  scopes: t('Scopes'),
+  optionalScopes: t('Scopes that users may decline'),
+  firstParty: t('Consent'),
+  profile: t('Profile'),
+  requirePar: t('Pushed authorization requests'),
+  requireState: t('The state parameter'),
+  idTokenAlg: t('Signature of ID tokens'),
+  subject: t('Subject of users'),
+};
+
+export function labelOf(field: string): string {
+  return LABELS[field] ?? field;
+}
+
+/** Problems of a form by field; '' has those without one. */
+export type Problems = ReadonlyMap<string, readonly string[]>;
+
+export const NO_PROBLEMS: Problems = new Map();
+
+export function problemsOf({ problems }: AdministrationError): Problems {
+  const found = new Map<string, string[]>();
+  for (const { field = '', message } of problems) {
+    const known = field in LABELS ? field : '';
+    found.set(known, [...(found.get(known) ?? []), withNames(message, labelOf)]);
+  }
+  return found;
+}
+
+/** How an application authenticates, in the words of the form. */
+const KINDS = ['server', 'keys', 'public'] as const;
+export type Kind = (typeof KINDS)[number];
+
+export function kindOf(form: Form): Kind {
+  const kind = form.text('kind');
+  return KINDS.find((known) => known === kind) ?? 'server';
+}
+
+/** Scopes of the form, each with a select of the name `scope:NAME`. */
+function scopesOf(form: Form, ...wanted: readonly string[]): string[] {
+  return [...form.entries()]
+    .filter(([name, value]) => name.startsWith('scope:') && wanted.includes(value))
+    .map(([name]) => name.slice('scope:'.length));
+}
+
+/** Fields that a new application and a change have in common. */
+function commonFields(form: Form) {
+  return {
+    name: form.text('name'),
+    clientUri: form.textOrNull('clientUri'),
+    policyUri: form.textOrNull('policyUri'),
+    contacts: form.lines('contacts'),
+    redirectUris: form.lines('redirectUris'),
+    postLogoutRedirectUris: form.lines('postLogoutRedirectUris'),
+    backchannelLogoutUri: form.textOrNull('backchannelLogoutUri'),
+    scopes: scopesOf(form, 'required', 'optional'),
+    optionalScopes: scopesOf(form, 'optional'),
+    firstParty: form.text('firstParty') === 'true',
+    requirePar: form.text('requirePar') === 'true',
+    requireState: form.text('requireState') !== 'false',
+    idTokenAlg: form.text('idTokenAlg') || 'RS256',
+    subject: form.text('subject') || 'public',
+  };
+}
+
+/** Input of `ClientService.create`. */
+export function newClientOf(form: Form): object {
+  const kind = kindOf(form);
+  return {
+    ...commonFields(form),
+    public: kind === 'public',
+    ...(kind === 'keys' && { jwksUri: form.textOrNull('jwksUri'), jwks: form.textOrNull('jwks') }),
+    ...(form.text('profile') === 'fapi2' && { profile: 'fapi2' }),
+  };
+}
+
+/** Input of `ClientService.update`. */
+export function changesOf(form: Form): object {
+  return { ...commonFields(form), ...(form.text('confirmNewSubjects') === 'true' && { confirmNewSubjects: true }) };
+}
+
+/** A form with the registered values. */
+export function formOf(client: ClientView): Form {
+  const entries: [string, string][] = [
+    ['name', client.name],
+    ['clientUri', client.client_uri ?? ''],
+    ['policyUri', client.policy_uri ?? ''],
+    ['contacts', client.contacts.join('\n')],
+    ['redirectUris', client.redirect_uris.join('\n')],
+    ['postLogoutRedirectUris', client.post_logout_redirect_uris.join('\n')],
+    ['backchannelLogoutUri', client.backchannel_logout_uri ?? ''],
+    ['firstParty', String(client.first_party)],
+    ['requirePar', String(client.require_par)],
+    ['requireState', String(client.require_state)],
+    ['idTokenAlg', client.id_token_alg],
+    ['subject', client.subject],
+    ...client.scopes.map((name): [string, string] => [
+      `scope:${name}`,
+      client.optional_scopes.includes(name) ? 'optional' : 'required',
+    ]),
+  ];
+  return new Form(entries);
+}

@@ -1,0 +1,192 @@
+import type { ClientView } from '#administration/client/client.description.js';
+import type { SecretView } from '#administration/client/client-secret.service.js';
+import type { Page as List } from '#administration/operation.js';
+import { html, type Html } from '#ui/html.js';
+import { mayActAs } from '../login/role.js';
+import type { Operator } from '../session/operator.js';
+import { button, codes, facts, nextPage, noteBox, postForm, table, textField, warningBox } from '../ui/components.js';
+import type { Page } from '../ui/page.responder.js';
+import { day, moment, t } from '../ui/text.js';
+import { labelOf } from './application.form.js';
+import { pathOf } from './paths.js';
+
+export function applicationsPage(operator: Operator, { items, next }: List<ClientView>, search: string): Page {
+  const title = t('Applications');
+  return {
+    title,
+    operator,
+    section: '/applications',
+    content: html`
+      <h1>${title}</h1>
+      ${mayActAs(operator.role, 'admin') && html`<p><a class="button" href="/applications/new">${t('New application')}</a></p>`}
+      <form method="get" action="/applications" class="filter" role="search">
+        ${textField({ name: 'search', label: t('Name, client id or redirect URI'), value: search })} ${button(t('Search'), 'even')}
+      </form>
+      ${table(
+        t('Registered applications, oldest first'),
+        [{ title: t('Name') }, { title: t('Client id') }, { title: t('State') }, { title: t('Authenticates with') }, { title: t('Registered') }],
+        items.map((client) => [
+          html`<a href="${pathOf(client.client_id)}">${client.name}</a>`,
+          html`<code>${client.client_id}</code>`,
+          stateOf(client),
+          methodOf(client),
+          day(client.created_at),
+        ]),
+      )}
+      ${nextPage('/applications', search === '' ? {} : { search }, next)}
+    `,
+  };
+}
+
+function stateOf({ disabled_at: disabledAt }: ClientView): Html {
+  return disabledAt === null
+    ? html`<span class="tag">${t('enabled')}</span>`
+    : html`<span class="tag bad">${t('disabled')}</span>`;
+}
+
+function methodOf({ auth_method: method, live_secrets: secrets }: ClientView): string {
+  if (method === 'client_secret')
+    return t('{secrets, plural, =0 {no secret} one {a secret} other {# secrets}}', { secrets });
+  return method === 'none' ? t('PKCE only') : t('its keys');
+}
+
+export interface ApplicationView {
+  readonly operator: Operator;
+  readonly client: ClientView;
+  readonly secrets: readonly SecretView[];
+  readonly note?: string;
+  readonly warnings?: readonly string[];
+}
+
+export function applicationPage({ operator, client, secrets, note, warnings = [] }: ApplicationView): Page {
+  const { client_id: id, name, disabled_at: disabledAt } = client;
+  const [isAdmin, isSupport] = [mayActAs(operator.role, 'admin'), mayActAs(operator.role, 'support')];
+  const link = (address: string | null) => address && html`<a href="${address}" rel="noreferrer">${address}</a>`;
+  const scopes = client.scopes.map((scope) => (client.optional_scopes.includes(scope) ? `${scope} (${t('optional')})` : scope));
+  const toggle = disabledAt === null ? 'disable' : 'enable';
+  return {
+    title: name,
+    operator,
+    section: '/applications',
+    content: html`
+      <h1><bdi>${name}</bdi> ${stateOf(client)}</h1>
+      ${note !== undefined && noteBox(note)} ${warningBox(warnings)}
+      <div class="actions">
+        ${isAdmin && html`<a class="button" href="${pathOf(id, 'edit')}">${t('Edit')}</a>`}
+        <a class="button even" href="${pathOf(id, 'handover')}">${t('Text for the owner')}</a>
+        <a class="button even" href="/events?client=${encodeURIComponent(id)}">${t('What happened')}</a>
+        <a class="button even" href="/users/grants?client=${encodeURIComponent(id)}">${t('Grants')}</a>
+        ${isSupport && postForm(operator, pathOf(id, toggle), button(disabledAt === null ? t('Disable') : t('Enable'), disabledAt === null ? 'danger' : 'even'), '')}
+        ${isAdmin && html`<a class="button danger" href="${pathOf(id, 'delete')}">${t('Delete')}</a>`}
+      </div>
+      ${facts([
+        [t('Client id'), html`<code>${id}</code>`],
+        [labelOf('public'), client.type === 'public' ? t('In a browser, on a phone or a computer') : t('On a server')],
+        [t('Authenticates with'), methodOf(client)],
+        [labelOf('jwks'), client.keys && codes(client.keys)],
+        [labelOf('jwksUri'), link(client.jwks_uri ?? null)],
+        [labelOf('redirectUris'), codes(client.redirect_uris)],
+        [labelOf('scopes'), codes(scopes)],
+        [labelOf('profile'), client.profile ?? null],
+        [labelOf('firstParty'), client.first_party ? t('It belongs to the product: users are not asked') : t('Users are asked')],
+        [labelOf('requirePar'), client.require_par ? t('required') : t('optional')],
+        [labelOf('requireState'), client.require_state ? t('required') : t('optional')],
+        [labelOf('idTokenAlg'), client.id_token_alg],
+        [labelOf('subject'), client.subject],
+        [labelOf('postLogoutRedirectUris'), codes(client.post_logout_redirect_uris)],
+        [labelOf('backchannelLogoutUri'), link(client.backchannel_logout_uri)],
+        [labelOf('clientUri'), link(client.client_uri)],
+        [labelOf('policyUri'), link(client.policy_uri)],
+        [labelOf('contacts'), codes(client.contacts)],
+        [t('Registered'), moment(client.created_at)],
+        [t('Disabled'), disabledAt === null ? null : moment(disabledAt)],
+      ])}
+      ${client.auth_method === 'client_secret' && secretSection(operator, id, secrets)}
+    `,
+  };
+}
+
+function secretSection(operator: Operator, id: string, secrets: readonly SecretView[]): Html {
+  const isAdmin = mayActAs(operator.role, 'admin');
+  const revoke = (secret: string) =>
+    html`<a href="${pathOf(id, `secrets/${encodeURIComponent(secret)}/revoke`)}">${t('Revoke')}</a>`;
+  return html`<section>
+    <h2>${t('Secrets')}</h2>
+    ${table(
+      t('Live secrets, oldest first'),
+      [{ title: t('Id') }, { title: t('Created') }, { title: t('Last used') }, ...(isAdmin ? [{ title: t('Action') }] : [])],
+      secrets.map(({ id: secret, created_at: created, last_used_on: used }) => [
+        html`<code>${secret}</code>`,
+        moment(created),
+        used === null ? t('never') : day(used),
+        ...(isAdmin ? [revoke(secret)] : []),
+      ]),
+    )}
+    ${isAdmin && secrets.length < 2 && html`<p><a class="button even" href="${pathOf(id, 'secrets/new')}">${t('New secret')}</a></p>`}
+  </section>`;
+}
+
+export interface ConfirmView {
+  readonly operator: Operator;
+  readonly client: ClientView;
+  readonly title: string;
+  readonly text: string;
+  readonly path: string;
+  readonly button: string;
+  readonly look?: 'danger';
+}
+
+/** A page that asks before a dangerous step. */
+export function confirmPage({ operator, client, title, text, path, button: label, look }: ConfirmView): Page {
+  return {
+    title,
+    operator,
+    section: '/applications',
+    content: html`
+      <h1>${title}</h1>
+      <p><bdi>${client.name}</bdi>, <code>${client.client_id}</code></p>
+      <p>${text}</p>
+      ${postForm(operator, path, html`<div class="actions">${button(label, look ?? '')} <a class="button even" href="${pathOf(client.client_id)}">${t('Cancel')}</a></div>`)}
+    `,
+  };
+}
+
+export function newSecretPage(operator: Operator, client: ClientView, secret: string, warnings: readonly string[]): Page {
+  const title = t('New secret');
+  return {
+    title,
+    operator,
+    section: '/applications',
+    content: html`
+      <h1>${title}</h1>
+      ${warningBox(warnings)}
+      ${facts([
+        [t('Application'), client.name],
+        [t('Client id'), html`<code>${client.client_id}</code>`],
+        [t('Client secret'), html`<code>${secret}</code>`],
+      ])}
+      <p role="status">${t('The secret is shown only once: the service stores its hash.')}</p>
+      <p>${t('Both secrets work until you revoke the old one. Do so when the application uses the new one.')}</p>
+      <p><a class="button" href="${pathOf(client.client_id)}">${t('To the application')}</a></p>
+    `,
+  };
+}
+
+export function handoverPage(operator: Operator, client: ClientView, markdown: string, warnings: readonly string[]): Page {
+  const title = t('Text for the owner of {name}', { name: client.name });
+  return {
+    title,
+    operator,
+    section: '/applications',
+    content: html`
+      <h1>${title}</h1>
+      ${warningBox(warnings)}
+      <p>${t('Send this text to the owner. It has no secret.')}</p>
+      <div class="actions">
+        <a class="button" href="${pathOf(client.client_id, 'handover.md')}" download>${t('Download')}</a>
+        <a class="button even" href="${pathOf(client.client_id)}">${t('To the application')}</a>
+      </div>
+      <pre class="scrolls" tabindex="0">${markdown}</pre>
+    `,
+  };
+}

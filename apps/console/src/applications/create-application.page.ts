@@ -1,0 +1,95 @@
+import type { RegisteredClient } from '#administration/client/client.service.js';
+import type { ScopeCatalogue } from '#oauth/scope.js';
+import { html, type Html } from '#ui/html.js';
+import type { Operator } from '../session/operator.js';
+import { button, facts, postForm, problemBox, warningBox } from '../ui/components.js';
+import type { Form } from '../ui/form.js';
+import type { Page } from '../ui/page.responder.js';
+import { t } from '../ui/text.js';
+import type { Problems } from './application.form.js';
+import { CREATE_STEPS } from './application-fields.js';
+import { pathOf } from './paths.js';
+
+export interface CreateView {
+  readonly operator: Operator;
+  readonly form: Form;
+  readonly problems: Problems;
+  readonly catalogue: ScopeCatalogue;
+  /** Index in CREATE_STEPS. */
+  readonly step: number;
+}
+
+/** One step. Earlier and later answers travel in hidden fields, so that nothing is stored before the application is created. */
+export function createPage({ operator, form, problems, catalogue, step }: CreateView): Page {
+  const group = CREATE_STEPS[step] ?? CREATE_STEPS[0];
+  if (!group) throw new Error('there are no steps');
+  const content = group.render({ form, problems, catalogue });
+  const isLast = step === CREATE_STEPS.length - 1;
+  const title = t('New application');
+  return {
+    title,
+    operator,
+    section: '/applications',
+    content: html`
+      <h1>${title}</h1>
+      <p>${t('Step {step} of {steps}: {name}', { step: step + 1, steps: CREATE_STEPS.length, name: group.title })}</p>
+      ${problemBox(problems.get('') ?? [])}
+      ${postForm(
+        operator,
+        '/applications/new',
+        html`
+          <input type="hidden" name="step" value="${step}" />
+          ${carried(form, content)} ${content}
+          <div class="actions">
+            ${isLast ? button(t('Create the application')) : button(t('Next'))}
+            ${step > 0 && html`<button class="even" name="go" value="back" formnovalidate>${t('Back')}</button>`}
+          </div>
+        `,
+      )}
+    `,
+  };
+}
+
+/** Answers of other steps: those whose fields this step does not show. */
+function carried(form: Form, shown: Html): Html[] {
+  const isShown = (name: string) => shown.text.includes(`name="${name}"`);
+  return [...form.entries()]
+    .filter(([name]) => !['step', 'go', 'csrf_token'].includes(name) && !isShown(name))
+    .map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`);
+}
+
+/** The five values for the owner of the application. The secret is not stored, and shown on this page only. */
+export function createdPage(
+  operator: Operator,
+  name: string,
+  created: RegisteredClient,
+  warnings: readonly string[],
+): Page {
+  const { client_id: id, client_secret: secret } = created;
+  const title = t('{name} is registered', { name });
+  const code = (value: string | null | undefined) => value && html`<code>${value}</code>`;
+  return {
+    title,
+    operator,
+    section: '/applications',
+    content: html`
+      <h1>${title}</h1>
+      ${warningBox(warnings)}
+      <p>${t('Give these to the owner of the application.')}</p>
+      ${facts([
+        [t('Client id'), code(id)],
+        [t('Client secret'), code(secret)],
+        [t('Authorization URL'), code(created.authorization_url)],
+        [t('Token URL'), code(created.token_url)],
+        [t('Refresh URL'), code(created.refresh_url)],
+        [t('URL of pushed requests'), code(created.par_url)],
+        [t('Audience of assertions'), code(created.assertion_audience)],
+      ])}
+      ${secret !== null && html`<p role="status">${t('The secret is shown only once: the service stores its hash.')}</p>`}
+      <div class="actions">
+        <a class="button" href="${pathOf(id, 'handover')}">${t('Text for the owner')}</a>
+        <a class="button even" href="${pathOf(id)}">${t('To the application')}</a>
+      </div>
+    `,
+  };
+}

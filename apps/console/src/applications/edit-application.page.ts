@@ -1,0 +1,114 @@
+import type { ClientView } from '#administration/client/client.description.js';
+import type { ScopeCatalogue } from '#oauth/scope.js';
+import { html, type Html } from '#ui/html.js';
+import type { Operator } from '../session/operator.js';
+import { button, facts, postForm, problemBox } from '../ui/components.js';
+import type { Form } from '../ui/form.js';
+import type { Page } from '../ui/page.responder.js';
+import { t } from '../ui/text.js';
+import { formOf, labelOf, type Problems } from './application.form.js';
+import { EDIT_GROUPS } from './application-fields.js';
+import { pathOf } from './paths.js';
+
+export interface EditView {
+  readonly operator: Operator;
+  readonly client: ClientView;
+  readonly form: Form;
+  readonly problems: Problems;
+  readonly catalogue: ScopeCatalogue;
+}
+
+export function editPage({ operator, client, form, problems, catalogue }: EditView): Page {
+  const title = t('Edit {name}', { name: client.name });
+  const { client_id: id, version } = client;
+  return {
+    title,
+    operator,
+    section: '/applications',
+    content: html`
+      <h1>${title}</h1>
+      ${problemBox(problems.get('') ?? [])}
+      ${postForm(
+        operator,
+        pathOf(id, 'edit'),
+        html`
+          <input type="hidden" name="version" value="${version}" />
+          ${EDIT_GROUPS.map(
+            (group) =>
+              html`<section>
+                <h2>${group.title}</h2>
+                ${group.render({ form, problems, catalogue })}
+              </section>`,
+          )}
+          <div class="actions">
+            ${button(t('Show the changes'))} <a class="button even" href="${pathOf(id)}">${t('Cancel')}</a>
+          </div>
+        `,
+      )}
+    `,
+  };
+}
+
+/** A changed field: its values before and after. */
+interface Difference {
+  readonly name: string;
+  readonly removed: readonly string[];
+  readonly added: readonly string[];
+}
+
+/** Compares a posted form with the registration. */
+export function differencesOf(client: ClientView, form: Form): Difference[] {
+  const before = formOf(client);
+  const names = [...new Set([...before.keys(), ...form.keys()])].filter(
+    (name) => !['version', 'csrf_token', 'confirmNewSubjects'].includes(name),
+  );
+  return names.flatMap((name) => {
+    const [old, now] = [before.lines(name), form.lines(name)];
+    const removed = old.filter((line) => !now.includes(line));
+    const added = now.filter((line) => !old.includes(line));
+    return removed.length + added.length === 0 ? [] : [{ name, removed, added }];
+  });
+}
+
+/** Shows what the form changes, before it is saved. */
+export function differencePage({ operator, client, form, problems }: Omit<EditView, 'catalogue'>): Page {
+  const title = t('Changes of {name}', { name: client.name });
+  const { client_id: id } = client;
+  const differences = differencesOf(client, form);
+  const needsConfirmation = problems.has('confirmNewSubjects');
+  const fields = [...form.entries()].filter(([name]) => name !== 'csrf_token' && name !== 'confirmNewSubjects');
+  return {
+    title,
+    operator,
+    section: '/applications',
+    content: html`
+      <h1>${title}</h1>
+      ${problemBox([...problems.values()].flat())}
+      ${
+        differences.length === 0
+          ? html`<p>${t('Nothing changes.')}</p>`
+          : facts(differences.map((difference) => [nameOf(difference.name), changed(difference)]))
+      }
+      ${postForm(
+        operator,
+        pathOf(id, 'save'),
+        html`
+          ${fields.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
+          ${needsConfirmation && html`<input type="hidden" name="confirmNewSubjects" value="true" />`}
+          <div class="actions">
+            ${differences.length > 0 && button(needsConfirmation ? t('Save anyway') : t('Save'), needsConfirmation ? 'danger' : '')}
+            <a class="button even" href="${pathOf(id)}">${t('Cancel')}</a>
+          </div>
+        `,
+      )}
+    `,
+  };
+}
+
+function nameOf(name: string): string {
+  return name.startsWith('scope:') ? `${labelOf('scopes')}: ${name.slice('scope:'.length)}` : labelOf(name);
+}
+
+function changed({ removed, added }: Difference): Html {
+  return html`${removed.map((value) => html`<del>${value}</del><br />`)} ${added.map((value) => html`<ins>${value}</ins><br />`)}`;
+}

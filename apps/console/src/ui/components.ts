@@ -1,0 +1,151 @@
+import { csrfField } from '#ui/browser-cookie.js';
+import { type Fragment, html, type Html } from '#ui/html.js';
+import type { Operator } from '../session/operator.js';
+import { t } from './text.js';
+
+/** A field of a form, with what is wrong with its value. */
+export interface FieldView {
+  readonly name: string;
+  readonly label: string;
+  readonly value: string;
+  readonly hint?: string;
+  readonly problems?: readonly string[];
+  readonly required?: boolean;
+  readonly type?: 'text' | 'email' | 'url' | 'password' | 'datetime-local';
+}
+
+/** Attributes that connect a field with its hint and its problems (WCAG 2.2, 1.3.1 and 3.3.1). */
+function described({ name, hint, problems = [] }: Pick<FieldView, 'name' | 'hint' | 'problems'>): Html {
+  const ids = [hint === undefined ? '' : `${name}-hint`, problems.length > 0 ? `${name}-problem` : ''];
+  const list = ids.filter((id) => id !== '').join(' ');
+  return html`${list !== '' && html`aria-describedby="${list}"`} ${problems.length > 0 && html`aria-invalid="true"`}`;
+}
+
+function around(field: Pick<FieldView, 'name' | 'label' | 'hint' | 'problems'>, input: Html): Html {
+  const { name, label, hint, problems = [] } = field;
+  return html`<div>
+    <label for="${name}">${label}</label>
+    ${hint !== undefined && html`<p class="hint" id="${name}-hint">${hint}</p>`}
+    ${problems.length > 0 && html`<p class="problem" id="${name}-problem">${problems.join(' ')}</p>`} ${input}
+  </div>`;
+}
+
+export function textField(field: FieldView): Html {
+  const { name, value, type = 'text', required = false } = field;
+  return around(
+    field,
+    html`<input id="${name}" name="${name}" type="${type}" value="${value}" ${required && html`required`} autocomplete="off" ${described(field)} />`,
+  );
+}
+
+/** One value per line. */
+export function linesField(field: Omit<FieldView, 'value'> & { readonly value: readonly string[] }): Html {
+  const { name, value, required = false } = field;
+  return around(
+    field,
+    html`<textarea id="${name}" name="${name}" rows="3" spellcheck="false" ${required && html`required`} ${described(field)}>${`\n${value.join('\n')}`}</textarea>`,
+  );
+}
+
+export interface Choice {
+  readonly value: string;
+  readonly label: Fragment;
+  readonly hint?: Fragment;
+  readonly chosen: boolean;
+}
+
+/** @param kind `radio` for one of the choices, `checkbox` for any number */
+export function choices(name: string, legend: string, kind: 'radio' | 'checkbox', all: readonly Choice[]): Html {
+  return html`<fieldset>
+    <legend>${legend}</legend>
+    ${all.map(
+      ({ value, label, hint, chosen }) =>
+        html`<label class="scope"
+          ><input type="${kind}" name="${name}" value="${value}" ${chosen && html`checked`} /><span
+            >${label} ${hint !== undefined && html`<small>${hint}</small>`}</span
+          ></label
+        >`,
+    )}
+  </fieldset>`;
+}
+
+export function selectField(
+  name: string,
+  label: string,
+  options: readonly { readonly value: string; readonly text: string }[],
+  chosen: string,
+): Html {
+  return html`<div>
+    <label for="${name}">${label}</label>
+    <select id="${name}" name="${name}">
+      ${options.map(({ value, text }) => html`<option value="${value}" ${value === chosen && html`selected`}>${text}</option>`)}
+    </select>
+  </div>`;
+}
+
+/** A form that posts to a path of this site. */
+export function postForm({ cookie }: Operator, path: string, content: Fragment, style = 'narrow'): Html {
+  return html`<form method="post" action="${path}" class="${style}">${csrfField(cookie, path)} ${content}</form>`;
+}
+
+export function button(text: string, look: '' | 'danger' | 'even' | 'plain' = ''): Html {
+  return html`<button class="${look}">${text}</button>`;
+}
+
+export interface Column {
+  readonly title: string;
+  readonly isNumber?: boolean;
+}
+
+/** A table that scrolls sideways on a narrow screen, also with the keyboard (WCAG 2.2, 1.4.10 and 2.1.1). */
+export function table(caption: string, columns: readonly Column[], rows: readonly (readonly Fragment[])[]): Html {
+  if (rows.length === 0) return html`<p class="quiet">${t('None.')}</p>`;
+  const number = (index: number) => columns[index]?.isNumber === true && html`class="number"`;
+  return html`<div class="scrolls" role="region" aria-label="${caption}" tabindex="0">
+    <table>
+      <caption>${caption}</caption>
+      <thead>
+        <tr>
+          ${columns.map(({ title }, index) => html`<th scope="col" ${number(index)}>${title}</th>`)}
+        </tr>
+      </thead>
+      <tbody>
+        ${rows.map((cells) => html`<tr>${cells.map((cell, index) => html`<td ${number(index)}>${cell}</td>`)}</tr>`)}
+      </tbody>
+    </table>
+  </div>`;
+}
+
+/** Names and values; null values are left out. */
+export function facts(entries: readonly (readonly [name: string, value: Fragment])[]): Html {
+  const shown = entries.filter(([, value]) => value !== null && value !== false && value !== '');
+  return html`<dl class="facts">
+    ${shown.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}
+  </dl>`;
+}
+
+export function codes(values: readonly string[]): Html {
+  return html`${values.map((value, index) => html`${index > 0 && html`<br />`}<code>${value}</code>`)}`;
+}
+
+/** Problems that belong to no field of the form, or to several. */
+export function problemBox(problems: readonly Fragment[]): Html | false {
+  if (problems.length === 0) return false;
+  return html`<div role="alert">${problems.map((problem) => html`<p>${problem}</p>`)}</div>`;
+}
+
+export function noteBox(text: Fragment): Html {
+  return html`<p role="status" tabindex="-1" autofocus>${text}</p>`;
+}
+
+/** Warnings of a change that is stored. */
+export function warningBox(warnings: readonly string[]): Html | false {
+  return problemBox(warnings);
+}
+
+/** A link to the next page of a list. @param path with its query, without the cursor */
+export function nextPage(path: string, query: Readonly<Record<string, string>>, cursor: string | null): Html | false {
+  if (cursor === null) return false;
+  const parameters = new URLSearchParams({ ...query, after: cursor });
+  return html`<p><a class="button even" href="${path}?${parameters.toString()}">${t('Next page')}</a></p>`;
+}
