@@ -1,10 +1,17 @@
 import { type DynamicModule, Module, type Provider } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD } from '@nestjs/core';
+import { AdministrationModule } from '#administration/administration.module.js';
 import { DatabaseModule } from '#database/database.module.js';
 import type { Service } from '#platform/bootstrap/service.js';
+import { type ConfigurationFile, readConfigurationFile } from '#platform/configuration/configuration-file.js';
+import { ConfigurationFilesModule } from '#platform/configuration/configuration-files.module.js';
+import { parseScopes } from '#oauth/scope-file.js';
+import { ScopeCatalogue } from '#oauth/scope.js';
 import { RedisModule } from '#platform/redis/redis.module.js';
 import { readBrand } from '#ui/brand/brand.js';
 import { PAGE_HEADERS } from '#ui/page-headers.js';
+import { ApplicationsController } from './applications/applications.controller.js';
+import { CreateApplicationController } from './applications/create-application.controller.js';
 import { CLOCK, type Clock, ConsoleConfiguration } from './console.configuration.js';
 import { ErrorFilter } from './error.filter.js';
 import { HomeController } from './home.controller.js';
@@ -21,10 +28,17 @@ import { CONSOLE_RULES } from './ui/stylesheet.js';
 @Module({})
 export class AppModule {
   static forRoot(configuration: ConsoleConfiguration, clock: Clock): DynamicModule {
+    const scopes = readScopes(configuration);
+    const database = DatabaseModule.forRoot({
+      databaseUrl: configuration.DATABASE_URL,
+      schema: configuration.DATABASE_SCHEMA,
+      timeoutMs: configuration.dependencyTimeoutMs,
+    });
     const providers: Provider[] = [
       { provide: ConsoleConfiguration, useValue: configuration },
       { provide: BRAND, useValue: readBrand(configuration, CONSOLE_RULES) },
       { provide: CLOCK, useValue: clock },
+      { provide: ScopeCatalogue, useValue: scopes.value },
       ConsoleCookie,
       ConsoleLoginCookie,
       SessionStore,
@@ -34,14 +48,19 @@ export class AppModule {
       module: AppModule,
       global: true,
       imports: [
-        DatabaseModule.forRoot({
-          databaseUrl: configuration.DATABASE_URL,
-          schema: configuration.DATABASE_SCHEMA,
-          timeoutMs: configuration.dependencyTimeoutMs,
-        }),
+        database,
+        AdministrationModule.forRoot({ settings: configuration, scopes: () => scopes }, [database]),
+        ConfigurationFilesModule.forRoot([scopes]),
         RedisModule.forRoot(configuration.REDIS_URL, configuration.dependencyTimeoutMs),
       ],
-      controllers: [HomeController, LoginController, IconController],
+      controllers: [
+        HomeController,
+        LoginController,
+        IconController,
+        // Before `applications/:id`.
+        CreateApplicationController,
+        ApplicationsController,
+      ],
       providers: [
         ...providers,
         OpenIdLogin,
@@ -66,4 +85,14 @@ export function consoleApp(
     bodyParsers: { 'application/x-www-form-urlencoded': parseConsoleForm },
     headers: PAGE_HEADERS,
   };
+}
+
+/** @throws ConfigurationError that lists every problem of the file */
+function readScopes({
+  SCOPES_FILE,
+  API_URL: apiUrl,
+}: ConsoleConfiguration): ConfigurationFile<ScopeCatalogue> {
+  // Authorize and token check the origins of other APIs, which are unknown here.
+  const known = { apiUrl, apis: null, openid: true };
+  return readConfigurationFile('SCOPES_FILE', SCOPES_FILE, (file) => parseScopes(file, known));
 }

@@ -66,14 +66,13 @@ export class ConsoleConfiguration extends ServiceConfiguration {
 
   /** OpenID provider where operators log in; it may be this service itself, whose issuer is BASE_URL. */
   @IssuerVariable()
-  @IsNotEmpty({ message: '$property must be set: nobody may use the console without a login' })
-  CONSOLE_ISSUER = '';
+  CONSOLE_ISSUER: string;
 
-  @TogetherWith('CONSOLE_ISSUER')
-  CONSOLE_CLIENT_ID = '';
+  @IsNotEmpty()
+  CONSOLE_CLIENT_ID: string;
 
-  @TogetherWith('CONSOLE_ISSUER')
-  CONSOLE_CLIENT_SECRET = '';
+  @IsNotEmpty()
+  CONSOLE_CLIENT_SECRET: string;
 
   /** Scopes to request at the provider in addition to `openid profile email`, for the claim of groups. */
   CONSOLE_SCOPE = '';

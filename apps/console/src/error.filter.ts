@@ -1,7 +1,9 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, Logger } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { failedRequest } from '#platform/http/failed-request.js';
+import { type FailedRequest, failedRequest } from '#platform/http/failed-request.js';
 import { addErrorToLog, referenceOf } from '#platform/logging/request-log.js';
+import { AdministrationError, type RefusalKind, withNames } from '#administration/administration.error.js';
+import { labelOf } from './applications/application.form.js';
 import { LoginRequiredError } from './session/login-required.error.js';
 import type { OperatorRequest } from './session/operator.js';
 import { errorPage } from './ui/error.page.js';
@@ -18,7 +20,7 @@ export class ErrorFilter implements ExceptionFilter {
     const request = host.switchToHttp().getRequest<OperatorRequest>();
     const reply = host.switchToHttp().getResponse<FastifyReply>();
     if (thrown instanceof LoginRequiredError) return this.login(thrown, reply);
-    const { status, description, detail, cause, headers } = failedRequest(thrown, request);
+    const { status, description, detail, cause, headers } = describedFailure(thrown, request);
     addErrorToLog(request.raw, {
       status,
       code: String(status),
@@ -40,4 +42,21 @@ export class ErrorFilter implements ExceptionFilter {
     const query = new URLSearchParams({ page, ...(reason === 'again' && { again: '' }) });
     this.pages.seeOther(reply, `/login?${query.toString()}`);
   }
+}
+
+const STATUS: Readonly<Record<RefusalKind, number>> = {
+  invalid: 400,
+  unknown: 404,
+  conflict: 409,
+  outdated: 409,
+  unconfirmed: 409,
+  incomplete: 503,
+  unavailable: 503,
+};
+
+function describedFailure(thrown: unknown, request: OperatorRequest): FailedRequest {
+  if (!(thrown instanceof AdministrationError)) return failedRequest(thrown, request);
+  const description = thrown.problems.map(({ message }) => withNames(message, labelOf)).join('; ');
+  const detail = { check: thrown.problems.map(({ id }) => id).join(' ') };
+  return { status: STATUS[thrown.kind], description, headers: {}, detail, cause: thrown.cause };
 }

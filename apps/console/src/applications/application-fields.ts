@@ -19,10 +19,24 @@ export interface GroupView {
 }
 
 const text = ({ form, problems }: GroupView, name: string, hint: string, required = false): Html =>
-  textField({ name, label: labelOf(name), value: form.text(name), hint, required, problems: problems.get(name) ?? [] });
+  textField({
+    name,
+    label: labelOf(name),
+    value: form.text(name),
+    hint,
+    required,
+    problems: problems.get(name) ?? [],
+  });
 
 const lines = ({ form, problems }: GroupView, name: string, hint: string, required = false): Html =>
-  linesField({ name, label: labelOf(name), value: form.lines(name), hint, required, problems: problems.get(name) ?? [] });
+  linesField({
+    name,
+    label: labelOf(name),
+    value: form.lines(name),
+    hint,
+    required,
+    problems: problems.get(name) ?? [],
+  });
 
 const yesOrNo = (form: Form, name: string, fallback: 'true' | 'false', yes: string, no: string): Html =>
   choices(name, labelOf(name), 'radio', [
@@ -48,9 +62,24 @@ export const KIND: Group = {
     const kind = kindOf(view.form);
     return html`
       ${choices('kind', labelOf('public'), 'radio', [
-        { value: 'server', label: t('On a server'), hint: t('It authenticates with a secret, shown once.'), chosen: kind === 'server' },
-        { value: 'keys', label: t('On a server, with its own keys'), hint: t('It signs assertions (private_key_jwt); there is no secret.'), chosen: kind === 'keys' },
-        { value: 'public', label: t('In a browser, on a phone or a computer'), hint: t('It cannot keep a secret, and uses PKCE.'), chosen: kind === 'public' },
+        {
+          value: 'server',
+          label: t('On a server'),
+          hint: t('It authenticates with a secret, shown once.'),
+          chosen: kind === 'server',
+        },
+        {
+          value: 'keys',
+          label: t('On a server, with its own keys'),
+          hint: t('It signs assertions (private_key_jwt); there is no secret.'),
+          chosen: kind === 'keys',
+        },
+        {
+          value: 'public',
+          label: t('In a browser, on a phone or a computer'),
+          hint: t('It cannot keep a secret, and uses PKCE.'),
+          chosen: kind === 'public',
+        },
       ])}
       ${text(view, 'jwksUri', t('Only with its own keys: the https address of its JWK Set.'))}
       ${lines(view, 'jwks', t('Only with its own keys, in place of the address: the JWK Set itself.'))}
@@ -81,15 +110,15 @@ export const SCOPES: Group = {
       ${catalogue.scopes.map(
         ({ name, texts }) =>
           html`${selectField(
-            `scope:${name}`,
-            name,
-            [
-              { value: '', text: t('no') },
-              { value: 'required', text: t('yes') },
-              { value: 'optional', text: t('yes, and users may decline it') },
-            ],
-            chosen(name),
-          )}
+              `scope:${name}`,
+              name,
+              [
+                { value: '', text: t('no') },
+                { value: 'required', text: t('yes') },
+                { value: 'optional', text: t('yes, and users may decline it') },
+              ],
+              chosen(name),
+            )}
             <p class="hint">${t('Users read: “{text}”', { text: texts.en })}</p>`,
       )}
       ${yesOrNo(form, 'firstParty', 'false', t('It belongs to the product: users are not asked'), t('Users are asked'))}
@@ -130,9 +159,15 @@ export const PROFILE: Group = {
     return html`
       ${choices('profile', labelOf('profile'), 'radio', [
         { value: 'oauth', label: t('OAuth 2.0 and OpenID Connect'), chosen: !isFapi },
-        { value: 'fapi2', label: t('FAPI 2.0'), hint: t('For banks and health services: pushed requests, keys and tokens bound to a key.'), chosen: isFapi },
+        {
+          value: 'fapi2',
+          label: t('FAPI 2.0'),
+          hint: t('For banks and health services: pushed requests, keys and tokens bound to a key.'),
+          chosen: isFapi,
+        },
       ])}
-      ${(view.problems.get('profile') ?? []).map((problem) => html`<p class="problem">${problem}</p>`)} ${PROTOCOL(view)}
+      ${(view.problems.get('profile') ?? []).map((problem) => html`<p class="problem">${problem}</p>`)}
+      ${PROTOCOL(view)}
     `;
   },
 };

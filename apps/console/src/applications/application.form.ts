@@ -93,7 +93,10 @@ export function newClientOf(form: Form): object {
 
 /** Input of `ClientService.update`. */
 export function changesOf(form: Form): object {
-  return { ...commonFields(form), ...(form.text('confirmNewSubjects') === 'true' && { confirmNewSubjects: true }) };
+  return {
+    ...commonFields(form),
+    ...(form.text('confirmNewSubjects') === 'true' && { confirmNewSubjects: true }),
+  };
 }
 
 /** A form with the registered values. */

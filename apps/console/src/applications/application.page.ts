@@ -4,13 +4,27 @@ import type { Page as List } from '#administration/operation.js';
 import { html, type Html } from '#ui/html.js';
 import { mayActAs } from '../login/role.js';
 import type { Operator } from '../session/operator.js';
-import { button, codes, facts, nextPage, noteBox, postForm, table, textField, warningBox } from '../ui/components.js';
+import {
+  button,
+  codes,
+  facts,
+  nextPage,
+  noteBox,
+  postForm,
+  table,
+  textField,
+  warningBox,
+} from '../ui/components.js';
 import type { Page } from '../ui/page.responder.js';
 import { day, moment, t } from '../ui/text.js';
 import { labelOf } from './application.form.js';
 import { pathOf } from './paths.js';
 
-export function applicationsPage(operator: Operator, { items, next }: List<ClientView>, search: string): Page {
+export function applicationsPage(
+  operator: Operator,
+  { items, next }: List<ClientView>,
+  search: string,
+): Page {
   const title = t('Applications');
   return {
     title,
@@ -20,11 +34,18 @@ export function applicationsPage(operator: Operator, { items, next }: List<Clien
       <h1>${title}</h1>
       ${mayActAs(operator.role, 'admin') && html`<p><a class="button" href="/applications/new">${t('New application')}</a></p>`}
       <form method="get" action="/applications" class="filter" role="search">
-        ${textField({ name: 'search', label: t('Name, client id or redirect URI'), value: search })} ${button(t('Search'), 'even')}
+        ${textField({ name: 'search', label: t('Name, client id or redirect URI'), value: search })}
+        ${button(t('Search'), 'even')}
       </form>
       ${table(
         t('Registered applications, oldest first'),
-        [{ title: t('Name') }, { title: t('Client id') }, { title: t('State') }, { title: t('Authenticates with') }, { title: t('Registered') }],
+        [
+          { title: t('Name') },
+          { title: t('Client id') },
+          { title: t('State') },
+          { title: t('Authenticates with') },
+          { title: t('Registered') },
+        ],
         items.map((client) => [
           html`<a href="${pathOf(client.client_id)}">${client.name}</a>`,
           html`<code>${client.client_id}</code>`,
@@ -61,8 +82,11 @@ export interface ApplicationView {
 export function applicationPage({ operator, client, secrets, note, warnings = [] }: ApplicationView): Page {
   const { client_id: id, name, disabled_at: disabledAt } = client;
   const [isAdmin, isSupport] = [mayActAs(operator.role, 'admin'), mayActAs(operator.role, 'support')];
-  const link = (address: string | null) => address && html`<a href="${address}" rel="noreferrer">${address}</a>`;
-  const scopes = client.scopes.map((scope) => (client.optional_scopes.includes(scope) ? `${scope} (${t('optional')})` : scope));
+  const link = (address: string | null) =>
+    address && html`<a href="${address}" rel="noreferrer">${address}</a>`;
+  const scopes = client.scopes.map((scope) =>
+    client.optional_scopes.includes(scope) ? `${scope} (${t('optional')})` : scope,
+  );
   const toggle = disabledAt === null ? 'disable' : 'enable';
   return {
     title: name,
@@ -81,14 +105,20 @@ export function applicationPage({ operator, client, secrets, note, warnings = []
       </div>
       ${facts([
         [t('Client id'), html`<code>${id}</code>`],
-        [labelOf('public'), client.type === 'public' ? t('In a browser, on a phone or a computer') : t('On a server')],
+        [
+          labelOf('public'),
+          client.type === 'public' ? t('In a browser, on a phone or a computer') : t('On a server'),
+        ],
         [t('Authenticates with'), methodOf(client)],
         [labelOf('jwks'), client.keys && codes(client.keys)],
         [labelOf('jwksUri'), link(client.jwks_uri ?? null)],
         [labelOf('redirectUris'), codes(client.redirect_uris)],
         [labelOf('scopes'), codes(scopes)],
         [labelOf('profile'), client.profile ?? null],
-        [labelOf('firstParty'), client.first_party ? t('It belongs to the product: users are not asked') : t('Users are asked')],
+        [
+          labelOf('firstParty'),
+          client.first_party ? t('It belongs to the product: users are not asked') : t('Users are asked'),
+        ],
         [labelOf('requirePar'), client.require_par ? t('required') : t('optional')],
         [labelOf('requireState'), client.require_state ? t('required') : t('optional')],
         [labelOf('idTokenAlg'), client.id_token_alg],
@@ -114,7 +144,12 @@ function secretSection(operator: Operator, id: string, secrets: readonly SecretV
     <h2>${t('Secrets')}</h2>
     ${table(
       t('Live secrets, oldest first'),
-      [{ title: t('Id') }, { title: t('Created') }, { title: t('Last used') }, ...(isAdmin ? [{ title: t('Action') }] : [])],
+      [
+        { title: t('Id') },
+        { title: t('Created') },
+        { title: t('Last used') },
+        ...(isAdmin ? [{ title: t('Action') }] : []),
+      ],
       secrets.map(({ id: secret, created_at: created, last_used_on: used }) => [
         html`<code>${secret}</code>`,
         moment(created),
@@ -134,10 +169,12 @@ export interface ConfirmView {
   readonly path: string;
   readonly button: string;
   readonly look?: 'danger';
+  readonly fields?: Html;
 }
 
 /** A page that asks before a dangerous step. */
-export function confirmPage({ operator, client, title, text, path, button: label, look }: ConfirmView): Page {
+export function confirmPage(view: ConfirmView): Page {
+  const { operator, client, title, text, path, button: label, look, fields } = view;
   return {
     title,
     operator,
@@ -146,12 +183,25 @@ export function confirmPage({ operator, client, title, text, path, button: label
       <h1>${title}</h1>
       <p><bdi>${client.name}</bdi>, <code>${client.client_id}</code></p>
       <p>${text}</p>
-      ${postForm(operator, path, html`<div class="actions">${button(label, look ?? '')} <a class="button even" href="${pathOf(client.client_id)}">${t('Cancel')}</a></div>`)}
+      ${postForm(
+        operator,
+        path,
+        html`${fields}
+          <div class="actions">
+            ${button(label, look ?? '')}
+            <a class="button even" href="${pathOf(client.client_id)}">${t('Cancel')}</a>
+          </div>`,
+      )}
     `,
   };
 }
 
-export function newSecretPage(operator: Operator, client: ClientView, secret: string, warnings: readonly string[]): Page {
+export function newSecretPage(
+  operator: Operator,
+  client: ClientView,
+  secret: string,
+  warnings: readonly string[],
+): Page {
   const title = t('New secret');
   return {
     title,
@@ -166,13 +216,20 @@ export function newSecretPage(operator: Operator, client: ClientView, secret: st
         [t('Client secret'), html`<code>${secret}</code>`],
       ])}
       <p role="status">${t('The secret is shown only once: the service stores its hash.')}</p>
-      <p>${t('Both secrets work until you revoke the old one. Do so when the application uses the new one.')}</p>
+      <p>
+        ${t('Both secrets work until you revoke the old one. Do so when the application uses the new one.')}
+      </p>
       <p><a class="button" href="${pathOf(client.client_id)}">${t('To the application')}</a></p>
     `,
   };
 }
 
-export function handoverPage(operator: Operator, client: ClientView, markdown: string, warnings: readonly string[]): Page {
+export function handoverPage(
+  operator: Operator,
+  client: ClientView,
+  markdown: string,
+  warnings: readonly string[],
+): Page {
   const title = t('Text for the owner of {name}', { name: client.name });
   return {
     title,

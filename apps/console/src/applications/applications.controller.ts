@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AdministrationError } from '#administration/administration.error.js';
 import { ClientSecretService } from '#administration/client/client-secret.service.js';
 import { ClientService } from '#administration/client/client.service.js';
+import { html } from '#ui/html.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
 import { RecentLogin, RequireRole } from '../session/operator.guard.js';
 import { actorOf, CurrentOperator, type Operator } from '../session/operator.js';
@@ -10,7 +11,13 @@ import { Form, queryOf } from '../ui/form.js';
 import { PageResponder } from '../ui/page.responder.js';
 import { t } from '../ui/text.js';
 import { changesOf, formOf, NO_PROBLEMS, problemsOf } from './application.form.js';
-import { applicationPage, applicationsPage, confirmPage, handoverPage, newSecretPage } from './application.page.js';
+import {
+  applicationPage,
+  applicationsPage,
+  confirmPage,
+  handoverPage,
+  newSecretPage,
+} from './application.page.js';
 import { differencePage, editPage } from './edit-application.page.js';
 import { pathOf } from './paths.js';
 
@@ -24,7 +31,11 @@ export class ApplicationsController {
   ) {}
 
   @Get()
-  async list(@CurrentOperator() operator: Operator, @Req() { url }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+  async list(
+    @CurrentOperator() operator: Operator,
+    @Req() { url }: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
     const query = queryOf(url);
     const [search, after] = [query.text('search'), query.text('after')];
     const found = await this.clients.list({ ...(search && { search }), ...(after && { after }), limit: 50 });
@@ -32,13 +43,21 @@ export class ApplicationsController {
   }
 
   @Get(':id')
-  async show(@CurrentOperator() operator: Operator, @Param('id') id: string, @Res() reply: FastifyReply): Promise<void> {
+  async show(
+    @CurrentOperator() operator: Operator,
+    @Param('id') id: string,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
     await this.page(reply, operator, id);
   }
 
   @Get(':id/edit')
   @RequireRole('admin')
-  async edit(@CurrentOperator() operator: Operator, @Param('id') id: string, @Res() reply: FastifyReply): Promise<void> {
+  async edit(
+    @CurrentOperator() operator: Operator,
+    @Param('id') id: string,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
     const client = await this.clients.find(id);
     const view = { operator, client, form: formOf(client), problems: NO_PROBLEMS, catalogue: this.catalogue };
     this.pages.page(reply, 200, editPage(view));
@@ -66,7 +85,10 @@ export class ApplicationsController {
   ): Promise<void> {
     const expectedVersion = Number(form.text('version'));
     try {
-      const { announced } = await this.clients.update(actorOf(operator), id, { ...changesOf(form), expectedVersion });
+      const { announced } = await this.clients.update(actorOf(operator), id, {
+        ...changesOf(form),
+        expectedVersion,
+      });
       await this.page(reply, operator, id, t('The changes are saved.'), await announced);
     } catch (error) {
       if (!(error instanceof AdministrationError)) throw error;
@@ -80,14 +102,28 @@ export class ApplicationsController {
 
   @Post(':id/disable')
   @RequireRole('support')
-  async disable(@CurrentOperator() operator: Operator, @Param('id') id: string, @Res() reply: FastifyReply): Promise<void> {
+  async disable(
+    @CurrentOperator() operator: Operator,
+    @Param('id') id: string,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
     const { announced } = await this.clients.disable(actorOf(operator), id);
-    await this.page(reply, operator, id, t('The application is disabled: it gets no tokens.'), await announced);
+    await this.page(
+      reply,
+      operator,
+      id,
+      t('The application is disabled: it gets no tokens.'),
+      await announced,
+    );
   }
 
   @Post(':id/enable')
   @RequireRole('support')
-  async enable(@CurrentOperator() operator: Operator, @Param('id') id: string, @Res() reply: FastifyReply): Promise<void> {
+  async enable(
+    @CurrentOperator() operator: Operator,
+    @Param('id') id: string,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
     const { announced } = await this.clients.enable(actorOf(operator), id);
     await this.page(reply, operator, id, t('The application is enabled.'), await announced);
   }
@@ -95,7 +131,11 @@ export class ApplicationsController {
   @Get(':id/delete')
   @RequireRole('admin')
   @RecentLogin()
-  async confirmDelete(@CurrentOperator() operator: Operator, @Param('id') id: string, @Res() reply: FastifyReply): Promise<void> {
+  async confirmDelete(
+    @CurrentOperator() operator: Operator,
+    @Param('id') id: string,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
     const client = await this.clients.find(id);
     const count = await this.clients.countGrants(id);
     const text = t(
@@ -103,31 +143,53 @@ export class ApplicationsController {
       { count },
     );
     const [title, path] = [t('Delete this application?'), pathOf(id, 'delete')];
-    this.pages.page(reply, 200, confirmPage({ operator, client, title, text, path, button: t('Delete'), look: 'danger' }));
+    this.pages.page(
+      reply,
+      200,
+      confirmPage({ operator, client, title, text, path, button: t('Delete'), look: 'danger' }),
+    );
   }
 
   @Post(':id/delete')
   @RequireRole('admin')
   @RecentLogin()
-  async delete(@CurrentOperator() operator: Operator, @Param('id') id: string, @Res() reply: FastifyReply): Promise<void> {
-    await (await this.clients.delete(actorOf(operator), id)).announced;
+  async delete(
+    @CurrentOperator() operator: Operator,
+    @Param('id') id: string,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    await (
+      await this.clients.delete(actorOf(operator), id)
+    ).announced;
     this.pages.seeOther(reply, '/applications');
   }
 
   @Get(':id/secrets/new')
   @RequireRole('admin')
   @RecentLogin()
-  async confirmSecret(@CurrentOperator() operator: Operator, @Param('id') id: string, @Res() reply: FastifyReply): Promise<void> {
+  async confirmSecret(
+    @CurrentOperator() operator: Operator,
+    @Param('id') id: string,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
     const client = await this.clients.find(id);
     const text = t('The present secret keeps working until you revoke it. At most two are live.');
     const [title, path] = [t('A new secret?'), pathOf(id, 'secrets/new')];
-    this.pages.page(reply, 200, confirmPage({ operator, client, title, text, path, button: t('Create the secret') }));
+    this.pages.page(
+      reply,
+      200,
+      confirmPage({ operator, client, title, text, path, button: t('Create the secret') }),
+    );
   }
 
   @Post(':id/secrets/new')
   @RequireRole('admin')
   @RecentLogin()
-  async createSecret(@CurrentOperator() operator: Operator, @Param('id') id: string, @Res() reply: FastifyReply): Promise<void> {
+  async createSecret(
+    @CurrentOperator() operator: Operator,
+    @Param('id') id: string,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
     const { result, announced } = await this.secrets.rotate(actorOf(operator), id);
     const client = await this.clients.find(id);
     this.pages.page(reply, 201, newSecretPage(operator, client, result.client_secret, await announced));
@@ -143,16 +205,21 @@ export class ApplicationsController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const client = await this.clients.find(id);
-    const text =
-      client.live_secrets > 1
-        ? t('The application can then use only its other secret.')
-        : t('It is the last one: without it the application cannot authenticate.');
+    const isLast = client.live_secrets === 1;
+    const text = !isLast
+      ? t('The application can then use only its other secret.')
+      : t('It is the last one: without it the application cannot authenticate.');
     const path = pathOf(id, `secrets/${encodeURIComponent(secret)}/revoke`);
     const title = t('Revoke the secret {secret}?', { secret });
-    this.pages.page(reply, 200, confirmPage({ operator, client, title, text, path, button: t('Revoke'), look: 'danger' }));
+    const fields = html`<input type="hidden" name="last" value="${String(isLast)}" />`;
+    this.pages.page(
+      reply,
+      200,
+      confirmPage({ operator, client, title, text, path, button: t('Revoke'), fields, look: 'danger' }),
+    );
   }
 
-  /** The page before has said that it is the last secret, so that one is revoked, too. */
+  /** Revokes the last secret only if the page before has said that it is the last one. */
   @Post(':id/secrets/:secret/revoke')
   @RequireRole('admin')
   @RecentLogin()
@@ -160,14 +227,24 @@ export class ApplicationsController {
     @CurrentOperator() operator: Operator,
     @Param('id') id: string,
     @Param('secret') secret: string,
+    @Body() form: Form,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const { announced } = await this.secrets.revoke(actorOf(operator), id, secret, true);
+    const { announced } = await this.secrets.revoke(
+      actorOf(operator),
+      id,
+      secret,
+      form.text('last') === 'true',
+    );
     await this.page(reply, operator, id, t('The secret is revoked.'), await announced);
   }
 
   @Get(':id/handover')
-  async handover(@CurrentOperator() operator: Operator, @Param('id') id: string, @Res() reply: FastifyReply): Promise<void> {
+  async handover(
+    @CurrentOperator() operator: Operator,
+    @Param('id') id: string,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
     const { markdown, warnings } = await this.clients.handover(id, {});
     this.pages.page(reply, 200, handoverPage(operator, await this.clients.find(id), markdown, warnings));
   }
@@ -188,6 +265,10 @@ export class ApplicationsController {
   ): Promise<void> {
     const client = await this.clients.find(id);
     const secrets = client.auth_method === 'client_secret' ? (await this.secrets.list(id)).secrets : [];
-    this.pages.page(reply, 200, applicationPage({ operator, client, secrets, ...(note !== undefined && { note }), warnings }));
+    this.pages.page(
+      reply,
+      200,
+      applicationPage({ operator, client, secrets, ...(note !== undefined && { note }), warnings }),
+    );
   }
 }

@@ -59,6 +59,10 @@ export class CreateApplicationController {
   private show(reply: FastifyReply, operator: Operator, form: Form, step: number, problems: Problems): void {
     const { catalogue } = this;
     const status = problems.size > 0 ? 400 : 200;
-    this.pages.page(reply, status, createPage({ operator, form, problems, catalogue, step: Math.max(step, 0) }));
+    this.pages.page(
+      reply,
+      status,
+      createPage({ operator, form, problems, catalogue, step: Math.max(step, 0) }),
+    );
   }
 }

@@ -32,7 +32,9 @@ export function createPage({ operator, form, problems, catalogue, step }: Create
     section: '/applications',
     content: html`
       <h1>${title}</h1>
-      <p>${t('Step {step} of {steps}: {name}', { step: step + 1, steps: CREATE_STEPS.length, name: group.title })}</p>
+      <p>
+        ${t('Step {step} of {steps}: {name}', { step: step + 1, steps: CREATE_STEPS.length, name: group.title })}
+      </p>
       ${problemBox(problems.get('') ?? [])}
       ${postForm(
         operator,

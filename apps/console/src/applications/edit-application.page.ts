@@ -76,7 +76,9 @@ export function differencePage({ operator, client, form, problems }: Omit<EditVi
   const { client_id: id } = client;
   const differences = differencesOf(client, form);
   const needsConfirmation = problems.has('confirmNewSubjects');
-  const fields = [...form.entries()].filter(([name]) => name !== 'csrf_token' && name !== 'confirmNewSubjects');
+  const fields = [...form.entries()].filter(
+    ([name]) => name !== 'csrf_token' && name !== 'confirmNewSubjects',
+  );
   return {
     title,
     operator,
@@ -110,5 +112,6 @@ function nameOf(name: string): string {
 }
 
 function changed({ removed, added }: Difference): Html {
-  return html`${removed.map((value) => html`<del>${value}</del><br />`)} ${added.map((value) => html`<ins>${value}</ins><br />`)}`;
+  return html`${removed.map((value) => html`<del>${value}</del><br />`)}
+  ${added.map((value) => html`<ins>${value}</ins><br />`)}`;
 }

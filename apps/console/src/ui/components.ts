@@ -18,7 +18,8 @@ export interface FieldView {
 function described({ name, hint, problems = [] }: Pick<FieldView, 'name' | 'hint' | 'problems'>): Html {
   const ids = [hint === undefined ? '' : `${name}-hint`, problems.length > 0 ? `${name}-problem` : ''];
   const list = ids.filter((id) => id !== '').join(' ');
-  return html`${list !== '' && html`aria-describedby="${list}"`} ${problems.length > 0 && html`aria-invalid="true"`}`;
+  return html`${list !== '' && html`aria-describedby="${list}"`}
+  ${problems.length > 0 && html`aria-invalid="true"`}`;
 }
 
 function around(field: Pick<FieldView, 'name' | 'label' | 'hint' | 'problems'>, input: Html): Html {
@@ -34,7 +35,15 @@ export function textField(field: FieldView): Html {
   const { name, value, type = 'text', required = false } = field;
   return around(
     field,
-    html`<input id="${name}" name="${name}" type="${type}" value="${value}" ${required && html`required`} autocomplete="off" ${described(field)} />`,
+    html`<input
+      id="${name}"
+      name="${name}"
+      type="${type}"
+      value="${value}"
+      ${required && html`required`}
+      autocomplete="off"
+      ${described(field)}
+    />`,
   );
 }
 
@@ -43,7 +52,15 @@ export function linesField(field: Omit<FieldView, 'value'> & { readonly value: r
   const { name, value, required = false } = field;
   return around(
     field,
-    html`<textarea id="${name}" name="${name}" rows="3" spellcheck="false" ${required && html`required`} ${described(field)}>${`\n${value.join('\n')}`}</textarea>`,
+    html`<textarea
+      id="${name}"
+      name="${name}"
+      rows="3"
+      spellcheck="false"
+      ${required && html`required`}
+      ${described(field)}
+    >
+${`\n${value.join('\n')}`}</textarea>`,
   );
 }
 
@@ -55,7 +72,12 @@ export interface Choice {
 }
 
 /** @param kind `radio` for one of the choices, `checkbox` for any number */
-export function choices(name: string, legend: string, kind: 'radio' | 'checkbox', all: readonly Choice[]): Html {
+export function choices(
+  name: string,
+  legend: string,
+  kind: 'radio' | 'checkbox',
+  all: readonly Choice[],
+): Html {
   return html`<fieldset>
     <legend>${legend}</legend>
     ${all.map(
@@ -85,7 +107,9 @@ export function selectField(
 
 /** A form that posts to a path of this site. */
 export function postForm({ cookie }: Operator, path: string, content: Fragment, style = 'narrow'): Html {
-  return html`<form method="post" action="${path}" class="${style}">${csrfField(cookie, path)} ${content}</form>`;
+  return html`<form method="post" action="${path}" class="${style}">
+    ${csrfField(cookie, path)} ${content}
+  </form>`;
 }
 
 export function button(text: string, look: '' | 'danger' | 'even' | 'plain' = ''): Html {
@@ -98,19 +122,30 @@ export interface Column {
 }
 
 /** A table that scrolls sideways on a narrow screen, also with the keyboard (WCAG 2.2, 1.4.10 and 2.1.1). */
-export function table(caption: string, columns: readonly Column[], rows: readonly (readonly Fragment[])[]): Html {
+export function table(
+  caption: string,
+  columns: readonly Column[],
+  rows: readonly (readonly Fragment[])[],
+): Html {
   if (rows.length === 0) return html`<p class="quiet">${t('None.')}</p>`;
   const number = (index: number) => columns[index]?.isNumber === true && html`class="number"`;
   return html`<div class="scrolls" role="region" aria-label="${caption}" tabindex="0">
     <table>
-      <caption>${caption}</caption>
+      <caption>
+        ${caption}
+      </caption>
       <thead>
         <tr>
           ${columns.map(({ title }, index) => html`<th scope="col" ${number(index)}>${title}</th>`)}
         </tr>
       </thead>
       <tbody>
-        ${rows.map((cells) => html`<tr>${cells.map((cell, index) => html`<td ${number(index)}>${cell}</td>`)}</tr>`)}
+        ${rows.map(
+          (cells) =>
+            html`<tr>
+              ${cells.map((cell, index) => html`<td ${number(index)}>${cell}</td>`)}
+            </tr>`,
+        )}
       </tbody>
     </table>
   </div>`;
@@ -120,7 +155,11 @@ export function table(caption: string, columns: readonly Column[], rows: readonl
 export function facts(entries: readonly (readonly [name: string, value: Fragment])[]): Html {
   const shown = entries.filter(([, value]) => value !== null && value !== false && value !== '');
   return html`<dl class="facts">
-    ${shown.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}
+    ${shown.map(
+      ([name, value]) =>
+        html`<dt>${name}</dt>
+          <dd>${value}</dd>`,
+    )}
   </dl>`;
 }
 
@@ -144,7 +183,11 @@ export function warningBox(warnings: readonly string[]): Html | false {
 }
 
 /** A link to the next page of a list. @param path with its query, without the cursor */
-export function nextPage(path: string, query: Readonly<Record<string, string>>, cursor: string | null): Html | false {
+export function nextPage(
+  path: string,
+  query: Readonly<Record<string, string>>,
+  cursor: string | null,
+): Html | false {
   if (cursor === null) return false;
   const parameters = new URLSearchParams({ ...query, after: cursor });
   return html`<p><a class="button even" href="${path}?${parameters.toString()}">${t('Next page')}</a></p>`;

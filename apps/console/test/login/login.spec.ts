@@ -1,3 +1,5 @@
+import { loadConfiguration } from '#platform/configuration/load-configuration.js';
+import { ConsoleConfiguration } from '../../src/console.configuration.js';
 import { type ConsoleApp, startConsoleApp } from '../support/console-app.js';
 
 let app: ConsoleApp;
@@ -89,7 +91,7 @@ it('lets a session live for 30 minutes after its last request', async () => {
 it('logs out with a form of its own, and refuses it without its CSRF token or from another site', async () => {
   const browser = await app.operator('viewer');
   expect((await browser.post('/logout', {})).status).toBe(403);
-  const page = await browser.get('/nowhere');
+  const page = await browser.get('/applications');
   expect((await browser.post('/logout', {}, { 'Sec-Fetch-Site': 'cross-site' })).status).toBe(403);
   expect((await browser.submit(page, {}, '/logout')).status).toBe(200);
   expect((await browser.get('/')).headers['location']).toContain('/login?');
@@ -112,6 +114,23 @@ it('answers 503 while the login provider does not answer', async () => {
   await other.close();
 });
 
-it('does not start without a login provider', async () => {
-  await expect(startConsoleApp({ CONSOLE_ISSUER: '' })).rejects.toThrow();
+it('does not start without a login provider', () => {
+  const { CONSOLE_ISSUER: _, ...variables } = environment();
+  expect(() => loadConfiguration(ConsoleConfiguration, variables)).toThrow('CONSOLE_ISSUER is missing');
+  expect(loadConfiguration(ConsoleConfiguration, environment()).CONSOLE_ISSUER).toBe(
+    'https://login.example.com',
+  );
+});
+
+const environment = (): Record<string, string> => ({
+  CONSOLE_URL: 'https://console.example.com',
+  AUTH_URL: 'https://auth.example.com',
+  BASE_URL: 'https://api.example.com',
+  API_URL: 'https://api.example.com',
+  DATABASE_URL: 'postgres://db/oauth',
+  REDIS_URL: 'redis://redis',
+  NATS_URL: 'nats://nats',
+  CONSOLE_ISSUER: 'https://login.example.com',
+  CONSOLE_CLIENT_ID: 'console',
+  CONSOLE_CLIENT_SECRET: 'secret',
 });

@@ -135,6 +135,7 @@ const REGISTERED: ClientWithSecrets = {
   dpopBound: false,
   keepsRefreshToken: false,
   profile: null,
+  version: 1,
   createdAt: AT,
 };
 const SCOPES = ['profile:read', 'bookings:read', 'bookings:write'];

@@ -32,6 +32,7 @@ export function describe(client: ClientWithSecrets) {
     ...(client.profile !== null && { profile: client.profile }),
     ...(client.dpopBound && { dpop_bound_access_tokens: true }),
     ...(client.keepsRefreshToken && { refresh_token_rotation: false }),
+    version: client.version,
     created_at: client.createdAt.toISOString(),
   };
 }

@@ -183,6 +183,10 @@ export class ClientChangesDto {
   @Rule('subject_invalid', ({ subject }: ClientChangesDto) => subjectProblems('‹subject›', subject))
   subject?: Subject;
 
+  /** Refuses the change if the client has another version, because somebody else has changed it. */
+  @WholeNumber(1, 2 ** 31)
+  expectedVersion?: number;
+
   /** Confirms that the users of live grants look new to the application. */
   @Flag()
   confirmNewSubjects = false;
@@ -250,7 +254,7 @@ export class ClientChangesDto {
       ([field, value]) =>
         value === undefined ||
         (/^(?:add|remove)/.test(field) && value.length === 0) ||
-        field === 'confirmNewSubjects',
+        ['confirmNewSubjects', 'expectedVersion'].includes(field),
     )
       ? ['nothing to change: give at least one field']
       : [],

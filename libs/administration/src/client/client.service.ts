@@ -92,6 +92,17 @@ export class ClientService {
     return { client_id: clientId, name: (await this.clients.find(clientId))?.name ?? null };
   }
 
+  /** Checks a new client without creating it. @throws AdministrationError with every problem of the input */
+  async check(input: object): Promise<void> {
+    await checkNewClient(input, this.options.scopes().value);
+  }
+
+  async countGrants(idOrName: string): Promise<number> {
+    const clientId = await identifyClient(this.clients, idOrName);
+    const [live] = await this.grants.countLive({ clientId });
+    return live?.count ?? 0;
+  }
+
   /** @param input see `NewClientDto` */
   async create(actor: Actor, input: object): Promise<Change<RegisteredClient>> {
     const { dto, client } = await checkNewClient(input, this.options.scopes().value);
@@ -153,7 +164,7 @@ export class ClientService {
     if (!updated || !before) throw unknownClient(clientId);
     const { scopes, optionalScopes } = before;
     const client = describe(updated);
-    const { logo: _, live_secrets: __, created_at: ___, client_id: ____, ...detail } = client;
+    const { logo: _, live_secrets: __, created_at: ___, client_id: ____, version: _____, ...detail } = client;
     const hints = redirectUriHints(changes.redirectUris ?? changes.addRedirectUris, updated.type);
     return {
       result: {

@@ -52,6 +52,7 @@ function textOf(client: Partial<ClientWithSecrets>, options: Partial<HandoverOpt
     disabledAt: null,
     logo: null,
     secrets: [],
+    version: 1,
     createdAt: new Date(0),
     ...client,
   };

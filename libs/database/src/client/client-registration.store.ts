@@ -46,14 +46,15 @@ export class ClientRegistrationStore {
     clientId: string,
     change: (
       current: ClientRegistration,
-      of: { type: ClientType; hasSecrets: boolean },
+      of: { type: ClientType; hasSecrets: boolean; version: number },
     ) => ChangedRegistration,
   ): Promise<ClientRegistration | null> {
     return this.dataSource.transaction(async (manager) => {
       const current = await lockClient(manager, clientId);
       if (!current) return null;
       const hasSecrets = await manager.existsBy(ClientSecretEntity, { clientId, revokedAt: IsNull() });
-      const { logo, ...changed } = change(registrationOf(current), { type: current.type, hasSecrets });
+      const of = { type: current.type, version: current.version, hasSecrets };
+      const { logo, ...changed } = change(registrationOf(current), of);
       if (changed.sector !== null) await ensureSector(manager, changed.sector);
       await manager.update(ClientEntity, { clientId }, changed);
       if (logo) await writeClientLogo(manager, clientId, logo);

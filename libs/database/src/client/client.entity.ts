@@ -11,6 +11,7 @@ import {
   PrimaryColumn,
   PrimaryGeneratedColumn,
   type Relation,
+  VersionColumn,
 } from 'typeorm';
 import type { ClientType } from '#oauth/client.js';
 import type { SigningAlgorithm } from '#oauth/openid/signing-keys.js';
@@ -80,6 +81,10 @@ export class SubjectSectorEntity {
 export class ClientEntity {
   @PrimaryColumn({ name: 'client_id', type: 'text' })
   clientId: string;
+
+  /** Each change of the registration increases it. */
+  @VersionColumn({ type: 'integer', default: 1 })
+  version: number;
 
   @Column({ type: 'text' })
   name: string;

@@ -194,6 +194,7 @@ export class ClientStore {
 function toClient(entity: ClientEntity): ClientWithSecrets {
   const { clientId, name, type, redirectUris, scopes, optionalScopes, requirePar, requireState } = entity;
   const { firstParty, clientUri, policyUri, contacts, secrets = [], logo, createdAt, disabledAt } = entity;
+  const { version } = entity;
   const { idTokenAlg, sector, subjectSector, postLogoutRedirectUris, backchannelLogoutUri } = entity;
   const { jwks, jwksUri, dpopBound, keepsRefreshToken, profile } = entity;
   return {
@@ -222,6 +223,7 @@ function toClient(entity: ClientEntity): ClientWithSecrets {
     dpopBound,
     keepsRefreshToken,
     profile,
+    version,
     createdAt,
   };
 }

@@ -51,6 +51,8 @@ export interface TokenRules {
 
 /** A client with its credentials (RFC 6749 2.3). */
 export interface ClientWithSecrets extends Client, ClientKeys, TokenRules {
+  /** Each change of the registration increases it. */
+  readonly version: number;
   /** SHA-256 hashes of the live secrets; empty for public clients, and for clients with keys. */
   readonly secrets: readonly { readonly id: string; readonly hash: Buffer }[];
 }

@@ -35,6 +35,7 @@ async function createClients(runner: QueryRunner): Promise<void> {
   await runner.query(`
     CREATE TABLE clients (
       client_id       text PRIMARY KEY CHECK (client_id ~ '^[!-~]{1,255}$'),
+      version         integer NOT NULL DEFAULT 1,
       name            text NOT NULL CHECK (char_length(name) BETWEEN 1 AND 100),
       type            text NOT NULL CHECK (type IN ('confidential', 'public')),
       redirect_uris   text[] NOT NULL CHECK (cardinality(redirect_uris) BETWEEN 1 AND 20),

@@ -1,0 +1,225 @@
+import type { Response } from 'supertest';
+import type { Browser } from '#test/support/browser.js';
+import { type ConsoleApp, startConsoleApp } from '../support/console-app.js';
+
+let app: ConsoleApp;
+let admin: Browser;
+
+beforeAll(async () => {
+  app = await startConsoleApp();
+});
+
+beforeEach(async () => {
+  app.clock.ahead = 0;
+  admin = await app.operator('admin');
+});
+
+afterAll(() => app.close());
+
+const REDIRECT_URI = 'https://rooms.example.com/callback';
+const SCOPE = { 'scope:profile:read': 'required' };
+const IDENTITY = { name: 'Room Finder' };
+
+/** Answers the steps of the form, and returns the last page. */
+async function create(browser: Browser, ...answers: Record<string, string>[]): Promise<Response> {
+  let page = await browser.get('/applications/new');
+  for (const answer of answers) page = await browser.submit(page, answer, '/applications/new');
+  return page;
+}
+
+/** Creates an application, and returns its client id. */
+async function created(name = 'Room Finder'): Promise<string> {
+  const page = await create(admin, { name }, { kind: 'server' }, { redirectUris: REDIRECT_URI }, SCOPE, {});
+  expect(page.status).toBe(201);
+  return /sc_[a-z2-7]{24}/.exec(page.text)?.[0] ?? '';
+}
+
+const registered = (clientId: string) =>
+  app
+    .sql<Record<string, unknown>>('SELECT * FROM clients WHERE client_id = $1', [clientId])
+    .then(([row]) => row);
+
+describe('creating an application', () => {
+  it('asks step by step, and ends with everything for its owner and the secret', async () => {
+    const page = await create(admin, IDENTITY, { kind: 'server' }, { redirectUris: REDIRECT_URI }, SCOPE, {});
+    expect(page.status).toBe(201);
+    expect(page.text).toMatch(/scs_[\w-]{43}/);
+    for (const url of ['/auth/oauth2/authorize', '/api/auth/oauth/token', '/api/auth/oauth/refreshToken'])
+      expect(page.text).toContain(url);
+    const id = /sc_[a-z2-7]{24}/.exec(page.text)?.[0] ?? '';
+    expect(await registered(id)).toMatchObject({
+      name: 'Room Finder',
+      redirect_uris: [REDIRECT_URI],
+      type: 'confidential',
+    });
+    expect((await admin.get(`/applications/${id}`)).text).not.toContain('scs_');
+  });
+
+  it('shows a problem at its field, and keeps the answers', async () => {
+    const page = await create(
+      admin,
+      IDENTITY,
+      { kind: 'server' },
+      { redirectUris: 'http://rooms.example.com/callback' },
+    );
+    expect(page.status).toBe(400);
+    expect(page.text).toMatch(/<textarea[^>]*name="redirectUris"[^>]*aria-invalid="true"/);
+    expect(page.text).toContain('http://rooms.example.com/callback</textarea>');
+    expect(page.text).toContain('name="name" value="Room Finder"');
+    expect(page.text).not.toContain('‹');
+  });
+
+  it('goes back without losing later answers', async () => {
+    const back = await create(
+      admin,
+      IDENTITY,
+      { kind: 'public' },
+      { redirectUris: REDIRECT_URI, go: 'back' },
+    );
+    expect(back.text).toMatch(/value="public"[^>]*checked/);
+    expect(back.text).toContain(`name="redirectUris" value="${REDIRECT_URI}"`);
+  });
+
+  it('creates a public client without a secret', async () => {
+    const page = await create(admin, IDENTITY, { kind: 'public' }, { redirectUris: REDIRECT_URI }, SCOPE, {});
+    expect(page.status).toBe(201);
+    expect(page.text).not.toContain('scs_');
+  });
+
+  it('shows text of an application as text', async () => {
+    const id = await created('<script>alert(1)</script>');
+    const page = await admin.get(`/applications/${id}`);
+    expect(page.text).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
+    expect(page.text).not.toContain('<script>');
+  });
+});
+
+describe('the list', () => {
+  it('finds applications by a part of their name', async () => {
+    await created('Quarterly Planner');
+    const found = await admin.get('/applications?search=quarterly');
+    expect(found.text).toContain('Quarterly Planner');
+    expect((await admin.get('/applications?search=nothing-like-it')).text).not.toContain('Quarterly Planner');
+  });
+});
+
+describe('editing an application', () => {
+  const fieldsOf = (page: Response): Record<string, string> => ({
+    name: /name="name"[^>]*value="([^"]*)"/.exec(page.text)?.[1] ?? '',
+    redirectUris: REDIRECT_URI,
+    ...SCOPE,
+  });
+
+  it('shows the difference before it saves it', async () => {
+    const id = await created();
+    const form = await admin.get(`/applications/${id}/edit`);
+    const preview = await admin.submit(
+      form,
+      { ...fieldsOf(form), name: 'Rooms' },
+      `/applications/${id}/edit`,
+    );
+    expect(preview.text).toContain('<del>Room Finder</del>');
+    expect(preview.text).toContain('<ins>Rooms</ins>');
+    expect(await registered(id)).toMatchObject({ name: 'Room Finder' });
+    const saved = await admin.submit(preview, {}, `/applications/${id}/save`);
+    expect(saved.status).toBe(200);
+    expect(await registered(id)).toMatchObject({ name: 'Rooms' });
+  });
+
+  it('refuses the change of an operator who has not seen another operator’s change', async () => {
+    const id = await created();
+    const other = await app.operator('admin', 'grace');
+    const [mine, theirs] = [
+      await admin.get(`/applications/${id}/edit`),
+      await other.get(`/applications/${id}/edit`),
+    ];
+    const edit = async (browser: Browser, form: Response, name: string) => {
+      const preview = await browser.submit(form, { ...fieldsOf(form), name }, `/applications/${id}/edit`);
+      return browser.submit(preview, {}, `/applications/${id}/save`);
+    };
+    expect((await edit(other, theirs, 'Theirs')).status).toBe(200);
+    const refused = await edit(admin, mine, 'Mine');
+    expect(refused.status).toBe(409);
+    expect(refused.text).toContain('somebody else has changed the application');
+    expect(await registered(id)).toMatchObject({ name: 'Theirs' });
+  });
+
+  it('disables and enables an application, and keeps its version in step', async () => {
+    const id = await created();
+    const page = await admin.get(`/applications/${id}`);
+    expect((await admin.submit(page, {}, `/applications/${id}/disable`)).text).toContain('is disabled');
+    expect(await registered(id)).toMatchObject({ version: 2, disabled_at: expect.any(Date) as Date });
+    const disabled = await admin.get(`/applications/${id}`);
+    await admin.submit(disabled, {}, `/applications/${id}/enable`);
+    expect(await registered(id)).toMatchObject({ version: 3, disabled_at: null });
+  });
+});
+
+describe('secrets', () => {
+  it('creates a second secret, shown once, and revokes the first', async () => {
+    const id = await created();
+    const confirm = await admin.get(`/applications/${id}/secrets/new`);
+    const page = await admin.submit(confirm, {}, `/applications/${id}/secrets/new`);
+    expect(page.text).toMatch(/scs_[\w-]{43}/);
+    const shown = await admin.get(`/applications/${id}`);
+    const [first = ''] = /\/secrets\/[^"]+\/revoke/.exec(shown.text) ?? [];
+    const revoke = await admin.get(`/applications/${id}${first}`);
+    await admin.submit(revoke, {}, `/applications/${id}/secrets/`);
+    const live = await app.sql('SELECT 1 FROM client_secrets WHERE client_id = $1 AND revoked_at IS NULL', [
+      id,
+    ]);
+    expect(live).toHaveLength(1);
+  });
+
+  it('does not revoke what became the last secret after the page was shown', async () => {
+    const id = await created();
+    await admin.submit(
+      await admin.get(`/applications/${id}/secrets/new`),
+      {},
+      `/applications/${id}/secrets/new`,
+    );
+    const paths = [...(await admin.get(`/applications/${id}`)).text.matchAll(/\/secrets\/[^"]+\/revoke/g)];
+    const pages = await Promise.all(paths.map(([path]) => admin.get(`/applications/${id}${path}`)));
+    const [first, second] = pages;
+    if (!first || !second) throw new Error('there must be two secrets');
+    expect((await admin.submit(first, {}, `/applications/${id}/secrets/`)).status).toBe(200);
+    expect((await admin.submit(second, {}, `/applications/${id}/secrets/`)).status).toBe(409);
+  });
+});
+
+describe('dangerous steps', () => {
+  it.each(['delete', 'secrets/new'])('asks for a login of the last ten minutes for %s', async (step) => {
+    const id = await created();
+    const page = await admin.get(`/applications/${id}/${step}`);
+    app.clock.ahead = 11 * 60_000;
+    const again = await admin.get(`/applications/${id}/${step}`);
+    expect(again.headers['location']).toBe(
+      `/login?page=${encodeURIComponent(`/applications/${id}/${step}`)}&again=`,
+    );
+    const posted = await admin.submit(page, {}, `/applications/${id}/${step}`);
+    expect(posted.headers['location']).toContain('again=');
+    expect(await registered(id)).toMatchObject({ deleted_at: null });
+  });
+});
+
+describe('roles', () => {
+  it('lets a viewer read, support end access, and only an admin change and delete', async () => {
+    const id = await created();
+    const [viewer, support] = [await app.operator('viewer'), await app.operator('support')];
+    const status = async (browser: Browser, path: string) => (await browser.get(path)).status;
+    for (const browser of [viewer, support]) {
+      expect(await status(browser, `/applications/${id}`)).toBe(200);
+      for (const page of ['new', `${id}/edit`, `${id}/delete`, `${id}/secrets/new`])
+        expect(await status(browser, `/applications/${page}`)).toBe(403);
+    }
+    // The forms of an admin, sent with the cookies of the others.
+    const disable = await admin.get(`/applications/${id}`);
+    expect((await viewer.submit(disable, {}, `/applications/${id}/disable`)).status).toBe(403);
+    const own = await support.get(`/applications/${id}`);
+    expect((await support.submit(own, {}, `/applications/${id}/disable`)).status).toBe(200);
+  });
+});
+
+it('does not answer for an application that does not exist', async () => {
+  expect((await admin.get('/applications/nobody')).status).toBe(404);
+});
