@@ -122,6 +122,7 @@ const SECRETS = new Set([
   'ID_TOKEN_KEYS',
   'CLIENT_ID',
   'CLIENT_SECRET',
+  'CONSOLE_CLIENT_SECRET',
 ]);
 
 /** The product's processes with their environments. Other variables, such as lifetimes, are inherited. */
@@ -137,6 +138,7 @@ export function appCommands(
     baseUrl: BASE_URL,
     apiUrl: API_URL,
     redirectUri: REDIRECT_URI,
+    consoleUrl: CONSOLE_URL,
     ports,
   } = settings;
   const common = {
@@ -158,6 +160,14 @@ export function appCommands(
   };
   const tokenEnv = { ...stateful, ID_TOKEN_KEYS: account.idTokenKeys };
   const authorizeEnv = { ...stateful, ID_TOKEN_KEYS: publicIdTokenKeys(account.idTokenKeys) };
+  const { TOKEN_KEYS: _, ...withoutKeys } = stateful;
+  const consoleEnv = {
+    ...withoutKeys,
+    CONSOLE_URL,
+    CONSOLE_ISSUER: BASE_URL,
+    CONSOLE_CLIENT_ID: account.consoleClientId,
+    CONSOLE_CLIENT_SECRET: account.consoleClientSecret,
+  };
   const client = { CLIENT_ID: account.clientId, CLIENT_SECRET: account.clientSecret, REDIRECT_URI };
   const app = (name: string) => ({ name, main: `apps/${name}/src/main`, internal: true });
   return [
@@ -165,6 +175,10 @@ export function appCommands(
     { ...app('authorize'), port: ports.AUTHORIZE_PORT, env: authorizeEnv, remove: [runFile] },
     { ...app('token'), port: ports.TOKEN_PORT, env: tokenEnv },
     { ...app('resource'), port: ports.RESOURCE_PORT, env: { ...common, API_URL, ...nats } },
+    // Operators log in as users of this service, so it needs users with passwords.
+    ...(settings.loginAt === undefined
+      ? [{ ...app('console'), port: ports.CONSOLE_PORT, env: consoleEnv }]
+      : []),
     {
       name: 'demo-app',
       main: 'local/demo-app/main',

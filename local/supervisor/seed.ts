@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { matchClientSecret } from '#oauth/client.js';
 import { OPENID_SCOPES } from '#oauth/openid/openid-scopes.js';
 import { parseScopes } from '#oauth/scope-file.js';
+import { ConsoleOperatorStore } from '#database/console-operator/console-operator.store.js';
 import { ClientRegistrationStore } from '#database/client/client-registration.store.js';
 import { ClientStore } from '#database/client/client.store.js';
 import { connect, databaseDataSource, REQUEST_LIMITS } from '#database/connection/data-source.js';
@@ -20,7 +21,7 @@ import { type Account, type Settings, StartError } from './settings.js';
  */
 export async function seed(databaseUrl: string, account: Account, settings: Settings): Promise<void> {
   const scopes = demoScopes(settings);
-  await withStores(databaseUrl, settings, async (clients, users, registrations) => {
+  await withStores(databaseUrl, settings, async ({ clients, users, registrations, operators }) => {
     if (await hasClient(clients, account, settings)) {
       await registrations.update(account.clientId, (current) => ({ ...current, scopes }));
     } else {
@@ -33,14 +34,16 @@ export async function seed(databaseUrl: string, account: Account, settings: Sett
         secretHash: createHash('sha256').update(account.clientSecret).digest(),
       });
     }
+    await seedConsole(clients, account, settings);
     if (!(await hasUser(users, account, settings))) {
-      await users.create({
+      const { id } = await users.create({
         email: account.email,
         username: 'ada',
         name: 'Ada Lovelace',
         timeZone: 'Europe/London',
         passwordHash: await hashPassword(account.password),
       });
+      await operators.grant(id, 'admin');
     }
   });
 }
@@ -59,7 +62,7 @@ export async function missingSetup(
   const pending = await pendingMigrations(databaseUrl, { schema: settings.schema });
   if (pending.length > 0) return [`${pending.length} migrations`, ...seeds];
   let missing: string[] = [];
-  await withStores(databaseUrl, settings, async (clients, users) => {
+  await withStores(databaseUrl, settings, async ({ clients, users }) => {
     const [client, user] = [
       await hasClient(clients, account, settings),
       await hasUser(users, account, settings),
@@ -81,14 +84,38 @@ function demoScopes({ scopesFile }: Settings): readonly string[] {
 async function withStores(
   databaseUrl: string,
   { schema }: Settings,
-  work: (clients: ClientStore, users: UserStore, registrations: ClientRegistrationStore) => Promise<void>,
+  work: (stores: {
+    readonly clients: ClientStore;
+    readonly users: UserStore;
+    readonly registrations: ClientRegistrationStore;
+    readonly operators: ConsoleOperatorStore;
+  }) => Promise<void>,
 ): Promise<void> {
   const source = await connect(databaseDataSource(databaseUrl, REQUEST_LIMITS, schema), databaseUrl, 5_000);
   try {
-    await work(new ClientStore(source), new UserStore(source), new ClientRegistrationStore(source));
+    await work({
+      clients: new ClientStore(source),
+      users: new UserStore(source),
+      registrations: new ClientRegistrationStore(source),
+      operators: new ConsoleOperatorStore(source),
+    });
   } finally {
     await source.destroy();
   }
+}
+
+/** Registers the console, where the demo user is an admin. */
+async function seedConsole(clients: ClientStore, account: Account, { consoleUrl }: Settings): Promise<void> {
+  if (await clients.find(account.consoleClientId)) return;
+  await clients.create({
+    clientId: account.consoleClientId,
+    name: 'Console',
+    type: 'confidential',
+    scopes: OPENID_SCOPES.map(({ name }) => name),
+    redirectUris: [`${consoleUrl}/login/callback`],
+    firstParty: true,
+    secretHash: createHash('sha256').update(account.consoleClientSecret).digest(),
+  });
 }
 
 async function hasClient(clients: ClientStore, account: Account, settings: Settings): Promise<boolean> {

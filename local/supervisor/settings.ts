@@ -18,6 +18,7 @@ export interface Ports {
   TOKEN_PORT: number;
   RESOURCE_PORT: number;
   DEMO_PORT: number;
+  CONSOLE_PORT: number;
 }
 
 /** The settings that `npm start` reads from the environment. */
@@ -44,10 +45,17 @@ export interface Settings {
   otherApiUrls: string;
   demoUrl: string;
   redirectUri: string;
+  consoleUrl: string;
 }
 
 const SEED = '--seed';
-const DEFAULTS: Ports = { DEMO_PORT: 3000, AUTHORIZE_PORT: 3001, TOKEN_PORT: 3002, RESOURCE_PORT: 3003 };
+const DEFAULTS: Ports = {
+  DEMO_PORT: 3000,
+  AUTHORIZE_PORT: 3001,
+  TOKEN_PORT: 3002,
+  RESOURCE_PORT: 3003,
+  CONSOLE_PORT: 3004,
+};
 
 /**
  * @param args of the command line
@@ -96,6 +104,7 @@ export function readSettings(env: NodeJS.ProcessEnv, args: readonly string[]): S
     otherApiUrls: env['OTHER_API_URLS'] ?? '',
     demoUrl: at(ports.DEMO_PORT),
     redirectUri: `${at(ports.DEMO_PORT)}/callback`,
+    consoleUrl: at(ports.CONSOLE_PORT),
   };
 }
 
@@ -117,6 +126,8 @@ export interface Account {
   idTokenKeys: string;
   clientId: string;
   clientSecret: string;
+  consoleClientId: string;
+  consoleClientSecret: string;
   email: string;
   password: string;
 }
@@ -125,14 +136,18 @@ export interface Account {
 export async function demoAccount(settings: Settings): Promise<Account> {
   const kept = (name: string, make: () => string | Promise<string>): Promise<string> =>
     keptSecret(join(settings.directory, name), make);
-  const [tokenKeys, idTokenKeys, clientId, clientSecret, password] = await Promise.all([
-    settings.tokenKeys ?? kept('token-keys', () => randomBytes(32).toString('base64url')),
-    settings.idTokenKeys ?? kept('id-token-keys', generateIdTokenKeys),
-    // Redirect URIs contain the port: on another port the demo application is another client.
-    kept(`demo-client-id-${settings.ports.DEMO_PORT}`, generateClientId),
-    kept('demo-client-secret', () => generateClientSecret().secret),
-    // Short enough to type: 80 random bits.
-    kept('demo-password', () => randomBytes(10).toString('hex')),
-  ]);
-  return { tokenKeys, idTokenKeys, clientId, clientSecret, email: 'ada@example.com', password };
+  const [tokenKeys, idTokenKeys, clientId, clientSecret, consoleClientId, consoleClientSecret, password] =
+    await Promise.all([
+      settings.tokenKeys ?? kept('token-keys', () => randomBytes(32).toString('base64url')),
+      settings.idTokenKeys ?? kept('id-token-keys', generateIdTokenKeys),
+      // Redirect URIs contain the port: on another port the demo application is another client.
+      kept(`demo-client-id-${settings.ports.DEMO_PORT}`, generateClientId),
+      kept('demo-client-secret', () => generateClientSecret().secret),
+      kept(`console-client-id-${settings.ports.CONSOLE_PORT}`, generateClientId),
+      kept('console-client-secret', () => generateClientSecret().secret),
+      // Short enough to type: 80 random bits.
+      kept('demo-password', () => randomBytes(10).toString('hex')),
+    ]);
+  const clients = { clientId, clientSecret, consoleClientId, consoleClientSecret };
+  return { tokenKeys, idTokenKeys, ...clients, email: 'ada@example.com', password };
 }

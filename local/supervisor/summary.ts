@@ -20,6 +20,7 @@ export async function writeRunFile(
     base_url: settings.baseUrl,
     api_url: settings.apiUrl,
     other_api_urls: settings.otherApiUrls,
+    ...(settings.loginAt === undefined && { console_url: settings.consoleUrl }),
     internal: Object.fromEntries(internal),
     client: {
       client_id: account.clientId,
@@ -50,6 +51,8 @@ export function summary(settings: Settings, account: Account, internal: Internal
     ['resource', settings.apiUrl],
     ['health, metrics', internal.map(([name, url]) => `${url} (${name})`).join(', ')],
   ];
+  if (settings.loginAt === undefined)
+    rows.push(['console', `${settings.consoleUrl} (log in as the demo user)`]);
   const application: [string, string][] = [
     ['client id', account.clientId],
     ['client secret', account.clientSecret],

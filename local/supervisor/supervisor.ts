@@ -65,7 +65,7 @@ export class Supervisor {
     await this.prepareDatabase(services, account);
     await this.prepareTrail(services);
 
-    this.step('starting authorize, token, resource and the demo application');
+    this.step('starting authorize, token, resource, the console and the demo application');
     const started = appCommands(settings, account, services, this.runFile, env).map(async (command) => {
       const app = await startApp(command, settings.directory, this.show);
       this.apps.push(app);
@@ -146,7 +146,9 @@ export class Supervisor {
       internalUrl ? [[name, internalUrl] as const] : [],
     );
     // Apps are in the order in which they started; the summary lists them in the order of the services.
-    return ['authorize', 'token', 'resource'].flatMap((name) => found.filter(([of]) => of === name));
+    return ['authorize', 'token', 'resource', 'console'].flatMap((name) =>
+      found.filter(([of]) => of === name),
+    );
   }
 
   private step(text: string, transient = false): void {

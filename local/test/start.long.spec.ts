@@ -53,10 +53,12 @@ describe('npm start', () => {
       base_url: `http://localhost:${env['TOKEN_PORT']}`,
       api_url: `http://localhost:${env['RESOURCE_PORT']}`,
       other_api_urls: '',
+      console_url: `http://localhost:${env['CONSOLE_PORT']}`,
       internal: {
         authorize: expect.stringMatching(/^http:/),
         token: expect.stringMatching(/^http:/),
         resource: expect.stringMatching(/^http:/),
+        console: expect.stringMatching(/^http:/),
       },
       client: {
         client_id: expect.stringMatching(/^sc_/),
@@ -105,7 +107,7 @@ describe('npm start', () => {
     expect(await refused.json()).toMatchObject({ error: 'invalid_grant' });
   });
 
-  it.each(['authorize', 'token', 'resource'] as const)(
+  it.each(['authorize', 'token', 'resource', 'console'] as const)(
     'announces health and metrics of %s, on this machine only',
     async (name) => {
       const url = run.internal[name];

@@ -12,6 +12,8 @@ const account: Account = {
   idTokenKeys: 'id token keys',
   clientId: 'sc_demo',
   clientSecret: 'scs_demo',
+  consoleClientId: 'sc_console',
+  consoleClientSecret: 'scs_console',
   email: 'ada@example.com',
   password: 'demo-password',
 };

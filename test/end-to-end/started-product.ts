@@ -10,14 +10,14 @@ import { descendantsOf, type SeenProcess } from '../support/process-tree.js';
 
 const START = fileURLToPath(new URL('../../dist/local/start.js', import.meta.url));
 const MAINS = ['apps/authorize', 'apps/token', 'apps/resource', 'local/demo-app'].map((app) => `/${app}/`);
-const PORTS = ['DEMO_PORT', 'AUTHORIZE_PORT', 'TOKEN_PORT', 'RESOURCE_PORT'];
+const PORTS = ['DEMO_PORT', 'AUTHORIZE_PORT', 'TOKEN_PORT', 'RESOURCE_PORT', 'CONSOLE_PORT'];
 
 /** The content of run.json. */
 export interface Run {
   auth_url: string;
   base_url: string;
   api_url: string;
-  internal: { authorize: string; token: string; resource: string };
+  internal: { authorize: string; token: string; resource: string; console: string };
   client: { client_id: string; client_secret: string; redirect_uri: string };
   user: { email: string; password: string };
   database_url: string;

@@ -98,8 +98,6 @@ export function applicationPage({ operator, client, secrets, note, warnings = []
       <div class="actions">
         ${isAdmin && html`<a class="button" href="${pathOf(id, 'edit')}">${t('Edit')}</a>`}
         <a class="button even" href="${pathOf(id, 'handover')}">${t('Text for the owner')}</a>
-        <a class="button even" href="/events?client=${encodeURIComponent(id)}">${t('What happened')}</a>
-        <a class="button even" href="/users/grants?client=${encodeURIComponent(id)}">${t('Grants')}</a>
         ${isSupport && postForm(operator, pathOf(id, toggle), button(disabledAt === null ? t('Disable') : t('Enable'), disabledAt === null ? 'danger' : 'even'), '')}
         ${isAdmin && html`<a class="button danger" href="${pathOf(id, 'delete')}">${t('Delete')}</a>`}
       </div>

@@ -77,8 +77,9 @@ export class OpenIdLogin {
         'this login is out of date, or another browser began it: log in again',
       );
     const client = await openid();
+    const config = await this.provider();
     const tokens = await client
-      .authorizationCodeGrant(await this.provider(), new URL(`${this.callback}?${parameters.toString()}`), {
+      .authorizationCodeGrant(config, new URL(`${this.callback}?${parameters.toString()}`), {
         expectedState: sent,
         expectedNonce: derived(cookie, 'nonce', state),
         pkceCodeVerifier: derived(cookie, 'verifier', state),
@@ -91,7 +92,11 @@ export class OpenIdLogin {
       });
     const claims = tokens.claims();
     if (!claims) throw new RefusedRequestError(400, 'the login provider sent no ID token: log in again');
-    return { session: await this.sessionOf(claims, state), page: state.page };
+    const { userinfo_endpoint: endpoint } = config.serverMetadata();
+    // Core 5.4: with a code, claims of scopes may be in the response of the UserInfo endpoint only.
+    const userInfo =
+      endpoint === undefined ? {} : await client.fetchUserInfo(config, tokens.access_token, claims.sub);
+    return { session: await this.sessionOf({ ...userInfo, ...claims }, state), page: state.page };
   }
 
   private async sessionOf(claims: IDToken, { startedAt, again }: LoginState): Promise<Session> {

@@ -60,7 +60,7 @@ export function linesField(field: Omit<FieldView, 'value'> & { readonly value: r
       ${required && html`required`}
       ${described(field)}
     >
-${`\n${value.join('\n')}`}</textarea>`,
+${value.join('\n')}</textarea>`,
   );
 }
 
@@ -163,7 +163,8 @@ export function facts(entries: readonly (readonly [name: string, value: Fragment
   </dl>`;
 }
 
-export function codes(values: readonly string[]): Html {
+export function codes(values: readonly string[]): Html | false {
+  if (values.length === 0) return false;
   return html`${values.map((value, index) => html`${index > 0 && html`<br />`}<code>${value}</code>`)}`;
 }
 

@@ -20,10 +20,6 @@ export interface Page {
 /** Menu items: path and text. */
 const SECTIONS = {
   '/applications': t('Applications'),
-  '/events': t('What happened'),
-  '/users': t('Users'),
-  '/audit': t('Audit trail'),
-  '/health': t('Health'),
 } as const;
 
 export type Section = keyof typeof SECTIONS;

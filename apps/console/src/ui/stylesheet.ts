@@ -12,6 +12,10 @@ nav form { display: flex; flex-wrap: wrap; align-items: center; gap: 0 var(--spa
 table { width: 100%; margin: 0 0 var(--space-4); border-collapse: collapse; }
 .scrolls { overflow-x: auto; margin: 0 0 var(--space-4); }
 caption { padding: var(--space-2) 0; text-align: start; font-weight: 600; }
+.actions .even { flex: none; }
+.scope input { min-height: 0; }
+table { overflow-wrap: normal; }
+.tag { white-space: nowrap; }
 th, td { padding: var(--space-2) var(--space-3) var(--space-2) 0; border-block-end: 1px solid var(--edge); text-align: start; vertical-align: top; }
 td.number, th.number { text-align: end; font-variant-numeric: tabular-nums; }
 textarea { display: block; width: 100%; min-height: 5.5rem; margin: var(--space-2) 0 var(--space-4); padding: 0.5rem 0.75rem; border: 1px solid var(--line); border-radius: var(--round-1); background: var(--field); color: inherit; font: inherit; }
