@@ -7,6 +7,7 @@ import { ClientImportService } from './client-file/client-import.service.js';
 import { ClientSecretService } from './client/client-secret.service.js';
 import { ClientService } from './client/client.service.js';
 import { GrantService } from './grant/grant.service.js';
+import { ConsoleOperatorService } from './console/console-operator.service.js';
 import { ResourceServerService } from './resource-server/resource-server.service.js';
 import { RunningServices } from './running-services/running-services.js';
 import { UserService } from './user/user.service.js';
@@ -19,6 +20,7 @@ const SERVICES = [
   ResourceServerService,
   UserService,
   GrantService,
+  ConsoleOperatorService,
 ];
 
 /** Provides what operators do. Each operation checks its input, makes the change, and records it in the audit trail. */

@@ -14,6 +14,8 @@ const TRAIL_TYPES = [
   'client_secret.revoked',
   'resource_server.created',
   'resource_server.revoked',
+  'console_operator.granted',
+  'console_operator.revoked',
   'user.created',
   'user.imported',
   'user.updated',

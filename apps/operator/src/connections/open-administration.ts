@@ -6,6 +6,7 @@ import { ClientImportService } from '#administration/client-file/client-import.s
 import { ClientSecretService } from '#administration/client/client-secret.service.js';
 import { ClientService } from '#administration/client/client.service.js';
 import { GrantService } from '#administration/grant/grant.service.js';
+import { ConsoleOperatorService } from '#administration/console/console-operator.service.js';
 import { ResourceServerService } from '#administration/resource-server/resource-server.service.js';
 import { UserService } from '#administration/user/user.service.js';
 import { readScopes } from '../scope/read-scopes.js';
@@ -33,6 +34,7 @@ export async function openAdministration(settings: () => AdministrationSettings)
     resourceServers: context.get(ResourceServerService),
     users: context.get(UserService),
     grants: context.get(GrantService),
+    consoleOperators: context.get(ConsoleOperatorService),
     close: () => context.close(),
   };
 }

@@ -55,11 +55,22 @@ function pngSize(content: Buffer): Size | null {
   return { type: 'png', width: content.readUInt32BE(16), height: content.readUInt32BE(20) };
 }
 
-const SVG = /^\uFEFF?\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--[^]*?-->\s*)*<svg\s([^>]*)>/;
+const SVG = /^<svg\s([^>]*)>/;
 const VIEW_BOX = /\bviewBox\s*=\s*["']\s*[-\d.]+[\s,]+[-\d.]+[\s,]+([\d.]+)[\s,]+([\d.]+)\s*["']/;
 
 function svgSize(content: Buffer): Size | null {
-  const [, attributes = ''] = SVG.exec(content.toString()) ?? [];
+  const [, attributes = ''] = SVG.exec(withoutProlog(content.toString())) ?? [];
   const [, width, height] = VIEW_BOX.exec(attributes) ?? [];
   return width && height ? { type: 'svg', width: Number(width), height: Number(height) } : null;
+}
+
+/** Removes the XML declaration and comments before the root element. */
+function withoutProlog(text: string): string {
+  let rest = text.replace(/^\uFEFF/, '').trimStart();
+  for (;;) {
+    const end = rest.startsWith('<?xml') ? '?>' : rest.startsWith('<!--') ? '-->' : null;
+    const at = end === null ? -1 : rest.indexOf(end, 4);
+    if (end === null || at < 0) return rest;
+    rest = rest.slice(at + end.length).trimStart();
+  }
 }

@@ -1,0 +1,69 @@
+import { actor } from '../command-line/actor.js';
+import { OperatorCommand } from '../command-line/operator-command.js';
+import { type JsonOption, printChange, printLine, printResult, printTable } from '../command-line/output.js';
+import { commandToPaste } from '../command-line/shell.js';
+import { withAdministration } from '../connections/administration.js';
+import { ChangeSettings, DatabaseSettings } from '../settings/settings.js';
+
+export function consoleCommand(): OperatorCommand {
+  const command = new OperatorCommand('console')
+    .description('roles of users in the console')
+    .notes('The console asks here only if operators log in at this service itself: see CONSOLE_GROUPS_CLAIM.')
+    .examples('console grant --help');
+
+  command
+    .command('grant')
+    .argument('<login>', 'e-mail address or user name')
+    .description('give a user a role, in place of an earlier one')
+    .requiredOption('--role <role>', 'viewer reads, support also ends access, admin may do everything')
+    .jsonOption()
+    .examples('console grant ada@example.com --role support')
+    .action(grant);
+
+  command
+    .command('revoke')
+    .argument('<login>', 'e-mail address or user name')
+    .description('take the role of a user away, at once')
+    .jsonOption()
+    .examples('console revoke ada@example.com')
+    .action(revoke);
+
+  command
+    .command('list')
+    .description('list users with a role')
+    .jsonOption('print a JSON array')
+    .examples('console list')
+    .action(list);
+
+  return command;
+}
+
+async function grant(login: string, { role, ...options }: JsonOption & { role: string }): Promise<void> {
+  const change = await withAdministration(ChangeSettings, ({ consoleOperators }) =>
+    consoleOperators.grant(actor(), { login, role }),
+  );
+  await printChange(change, (result) =>
+    printResult(options, result, () => printLine(`${login} may use the console as ${result.role}.`)),
+  );
+}
+
+async function revoke(login: string, options: JsonOption): Promise<void> {
+  const change = await withAdministration(ChangeSettings, ({ consoleOperators }) =>
+    consoleOperators.revoke(actor(), login),
+  );
+  await printChange(change, (result) =>
+    printResult(options, result, () => printLine(`${login} may not use the console any more.`)),
+  );
+}
+
+async function list(options: JsonOption): Promise<void> {
+  const found = await withAdministration(DatabaseSettings, ({ consoleOperators }) => consoleOperators.list());
+  printResult(options, found, () => {
+    if (found.length === 0)
+      return printLine(`Nobody has a role. See:${commandToPaste('console', 'grant', '--help')}`);
+    printTable(
+      ['role', 'username', 'email', 'granted_at'],
+      found.map(({ role, username, email, granted_at }) => [role, username, email, granted_at.slice(0, 10)]),
+    );
+  });
+}

@@ -1,0 +1,23 @@
+import { useOperatorBench } from '../support/operator-bench.js';
+import { expectRefused, jsonOf } from '../support/run-operator.js';
+
+const bench = useOperatorBench();
+const run = (...args: string[]) => bench.run(['console', ...args]);
+
+it('gives a user a role, replaces it, and takes it away', async () => {
+  const user = ['--email', 'ada@example.com', '--username', 'ada', '--name', 'Ada', '--password-stdin'];
+  await bench.run(['user', 'create', ...user], undefined, 'a long enough password\n');
+  expect(jsonOf(await run('grant', 'ada@example.com', '--role', 'viewer', '--json'))).toMatchObject({
+    role: 'viewer',
+  });
+  await run('grant', 'ada', '--role', 'admin');
+  expect(jsonOf(await run('list', '--json'))).toMatchObject([{ username: 'ada', role: 'admin' }]);
+  expect(await run('revoke', 'ada')).toMatchObject({ code: 0 });
+  expect(jsonOf(await run('list', '--json'))).toEqual([]);
+  expectRefused(await run('revoke', 'ada'), /has no role in the console/);
+});
+
+it('refuses an unknown role and an unknown user', async () => {
+  expectRefused(await run('grant', 'ada', '--role', 'king'), /must be one of viewer, support, admin/);
+  expectRefused(await run('grant', 'nobody@example.com', '--role', 'viewer'), /no user logs in here as/);
+});

@@ -1,0 +1,94 @@
+import { Injectable } from '@nestjs/common';
+import { CONSOLE_ROLES, type ConsoleRole } from '#database/console-operator/console-operator.entity.js';
+import { ConsoleOperatorStore } from '#database/console-operator/console-operator.store.js';
+import { UserStore } from '#database/user/user.store.js';
+import { refusal } from '../administration.error.js';
+import { Announcer } from '../announcer.js';
+import { Rule, Text, validated } from '../input.js';
+import type { Actor, Change } from '../operation.js';
+import { quoted } from '../text.js';
+
+class RoleDto {
+  /** E-mail address or user name of a user with a password. */
+  @Text()
+  login: string;
+
+  @Text()
+  @Rule('role_unknown', ({ role }: RoleDto) =>
+    CONSOLE_ROLES.includes(role) ? [] : [`‹role› must be one of ${CONSOLE_ROLES.join(', ')}`],
+  )
+  role: ConsoleRole;
+}
+
+export interface ConsoleOperatorView {
+  readonly user_id: number;
+  readonly username: string;
+  readonly email: string;
+  readonly role: ConsoleRole;
+  readonly granted_at: string;
+}
+
+/** Users with a role in the console. Groups of another login provider make these roles unnecessary. */
+@Injectable()
+export class ConsoleOperatorService {
+  constructor(
+    private readonly operators: ConsoleOperatorStore,
+    private readonly users: UserStore,
+    private readonly announcer: Announcer,
+  ) {}
+
+  async list(): Promise<ConsoleOperatorView[]> {
+    const found = await this.operators.list();
+    return found.map(({ userId, username, email, role, grantedAt }) => ({
+      user_id: userId,
+      username,
+      email,
+      role,
+      granted_at: grantedAt.toISOString(),
+    }));
+  }
+
+  /** Replaces an earlier role. The next request of the operator has the new one. */
+  async grant(
+    actor: Actor,
+    input: object,
+  ): Promise<Change<{ readonly user_id: number; readonly role: ConsoleRole }>> {
+    const { login, role } = validated(RoleDto, input);
+    const userId = await this.userOf(login);
+    await this.operators.grant(userId, role);
+    return {
+      result: { user_id: userId, role },
+      announced: this.announcer.recorded(actor, {
+        type: 'console_operator.granted',
+        user_id: userId,
+        detail: { role },
+      }),
+    };
+  }
+
+  /** The next request of the operator is refused. */
+  async revoke(
+    actor: Actor,
+    login: string,
+  ): Promise<Change<{ readonly user_id: number; readonly revoked: true }>> {
+    const userId = await this.userOf(login);
+    if (!(await this.operators.revoke(userId)))
+      throw refusal('unknown', 'console_operator_unknown', `${quoted(login)} has no role in the console`, {
+        text: 'See',
+        command: ['console', 'list'],
+      });
+    return {
+      result: { user_id: userId, revoked: true },
+      announced: this.announcer.recorded(actor, { type: 'console_operator.revoked', user_id: userId }),
+    };
+  }
+
+  private async userOf(login: string): Promise<number> {
+    const found = await this.users.findByLogin(login);
+    if (found) return found.user.id;
+    throw refusal('unknown', 'user_unknown', `no user logs in here as ${quoted(login)}`, {
+      text: 'See',
+      command: ['user', 'list'],
+    });
+  }
+}
