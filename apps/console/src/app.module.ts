@@ -26,7 +26,7 @@ import { PageResponder } from './ui/page.responder.js';
 import { CONSOLE_RULES } from './ui/stylesheet.js';
 
 @Module({})
-export class AppModule {
+class AppModule {
   static forRoot(configuration: ConsoleConfiguration, clock: Clock): DynamicModule {
     const scopes = readScopes(configuration);
     const database = DatabaseModule.forRoot({

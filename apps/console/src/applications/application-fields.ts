@@ -12,7 +12,7 @@ interface Group {
   readonly render: (view: GroupView) => Html;
 }
 
-export interface GroupView {
+interface GroupView {
   readonly form: Form;
   readonly problems: Problems;
   readonly catalogue: ScopeCatalogue;
@@ -44,7 +44,7 @@ const yesOrNo = (form: Form, name: string, fallback: 'true' | 'false', yes: stri
     { value: 'false', label: no, chosen: (form.text(name) || fallback) === 'false' },
   ]);
 
-export const IDENTITY: Group = {
+const IDENTITY: Group = {
   title: t('What it is'),
   fields: ['name', 'clientUri', 'policyUri', 'contacts'],
   render: (view) => html`
@@ -55,7 +55,7 @@ export const IDENTITY: Group = {
   `,
 };
 
-export const KIND: Group = {
+const KIND: Group = {
   title: t('Where it runs'),
   fields: ['public', 'jwks', 'jwksUri'],
   render: (view) => {
@@ -87,7 +87,7 @@ export const KIND: Group = {
   },
 };
 
-export const ADDRESSES: Group = {
+const ADDRESSES: Group = {
   title: t('Addresses'),
   fields: ['redirectUris', 'postLogoutRedirectUris', 'backchannelLogoutUri'],
   render: (view) => html`
@@ -97,7 +97,7 @@ export const ADDRESSES: Group = {
   `,
 };
 
-export const SCOPES: Group = {
+const SCOPES: Group = {
   title: t('What it may do'),
   fields: ['scopes', 'optionalScopes', 'firstParty'],
   render: ({ form, problems, catalogue }) => {
@@ -149,9 +149,9 @@ const PROTOCOL: Group['render'] = ({ form }) => html`
 const PROTOCOL_FIELDS = ['requirePar', 'requireState', 'idTokenAlg', 'subject'];
 
 /** Rules of an application that is registered. */
-export const RULES: Group = { title: t('Rules'), fields: PROTOCOL_FIELDS, render: PROTOCOL };
+const RULES: Group = { title: t('Rules'), fields: PROTOCOL_FIELDS, render: PROTOCOL };
 
-export const PROFILE: Group = {
+const PROFILE: Group = {
   title: t('Profile'),
   fields: ['profile', ...PROTOCOL_FIELDS],
   render: (view) => {

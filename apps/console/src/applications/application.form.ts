@@ -5,7 +5,7 @@ import { Form } from '../ui/form.js';
 import { t } from '../ui/text.js';
 
 /** Fields of the forms, by the names of the administration's input. */
-export const LABELS: Readonly<Record<string, string>> = {
+const LABELS: Readonly<Record<string, string>> = {
   name: t('Name'),
   clientUri: t('Home page'),
   policyUri: t('Privacy policy'),

@@ -57,7 +57,7 @@ interface Difference {
 }
 
 /** Compares a posted form with the registration. */
-export function differencesOf(client: ClientView, form: Form): Difference[] {
+function differencesOf(client: ClientView, form: Form): Difference[] {
   const before = formOf(client);
   const names = [...new Set([...before.keys(), ...form.keys()])].filter(
     (name) => !['version', 'csrf_token', 'confirmNewSubjects'].includes(name),

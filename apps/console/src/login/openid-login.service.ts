@@ -140,6 +140,7 @@ export class OpenIdLogin {
 }
 
 function nameOf({ preferred_username: username, email, sub }: IDToken): string {
-  const name = [username, email].find((value) => typeof value === 'string' && value !== '');
-  return String(name ?? sub).slice(0, 100);
+  const names = [username, email].filter((value) => typeof value === 'string' && value !== '');
+  const [name = sub] = names as string[];
+  return name.slice(0, 100);
 }

@@ -5,7 +5,7 @@ import {
 
 export type { Role };
 
-export function isRole(value: unknown): value is Role {
+function isRole(value: unknown): value is Role {
   return ROLES.includes(value as Role);
 }
 

@@ -45,9 +45,8 @@ export class OperatorGuard implements CanActivate {
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    const metadata = <T>(key: symbol): T | undefined =>
-      this.reflector.getAllAndOverride<T | undefined>(key, [context.getHandler(), context.getClass()]);
-    if (metadata<boolean>(PUBLIC)) return true;
+    const route = [context.getHandler(), context.getClass()];
+    if (this.reflector.getAllAndOverride<boolean | undefined>(PUBLIC, route)) return true;
     const request = context.switchToHttp().getRequest<OperatorRequest>();
     const { method, url, headers } = request;
     const cookie = this.cookies.read(headers.cookie);
@@ -56,11 +55,14 @@ export class OperatorGuard implements CanActivate {
       throw new LoginRequiredError(method === 'GET' ? url : '/', 'first');
     const operator = await this.operatorOf(session, cookie);
     addLogContext(request.raw, { operator: operator.name });
-    const required = metadata<Role>(ROLE) ?? 'viewer';
+    const required = this.reflector.getAllAndOverride<Role | undefined>(ROLE, route) ?? 'viewer';
     if (!mayActAs(operator.role, required))
       throw new RefusedRequestError(403, `this needs the role ${required}, and yours is ${operator.role}`);
     if (method !== 'GET') this.checkForm(request, cookie);
-    if (metadata<boolean>(RECENT) && this.clock() - session.authTime > RECENT_LOGIN_MS)
+    if (
+      this.reflector.getAllAndOverride<boolean | undefined>(RECENT, route) &&
+      this.clock() - session.authTime > RECENT_LOGIN_MS
+    )
       throw new LoginRequiredError(method === 'GET' ? url : pageOf(url), 'again');
     request.operator = operator;
     return true;

@@ -22,7 +22,7 @@ const SECTIONS = {
   '/applications': t('Applications'),
 } as const;
 
-export type Section = keyof typeof SECTIONS;
+type Section = keyof typeof SECTIONS;
 
 @Injectable()
 export class PageResponder {

@@ -14,7 +14,7 @@ import { consoleApp } from '../../src/app.module.js';
 import { ConsoleConfiguration } from '../../src/console.configuration.js';
 import type { Role } from '../../src/login/role.js';
 
-export const CONSOLE_URL = 'http://localhost:3004';
+const CONSOLE_URL = 'http://localhost:3004';
 
 /** Starts a console with isolated services and its own login provider, whose groups are the roles. */
 export async function startConsoleApp(settings: Partial<ConsoleConfiguration> = {}) {
