@@ -16,6 +16,8 @@ import {
 import { ResourceConfiguration } from '../../apps/resource/src/resource.configuration.js';
 import { TokenConfiguration } from '../../apps/token/src/token.configuration.js';
 import { ID_TOKEN_KEYS, PUBLIC_ID_TOKEN_KEYS } from '#test/support/id-token-keys.js';
+import { OutsideHosts } from '#platform/http/outside-hosts.js';
+import { passes, podsOf } from './connections.js';
 import { containersOf, one, workloads } from './manifests.js';
 import { type Manifest, OVERLAYS, render } from './render.js';
 import { problemsOf } from './schema.js';
@@ -194,6 +196,28 @@ describe.each(OVERLAYS)('the %s overlay with the component for a schema', (overl
     for (const [, value] of schemas) expect(value).toBe('authorization');
   });
 });
+
+describe.each(OVERLAYS)(
+  'the %s overlay with the component for applications in a private network',
+  (overlay) => {
+    it('lets only token reach the addresses that OUTSIDE_FETCH_ALLOW permits', async () => {
+      const manifests = await renderWith(overlay, 'private-clients');
+      expect(await problemsOf(manifests)).toEqual([]);
+      const allowed = workloads(manifests)
+        .flatMap(containersOf)
+        .flatMap(({ name, env = [] }) =>
+          env.filter((one) => one.name === 'OUTSIDE_FETCH_ALLOW').map(({ value }) => [name, value]),
+        );
+      expect(allowed).toEqual([['token', '10.1.0.0/16']]);
+      expect(new OutsideHosts(allowed[0]?.[1] ?? '').hasAddress('10.1.2.3')).toBe(true);
+      const reaching = (address: string) =>
+        podsOf(manifests)
+          .filter((pod) => passes(manifests, pod, { name: 'an application', address }, 443))
+          .map(({ name }) => name);
+      expect([reaching('10.1.2.3'), reaching('10.2.0.1')]).toEqual([['token'], []]);
+    });
+  },
+);
 
 describe.each(OVERLAYS)('the %s overlay with the component for a login', (overlay) => {
   it('configures the login of authorize, which reaches the provider as no other pod does', async () => {

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { V1NetworkPolicy, V1NetworkPolicyPeer, V1NetworkPolicyPort } from '@kubernetes/client-node';
+import ipaddr from 'ipaddr.js';
 import { all, selects, workloads } from './manifests.js';
 import type { Manifest } from './render.js';
 
@@ -70,8 +71,9 @@ function spelledPeer(peer: V1NetworkPolicyPeer): string {
   const { ipBlock, namespaceSelector, podSelector } = peer;
   const namespace = namespaceSelector?.matchLabels?.['kubernetes.io/metadata.name'];
   const labels = Object.entries(podSelector?.matchLabels ?? {}).map(([name, value]) => `${name}=${value}`);
+  const { cidr, except } = ipBlock ?? {};
   const said = ipBlock
-    ? { ipBlock: { cidr: ipBlock.cidr } }
+    ? { ipBlock: { cidr, ...(except && { except }) } }
     : {
         ...(namespace && {
           namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } },
@@ -79,7 +81,8 @@ function spelledPeer(peer: V1NetworkPolicyPeer): string {
         ...(labels.length > 0 && { podSelector: { matchLabels: podSelector?.matchLabels } }),
       };
   if (!isDeepStrictEqual(said, peer)) return JSON.stringify(peer);
-  return ipBlock ? ipBlock.cidr : [...(namespace ? [`namespace ${namespace}`] : []), ...labels].join(', ');
+  if (ipBlock) return except ? `${cidr} except ${except.join(', ')}` : String(cidr);
+  return [...(namespace ? [`namespace ${namespace}`] : []), ...labels].join(', ');
 }
 
 interface Port {
@@ -130,9 +133,20 @@ function meets(
 }
 
 function isPeer({ ipBlock, namespaceSelector, podSelector }: V1NetworkPolicyPeer, other: Peer): boolean {
-  if (ipBlock) return other.address !== undefined && ipBlock.cidr === other.address;
+  if (ipBlock)
+    return (
+      other.address !== undefined &&
+      contains(ipBlock.cidr, other.address) &&
+      !(ipBlock.except ?? []).some((range) => contains(range, other.address ?? ''))
+    );
   if (other.address !== undefined) return false;
   const namespace = { 'kubernetes.io/metadata.name': other.namespace ?? '' };
   const inNamespace = namespaceSelector ? selects(namespaceSelector, namespace) : other.namespace === OURS;
   return inNamespace && (podSelector === undefined || selects(podSelector, other.labels));
+}
+
+function contains(range: string, address: string): boolean {
+  const [network, bits] = ipaddr.parseCIDR(range);
+  const one = ipaddr.parse(address);
+  return network.kind() === one.kind() && one.match(network, bits);
 }

@@ -13,7 +13,14 @@ const STRANGERS: Peer[] = [
   { name: 'a pod of another namespace', namespace: 'default', labels: { app: 'x' } },
   { name: 'another pod of the controller’s namespace', namespace: 'nginx-ingress', labels: { app: 'x' } },
   { name: 'another pod of kube-system', namespace: 'kube-system', labels: { 'k8s-app': 'metrics-server' } },
-  { name: 'an address outside', address: '0.0.0.0/0' },
+  { name: 'a private address', address: '10.9.9.9' },
+  { name: 'the metadata service of a cloud', address: '169.254.169.254' },
+  { name: 'a private IPv6 address', address: 'fd00::1' },
+];
+/** Applications, which have addresses for keys and for log-outs. */
+const CLIENTS: Peer[] = [
+  { name: 'a public address', address: '93.184.215.14' },
+  { name: 'a public IPv6 address', address: '2606:2800:21f:cb07::1' },
 ];
 /** Location of the servers per overlay. */
 const SERVERS: Record<(typeof OVERLAYS)[number], (pods: Peer[]) => Record<string, Peer | undefined>> = {
@@ -23,7 +30,7 @@ const SERVERS: Record<(typeof OVERLAYS)[number], (pods: Peer[]) => Record<string
     nats: pods.find(({ name }) => name === 'nats'),
   }),
   production: () => ({
-    postgres: { name: 'postgres', address: '10.20.0.0/28' },
+    postgres: { name: 'postgres', address: '10.20.0.5' },
     redis: { name: 'redis', namespace: 'redis' },
     nats: { name: 'nats', namespace: 'nats' },
   }),
@@ -47,6 +54,8 @@ const ARROWS = [
   'operator → nats',
   'operator → postgres',
   'resource → nats',
+  'token → a public IPv6 address',
+  'token → a public address',
   'token → nats',
   'token → postgres',
   'token → redis',
@@ -58,6 +67,7 @@ const COMMON = [
     `${app} from namespace nginx-ingress, app.kubernetes.io/name=nginx-ingress: TCP http`,
   ]),
   'dns to namespace kube-system, k8s-app=kube-dns: UDP 53, TCP 53',
+  'to-clients to 0.0.0.0/0 except 10.0.0.0/8, 100.64.0.0/10, 127.0.0.0/8, 169.254.0.0/16, 172.16.0.0/12, 192.168.0.0/16 or 2000::/3: TCP 443',
 ];
 /** Every rule, so that a rule for an unexpected peer or port fails the test. */
 const RULES: Record<(typeof OVERLAYS)[number], string[]> = {
@@ -95,9 +105,12 @@ describe.each(OVERLAYS)('the network of the %s overlay', (overlay) => {
   };
 
   it('allows exactly the connections in the architecture', () => {
-    const places = [...pods, INGRESS, MONITORING, ...STRANGERS];
+    const places = [...pods, INGRESS, MONITORING, ...STRANGERS, ...CLIENTS];
     const found: string[] = [];
     for (const from of places) {
+      if (from.namespace === 'scheduling-oauth')
+        for (const client of CLIENTS)
+          if (passes(manifests, from, client, 443)) found.push(`${from.name} → ${client.name}`);
       for (const [server, port] of Object.entries(SERVER_PORTS)) {
         const to = servers[server];
         if (to === undefined) throw new Error(`no ${server}`);
@@ -121,8 +134,9 @@ describe.each(OVERLAYS)('the network of the %s overlay', (overlay) => {
     const ports = [22, 80, 443, 8222, 9229, 26380, 65535].filter((port) => !known.has(port));
     for (const port of ports)
       for (const pod of pods)
-        for (const other of [...pods, INGRESS, MONITORING, DNS, ...STRANGERS]) {
-          expect([pod.name, other.name, port, passes(manifests, pod, other, port)]).toContain(false);
+        for (const other of [...pods, INGRESS, MONITORING, DNS, ...STRANGERS, ...CLIENTS]) {
+          const isClient = pod.name === 'token' && port === 443 && CLIENTS.includes(other);
+          expect([pod.name, other.name, port, passes(manifests, pod, other, port)]).toContain(isClient);
           expect([other.name, pod.name, port, passes(manifests, other, pod, port)]).toContain(false);
         }
   });
