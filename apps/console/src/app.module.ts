@@ -21,6 +21,8 @@ import { OperatorGuard } from './session/operator.guard.js';
 import { ConsoleCookie, ConsoleLoginCookie } from './session/session.cookie.js';
 import { SessionStore } from './session/session.store.js';
 import { parseConsoleForm } from './ui/form.js';
+import { GrantsController } from './users/grants.controller.js';
+import { UsersController } from './users/users.controller.js';
 import { BRAND, IconController } from './ui/icon.controller.js';
 import { PageResponder } from './ui/page.responder.js';
 import { CONSOLE_RULES } from './ui/stylesheet.js';
@@ -60,6 +62,8 @@ class AppModule {
         // Before `applications/:id`.
         CreateApplicationController,
         ApplicationsController,
+        UsersController,
+        GrantsController,
       ],
       providers: [
         ...providers,

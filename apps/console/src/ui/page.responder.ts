@@ -20,6 +20,7 @@ export interface Page {
 /** Menu items: path and text. */
 const SECTIONS = {
   '/applications': t('Applications'),
+  '/users': t('Users'),
 } as const;
 
 type Section = keyof typeof SECTIONS;

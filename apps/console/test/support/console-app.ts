@@ -9,16 +9,16 @@ import { createService } from '#platform/bootstrap/service.js';
 import { PATIENT, PATIENT_MS } from '#test/support/app-settings.js';
 import { Browser } from '#test/support/browser.js';
 import { FORGER_CLIENT, startForgingProvider } from '#test/support/forging-provider.js';
-import { isolate } from '#test/support/isolate.js';
+import { isolate, type Isolated } from '#test/support/isolate.js';
 import { consoleApp } from '../../src/app.module.js';
 import { ConsoleConfiguration } from '../../src/console.configuration.js';
 import type { Role } from '../../src/login/role.js';
 
 const CONSOLE_URL = 'http://localhost:3004';
 
-/** Starts a console with isolated services and its own login provider, whose groups are the roles. */
-export async function startConsoleApp(settings: Partial<ConsoleConfiguration> = {}) {
-  const services = await isolate();
+/** Starts a console with its own login provider, whose groups are the roles. @param given services that others use, too */
+export async function startConsoleApp(settings: Partial<ConsoleConfiguration> = {}, given?: Isolated) {
+  const services = given ?? (await isolate());
   const provider = await startForgingProvider(await freePort());
   const database = await NestFactory.createApplicationContext(
     DatabaseModule.forRoot({ databaseUrl: services.databaseUrl, timeoutMs: PATIENT_MS }),
@@ -83,7 +83,7 @@ export async function startConsoleApp(settings: Partial<ConsoleConfiguration> = 
       await database.close();
       redis.disconnect();
       await provider.close();
-      await services.close();
+      if (!given) await services.close();
     },
   };
 }

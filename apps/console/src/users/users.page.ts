@@ -1,0 +1,208 @@
+import type { Page as List } from '#administration/operation.js';
+import type { GrantView } from '#administration/grant/grant.service.js';
+import type { UserDetails, UserView } from '#administration/user/user.description.js';
+import { html, type Html } from '#ui/html.js';
+import { mayActAs } from '../login/role.js';
+import type { Operator } from '../session/operator.js';
+import {
+  button,
+  facts,
+  nextPage,
+  noteBox,
+  postForm,
+  table,
+  textField,
+  warningBox,
+} from '../ui/components.js';
+import type { Page } from '../ui/page.responder.js';
+import { day, moment, t } from '../ui/text.js';
+
+export function usersPage(operator: Operator, { items, next }: List<UserView, number>, search: string): Page {
+  const title = t('Users');
+  return {
+    title,
+    operator,
+    section: '/users',
+    content: html`
+      <h1>${title}</h1>
+      <form method="get" action="/users" class="filter" role="search">
+        ${textField({ name: 'search', label: t('Name, user name or e-mail address'), value: search })}
+        ${button(t('Search'), 'even')}
+      </form>
+      ${table(
+        t('Users, in the order of their ids'),
+        [
+          { title: t('Name') },
+          { title: t('User name') },
+          { title: t('E-mail') },
+          { title: t('State') },
+          { title: t('Created') },
+        ],
+        items.map((user) => [
+          html`<a href="/users/${user.id}">${user.name}</a>`,
+          user.username,
+          user.email,
+          stateOf(user),
+          day(user.created_at),
+        ]),
+      )}
+      ${nextPage('/users', search === '' ? {} : { search }, next === null ? null : String(next))}
+    `,
+  };
+}
+
+function stateOf({ disabled_by: by }: Pick<UserView, 'disabled_by'>): Html {
+  return by.length === 0
+    ? html`<span class="tag">${t('enabled')}</span>`
+    : html`<span class="tag bad">${t('disabled by the {who}', { who: by.join(', ') })}</span>`;
+}
+
+export interface UserPageView {
+  readonly operator: Operator;
+  readonly user: UserDetails;
+  readonly grants: readonly GrantView[];
+  readonly note?: string;
+  readonly warnings?: readonly string[];
+}
+
+export function userPage({ operator, user, grants, note, warnings = [] }: UserPageView): Page {
+  const { id, disabled_by: disabledBy } = user;
+  const [isAdmin, isSupport] = [mayActAs(operator.role, 'admin'), mayActAs(operator.role, 'support')];
+  const toggle = disabledBy.length === 0 ? 'disable' : 'enable';
+  return {
+    title: user.name,
+    operator,
+    section: '/users',
+    content: html`
+      <h1><bdi>${user.name}</bdi> ${stateOf(user)}</h1>
+      ${note !== undefined && noteBox(note)} ${warningBox(warnings)}
+      <div class="actions">
+        ${
+          isSupport &&
+          postForm(
+            operator,
+            `/users/${id}/${toggle}`,
+            button(
+              toggle === 'disable' ? t('Disable') : t('Enable'),
+              toggle === 'disable' ? 'danger' : 'even',
+            ),
+            '',
+          )
+        }
+        ${isAdmin && html`<a class="button danger" href="/users/${id}/delete">${t('Delete')}</a>`}
+      </div>
+      ${facts([
+        [t('Id'), html`<code>${id}</code>`],
+        [t('User name'), user.username],
+        [t('E-mail'), user.email_verified ? user.email : t('{email} (not verified)', { email: user.email })],
+        [t('Logs in'), user.has_password ? t('here, with a password') : t('at the product')],
+        [t('Id in the product'), user.external_id && html`<code>${user.external_id}</code>`],
+        [t('Time zone'), user.time_zone],
+        [t('Language'), user.locale],
+        [t('Created'), moment(user.created_at)],
+        [t('Disabled'), user.disabled_at && moment(user.disabled_at)],
+      ])}
+      <section>
+        <h2>${t('Applications with access')}</h2>
+        ${grantTable(operator, grants, false)}
+        ${
+          isSupport &&
+          grants.length > 0 &&
+          html`<p><a class="button danger" href="/grants/revoke?user=id:${id}">${t('Revoke all')}</a></p>`
+        }
+      </section>
+    `,
+  };
+}
+
+/** @param withUser false on the page of one user */
+export function grantTable(operator: Operator, grants: readonly GrantView[], withUser: boolean): Html {
+  const isSupport = mayActAs(operator.role, 'support');
+  return table(
+    t('Live grants, newest first'),
+    [
+      ...(withUser ? [{ title: t('User') }] : []),
+      { title: t('Application') },
+      { title: t('Scope') },
+      { title: t('Allowed') },
+      { title: t('Last used') },
+      ...(isSupport ? [{ title: t('Action') }] : []),
+    ],
+    grants.map(({ id, user_id: userId, username, client_id: clientId, client_name: name, ...grant }) => [
+      ...(withUser ? [html`<a href="/users/${userId}">${username ?? userId}</a>`] : []),
+      html`<a href="/applications/${encodeURIComponent(clientId)}">${name}</a>`,
+      grant.scope,
+      day(grant.created_at),
+      grant.last_used_on === null ? t('never') : day(grant.last_used_on),
+      ...(isSupport ? [postForm(operator, `/grants/${id}/revoke`, button(t('Revoke'), 'plain'), '')] : []),
+    ]),
+  );
+}
+
+export function grantsPage(
+  operator: Operator,
+  { items, next }: List<GrantView>,
+  selection: Readonly<Record<string, string>>,
+): Page {
+  const title = t('Grants');
+  const isSupport = mayActAs(operator.role, 'support');
+  return {
+    title,
+    operator,
+    section: '/users',
+    content: html`
+      <h1>${title}</h1>
+      ${grantTable(operator, items, true)} ${nextPage('/grants', selection, next)}
+      ${
+        isSupport &&
+        items.length > 0 &&
+        Object.keys(selection).length > 0 &&
+        html`<p>
+          <a class="button danger" href="/grants/revoke?${new URLSearchParams(selection).toString()}"
+            >${t('Revoke all')}</a
+          >
+        </p>`
+      }
+    `,
+  };
+}
+
+export interface ConfirmView {
+  readonly operator: Operator;
+  readonly title: string;
+  readonly text: string;
+  readonly path: string;
+  readonly button: string;
+  readonly back: string;
+  readonly fields?: Readonly<Record<string, string>>;
+}
+
+export function confirmPage({
+  operator,
+  title,
+  text,
+  path,
+  back,
+  fields = {},
+  button: label,
+}: ConfirmView): Page {
+  return {
+    title,
+    operator,
+    section: '/users',
+    content: html`
+      <h1>${title}</h1>
+      <p>${text}</p>
+      ${postForm(
+        operator,
+        path,
+        html`
+          ${Object.entries(fields).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
+          <div class="actions">
+            ${button(label, 'danger')} <a class="button even" href="${back}">${t('Cancel')}</a>
+          </div>
+        `,
+      )}
+    `,
+  };
+}
