@@ -116,7 +116,7 @@ export function userPage({ operator, user, grants, note, warnings = [] }: UserPa
 }
 
 /** @param withUser false on the page of one user */
-export function grantTable(operator: Operator, grants: readonly GrantView[], withUser: boolean): Html {
+function grantTable(operator: Operator, grants: readonly GrantView[], withUser: boolean): Html {
   const isSupport = mayActAs(operator.role, 'support');
   return table(
     t('Live grants, newest first'),
