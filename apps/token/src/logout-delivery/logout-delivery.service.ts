@@ -3,6 +3,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import type { Counter } from 'prom-client';
 import { AuditPublisher } from '#audit/publisher.js';
+import type { Client } from '#database/client/client.js';
 import { ClientStore } from '#database/client/client.store.js';
 import { LogoutRecipientStore } from '#database/client/logout-recipient.store.js';
 import type { LogoutDelivery, SessionsEnded } from '#messaging/logout/logout-queue.js';
@@ -78,17 +79,7 @@ export class LogoutDeliveryService {
     const client = await this.clients.find(delivery.client_id);
     const uri = client?.disabledAt === null ? client.backchannelLogoutUri : null;
     if (!client || uri === null) return this.end('skipped');
-    const { id, session, user_id: userId } = delivery;
-    const token = await this.keys.sign(
-      logoutTokenClaims(
-        client,
-        { id, userId, session },
-        { issuer: this.configuration.BASE_URL, now: Date.now() },
-      ),
-      client.idTokenAlg ?? DEFAULT_SIGNING_ALGORITHM,
-      LOGOUT_TOKEN_TYPE,
-    );
-    const { status, reason } = await this.post(uri, token);
+    const { status, reason } = await this.send(client, uri, delivery);
     // 2.8: "If the logout succeeded, the RP MUST respond with HTTP 200 OK"; 204 is tolerated.
     if (status === 200 || status === 204) return this.end('delivered');
     const failure = { ...delivery, failure: reason, attempt };
@@ -106,7 +97,16 @@ export class LogoutDeliveryService {
   }
 
   /** @returns `status` null without a response */
-  private async post(uri: string, token: string): Promise<{ status: number | null; reason: string }> {
+  private async send(
+    client: Client,
+    uri: string,
+    { id, session, user_id: userId }: LogoutDelivery,
+  ): Promise<{ status: number | null; reason: string }> {
+    const alg = client.idTokenAlg ?? DEFAULT_SIGNING_ALGORITHM;
+    if (!this.keys.has(alg)) return { status: null, reason: `no key of ${alg} signs` };
+    const about = { issuer: this.configuration.BASE_URL, now: Date.now() };
+    const claims = logoutTokenClaims(client, { id, userId, session }, about);
+    const token = await this.keys.sign(claims, alg, LOGOUT_TOKEN_TYPE);
     const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
     const body = new URLSearchParams({ logout_token: token }).toString();
     try {
