@@ -15,7 +15,8 @@ interface ProviderRequest {
 }
 
 /**
- * `fetch` with a timeout and a size limit for the whole response.
+ * `fetch` with a timeout and a size limit for the whole response. Not `OutsideHttp`: the operator configures the provider, whose
+ * address may be private, and `fetch` reuses its connections for the two requests of a login.
  *
  * @throws DependencyUnavailableError also for status 429 and 5xx, because a retry may succeed
  */
