@@ -1,7 +1,7 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, Logger } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ENDPOINTS } from '#oauth/endpoints.js';
-import { RedirectableError } from '#oauth/authorization-request.js';
+import { RedirectableError } from '#oauth/redirectable.error.js';
 import { failedRequest, hasRoute } from '#platform/http/failed-request.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { addErrorToLog, addLogContext, referenceOf } from '#platform/logging/request-log.js';

@@ -1,4 +1,4 @@
-import { AUTHORIZATION_PARAMETERS } from '#oauth/authorization-request.js';
+import { AUTHORIZATION_PARAMETERS } from '#oauth/authorization-parameters.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 

@@ -1,5 +1,5 @@
 import { hash, randomBytes } from 'node:crypto';
-import type { AuthorizationRequest } from './authorization-request.js';
+import { type AuthorizationRequest } from './authorization-request.js';
 import type { Parameters } from './parameters.js';
 
 /** RFC 9126 2.2; followed by 256 random bits (7.1). */

@@ -1,4 +1,5 @@
 import type { ClientType, OAuthClient } from './client.js';
+import { type ErrorDetail, OAuthError } from './oauth-error.js';
 import { LIMITS } from './parameters.js';
 
 const LOOPBACK =
@@ -9,6 +10,26 @@ const REVERSE_DOMAIN = /^[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+$/;
 /** @param hostname as in `URL.hostname` */
 export function isLoopback(hostname: string): boolean {
   return ['127.0.0.1', '[::1]', 'localhost'].includes(hostname);
+}
+
+/**
+ * RFC 6749 3.1.2.3, RFC 9700 2.1: must be registered.
+ * @throws OAuthError invalid_request
+ */
+export function checkRedirectUri(redirectUri: string | undefined, client: OAuthClient): string {
+  const detail: ErrorDetail = {
+    check: 'redirect_uri_unregistered',
+    client_id: client.clientId,
+    registered: client.redirectUris,
+  };
+  if (redirectUri === undefined)
+    throw OAuthError.invalidRequest("the parameter 'redirect_uri' is missing", { detail });
+  if (!isRegistered(redirectUri, client))
+    throw OAuthError.invalidRequest(
+      'the redirect_uri must exactly match one that is registered for this application',
+      { detail: { ...detail, redirect_uri: redirectUri } },
+    );
+  return redirectUri;
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Locale } from './locale.js';
-import { OAuthError } from './oauth-error.js';
+import { type ErrorDetail, OAuthError } from './oauth-error.js';
 
 export type ScopeAccess = 'read' | 'write';
 
@@ -61,6 +61,39 @@ export function scopeTokens(list: string): string[] {
 
 /** RFC 6749 3.3 `scope-token`. */
 export const SCOPE_TOKEN = /^[\x21\x23-\x5B\x5D-\x7E]+$/;
+
+/** Without `scope` (RFC 6749 3.3): the catalogue's defaults that the client is registered for, else all of its registered scopes. */
+export function defaultScope(registered: readonly string[], catalogue: ScopeCatalogue): readonly string[] {
+  const defaults = catalogue.defaults.filter((token) => registered.includes(token));
+  return defaults.length > 0 ? defaults : registered.filter((token) => catalogue.has(token));
+}
+
+/**
+ * Validates the scope of an authorization request. RFC 6749 3.3: "If the client omits the scope parameter […] the authorization
+ * server MUST either process the request using a pre-defined default value or fail". A scope that is no longer declared cannot be
+ * requested.
+ * @returns scope tokens, space-separated and unique, in the order of the request
+ * @throws OAuthError invalid_scope
+ */
+export function requestedScope(
+  parameter: string | undefined,
+  registered: readonly string[],
+  catalogue: ScopeCatalogue,
+): string {
+  const requested = scopeTokens(parameter ?? '');
+  const detail: ErrorDetail = { check: 'scope_unregistered', registered, requested };
+  const available = registered.filter((token) => catalogue.has(token));
+  if (available.length === 0)
+    throw OAuthError.invalidScope('all scopes registered for this application have been removed', {
+      detail,
+    });
+  if (requested.length === 0) return defaultScope(registered, catalogue).join(' ');
+  if (!requested.every((token) => catalogue.has(token)))
+    throw OAuthError.invalidScope(`the scopes are: ${catalogue.names.join(' ')}`, { detail });
+  if (!requested.every((token) => available.includes(token)))
+    throw OAuthError.invalidScope(`this application may request: ${available.join(' ')}`, { detail });
+  return requested.join(' ');
+}
 
 /**
  * Validates the scope of a refresh request. RFC 6749 6: "The requested scope MUST NOT include any scope not originally granted

@@ -1,4 +1,4 @@
-import { AUTHORIZATION_PARAMETERS, type AuthorizationParameter } from '#oauth/authorization-request.js';
+import { AUTHORIZATION_PARAMETERS, type AuthorizationParameter } from '#oauth/authorization-parameters.js';
 import { LIMITS } from '#oauth/parameters.js';
 import type { ParameterDescription } from './operation.js';
 import type { Schema } from './schema.js';

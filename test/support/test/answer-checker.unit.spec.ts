@@ -1,4 +1,5 @@
-import { AUTHORIZATION_PARAMETERS, checkAuthorizationRequest } from '#oauth/authorization-request.js';
+import { AUTHORIZATION_PARAMETERS } from '#oauth/authorization-parameters.js';
+import { checkAuthorizationRequest } from '#oauth/authorization-request.js';
 import { AnswerChecker } from '../openapi/answer-checker.js';
 import { SCOPES } from '../scopes.js';
 

@@ -8,10 +8,10 @@ import type { User } from '#database/user/user.js';
 import {
   type AuthorizationRequest,
   checkAuthorizationRequest,
-  isAuthenticationRequest,
   redirectable,
-  RedirectableError,
 } from '#oauth/authorization-request.js';
+import { isAuthenticationRequest } from '#oauth/openid/authentication-request.js';
+import { RedirectableError } from '#oauth/redirectable.error.js';
 import { type Parameters, parseQuery, readParameter } from '#oauth/parameters.js';
 import { ScopeCatalogue, scopeTokens } from '#oauth/scope.js';
 import { OAuthError } from '#oauth/oauth-error.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import type { User } from '#database/user/user.js';
-import { type ReturnAddress, RedirectableError } from '#oauth/authorization-request.js';
+import { type ReturnAddress, RedirectableError } from '#oauth/redirectable.error.js';
 import { errorUri } from '#oauth/error-guide/error-guide.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { addAuditEvent } from '#audit/request-events.js';
 import type { User } from '#database/user/user.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
-import { RedirectableError } from '#oauth/authorization-request.js';
+import { RedirectableError } from '#oauth/redirectable.error.js';
 import { type ErrorDetail, OAuthError } from '#oauth/oauth-error.js';
 import { ApiOperation } from '#openapi/operation.js';
 import { addLogContext } from '#platform/logging/request-log.js';

@@ -1,6 +1,6 @@
 import type { Client } from '#database/client/client.js';
 import type { User } from '#database/user/user.js';
-import type { AuthorizationRequest } from '#oauth/authorization-request.js';
+import { type AuthorizationRequest } from '#oauth/authorization-request.js';
 
 export interface ValidatedRequest extends AuthorizationRequest {
   readonly client: Client;

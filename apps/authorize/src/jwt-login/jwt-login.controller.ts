@@ -1,7 +1,7 @@
 import { Body, Controller, Get, Header, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { JWK } from 'jose';
-import { RedirectableError } from '#oauth/authorization-request.js';
+import { RedirectableError } from '#oauth/redirectable.error.js';
 import { addAuditEvent } from '#audit/request-events.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { ApiOperation } from '#openapi/operation.js';

@@ -6,7 +6,7 @@ import { UserStore } from '#database/user/user.store.js';
 import { LogoutPublisher } from '#messaging/logout/logout-publisher.js';
 import { AuthorizeConfiguration, CLOCK, type Clock } from '../authorize.configuration.js';
 import { RandomCookie } from '#ui/browser-cookie.js';
-import { seal } from './sealed.js';
+import { encryptWithCookie } from './cookie-encryption.js';
 import { type ExternalSession, type Session, SessionStore } from './session.store.js';
 
 export interface Visitor {
@@ -101,7 +101,7 @@ export class SessionService {
       authTime: this.clock(),
       loginFor: digestOf(query),
       ...(continued !== null && { id: continued }),
-      ...(external && { external: sealed(external, cookie) }),
+      ...(external && { external: withEncryptedIdToken(external, cookie) }),
     };
     const id = sessionIdOf(cookie, session);
     await Promise.all([
@@ -211,9 +211,9 @@ function nameOf({ issuer, externalId }: Identity): string {
 }
 
 /** Drops an ID token that is too long for a log-out URL. */
-function sealed({ idToken, ...rest }: ExternalSession, cookie: string): ExternalSession {
+function withEncryptedIdToken({ idToken, ...rest }: ExternalSession, cookie: string): ExternalSession {
   if (idToken === undefined || idToken.length > MAX_ID_TOKEN) return rest;
-  return { ...rest, idToken: seal(idToken, cookie) };
+  return { ...rest, idToken: encryptWithCookie(idToken, cookie) };
 }
 
 function digestOf(query: string): string {

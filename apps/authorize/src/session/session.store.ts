@@ -27,7 +27,7 @@ export interface ExternalSession {
   readonly authTime?: number;
   /** `sid` (OpenID Connect Back-Channel Logout 1.0 2.1). */
   readonly sid?: string;
-  /** For the log-out at the provider. Encrypted with the cookie in Redis (sealed.ts). */
+  /** For the log-out at the provider. Encrypted with the cookie in Redis. */
   readonly idToken?: string;
 }
 

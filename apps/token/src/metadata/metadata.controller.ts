@@ -2,7 +2,7 @@ import { Controller, Get, Header, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ASSERTION_ALGORITHMS } from '#oauth/client-assertion/client-keys.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
-import { PROMPTS, RESPONSE_MODES } from '#oauth/authorization-request.js';
+import { PROMPTS, RESPONSE_MODES } from '#oauth/authorization-parameters.js';
 import { LOCALES } from '#oauth/locale.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
 import { DPOP_ALGORITHMS } from '#oauth/dpop/public-key.js';

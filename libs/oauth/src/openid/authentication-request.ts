@@ -1,0 +1,73 @@
+import { type Prompt, PROMPTS } from '../authorization-parameters.js';
+import type { OAuthClient } from '../client.js';
+import { type ErrorDetail, OAuthError } from '../oauth-error.js';
+import { type Parameters, readParameter } from '../parameters.js';
+import { defaultScope, type ScopeCatalogue, scopeTokens } from '../scope.js';
+import { parseClaims } from './claims.js';
+import { OPENID } from './openid-scopes.js';
+
+/** OpenID Connect Core 3.1.2.1: an authentication request has the scope `openid`, perhaps by default. */
+export function isAuthenticationRequest(
+  parameters: Parameters,
+  client: OAuthClient,
+  catalogue: ScopeCatalogue,
+): boolean {
+  const requested = scopeTokens(readParameter(parameters, 'scope') ?? '');
+  const scope = requested.length > 0 ? requested : defaultScope(client.scopes, catalogue);
+  return catalogue.has(OPENID) && scope.includes(OPENID);
+}
+
+/** OpenID Connect Core 6.1. Ignoring it would process another request than the client's. */
+export function checkRequestObject(parameters: Parameters): void {
+  if (readParameter(parameters, 'request') === undefined) return;
+  throw new OAuthError(
+    'request_not_supported',
+    400,
+    "the parameter 'request' is not supported: send the parameters themselves, or push them",
+    { detail: { check: 'request_object_unsupported' } },
+  );
+}
+
+/**
+ * Adds the registered scopes that grant the claims of an authentication request: the user then sees on the consent page what the
+ * client gets (OpenID Connect Core 5.5).
+ */
+export function withClaims(
+  scope: string,
+  claims: string | undefined,
+  { scopes: registered }: OAuthClient,
+  catalogue: ScopeCatalogue,
+): string {
+  const requested = scopeTokens(scope);
+  if (claims === undefined || !requested.includes(OPENID)) return scope;
+  const granting = parseClaims(claims).scopes.filter((one) => registered.includes(one) && catalogue.has(one));
+  return [...new Set([...requested, ...granting])].join(' ');
+}
+
+/**
+ * OpenID Connect Core 3.1.2.1: a "space-delimited, case-sensitive list"; "If this parameter contains none with any
+ * other value, an error is returned".
+ */
+export function checkPrompt(parameters: Parameters): ReadonlySet<Prompt> {
+  const requested = (readParameter(parameters, 'prompt') ?? '').split(' ').filter((value) => value !== '');
+  const prompts = new Set(PROMPTS.filter((prompt) => requested.includes(prompt)));
+  const detail: ErrorDetail = { check: 'prompt_invalid', prompt: requested };
+  if (requested.some((value) => !(PROMPTS as readonly string[]).includes(value)))
+    throw OAuthError.invalidRequest(`the values of prompt are: ${PROMPTS.join(' ')}`, { detail });
+  if (prompts.has('none') && prompts.size > 1)
+    throw OAuthError.invalidRequest('prompt=none cannot be combined with other values', { detail });
+  return prompts;
+}
+
+/**
+ * OpenID Connect Core 3.1.2.1: "the allowable elapsed time in seconds since the last time the End-User was actively
+ * authenticated".
+ */
+export function checkMaxAge(parameters: Parameters): number | null {
+  const maxAge = readParameter(parameters, 'max_age');
+  if (maxAge === undefined) return null;
+  if (/^\d{1,9}$/.test(maxAge)) return Number(maxAge);
+  throw OAuthError.invalidRequest("the parameter 'max_age' must be a whole number of seconds", {
+    detail: { check: 'max_age_invalid' },
+  });
+}

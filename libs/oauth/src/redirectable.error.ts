@@ -1,0 +1,24 @@
+import type { ResponseMode } from './authorization-parameters.js';
+import type { OAuthClient } from './client.js';
+import { OAuthError } from './oauth-error.js';
+
+export interface ReturnAddress {
+  /** A registered redirect URI of the client, exactly as in the request. */
+  readonly redirectUri: string;
+  /** Null if the request has none, or an invalid one. */
+  readonly state: string | null;
+  /** `query` if the request has an invalid one. */
+  readonly responseMode: ResponseMode;
+}
+
+/** An error for the client's redirect URI, which has been validated. */
+export class RedirectableError extends OAuthError {
+  constructor(
+    { code, status, description, detail, cause }: OAuthError,
+    readonly returnTo: ReturnAddress,
+    readonly client: Pick<OAuthClient, 'clientId' | 'name'>,
+  ) {
+    super(code, status, description, { detail: { client_id: client.clientId, ...detail }, cause });
+    this.name = 'RedirectableError';
+  }
+}
