@@ -14,7 +14,7 @@ import { isChallenge } from './pkce.js';
 import { RedirectableError, type ReturnAddress } from './redirectable.error.js';
 import { checkRedirectUri } from './redirect-uri.js';
 import { checkResource } from './resource.js';
-import { requestedScope, type ScopeCatalogue } from './scope.js';
+import { checkScope, type ScopeCatalogue, scopeTokens } from './scope.js';
 
 /** A valid authorization request (RFC 6749 4.1.1, RFC 7636 4.3). */
 export interface AuthorizationRequest extends ReturnAddress {
@@ -74,17 +74,13 @@ export function checkAuthorizationRequest(
     // First: the request object may contain the other parameters.
     if (isAuthentication) checkRequestObject(parameters);
     const state = checkState(parameters, client);
-    checkResponseType(parameters, isAuthentication && requestedScope(parameters).length > 0);
+    const requested = scopeTokens(readParameter(parameters, 'scope') ?? '');
+    checkResponseType(parameters, isAuthentication && requested.length > 0);
     const responseMode = checkResponseMode(parameters, redirectUri);
     const challenge = checkPkce(parameters, client);
     const jkt = checkDpopKey(parameters);
     const claims = readParameter(parameters, 'claims');
-    const scope = withClaims(
-      requestedScope(readParameter(parameters, 'scope'), client.scopes, scopes),
-      claims,
-      client,
-      scopes,
-    );
+    const scope = withClaims(checkScope(requested, client.scopes, scopes), claims, client, scopes);
     const nonce = readParameter(parameters, 'nonce');
     const idTokenHint = readParameter(parameters, 'id_token_hint');
     const resources = checkResource(parameters['resource'], apis);

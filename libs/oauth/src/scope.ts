@@ -75,12 +75,11 @@ export function defaultScope(registered: readonly string[], catalogue: ScopeCata
  * @returns scope tokens, space-separated and unique, in the order of the request
  * @throws OAuthError invalid_scope
  */
-export function requestedScope(
-  parameter: string | undefined,
+export function checkScope(
+  requested: readonly string[],
   registered: readonly string[],
   catalogue: ScopeCatalogue,
 ): string {
-  const requested = scopeTokens(parameter ?? '');
   const detail: ErrorDetail = { check: 'scope_unregistered', registered, requested };
   const available = registered.filter((token) => catalogue.has(token));
   if (available.length === 0)
