@@ -6,7 +6,7 @@ import {
   PATH_METADATA,
   ROUTE_ARGS_METADATA,
 } from '@nestjs/common/internal';
-import { ParametersPipe } from '../../apps/token/src/client-auth/client-authenticator.service.js';
+import { ParametersPipe } from '../../apps/token/src/parameters.pipe.js';
 import { type OperationDescription, operationOf } from '#openapi/operation.js';
 
 /** A handler of a controller. */

@@ -122,7 +122,8 @@ export function parametersOf(dto: DtoClass): DeclaredParameter[] {
  * @throws OAuthError invalid_request that names every problem
  */
 export function readDto(type: DtoClass, parameters: Parameters | undefined): object {
-  const dto = new type() as Record<string, unknown>;
+  // Not constructed: a DTO only declares its parameters.
+  const dto = Object.create(type.prototype as object) as Record<string, unknown>;
   const problems: string[] = [];
   for (const { property, condition, constraint } of rulesOf(type)) {
     if (condition && dto[condition[0]] !== condition[1]) continue;

@@ -20,10 +20,7 @@ describe('a DTO', () => {
   });
 
   it('ignores a parameter that does not apply to the request', () => {
-    expect({ ...read('grant_type=other&code=too-long&code=again') }).toMatchObject({
-      grant_type: 'other',
-      code: undefined,
-    });
+    expect({ ...read('grant_type=other&code=too-long&code=again') }).toEqual({ grant_type: 'other' });
   });
 
   it('reports every problem in the order of declaration', () => {

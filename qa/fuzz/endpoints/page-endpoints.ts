@@ -113,7 +113,7 @@ export const PAGE_ENDPOINTS: readonly Endpoint[] = [
       form: {
         csrf_token: actor.csrf(Cookie, 'consent'),
         decision: choose(variant, 11, ['allow', 'allow', 'deny']),
-        ...(isOptional ? { 'allow:bookings:write': 'yes' } : { stated: scope }),
+        ...(isOptional ? { 'allow:bookings:write': 'yes' } : { required_scopes: scope }),
       },
     });
   }),

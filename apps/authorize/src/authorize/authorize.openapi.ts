@@ -32,7 +32,7 @@ export const DECIDE_OPERATION: OperationDescription = {
       {
         ...CSRF_TOKEN,
         decision: '`allow` or `deny`.',
-        stated: 'Hidden field: the required scopes that the page listed.',
+        required_scopes: 'Hidden field: the required scopes that the page listed.',
       },
       ['csrf_token', 'decision'],
     ),

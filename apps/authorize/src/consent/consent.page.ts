@@ -8,7 +8,7 @@ import { html, type Html } from '#ui/html.js';
 import { link, type MessageId, type Translator } from '../ui/i18n/translator.js';
 import { formTargets } from '#ui/page-headers.js';
 import type { Page } from '../ui/page.responder.js';
-import { checkboxOf, isUndecided, REQUIRED_FIELD, requiredScopes } from './interaction.js';
+import { checkboxOf, isUndecided, REQUIRED_SCOPES_FIELD, requiredScopes } from './interaction.js';
 import type { RequestedScope, ValidatedRequest } from '../authorize/validated-request.js';
 
 export interface ConsentForm {
@@ -59,7 +59,7 @@ export function consentPage(form: ConsentForm): Page {
       </div>
       <form method="post" action="${withQuery(ENDPOINTS.authorize, query)}">
         ${csrfField(cookie, 'consent')}
-        <input type="hidden" name="${REQUIRED_FIELD}" value="${requiredScopes(scopes)}" />
+        <input type="hidden" name="${REQUIRED_SCOPES_FIELD}" value="${requiredScopes(scopes)}" />
         ${requiredList(form, decided.length === 0 ? 'consent.may' : 'consent.may_new', listed)}
         ${checkboxes(form, optionalOnly ? 'consent.optional_only' : 'consent.optional', listed, nothingChosen)}
         ${decided.length > 0 && earlierDecisions(form, decided)}

@@ -62,7 +62,7 @@ export function declinedScopes(allowed: string, requested: string): string[] {
   return scopeTokens(requested).filter((token) => !given.has(token));
 }
 
-export const REQUIRED_FIELD = 'stated';
+export const REQUIRED_SCOPES_FIELD = 'required_scopes';
 
 /** One field per scope, because forms must not repeat fields. */
 export function checkboxOf(scope: string): string {
@@ -75,7 +75,7 @@ export function requiredScopes(scopes: readonly RequestedScope[]): string {
 
 /** False if the page is outdated: the user has not agreed to a scope that became required since. */
 export function listedSameRequired(scopes: readonly RequestedScope[], fields: FormFields): boolean {
-  return (fields[REQUIRED_FIELD] ?? '') === requiredScopes(scopes);
+  return (fields[REQUIRED_SCOPES_FIELD] ?? '') === requiredScopes(scopes);
 }
 
 export function grantedByForm(scopes: readonly RequestedScope[], fields: FormFields): string {

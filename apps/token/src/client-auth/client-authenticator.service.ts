@@ -1,61 +1,19 @@
 import type { IncomingMessage } from 'node:http';
-import { type ArgumentMetadata, Injectable, type PipeTransform, type Type } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { ClientStore } from '#database/client/client.store.js';
 import type { ClientWithSecrets } from '#database/client/client.js';
 import { hasKeys, isClientId, matchClientSecret } from '#oauth/client.js';
 import { tagOf } from '#messaging/contract.js';
-import { ASSERTION_TYPE, type UnverifiedAssertion } from '#oauth/client-assertion/client-assertion.js';
+import type { UnverifiedAssertion } from '#oauth/client-assertion/client-assertion.js';
 import type { Check } from '#oauth/error-guide/error-guide.js';
 import { OAuthError } from '#oauth/oauth-error.js';
-import { LIMITS, Parameter, type Parameters, readDto } from '#oauth/parameters.js';
 import { addLogContext } from '#platform/logging/request-log.js';
 import { NatsConnection } from '#messaging/nats.connection.js';
 import { InvalidatedCache } from '#messaging/invalidated-cache.js';
 import { countLookups, Metrics } from '#platform/telemetry/metrics.js';
 import { UsageRecorder } from '../usage/usage-recorder.service.js';
+import type { ClientDto } from './client.dto.js';
 import { ClientAssertionService, readAssertion } from './client-assertion.service.js';
-
-/** RFC 6749 2.3.1; absent if HTTP Basic carries the credentials. */
-export class ClientDto {
-  @Parameter({
-    max: LIMITS.client_id,
-    required: false,
-    description: 'The client, unless HTTP Basic or the `client_assertion` names it.',
-  })
-  client_id?: string;
-
-  @Parameter({
-    max: LIMITS.client_secret,
-    required: false,
-    description: 'The secret of a confidential client, unless HTTP Basic carries it (RFC 6749 2.3.1).',
-  })
-  client_secret?: string;
-
-  @Parameter({
-    max: LIMITS.client_assertion_type,
-    required: false,
-    values: [ASSERTION_TYPE],
-    description: 'Required with `client_assertion`.',
-  })
-  client_assertion_type?: string;
-
-  @Parameter({
-    max: LIMITS.client_assertion,
-    required: false,
-    description:
-      'JWT signed by a key of the client (RFC 7523 2.2), in place of a secret. `client_id` may be left out then.',
-  })
-  client_assertion?: string;
-}
-
-/** Reads the body of a token endpoint as the argument's DTO. @throws OAuthError invalid_request */
-@Injectable()
-export class ParametersPipe implements PipeTransform<Parameters | undefined, object> {
-  transform(parameters: Parameters | undefined, { metatype }: ArgumentMetadata): object {
-    if (!metatype) throw new TypeError('ParametersPipe needs the class of a DTO as the type of the argument');
-    return readDto(metatype as Type<object>, parameters);
-  }
-}
 
 export interface ClientRequest {
   readonly headers: { readonly authorization?: string };

@@ -9,11 +9,11 @@ import { InvalidatedCache } from '#messaging/invalidated-cache.js';
 import { ClientAssertionService } from './client-assertion.service.js';
 import {
   type ClientRequest,
-  type ClientDto,
   invalidClient,
   needsAssertion,
   readCredentials,
 } from './client-authenticator.service.js';
+import type { ClientDto } from './client.dto.js';
 
 const CACHED_MS = 30_000;
 const CACHED_SERVERS = 1_000;

@@ -4,11 +4,9 @@ import { ENDPOINTS } from '#oauth/endpoints.js';
 import { LIMITS, Parameter } from '#oauth/parameters.js';
 import { ApiOperation } from '#openapi/operation.js';
 import { addLogContext } from '#platform/logging/request-log.js';
-import {
-  type ClientRequest,
-  ClientDto,
-  ParametersPipe,
-} from '../client-auth/client-authenticator.service.js';
+import { type ClientRequest } from '../client-auth/client-authenticator.service.js';
+import { ClientDto } from '../client-auth/client.dto.js';
+import { ParametersPipe } from '../parameters.pipe.js';
 import { ResourceServerAuthenticator } from '../client-auth/resource-server-authenticator.service.js';
 import { TokenConfiguration } from '../token.configuration.js';
 import { DisabledClients } from './disabled-clients.service.js';

@@ -3,12 +3,9 @@ import { ENDPOINTS } from '#oauth/endpoints.js';
 import { type Parameters } from '#oauth/parameters.js';
 import { ApiOperation } from '#openapi/operation.js';
 import { addLogContext } from '#platform/logging/request-log.js';
-import {
-  ClientAuthenticator,
-  type ClientRequest,
-  ClientDto,
-  ParametersPipe,
-} from '../client-auth/client-authenticator.service.js';
+import { ClientAuthenticator, type ClientRequest } from '../client-auth/client-authenticator.service.js';
+import { ClientDto } from '../client-auth/client.dto.js';
+import { ParametersPipe } from '../parameters.pipe.js';
 import { DpopGuard, type ProvedRequest } from '../dpop/dpop.guard.js';
 import { DpopProofService } from '../dpop/dpop-proof.service.js';
 import { PAR_OPERATION, type ParResponse } from './par.openapi.js';

@@ -6,12 +6,9 @@ import { OAuthError } from '#oauth/oauth-error.js';
 import { LIMITS, Parameter } from '#oauth/parameters.js';
 import { ApiOperation } from '#openapi/operation.js';
 import { addLogContext } from '#platform/logging/request-log.js';
-import {
-  ClientAuthenticator,
-  type ClientRequest,
-  ClientDto,
-  ParametersPipe,
-} from '../client-auth/client-authenticator.service.js';
+import { ClientAuthenticator, type ClientRequest } from '../client-auth/client-authenticator.service.js';
+import { ClientDto } from '../client-auth/client.dto.js';
+import { ParametersPipe } from '../parameters.pipe.js';
 import { REVOKE_OPERATION } from './revoke.openapi.js';
 
 /** RFC 7009 2.1. The hint is not needed, because a token contains its kind. */

@@ -3,7 +3,7 @@ import { ENDPOINTS } from '#oauth/endpoints.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { LIMITS } from '#oauth/parameters.js';
 import { ApiOperation } from '#openapi/operation.js';
-import { ParametersPipe } from '../client-auth/client-authenticator.service.js';
+import { ParametersPipe } from '../parameters.pipe.js';
 import { DpopGuard } from '../dpop/dpop.guard.js';
 import { type BearerRequest, RefreshTokenGuard } from './refresh-token.guard.js';
 import { REFRESH_OPERATION, TOKEN_OPERATION } from './token.openapi.js';

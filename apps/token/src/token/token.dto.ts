@@ -1,6 +1,6 @@
 import { LIMITS, Parameter, RepeatableParameter } from '#oauth/parameters.js';
 import { ApiProperty } from '#openapi/schema.js';
-import { ClientDto } from '../client-auth/client-authenticator.service.js';
+import { ClientDto } from '../client-auth/client.dto.js';
 
 export const GRANT_TYPES = ['authorization_code', 'refresh_token'] as const;
 

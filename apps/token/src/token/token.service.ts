@@ -54,7 +54,8 @@ export class TokenService {
   /** RFC 6749 4.1.3. @throws OAuthError invalid_client, invalid_grant, invalid_target, invalid_request */
   async exchange(request: TokenRequest, dto: TokenDto): Promise<TokenResponse> {
     const { client, jkt, resources } = await this.authenticate(request, dto);
-    this.idTokens.checkKey(client);
+    // The default, RS256, always has a key.
+    if (client.idTokenAlg !== null) this.idTokens.checkKey(client);
     const { clientId } = client;
     const { code, redirect_uri: redirectUri, code_verifier: verifier } = dto;
     const challenge = verifier === undefined ? null : challengeOf(verifier);

@@ -33,7 +33,7 @@ export class Actor {
 
   /** Ends a round. @throws Error if a response breaks an invariant */
   rest(): void {
-    this.grant.witness.explain();
+    this.grant.checker.explain();
     this.refreshing = false;
   }
 
@@ -42,7 +42,7 @@ export class Actor {
     if (this.room < requests) return undefined;
     this.room -= requests;
     const { grant } = this;
-    const pair = 'back' in event ? grant.witness.pairs.at(-1 - event.back) : this.newest;
+    const pair = 'back' in event ? grant.checker.pairs.at(-1 - event.back) : this.newest;
     switch (event.do) {
       case 'refresh':
         return this.advance(process, now, event.places, event.lost);
@@ -103,7 +103,7 @@ export class Actor {
     if (now > this.grant.codeExpiry - MARGIN_MS) this.permittedRefusal ??= 'the code was redeemed late';
     const answer = await this.grant.redeem(process, now);
     // A lost code cannot be restored.
-    if (answer.outcome !== 'granted' && this.grant.witness.hasLost)
+    if (answer.outcome !== 'granted' && this.grant.checker.hasLost)
       this.permittedRefusal ??= 'Redis lost the code';
     this.receive(answer, 'redeems the code');
   }
@@ -112,7 +112,7 @@ export class Actor {
     if (answer.outcome === 'unavailable') return;
     if (answer.outcome !== 'granted') {
       if (!this.permittedRefusal)
-        this.grant.witness.fail(`the honest client ${doing} and is logged out: ${answer.outcome}`);
+        this.grant.checker.fail(`the honest client ${doing} and is logged out: ${answer.outcome}`);
       return;
     }
     const pair = answer as EngineAnswer & Pair;
@@ -124,7 +124,7 @@ export class Actor {
   private async use(pair: Pair, process: number, now: number): Promise<void> {
     const { outcome } = await this.grant.introspect(pair, process, now);
     if (['expired', 'active', 'unavailable'].includes(outcome) || this.permittedRefusal) return;
-    this.grant.witness.fail(
+    this.grant.checker.fail(
       `the honest client's access token of generation ${pair.generation} is refused: ${outcome}`,
     );
   }

@@ -11,11 +11,11 @@ const FIRST_SEED = Number(SEED ?? Math.floor(Math.random() * 2 ** 31));
 const LANES = SEED === undefined ? 12 : 1;
 
 /** Plays several histories concurrently. If one breaks an invariant, the others end too. */
-async function playMany(stage: HistoryEnvironment, count: number): Promise<void> {
+async function playMany(environment: HistoryEnvironment, count: number): Promise<void> {
   let over = false;
   const play = async (history: History) => {
     if (over) return;
-    await playHistory(stage, history).catch((error: unknown) => {
+    await playHistory(environment, history).catch((error: unknown) => {
       over = LANES > 1;
       throw error;
     });
@@ -30,18 +30,18 @@ async function playMany(stage: HistoryEnvironment, count: number): Promise<void>
 
 /** Plays random histories on several engine processes. */
 export function describeHistories(count: number, processes: number): void {
-  let theatre: HistoryFixture;
+  let fixture: HistoryFixture;
   beforeAll(async () => {
-    theatre = await openHistoryFixture(processes);
+    fixture = await openHistoryFixture(processes);
   });
-  afterAll(() => theatre.close());
+  afterAll(() => fixture.close());
 
   it.each([
     ['with a retry window', 30, 0.75],
     ['with single use', 0, 0.25],
   ])(
     'never leave two live successors, a live token after revocation, or a logged-out honest client (%s)',
-    (_, retryWindow, share) => playMany(theatre.stage(retryWindow), count * share),
+    (_, retryWindow, share) => playMany(fixture.environment(retryWindow), count * share),
     // Timeout for hangs: on a busy machine a history takes a second.
     60_000 + count * 1_000,
   );

@@ -10,11 +10,11 @@ const SKEWS = [0, 1_700, -1_900, 600];
 
 /** All requests on one grant, and all failures, each checked by the InvariantChecker. */
 export class GrantRequests {
-  readonly witness: InvariantChecker;
+  readonly checker: InvariantChecker;
   private saved: Record<string, string> = {};
 
   private constructor(
-    private readonly stage: HistoryEnvironment,
+    private readonly environment: HistoryEnvironment,
     readonly clientId: string,
     readonly otherClientId: string,
     private readonly id: string,
@@ -23,55 +23,56 @@ export class GrantRequests {
     readonly codeExpiry: number,
     createdAt: number,
   ) {
-    this.witness = new InvariantChecker(createdAt);
+    this.checker = new InvariantChecker(createdAt);
   }
 
   /** Creates a grant. */
-  static async allowed(stage: HistoryEnvironment, number: number, now: number): Promise<GrantRequests> {
-    const { clientIds, userId, fleet } = stage;
+  static async allowed(environment: HistoryEnvironment, number: number, now: number): Promise<GrantRequests> {
+    const { clientIds, userId, fleet } = environment;
     const [clientId, other] = number % 2 === 0 ? clientIds : ([clientIds[1], clientIds[0]] as const);
     const { code, id } = await fleet.ask(number, { do: 'allow', now, clientId, userId });
     if (!code || !id) throw new Error('no code was issued');
     const codeExpiry = (Math.floor(now / 1000) + DEFAULT_LIFETIMES.code) * 1000;
-    return new GrantRequests(stage, clientId, other, id, code, codeExpiry, now);
+    return new GrantRequests(environment, clientId, other, id, code, codeExpiry, now);
   }
 
   redeem(process: number, now: number, clientId = this.clientId): Promise<EngineAnswer> {
     const at = now + skew(process);
     const expired = at > this.codeExpiry + DEFAULT_LIFETIMES.clockSkew * 1000;
-    return this.witness.see({ do: 'redeem', ours: clientId === this.clientId, now: at, expired }, () =>
-      this.stage.fleet.ask(process, { do: 'redeem', now: at, code: this.code, clientId }),
+    return this.checker.see({ do: 'redeem', ours: clientId === this.clientId, now: at, expired }, () =>
+      this.environment.fleet.ask(process, { do: 'redeem', now: at, code: this.code, clientId }),
     );
   }
 
   async refresh(pair: Pair, process: number, now: number, clientId = this.clientId): Promise<EngineAnswer> {
     const at = now + skew(process);
     const send = () =>
-      this.stage.fleet.ask(process, { do: 'refresh', now: at, token: pair.refreshToken, clientId });
+      this.environment.fleet.ask(process, { do: 'refresh', now: at, token: pair.refreshToken, clientId });
     const issuedAt = wholeSeconds(pair.rotatedAt);
     if (isExpired(issuedAt, DEFAULT_LIFETIMES.refreshToken, at)) return this.expired(send);
-    const [window, ours] = [this.stage.retryWindow * 1000, clientId === this.clientId];
+    const [window, ours] = [this.environment.retryWindow * 1000, clientId === this.clientId];
     const { generation } = pair;
-    return this.witness.see({ do: 'refresh', ours, now: at, window, generation, issuedAt }, send);
+    return this.checker.see({ do: 'refresh', ours, now: at, window, generation, issuedAt }, send);
   }
 
   async introspect(pair: Pair, process: number, now: number): Promise<EngineAnswer> {
     const at = now + skew(process);
-    const send = () => this.stage.fleet.ask(process, { do: 'introspect', now: at, token: pair.accessToken });
+    const send = () =>
+      this.environment.fleet.ask(process, { do: 'introspect', now: at, token: pair.accessToken });
     const issuedAt = wholeSeconds(pair.rotatedAt);
     if (isExpired(issuedAt, DEFAULT_LIFETIMES.accessToken, at)) return this.expired(send);
-    return this.witness.see({ do: 'introspect', generation: pair.generation, issuedAt }, send);
+    return this.checker.see({ do: 'introspect', generation: pair.generation, issuedAt }, send);
   }
 
   async revoke(process: number, now: number): Promise<void> {
-    await this.witness.see({ do: 'revoke' }, () =>
-      this.stage.fleet.ask(process, { do: 'revoke', now, id: this.id }),
+    await this.checker.see({ do: 'revoke' }, () =>
+      this.environment.fleet.ask(process, { do: 'revoke', now, id: this.id }),
     );
   }
 
   /** Copies the grant in Redis. */
   async copy(): Promise<void> {
-    this.saved = await this.stage.redis.hgetall(this.key);
+    this.saved = await this.environment.redis.hgetall(this.key);
   }
 
   wipe(): Promise<void> {
@@ -89,10 +90,10 @@ export class GrantRequests {
       rotatedAt: Number(rotatedAt ?? 0),
       client: client !== undefined,
     };
-    await this.witness.whileFallenBack(async () => {
+    await this.checker.whileFallenBack(async () => {
       await this.lose(left, this.saved);
-      await this.witness.see({ do: 'replay-revocation' }, () =>
-        this.stage.fleet.ask(process, { do: 'replay-revocation', now, id: this.id }),
+      await this.checker.see({ do: 'replay-revocation' }, () =>
+        this.environment.fleet.ask(process, { do: 'replay-revocation', now, id: this.id }),
       );
     });
   }
@@ -102,8 +103,8 @@ export class GrantRequests {
   }
 
   private async lose(left: RedisState, hash: Record<string, string>): Promise<void> {
-    await this.witness.see({ do: 'lose', left }, async () => {
-      const transaction = this.stage.redis.multi().del(this.key);
+    await this.checker.see({ do: 'lose', left }, async () => {
+      const transaction = this.environment.redis.multi().del(this.key);
       if (left) transaction.hset(this.key, hash).expire(this.key, 3600);
       await transaction.exec();
       return { outcome: 'done' };
@@ -112,7 +113,7 @@ export class GrantRequests {
 
   private async expired(send: () => Promise<EngineAnswer>): Promise<EngineAnswer> {
     const answer = await send();
-    if (answer.outcome !== 'expired') this.witness.fail(`an expired token got ${answer.outcome}`);
+    if (answer.outcome !== 'expired') this.checker.fail(`an expired token got ${answer.outcome}`);
     return answer;
   }
 }

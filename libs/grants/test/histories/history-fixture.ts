@@ -17,7 +17,7 @@ export interface HistoryEnvironment {
 
 /** Provides environments with any retry window on the same processes, which start slowly. */
 export interface HistoryFixture {
-  stage(retryWindow: number): HistoryEnvironment;
+  environment(retryWindow: number): HistoryEnvironment;
   close(): Promise<void>;
 }
 
@@ -32,7 +32,7 @@ export async function openHistoryFixture(processes: number): Promise<HistoryFixt
   const [one, other] = [await fixture.client(), await fixture.client()];
   const userId = await fixture.user();
   return {
-    stage: (retryWindow) => ({
+    environment: (retryWindow) => ({
       fleet: { ask: (process, command) => fleet.ask(process, command, retryWindow) },
       redis: fixture.redis,
       clientIds: [one.client_id, other.client_id],

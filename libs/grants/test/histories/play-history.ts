@@ -4,12 +4,16 @@ import type { History } from './history.js';
 import type { HistoryEnvironment } from './history-fixture.js';
 
 /** Plays a history with real processes and stores. Rejects if a response breaks an invariant. */
-export async function playHistory(stage: HistoryEnvironment, { grants, rounds }: History): Promise<void> {
+export async function playHistory(
+  environment: HistoryEnvironment,
+  { grants, rounds }: History,
+): Promise<void> {
   let now = Date.now();
   const actors = await Promise.all(
     Array.from(
       { length: grants },
-      async (_, number) => new Actor(await GrantRequests.allowed(stage, number, now), stage.retryWindow),
+      async (_, number) =>
+        new Actor(await GrantRequests.allowed(environment, number, now), environment.retryWindow),
     ),
   );
   for (const { happenings, pause } of rounds) {
