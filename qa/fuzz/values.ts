@@ -74,7 +74,9 @@ const NAMES = [
   ...list(
     'client_id¦client_id[]¦client_secret¦scope[a]¦state¦redirect_uri¦redirect_uri ¦REDIRECT_URI¦code¦token',
   ),
-  ...list('request¦request_uri¦response_mode¦response_type¦resource¦nonce¦claims¦prompt¦dpop_jkt¦required_scopes'),
+  ...list(
+    'request¦request_uri¦response_mode¦response_type¦resource¦nonce¦claims¦prompt¦dpop_jkt¦required_scopes',
+  ),
   ...list('csrf_token¦decision¦allow:profile:read¦to¦page¦notice¦locale¦username¦password'),
   ...list(`¦ ¦[¦]¦%¦\0¦é¦${MARKUP}¦\uD800¦.¦..`),
 ];
