@@ -11,7 +11,7 @@ import { type Account, demoAccount, readSettings, type Settings, StartError } fr
 import { checkExternalServices, checkPorts } from './preflight.js';
 import { type InternalUrls, summary, writeRunFile } from './summary.js';
 import { missingSetup, seed } from './seed.js';
-import { createStreams } from '../../apps/operator/src/audit/create-streams.js';
+import { createStreams } from '#administration/audit/create-streams.js';
 import { MigrateSettings } from '../../apps/operator/src/settings/settings.js';
 import { type FolderLock, lockFolder } from './folder-lock.js';
 

@@ -1,3 +1,4 @@
+import { DEFAULT_AUDIT_RETENTION } from '#audit/retention.js';
 import { DEFAULT_SCOPES_FILE } from '#oauth/scope-file.js';
 import { ServiceConfiguration, settingsOf } from '#platform/configuration/service.configuration.js';
 import { TogetherWith } from '#platform/configuration/variable-relations.js';
@@ -63,6 +64,16 @@ export class ConsoleConfiguration extends ServiceConfiguration {
   /** URL with the NATS user that writes and reads the audit trail; defaults to NATS_URL. */
   @AuditUrlVariable()
   AUDIT_NATS_URL = '';
+
+  /** Limits that the last `operator migrate` set, which the diagnosis expects. */
+  @NumberVariable(1, 3650)
+  AUDIT_RETENTION_DAYS = DEFAULT_AUDIT_RETENTION.days;
+
+  @NumberVariable(1, 1_000_000)
+  AUDIT_MAX_MEGABYTES = DEFAULT_AUDIT_RETENTION.megabytes;
+
+  @NumberVariable(1, 5)
+  AUDIT_REPLICAS = DEFAULT_AUDIT_RETENTION.replicas;
 
   /** OpenID provider where operators log in; it may be this service itself, whose issuer is BASE_URL. */
   @IssuerVariable()

@@ -50,6 +50,7 @@ const STATUS: Readonly<Record<RefusalKind, number>> = {
   conflict: 409,
   outdated: 409,
   unconfirmed: 409,
+  unsafe: 409,
   incomplete: 503,
   unavailable: 503,
 };

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createStreams } from './audit/create-streams.js';
-import { recordCommand } from './audit/record-command.js';
+import { actor } from './command-line/actor.js';
+import { printChange } from './command-line/change.js';
 import { OperatorCommand } from './command-line/operator-command.js';
-import { printLine, printResult, type JsonOption, warn } from './command-line/output.js';
-import { trailServer } from './connections/audit-trail.connection.js';
+import { type JsonOption, printLine, printResult, warn } from './command-line/output.js';
+import { withAdministration } from './connections/administration.js';
 import { readSettings } from './settings/read-settings.js';
 import { DatabaseSettings, MigrateSettings } from './settings/settings.js';
 
@@ -23,20 +23,17 @@ export function migrateCommand(): OperatorCommand {
 }
 
 async function applyMigrations(options: JsonOption): Promise<void> {
-  const settings = readSettings(MigrateSettings);
-  const { migrate } = await import('#database/connection/migrate.js');
-  const applied = await migrate(settings.DATABASE_URL, { schema: settings.DATABASE_SCHEMA });
-  const hasTrail = trailServer(settings).url !== '';
-  if (hasTrail) await createStreams(settings);
-  printResult(options, { applied, streams: hasTrail }, () => {
-    for (const name of applied) printLine(`applied ${name}`);
-    if (applied.length === 0) printLine('nothing to apply: the database is up to date');
-    if (hasTrail) printLine('the streams of the audit trail are up to date');
+  const change = await withAdministration(MigrateSettings, ({ migrations }) => migrations.migrate(actor()));
+  await printChange(change, (result) => {
+    const { applied, streams } = result;
+    printResult(options, result, () => {
+      for (const name of applied) printLine(`applied ${name}`);
+      if (applied.length === 0) printLine('nothing to apply: the database is up to date');
+      if (streams) printLine('the streams of the audit trail are up to date');
+    });
+    if (!streams)
+      warn('AUDIT_NATS_URL is not set: the streams of the audit trail were not created or updated');
   });
-  if (!hasTrail)
-    warn('AUDIT_NATS_URL is not set: the streams of the audit trail were not created or updated');
-  else if (applied.length > 0)
-    await recordCommand(settings, { type: 'operator.command', detail: { command: 'migrate', applied } });
 }
 
 async function waitForMigrations(options: JsonOption): Promise<void> {

@@ -24,11 +24,12 @@ export interface Next {
  * - `conflict`: the stored state does not permit the change
  * - `outdated`: another change came first: the expected version is not the stored one
  * - `unconfirmed`: repeat the operation with the confirmation that the problem names
+ * - `unsafe`: the change would log users out, or its effect is unknown
  * - `incomplete`: the change is stored, and running services have not applied it yet: repeat the operation
  * - `unavailable`: a service does not answer, and nothing was changed
  */
 export type RefusalKind =
-  'invalid' | 'unknown' | 'conflict' | 'outdated' | 'unconfirmed' | 'incomplete' | 'unavailable';
+  'invalid' | 'unknown' | 'conflict' | 'outdated' | 'unconfirmed' | 'unsafe' | 'incomplete' | 'unavailable';
 
 /** Refuses an operation, with every problem. Unless the kind is `incomplete`, nothing was changed. */
 export class AdministrationError extends Error {

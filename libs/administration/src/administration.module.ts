@@ -6,6 +6,11 @@ import { ClientExportService } from './client-file/client-export.service.js';
 import { ClientImportService } from './client-file/client-import.service.js';
 import { ClientSecretService } from './client/client-secret.service.js';
 import { ClientService } from './client/client.service.js';
+import { AuditService } from './audit/audit.service.js';
+import { DoctorService } from './doctor/doctor.service.js';
+import { ExplainService } from './explain/explain.service.js';
+import { KeyService } from './key/key.service.js';
+import { MigrationService } from './migration/migration.service.js';
 import { GrantService } from './grant/grant.service.js';
 import { ConsoleOperatorService } from './console/console-operator.service.js';
 import { ResourceServerService } from './resource-server/resource-server.service.js';
@@ -21,6 +26,11 @@ const SERVICES = [
   UserService,
   GrantService,
   ConsoleOperatorService,
+  AuditService,
+  DoctorService,
+  ExplainService,
+  KeyService,
+  MigrationService,
 ];
 
 /** Provides what operators do. Each operation checks its input, makes the change, and records it in the audit trail. */

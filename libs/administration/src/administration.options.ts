@@ -1,9 +1,17 @@
+import type { AuditRetention } from '#audit/retention.js';
 import type { ScopeCatalogue } from '#oauth/scope.js';
 import type { ConfigurationFile } from '#platform/configuration/configuration-file.js';
 import { ConfigurationError } from '#platform/configuration/load-configuration.js';
 
+/** Limits of the audit trail: those of the last migration. */
+export interface RetentionSettings {
+  readonly AUDIT_RETENTION_DAYS: number;
+  readonly AUDIT_MAX_MEGABYTES: number;
+  readonly AUDIT_REPLICAS: number;
+}
+
 /** Configuration of the installation, by the names of its variables. */
-export interface AdministrationSettings {
+export interface AdministrationSettings extends RetentionSettings {
   readonly DATABASE_URL: string;
   readonly DATABASE_SCHEMA: string;
   readonly NATS_URL: string;
@@ -14,8 +22,19 @@ export interface AdministrationSettings {
   readonly API_URL: string;
 }
 
+export function retentionOf(settings: RetentionSettings): AuditRetention {
+  return {
+    days: settings.AUDIT_RETENTION_DAYS,
+    megabytes: settings.AUDIT_MAX_MEGABYTES,
+    replicas: settings.AUDIT_REPLICAS,
+  };
+}
+
 /** Provided by the application. */
 export abstract class AdministrationOptions {
+  /** Of package.json; undefined if it is not known. */
+  readonly version?: string | undefined;
+
   /** Read when an operation needs it; may throw ConfigurationError. A setting that the operation does not use may be absent. */
   abstract readonly settings: AdministrationSettings;
 

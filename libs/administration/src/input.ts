@@ -25,8 +25,20 @@ export const JsonOrNull = () =>
   Type('JSON', (value) => value === null || isText(value) || typeof value === 'object');
 
 /** @param what like `the id of a user` */
-export const WholeNumber = (min: number, max: number, what = `a whole number from ${min} to ${max}`) =>
-  Type(what, (value) => Number.isInteger(value) && Number(value) >= min && Number(value) <= max);
+export function WholeNumber(
+  min: number,
+  max: number,
+  what = `a whole number from ${min} to ${max}`,
+): PropertyDecorator {
+  const isWithin = (value: number) => Number.isInteger(value) && value >= min && value <= max;
+  const problems = (field: string, value: number | undefined) =>
+    value === undefined || isWithin(value) ? [] : [`‹${field}› must be ${what}`];
+  return (target, field) => {
+    const valueOf = (dto: Readonly<Record<string, number | undefined>>) => dto[String(field)];
+    Type('a number', (value) => typeof value === 'number')(target, field);
+    Rule('number_invalid', (dto) => problems(String(field), valueOf(dto)))(target, field);
+  };
+}
 
 /** Validates a field by messages about the whole DTO. @param id of the problems, which have this field */
 export function Rule(id: string, messagesOf: (dto: never) => readonly string[]): PropertyDecorator {

@@ -10,6 +10,7 @@ import { ClientTransferStore } from './client/client-transfer.store.js';
 import { ClientStore } from './client/client.store.js';
 import { connect, databaseDataSource, REQUEST_LIMITS, requestLimits } from './connection/data-source.js';
 import { ConsoleOperatorStore } from './console-operator/console-operator.store.js';
+import { DatabaseInspection } from './connection/database-inspection.js';
 import { ConnectedAppStore } from './grant/connected-app.store.js';
 import { DatabaseHealth } from './connection/database-health.js';
 import { GrantAdministrationStore } from './grant/grant-administration.store.js';
@@ -33,7 +34,7 @@ export interface DatabaseOptions {
   retryForMs?: number;
 }
 
-export const STORES = [
+const STORES = [
   ClientStore,
   ClientRegistrationStore,
   ClientSecretStore,
@@ -52,6 +53,9 @@ export const STORES = [
   ConsoleOperatorStore,
   DatabaseHealth,
 ];
+
+/** What the module provides. */
+export const EXPORTS = [...STORES, DatabaseInspection];
 
 /** Provides the stores, which share a connection pool. The data source is not exported. */
 @Module({})
@@ -79,8 +83,16 @@ export class DatabaseModule implements OnApplicationShutdown {
       connect(databaseDataSource(databaseUrl, limits, schema), databaseUrl, retryForMs);
     return {
       module: DatabaseModule,
-      providers: [{ provide: DataSource, useFactory }, ...STORES],
-      exports: STORES,
+      providers: [
+        { provide: DataSource, useFactory },
+        ...STORES,
+        {
+          provide: DatabaseInspection,
+          inject: [DataSource],
+          useFactory: (dataSource: DataSource) => new DatabaseInspection(dataSource, databaseUrl),
+        },
+      ],
+      exports: EXPORTS,
     };
   }
 

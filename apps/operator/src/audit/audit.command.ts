@@ -1,12 +1,14 @@
-import { counted, printable } from '#administration/text.js';
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
+import type { SelectedEvents } from '#administration/audit/audit.service.js';
+import { MOMENT } from '#administration/audit/moment.js';
+import { counted, printable } from '#administration/text.js';
 import type { AuditEvent } from '#audit/event.js';
 import { CLIENT } from '../client/client-argument.js';
+import { warnOf } from '../command-line/change.js';
 import { progressBar } from '../command-line/dialog.js';
-import { InputError, validated } from '../command-line/input.js';
-import { MOMENT } from '../command-line/moment.js';
+import { InputError } from '../command-line/input.js';
 import { collect, OperatorCommand } from '../command-line/operator-command.js';
 import {
   type JsonOption,
@@ -16,11 +18,8 @@ import {
   printTable,
   warn,
 } from '../command-line/output.js';
-import { withAuditTrail } from '../connections/audit-trail.connection.js';
-import { readSettings } from '../settings/read-settings.js';
+import { withAdministration } from '../connections/administration.js';
 import { ChangeSettings } from '../settings/settings.js';
-import { AuditFilterDto, AuditSearchDto } from './audit.dto.js';
-import { filterOf, searchEvents } from './audit.service.js';
 
 export function auditCommand(): OperatorCommand {
   const audit = new OperatorCommand('audit').description('the audit trail').examples('audit search --help');
@@ -67,26 +66,30 @@ function filters(command: OperatorCommand): OperatorCommand {
     .option('--until <time>', 'end of the period, in the same format');
 }
 
-async function tail({ json, ...options }: JsonOption): Promise<void> {
-  const settings = readSettings(ChangeSettings);
-  const filter = await filterOf(settings, validated(AuditFilterDto, options));
+interface FilterOptions extends JsonOption {
+  readonly type?: readonly string[];
+}
+
+async function tail({ json, type: types, ...options }: FilterOptions): Promise<void> {
   const end = new AbortController();
   const stop = () => end.abort();
   process.once('SIGINT', stop).once('SIGTERM', stop);
   try {
-    await withAuditTrail(settings, (reader) =>
-      reader.follow(filter, end.signal, (event) => (json ? printJsonLine(event) : printLine(lineOf(event)))),
-    );
+    await withAdministration(ChangeSettings, async ({ audit }) => {
+      const selected = await audit.select({ ...options, types });
+      warnOf(selected.warnings);
+      await selected.follow(end.signal, (event) => (json ? printJsonLine(event) : printLine(lineOf(event))));
+    });
   } finally {
     process.off('SIGINT', stop).off('SIGTERM', stop);
   }
 }
 
-async function search({ json, ...options }: JsonOption): Promise<void> {
-  const { events, more } = await searchEvents(
-    readSettings(ChangeSettings),
-    validated(AuditSearchDto, options),
+async function search({ json, type: types, ...options }: FilterOptions): Promise<void> {
+  const { events, more, warnings } = await withAdministration(ChangeSettings, ({ audit }) =>
+    audit.search({ ...options, types }),
   );
+  warnOf(warnings);
   if (more) warn(`there are older events: raise --limit, or use audit export`);
   if (json) return events.forEach(printJsonLine);
   if (events.length === 0) return printLine('No events found.');
@@ -114,9 +117,22 @@ async function search({ json, ...options }: JsonOption): Promise<void> {
   );
 }
 
-async function exportEvents({ output, ...options }: { output?: string }): Promise<void> {
-  const settings = readSettings(ChangeSettings);
-  const filter = await filterOf(settings, validated(AuditFilterDto, options));
+async function exportEvents({
+  output,
+  json: _,
+  type: types,
+  ...options
+}: FilterOptions & { output?: string }): Promise<void> {
+  const written = await withAdministration(ChangeSettings, async ({ audit }) => {
+    const selected = await audit.select({ ...options, types });
+    warnOf(selected.warnings);
+    return writeEvents(selected, output);
+  });
+  if (output !== undefined) printLine(`Wrote ${counted(written, 'event')} to ${output}`);
+}
+
+/** @returns the number of events */
+async function writeEvents(selected: SelectedEvents, output: string | undefined): Promise<number> {
   // Readable by this user only: the file shows what users did.
   const file = output === undefined ? null : createWriteStream(output, { flags: 'wx', mode: 0o600 });
   const stream = file ?? process.stdout;
@@ -127,18 +143,19 @@ async function exportEvents({ output, ...options }: { output?: string }): Promis
   const bar = progressBar('events read');
   let written = 0;
   try {
-    await withAuditTrail(settings, async (reader) => {
-      for await (const event of reader.read(filter, (read, total) => bar.show(read, total))) {
+    await selected.read(
+      async (event) => {
         written++;
         if (!stream.write(jsonLine(event))) await once(stream, 'drain');
-      }
-    });
+      },
+      (read, total) => bar.show(read, total),
+    );
+    return written;
   } finally {
     bar.end();
     file?.end();
     if (file) await finished(file);
   }
-  if (output !== undefined) printLine(`Wrote ${counted(written, 'event')} to ${output}`);
 }
 
 function problemOf({ code, message }: NodeJS.ErrnoException, file: string): string {

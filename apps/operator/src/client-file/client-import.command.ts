@@ -6,14 +6,8 @@ import { counted, printable } from '#administration/text.js';
 import { actor } from '../command-line/actor.js';
 import { InputError } from '../command-line/input.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
-import {
-  type JsonOption,
-  printChange,
-  printLine,
-  printRaw,
-  printResult,
-  warn,
-} from '../command-line/output.js';
+import { printChange } from '../command-line/change.js';
+import { type JsonOption, printLine, printRaw, printResult, warn } from '../command-line/output.js';
 import { commandToPaste } from '../command-line/shell.js';
 import { type Style, styled } from '../command-line/style.js';
 import { withAdministration } from '../connections/administration.js';

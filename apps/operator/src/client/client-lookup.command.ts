@@ -1,4 +1,5 @@
 import type { ClientView } from '#administration/client/client.description.js';
+import { warnOf } from '../command-line/change.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
 import {
   asText,
@@ -8,7 +9,6 @@ import {
   printRaw,
   printResult,
   printTable,
-  warn,
 } from '../command-line/output.js';
 import { commandToPaste } from '../command-line/shell.js';
 import { withAdministration } from '../connections/administration.js';
@@ -106,7 +106,7 @@ async function handover(
   const { warnings, ...result } = await withAdministration(HandoverSettings, ({ clients }) =>
     clients.handover(idOrName, input),
   );
-  for (const warning of warnings) warn(warning);
+  warnOf(warnings);
   printResult({ json }, result, () => printRaw(result.markdown.trimEnd()));
 }
 

@@ -5,14 +5,8 @@ import { actor } from '../command-line/actor.js';
 import { confirmed } from '../command-line/dialog.js';
 import { choice, InputError, withNone } from '../command-line/input.js';
 import { collect, collectScopes, OperatorCommand } from '../command-line/operator-command.js';
-import {
-  asText,
-  type JsonOption,
-  printChange,
-  printFields,
-  printLine,
-  printResult,
-} from '../command-line/output.js';
+import { printChange } from '../command-line/change.js';
+import { asText, type JsonOption, printFields, printLine, printResult } from '../command-line/output.js';
 import { commandToPaste } from '../command-line/shell.js';
 import { withAdministration } from '../connections/administration.js';
 import { ChangeSettings, RegistrationSettings } from '../settings/settings.js';

@@ -1,15 +1,16 @@
 import { CommanderError } from 'commander';
 import { AdministrationError, type RefusalKind } from '#administration/administration.error.js';
+import { warnOf } from './change.js';
 import { EXIT } from './exit-code.js';
 import { textOf } from './flags.js';
 import { FindingsError, IncompleteError, InputError } from './input.js';
-import { jsonLine, printError, warn, wantsJson } from './output.js';
+import { jsonLine, printError, wantsJson } from './output.js';
 import { commandToPaste } from './shell.js';
 
 /** SQLSTATE undefined_table and undefined_column. */
 const UNDEFINED: ReadonlySet<unknown> = new Set(['42P01', '42703']);
 
-const FAILURES: ReadonlySet<RefusalKind> = new Set<RefusalKind>(['incomplete', 'unavailable']);
+const FAILURES: ReadonlySet<RefusalKind> = new Set<RefusalKind>(['unsafe', 'incomplete', 'unavailable']);
 
 /** Prints an error without stack trace, credentials or control characters; with --json as one line. @returns the exit code */
 export function reportFailure(error: unknown): number {
@@ -26,7 +27,7 @@ export function reportFailure(error: unknown): number {
     return EXIT.wrongInput;
   }
   if (error instanceof AdministrationError) {
-    for (const warning of error.warnings) warn(warning);
+    warnOf(error.warnings);
     const exitCode = FAILURES.has(error.kind) ? EXIT.failed : EXIT.wrongInput;
     const again = error.kind === 'incomplete' ? '; run this command again' : '';
     writeErrors(

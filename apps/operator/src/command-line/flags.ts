@@ -1,4 +1,4 @@
-import type { Problem } from '#administration/administration.error.js';
+import type { Next, Problem } from '#administration/administration.error.js';
 import { withNames } from '#administration/administration.error.js';
 import { commandToPaste } from './shell.js';
 
@@ -7,6 +7,7 @@ const FLAGS: Readonly<Record<string, string>> = {
   addRedirectUris: '--add-redirect-uri',
   addScopes: '--add-scope',
   confirmNewSubjects: '--yes',
+  idTokenKeys: '--stdin',
   optionalScopes: '--optional-scope',
   password: 'the password on stdin',
   postLogoutRedirectUris: '--post-logout-redirect-uri',
@@ -15,16 +16,20 @@ const FLAGS: Readonly<Record<string, string>> = {
   removeScopes: '--remove-scope',
   requireState: '--state',
   scopes: '--scope',
+  tokenKeys: '--stdin',
+  types: '--type',
 };
 
-function flagOf(field: string): string {
+export function flagOf(field: string): string {
   return FLAGS[field] ?? `--${field.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
 /** Renders a problem for the terminal, with the options of the command and a command to paste. */
 export function textOf({ message, next }: Problem): string {
-  const text = withNames(message, flagOf);
-  if (!next) return text;
-  const introduction = next.text === '' ? text : `${text}. ${withNames(next.text, flagOf)}`;
-  return `${introduction}:${commandToPaste(...next.command)}`;
+  if (!next) return withNames(message, flagOf);
+  return nextText({ ...next, text: next.text === '' ? message : `${message}. ${next.text}` });
+}
+
+export function nextText({ text, command }: Next): string {
+  return `${withNames(text, flagOf)}:${commandToPaste(...command)}`;
 }

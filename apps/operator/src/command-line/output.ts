@@ -1,4 +1,3 @@
-import type { Change } from '#administration/operation.js';
 import { jsonText, printable } from '#administration/text.js';
 import { styled } from './style.js';
 import { type Cell, tableLines } from './table.js';
@@ -21,15 +20,6 @@ export function printResult({ json }: JsonOption, value: unknown, asText: () => 
 
 function printJson(value: unknown): void {
   process.stdout.write(`${jsonText(value, 2)}\n`);
-}
-
-/** Prints the result of a change before it is announced: a new secret is stored nowhere, and must not be lost meanwhile. */
-export async function printChange<Result>(
-  { result, announced }: Change<Result>,
-  print: (result: Result) => void,
-): Promise<void> {
-  print(result);
-  for (const warning of await announced) warn(warning);
 }
 
 export function printJsonLine(value: unknown): void {

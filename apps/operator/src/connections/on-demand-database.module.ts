@@ -8,7 +8,7 @@ import {
   type Type,
 } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { DatabaseModule, STORES } from '#database/database.module.js';
+import { DatabaseModule, EXPORTS } from '#database/database.module.js';
 import type { DatabaseSettings } from '../settings/settings.js';
 
 /**
@@ -50,7 +50,7 @@ class OnDemandDatabase implements OnApplicationShutdown {
 @Module({})
 export class OnDemandDatabaseModule {
   static forRoot(settings: () => DatabaseSettings): DynamicModule {
-    const stores = STORES.map((store: Type) => ({
+    const stores = EXPORTS.map((store: Type) => ({
       provide: store,
       inject: [OnDemandDatabase],
       useFactory: (database: OnDemandDatabase) => onDemand(store, database),
@@ -58,7 +58,7 @@ export class OnDemandDatabaseModule {
     return {
       module: OnDemandDatabaseModule,
       providers: [{ provide: SETTINGS, useValue: settings }, OnDemandDatabase, ...stores],
-      exports: STORES,
+      exports: EXPORTS,
     };
   }
 }

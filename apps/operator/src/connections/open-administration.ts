@@ -5,6 +5,11 @@ import { ClientExportService } from '#administration/client-file/client-export.s
 import { ClientImportService } from '#administration/client-file/client-import.service.js';
 import { ClientSecretService } from '#administration/client/client-secret.service.js';
 import { ClientService } from '#administration/client/client.service.js';
+import { AuditService } from '#administration/audit/audit.service.js';
+import { DoctorService } from '#administration/doctor/doctor.service.js';
+import { ExplainService } from '#administration/explain/explain.service.js';
+import { KeyService } from '#administration/key/key.service.js';
+import { MigrationService } from '#administration/migration/migration.service.js';
 import { GrantService } from '#administration/grant/grant.service.js';
 import { ConsoleOperatorService } from '#administration/console/console-operator.service.js';
 import { ResourceServerService } from '#administration/resource-server/resource-server.service.js';
@@ -21,6 +26,7 @@ export async function openAdministration(settings: () => AdministrationSettings)
       return settings();
     },
     scopes: readScopes,
+    version: process.env.SERVICE_VERSION,
   };
   const context = await NestFactory.createApplicationContext(
     AdministrationModule.forRoot(options, [OnDemandDatabaseModule.forRoot(settings)]),
@@ -35,6 +41,11 @@ export async function openAdministration(settings: () => AdministrationSettings)
     users: context.get(UserService),
     grants: context.get(GrantService),
     consoleOperators: context.get(ConsoleOperatorService),
+    audit: context.get(AuditService),
+    doctor: context.get(DoctorService),
+    explain: context.get(ExplainService),
+    keys: context.get(KeyService),
+    migrations: context.get(MigrationService),
     close: () => context.close(),
   };
 }

@@ -1,6 +1,7 @@
 import { actor } from '../command-line/actor.js';
+import { printChange } from '../command-line/change.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
-import { type JsonOption, printChange, printLine, printResult, printTable } from '../command-line/output.js';
+import { type JsonOption, printLine, printResult, printTable } from '../command-line/output.js';
 import { commandToPaste } from '../command-line/shell.js';
 import { withAdministration } from '../connections/administration.js';
 import { ChangeSettings, DatabaseSettings } from '../settings/settings.js';

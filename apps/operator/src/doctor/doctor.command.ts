@@ -1,18 +1,12 @@
 import { Option } from 'commander';
+import { type AreaName, AREAS, type Severity } from '#administration/doctor/finding.js';
+import { warnOf } from '../command-line/change.js';
 import { progressBar } from '../command-line/dialog.js';
 import { FindingsError } from '../command-line/input.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
 import { type JsonOption, printResult } from '../command-line/output.js';
-import { readSettings } from '../settings/read-settings.js';
+import { withAdministration } from '../connections/administration.js';
 import { DoctorSettings } from '../settings/settings.js';
-import { addressArea } from './address.area.js';
-import { certificateArea } from './certificate.area.js';
-import { clientArea } from './client.area.js';
-import { databaseArea } from './database.area.js';
-import { diagnose } from './diagnose.js';
-import { type Area, AREAS, noneChecked, type Severity } from './finding.js';
-import { natsArea } from './nats.area.js';
-import { processAreas } from './process.area.js';
 import { asJson, printReport } from './report.js';
 
 export function doctorCommand(): OperatorCommand {
@@ -35,26 +29,16 @@ export function doctorCommand(): OperatorCommand {
 
 interface Options extends JsonOption {
   failOn: Severity;
-  skip: readonly string[];
+  skip: readonly AreaName[];
 }
 
 async function run({ failOn, skip, ...options }: Options): Promise<void> {
-  const settings = readSettings(DoctorSettings);
   const bar = progressBar('parts examined');
-  const areas = [
-    addressArea(settings),
-    ...processAreas(settings),
-    databaseArea(settings),
-    natsArea(settings),
-    certificateArea(settings),
-    clientArea(settings),
-  ].map((area) => (skip.includes(area.name) ? skipped(area) : area));
-  const diagnosis = await diagnose(areas, (done, total) => bar.show(done, total)).finally(() => bar.end());
+  const { warnings, ...diagnosis } = await withAdministration(DoctorSettings, ({ doctor }) =>
+    doctor.diagnose(skip, (done, total) => bar.show(done, total)),
+  ).finally(() => bar.end());
+  warnOf(warnings);
   const result = asJson(diagnosis, failOn);
   printResult(options, result, () => printReport(diagnosis));
   if (!result.passed) throw new FindingsError();
-}
-
-function skipped({ name, checks }: Area): Area {
-  return { name, checks, examine: async () => noneChecked(checks, `--skip ${name}`) };
 }

@@ -1,8 +1,10 @@
+import { withNames } from '#administration/administration.error.js';
 import { counted, printable } from '#administration/text.js';
+import { flagOf, nextText } from '../command-line/flags.js';
 import { printLine } from '../command-line/output.js';
 import { type Style, styled } from '../command-line/style.js';
-import type { Diagnosed, Diagnosis } from './diagnose.js';
-import { type Severity, SEVERITIES } from './finding.js';
+import type { Diagnosed, Diagnosis } from '#administration/doctor/diagnose.js';
+import { type Severity, SEVERITIES } from '#administration/doctor/finding.js';
 
 function isAtLeast(severity: Severity, threshold: Severity): boolean {
   return SEVERITIES.indexOf(severity) <= SEVERITIES.indexOf(threshold);
@@ -20,7 +22,7 @@ export function asJson({ findings, holding, notChecked }: Diagnosis, failOn: Sev
       standards,
       subject,
       problem,
-      remedy,
+      remedy: remedyText(remedy),
     })),
     holding,
     not_checked: notChecked.map(({ check, reason }) => ({ check, reason })),
@@ -35,7 +37,8 @@ export function printReport({ findings, holding, notChecked }: Diagnosis): void 
       printLine(`  ${printable(finding.subject)}`);
     last = finding;
     printLine(`    ${printable(finding.problem)}`);
-    for (const line of `remedy: ${finding.remedy}`.split('\n')) printLine(`    ${printable(line)}`);
+    for (const line of `remedy: ${remedyText(finding.remedy)}`.split('\n'))
+      printLine(`    ${printable(line)}`);
   }
   if (findings.length > 0) printLine();
   for (const [reason, ids] of byReason(notChecked))
@@ -43,6 +46,9 @@ export function printReport({ findings, holding, notChecked }: Diagnosis): void 
   const counts = SEVERITIES.map((severity) => counted(countOf(findings, severity), NOUNS[severity]));
   printLine(`${counted(holding.length, 'check')} passed; ${counts.join(', ')}.`);
 }
+
+const remedyText = (remedy: Diagnosed['remedy']): string =>
+  typeof remedy === 'string' ? withNames(remedy, flagOf) : remedy.map(nextText).join('\n');
 
 const NOUNS: Readonly<Record<Severity, string>> = { error: 'error', warning: 'warning', info: 'note' };
 

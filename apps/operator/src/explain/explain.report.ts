@@ -2,12 +2,13 @@ import { counted, printable } from '#administration/text.js';
 import type { AuditEvent } from '#audit/event.js';
 import type { Party } from '#oauth/error-guide/guide-entry.js';
 import { printFields, printLine, printTable } from '../command-line/output.js';
+import { commandLine } from '../command-line/shell.js';
 import { styled } from '../command-line/style.js';
-import { type Comparison, textOf } from './comparison.js';
-import { type Difference, marked } from './difference.js';
-import type { Explanation } from './explanation.js';
-import type { RefusalSummary } from './refusal-summary.js';
-import type { Remedy } from './remedies.js';
+import { type Comparison, textOf } from '#administration/explain/comparison.js';
+import { type Difference, marked } from '#administration/explain/difference.js';
+import type { Explanation } from '#administration/explain/explanation.js';
+import type { ClientSummary, ExplainedRequest } from '#administration/explain/explain.service.js';
+import type { Remedy } from '#administration/explain/remedies.js';
 
 const PARTIES: Readonly<Record<Party, string>> = {
   application: 'developer of the application',
@@ -16,12 +17,7 @@ const PARTIES: Readonly<Record<Party, string>> = {
   platform: 'platform team',
 };
 
-/** @param uses of the grant, if a code or token was reused */
-export function printExplanation(
-  explanation: Explanation,
-  around: readonly AuditEvent[],
-  uses: readonly AuditEvent[],
-): void {
+export function printExplanation({ explanation, around, uses }: ExplainedRequest): void {
   const { event, others, reference, clientId, userId, grantId, title, meaning, comparison, remedies } =
     explanation;
   const { error, check } = event;
@@ -95,7 +91,7 @@ function printRemedies(remedies: readonly Remedy[]): void {
   for (const { party, action, commands } of remedies) {
     printLine(`  ${styled('bold', PARTIES[party])}: ${printable(unquoted(action))}`);
     // A command stands alone on its line, so that nothing else is pasted with it.
-    for (const command of commands) printLine(`    ${printable(command)}`);
+    for (const words of commands) printLine(`    ${printable(commandLine(...words))}`);
   }
 }
 
@@ -135,11 +131,15 @@ function printAround(around: readonly AuditEvent[], clientId: string | null): vo
   );
 }
 
-export function printSummary(
-  { groups, refused, logouts, succeeded }: RefusalSummary,
-  { clientId, since }: { readonly clientId: string; readonly since: Date },
-): void {
-  const [from, what] = [since.toISOString(), counted(refused, 'request')];
+export function printSummary({
+  client_id: clientId,
+  since: from,
+  groups,
+  refused,
+  logouts,
+  succeeded,
+}: ClientSummary): void {
+  const what = counted(refused, 'request');
   const failed = logouts === 0 ? '' : ` ${counted(logouts, 'logout token')} not accepted;`;
   printLine(
     `Since ${from}, ${what} of ${printable(clientId)} refused;${failed} ${counted(succeeded, 'other event')}.`,

@@ -4,10 +4,10 @@ import { actor } from '../command-line/actor.js';
 import { confirmed, progressBar } from '../command-line/dialog.js';
 import { InputError } from '../command-line/input.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
+import { printChange } from '../command-line/change.js';
 import {
   asText,
   type JsonOption,
-  printChange,
   printFields,
   printLine,
   printResult,

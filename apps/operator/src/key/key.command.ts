@@ -1,5 +1,12 @@
-import { printable } from '#administration/text.js';
 import { Option } from 'commander';
+import type { IdTokenKeyStep } from '#administration/key/id-token-rotation.js';
+import { idTokenKeyProblemsOf, type KeyList } from '#administration/key/key.service.js';
+import { type RotationStep, STEPS } from '#administration/key/rotation.js';
+import { printable } from '#administration/text.js';
+import { publicIdTokenKeys } from '#oauth/openid/generate-keys.js';
+import { SIGNING_ALGORITHMS, type SigningAlgorithm } from '#oauth/openid/signing-keys.js';
+import { actor } from '../command-line/actor.js';
+import { printChange, warnOf } from '../command-line/change.js';
 import { InputError } from '../command-line/input.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
 import {
@@ -12,16 +19,9 @@ import {
 } from '../command-line/output.js';
 import { readSecretLine, readSecretText } from '../command-line/secret-input.js';
 import { commandToPaste } from '../command-line/shell.js';
+import { withAdministration } from '../connections/administration.js';
 import { readSettings } from '../settings/read-settings.js';
 import { ChangeSettings, IdTokenKeySettings, KeySettings } from '../settings/settings.js';
-import type { ServiceStatus } from '#platform/status/status-report.js';
-import type { ReportedIdTokenKey } from './id-token-key-report.js';
-import { countByService } from './key-report.js';
-import { SIGNING_ALGORITHMS, type SigningAlgorithm, SigningKeys } from '#oauth/openid/signing-keys.js';
-import { publicIdTokenKeys } from '#oauth/openid/generate-keys.js';
-import type { IdTokenKeyStep } from './id-token-rotation.js';
-import { prepareIdTokenStep, prepareStep, reportKeys } from './key.service.js';
-import { type RotationStep, STEPS } from './rotation.js';
 
 export function keyCommand(): OperatorCommand {
   const keys = new OperatorCommand('keys').description('the keys that sign tokens').examples('keys list');
@@ -74,17 +74,18 @@ export function keyCommand(): OperatorCommand {
 }
 
 async function list(options: JsonOption): Promise<void> {
-  const report = await reportKeys(readSettings(ChangeSettings));
-  printResult(options, describe(report), () => {
+  const { list: report, warnings } = await withAdministration(ChangeSettings, ({ keys }) => keys.list());
+  warnOf(warnings);
+  printResult(options, report, () => {
     printTable(
       ['id', 'signs', 'verifies', 'missing', 'last_signed_at', 'needed_until'],
       report.keys.map((key) => [key.id, ...usesOf(key)]),
     );
-    if (report.idTokenKeys.length > 0) {
+    if (report.id_token_keys.length > 0) {
       printLine('\nKeys of ID tokens:');
       printTable(
         ['kid', 'alg', 'signs', 'verifies', 'missing', 'last_signed_at', 'needed_until'],
-        report.idTokenKeys.map((key) => [key.id, key.alg, ...usesOf(key)]),
+        report.id_token_keys.map((key) => [key.id, key.alg, ...usesOf(key)]),
       );
     }
     printLine(`\nProcesses that answered: ${printable(countByService(report.processes) || 'none')}`);
@@ -92,13 +93,21 @@ async function list(options: JsonOption): Promise<void> {
   });
 }
 
-type ReportedUse = Omit<ReportedIdTokenKey, 'id' | 'alg'>;
-
-const usesOf = ({ signsIn, verifiesIn, missingIn, record }: ReportedUse): string[] => [
-  ...[signsIn, verifiesIn, missingIn].map((processes) => countByService(processes) || '-'),
-  minute(record?.lastSignedAt) ?? 'never',
-  minute(record?.neededUntil) ?? '-',
+const usesOf = (key: KeyList['keys'][number]): string[] => [
+  ...[key.signs_in, key.verifies_in, key.missing_in].map((processes) => countByService(processes) || '-'),
+  minute(key.last_signed_at) ?? 'never',
+  minute(key.needed_until) ?? '-',
 ];
+
+/** Counts processes by app: `token 2, authorize 1`. @param processes service and instance */
+function countByService(processes: readonly string[]): string {
+  const counts = new Map<string, number>();
+  for (const name of processes) {
+    const [service = ''] = name.split(' ', 1);
+    counts.set(service, (counts.get(service) ?? 0) + 1);
+  }
+  return [...counts].map(([service, count]) => `${service} ${count}`).join(', ');
+}
 
 interface NextOptions extends JsonOption {
   readonly stdin?: true;
@@ -109,51 +118,46 @@ interface NextOptions extends JsonOption {
 
 async function next(options: NextOptions): Promise<void> {
   if (options.idToken) return nextIdToken(options);
-  const { json, stdin, begin = false, alg } = options;
+  const { json, stdin, begin, alg } = options;
   if (alg) throw new InputError(['--alg: only with --id-token']);
-  const given = stdin && { TOKEN_KEYS: await presentKeys() };
-  const settings = readSettings(KeySettings, { ...process.env, ...given });
-  const step = await prepareStep(settings, begin);
-  printResult({ json }, { ...step, tokenKeys: undefined, token_keys: step.tokenKeys }, () => {
-    process.stderr.write(`${explain(step)}\n`);
-    printRaw(step.tokenKeys);
-  });
+  // Without falling back to TOKEN_KEYS: an empty pipe means that the previous command failed.
+  const tokenKeys = stdin
+    ? (await readSecretLine('--stdin', 'the value of TOKEN_KEYS')).trim()
+    : readSettings(KeySettings).TOKEN_KEYS;
+  const change = await withAdministration(ChangeSettings, ({ keys }) =>
+    keys.nextTokenKeys(actor(), { tokenKeys, begin }),
+  );
+  await printChange(change, (step) =>
+    printResult({ json }, { ...step, tokenKeys: undefined, token_keys: step.tokenKeys }, () => {
+      process.stderr.write(`${explain(step)}\n`);
+      printRaw(step.tokenKeys);
+    }),
+  );
 }
 
-async function nextIdToken({ json, stdin, begin = false, alg }: NextOptions): Promise<void> {
-  const given = stdin && { ID_TOKEN_KEYS: await presentIdTokenKeys() };
-  const settings = readSettings(IdTokenKeySettings, { ...process.env, ...given });
-  const step = await prepareIdTokenStep(settings, { begin, alg });
-  printResult({ json }, { ...step, idTokenKeys: undefined, id_token_keys: step.idTokenKeys }, () => {
-    process.stderr.write(`${explainIdToken(step)}\n`);
-    printRaw(step.idTokenKeys);
-  });
+async function nextIdToken({ json, stdin, begin, alg }: NextOptions): Promise<void> {
+  const idTokenKeys = stdin
+    ? await readSecretText('--stdin', 'the value of ID_TOKEN_KEYS')
+    : readSettings(IdTokenKeySettings).ID_TOKEN_KEYS;
+  const change = await withAdministration(ChangeSettings, ({ keys }) =>
+    keys.nextIdTokenKeys(actor(), { idTokenKeys, alg, begin }),
+  );
+  await printChange(change, (step) =>
+    printResult({ json }, { ...step, idTokenKeys: undefined, id_token_keys: step.idTokenKeys }, () => {
+      process.stderr.write(`${explainIdToken(step)}\n`);
+      printRaw(step.idTokenKeys);
+    }),
+  );
 }
 
 /** Needs no service: the input alone determines the output. */
 async function printPublicKeys({ stdin }: { stdin?: true }): Promise<void> {
   const text = stdin
-    ? await presentIdTokenKeys()
-    : checkedIdTokenKeys(process.env.ID_TOKEN_KEYS ?? '', 'ID_TOKEN_KEYS');
+    ? await readSecretText('--stdin', 'the value of ID_TOKEN_KEYS')
+    : (process.env.ID_TOKEN_KEYS ?? '');
+  const problems = idTokenKeyProblemsOf(stdin ? '--stdin' : 'ID_TOKEN_KEYS', text);
+  if (problems.length > 0) throw new InputError(problems);
   printRaw(publicIdTokenKeys(text));
-}
-
-async function presentIdTokenKeys(): Promise<string> {
-  return checkedIdTokenKeys(await readSecretText('--stdin', 'the value of ID_TOKEN_KEYS'), '--stdin');
-}
-
-/** @throws InputError that does not contain the text */
-function checkedIdTokenKeys(text: string, source: string): string {
-  if (text.trim() === '')
-    throw new InputError([`${source}: it is empty: give the private keys of the token app`]);
-  let keys: SigningKeys;
-  try {
-    keys = SigningKeys.parse(text);
-  } catch (error) {
-    throw new InputError([`${source}: this is not a value of ID_TOKEN_KEYS: ${(error as Error).message}`]);
-  }
-  if (!keys.canSign) throw new InputError([`${source}: give the private keys, which the token app has`]);
-  return text;
 }
 
 function explainIdToken({ step, action, alg, keys }: IdTokenKeyStep): string {
@@ -175,22 +179,6 @@ function explainIdToken({ step, action, alg, keys }: IdTokenKeyStep): string {
   );
 }
 
-/** Reads stdin without falling back to TOKEN_KEYS: an empty pipe means that the previous command failed. */
-async function presentKeys(): Promise<string> {
-  const text = (await readSecretLine('--stdin', 'the value of TOKEN_KEYS')).trim();
-  const { KeyRing } = await import('#grants/key-ring.js');
-  try {
-    KeyRing.parse(text);
-  } catch {
-    throw new InputError([
-      text === ''
-        ? '--stdin: stdin is empty: give the current value of TOKEN_KEYS'
-        : '--stdin: this is not a value of TOKEN_KEYS: give different keys of 32 random bytes in base64url, comma-separated',
-    ]);
-  }
-  return text;
-}
-
 function explain({ step, action, keys }: RotationStep): string {
   const named = keys.join(', ');
   const what = {
@@ -206,26 +194,7 @@ function explain({ step, action, keys }: RotationStep): string {
   );
 }
 
-function describe({ processes, keys, idTokenKeys, problems }: Awaited<ReturnType<typeof reportKeys>>) {
-  const namesOf = (some: readonly ServiceStatus[]) =>
-    some.map(({ service, instance }) => `${service} ${instance}`);
-  const useOf = ({ signsIn, verifiesIn, missingIn, record }: ReportedUse) => ({
-    signs_in: namesOf(signsIn),
-    verifies_in: namesOf(verifiesIn),
-    missing_in: namesOf(missingIn),
-    first_seen_at: record?.firstSeenAt.toISOString() ?? null,
-    last_signed_at: record?.lastSignedAt?.toISOString() ?? null,
-    needed_until: record?.neededUntil?.toISOString() ?? null,
-  });
-  return {
-    processes: namesOf(processes),
-    keys: keys.map((key) => ({ id: key.id, ...useOf(key) })),
-    id_token_keys: idTokenKeys.map((key) => ({ id: key.id, alg: key.alg, ...useOf(key) })),
-    problems,
-  };
-}
-
 /** `2026-11-22 19:00Z` */
-function minute(time: Date | null | undefined): string | null {
-  return time ? `${time.toISOString().slice(0, 16).replace('T', ' ')}Z` : null;
+function minute(time: string | null): string | null {
+  return time && `${time.slice(0, 16).replace('T', ' ')}Z`;
 }

@@ -2,10 +2,10 @@ import { actor } from '../command-line/actor.js';
 import { type FileOptions, readGivenFiles } from '../client/given-files.js';
 import { withNone } from '../command-line/input.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
+import { printChange } from '../command-line/change.js';
 import {
   asText,
   type JsonOption,
-  printChange,
   printFields,
   printLine,
   printResult,

@@ -1,7 +1,6 @@
 import { parseScopes } from '#oauth/scope-file.js';
 import type { ScopeCatalogue } from '#oauth/scope.js';
 import { type ConfigurationFile, readConfigurationFile } from '#platform/configuration/configuration-file.js';
-import { ConfigurationError } from '#platform/configuration/load-configuration.js';
 import { scopesFile } from '../settings/read-settings.js';
 
 /**
@@ -18,14 +17,4 @@ export function readScopes(
   return readConfigurationFile('SCOPES_FILE', scopesFile(), (file) =>
     parseScopes(file, { apiUrl, apis, openid: true }),
   );
-}
-
-/** @returns null if this machine has no valid file */
-export function readableScopes(apiUrl = ''): ScopeCatalogue | null {
-  try {
-    return readScopes(apiUrl).value;
-  } catch (error) {
-    if (error instanceof ConfigurationError) return null;
-    throw error;
-  }
 }

@@ -1,4 +1,4 @@
-import { type AuditRetention, DEFAULT_AUDIT_RETENTION } from '#audit/retention.js';
+import { DEFAULT_AUDIT_RETENTION } from '#audit/retention.js';
 import { ID_TOKEN_KEYS_RULE, SigningKeys } from '#oauth/openid/signing-keys.js';
 import {
   AuditUrlVariable,
@@ -15,26 +15,6 @@ import {
 export class DatabaseSettings {
   @DatabaseUrlVariable() DATABASE_URL: string;
   @SchemaVariable() DATABASE_SCHEMA = DEFAULT_SCHEMA;
-}
-
-export interface TrailSettings {
-  readonly NATS_URL: string;
-  /** With the NATS user of the audit trail; empty means NATS_URL. */
-  readonly AUDIT_NATS_URL: string;
-}
-
-export interface RetentionSettings {
-  readonly AUDIT_RETENTION_DAYS: number;
-  readonly AUDIT_MAX_MEGABYTES: number;
-  readonly AUDIT_REPLICAS: number;
-}
-
-export function retentionOf(settings: RetentionSettings): AuditRetention {
-  return {
-    days: settings.AUDIT_RETENTION_DAYS,
-    megabytes: settings.AUDIT_MAX_MEGABYTES,
-    replicas: settings.AUDIT_REPLICAS,
-  };
 }
 
 /** Settings of `migrate`, which only migrates the database if NATS is not configured. */

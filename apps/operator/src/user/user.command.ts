@@ -3,10 +3,10 @@ import { actor } from '../command-line/actor.js';
 import { confirmed } from '../command-line/dialog.js';
 import { InputError, withNone } from '../command-line/input.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
+import { printChange } from '../command-line/change.js';
 import {
   asText,
   type JsonOption,
-  printChange,
   printFields,
   printLine,
   printResult,

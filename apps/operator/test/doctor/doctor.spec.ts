@@ -19,7 +19,7 @@ import { type Fixture, openFixture, REDIRECT_URI, type TestClient } from '#test/
 import { isolate, type Isolated } from '#test/support/isolate.js';
 import { findTool } from '#test/support/tool.js';
 import { until } from '#test/support/until.js';
-import { AREAS } from '../../src/doctor/finding.js';
+import { AREAS } from '#administration/doctor/finding.js';
 import { CommandHost, expectRefused, type Outcome, runOperator } from '../support/run-operator.js';
 
 let host: CommandHost;

@@ -13,7 +13,7 @@ import { appSettings } from '#test/support/app-settings.js';
 import { isolate, type Isolated } from '#test/support/isolate.js';
 import { ID_TOKEN_KEYS, PUBLIC_ID_TOKEN_KEYS, SIGNING_KEYS } from '#test/support/id-token-keys.js';
 import { until } from '#test/support/until.js';
-import { runningServices } from '../../src/connections/status.connection.js';
+import { askServices } from '#administration/running-services/status.js';
 import { CommandHost, jsonOf } from '../support/run-operator.js';
 
 const [SIGNING, VERIFYING, OTHER] = Array.from({ length: 3 }, () =>
@@ -56,7 +56,7 @@ afterAll(async () => {
 async function answers(): Promise<ServiceStatus[]> {
   let all: ServiceStatus[] = [];
   await until('every process answers', 60_000, async () => {
-    all = await runningServices(services.natsUrl);
+    all = [...(await askServices(services.natsUrl)).statuses];
     return all.length === apps.length;
   });
   return all;

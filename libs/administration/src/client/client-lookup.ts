@@ -1,4 +1,5 @@
 import type { ClientStore } from '#database/client/client.store.js';
+import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
 import { AdministrationError, refusal } from '../administration.error.js';
 import { quoted } from '../text.js';
 
@@ -12,6 +13,26 @@ export async function identifyClient(clients: ClientStore, idOrName: string): Pr
     { id: 'client_ambiguous', message },
     ...ids.map((id) => ({ id: 'client_ambiguous', message: id })),
   ]);
+}
+
+const GENERATED_ID = /^sc_[a-z2-7]{24}$/;
+
+/**
+ * Returns the client id for a search in the audit trail, which outlives clients and is readable without PostgreSQL. A generated id is
+ * never a name: otherwise an application with this name would hide the events of a deleted one.
+ */
+export async function clientIdInTrail(
+  clients: ClientStore,
+  idOrName: string,
+): Promise<{ readonly clientId: string; readonly warnings: readonly string[] }> {
+  if (GENERATED_ID.test(idOrName)) return { clientId: idOrName, warnings: [] };
+  try {
+    return { clientId: await identifyClient(clients, idOrName), warnings: [] };
+  } catch (error) {
+    if (!(error instanceof DependencyUnavailableError)) throw error;
+    const warning = 'PostgreSQL (DATABASE_URL) does not answer: ‹client› must be a client_id';
+    return { clientId: idOrName, warnings: [warning] };
+  }
 }
 
 export function unknownClient(clientId: string): AdministrationError {

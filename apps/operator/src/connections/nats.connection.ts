@@ -1,1 +1,0 @@
-export { withNats } from '#administration/running-services/nats.js';

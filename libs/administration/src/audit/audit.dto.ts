@@ -1,0 +1,52 @@
+import { AUDIT_TYPES } from '#audit/event.js';
+import { typesNamed } from '#audit/filter.js';
+import { Rule, Text, Texts, WholeNumber } from '../input.js';
+import { quoted } from '../text.js';
+import { MOMENT, parseTime } from './moment.js';
+
+const MAX_LIMIT = 10_000;
+
+/** An event must match every given field. */
+export class AuditFilterDto {
+  /** Like `token.issued`, or `token` for all of them. */
+  @Texts()
+  @Rule('type_unknown', ({ types }: AuditFilterDto) =>
+    types
+      .filter((name) => typesNamed(name).length === 0)
+      .map((name) => `‹types› ${quoted(name)} is unknown: the types are ${AUDIT_TYPES.join(', ')}`),
+  )
+  types: string[] = [];
+
+  /** client_id, or the name if no other client has it. */
+  @Text()
+  client?: string;
+
+  /** Email address, user name or external_id; `id:` and the id also for a deleted user. */
+  @Text()
+  user?: string;
+
+  @Text()
+  grant?: string;
+
+  @Text()
+  reference?: string;
+
+  /** Inclusive. */
+  @Text()
+  @Rule('time_invalid', ({ since }: AuditFilterDto) => timeProblems('‹since›', since))
+  since?: string;
+
+  /** Exclusive. */
+  @Text()
+  @Rule('time_invalid', ({ until }: AuditFilterDto) => timeProblems('‹until›', until))
+  until?: string;
+}
+
+export class AuditSearchDto extends AuditFilterDto {
+  @WholeNumber(1, MAX_LIMIT, `a whole number from 1 to ${MAX_LIMIT}: audit export has no limit`)
+  limit = 100;
+}
+
+function timeProblems(name: string, text: string | undefined): string[] {
+  return text === undefined || parseTime(text) ? [] : [`${name} must be ${MOMENT}`];
+}

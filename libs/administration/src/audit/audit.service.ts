@@ -1,0 +1,106 @@
+import { Injectable } from '@nestjs/common';
+import type { AuditEvent } from '#audit/event.js';
+import { type AuditFilter, typesNamed } from '#audit/filter.js';
+import { ClientStore } from '#database/client/client.store.js';
+import { UserAccountStore } from '#database/user/user-account.store.js';
+import { clientIdInTrail } from '../client/client-lookup.js';
+import { validated } from '../input.js';
+import { findUser } from '../user/user-lookup.js';
+import { AuditTrail } from './audit-trail.js';
+import { AuditFilterDto, AuditSearchDto } from './audit.dto.js';
+import { parseTime } from './moment.js';
+
+export interface FoundEvents {
+  /** Oldest first. */
+  readonly events: readonly AuditEvent[];
+  /** There are older ones. */
+  readonly more: boolean;
+  readonly warnings: readonly string[];
+}
+
+export interface SelectedEvents {
+  readonly warnings: readonly string[];
+  /** Calls back with events as they happen, and first with earlier ones since `since`, until the signal. */
+  follow(signal: AbortSignal, callback: (event: AuditEvent) => void): Promise<void>;
+  /** Calls back with every event, oldest first, and waits for each call. */
+  read(
+    callback: (event: AuditEvent) => void | Promise<void>,
+    progress?: (read: number, total: number) => void,
+  ): Promise<void>;
+}
+
+/** Reads the audit trail. Without PostgreSQL, users and clients must be given by their ids. */
+@Injectable()
+export class AuditService {
+  constructor(
+    private readonly trail: AuditTrail,
+    private readonly clients: ClientStore,
+    private readonly accounts: UserAccountStore,
+  ) {}
+
+  /** Returns the newest matching events. @param input see `AuditSearchDto` */
+  async search(input: object = {}): Promise<FoundEvents> {
+    const { limit, ...options } = validated(AuditSearchDto, input);
+    const { filter, warnings } = await this.filterOf(options);
+    return this.trail.read(async (reader) => {
+      let events: AuditEvent[] = [];
+      let more = false;
+      for await (const event of reader.read(filter)) {
+        events.push(event);
+        if (events.length < 2 * limit) continue;
+        events = newest(events, limit);
+        more = true;
+      }
+      const { length } = events;
+      return { events: newest(events, limit), more: more || length > limit, warnings };
+    });
+  }
+
+  /** Selects events, to read them one by one. @param input see `AuditFilterDto` */
+  async select(input: object): Promise<SelectedEvents> {
+    const { filter, warnings } = await this.filterOf(validated(AuditFilterDto, input));
+    return {
+      warnings,
+      follow: (signal, callback) => this.trail.read((reader) => reader.follow(filter, signal, callback)),
+      read: (callback, progress) =>
+        this.trail.read(async (reader) => {
+          for await (const event of reader.read(filter, progress)) await callback(event);
+        }),
+    };
+  }
+
+  private async filterOf({
+    types,
+    client,
+    user,
+    grant,
+    reference,
+    since,
+    until,
+  }: AuditFilterDto): Promise<{ readonly filter: AuditFilter; readonly warnings: readonly string[] }> {
+    const found = client === undefined ? null : await clientIdInTrail(this.clients, client);
+    const filter = {
+      ...(types.length > 0 && { types: types.flatMap(typesNamed) }),
+      clientId: found?.clientId,
+      userId: user === undefined ? undefined : await this.userIdOf(user),
+      grantId: grant,
+      reference,
+      since: since === undefined ? undefined : (parseTime(since) ?? undefined),
+      until: until === undefined ? undefined : (parseTime(until) ?? undefined),
+    };
+    return { filter, warnings: found?.warnings ?? [] };
+  }
+
+  /** Accepts any id, because the audit trail outlives users. */
+  private async userIdOf(login: string): Promise<number> {
+    const [, id] = /^id:(\d+)$/.exec(login) ?? [];
+    if (id !== undefined) return Number(id);
+    const hint = '; for events of a deleted user, give the id, like ‹user› id:42';
+    return (await findUser(this.accounts, login, hint)).id;
+  }
+}
+
+/** Sorts by time: processes store their events with different delays. */
+function newest(events: readonly AuditEvent[], count: number): AuditEvent[] {
+  return events.toSorted((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0)).slice(-count);
+}

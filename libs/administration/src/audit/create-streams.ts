@@ -1,0 +1,19 @@
+import { ensureAuditStreams } from '#audit/streams.js';
+import { type RetentionSettings, retentionOf } from '../administration.options.js';
+import { withNats } from '../running-services/nats.js';
+import { trailServer, type TrailSettings } from './trail-server.js';
+
+/** Creates or updates the streams of the audit trail. @throws Error that says what is missing in NATS */
+export async function createStreams(settings: TrailSettings & RetentionSettings): Promise<void> {
+  const { url, variable } = trailServer(settings);
+  try {
+    await withNats(url, (nats) => ensureAuditStreams(nats, retentionOf(settings)));
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(
+      `NATS (${variable}) did not create or update the streams of the audit trail: ${reason}; ` +
+        'it needs JetStream, and the administrator of the trail: docs/audit.md',
+      { cause },
+    );
+  }
+}

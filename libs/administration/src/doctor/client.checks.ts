@@ -1,0 +1,315 @@
+import { quoted } from '../text.js';
+import { isLoopback, registrationProblem } from '#oauth/redirect-uri.js';
+import { type ClientKeys, type ClientType, hasKeys } from '#oauth/client.js';
+import { OPENID } from '#oauth/openid/openid-scopes.js';
+import type { SigningAlgorithm } from '#oauth/openid/signing-keys.js';
+import { algorithmOf } from '../client/openid-registration.js';
+import { check, type Checks, type Finding, step } from './finding.js';
+
+export const CLIENT_CHECKS = {
+  'redirect-uri-unencrypted': check(
+    'error',
+    'redirect URIs are https, or http on a loopback address',
+    'RFC 9700 2.6',
+    'RFC 6749 3.1.2.1',
+    'ASVS 5.0 12.2.1',
+  ),
+  'redirect-uri-invalid': check(
+    'error',
+    'redirect URIs are complete addresses without wildcard, fragment or user name',
+    'RFC 9700 2.1',
+    'RFC 6749 3.1.2',
+    'ASVS 5.0 10.4.1',
+  ),
+  'redirect-uri-unresolvable': check(
+    'warning',
+    'the hosts of redirect URIs exist: anyone who registers a free name receives the codes',
+    'RFC 9700 4.1',
+    'ASVS 5.0 10.4.1',
+  ),
+  'redirect-uri-loopback': check(
+    'warning',
+    'confidential clients have no loopback redirect URIs in production',
+    'RFC 9700 2.6',
+  ),
+  'redirect-uri-localhost': check(
+    'info',
+    'native applications use 127.0.0.1 or [::1], not localhost',
+    'RFC 8252 8.3',
+  ),
+  'client-without-secret': check(
+    'error',
+    'confidential clients can authenticate',
+    'RFC 6749 3.2.1',
+    'ASVS 5.0 10.4.10',
+  ),
+  'secret-never-used': check('warning', 'secrets are used within 30 days', 'ASVS 5.0 13.3.4'),
+  'secret-old': check('warning', 'secrets are replaced once a year', 'ASVS 5.0 13.3.4'),
+  'secret-rotation-open': check(
+    'warning',
+    'the old secret is revoked within 30 days of a rotation',
+    'ASVS 5.0 13.3.4',
+  ),
+  'client-scope-unknown': check(
+    'warning',
+    'clients are registered for scopes that exist',
+    'RFC 9700 2.3',
+    'ASVS 5.0 10.4.11',
+  ),
+  'openid-without-keys': check('warning', 'clients with the scope openid get ID tokens'),
+  'id-token-alg-without-key': check(
+    'error',
+    'every token app has a key for the ID tokens of each client',
+    'OpenID Connect Core 10.1',
+  ),
+  'client-without-pkce': check(
+    'warning',
+    'applications use PKCE',
+    'RFC 9700 2.1.1',
+    'ASVS 5.0 10.2.1',
+    'ASVS 5.0 10.4.6',
+  ),
+  'client-public': check(
+    'info',
+    'clients that can keep a secret are confidential; a public client relies on PKCE alone',
+    'RFC 9700 2.5',
+    'ASVS 5.0 10.4.5',
+  ),
+} satisfies Checks;
+
+export interface ExaminedClient extends ClientKeys {
+  readonly clientId: string;
+  readonly name: string;
+  readonly type: ClientType;
+  readonly redirectUris: readonly string[];
+  readonly scopes: readonly string[];
+  readonly idTokenAlg: SigningAlgorithm | null;
+  readonly secrets: readonly ExaminedSecret[];
+}
+
+interface ExaminedSecret {
+  readonly id: string;
+  readonly createdAt: Date;
+  /** YYYY-MM-DD; null if it was never used. */
+  readonly lastUsedOn: string | null;
+}
+
+export interface ClientContext {
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** Null if SCOPES_FILE cannot be read. */
+  readonly scopes: readonly string[] | null;
+  readonly unresolvable: ReadonlySet<string>;
+  /** Algorithms that every token app can sign with; null if no token app reports its keys. */
+  readonly idTokenAlgs: readonly string[] | null;
+  /** Number of codes that each client redeemed without PKCE in the last week. */
+  readonly withoutPkce: ReadonlyMap<string, number>;
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const UNUSED_DAYS = 30;
+const OLD_DAYS = 365;
+
+export function examineClient(client: ExaminedClient, around: ClientContext): Finding[] {
+  return [
+    ...client.redirectUris.flatMap((uri) => redirectUri(client, uri, around.unresolvable)),
+    ...secrets(client, around.now),
+    ...scopes(client, around.scopes),
+    ...idTokens(client, around.idTokenAlgs),
+    ...pkce(client, around.withoutPkce),
+    ...publicClient(client),
+  ];
+}
+
+/** Returns the names that must exist in DNS: no IP addresses, no loopback hosts. */
+export function hostsToResolve(clients: readonly Pick<ExaminedClient, 'redirectUris'>[]): string[] {
+  const hosts = clients
+    .flatMap(({ redirectUris }) => redirectUris)
+    .map((uri) => (URL.canParse(uri) ? new URL(uri) : null))
+    .filter((url) => url !== null && /^https?:$/.test(url.protocol))
+    .map((url) => url?.hostname ?? '')
+    .filter((host) => !isLoopback(host) && !host.startsWith('[') && !/^[\d.]+$/.test(host));
+  return [...new Set(hosts)].sort();
+}
+
+function redirectUri(client: ExaminedClient, uri: string, unresolvable: ReadonlySet<string>): Finding[] {
+  const subject = subjectOf(client);
+  // A client must keep at least one.
+  const removed = (text: string) =>
+    client.redirectUris.length === 1
+      ? `${text}: ‹removeRedirectUris› needs ‹addRedirectUris› with another one`
+      : step(text, 'client', 'update', client.clientId, '--remove-redirect-uri', uri);
+  const replaced = removed('register the right address, and remove this one');
+  const url = URL.canParse(uri) ? new URL(uri) : null;
+  const host = url?.hostname ?? '';
+  if (url?.protocol === 'http:' && !isLoopback(host))
+    return [
+      {
+        check: 'redirect-uri-unencrypted',
+        subject,
+        problem: `${quoted(uri)} is http: codes cross the network unencrypted`,
+        remedy: replaced,
+      },
+    ];
+  const problem = registrationProblem(uri, client.type);
+  if (problem !== null)
+    return [
+      { check: 'redirect-uri-invalid', subject, problem: `${quoted(uri)} ${problem}`, remedy: replaced },
+    ];
+  if (unresolvable.has(host))
+    return [
+      {
+        check: 'redirect-uri-unresolvable',
+        subject,
+        problem: `${quoted(uri)}: the host ${host} does not exist in DNS`,
+        remedy: removed("ask the application's owner; if the address is no longer used"),
+      },
+    ];
+  if (url?.protocol !== 'http:') return [];
+  if (client.type === 'confidential')
+    return [
+      {
+        check: 'redirect-uri-loopback',
+        subject,
+        problem: `${quoted(uri)} points to the user’s own machine: it is for development`,
+        remedy: removed('register a second application for development, and remove it here'),
+      },
+    ];
+  if (host !== 'localhost') return [];
+  return [
+    {
+      check: 'redirect-uri-localhost',
+      subject,
+      problem: `${quoted(uri)}: each machine resolves localhost itself`,
+      remedy: 'ask the developer to use 127.0.0.1, and register that',
+    },
+  ];
+}
+
+function secrets(client: ExaminedClient, now: number): Finding[] {
+  if (client.type === 'public' || hasKeys(client)) return [];
+  const subject = subjectOf(client);
+  const { clientId } = client;
+  const rotate = ['client', 'secret', 'rotate', clientId];
+  const remove = ['client', 'delete', clientId];
+  const live = [...client.secrets].sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime());
+  if (live.length === 0)
+    return [
+      {
+        check: 'client-without-secret',
+        subject,
+        problem: 'it has no live secret, and cannot get tokens',
+        remedy: [...step('if it is still in use', ...rotate), ...step('otherwise', ...remove)],
+      },
+    ];
+  const findings: Finding[] = [];
+  const newest = live.at(-1);
+  for (const secret of live) {
+    const age = Math.floor((now - secret.createdAt.getTime()) / DAY_MS);
+    const revoke = ['client', 'secret', 'revoke', clientId, secret.id];
+    // At most one finding per secret, because the remedy is the same.
+    if (secret !== newest && newest && now - newest.createdAt.getTime() > UNUSED_DAYS * DAY_MS)
+      findings.push({
+        check: 'secret-rotation-open',
+        subject,
+        problem: `secret ${secret.id} is live ${Math.floor((now - newest.createdAt.getTime()) / DAY_MS)} days after its successor was created (${usage(secret)})`,
+        remedy: step('when the application uses the new one', ...revoke),
+      });
+    else if (secret.lastUsedOn === null && age > UNUSED_DAYS)
+      findings.push({
+        check: 'secret-never-used',
+        subject,
+        problem: `secret ${secret.id} is ${age} days old, and was never used`,
+        remedy: [
+          ...step('find out where it is; if it is not needed', ...revoke),
+          ...step('if the application is not needed', ...remove),
+        ],
+      });
+    else if (age > OLD_DAYS)
+      findings.push({
+        check: 'secret-old',
+        subject,
+        problem: `secret ${secret.id} is ${age} days old (${usage(secret)})`,
+        remedy: step('create a new one, hand it over, then revoke the old one', ...rotate),
+      });
+  }
+  return findings;
+}
+
+function usage({ lastUsedOn }: ExaminedSecret): string {
+  return lastUsedOn ? `last used ${lastUsedOn}` : 'never used';
+}
+
+function scopes(client: ExaminedClient, known: readonly string[] | null): Finding[] {
+  const unknown = known === null ? [] : client.scopes.filter((scope) => !known.includes(scope));
+  if (unknown.length === 0) return [];
+  const remedy =
+    unknown.length === client.scopes.length
+      ? 'remove them: ‹removeScopes› needs ‹addScopes› with one that is declared'
+      : step('remove them', 'client', 'update', client.clientId, '--remove-scope', unknown.join(' '));
+  return [
+    {
+      check: 'client-scope-unknown',
+      subject: subjectOf(client),
+      problem: `it is registered for ${unknown.map(quoted).join(', ')}, which SCOPES_FILE does not declare`,
+      remedy,
+    },
+  ];
+}
+
+function idTokens(client: ExaminedClient, algs: readonly string[] | null): Finding[] {
+  const alg = algorithmOf(client);
+  if (algs === null || !client.scopes.includes(OPENID) || algs.includes(alg)) return [];
+  const subject = subjectOf(client);
+  if (algs.length === 0)
+    return [
+      {
+        check: 'openid-without-keys',
+        subject,
+        problem: 'it is registered for openid, and no token app has ID_TOKEN_KEYS: it gets no ID token',
+        remedy: step(
+          'set ID_TOKEN_KEYS (docs/configuration.md), or',
+          ...['client', 'update', client.clientId, '--remove-scope', OPENID],
+        ),
+      },
+    ];
+  return [
+    {
+      check: 'id-token-alg-without-key',
+      subject,
+      problem: `its ID tokens are to be signed with ${alg}, and the token apps have keys for ${algs.join(', ')}: its code exchanges fail`,
+      remedy: step(
+        `add a key for ${alg} to ID_TOKEN_KEYS, or`,
+        ...['client', 'update', client.clientId, '--id-token-alg', algs[0] ?? ''],
+      ),
+    },
+  ];
+}
+
+function pkce(client: ExaminedClient, withoutPkce: ReadonlyMap<string, number>): Finding[] {
+  const count = withoutPkce.get(client.clientId);
+  if (count === undefined) return [];
+  return [
+    {
+      check: 'client-without-pkce',
+      subject: subjectOf(client),
+      problem: `it redeemed ${count === 1 ? 'a code' : `${count} codes`} without PKCE in the last week`,
+      remedy: 'ask the developer to send code_challenge (S256) and code_verifier: docs/integrate.md',
+    },
+  ];
+}
+
+function publicClient(client: ExaminedClient): Finding[] {
+  if (client.type === 'confidential') return [];
+  return [
+    {
+      check: 'client-public',
+      subject: subjectOf(client),
+      problem: 'it is a public client: anyone can send requests in its name',
+      remedy:
+        'nothing, if it runs on its users’ devices; a server-side application is registered without --public',
+    },
+  ];
+}
+
+const subjectOf = ({ clientId, name }: ExaminedClient): string => `${clientId} ${quoted(name)}`;

@@ -1,0 +1,70 @@
+import type { Next } from '../administration.error.js';
+
+/** `error`: users, tokens or the service are at risk, or something does not work. `warning`: fix it soon. `info`: good to know. */
+export const SEVERITIES = ['error', 'warning', 'info'] as const;
+export type Severity = (typeof SEVERITIES)[number];
+
+export interface Check {
+  readonly severity: Severity;
+  /** Describes the healthy state. */
+  readonly holds: string;
+  /** Sections, like `RFC 9700 2.1.1`; empty for an operational rule. */
+  readonly standards: readonly string[];
+}
+
+/** By id. Ids are stable, because scripts and documents use them. */
+export type Checks = Readonly<Record<string, Check>>;
+
+export interface Finding {
+  readonly check: string;
+  /** Address, client or process. */
+  readonly subject: string;
+  readonly problem: string;
+  /** Text, or operations of the command line, each introduced by a text. */
+  readonly remedy: string | readonly Next[];
+}
+
+/** Remedy by one operation. */
+export function step(text: string, ...command: readonly string[]): readonly [Next] {
+  return [{ text, command }];
+}
+
+/** A check that could not run, or has nothing to check. */
+export interface NotChecked {
+  readonly check: string;
+  readonly reason: string;
+}
+
+export const AREAS = [
+  'addresses',
+  'certificates',
+  'processes',
+  'keys',
+  'postgresql',
+  'redis',
+  'nats',
+  'audit',
+  'logouts',
+  'clients',
+] as const;
+
+export type AreaName = (typeof AREAS)[number];
+
+export interface Area {
+  readonly name: AreaName;
+  readonly checks: Checks;
+  /** Returns findings and skipped checks; all other checks pass. */
+  examine(): Promise<readonly (Finding | NotChecked)[]>;
+}
+
+export function noneChecked(checks: Checks, reason: string): NotChecked[] {
+  return Object.keys(checks).map((check) => ({ check, reason }));
+}
+
+export function isFinding(result: Finding | NotChecked): result is Finding {
+  return 'problem' in result;
+}
+
+export function check(severity: Severity, holds: string, ...standards: string[]): Check {
+  return { severity, holds, standards };
+}

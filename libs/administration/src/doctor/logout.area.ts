@@ -1,0 +1,56 @@
+import type { AuditEvent } from '#audit/event.js';
+import type { ServiceStatus } from '#platform/status/status-report.js';
+import type { ClientStore } from '#database/client/client.store.js';
+import type { AuditTrail } from '../audit/audit-trail.js';
+import type { Area } from './finding.js';
+import { type ClientLogouts, examineLogouts, hasLogouts, LOGOUT_CHECKS } from './logout.checks.js';
+
+const DAY_MS = 24 * 60 * 60_000;
+
+export function logoutArea(
+  trail: AuditTrail,
+  clients: ClientStore,
+  ask: () => Promise<readonly ServiceStatus[]>,
+): Area {
+  return {
+    name: 'logouts',
+    checks: LOGOUT_CHECKS,
+    examine: async () => {
+      const statuses = await ask();
+      const failures = statuses.some(hasLogouts) ? await failuresOfClients(trail, clients) : [];
+      return examineLogouts(statuses, failures, Date.now());
+    },
+  };
+}
+
+/** Excludes clients that get no logout tokens any longer. */
+async function failuresOfClients(trail: AuditTrail, store: ClientStore): Promise<ClientLogouts[]> {
+  const byClient = await trail.read(async (reader) => {
+    const since = new Date(Date.now() - DAY_MS);
+    const found = new Map<string, Omit<ClientLogouts, 'name'>>();
+    for await (const event of reader.read({ types: ['logout_token.failed'], since })) add(found, event);
+    return found;
+  });
+  if (byClient.size === 0) return [];
+  const clients = await store.list();
+  return clients
+    .filter(({ disabledAt, backchannelLogoutUri: uri }) => disabledAt === null && uri !== null)
+    .flatMap(({ clientId, name }) => {
+      const failures = byClient.get(clientId);
+      return failures ? [{ ...failures, name }] : [];
+    });
+}
+
+function add(
+  found: Map<string, Omit<ClientLogouts, 'name'>>,
+  { client_id: clientId = '', time, detail }: AuditEvent,
+): void {
+  const { refused = 0, dropped = 0 } = found.get(clientId) ?? {};
+  const outcome = detail?.['outcome'];
+  found.set(clientId, {
+    clientId,
+    refused: refused + (outcome === 'refused' ? 1 : 0),
+    dropped: dropped + (outcome === 'dropped' ? 1 : 0),
+    last: { time, failure: String(detail?.['failure']) },
+  });
+}

@@ -1,0 +1,278 @@
+import { Injectable } from '@nestjs/common';
+import { AUDIT_KINDS, AUDIT_TYPES, type AuditEvent, type AuditType } from '#audit/event.js';
+import type { AuditReader, AuditStreamState } from '#audit/reader.js';
+import { ClientStore } from '#database/client/client.store.js';
+import { GrantAdministrationStore } from '#database/grant/grant-administration.store.js';
+import { AdministrationError } from '../administration.error.js';
+import { AdministrationOptions, readableScopes } from '../administration.options.js';
+import { AuditTrail } from '../audit/audit-trail.js';
+import { MOMENT, parseTime } from '../audit/moment.js';
+import { clientIdInTrail, unknownClient } from '../client/client-lookup.js';
+import { Rule, Text, validated } from '../input.js';
+import { quoted } from '../text.js';
+import { clientIdOf, type Explanation, explanationOf, isRefusal } from './explanation.js';
+import { type GrantOwner, GrantOwners } from './grant-owners.js';
+import { isSimilar, referenceIn } from './reference.js';
+import { type RefusalSummary, SummaryBuilder } from './refusal-summary.js';
+
+/** Time before and after a request in which events of the same client are shown, in milliseconds. */
+const AROUND_MS = 5 * 60_000;
+/** The nearest of those events. */
+const MAX_AROUND = 40;
+/** All processes record their events of a request within this time. */
+const ONE_REQUEST_MS = 60_000;
+const MAX_SIMILAR = 5;
+const BATCH = 500;
+/** Age of the refusals that are searched first, in milliseconds. */
+const RECENT_MS = 24 * 60 * 60_000;
+
+/** Types of almost all events whose reference is reported. They are few, so that they are searched first. */
+const REFUSALS: readonly AuditType[] = [
+  ...AUDIT_KINDS.refusals.types,
+  'token.reuse_detected',
+  'grant.revoked',
+  'consent.denied',
+];
+
+/** Each of these events is a use of a code or refresh token. */
+const USES: readonly AuditType[] = [
+  'token.issued',
+  'token.refreshed',
+  'token.retried',
+  'token.reuse_detected',
+];
+const MAX_USES = 20;
+
+export type Progress = (read: number, total: number) => void;
+
+export interface ExplainedRequest {
+  readonly explanation: Explanation;
+  /** Other events of the client, five minutes before and after. */
+  readonly around: readonly AuditEvent[];
+  /** Latest uses of the grant, if a code or token was reused; otherwise empty. */
+  readonly uses: readonly AuditEvent[];
+}
+
+type Found = ExplainedRequest | { readonly explanation: null; readonly similar: readonly string[] };
+
+export interface ClientSummary extends RefusalSummary {
+  readonly client_id: string;
+  /** ISO 8601. */
+  readonly since: string;
+}
+
+type WithWarnings<Result> = Result & { readonly warnings: readonly string[] };
+
+class SummaryDto {
+  /** client_id, or the name if no other client has it. */
+  @Text()
+  @Rule('client_missing', ({ client }: SummaryDto) => (client === undefined ? ['‹client› is missing'] : []))
+  client: string;
+
+  @Text()
+  @Rule('time_invalid', ({ since }: SummaryDto) =>
+    parseTime(since) ? [] : [`‹since› ${quoted(since)} is not a time: give ${MOMENT}`],
+  )
+  since = '1h';
+}
+
+/** Explains refused requests, by the audit trail. Works without PostgreSQL, with less information. */
+@Injectable()
+export class ExplainService {
+  constructor(
+    private readonly clients: ClientStore,
+    private readonly grants: GrantAdministrationStore,
+    private readonly trail: AuditTrail,
+    private readonly options: AdministrationOptions,
+  ) {}
+
+  /**
+   * Explains a request.
+   *
+   * @param text contains the `error_reference`, also in quotes or with the name of its field
+   * @throws AdministrationError if the audit trail does not have the request
+   */
+  async explain(text: string, progress: Progress = () => undefined): Promise<WithWarnings<ExplainedRequest>> {
+    const reference = referenceIn(text);
+    return this.trail.read(async (reader) => {
+      const owners = new GrantOwners(this.clients, this.grants);
+      const scopes = readableScopes(this.options)?.names ?? null;
+      const found = await explainReference(reader, owners, reference, scopes, progress);
+      if (found.explanation === null)
+        throw unknownReference(reference, found.similar, await reader.streams());
+      return { ...found, warnings: owners.warnings };
+    });
+  }
+
+  /** Groups the refused requests of a client by cause. @param input see `SummaryDto` */
+  async summarize(input: object, progress: Progress = () => undefined): Promise<WithWarnings<ClientSummary>> {
+    const { client, since: text } = validated(SummaryDto, input);
+    const since = parseTime(text) ?? new Date();
+    const { clientId, warnings } = await clientIdInTrail(this.clients, client);
+    return this.trail.read(async (reader) => {
+      const owners = new GrantOwners(this.clients, this.grants);
+      const summary = await summarize(reader, owners, { clientId, since }, progress);
+      const { refused, logouts, succeeded } = summary;
+      if (refused + logouts + succeeded === 0 && (await owners.client(clientId)) === null)
+        throw unknownClient(clientId);
+      return {
+        client_id: clientId,
+        since: since.toISOString(),
+        ...summary,
+        warnings: [...warnings, ...owners.warnings],
+      };
+    });
+  }
+}
+
+/** Finds the request of a reference in the audit trail, and the events of the same client around it. */
+async function explainReference(
+  reader: AuditReader,
+  owners: GrantOwners,
+  reference: string,
+  scopes: readonly string[] | null,
+  progress: Progress,
+): Promise<Found> {
+  const similar = new Set<string>();
+  const others = AUDIT_TYPES.filter((type) => !REFUSALS.includes(type));
+  // NATS filters by type and time, not by reference. Most references are reported on the same day.
+  const passes = [
+    { types: REFUSALS, since: new Date(Date.now() - RECENT_MS) },
+    { types: REFUSALS },
+    { types: others },
+  ];
+  for (const pass of passes) {
+    const events = await eventsOf(reader, { reference, ...pass, similar, progress });
+    if (!isNotEmpty(events)) continue;
+    const owner = await ownerOf(events, owners);
+    const clientId = clientIdOf(events, owner);
+    const client = clientId === null ? undefined : await owners.client(clientId);
+    const explanation = explanationOf(reference, events, owner, {
+      client,
+      scopes,
+    });
+    return {
+      explanation,
+      around: await eventsAround(reader, explanation, progress),
+      uses: await usesOf(reader, explanation, progress),
+    };
+  }
+  return { explanation: null, similar: [...similar] };
+}
+
+/** Summarizes all refused requests of a client, including those that APIs refused. */
+async function summarize(
+  reader: AuditReader,
+  owners: GrantOwners,
+  { clientId, since }: { readonly clientId: string; readonly since: Date },
+  progress: Progress,
+): Promise<RefusalSummary> {
+  const summary = new SummaryBuilder();
+  let unassigned: AuditEvent[] = [];
+  const assign = async () => {
+    const grants = [...new Set(unassigned.map(({ grant_id: id = '' }) => id))];
+    const own = grants.length === 0 ? null : await owners.ofClient(clientId, grants);
+    for (const event of unassigned) if (own?.has(event.grant_id ?? '')) summary.add(event);
+    unassigned = [];
+  };
+  for await (const event of reader.read({ since }, progress)) {
+    if (event.client_id === clientId) summary.add(event);
+    else if (event.client_id === undefined && event.grant_id !== undefined && isRefusal(event))
+      unassigned.push(event);
+    if (unassigned.length === BATCH) await assign();
+  }
+  await assign();
+  return summary.build();
+}
+
+/** Looks up the grant of a request if no event names the client. */
+async function ownerOf(events: readonly AuditEvent[], owners: GrantOwners): Promise<GrantOwner | null> {
+  const grantId = events.find(({ grant_id: id }) => id !== undefined)?.grant_id;
+  const isNamed = events.some(({ client_id: id }) => id !== undefined);
+  return isNamed || grantId === undefined ? null : owners.find(grantId);
+}
+
+async function eventsOf(
+  reader: AuditReader,
+  wanted: {
+    readonly reference: string;
+    readonly types: readonly AuditType[];
+    readonly since?: Date;
+    readonly similar: Set<string>;
+    readonly progress: Progress;
+  },
+): Promise<AuditEvent[]> {
+  const { reference, types, since, similar, progress } = wanted;
+  const found: AuditEvent[] = [];
+  // Not filtered by reference: the loop ends soon after the request, and collects similar references.
+  for await (const event of reader.read({ types, since }, progress)) {
+    const [first] = found;
+    if (first && Date.parse(event.time) > Date.parse(first.time) + ONE_REQUEST_MS) break;
+    if (event.reference === undefined) continue;
+    if (event.reference === reference) found.push(event);
+    else if (similar.size < MAX_SIMILAR && isSimilar(event.reference, reference))
+      similar.add(event.reference);
+  }
+  return found;
+}
+
+/** Returns the other events of the client. Without a client id, the filter would match every client. */
+async function eventsAround(
+  reader: AuditReader,
+  { reference, event, clientId }: Explanation,
+  progress: Progress,
+): Promise<AuditEvent[]> {
+  if (clientId === null) return [];
+  const at = Date.parse(event.time);
+  const around: AuditEvent[] = [];
+  for await (const other of reader.read({ since: new Date(at - AROUND_MS) }, progress)) {
+    if (Date.parse(other.time) > at + AROUND_MS) break;
+    if (other.client_id === clientId && other.reference !== reference) around.push(other);
+  }
+  const distance = ({ time }: AuditEvent) => Math.abs(Date.parse(time) - at);
+  return around
+    .toSorted((one, other) => distance(one) - distance(other))
+    .slice(0, MAX_AROUND)
+    .toSorted((one, other) => one.time.localeCompare(other.time));
+}
+
+async function usesOf(
+  reader: AuditReader,
+  { event, grantId }: Explanation,
+  progress: Progress,
+): Promise<AuditEvent[]> {
+  if (event.type !== 'token.reuse_detected' || grantId === null) return [];
+  const uses: AuditEvent[] = [];
+  for await (const use of reader.read({ grantId, types: USES }, progress)) {
+    uses.push(use);
+    if (uses.length > MAX_USES) uses.shift();
+  }
+  return uses;
+}
+
+function isNotEmpty<T>(list: readonly T[]): list is readonly [T, ...T[]] {
+  return list.length > 0;
+}
+
+function unknownReference(
+  reference: string,
+  similar: readonly string[],
+  streams: readonly AuditStreamState[],
+): AdministrationError {
+  const kept = streams
+    .filter(({ first }) => first !== null)
+    .map(({ stream, first }) => `${stream} since ${first?.toISOString()}`);
+  const messages = [
+    `no event has the reference ${quoted(reference)}`,
+    ...(similar.length > 0 ? [`similar references, in case of a typo: ${similar.join(', ')}`] : []),
+    kept.length > 0
+      ? `the request may be older than the audit trail, which has ${kept.join(', ')}`
+      : 'the audit trail is empty: do the services run with this NATS_URL, and does NATS have JetStream?',
+    'it may be from another installation, or less than a second old: then run this again',
+    'requests that succeed without an event, and those refused under overload, are only in the log of the service',
+  ];
+  return new AdministrationError(
+    'unknown',
+    messages.map((message) => ({ id: 'reference_unknown', message })),
+  );
+}

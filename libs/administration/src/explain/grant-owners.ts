@@ -1,0 +1,50 @@
+import type { ClientWithSecrets } from '#database/client/client.js';
+import type { ClientStore } from '#database/client/client.store.js';
+import type { GrantAdministrationStore } from '#database/grant/grant-administration.store.js';
+import { isClientId } from '#oauth/client.js';
+import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
+
+export interface GrantOwner {
+  readonly clientId: string;
+  readonly userId: number;
+}
+
+/**
+ * Looks up the owners of grants, and the registrations of clients. The event of a refused API request only names the grant,
+ * because the token app refuses most tokens without reading a store. Without PostgreSQL, finds nothing and warns once.
+ * Identifiers of events are untrusted: those that PostgreSQL would reject, such as text with NUL, are not looked up.
+ */
+export class GrantOwners {
+  readonly warnings: string[] = [];
+
+  constructor(
+    private readonly clients: ClientStore,
+    private readonly grants: GrantAdministrationStore,
+  ) {}
+
+  async find(grantId: string): Promise<GrantOwner | null> {
+    return isClientId(grantId) ? this.ask(() => this.grants.find(grantId), null) : null;
+  }
+
+  ofClient(clientId: string, grantIds: readonly string[]): Promise<ReadonlySet<string>> {
+    return this.ask(() => this.grants.ofClient(clientId, grantIds.filter(isClientId)), new Set<string>());
+  }
+
+  /** Returns the current registration; null if there is none, undefined without PostgreSQL. */
+  async client(clientId: string): Promise<ClientWithSecrets | null | undefined> {
+    return isClientId(clientId) ? this.ask(() => this.clients.find(clientId), undefined) : null;
+  }
+
+  private async ask<T>(question: () => Promise<T>, unknown: T): Promise<T> {
+    if (this.warnings.length > 0) return unknown;
+    try {
+      return await question();
+    } catch (error) {
+      if (!(error instanceof DependencyUnavailableError)) throw error;
+      this.warnings.push(
+        'PostgreSQL (DATABASE_URL) does not answer: registrations, and the applications of API requests, are unknown',
+      );
+      return unknown;
+    }
+  }
+}

@@ -1,0 +1,33 @@
+import { quoted } from '../text.js';
+import { refusal } from '../administration.error.js';
+
+const REFERENCE = /^[\w-]{12}$/;
+/** Format of nginx's $request_id. */
+const NGINX_REQUEST_ID = /^[0-9a-f]{32}$/;
+
+/** Extracts a reference from pasted text: with quotes, spaces, or the name of its field. @throws AdministrationError */
+export function referenceIn(text: string): string {
+  const named = text.replace(/^.*(?:error_reference|reference)\W+/i, '');
+  const [, found = named] = /^["'\s]*([\w-]+)["'\s.,]*$/.exec(named) ?? [];
+  if (REFERENCE.test(found)) return found;
+  if (NGINX_REQUEST_ID.test(found))
+    throw refusal(
+      'invalid',
+      'reference_of_proxy',
+      `${quoted(found)} is a reference of the proxy (nginx): the request did not reach the service, because it was too large, exceeded a rate limit, or no process answered. Search the log of the proxy for it`,
+    );
+  throw refusal(
+    'invalid',
+    'reference_invalid',
+    `${quoted(found)} is not a reference: one has 12 letters, digits, - and _, like dhdpfs_iGBYa`,
+  );
+}
+
+/** True if one may be a misread copy of the other: up to two different characters, or different letter case. */
+export function isSimilar(one: string, other: string): boolean {
+  if (one.length !== other.length) return false;
+  if (one.toLowerCase() === other.toLowerCase()) return true;
+  let different = 0;
+  for (let at = 0; at < one.length; at++) if (one[at] !== other[at] && ++different > 2) return false;
+  return true;
+}

@@ -1,0 +1,110 @@
+import type { AuditEvent } from '#audit/event.js';
+import type { ClientWithSecrets } from '#database/client/client.js';
+import type { GuideEntry, Party } from '#oauth/error-guide/guide-entry.js';
+import { isRegistered, registrationProblem } from '#oauth/redirect-uri.js';
+import { MAX_REDIRECT_URIS } from '../client/client-rules.js';
+import { textsOf } from './comparison.js';
+
+export interface Remedy {
+  readonly party: Party;
+  readonly action: string;
+  /** Operations of the command line, as words: values of an attacker's request may contain shell syntax. */
+  readonly commands: readonly (readonly string[])[];
+}
+
+/** Current registration, which may make a remedy useless. */
+export interface Registration {
+  /** Null for a client that is not registered; undefined if PostgreSQL does not answer. */
+  readonly client: ClientWithSecrets | null | undefined;
+  /** Null if SCOPES_FILE cannot be read. */
+  readonly scopes: readonly string[] | null;
+}
+
+/** Values by placeholder of the guide's commands. */
+type Values = Readonly<Partial<Record<'client_id' | 'grant_id' | 'user' | 'redirect_uri' | 'scope', string>>>;
+
+/** Returns the remedies of an entry of the guide, without those that the registration makes useless. */
+export function remediesOf(
+  { remedies }: Pick<GuideEntry, 'remedies'>,
+  event: AuditEvent,
+  { client, scopes }: Registration,
+  ids: Pick<Values, 'client_id' | 'grant_id' | 'user'>,
+): Remedy[] {
+  return remedies.map(([party, action, ...commands]) => {
+    const changesClient = commands.some((command) => command.includes('{client_id}'));
+    const review = changesClient ? reviewOf(event, client, scopes) : {};
+    if (typeof review === 'string') return { party, action: review, commands: [] };
+    const values = { ...ids, ...review };
+    return { party, action, commands: commands.flatMap((command) => filled(command, values)) };
+  });
+}
+
+/** @returns values for the commands, or a text to show instead */
+function reviewOf(
+  event: AuditEvent,
+  client: ClientWithSecrets | null | undefined,
+  scopes: readonly string[] | null,
+): Values | string {
+  if (client === undefined)
+    return 'The registration of the application is unknown here, so that no change can be suggested.';
+  if (client === null) return 'The application is not registered (any longer), and cannot be changed.';
+  return REVIEWS.get(event.check)?.(client, event.detail ?? {}, scopes) ?? {};
+}
+
+type Review = (
+  client: ClientWithSecrets,
+  detail: NonNullable<AuditEvent['detail']>,
+  scopes: readonly string[] | null,
+) => Values | string;
+
+const REVIEWS: ReadonlyMap<string | undefined, Review> = new Map<string, Review>([
+  ['redirect_uri_unregistered', redirectUri],
+  ['scope_unregistered', (client, { requested }, scopes) => scope(client, textsOf(requested), scopes)],
+  ['scope_insufficient', (client, { expected }, scopes) => scope(client, textsOf(expected), scopes)],
+  [
+    'push_required',
+    ({ requirePar }) => (requirePar ? {} : 'The service requires this of every application: `REQUIRE_PAR`.'),
+  ],
+  [
+    'state_missing',
+    ({ requireState }) => (requireState ? {} : 'It is optional for the application now: repeat the request.'),
+  ],
+  [
+    'code_challenge_invalid',
+    ({ requireState }) => (requireState ? 'The application must send a `state` already.' : {}),
+  ],
+  ['client_disabled', enabled],
+]);
+
+function redirectUri(client: ClientWithSecrets, { redirect_uri: uri }: Readonly<Record<string, unknown>>) {
+  if (typeof uri !== 'string') return 'The request has no redirect_uri that could be registered.';
+  if (isRegistered(uri, client)) return 'It is registered now: repeat the request.';
+  const problem = registrationProblem(uri, client.type);
+  if (problem !== null) return `It cannot be registered: it ${problem}.`;
+  if (client.redirectUris.length >= MAX_REDIRECT_URIS)
+    return `The application has ${MAX_REDIRECT_URIS} redirect URIs, which is the limit: remove one before you add another.`;
+  return { redirect_uri: uri };
+}
+
+function scope(client: ClientWithSecrets, requested: readonly string[], scopes: readonly string[] | null) {
+  const missing = requested.filter((name) => !client.scopes.includes(name));
+  if (missing.length === 0)
+    return 'The application is registered for all of them now. The user has to allow it again.';
+  const known = missing.filter((name) => scopes?.includes(name) ?? true);
+  if (known.length === 0)
+    return `No scope can be added: ${missing.join(' ')} is not declared in \`SCOPES_FILE\`.`;
+  return { scope: known.join(' ') };
+}
+
+function enabled({ disabledAt }: ClientWithSecrets) {
+  return disabledAt === null ? 'It is enabled now: repeat the request.' : {};
+}
+
+/** Fills in the placeholders of a command. @returns an empty list if a value is missing */
+function filled(command: string, values: Values): string[][] {
+  const words = command.split(' ').map((word) => {
+    const [, name] = /^\{(\w+)\}$/.exec(word) ?? [];
+    return name === undefined ? word : values[name as keyof Values];
+  });
+  return words.every((word) => word !== undefined) ? [words] : [];
+}

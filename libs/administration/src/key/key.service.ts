@@ -1,0 +1,190 @@
+import { randomBytes } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { type RecordedKey, TokenKeyStore } from '#database/token-key/token-key.store.js';
+import { KeyRing } from '#grants/key-ring.js';
+import { generateSigningKey } from '#oauth/openid/generate-keys.js';
+import { type SigningAlgorithm, SIGNING_ALGORITHMS, SigningKeys } from '#oauth/openid/signing-keys.js';
+import type { ServiceStatus } from '#platform/status/status-report.js';
+import { AdministrationOptions } from '../administration.options.js';
+import { Announcer } from '../announcer.js';
+import { Flag, Rule, Text, validated } from '../input.js';
+import type { Actor, Change } from '../operation.js';
+import { askServices } from '../running-services/status.js';
+import { idTokenKeyProblems, idTokenKeyReport, type ReportedIdTokenKey } from './id-token-key-report.js';
+import { type IdTokenKeyStep, nextIdTokenStep } from './id-token-rotation.js';
+import { type KeyProblem, keyReport } from './key-report.js';
+import { nextStep, type RotationStep } from './rotation.js';
+
+/** Processes are named by service and instance. Times are ISO 8601; null if unknown. */
+interface KeyUse {
+  readonly id: string;
+  readonly signs_in: readonly string[];
+  readonly verifies_in: readonly string[];
+  readonly missing_in: readonly string[];
+  readonly first_seen_at: string | null;
+  readonly last_signed_at: string | null;
+  readonly needed_until: string | null;
+}
+
+export interface KeyList {
+  readonly processes: readonly string[];
+  readonly keys: readonly KeyUse[];
+  readonly id_token_keys: readonly (KeyUse & { readonly alg: string })[];
+  readonly problems: readonly KeyProblem[];
+}
+
+class TokenKeyRotationDto {
+  /** Current value of TOKEN_KEYS. */
+  @Text()
+  @Rule('token_keys_invalid', ({ tokenKeys }: TokenKeyRotationDto) => tokenKeyProblems(tokenKeys))
+  tokenKeys: string;
+
+  /** Begins a rotation although live tokens still need a key of the last one. */
+  @Flag()
+  begin = false;
+}
+
+class IdTokenKeyRotationDto {
+  /** Current value of ID_TOKEN_KEYS of the token app. */
+  @Text()
+  @Rule('id_token_keys_invalid', ({ idTokenKeys }: IdTokenKeyRotationDto) =>
+    idTokenKeyProblemsOf('‹idTokenKeys›', idTokenKeys),
+  )
+  idTokenKeys: string;
+
+  /** The algorithm in rotation, else RS256, if absent. */
+  @Text()
+  @Rule('algorithm_unknown', ({ alg }: IdTokenKeyRotationDto) =>
+    alg === undefined || SIGNING_ALGORITHMS.includes(alg)
+      ? []
+      : [`‹alg› must be ${SIGNING_ALGORITHMS.join(', ')}`],
+  )
+  alg?: SigningAlgorithm;
+
+  @Flag()
+  begin = false;
+}
+
+/** The keys that sign tokens. Values of the variables are secret, and are stored nowhere. */
+@Injectable()
+export class KeyService {
+  constructor(
+    private readonly tokenKeys: TokenKeyStore,
+    private readonly announcer: Announcer,
+    private readonly options: AdministrationOptions,
+  ) {}
+
+  /** Lists what each key does in every running process, and until when live tokens may need it. */
+  async list(): Promise<{ readonly list: KeyList; readonly warnings: readonly string[] }> {
+    const { statuses, records, idTokenRecords, now, warnings } = await this.read();
+    const { processes, keys, problems } = keyReport(statuses, records, now);
+    const idTokenKeys = idTokenKeyReport(statuses, idTokenRecords, now);
+    const list = {
+      processes: namesOf(processes),
+      keys: keys.map(describe),
+      id_token_keys: idTokenKeys.map(({ alg, ...key }) => {
+        const { id, ...use } = describe(key);
+        return { id, alg, ...use };
+      }),
+      problems: [...problems, ...idTokenKeyProblems(idTokenKeys, now)],
+    };
+    return { list, warnings };
+  }
+
+  /**
+   * Decides on the next step of a rotation of TOKEN_KEYS, and changes nothing by itself.
+   * @param input see `TokenKeyRotationDto`
+   * @throws UnsafeStepError
+   */
+  async nextTokenKeys(actor: Actor, input: object): Promise<Change<RotationStep>> {
+    const { tokenKeys, begin } = validated(TokenKeyRotationDto, input);
+    const known = await this.read();
+    const newKey = () => randomBytes(32).toString('base64url');
+    const step = nextStep({ tokenKeys, begin, ...known, newKey });
+    return this.recorded(actor, step, { action: step.action, keys: step.keys }, known.warnings);
+  }
+
+  /**
+   * Decides on the next step of a rotation of ID_TOKEN_KEYS, and changes nothing by itself.
+   * @param input see `IdTokenKeyRotationDto`
+   * @throws UnsafeStepError
+   */
+  async nextIdTokenKeys(actor: Actor, input: object): Promise<Change<IdTokenKeyStep>> {
+    const { idTokenKeys, alg, begin } = validated(IdTokenKeyRotationDto, input);
+    const { idTokenRecords: records, ...known } = await this.read();
+    const step = await nextIdTokenStep({
+      ...known,
+      records,
+      idTokenKeys,
+      alg,
+      begin,
+      newKey: generateSigningKey,
+    });
+    const detail = { action: step.action, alg: step.alg, keys: step.keys };
+    return this.recorded(actor, step, detail, known.warnings);
+  }
+
+  private recorded<Step>(
+    actor: Actor,
+    result: Step,
+    detail: object,
+    warnings: readonly string[],
+  ): Change<Step> {
+    const record = { type: 'operator.command', detail: { command: 'keys next', ...detail } } as const;
+    return {
+      result,
+      announced: this.announcer.recorded(actor, record).then((others) => [...warnings, ...others]),
+    };
+  }
+
+  private async read() {
+    const [{ statuses, warnings }, records, idTokenRecords, now] = await Promise.all([
+      askServices(this.options.settings.NATS_URL),
+      this.tokenKeys.list(),
+      this.tokenKeys.listIdTokenKeys(),
+      this.tokenKeys.now(),
+    ]);
+    return { statuses, warnings, records, idTokenRecords, now };
+  }
+}
+
+/** @param name of the value, for messages, which never contain the value */
+export function idTokenKeyProblemsOf(name: string, text: string): string[] {
+  if (text === undefined || text.trim() === '')
+    return [`${name}: it is empty: give the private keys of the token app`];
+  try {
+    return SigningKeys.parse(text).canSign ? [] : [`${name}: give the private keys, which the token app has`];
+  } catch (error) {
+    return [`${name}: this is not a value of ID_TOKEN_KEYS: ${(error as Error).message}`];
+  }
+}
+
+function tokenKeyProblems(text: string): string[] {
+  try {
+    KeyRing.parse(text);
+    return [];
+  } catch {
+    return [
+      text === undefined || text === ''
+        ? '‹tokenKeys›: stdin is empty: give the current value of TOKEN_KEYS'
+        : '‹tokenKeys›: this is not a value of TOKEN_KEYS: give different keys of 32 random bytes in base64url, comma-separated',
+    ];
+  }
+}
+
+const namesOf = (processes: readonly ServiceStatus[]): string[] =>
+  processes.map(({ service, instance }) => `${service} ${instance}`);
+
+type ReportedUse = Omit<ReportedIdTokenKey, 'alg'> & { readonly record: RecordedKey | undefined };
+
+function describe({ id, signsIn, verifiesIn, missingIn, record }: ReportedUse): KeyUse {
+  return {
+    id,
+    signs_in: namesOf(signsIn),
+    verifies_in: namesOf(verifiesIn),
+    missing_in: namesOf(missingIn),
+    first_seen_at: record?.firstSeenAt.toISOString() ?? null,
+    last_signed_at: record?.lastSignedAt?.toISOString() ?? null,
+    needed_until: record?.neededUntil?.toISOString() ?? null,
+  };
+}

@@ -1,0 +1,40 @@
+import { Injectable } from '@nestjs/common';
+import { migrate } from '#database/connection/migrate.js';
+import { AdministrationOptions } from '../administration.options.js';
+import { Announcer } from '../announcer.js';
+import { createStreams } from '../audit/create-streams.js';
+import { trailServer } from '../audit/trail-server.js';
+import type { Actor, Change } from '../operation.js';
+
+export interface AppliedMigrations {
+  /** Names of the migrations that were applied. */
+  readonly applied: readonly string[];
+  /** The streams of the audit trail are up to date; false if there is no address of NATS. */
+  readonly streams: boolean;
+}
+
+@Injectable()
+export class MigrationService {
+  constructor(
+    private readonly announcer: Announcer,
+    private readonly options: AdministrationOptions,
+  ) {}
+
+  /** Brings the tables and the streams of the audit trail up to date. Safe to run several times at once. */
+  async migrate(actor: Actor): Promise<Change<AppliedMigrations>> {
+    const { settings } = this.options;
+    const applied = await migrate(settings.DATABASE_URL, { schema: settings.DATABASE_SCHEMA });
+    const streams = trailServer(settings).url !== '';
+    if (streams) await createStreams(settings);
+    return {
+      result: { applied, streams },
+      announced:
+        streams && applied.length > 0
+          ? this.announcer.recorded(actor, {
+              type: 'operator.command',
+              detail: { command: 'migrate', applied },
+            })
+          : Promise.resolve([]),
+    };
+  }
+}
