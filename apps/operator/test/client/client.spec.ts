@@ -149,6 +149,7 @@ describe('operator client', () => {
       logo: null,
       auth_method: 'client_secret',
       live_secrets: 1,
+      version: 1,
       created_at: expect.stringMatching(/^\d{4}-.*Z$/),
     });
   });
