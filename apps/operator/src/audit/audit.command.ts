@@ -117,14 +117,10 @@ async function search({ json, type: types, ...options }: FilterOptions): Promise
   );
 }
 
-async function exportEvents({
-  output,
-  json: _,
-  type: types,
-  ...options
-}: FilterOptions & { output?: string }): Promise<void> {
+async function exportEvents(options: FilterOptions & { output?: string }): Promise<void> {
+  const { output, json: _, type: types, ...filter } = options;
   const written = await withAdministration(ChangeSettings, async ({ audit }) => {
-    const selected = await audit.select({ ...options, types });
+    const selected = await audit.select({ ...filter, types });
     warnOf(selected.warnings);
     return writeEvents(selected, output);
   });

@@ -269,7 +269,11 @@ function idTokens(client: ExaminedClient, algs: readonly string[] | null): Findi
         problem: 'it is registered for openid, and no token app has ID_TOKEN_KEYS: it gets no ID token',
         remedy: step(
           'set ID_TOKEN_KEYS (docs/configuration.md), or',
-          ...['client', 'update', client.clientId, '--remove-scope', OPENID],
+          'client',
+          'update',
+          client.clientId,
+          '--remove-scope',
+          OPENID,
         ),
       },
     ];
@@ -280,7 +284,11 @@ function idTokens(client: ExaminedClient, algs: readonly string[] | null): Findi
       problem: `its ID tokens are to be signed with ${alg}, and the token apps have keys for ${algs.join(', ')}: its code exchanges fail`,
       remedy: step(
         `add a key for ${alg} to ID_TOKEN_KEYS, or`,
-        ...['client', 'update', client.clientId, '--id-token-alg', algs[0] ?? ''],
+        'client',
+        'update',
+        client.clientId,
+        '--id-token-alg',
+        algs[0] ?? '',
       ),
     },
   ];
