@@ -63,13 +63,6 @@ export function isNeeded({ neededUntil }: RecordedKey, now: Date): boolean {
   return neededUntil !== null && neededUntil > now;
 }
 
-/** Counts processes by app: `token 2, authorize 1`. */
-export function countByService(processes: readonly ServiceStatus[]): string {
-  const counts = new Map<string, number>();
-  for (const { service } of processes) counts.set(service, (counts.get(service) ?? 0) + 1);
-  return [...counts].map(([service, count]) => `${service} ${count}`).join(', ');
-}
-
 const rank = ({ signsIn, verifiesIn }: ReportedKey): number =>
   signsIn.length > 0 ? 0 : verifiesIn.length > 0 ? 1 : 2;
 
