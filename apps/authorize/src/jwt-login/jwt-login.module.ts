@@ -12,7 +12,9 @@ import { LoginProvider } from '../external-login/login-provider.js';
 import { LoginTransactionStore } from '../external-login/login-transaction.store.js';
 import { LogoutTokenStore } from '../external-login/logout-token.store.js';
 import { fetchedKeys } from '../external-login/provider-keys.js';
+import { EndSessionController } from '../logout/end-session.controller.js';
 import { LogoutContinuation } from '../logout/logout-continuation.js';
+import { LogoutService } from '../logout/logout.service.js';
 import { LogoutController } from '../logout/logout.controller.js';
 import { LogoutModule } from '../logout/logout.module.js';
 import { SessionModule } from '../session/session.module.js';
@@ -27,13 +29,20 @@ import { configuredKeys, PRODUCT_KEYS, type ProductKeys } from './product-keys.j
 /** Login at the product's own login page, which returns the user with a signed JWT (docs/login.md). */
 @Module({
   imports: [AuthorizeModule, LogoutModule, SessionModule, UiModule],
-  controllers: [ExternalLoginController, LogoutController, JwtLoginController, BackChannelLogoutController],
+  controllers: [
+    ExternalLoginController,
+    EndSessionController,
+    LogoutController,
+    JwtLoginController,
+    BackChannelLogoutController,
+  ],
   providers: [
     BackChannelLogoutService,
     ExternalLoginService,
     LoginCookie,
     LoginTransactionStore,
     LogoutTokenStore,
+    LogoutService,
     { provide: LogoutContinuation, useClass: ExternalLogout },
     JwtLoginService,
     { provide: LoginProvider, useClass: JwtLoginProvider },

@@ -6,7 +6,9 @@ import { LoginController } from './login.controller.js';
 import { LoginService } from './login.service.js';
 import { LogoutController } from '../logout/logout.controller.js';
 import { LogoutModule } from '../logout/logout.module.js';
+import { EndSessionController } from '../logout/end-session.controller.js';
 import { LogoutContinuation } from '../logout/logout-continuation.js';
+import { LogoutService } from '../logout/logout.service.js';
 import { PasswordLogout } from './password-logout.js';
 import { PasswordGate } from './password-gate.js';
 import { PasswordService } from './password.service.js';
@@ -16,7 +18,7 @@ import { ThrottleStore } from './throttle/throttle.store.js';
 
 @Module({
   imports: [AuthorizeModule, LogoutModule, SessionModule, UiModule],
-  controllers: [LoginController, LogoutController],
+  controllers: [LoginController, EndSessionController, LogoutController],
   providers: [
     LoginService,
     PasswordService,
@@ -24,6 +26,7 @@ import { ThrottleStore } from './throttle/throttle.store.js';
     LoginThrottle,
     ThrottleStore,
     DeviceCookie,
+    LogoutService,
     { provide: LogoutContinuation, useClass: PasswordLogout },
   ],
 })

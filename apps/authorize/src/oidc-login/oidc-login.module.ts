@@ -9,7 +9,9 @@ import { LoginCookie } from '../external-login/login-cookie.js';
 import { LoginProvider } from '../external-login/login-provider.js';
 import { LoginTransactionStore } from '../external-login/login-transaction.store.js';
 import { LogoutTokenStore } from '../external-login/logout-token.store.js';
+import { EndSessionController } from '../logout/end-session.controller.js';
 import { LogoutContinuation } from '../logout/logout-continuation.js';
+import { LogoutService } from '../logout/logout.service.js';
 import { LogoutController } from '../logout/logout.controller.js';
 import { LogoutModule } from '../logout/logout.module.js';
 import { SessionModule } from '../session/session.module.js';
@@ -20,13 +22,20 @@ import { OpenIdProvider } from './openid-provider.service.js';
 
 @Module({
   imports: [AuthorizeModule, LogoutModule, SessionModule, UiModule],
-  controllers: [ExternalLoginController, LogoutController, OidcLoginController, BackChannelLogoutController],
+  controllers: [
+    ExternalLoginController,
+    EndSessionController,
+    LogoutController,
+    OidcLoginController,
+    BackChannelLogoutController,
+  ],
   providers: [
     BackChannelLogoutService,
     ExternalLoginService,
     LoginCookie,
     LoginTransactionStore,
     LogoutTokenStore,
+    LogoutService,
     { provide: LogoutContinuation, useClass: ExternalLogout },
     OidcLoginService,
     OpenIdProvider,

@@ -1,0 +1,107 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { Controller, Get, Post, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ENDPOINTS } from '#oauth/endpoints.js';
+import { SigningKeys } from '#oauth/openid/signing-keys.js';
+import { ApiOperation } from '#openapi/operation.js';
+import { RefusedRequestError } from '#platform/http/refused-request.js';
+import { addLogContext } from '#platform/logging/request-log.js';
+import { AuthorizeConfiguration } from '../authorize.configuration.js';
+import { ProtectForm } from '../session/csrf.guard.js';
+import { SessionService } from '../session/session.service.js';
+import { LanguageService } from '../ui/i18n/language.service.js';
+import { PageResponder } from '../ui/page.responder.js';
+import { rawQuery } from '../urls.js';
+import {
+  confirmationQuery,
+  type EndSessionRequest,
+  EndSessionRequestService,
+  locationOf,
+} from './end-session-request.service.js';
+import { LogoutService } from './logout.service.js';
+import { CONFIRM_LOGOUT_OPERATION, END_SESSION_OPERATION } from './logout.openapi.js';
+import { confirmLogoutPage, loggedOutPage } from './logout.page.js';
+
+/** Log-out requested by an application (RP-Initiated Logout 1.0 2). */
+@Controller()
+export class EndSessionController {
+  constructor(
+    private readonly requests: EndSessionRequestService,
+    private readonly logouts: LogoutService,
+    private readonly sessions: SessionService,
+    private readonly keys: SigningKeys,
+    private readonly language: LanguageService,
+    private readonly pages: PageResponder,
+    private readonly configuration: AuthorizeConfiguration,
+  ) {}
+
+  /** Also the page after a log-out. */
+  @Get(ENDPOINTS.logout)
+  @ApiOperation(END_SESSION_OPERATION)
+  async endSession(@Req() { url, headers, raw }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    if (this.keys.isEmpty) return this.showLoggedOut(headers, reply);
+    const query = rawQuery(url);
+    const request = await this.requests.validate(query);
+    if (request.client) addLogContext(raw, { client_id: request.client.clientId });
+    const account = await this.sessions.findAccount(headers.cookie);
+    if (!account) return this.returnOrShow(headers, reply, request);
+    if (this.requests.isForSession(request, account)) return this.logOut(raw, reply, request);
+    const { user, cookie } = account;
+    const { client, uiLocales, returnTo } = request;
+    const page = confirmLogoutPage({
+      translator: this.language.translatorFor({ headers, query, uiLocales, user }),
+      product: this.configuration.PRODUCT_NAME,
+      user,
+      cookie,
+      client,
+      query: confirmationQuery(request),
+      returnTo: returnTo && returnTo.uri,
+    });
+    this.pages.page(reply, 200, page);
+  }
+
+  /** The form of the confirmation page, with the end-session request in the query. */
+  @Post(ENDPOINTS.logoutConfirm)
+  @ApiOperation(CONFIRM_LOGOUT_OPERATION)
+  @ProtectForm('end_session')
+  async confirm(@Req() { url, raw }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    const request = await this.requests.validate(rawQuery(url));
+    if (request.client) addLogContext(raw, { client_id: request.client.clientId });
+    await this.logOut(raw, reply, request);
+  }
+
+  private async logOut(
+    raw: FastifyRequest['raw'],
+    reply: FastifyReply,
+    request: EndSessionRequest,
+  ): Promise<void> {
+    const { location, cookie } = await this.logouts.logOut(raw, locationOf(request));
+    reply.header('Set-Cookie', cookie);
+    this.pages.seeOther(reply, location);
+  }
+
+  /** Redirects a browser without a session to the application, also after the log-out at the login provider. */
+  private async returnOrShow(
+    headers: IncomingHttpHeaders,
+    reply: FastifyReply,
+    request: EndSessionRequest,
+  ): Promise<void> {
+    const location = locationOf(request) ?? (await this.logouts.storedReturn(headers.cookie));
+    if (location !== null) return this.pages.seeOther(reply, location);
+    await this.showLoggedOut(headers, reply, request.uiLocales);
+  }
+
+  private async showLoggedOut(
+    headers: IncomingHttpHeaders,
+    reply: FastifyReply,
+    uiLocales: string | null = null,
+  ): Promise<void> {
+    // Users who log in here continue at the login page.
+    if (this.keys.isEmpty && this.logouts.landing !== ENDPOINTS.logout)
+      throw new RefusedRequestError(405, 'this path answers POST only', { headers: { Allow: 'POST' } });
+    const { cookie, session } = await this.sessions.findVisitor(headers.cookie);
+    if (session) return this.pages.seeOther(reply, ENDPOINTS.account);
+    const translator = this.language.translatorFor({ headers, uiLocales });
+    this.pages.page(reply, 200, loggedOutPage(translator, await this.logouts.message(cookie)));
+  }
+}

@@ -1,0 +1,86 @@
+import type { IncomingMessage } from 'node:http';
+import { Injectable } from '@nestjs/common';
+import { addAuditEvent } from '#audit/request-events.js';
+import { UserStore } from '#database/user/user.store.js';
+import { LogoutPublisher } from '#messaging/logout/logout-publisher.js';
+import { addLogContext } from '#platform/logging/request-log.js';
+import { FLASH_QUERY, FlashMessageStore } from '../session/flash-message.store.js';
+import { SessionCookie, SessionService } from '../session/session.service.js';
+import type { FlashMessage } from '../ui/components.js';
+import { LogoutContinuation } from './logout-continuation.js';
+import { LogoutReturnStore } from './logout-return.store.js';
+
+/** Continuation of the browser after a log-out. */
+export interface LoggedOut {
+  readonly location: string;
+  /** `Set-Cookie` of a new session cookie. */
+  readonly cookie: string;
+}
+
+/** Ends sessions here and at the login provider. */
+@Injectable()
+export class LogoutService {
+  constructor(
+    private readonly users: UserStore,
+    private readonly sessions: SessionService,
+    private readonly cookies: SessionCookie,
+    private readonly endings: LogoutPublisher,
+    private readonly continuation: LogoutContinuation,
+    private readonly flashMessages: FlashMessageStore,
+    private readonly returns: LogoutReturnStore,
+  ) {}
+
+  /** Ends the session here, then at the login provider. @param returnTo URL of the application that requested the log-out */
+  async logOut(request: IncomingMessage, returnTo: string | null = null): Promise<LoggedOut> {
+    addLogContext(request, { outcome: 'logged out' });
+    return this.leave(request, returnTo, { id: 'flash.logged_out' });
+  }
+
+  /** Ends every session of a user, who is logged in by this browser. */
+  async logOutEverywhere(request: IncomingMessage, userId: number): Promise<LoggedOut> {
+    await this.users.endSessions(userId);
+    this.endings.userEnded(userId);
+    addLogContext(request, { user_id: userId, outcome: 'logged out everywhere' });
+    addAuditEvent(request, 'login.ended');
+    return this.leave(request, null, { id: 'flash.logged_out_everywhere' });
+  }
+
+  /** Ends the session here only. @param isAnnounced false if the end of every session of the user is announced */
+  async end(request: IncomingMessage, isAnnounced = true): Promise<void> {
+    const ended = await this.sessions.end(this.cookies.read(request.headers.cookie));
+    if (!ended) return;
+    if (isAnnounced) this.endings.sessionEnded(ended.sessionId);
+    addLogContext(request, { user_id: ended.userId });
+    addAuditEvent(request, 'login.ended');
+  }
+
+  /** Page of this app after a log-out. */
+  get landing(): string {
+    return this.continuation.landing;
+  }
+
+  /** URL of the application, after the log-out at the login provider; null if none is stored for this browser. */
+  async storedReturn(cookieHeader: string | undefined): Promise<string | null> {
+    return this.returns.consume(this.cookies.read(cookieHeader));
+  }
+
+  /** Message of the page after a log-out. */
+  async message(cookie: string | null): Promise<FlashMessage> {
+    const saved = cookie === null ? null : await this.flashMessages.consume(cookie, FLASH_QUERY);
+    return saved ?? { id: 'flash.logged_out' };
+  }
+
+  private async leave(
+    request: IncomingMessage,
+    returnTo: string | null,
+    message: FlashMessage,
+  ): Promise<LoggedOut> {
+    const { cookie, session } = await this.sessions.findVisitor(request.headers.cookie);
+    await this.end(request, message.id !== 'flash.logged_out_everywhere');
+    const next = this.cookies.generate();
+    const atProvider = cookie && session ? await this.continuation.providerUrl(cookie, session) : null;
+    if (returnTo === null) await this.flashMessages.save(next, message);
+    else if (atProvider !== null) await this.returns.save(next, returnTo);
+    return { location: atProvider ?? returnTo ?? this.continuation.landing, cookie: this.cookies.set(next) };
+  }
+}
