@@ -91,10 +91,19 @@ async function serverTimes(): Promise<Record<string, number>> {
 }
 
 /** CPU time of the processes since their start, in milliseconds. A process that has ended counts as 0. */
-export async function cpuOf(pids: readonly number[]): Promise<number> {
+export function cpuOf(pids: readonly number[]): Promise<number> {
+  return timesIn(pids.map((pid) => `/proc/${pid}/stat`));
+}
+
+/** CPU time of the main threads of processes, in milliseconds. */
+export function mainThreadCpuOf(pids: readonly number[]): Promise<number> {
+  return timesIn(pids.map((pid) => `/proc/${pid}/task/${pid}/stat`));
+}
+
+async function timesIn(files: readonly string[]): Promise<number> {
   let ticks = 0;
-  for (const pid of pids) {
-    const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
+  for (const file of files) {
+    const stat = await readFile(file, 'utf8').catch(() => undefined);
     if (!stat) continue;
     // After the name, which may hold anything: utime and stime are fields 14 and 15 (proc_pid_stat(5)).
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');

@@ -9,6 +9,7 @@ import { startBackingServices } from '#local/servers/backing-services.js';
 import { freePort } from '#local/servers/free-port.js';
 import { progressOn } from '#local/servers/progress.js';
 import { type Fixture, openFixture } from '#test/support/fixture.js';
+import { ID_TOKEN_KEYS, PUBLIC_ID_TOKEN_KEYS } from '#test/support/id-token-keys.js';
 import { type AppProcess, startApp } from '#test/support/app-process.js';
 
 /** One replica of each app and private server, deleted afterwards. */
@@ -58,10 +59,15 @@ export async function startProduct(): Promise<Product> {
     CODE_LIFETIME: String(CODE_LIFETIME),
   };
   const names = ['authorize', 'token', 'resource'] as const;
+  const idTokenKeys = { authorize: PUBLIC_ID_TOKEN_KEYS, token: ID_TOKEN_KEYS, resource: '' };
   const apps = await Promise.all(
     // Logs go to files, as in a container: writing them is part of the figures.
     names.map((name, n) =>
-      startApp(name, env, { port: ports[n] ?? 0, logFile: join(folder, `${name}.log`), patient: false }),
+      startApp(
+        name,
+        { ...env, ID_TOKEN_KEYS: idTokenKeys[name] },
+        { port: ports[n] ?? 0, logFile: join(folder, `${name}.log`), patient: false },
+      ),
     ),
   );
   return {

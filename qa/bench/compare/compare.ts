@@ -3,8 +3,8 @@ import { availableParallelism } from 'node:os';
 import { promisify } from 'node:util';
 import { descendantsOf } from '#test/support/process-tree.js';
 import { load } from '../load.js';
-import { cpuOf } from '../measure.js';
-import { type Contestant, type Route, ROUTES } from './contestants.js';
+import { cpuOf, mainThreadCpuOf } from '../measure.js';
+import { type Contestant, isExchange, type Route, ROUTES } from './contestants.js';
 
 const run = promisify(execFile);
 
@@ -25,6 +25,8 @@ export interface Comparison {
   readonly unloadedP50: number;
   /** CPU seconds per 1,000 requests, Redis included. */
   readonly cpu: number;
+  /** The same on the main threads of its processes only, without Redis. */
+  readonly main: number;
 }
 
 type Round = Omit<Comparison, 'contestant' | 'route'>;
@@ -56,15 +58,17 @@ export async function compare(
     onProgress(done / all, subject.name);
     const spare = 2 * CONNECTIONS + 4;
     const needed = AMOUNT.warm + AMOUNT.alone + AMOUNT.busy + 3 * spare;
-    if (route === 'exchange') await contestant.prepare(needed);
+    if (isExchange(route)) await contestant.prepare(needed, route);
     await load(subject, CONNECTIONS, { amount: AMOUNT.warm });
     const alone = await load(subject, 1, { amount: AMOUNT.alone });
     const pids = [...contestant.pids, ...redis.map(({ pid }) => pid)];
     const before = await cpuOf(pids);
-    const busy = await load(subject, CONNECTIONS, { amount: AMOUNT.busy * (route === 'exchange' ? 1 : 4) });
+    const mainBefore = await mainThreadCpuOf(contestant.pids);
+    const busy = await load(subject, CONNECTIONS, { amount: AMOUNT.busy * (isExchange(route) ? 1 : 4) });
     const cpu = ((await cpuOf(pids)) - before) / busy.requests;
+    const main = ((await mainThreadCpuOf(contestant.pids)) - mainBefore) / busy.requests;
     const { perSecond, p50, p99 } = busy;
-    rounds.get(step)?.push({ perSecond, p50, p99, unloadedP50: alone.p50, cpu });
+    rounds.get(step)?.push({ perSecond, p50, p99, unloadedP50: alone.p50, cpu, main });
   }
   return [...rounds].map(([{ contestant, route }, of]) => ({
     contestant: contestant.name,
@@ -74,6 +78,7 @@ export async function compare(
     p99: median(of.map((round) => round.p99)),
     unloadedP50: median(of.map((round) => round.unloadedP50)),
     cpu: median(of.map((round) => round.cpu)),
+    main: median(of.map((round) => round.main)),
   }));
 }
 

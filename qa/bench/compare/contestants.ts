@@ -4,15 +4,27 @@ import { join, resolve } from 'node:path';
 import { once } from 'node:events';
 import { freePort } from '#local/servers/free-port.js';
 import { startGuarded } from '#local/servers/guarded-process.js';
-import { REDIRECT_URI } from '#test/support/fixture.js';
+import type { SigningAlgorithm } from '#oauth/openid/signing-keys.js';
+import { REDIRECT_URI, type TestClient } from '#test/support/fixture.js';
 import { descendantsOf } from '#test/support/process-tree.js';
 import type { Case } from '../load.js';
 import type { Product } from '../product.js';
 
-const PEERS = resolve('bench', 'peers');
+const PEERS = resolve('qa', 'bench', 'peers');
 
-export const ROUTES = ['exchange', 'refresh', 'resource'] as const;
+/** Exchanges of a code, by the algorithm of the ID token; null for none. */
+export const EXCHANGES = { exchange: null, exchangeRs256: 'RS256', exchangeEs256: 'ES256' } as const;
+export type Exchange = keyof typeof EXCHANGES;
+
+export const ROUTES = ['exchange', 'exchangeRs256', 'exchangeEs256', 'refresh', 'resource'] as const;
 export type Route = (typeof ROUTES)[number];
+
+/** Routes of a server that is no OpenID provider. */
+const PLAIN_ROUTES = ['exchange', 'refresh', 'resource'] as const;
+
+export function isExchange(route: Route): route is Exchange {
+  return route in EXCHANGES;
+}
 
 /** A server of the comparison: the product, a floor, or a peer. */
 export interface Contestant {
@@ -21,8 +33,8 @@ export interface Contestant {
   readonly pids: readonly number[];
   /** The requests of each route that the server has. Every response is checked. */
   readonly cases: Partial<Record<Route, Case>>;
-  /** Makes codes for the next exchange. */
-  readonly prepare: (codes: number) => Promise<void>;
+  /** Makes codes for the next exchanges. */
+  readonly prepare: (codes: number, exchange: Exchange) => Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -41,7 +53,7 @@ export async function startPeers(product: Product, redisUrl: string, folder: str
   const env = { REDIS_URL: redisUrl, CLIENT_ID: client.client_id, CLIENT_SECRET: client.client_secret };
   return [
     await startPeer('node:http', 'floor-http.mjs', env, folder, client, ['resource']),
-    await startPeer('Fastify, one Redis script', 'floor-fastify.mjs', env, folder, client, ROUTES),
+    await startPeer('Fastify, one Redis script', 'floor-fastify.mjs', env, folder, client, PLAIN_ROUTES),
     await startPeer('oidc-provider on Redis', 'oidc-provider.mjs', env, folder, client, ROUTES),
     await thisProduct(product),
   ];
@@ -77,23 +89,38 @@ async function startPeer(
   ended.catch(() => undefined);
   await Promise.race([listening, ended]);
   const url = `http://127.0.0.1:${port}`;
-  const { cases, tokens } = casesOf(name, { token: url, resource: url }, '/token', '/me', client);
+  // A client per algorithm, with the same secret (oidc-provider.mjs).
+  const clientOf = (exchange: Exchange) => {
+    const alg = EXCHANGES[exchange];
+    return alg === null ? client : { ...client, client_id: `${client.client_id}-${alg}` };
+  };
+  const { cases, tokens } = casesOf(name, { token: url, resource: url }, '/token', '/me', clientOf);
   return {
     name,
     pids: [peer.pid],
     cases: Object.fromEntries(routes.map((route) => [route, cases[route]])),
-    async prepare(codes) {
-      if (!routes.includes('exchange')) return;
-      tokens.codes.push(...((await (await fetch(`${url}/codes?count=${codes}`)).json()) as string[]));
+    async prepare(codes, exchange) {
+      const query = `count=${codes}&client_id=${clientOf(exchange).client_id}`;
+      tokens.codes.push(...((await (await fetch(`${url}/codes?${query}`)).json()) as string[]));
     },
     stop: () => peer.stop(),
   };
 }
 
 async function thisProduct({ baseUrl, apiUrl, fixture }: Product): Promise<Contestant> {
-  const client = await fixture.client();
+  const clients = {
+    exchange: await fixture.client(),
+    exchangeRs256: await openIdClient(fixture, 'RS256'),
+    exchangeEs256: await openIdClient(fixture, 'ES256'),
+  };
   const urls = { token: baseUrl, resource: apiUrl };
-  const { cases, tokens } = casesOf('this product', urls, '/api/auth/oauth/token', '/v2/me', client);
+  const { cases, tokens } = casesOf(
+    'this product',
+    urls,
+    '/api/auth/oauth/token',
+    '/v2/me',
+    (exchange) => clients[exchange],
+  );
   const apps = (await descendantsOf(process.pid)).filter(({ command }) =>
     /dist\/apps\/(?:token|resource)\.cjs/.test(command),
   );
@@ -101,14 +128,28 @@ async function thisProduct({ baseUrl, apiUrl, fixture }: Product): Promise<Conte
     name: 'this product',
     pids: apps.map(({ pid }) => pid),
     cases,
-    async prepare(codes) {
+    async prepare(codes, exchange) {
+      const { client_id: clientId } = clients[exchange];
+      const openId = {
+        scope: 'openid profile:read',
+        login: { authTime: Math.floor(Date.now() / 1000), session: 'bench' },
+        idToken: { nonce: 'bench' },
+      };
+      const pending = EXCHANGES[exchange] === null ? {} : openId;
       // Fewer per user than the limit of live grants.
       const users = await Promise.all(Array.from({ length: Math.ceil(codes / 100) }, () => fixture.user()));
       for (let made = 0; made < codes; made += users.length)
-        tokens.codes.push(...(await Promise.all(users.map((user) => fixture.code(client.client_id, user)))));
+        tokens.codes.push(...(await Promise.all(users.map((user) => fixture.code(clientId, user, pending)))));
     },
     stop: async () => undefined,
   };
+}
+
+async function openIdClient(fixture: Product['fixture'], idTokenAlg: SigningAlgorithm): Promise<TestClient> {
+  const client = await fixture.client();
+  const scopes = ['openid', 'profile:read'];
+  await fixture.registrations.update(client.client_id, (current) => ({ ...current, scopes, idTokenAlg }));
+  return client;
 }
 
 interface Tokens {
@@ -122,10 +163,10 @@ function casesOf(
   urls: Readonly<Record<'token' | 'resource', string>>,
   tokenPath: string,
   resourcePath: string,
-  client: Credentials,
+  clientOf: (exchange: Exchange) => Credentials,
 ): { cases: Record<Route, Case>; tokens: Tokens } {
   const tokens: Tokens = { codes: [], refresh: [], access: '' };
-  const post = (fields: Readonly<Record<string, string>>) => ({
+  const post = (fields: Readonly<Record<string, string>>, client = clientOf('exchange')) => ({
     method: 'POST' as const,
     path: tokenPath,
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
@@ -138,19 +179,20 @@ function casesOf(
     tokens.access = access;
     tokens.refresh.push(refresh);
   };
-  const cases: Record<Route, Case> = {
-    exchange: {
-      name: `${name}: exchange`,
-      url: urls.token,
-      status: 200,
-      next: () =>
-        post({
-          grant_type: 'authorization_code',
-          code: tokens.codes.pop() ?? '',
-          redirect_uri: REDIRECT_URI,
-        }),
-      answered: keep,
+  const exchange = (route: Exchange): Case => ({
+    name: `${name}: ${route}`,
+    url: urls.token,
+    status: 200,
+    next: () => {
+      const code = tokens.codes.pop() ?? '';
+      return post({ grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI }, clientOf(route));
     },
+    answered: EXCHANGES[route] === null ? keep : (body) => expectIdToken(name, body),
+  });
+  const cases: Record<Route, Case> = {
+    exchange: exchange('exchange'),
+    exchangeRs256: exchange('exchangeRs256'),
+    exchangeEs256: exchange('exchangeEs256'),
     refresh: {
       name: `${name}: refresh`,
       url: urls.token,
@@ -174,4 +216,10 @@ function casesOf(
     },
   };
   return { cases, tokens };
+}
+
+/** Tokens of these clients are not refreshed. */
+function expectIdToken(name: string, body: string): void {
+  const { id_token: idToken } = JSON.parse(body) as Record<string, unknown>;
+  if (typeof idToken !== 'string') throw new Error(`${name}: an answer without an ID token`);
 }

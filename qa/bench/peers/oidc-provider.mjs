@@ -1,5 +1,7 @@
 // oidc-provider on Redis with opaque tokens: codes are exchanged, refresh tokens rotate, and a resource route looks the access token
 // up in a cache of 30 s, as this product's does.
+import { generateKeyPair } from 'node:crypto';
+import { promisify } from 'node:util';
 import { Provider } from 'oidc-provider';
 import { Redis } from 'ioredis';
 import { listening, PROFILE } from './peer.mjs';
@@ -59,19 +61,34 @@ class RedisAdapter {
   async findByUserCode() {}
 }
 
+const CLIENT = {
+  client_secret: CLIENT_SECRET,
+  redirect_uris: [REDIRECT_URI],
+  grant_types: ['authorization_code', 'refresh_token'],
+  response_types: ['code'],
+  token_endpoint_auth_method: 'client_secret_post',
+};
+
+async function signingKey(alg, type, options) {
+  const { privateKey } = await promisify(generateKeyPair)(type, options);
+  return { ...privateKey.export({ format: 'jwk' }), alg, kid: alg, use: 'sig' };
+}
+
 const provider = new Provider(`http://127.0.0.1:${PORT}`, {
   adapter: RedisAdapter,
+  // The first client gets no ID token; each other one has the algorithm of its name.
   clients: [
-    {
-      client_id: CLIENT_ID,
-      client_secret: CLIENT_SECRET,
-      redirect_uris: [REDIRECT_URI],
-      grant_types: ['authorization_code', 'refresh_token'],
-      response_types: ['code'],
-      token_endpoint_auth_method: 'client_secret_post',
-    },
+    { ...CLIENT, client_id: CLIENT_ID },
+    { ...CLIENT, client_id: `${CLIENT_ID}-RS256`, id_token_signed_response_alg: 'RS256' },
+    { ...CLIENT, client_id: `${CLIENT_ID}-ES256`, id_token_signed_response_alg: 'ES256' },
   ],
-  scopes: ['profile', 'offline_access'],
+  jwks: {
+    keys: [
+      await signingKey('RS256', 'rsa', { modulusLength: 2048 }),
+      await signingKey('ES256', 'ec', { namedCurve: 'P-256' }),
+    ],
+  },
+  scopes: ['openid', 'profile', 'offline_access'],
   features: { devInteractions: { enabled: false } },
   pkce: { required: () => false },
   rotateRefreshToken: true,
@@ -81,17 +98,20 @@ const provider = new Provider(`http://127.0.0.1:${PORT}`, {
 });
 
 /** A code as the consent page would make it. */
-async function code() {
-  const client = await provider.Client.find(CLIENT_ID);
-  const grant = new provider.Grant({ accountId: '1', clientId: CLIENT_ID });
-  grant.addOIDCScope('profile offline_access');
+async function code(clientId) {
+  const client = await provider.Client.find(clientId);
+  const scope = clientId === CLIENT_ID ? 'profile offline_access' : 'openid profile offline_access';
+  const grant = new provider.Grant({ accountId: '1', clientId });
+  grant.addOIDCScope(scope);
   const grantId = await grant.save(3600);
   const values = {
     accountId: '1',
     client,
     grantId,
     redirectUri: REDIRECT_URI,
-    scope: 'profile offline_access',
+    scope,
+    nonce: 'bench',
+    authTime: Math.floor(Date.now() / 1000),
   };
   return new provider.AuthorizationCode({
     ...values,
@@ -114,7 +134,7 @@ async function activeToken(value) {
 provider.use(async (context, next) => {
   if (context.path === '/codes') {
     const codes = [];
-    while (codes.length < Number(context.query.count)) codes.push(await code());
+    while (codes.length < Number(context.query.count)) codes.push(await code(context.query.client_id));
     context.body = codes;
   } else if (context.path === '/me') {
     const token = await activeToken((context.get('authorization') ?? '').slice('Bearer '.length));
