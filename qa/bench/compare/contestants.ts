@@ -13,7 +13,7 @@ import type { Product } from '../product.js';
 const PEERS = resolve('qa', 'bench', 'peers');
 
 /** Exchanges of a code, by the algorithm of the ID token; null for none. */
-export const EXCHANGES = { exchange: null, exchangeRs256: 'RS256', exchangeEs256: 'ES256' } as const;
+const EXCHANGES = { exchange: null, exchangeRs256: 'RS256', exchangeEs256: 'ES256' } as const;
 export type Exchange = keyof typeof EXCHANGES;
 
 export const ROUTES = ['exchange', 'exchangeRs256', 'exchangeEs256', 'refresh', 'resource'] as const;
