@@ -29,6 +29,7 @@ export interface RunningProduct {
   demoUrl: string;
   databaseUrl: string;
   natsUrl: string;
+  redisUrl: string;
   /** Stops one app. */
   stop(app: 'authorize' | 'token' | 'resource'): Promise<void>;
   close(): Promise<void>;
@@ -97,6 +98,7 @@ export async function startProduct(
     demoUrl,
     databaseUrl: services.databaseUrl,
     natsUrl: services.natsUrl,
+    redisUrl: services.redisUrl,
     stop,
     async close() {
       await demo.close();
