@@ -59,7 +59,8 @@ export class ConsentService {
     { scope, continuesConsent, login: ofUser }: Approval,
   ): Promise<{ code: string; grantId: string }> {
     const { client, scope: requestedScope, resources, redirectUri, challenge, jkt } = request;
-    const login = scopeTokens(scope).includes(OPENID) ? ofUser : null;
+    const grantsOpenId = scopeTokens(scope).includes(OPENID);
+    const login = grantsOpenId ? ofUser : null;
     const { CODE_LIFETIME, CLOCK_SKEW, REFRESH_TOKEN_LIFETIME } = this.configuration;
     const now = this.clock();
     const { code, grantId } = this.issuer.code(now);
@@ -79,7 +80,7 @@ export class ConsentService {
       });
     await this.withdrawOnError(grantId, async () => {
       await this.revocations.apply([...ended.declined, ...ended.aboveLimit]);
-      const idToken = idTokenRequest(request);
+      const idToken = grantsOpenId ? idTokenRequest(request) : {};
       const pending = { ...authorization, externalId, redirectUri, challenge, jkt, idToken };
       await this.grants.create(grantId, pending, now, CODE_LIFETIME + CLOCK_SKEW);
     });

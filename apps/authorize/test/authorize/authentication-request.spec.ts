@@ -53,8 +53,24 @@ describe('an authentication request (OpenID Connect Core 3.1.2.1)', () => {
     expectCode(await allow(browser, await browser.get(request)));
     const { row, stored } = await pendingGrant();
     expect([row?.auth_time, row?.session]).toEqual([null, null]);
-    expect(Object.keys(stored)).toEqual(expect.not.arrayContaining(['login', 'id_token']));
+    for (const field of ['login', 'id_token']) expect(stored).not.toHaveProperty(field);
     expect(await scopes()).toEqual(['profile:read']);
+  });
+
+  it('stores nothing of OpenID Connect if the user declines the scope openid', async () => {
+    now.client = await app.client({ scopes: ['profile:read', 'openid'], optionalScopes: ['openid'] });
+    const browser = await app.loggedIn(now.user);
+    const request = address({
+      client_id: now.client.clientId,
+      ...OPENID,
+      scope: 'profile:read openid',
+      nonce: 'n-1',
+    });
+    expectCode(await allow(browser, await browser.get(request)));
+    const { row, stored } = await pendingGrant();
+    expect(await scopes()).toEqual(['profile:read']);
+    expect([row?.auth_time, row?.session]).toEqual([null, null]);
+    for (const field of ['login', 'id_token']) expect(stored).not.toHaveProperty(field);
   });
 
   // @rfc 6749 3.3
