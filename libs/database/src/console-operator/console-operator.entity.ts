@@ -14,7 +14,7 @@ export class ConsoleOperatorEntity {
   userId: number;
 
   @OneToOne(() => UserEntity, { onDelete: 'CASCADE' })
-  @JoinColumn({ name: 'user_id' })
+  @JoinColumn({ name: 'user_id', foreignKeyConstraintName: 'console_operators_user_id_fkey' })
   user: UserEntity;
 
   @Column({ type: 'text' })

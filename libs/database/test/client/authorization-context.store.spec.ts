@@ -35,9 +35,9 @@ describe('AuthorizationContextStore', () => {
     const userId = await fixture.user();
     await new UserStore(database.dataSource).setLocale(userId, 'ja');
     const { client, user, decisions } = await contexts.find(clientId, userId);
-    const { secrets, jwks, jwksUri, dpopBound, keepsRefreshToken, profile, ...registered } =
+    const { secrets, version, jwks, jwksUri, dpopBound, keepsRefreshToken, profile, ...registered } =
       (await new ClientStore(database.dataSource).find(clientId))!;
-    expect(secrets).toHaveLength(1);
+    expect([secrets.length, version]).toEqual([1, 1]);
     expect([jwks, jwksUri, dpopBound, keepsRefreshToken, profile]).toEqual([null, null, false, false, null]);
     expect(client).toEqual(registered);
     expect(client?.logo).toMatch(/^[0-9a-f]{64}$/);

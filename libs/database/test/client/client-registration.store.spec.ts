@@ -77,7 +77,7 @@ describe('ClientRegistrationStore', () => {
     const before = await clients.find(clientId);
     const changed = await registrations.update(clientId, (current) => ({ ...current, name: 'Renamed' }));
     expect(changed).toMatchObject({ name: 'Renamed', redirectUris: [CALLBACK] });
-    expect(await clients.find(clientId)).toEqual({ ...before, name: 'Renamed' });
+    expect(await clients.find(clientId)).toEqual({ ...before, name: 'Renamed', version: 2 });
   });
 
   it('changes all fields that the pages use, the logo included, in one transaction', async () => {
