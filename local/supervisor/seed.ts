@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { matchClientSecret } from '#oauth/client.js';
 import { OPENID_SCOPES } from '#oauth/openid/openid-scopes.js';
 import { parseScopes } from '#oauth/scope-file.js';
-import { ConsoleOperatorStore } from '#database/console-operator/console-operator.store.js';
+import { ConsoleOperatorStore } from '#database/user/console-operator.store.js';
 import { ClientRegistrationStore } from '#database/client/client-registration.store.js';
 import { ClientStore } from '#database/client/client.store.js';
 import { connect, databaseDataSource, REQUEST_LIMITS } from '#database/connection/data-source.js';

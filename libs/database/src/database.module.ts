@@ -9,7 +9,7 @@ import { ClientSecretStore } from './client/client-secret.store.js';
 import { ClientTransferStore } from './client/client-transfer.store.js';
 import { ClientStore } from './client/client.store.js';
 import { connect, databaseDataSource, REQUEST_LIMITS, requestLimits } from './connection/data-source.js';
-import { ConsoleOperatorStore } from './console-operator/console-operator.store.js';
+import { ConsoleOperatorStore } from './user/console-operator.store.js';
 import { DatabaseInspection } from './connection/database-inspection.js';
 import { ConnectedAppStore } from './grant/connected-app.store.js';
 import { DatabaseHealth } from './connection/database-health.js';

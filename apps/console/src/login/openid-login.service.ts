@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Configuration, IDToken } from 'openid-client';
-import { ConsoleOperatorStore } from '#database/console-operator/console-operator.store.js';
+import { ConsoleOperatorStore } from '#database/user/console-operator.store.js';
 import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
 import { RefusedRequestError } from '#platform/http/refused-request.js';
 import { CLOCK, type Clock, ConsoleConfiguration } from '../console.configuration.js';

@@ -1,7 +1,7 @@
 import {
   CONSOLE_ROLES as ROLES,
   type ConsoleRole as Role,
-} from '#database/console-operator/console-operator.entity.js';
+} from '#database/user/console-role.js';
 
 export type { Role };
 

@@ -63,8 +63,8 @@ async function list(options: JsonOption): Promise<void> {
     if (found.length === 0)
       return printLine(`Nobody has a role. See:${commandToPaste('console', 'grant', '--help')}`);
     printTable(
-      ['role', 'username', 'email', 'granted_at'],
-      found.map(({ role, username, email, granted_at }) => [role, username, email, granted_at.slice(0, 10)]),
+      ['role', 'username', 'email'],
+      found.map(({ role, username, email }) => [role, username, email]),
     );
   });
 }

@@ -228,6 +228,7 @@ describe('operator client update', () => {
       expect(told).toEqual(await show(id));
       expect(told).toEqual({
         client_id: id,
+        version: 2,
         name: 'Renamed',
         type: 'confidential',
         redirect_uris: [added],

@@ -89,12 +89,23 @@ describe('the client settings of the consent page', () => {
     await update(id, '--first-party', 'true');
     await update(id, '--require-par', 'true');
     await update(id, '--state', 'optional');
-    expect(await show(id)).toEqual({ ...before, first_party: true, require_par: true, require_state: false });
+    expect(await show(id)).toEqual({
+      ...before,
+      version: 4,
+      first_party: true,
+      require_par: true,
+      require_state: false,
+    });
     await update(id, '--first-party', 'false', '--optional-scope', 'bookings:read');
     await update(id, '--require-par', 'false', '--state', 'required', '--name', 'Renamed');
-    expect(await show(id)).toEqual({ ...before, name: 'Renamed', optional_scopes: ['bookings:read'] });
+    expect(await show(id)).toEqual({
+      ...before,
+      version: 6,
+      name: 'Renamed',
+      optional_scopes: ['bookings:read'],
+    });
     await update(id, '--optional-scope', 'none');
-    expect(await show(id)).toEqual({ ...before, name: 'Renamed' });
+    expect(await show(id)).toEqual({ ...before, version: 7, name: 'Renamed' });
   });
 
   it('drop a removed scope from the optional scopes', async () => {

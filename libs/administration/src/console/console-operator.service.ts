@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { CONSOLE_ROLES, type ConsoleRole } from '#database/console-operator/console-operator.entity.js';
-import { ConsoleOperatorStore } from '#database/console-operator/console-operator.store.js';
+import { CONSOLE_ROLES, type ConsoleRole } from '#database/user/console-role.js';
+import { ConsoleOperatorStore } from '#database/user/console-operator.store.js';
 import { UserStore } from '#database/user/user.store.js';
-import { refusal } from '../administration.error.js';
+import { type AdministrationError, refusal } from '../administration.error.js';
 import { Announcer } from '../announcer.js';
 import { Rule, Text, validated } from '../input.js';
 import type { Actor, Change } from '../operation.js';
@@ -25,7 +25,6 @@ export interface ConsoleOperatorView {
   readonly username: string;
   readonly email: string;
   readonly role: ConsoleRole;
-  readonly granted_at: string;
 }
 
 /** Users with a role in the console. Groups of another login provider make these roles unnecessary. */
@@ -39,12 +38,11 @@ export class ConsoleOperatorService {
 
   async list(): Promise<ConsoleOperatorView[]> {
     const found = await this.operators.list();
-    return found.map(({ userId, username, email, role, grantedAt }) => ({
+    return found.map(({ userId, username, email, role }) => ({
       user_id: userId,
       username,
       email,
       role,
-      granted_at: grantedAt.toISOString(),
     }));
   }
 
@@ -55,7 +53,8 @@ export class ConsoleOperatorService {
   ): Promise<Change<{ readonly user_id: number; readonly role: ConsoleRole }>> {
     const { login, role } = validated(RoleDto, input);
     const userId = await this.userOf(login);
-    await this.operators.grant(userId, role);
+    // The user may have been deleted in the meantime.
+    if (!(await this.operators.grant(userId, role))) throw unknownUser(login);
     return {
       result: { user_id: userId, role },
       announced: this.announcer.recorded(actor, {
@@ -86,9 +85,13 @@ export class ConsoleOperatorService {
   private async userOf(login: string): Promise<number> {
     const found = await this.users.findByLogin(login);
     if (found) return found.user.id;
-    throw refusal('unknown', 'user_unknown', `no user logs in here as ${quoted(login)}`, {
-      text: 'See',
-      command: ['user', 'list'],
-    });
+    throw unknownUser(login);
   }
+}
+
+function unknownUser(login: string): AdministrationError {
+  return refusal('unknown', 'user_unknown', `no user logs in here as ${quoted(login)}`, {
+    text: 'See',
+    command: ['user', 'list'],
+  });
 }

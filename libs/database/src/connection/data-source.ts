@@ -17,7 +17,6 @@ import {
 } from '../client/client.entity.js';
 import { GrantRecordEntity } from '../grant/grant-record.entity.js';
 import { CreateSchema1795219200000 } from '../migrations/1795219200000-create-schema.js';
-import { ConsoleOperatorEntity } from '../console-operator/console-operator.entity.js';
 import { ResourceServerEntity } from '../resource-server/resource-server.entity.js';
 import { TokenKeyEntity } from '../token-key/token-key.entity.js';
 import { DeletedIdentityEntity } from '../user/deleted-identity.entity.js';
@@ -82,7 +81,6 @@ export function databaseDataSource(
       GrantRecordEntity,
       ResourceServerEntity,
       TokenKeyEntity,
-      ConsoleOperatorEntity,
     ],
     migrations: [CreateSchema1795219200000],
     migrationsTransactionMode: 'all',

@@ -14,7 +14,7 @@ export class CreateSchema1795219200000 implements MigrationInterface {
 
   async down(runner: QueryRunner): Promise<void> {
     await runner.query(`
-      DROP TABLE deleted_identities, console_operators, token_keys, resource_servers, grants, users, client_logos, client_secrets, clients,
+      DROP TABLE deleted_identities, token_keys, resource_servers, grants, users, client_logos, client_secrets, clients,
         subject_sectors`);
     await runner.query(`
       DROP FUNCTION revoke_oldest_grants, identity_was_deleted, deleted_identity, grants_need_user, users_end_grants_first,
@@ -119,6 +119,7 @@ async function createUsers(runner: QueryRunner): Promise<void> {
       locale               text CHECK (locale IN ('en', 'de', 'fr', 'es', 'pt', 'ja', 'ar')),
       session_generation   integer NOT NULL DEFAULT floor(random() * 1000000000),
       created_at           timestamptz NOT NULL DEFAULT now(),
+      console_role         text CHECK (console_role IN ('viewer', 'support', 'admin')),
       operator_disabled_at timestamptz,
       product_disabled_at  timestamptz,
       disabled_at          timestamptz GENERATED ALWAYS AS (LEAST(operator_disabled_at, product_disabled_at)) STORED,
@@ -138,6 +139,7 @@ async function createUsers(runner: QueryRunner): Promise<void> {
     await runner.query(`
       CREATE UNIQUE INDEX users_${login}_unique ON users (lower(${login}))
         WHERE password_hash IS NOT NULL OR issuer IS NULL`);
+  await runner.query('CREATE INDEX users_console_role ON users (id) WHERE console_role IS NOT NULL');
   // Finds other users with the same username.
   await runner.query('CREATE INDEX users_username ON users (lower(username))');
   // Finds one hash of each kind by a few index lookups: a login verifies the password against a hash of each kind, so that its
@@ -235,13 +237,6 @@ async function createServerTables(runner: QueryRunner): Promise<void> {
       created_at  timestamptz NOT NULL DEFAULT now(),
       revoked_at  timestamptz,
       CONSTRAINT resource_servers_method_check CHECK (num_nonnulls(secret_hash, jwks, jwks_uri) = 1)
-    )`);
-  // Users who may use the console, unless the groups of the login provider decide.
-  await runner.query(`
-    CREATE TABLE console_operators (
-      user_id    integer PRIMARY KEY REFERENCES users ON DELETE CASCADE,
-      role       text NOT NULL CHECK (role IN ('viewer', 'support', 'admin')),
-      granted_at timestamptz NOT NULL DEFAULT now()
     )`);
   // Records which keys of tokens and ID tokens have signed, and until when live tokens may need them. Never stores the keys themselves.
   await runner.query(`

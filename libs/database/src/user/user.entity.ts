@@ -1,6 +1,8 @@
 import { Column, CreateDateColumn, Entity, Index, PrimaryGeneratedColumn } from 'typeorm';
+import type { ConsoleRole } from './console-role.js';
 
 @Entity('users')
+@Index('users_console_role', ['id'], { where: 'console_role IS NOT NULL' })
 @Index('users_identity_unique', ['issuer', 'externalId'], { unique: true, where: 'issuer IS NOT NULL' })
 // The migration creates these, because TypeORM cannot describe indexes of expressions.
 @Index('users_email_unique', { synchronize: false })
@@ -61,6 +63,10 @@ export class UserEntity {
 
   @Column({ name: 'session_generation', type: 'integer', default: () => 'floor((random() * (1000000000)))' })
   sessionGeneration: number;
+
+  /** Null without a role. Read only where it matters. */
+  @Column({ name: 'console_role', type: 'text', nullable: true, select: false })
+  consoleRole: ConsoleRole | null;
 
   @Column({ name: 'operator_disabled_at', type: 'timestamptz', nullable: true })
   operatorDisabledAt: Date | null;

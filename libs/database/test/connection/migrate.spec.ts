@@ -29,7 +29,6 @@ describe('migrate', () => {
       'client_logos',
       'client_secrets',
       'clients',
-      'console_operators',
       'deleted_identities',
       'grants',
       'migrations',

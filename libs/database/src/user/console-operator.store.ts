@@ -1,0 +1,53 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource, IsNull, Not, type Repository } from 'typeorm';
+import type { ConsoleRole } from './console-role.js';
+import { UserEntity } from './user.entity.js';
+
+export interface ConsoleOperator {
+  readonly userId: number;
+  readonly username: string;
+  readonly email: string;
+  readonly role: ConsoleRole;
+}
+
+/** Roles of users in the console. */
+@Injectable()
+export class ConsoleOperatorStore {
+  private readonly users: Repository<UserEntity>;
+
+  constructor(dataSource: DataSource) {
+    this.users = dataSource.getRepository(UserEntity);
+  }
+
+  /** @param subject `sub` of an ID token of this service. @returns null without a role, and for a disabled user */
+  async roleOf(subject: string): Promise<ConsoleRole | null> {
+    if (!/^[1-9]\d{0,8}$/.test(subject)) return null;
+    const found = await this.users.findOne({
+      select: { id: true, consoleRole: true },
+      where: { id: Number(subject), operatorDisabledAt: IsNull(), productDisabledAt: IsNull() },
+    });
+    return found?.consoleRole ?? null;
+  }
+
+  /** Replaces an earlier role. @returns false if there is no such user */
+  async grant(id: number, consoleRole: ConsoleRole): Promise<boolean> {
+    return (await this.users.update({ id }, { consoleRole })).affected === 1;
+  }
+
+  /** @returns false if the user had no role */
+  async revoke(id: number): Promise<boolean> {
+    const { affected } = await this.users.update({ id, consoleRole: Not(IsNull()) }, { consoleRole: null });
+    return affected === 1;
+  }
+
+  async list(): Promise<ConsoleOperator[]> {
+    const found = await this.users.find({
+      select: { id: true, username: true, email: true, consoleRole: true },
+      where: { consoleRole: Not(IsNull()) },
+      order: { id: 'ASC' },
+    });
+    return found.flatMap(({ id: userId, username, email, consoleRole: role }) =>
+      role === null ? [] : [{ userId, username, email, role }],
+    );
+  }
+}
