@@ -1,7 +1,4 @@
-import {
-  CONSOLE_ROLES as ROLES,
-  type ConsoleRole as Role,
-} from '#database/user/console-role.js';
+import { CONSOLE_ROLES as ROLES, type ConsoleRole as Role } from '#database/user/console-role.js';
 
 export type { Role };
 
