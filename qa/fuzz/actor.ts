@@ -2,10 +2,11 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { csrfToken } from '#ui/browser-cookie.js';
 import type { FormPurpose } from '../../apps/authorize/src/session/csrf.guard.js';
+import { POST_LOGOUT_URI } from './answer-oracle.js';
 import { type Answer, header } from './wire.js';
 import type { SecretKind } from './leaks.js';
 import type { TestEnvironment } from './test-environment.js';
-import { generateClientSecret } from '#oauth/client.js';
+import { generateClientId, generateClientSecret } from '#oauth/client.js';
 import { hashPassword } from '#database/user/password.js';
 import { challengeOf } from '#oauth/pkce.js';
 import { DpopKey } from '#test/support/dpop-key.js';
@@ -24,6 +25,8 @@ export interface TokenPair {
   readonly refresh: string;
   /** True for tokens bound to the actor's key (RFC 9449). */
   readonly bound: boolean;
+  /** Absent for the public client, which does not request `openid`. */
+  readonly idToken: string | undefined;
   /** Milliseconds since the epoch. */
   readonly issuedAt: number;
 }
@@ -68,11 +71,18 @@ export class Actor {
     const [{ secret, hash }, api] = [generateClientSecret(), generateClientSecret()];
     const key = await DpopKey.generate();
     const redirectUris = ['https://app.example.com/callback?tenant=7', `http://localhost:1/${name}`];
-    const scopes = ['profile:read', 'bookings:read', 'bookings:write'];
+    const scopes = ['profile:read', 'bookings:read', 'bookings:write', 'openid'];
     const client = { name: `Fuzz ${name}`, scopes, optionalScopes: ['bookings:write'] };
     const logo = { mediaType: 'image/png', image: randomBytes(100) } as const;
+    const clientId = generateClientId();
+    const logoutUris = {
+      postLogoutRedirectUris: [POST_LOGOUT_URI],
+      backchannelLogoutUri: `${environment.logoutUrl}/${clientId}`,
+    };
     const ours = await clients.create({
       ...client,
+      clientId,
+      logoutUris,
       logo,
       type: 'confidential',
       redirectUris,
@@ -137,8 +147,9 @@ export class Actor {
     const verifier = this.newSecret('code verifier');
     const [redirectUri = ''] = redirectUris;
     const challenge = challengeOf(verifier) ?? '';
-    const scope = 'profile:read bookings:read';
-    const pending = { redirectUri, challenge, scope, ...(bound && { jkt: this.key.jkt }) };
+    const scope = `profile:read bookings:read${isPublic ? '' : ' openid'}`;
+    const login = isPublic ? {} : this.newLogin(this.owner);
+    const pending = { redirectUri, challenge, scope, ...login, ...(bound && { jkt: this.key.jkt }) };
     const code = await this.store(() => this.environment.fixture.code(id, this.owner, pending));
     this.environment.secrets.add('code', code);
     return { code, verifier, redirectUri };
@@ -147,7 +158,15 @@ export class Actor {
   /** Creates a grant of the user, which a request can revoke. */
   async connect(): Promise<void> {
     const { fixture, secrets } = this.environment;
-    secrets.add('code', await this.store(() => fixture.code(this.confidential.id, this.user.id)));
+    const pending = { scope: 'profile:read openid', ...this.newLogin(this.user.id) };
+    secrets.add('code', await this.store(() => fixture.code(this.confidential.id, this.user.id, pending)));
+  }
+
+  /** A login of the user for the confidential client, which the oracle compares with ID tokens. */
+  private newLogin(userId: number) {
+    const [session, nonce] = [random(), random()];
+    this.environment.logins.add(session, { clientId: this.confidential.id, userId, nonce });
+    return { login: { authTime: null, session }, idToken: { nonce } };
   }
 
   /** A valid token pair. `take` removes it from the pool, for requests that may invalidate it. */
@@ -199,6 +218,8 @@ export class Actor {
       secrets.add(token.startsWith('sat') ? 'access token' : 'refresh token', token);
       this.retire(token);
     }
+    for (const [, signature = ''] of text.matchAll(/"id_token":"[\w-]+\.[\w-]+\.([\w-]+)"/g))
+      secrets.add('ID token', signature);
     const code = /[?&]code=(sac_[\w-]+)/.exec(header(answer, 'location') ?? '')?.[1];
     if (code !== undefined) {
       secrets.add('code', code);
@@ -227,12 +248,15 @@ export class Actor {
       },
       async () => (kind.bound ? { DPoP: await this.key.proof('POST', url) } : {}),
     );
-    const pair = (await answer.json()) as Record<'access_token' | 'refresh_token', string>;
+    const pair = (await answer.json()) as Record<'access_token' | 'refresh_token', string> & {
+      id_token?: string;
+    };
     if (!answer.ok) throw new Error(`a code was not exchanged: ${JSON.stringify(pair)}`);
-    const { access_token: access, refresh_token: refresh } = pair;
+    const { access_token: access, refresh_token: refresh, id_token: idToken } = pair;
+    if (idToken !== undefined) this.environment.secrets.add('ID token', idToken.split('.')[2] ?? '');
     this.environment.secrets.add('access token', access);
     this.environment.secrets.add('refresh token', refresh);
-    return { client, access, refresh, bound: kind.bound, issuedAt: Date.now() };
+    return { client, access, refresh, idToken, bound: kind.bound, issuedAt: Date.now() };
   }
 
   private async logIn(): Promise<string> {

@@ -1,6 +1,7 @@
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import type { AppName } from '#test/support/app-process.js';
 import { DESCRIPTIONS } from '#test/support/openapi/descriptions.js';
+import type { KnownLogins } from './known-logins.js';
 import { type KnownSecrets, type SecretKind, traceIn } from './leaks.js';
 import { HEADER_NAME } from './values.js';
 import { type Answer, type Exchange, header } from './wire.js';
@@ -34,8 +35,12 @@ export interface OracleState {
   readonly secrets: Pick<KnownSecrets, 'in'>;
   /** The redirect URIs of every client, by its id. */
   readonly redirectUris: ReadonlyMap<string, readonly string[]>;
+  readonly logins: Pick<KnownLogins, 'problem'>;
   readonly urls: { readonly authorize: string };
 }
+
+/** Address of the confidential clients after a log-out (RP-Initiated Logout 1.0 3). */
+export const POST_LOGOUT_URI = 'https://app.example.com/left';
 
 /** A rate limit may refuse a valid request. */
 const TOO_MANY_REQUESTS = 429;
@@ -88,6 +93,8 @@ function checkAnswer(sent: SentRequest, answer: Answer, known: OracleState): Fin
     const problem = redirectProblem(sent, header(answer, 'location') ?? '', known);
     if (problem !== null) add(problem, header(answer, 'location') ?? '');
   }
+  const idTokenProblem = isTokenAnswer(sent, status, text) ? known.logins.problem(parse(text)) : null;
+  if (idTokenProblem !== null) add(idTokenProblem, text);
   const wrong = internal ? [] : formatProblems(sent, answer, text);
   if (wrong.length > 0)
     found.push({
@@ -114,12 +121,15 @@ function leakedSecrets(sent: SentRequest, answer: Answer, { secrets }: OracleSta
     else search(value);
   }
   const text = body.toString('latin1');
-  const isTokenAnswer = status === 200 && sent.app === 'token' && text.includes('"access_token"');
-  if (isTokenAnswer) search(text.replaceAll(/"(access|refresh)_token":"[^"]*"/g, ''));
+  if (isTokenAnswer(sent, status, text)) search(text.replaceAll(/"(access|refresh|id)_token":"[^"]*"/g, ''));
   else if (status === 201) search(text, 'request URI');
   else if (type.startsWith('text/html')) search(text, 'csrf token', 'state');
   else search(text);
   return found;
+}
+
+function isTokenAnswer({ app }: SentRequest, status: number, text: string): boolean {
+  return status === 200 && app === 'token' && text.includes('"access_token"');
 }
 
 function decoded(text: string): string {
@@ -140,6 +150,7 @@ function redirectProblem(
   if (/^\/(?![/\\])/.test(location)) return null;
   // error_uri is a URL of the token app; the page is in the authorize app.
   if (app === 'token' && location === urls.authorize + ENDPOINTS.errorGuide) return null;
+  if (target.includes(ENDPOINTS.logout) && location.split('?', 1)[0] === POST_LOGOUT_URI) return null;
   const [client, another] = new URLSearchParams(target.slice(target.indexOf('?') + 1)).getAll('client_id');
   const isCertain = client !== undefined && another === undefined;
   const registered = isCertain ? (redirectUris.get(client) ?? []) : [...redirectUris.values()].flat();

@@ -85,6 +85,11 @@ export class Campaign {
         this.recordWithRecent([{ rule: 'process ended', where: app, detail: how }]);
         this.stop();
       },
+      logout: (problem) => {
+        this.tally('logout tokens at applications', problem === null ? 'valid' : 'invalid');
+        if (problem !== null)
+          this.recordWithRecent([{ rule: 'a logout token is invalid', where: 'token', detail: problem }]);
+      },
     });
     const targets: Target[] = [];
     try {

@@ -3,6 +3,7 @@ export type SecretKind =
   | 'code'
   | 'access token'
   | 'refresh token'
+  | 'ID token'
   | 'client secret'
   | 'cookie'
   | 'csrf token'

@@ -10,6 +10,8 @@ import { type Fixture, openFixture } from '#test/support/fixture.js';
 import { ID_TOKEN_KEYS, PUBLIC_ID_TOKEN_KEYS, SIGNING_KEYS } from '#test/support/id-token-keys.js';
 import type { Isolated } from '#test/support/isolate.js';
 import { type AppName, launchApp } from '#test/support/app-process.js';
+import { startLogoutReceiver } from '../logout-receiver.js';
+import { KnownLogins } from './known-logins.js';
 import type { KnownSecrets } from './leaks.js';
 
 export const APPS = ['authorize', 'token', 'resource'] as const satisfies readonly AppName[];
@@ -27,6 +29,8 @@ export type MemoryOfApps = Readonly<Record<AppName, Memory>>;
 export interface Watcher {
   line(app: AppName, line: string): void;
   ended(app: AppName, how: string): void;
+  /** @param problem null for a valid logout token */
+  logout(problem: string | null): void;
 }
 
 /** A deployment behind one proxy, with all its secrets known. */
@@ -36,6 +40,9 @@ export interface TestEnvironment {
   readonly secrets: KnownSecrets;
   /** The redirect URIs of each client, by its id. */
   readonly redirectUris: Map<string, readonly string[]>;
+  readonly logins: KnownLogins;
+  /** Address for the log-outs of applications, without a path. */
+  readonly logoutUrl: string;
   readonly urls: Readonly<Record<AppName, string>>;
   port(app: AppName, internal: boolean): number;
   memory(): Promise<MemoryOfApps>;
@@ -59,6 +66,10 @@ export async function startTestEnvironment(
     token: `http://localhost:${ports.token}`,
     resource: `http://localhost:${ports.resource}`,
   };
+  const receiver = await startLogoutReceiver();
+  receiver.issuer = urls.token;
+  receiver.onToken = () => watcher.logout(null);
+  receiver.onInvalid = (problem) => watcher.logout(problem);
   const probeOf = (app: AppName) => join(folder, `${app}.probe`);
   const keys = { authorize: PUBLIC_ID_TOKEN_KEYS, token: ID_TOKEN_KEYS };
   for (const { d = '' } of SIGNING_KEYS.privateJwks.keys) secrets.add('setting', d);
@@ -75,6 +86,7 @@ export async function startTestEnvironment(
         NATS_URL: services.natsUrl,
         TOKEN_KEYS: tokenKeys,
         ...(name !== 'resource' && { ID_TOKEN_KEYS: keys[name] }),
+        ...(name === 'token' && { OUTSIDE_FETCH_ALLOW: '127.0.0.1' }),
         // Login attempts are counted per forwarded client address, like behind an ingress.
         TRUSTED_PROXIES: '127.0.0.1',
         NODE_OPTIONS: `--import=${pathToFileURL(join(process.cwd(), 'dist/qa/fuzz/probe.js')).href}`,
@@ -99,6 +111,7 @@ export async function startTestEnvironment(
   const close = async () => {
     closing = true;
     await Promise.all(APPS.map((name) => apps[name].stop()));
+    receiver.close();
     await fixture.close();
     await services.close();
     await rm(folder, { recursive: true, force: true });
@@ -114,6 +127,8 @@ export async function startTestEnvironment(
     natsUrl: services.natsUrl,
     secrets,
     redirectUris: new Map(),
+    logins: new KnownLogins(),
+    logoutUrl: receiver.url,
     urls,
     port: (app, internal) => (internal ? Number(new URL(apps[app].internalUrl).port) : ports[app]),
     memory: async () => ({

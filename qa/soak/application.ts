@@ -2,7 +2,7 @@ import { ENDPOINTS } from '#oauth/endpoints.js';
 import { OAuthClient, type OAuthRequest } from '#local/demo/oauth-client.js';
 import { DpopKey } from '#test/support/dpop-key.js';
 import type { Authorization } from './browser.js';
-import { type Client, type Installation, REDIRECT_URI } from './installation.js';
+import { type Client, type Installation, type RegisteredClient, REDIRECT_URI } from './installation.js';
 import type { TokenPair } from './grant.js';
 import type { BuildRequest, Requests, Attempt } from './requests.js';
 
@@ -13,7 +13,7 @@ export class Application {
   private constructor(
     private readonly requests: Requests,
     private readonly installation: Installation,
-    readonly client: Client,
+    readonly client: RegisteredClient,
     private readonly resourceServer: Required<Client>,
     /** Its DPoP key (RFC 9449); null if its tokens are bearer tokens. */
     readonly key: DpopKey | null,
@@ -24,12 +24,16 @@ export class Application {
   static async create(
     requests: Requests,
     installation: Installation,
-    client: Client,
+    client: RegisteredClient,
     resourceServer: Required<Client>,
     bound: boolean,
   ): Promise<Application> {
     const key = bound ? await DpopKey.generate() : null;
     return new Application(requests, installation, client, resourceServer, key);
+  }
+
+  get issuer(): string {
+    return this.installation.urls.BASE_URL;
   }
 
   redeemRequest({ code, verifier }: Authorization): BuildRequest {

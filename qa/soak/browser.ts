@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { OAuthClient } from '#local/demo/oauth-client.js';
 import { CookieJar, findForm, formsOf } from '#local/demo/page.js';
-import { type Client, type User, REDIRECT_URI } from './installation.js';
+import { type RegisteredClient, type User, REDIRECT_URI } from './installation.js';
 import { isUnavailable, type Requests, type Attempt } from './requests.js';
 import type { Operation, Timeline } from './timeline.js';
 import type { Violate } from './violations.js';
@@ -12,6 +12,10 @@ export interface Authorization {
   readonly verifier: string;
   /** When the browser sent the request that returned the code. */
   readonly issuedAt: number;
+  /** Undefined without `openid`. */
+  readonly nonce: string | undefined;
+  /** Number of the browser's session. */
+  readonly session: number;
 }
 
 /** A violation was reported. The actor starts its next step. */
@@ -25,6 +29,8 @@ export class Browser {
   private cookies = new CookieJar();
   /** When the browser sent the login of its session; null if it is or may be logged out. */
   private loggedInAt: number | null = null;
+  /** Number of the last login. */
+  private session = 0;
 
   constructor(
     private readonly requests: Requests,
@@ -36,11 +42,13 @@ export class Browser {
   ) {}
 
   /** Follows an application's link, logs in if necessary, and clicks Allow. */
-  async authorize(client: Client): Promise<Authorization> {
+  async authorize(client: RegisteredClient): Promise<Authorization> {
+    const nonce = client.isOpenId ? randomBytes(16).toString('base64url') : undefined;
     const verifier = randomBytes(32).toString('base64url');
     let url = new OAuthClient(client, REDIRECT_URI, () => undefined).authorizationUrl(this.origin, {
       code_challenge: createHash('sha256').update(verifier).digest('base64url'),
       code_challenge_method: 'S256',
+      ...(nonce !== undefined && { scope: 'openid profile:read', nonce }),
     });
     const state = url.searchParams.get('state') ?? '';
     for (let hop = 0; hop < MAX_HOPS; hop++) {
@@ -53,7 +61,7 @@ export class Browser {
       // The consent page again: the submitted one had expired.
       if (location === null) continue;
       if (location.startsWith(REDIRECT_URI))
-        return this.codeOf(attempt, new URL(location), { state, verifier });
+        return this.codeOf(attempt, new URL(location), { state, verifier, nonce });
       url = new URL(location, url);
       if (url.pathname === '/auth/login') url = await this.logIn(url, attempt);
     }
@@ -69,8 +77,8 @@ export class Browser {
    * @param onRequest called with the time at which the request is sent
    * @returns the time of the response
    */
-  async revoke(client: Client, onRequest: (at: number) => void): Promise<number> {
-    const url = this.url(`/auth/apps/revoke?client_id=${client.client_id}`);
+  async revoke({ client_id: id }: RegisteredClient, onRequest: (at: number) => void): Promise<number> {
+    const url = this.url(`/auth/apps/revoke?client_id=${id}`);
     for (;;) {
       const page = await this.visitLoggedIn(url);
       const location = page.headers.get('location');
@@ -88,25 +96,30 @@ export class Browser {
     }
   }
 
-  /** Ends every session, and checks that the old cookie no longer works. */
-  async logOutEverywhere(): Promise<void> {
+  /**
+   * Ends the session, or every session, and checks that the old cookie no longer works.
+   *
+   * @param onRequest called before the request, with the number of the session
+   * @returns every request for the log-out
+   */
+  async logOut(
+    operation: 'log out' | 'log out everywhere',
+    onRequest: (session: number) => void,
+  ): Promise<readonly Attempt[]> {
     const front = this.url('/auth/');
     const page = await this.visitLoggedIn(front);
-    const form = formsOf(page.text).find(({ action }) => action === '/auth/logout-everywhere');
+    const path = operation === 'log out' ? '/auth/logout' : '/auth/logout-everywhere';
+    const form = formsOf(page.text).find(({ action }) => action === path);
+    onRequest(this.session);
     const cookies = this.cookies;
     this.cookies = new CookieJar();
     this.loggedInAt = null;
     const attempts: Attempt[] = [];
-    await this.visit(
-      'log out everywhere',
-      this.url('/auth/logout-everywhere'),
-      form?.fields,
-      attempts,
-      cookies,
-    );
+    await this.visit(operation, this.url(path), form?.fields, attempts, cookies);
     await this.waitIfUnanswered(attempts);
     const after = await this.visit('page', front, undefined, [], cookies);
     if (!this.isLogin(after)) throw this.report('an ended session is refused', undefined, [after]);
+    return attempts;
   }
 
   /** Visits a page that needs a session; logs in if necessary. */
@@ -130,6 +143,7 @@ export class Browser {
     const sentAt = this.timeline.now();
     const answer = await this.visit('log in', form.action, { ...form.fields, username: email, password });
     this.loggedInAt = sentAt;
+    this.session += 1;
     return new URL(answer.headers.get('location') ?? '', url);
   }
 
@@ -170,13 +184,13 @@ export class Browser {
   private codeOf(
     attempt: Attempt,
     location: URL,
-    { state, verifier }: { state: string; verifier: string },
+    { state, ...known }: { state: string; verifier: string; nonce: string | undefined },
   ): Authorization {
     const answer = location.searchParams;
     const code = answer.get('code');
     if (code === null || answer.get('state') !== state)
       throw this.report('Allow returns a code', `error: ${answer.get('error') ?? 'none'}`, [attempt]);
-    return { code, verifier, issuedAt: attempt.sentAt };
+    return { code, ...known, issuedAt: attempt.sentAt, session: this.session };
   }
 
   private isLogin({ headers }: Attempt): boolean {

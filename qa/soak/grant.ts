@@ -1,3 +1,5 @@
+import type { LoginOfGrant } from './id-token.js';
+
 export interface TokenPair {
   readonly accessToken: string;
   readonly refreshToken: string;
@@ -18,6 +20,8 @@ export class Grant {
   /** The token pairs that its client received, the newest last. */
   readonly pairs: TokenPair[] = [];
   revocation: Revocation | null = null;
+  /** From its first ID token; null without `openid`. */
+  login: LoginOfGrant | null = null;
 
   /** @param issuedAt when the browser sent the request that returned the code */
   constructor(readonly issuedAt: number) {}

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { connect, databaseDataSource } from '#database/connection/data-source.js';
 import { ClientStore } from '#database/client/client.store.js';
-import { generateClientSecret } from '#oauth/client.js';
+import { generateClientId, generateClientSecret } from '#oauth/client.js';
 import { migrate } from '#database/connection/migrate.js';
 import { hashPassword } from '#database/user/password.js';
 import { ResourceServerStore } from '#database/resource-server/resource-server.store.js';
@@ -27,6 +27,11 @@ export interface Client {
   readonly client_id: string;
   /** Absent for a public client. */
   readonly client_secret?: string;
+}
+
+/** An application; one that requests `openid` gets ID tokens and logout tokens. */
+export interface RegisteredClient extends Client {
+  readonly isOpenId: boolean;
 }
 
 export interface User {
@@ -118,13 +123,19 @@ export class Installation {
     readonly servers: Readonly<Record<Server, PrivateServer>>,
     readonly replicas: readonly AppReplica[],
     readonly urls: Readonly<Record<'AUTH_URL' | 'BASE_URL' | 'API_URL', string>>,
+    private readonly logoutUrl: string,
   ) {}
 
   /**
    * @param folder for logs and data
+   * @param logoutUrl address for the log-outs of applications, without a path
    * @param onUnexpectedExit called when a process ends that the soak did not end
    */
-  static async start(folder: string, onUnexpectedExit: (detail: string) => void): Promise<Installation> {
+  static async start(
+    folder: string,
+    logoutUrl: string,
+    onUnexpectedExit: (detail: string) => void,
+  ): Promise<Installation> {
     const servers = await startServers(folder);
     const replicas: AppReplica[] = [];
     try {
@@ -146,6 +157,8 @@ export class Installation {
         // The maximum: no outage outlasts a code.
         CODE_LIFETIME: '600',
         TRUSTED_PROXIES: '127.0.0.1',
+        // The applications' addresses for log-outs.
+        ...(logoutUrl !== '' && { OUTSIDE_FETCH_ALLOW: new URL(logoutUrl).hostname }),
       };
       const keys = { authorize: PUBLIC_ID_TOKEN_KEYS, token: ID_TOKEN_KEYS };
       for (const app of APPS)
@@ -178,7 +191,7 @@ export class Installation {
         }
       await Promise.all(replicas.map((replica) => replica.launch()));
       await Promise.all(replicas.map((replica) => replica.ready()));
-      return new Installation(servers, replicas, urls);
+      return new Installation(servers, replicas, urls, logoutUrl);
     } catch (error) {
       await Promise.all(replicas.map((replica) => replica.stop()));
       await Promise.all(Object.values(servers).map((server) => server.stop()));
@@ -190,19 +203,23 @@ export class Installation {
     return this.replicas.filter((replica) => replica.app === app);
   }
 
-  async registerClient(type: 'confidential' | 'public'): Promise<Client> {
+  async registerClient(type: 'confidential' | 'public', isOpenId = false): Promise<RegisteredClient> {
     const { secret, hash } = generateClientSecret();
     const confidential = type === 'confidential';
-    const { clientId } = await this.database(({ clients }) =>
+    const clientId = generateClientId();
+    const backchannelLogoutUri = `${this.logoutUrl}/${clientId}`;
+    await this.database(({ clients }) =>
       clients.create({
+        clientId,
         name: 'Calendar Connect',
         type,
-        scopes: ['profile:read'],
+        scopes: ['profile:read', ...(isOpenId ? ['openid'] : [])],
         redirectUris: [REDIRECT_URI],
+        ...(isOpenId && { logoutUris: { postLogoutRedirectUris: [], backchannelLogoutUri } }),
         ...(confidential && { secretHash: hash }),
       }),
     );
-    return { client_id: clientId, ...(confidential && { client_secret: secret }) };
+    return { client_id: clientId, ...(confidential && { client_secret: secret }), isOpenId };
   }
 
   /** @param number unique per user; determines the client address */

@@ -107,6 +107,11 @@ function statisticRows(statistics: Statistics): string[][] {
     ['refresh tokens replayed outside the retry window', statistics.refreshTokenReplays],
     ['… and accepted after Redis had lost its data', statistics.replaysAcceptedAfterDataLoss],
     ['DPoP proofs sent twice', statistics.proofReplays],
+    ['ID tokens', statistics.idTokens],
+    ['log-outs', statistics.logOuts],
+    ['logout tokens received', statistics.logoutTokens],
+    ['… received again, with the same `jti`', statistics.repeatedLogoutTokens],
+    ['log-outs lost with a killed process', statistics.lostLogOuts],
     ['revoked grants', statistics.revocations],
     ['uses of revoked tokens, refused', statistics.revokedUsesRefused],
     ['… and accepted by an API before the revocation reached it', statistics.revokedUsesAccepted],
@@ -162,6 +167,13 @@ interface Statistics {
   revokedUsesAccepted: number;
   latestAcceptedUse: { withoutFault: number; withFault: number };
   proofReplays: number;
+  /** ID tokens checked; log-outs of applications with ID tokens, and the logout tokens that they received. */
+  idTokens: number;
+  logOuts: number;
+  logoutTokens: number;
+  repeatedLogoutTokens: number;
+  /** Log-outs whose event was in the memory of a process that was killed. */
+  lostLogOuts: number;
 }
 
 export function newStatistics(): Statistics {
@@ -180,5 +192,10 @@ export function newStatistics(): Statistics {
     revokedUsesAccepted: 0,
     latestAcceptedUse: { withoutFault: 0, withFault: 0 },
     proofReplays: 0,
+    idTokens: 0,
+    logOuts: 0,
+    logoutTokens: 0,
+    repeatedLogoutTokens: 0,
+    lostLogOuts: 0,
   };
 }

@@ -38,6 +38,7 @@ const APP_BY_OPERATION: Readonly<Record<Exclude<Operation, 'delete a client'>, A
   'log in': 'authorize',
   allow: 'authorize',
   'revoke at /auth/apps': 'authorize',
+  'log out': 'authorize',
   'log out everywhere': 'authorize',
   redeem: 'token',
   refresh: 'token',

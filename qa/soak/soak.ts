@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runCommand } from '#local/servers/run-command.js';
+import { until } from '#test/support/until.js';
+import { type LogoutReceiver, startLogoutReceiver } from '../logout-receiver.js';
 import { Account } from './actors/account.js';
 import { CheckedApplication } from './actors/checked-application.js';
 import { Operator } from './actors/operator.js';
@@ -12,7 +14,8 @@ import { Application } from './application.js';
 import { Availability } from './availability.js';
 import { Browser } from './browser.js';
 import { FaultInjector } from './faults.js';
-import { type Client, Installation, RETRY_WINDOW } from './installation.js';
+import { type Client, Installation, type RegisteredClient, RETRY_WINDOW } from './installation.js';
+import { LogOuts } from './log-outs.js';
 import { Model } from './model.js';
 import { type FaultKind, plan, Random } from './plan.js';
 import { faultFigures, operationFigures, type Report, type ViolationReport } from './report.js';
@@ -38,6 +41,8 @@ export interface SoakOptions {
 /** The soak ends early after this many violations. */
 const MAX_VIOLATIONS = 20;
 const LONG_FAULT_MS = (RETRY_WINDOW + 3) * 1000;
+/** NATS offers the messages of a killed process again after 30 s. */
+const DELIVERY_MS = 90_000;
 const ACCOUNT_PAUSE_MS = 200;
 const THIEF_PAUSE_MS = 200;
 const OPERATOR_PAUSE_MS = 30_000;
@@ -55,14 +60,16 @@ export async function soak(options: SoakOptions): Promise<Report> {
     violations.push({ rule, timeDependent, text });
     options.progress(`\n${text}\n`);
   };
-  const installation = await Installation.start(folder, (detail) =>
+  const receiver = await startLogoutReceiver();
+  const installation = await Installation.start(folder, receiver.url, (detail) =>
     violate({ rule: 'no process exits unexpectedly', detail, since: timeline.now() }),
   );
   try {
-    const report = await new Soak(options, installation, timeline, violations, violate).run();
+    const report = await new Soak(options, installation, receiver, timeline, violations, violate).run();
     return { ...report, logs: violations.length > 0 ? folder : null };
   } finally {
     await installation.stop();
+    receiver.close();
     if (violations.length === 0) await rm(folder, { recursive: true, force: true });
   }
 }
@@ -78,6 +85,7 @@ class Soak {
   constructor(
     private readonly options: SoakOptions,
     private readonly installation: Installation,
+    receiver: LogoutReceiver,
     private readonly timeline: Timeline,
     private readonly violations: readonly ViolationReport[],
     private readonly violate: Violate,
@@ -89,7 +97,12 @@ class Soak {
     const record = (attempt: Attempt) => this.availability.record(attempt);
     this.requests = new Requests(installation, timeline, this.random.fork(), record, hasEnded);
     const retryWindow = RETRY_WINDOW * 1000;
-    const parts = { requests: this.requests, model: this.model, timeline, violate, hasEnded };
+    const logOuts = new LogOuts(timeline, violate, this.model.statistics);
+    receiver.issuer = installation.urls.BASE_URL;
+    receiver.onToken = (claims) => logOuts.receive(claims);
+    receiver.onInvalid = (detail) =>
+      violate({ rule: 'a logout token is valid', detail, since: timeline.now() });
+    const parts = { requests: this.requests, model: this.model, logOuts, timeline, violate, hasEnded };
     this.environment = { ...parts, retryWindow, owners: new Map() };
   }
 
@@ -100,16 +113,22 @@ class Soak {
       await this.installation.registerClient('confidential'),
       await this.installation.registerClient('public'),
     ];
+    const openIdClients = [
+      await this.installation.registerClient('confidential', true),
+      await this.installation.registerClient('public', true),
+    ];
     const { accounts: count } = this.options;
     const accounts: Account[] = [];
-    for (let number = 1; number <= count; number++)
-      // All four combinations: confidential and public clients, bearer and DPoP tokens.
-      accounts.push(
-        await this.newAccount(number, clients[number % 2] as Client, resourceServer, number % 4 >= 2),
-      );
+    for (let number = 1; number <= count; number++) {
+      // All four combinations: confidential and public clients, bearer and DPoP tokens. One in three has ID tokens.
+      const client = (number % 3 === 0 ? openIdClients : clients)[number % 2] as RegisteredClient;
+      accounts.push(await this.newAccount(number, client, resourceServer, number % 4 >= 2));
+    }
     const revokers: Account[] = [];
     for (let number = 1; number <= count / 3; number++)
-      revokers.push(await this.newAccount(count + number, clients[0] as Client, resourceServer, false));
+      revokers.push(
+        await this.newAccount(count + number, clients[0] as RegisteredClient, resourceServer, false),
+      );
     const operator = this.operator(resourceServer);
     const thief = new Thief(this.environment, this.random.fork());
     const actors = [
@@ -155,6 +174,16 @@ class Soak {
 
   /** Checks at every replica, without faults, that live grants work and revoked grants do not. */
   private async audit(accounts: readonly Account[], thief: Thief): Promise<void> {
+    const { logOuts } = this.environment;
+    this.options.progress(`${this.elapsed()}  waiting for logout tokens`);
+    await until(
+      'every log-out has reached the application',
+      DELIVERY_MS,
+      () => logOuts.missing().length === 0,
+    )
+      // Reported as violations.
+      .catch(() => undefined);
+    logOuts.reportMissing();
     this.options.progress(`${this.elapsed()}  final audit`);
     await Promise.all(accounts.map((account) => runStep(this.environment, () => account.audit())));
     for (const grant of this.model.revoked)
@@ -164,7 +193,7 @@ class Soak {
 
   private async newAccount(
     number: number,
-    client: Client,
+    client: RegisteredClient,
     resourceServer: Required<Client>,
     bound: boolean,
   ): Promise<Account> {

@@ -6,6 +6,7 @@ export type Operation =
   | 'log in'
   | 'allow'
   | 'revoke at /auth/apps'
+  | 'log out'
   | 'log out everywhere'
   | 'redeem'
   | 'refresh'

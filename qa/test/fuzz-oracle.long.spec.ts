@@ -1,5 +1,8 @@
 import { InvalidArgumentError, TimeoutError } from '@nats-io/transport-node';
-import { checkExchange, type SentRequest } from '../fuzz/answer-oracle.js';
+import { sessionIdFor } from '#oauth/openid/id-token.js';
+import { SIGNING_KEYS } from '#test/support/id-token-keys.js';
+import { checkExchange, POST_LOGOUT_URI, type SentRequest } from '../fuzz/answer-oracle.js';
+import { KnownLogins } from '../fuzz/known-logins.js';
 import { KnownSecrets } from '../fuzz/leaks.js';
 import { forgetVerifier } from '../fuzz/mutations.js';
 import { outcomeOfFailure } from '../fuzz/nats-target.js';
@@ -13,9 +16,24 @@ const COOKIE = 'q83vEjRWeJCrze8SNFZ4kKvN7xI0VniQq83vEjRWeJA';
 const secrets = new KnownSecrets();
 secrets.add('access token', TOKEN);
 secrets.add('cookie', COOKIE);
+const logins = new KnownLogins();
+logins.add('session', { clientId: 'app', userId: 7, nonce: 'n' });
+const ID_TOKEN = { sub: '7', aud: 'app', nonce: 'n', sid: sessionIdFor('app', 'session') };
+const withIdToken = async (claims: object, scope = 'openid') =>
+  http(
+    200,
+    JSON_HEAD,
+    JSON.stringify({
+      access_token: TOKEN,
+      scope,
+      id_token: await SIGNING_KEYS.sign({ ...ID_TOKEN, ...claims }, 'RS256'),
+    }),
+  );
+
 const known = {
   secrets,
   redirectUris: new Map([['app', ['https://app.example.com/callback?tenant=7']]]),
+  logins,
   urls: { authorize: 'https://auth.example.com' },
 };
 
@@ -94,6 +112,34 @@ it.each<[string, SentRequest, string]>([
   ],
 ])('the fuzzer accepts %s', (_what, sent, bytes) => {
   expect(rulesBroken(sent, bytes)).toEqual([]);
+});
+
+it('the fuzzer accepts an ID token of a login that it made, and a refresh without nonce', async () => {
+  for (const claims of [{}, { nonce: undefined }])
+    expect(rulesBroken(SENT, await withIdToken(claims))).toEqual([]);
+});
+
+it.each<[string, object, string]>([
+  ['another user', { sub: '8' }, 'openid'],
+  ['another application', { aud: 'other' }, 'openid'],
+  ['another nonce', { nonce: 'm' }, 'openid'],
+  ['an unknown session', { sid: 'x' }, 'openid'],
+  ['a grant without openid', {}, 'profile:read'],
+])('the fuzzer reports an ID token of %s', async (_what, claims, scope) => {
+  expect(rulesBroken(SENT, await withIdToken(claims, scope))).toHaveLength(1);
+});
+
+it('the fuzzer reports a missing or forged ID token', async () => {
+  const missing = `{"access_token":"${TOKEN}","scope":"openid"}`;
+  expect(rulesBroken(SENT, http(200, JSON_HEAD, missing))).toEqual(['the ID token is missing']);
+  const forged = (await withIdToken({})).replace(/\.[\w-]+"}$/, `.${'A'.repeat(342)}"}`);
+  expect(rulesBroken(SENT, forged)).toEqual(['no published key verifies the ID token']);
+});
+
+it('the fuzzer allows the address after a log-out without iss, and only from the log-out', () => {
+  const bytes = http(303, `${HTML_HEAD}Location: ${POST_LOGOUT_URI}?state=x\r\n`);
+  expect(rulesBroken({ ...PAGE, target: '/auth/logout?client_id=app' }, bytes)).toEqual([]);
+  expect(rulesBroken(PAGE, bytes)).toEqual(['redirect to an address that is not registered']);
 });
 
 const STACK = 'TypeError: x\\n    at Thing.run (/srv/dist/apps/token/src/thing.js:1:2)';

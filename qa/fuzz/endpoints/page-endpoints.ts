@@ -1,6 +1,7 @@
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { SCRIPT_PATH } from '../../../apps/authorize/src/ui/script.controller.js';
 import type { Actor } from '../actor.js';
+import { POST_LOGOUT_URI } from '../answer-oracle.js';
 import { bit, choose, draft, type Endpoint } from './endpoint.js';
 import { authorizationRequest } from './token-endpoints.js';
 
@@ -45,6 +46,17 @@ async function pushed(actor: Actor, variant: number) {
   });
   const { request_uri = '' } = (await answer.json()) as { request_uri?: string };
   return { client_id: client.id, request_uri };
+}
+
+/** The query of a log-out by an application, with or without an ID token of another session. */
+async function endSession(actor: Actor, variant: number): Promise<Fields> {
+  if (bit(variant, 0)) return { client_id: actor.publicClient.id, state: 'left' };
+  const { idToken = '' } = await actor.pair({ isPublic: false, bound: false }, 'share');
+  return {
+    client_id: actor.confidential.id,
+    ...(bit(variant, 1) && { id_token_hint: idToken }),
+    ...(bit(variant, 2) && { post_logout_redirect_uri: POST_LOGOUT_URI, state: 'left' }),
+  };
 }
 
 /** The login form with its session cookie. */
@@ -122,7 +134,7 @@ export const PAGE_ENDPOINTS: readonly Endpoint[] = [
   })),
   endpoint(`GET ${ENDPOINTS.logout}`, [200, 303], async (actor, variant) =>
     draft(actor, 'authorize', ['GET', ENDPOINTS.logout], {
-      query: { client_id: actor.client(bit(variant, 0)).id, state: 'left' },
+      query: await endSession(actor, variant),
       headers: { Cookie: await actor.session() },
     }),
   ),

@@ -48,11 +48,14 @@ export function authorizationRequest(
     redirect_uri: (bit(variant, 4) && redirectUris[1]) || (redirectUris[0] ?? ''),
     // Optional for the public client.
     ...((secret !== undefined || bit(variant, 12)) && { state: actor.newSecret('state') }),
-    scope: choose(variant, 5, ['profile:read', 'profile:read bookings:read', 'bookings:write', '']),
+    scope: bit(variant, 13)
+      ? 'openid profile:read'
+      : choose(variant, 5, ['profile:read', 'profile:read bookings:read', 'bookings:write', '']),
     // Any 32 bytes are a valid challenge.
     code_challenge: actor.newSecret('state'),
     code_challenge_method: 'S256',
-    ...(bit(variant, 7) && { response_type: 'code' }),
+    // Required with the scope `openid`.
+    ...((bit(variant, 7) || bit(variant, 13)) && { response_type: 'code' }),
     ...(bit(variant, 8) && { login_hint: 'ada@example.com', ui_locales: 'de ar', nonce: '1' }),
   };
 }

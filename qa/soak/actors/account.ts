@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Browser } from '../browser.js';
+import type { Authorization, Browser } from '../browser.js';
 import type { Grant, TokenPair } from '../grant.js';
+import type { LogOut } from '../log-outs.js';
 import type { Random } from '../plan.js';
 import type { CheckedApplication } from './checked-application.js';
 import type { TestEnvironment } from './test-environment.js';
@@ -17,6 +18,8 @@ const MAX_REDIRECT_DELAY_MS = 3_000;
 /** A user and an application that the user connects. Some actions replay credentials that were used before. */
 export class Account {
   private grants: Grant[] = [];
+  /** `sid` of the ID tokens, by the number of the browser's session. */
+  private readonly sids = new Map<number, Set<string>>();
   private readonly actions: readonly (readonly [weight: number, action: () => Promise<void>])[];
 
   constructor(
@@ -35,7 +38,8 @@ export class Account {
       [1, () => this.raceCodeRedemption()],
       [1, () => this.replayCode()],
       [1, () => this.replayRefreshToken()],
-      [0.5, () => this.browser.logOutEverywhere()],
+      [0.5, () => this.logOut('log out everywhere')],
+      [client.application.client.isOpenId ? 2 : 0.5, () => this.logOut('log out')],
     ];
     // Introspection of a bound token needs the grant for the key, and Redis may have lost the grant.
     if (client.application.key) actions.push([3, () => this.client.replayProof(this.randomGrant())]);
@@ -95,7 +99,25 @@ export class Account {
     // Redis may restart between the code and its redemption.
     if (this.random.chance(1 / 4)) await sleep(this.random.between(500, MAX_REDIRECT_DELAY_MS));
     const grant = await this.client.redeem(authorization, 1);
+    this.remember(grant, authorization);
     if (grant.newest) this.grants.push(grant);
+  }
+
+  /** Logs out. An application with ID tokens must learn of it, unless a request failed: its event may be lost. */
+  private async logOut(operation: 'log out' | 'log out everywhere'): Promise<void> {
+    let logOut: LogOut | undefined;
+    const attempts = await this.browser.logOut(operation, (session) => {
+      const sids = operation === 'log out' ? [...(this.sids.get(session) ?? [])] : null;
+      const isKnown = sids === null ? this.sids.size > 0 : sids.length > 0;
+      if (isKnown) logOut = this.environment.logOuts.request(String(this.client.user.id), sids);
+    });
+    const [attempt, ...repeated] = attempts;
+    if (logOut && attempt && repeated.length === 0) logOut.confirmedAt = attempt.answeredAt;
+  }
+
+  private remember({ login }: Grant, { session }: Authorization): void {
+    if (typeof login?.sid !== 'string') return;
+    this.sids.set(session, (this.sids.get(session) ?? new Set()).add(login.sid));
   }
 
   async use(): Promise<void> {
@@ -122,6 +144,7 @@ export class Account {
   private async raceCodeRedemption(): Promise<void> {
     const authorization = await this.browser.authorize(this.client.application.client);
     const grant = await this.client.redeem(authorization, 2);
+    this.remember(grant, authorization);
     this.environment.model.statistics.codeRaces += 1;
     if (grant.newest) this.grants.push(grant);
     await this.client.expectRevoked(grant);

@@ -1,6 +1,7 @@
 import type { Application } from '../application.js';
 import type { Authorization } from '../browser.js';
 import { Grant, type TokenPair } from '../grant.js';
+import { checkIdToken } from '../id-token.js';
 import type { User } from '../installation.js';
 import type { Random } from '../plan.js';
 import { isUnavailable, type Attempt, type BuildRequest } from '../requests.js';
@@ -11,7 +12,7 @@ export class CheckedApplication {
   constructor(
     private readonly environment: TestEnvironment,
     private readonly random: Random,
-    private readonly user: User,
+    readonly user: User,
     readonly application: Application,
   ) {}
 
@@ -29,6 +30,7 @@ export class CheckedApplication {
     await settleAll(Array.from({ length: requests }, redeem), () =>
       this.environment.model.checkRedemption(grant, attempts),
     );
+    await this.checkIdTokens(grant, attempts, authorization.nonce);
     if (grant.newest) this.environment.owners.set(grant, { application: this.application, authorization });
     return grant;
   }
@@ -45,6 +47,7 @@ export class CheckedApplication {
     await settleAll(Array.from({ length: workers }, refresh), () =>
       this.environment.model.checkRefresh(grant, attempts),
     );
+    await this.checkIdTokens(grant, attempts, undefined);
     if (workers > 1) this.environment.model.statistics.parallelRefreshes += 1;
   }
 
@@ -112,6 +115,32 @@ export class CheckedApplication {
     const attempts = await Promise.all([1, 2].map(() => this.application.callApi(newest, () => message)));
     for (const attempt of attempts) expectStatus(this.environment, attempt, [200, 401, 503, 0]);
     this.environment.model.checkProofReplay(grant, attempts);
+  }
+
+  /** OpenID Connect Core 2, 12.2: each answer with tokens of the scope `openid` has an ID token about the same login. */
+  private async checkIdTokens(
+    grant: Grant,
+    attempts: readonly Attempt[],
+    nonce: string | undefined,
+  ): Promise<void> {
+    const { client, issuer } = this.application;
+    if (!client.isOpenId) return;
+    const { statistics } = this.environment.model;
+    for (const attempt of attempts.filter(({ status }) => status === 200)) {
+      const { login } = grant;
+      const body = JSON.parse(attempt.text) as Record<string, unknown>;
+      const expected = { issuer, clientId: client.client_id, userId: this.user.id, nonce, login };
+      const checked = await checkIdToken(body, expected);
+      grant.login = checked.login;
+      statistics.idTokens += 1;
+      if (checked.problems.length === 0) continue;
+      this.environment.violate({
+        rule: 'an ID token is about the login of its grant',
+        detail: checked.problems.join('; '),
+        attempts: [attempt],
+        since: attempt.sentAt,
+      });
+    }
   }
 
   private async sendToToken(operation: 'redeem' | 'refresh', request: BuildRequest): Promise<Attempt> {

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Application } from '../application.js';
 import { ViolationReported, type Authorization } from '../browser.js';
 import type { Grant } from '../grant.js';
+import type { LogOuts } from '../log-outs.js';
 import type { Model } from '../model.js';
 import type { Random } from '../plan.js';
 import { SoakEnded, type Attempt, type Requests } from '../requests.js';
@@ -15,6 +16,7 @@ const MAX_SLEEP_MS = 500;
 export interface TestEnvironment {
   readonly requests: Requests;
   readonly model: Model;
+  readonly logOuts: LogOuts;
   readonly timeline: Timeline;
   readonly violate: Violate;
   readonly hasEnded: () => boolean;

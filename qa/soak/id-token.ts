@@ -1,0 +1,46 @@
+import { decodeProtectedHeader } from 'jose';
+import { accessTokenHash } from '#oauth/openid/id-token.js';
+import type { SigningAlgorithm } from '#oauth/openid/signing-keys.js';
+import { SIGNING_KEYS } from '#test/support/id-token-keys.js';
+
+/** Claims that are equal in every ID token of a grant. */
+export interface LoginOfGrant {
+  readonly sid: unknown;
+  readonly authTime: unknown;
+}
+
+export interface ExpectedIdToken {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly userId: number;
+  /** Undefined for a refresh (OpenID Connect Core 12.2). */
+  readonly nonce: string | undefined;
+  /** Of the grant's first ID token; null for the first one. */
+  readonly login: LoginOfGrant | null;
+}
+
+/** @param body of a successful response @returns the problems, and the claims about the login */
+export async function checkIdToken(
+  body: Readonly<Record<string, unknown>>,
+  { issuer, clientId, userId, nonce, login }: ExpectedIdToken,
+): Promise<{ readonly problems: string[]; readonly login: LoginOfGrant | null }> {
+  const { id_token: idToken, access_token: accessToken } = body;
+  if (typeof idToken !== 'string') return { problems: ['it is missing'], login };
+  const claims = await SIGNING_KEYS.verify(idToken, issuer);
+  if (claims === null) return { problems: ['no published key verifies it'], login };
+  const alg = decodeProtectedHeader(idToken).alg as SigningAlgorithm;
+  const found = { sid: claims['sid'], authTime: claims['auth_time'] };
+  const expected: Readonly<Record<string, unknown>> = {
+    sub: String(userId),
+    aud: clientId,
+    nonce,
+    at_hash: accessTokenHash(String(accessToken), alg),
+    sid: (login ?? found).sid,
+    auth_time: (login ?? found).authTime,
+  };
+  const problems = Object.entries(expected)
+    .filter(([name, value]) => claims[name] !== value)
+    .map(([name, value]) => `${name} is ${String(claims[name])}, not ${String(value)}`);
+  if (typeof found.sid !== 'string') problems.push('sid is missing');
+  return { problems, login: found };
+}

@@ -1,0 +1,95 @@
+import type { LogoutClaims } from '../logout-receiver.js';
+import type { newStatistics } from './report.js';
+import type { Timeline } from './timeline.js';
+import type { Violate } from './violations.js';
+
+/** A log-out of a user at one application. Times are milliseconds since the soak began. */
+export interface LogOut {
+  readonly sub: string;
+  /** Sessions in the ID tokens of the application; null for every session of the user. */
+  readonly sids: readonly string[] | null;
+  readonly sentAt: number;
+  /** Time of the response; null if the log-out may not have taken effect, or its event may be lost. */
+  confirmedAt: number | null;
+}
+
+type Statistics = ReturnType<typeof newStatistics>;
+
+/** Time in which a process publishes the end of a session after its response. */
+const PUBLISHED_WITHIN_MS = 2_000;
+
+/** The test oracle of log-outs: which logout tokens applications must and may get (Back-Channel Logout 1.0 2.5). */
+export class LogOuts {
+  private readonly requested: LogOut[] = [];
+  private readonly received: (LogoutClaims & { readonly at: number })[] = [];
+
+  constructor(
+    private readonly timeline: Timeline,
+    private readonly violate: Violate,
+    private readonly statistics: Statistics,
+  ) {}
+
+  /** Call it before the request, because the logout token may arrive before the response. */
+  request(sub: string, sids: readonly string[] | null): LogOut {
+    const logOut = { sub, sids, sentAt: this.timeline.now(), confirmedAt: null };
+    this.requested.push(logOut);
+    this.statistics.logOuts += 1;
+    return logOut;
+  }
+
+  receive(claims: LogoutClaims): void {
+    const at = this.timeline.now();
+    this.statistics.logoutTokens += 1;
+    if (this.received.some(({ jti }) => jti === claims.jti)) this.statistics.repeatedLogoutTokens += 1;
+    this.received.push({ ...claims, at });
+    const isRequested = this.requested.some(
+      ({ sub, sids }) => sub === claims.sub && (sids === null) === (claims.sid === undefined),
+    );
+    if (isRequested) return;
+    const detail = `user ${claims.sub}, ${claims.sid === undefined ? 'every session' : 'one session'}`;
+    this.violate({ rule: 'a logout token follows a log-out', detail, since: at });
+  }
+
+  /** Confirmed log-outs of which an application did not learn, although no fault explains it. */
+  missing(): LogOut[] {
+    return this.requested.filter(
+      (logOut) => logOut.confirmedAt !== null && !this.isKnown(logOut) && !this.mayBeLost(logOut),
+    );
+  }
+
+  reportMissing(): void {
+    for (const logOut of this.requested)
+      if (logOut.confirmedAt !== null && !this.isKnown(logOut) && this.mayBeLost(logOut))
+        this.statistics.lostLogOuts += 1;
+    for (const { sub, sids, sentAt } of this.missing()) {
+      const what = sids === null ? 'every session' : `${sids.length} sessions`;
+      const detail = `user ${sub}, ${what}, logged out at ${Math.round(sentAt)} ms`;
+      const rule = 'a log-out reaches the application';
+      this.violate({ rule, detail, since: sentAt, timeDependent: true });
+    }
+  }
+
+  private isKnown({ sub, sids, sentAt }: LogOut): boolean {
+    const tokens = this.received.filter((token) => token.sub === sub && token.at >= sentAt);
+    if (sids === null) return tokens.some(({ sid }) => sid === undefined);
+    return sids.every((sid) => tokens.some((token) => token.sid === sid));
+  }
+
+  /** A process keeps the event in memory until NATS has it: it may be killed before, or stop without NATS. */
+  private mayBeLost({ sentAt, confirmedAt }: LogOut): boolean {
+    const from = confirmedAt ?? sentAt;
+    const delays = this.timeline
+      .inEffect(sentAt, from + PUBLISHED_WITHIN_MS)
+      .filter(({ fault }) => ['nats', 'authorize'].includes(fault.kind.target));
+    const isWithoutNats = delays.some(({ fault }) => fault.kind.target === 'nats');
+    const ends = delays.map(({ settledAt = Infinity }) => settledAt);
+    const publishedBy = Math.max(from, ...ends) + PUBLISHED_WITHIN_MS;
+    return this.timeline.faultWindows.some(
+      ({ fault: { kind }, startedAt }) =>
+        kind.target === 'authorize' &&
+        (kind.effect === 'killed' || (kind.effect === 'restarted' && isWithoutNats)) &&
+        startedAt >= sentAt &&
+        startedAt <= publishedBy,
+    );
+  }
+}
