@@ -248,6 +248,7 @@ describe('operator client update', () => {
         logo: null,
         auth_method: 'client_secret',
         live_secrets: 1,
+        version: 2,
         created_at: expect.any(String),
       });
     });
@@ -434,7 +435,13 @@ describe('operator resource-server', () => {
     });
     const listed = await server('list', '--json');
     expect(jsonOf(listed)).toEqual([
-      { id: made.id, name: 'Bookings', auth_method: 'client_secret', created_at: expect.any(String) },
+      {
+        id: made.id,
+        name: 'Bookings',
+        auth_method: 'client_secret',
+        version: 1,
+        created_at: expect.any(String),
+      },
     ]);
     expect((await server('list')).stdout).toMatch(new RegExp(`^${made.id} .* Bookings$`, 'm'));
     const heard = await broadcastsOf(async () => {

@@ -99,6 +99,7 @@ describe('operator user show', () => {
       disabled_at: null,
       disabled_by: [],
       live_grants: 0,
+      version: expect.any(Number),
     });
     for (const login of ['shown', 'ext-1', `id:${id}`])
       expect(jsonOf(await user('show', login, '--json'))).toEqual(shown);

@@ -8,6 +8,7 @@ import { ClientStore } from '#database/client/client.store.js';
 import { generateClientSecret } from '#oauth/client.js';
 import { AdministrationError, refusal } from '../administration.error.js';
 import { Announcer } from '../announcer.js';
+import { type Expected, unlessOutdated } from '../expected-version.js';
 import type { Actor, Change } from '../operation.js';
 import { quoted } from '../text.js';
 import { identifyClient, unknownClient } from './client-lookup.js';
@@ -52,10 +53,14 @@ export class ClientSecretService {
   }
 
   /** Adds a second secret. */
-  async rotate(actor: Actor, idOrName: string): Promise<Change<RotatedSecret>> {
+  async rotate(actor: Actor, idOrName: string, expected?: Expected): Promise<Change<RotatedSecret>> {
     const clientId = await identifyClient(this.clients, idOrName);
     const { secret, hash } = generateClientSecret();
-    const live = liveSecrets(await this.secrets.add(clientId, hash), clientId);
+    const outcome = await unlessOutdated(
+      'the application',
+      this.secrets.add(clientId, hash, expected?.version),
+    );
+    const live = liveSecrets(outcome, clientId);
     const secretId = live.at(-1)?.id ?? '';
     return {
       result: { client_id: clientId, client_secret: secret, secret_id: secretId, secrets: live },
@@ -73,9 +78,14 @@ export class ClientSecretService {
     idOrName: string,
     secretId: string,
     force = false,
+    expected?: Expected,
   ): Promise<Change<RevokedSecret>> {
     const clientId = await identifyClient(this.clients, idOrName);
-    const live = liveSecrets(await this.secrets.revoke(clientId, secretId, force), clientId, secretId);
+    const outcome = await unlessOutdated(
+      'the application',
+      this.secrets.revoke(clientId, secretId, force, expected?.version),
+    );
+    const live = liveSecrets(outcome, clientId, secretId);
     return {
       result: { client_id: clientId, revoked: secretId, secrets: live },
       announced: this.announcer.clientsChanged(actor, [clientId], {

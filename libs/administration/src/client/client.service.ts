@@ -13,6 +13,7 @@ import { OPENID } from '#oauth/openid/openid-scopes.js';
 import { refusal } from '../administration.error.js';
 import { AdministrationOptions, readableScopes } from '../administration.options.js';
 import { Announcer } from '../announcer.js';
+import { type Expected, unlessOutdated } from '../expected-version.js';
 import { validated } from '../input.js';
 import { type Actor, type Change, type Page, pageOf } from '../operation.js';
 import { RunningServices } from '../running-services/running-services.js';
@@ -24,6 +25,8 @@ import { identifyClient, unknownClient } from './client-lookup.js';
 import { redirectUriHints } from './client-rules.js';
 import { handoverText } from './handover.js';
 import { changedRegistration, checkClientChanges, checkNewClient, newSector } from './registration.js';
+
+const APPLICATION = 'the application';
 
 /** A registered client with its credentials, for the owner of the application. */
 export interface RegisteredClient {
@@ -156,10 +159,17 @@ export class ClientService {
     if (changes.subject !== undefined && !changes.confirmNewSubjects)
       await this.confirmSubjects(clientId, (current) => newSector(current, changes));
     let before: ClientRegistration | undefined;
-    const done = await this.registrations.update(clientId, (current, of) => {
-      before = current;
-      return changedRegistration({ clientId, ...of }, current, given);
-    });
+    const done = await unlessOutdated(
+      APPLICATION,
+      this.registrations.update(
+        clientId,
+        (current, of) => {
+          before = current;
+          return changedRegistration({ clientId, ...of }, current, given);
+        },
+        changes.expectedVersion,
+      ),
+    );
     const updated = done && (await this.clients.find(clientId));
     if (!updated || !before) throw unknownClient(clientId);
     const { scopes, optionalScopes } = before;
@@ -179,21 +189,24 @@ export class ClientService {
   }
 
   /** Safe to repeat: the change is announced again. */
-  disable(actor: Actor, idOrName: string): Promise<Change<ClientState>> {
-    return this.setDisabled(actor, idOrName, true);
+  disable(actor: Actor, idOrName: string, expected?: Expected): Promise<Change<ClientState>> {
+    return this.setDisabled(actor, idOrName, true, expected);
   }
 
-  enable(actor: Actor, idOrName: string): Promise<Change<ClientState>> {
-    return this.setDisabled(actor, idOrName, false);
+  enable(actor: Actor, idOrName: string, expected?: Expected): Promise<Change<ClientState>> {
+    return this.setDisabled(actor, idOrName, false, expected);
   }
 
   /**
    * Deletes a client and revokes its grants. Safe to repeat after a failure.
    * @throws AdministrationError of the kind `incomplete` if the services do not answer
    */
-  async delete(actor: Actor, idOrName: string): Promise<Change<DeletedClient>> {
+  async delete(actor: Actor, idOrName: string, expected?: Expected): Promise<Change<DeletedClient>> {
     const clientId = await identifyClient(this.clients, idOrName);
-    const deletion = await this.registrations.delete(clientId);
+    const deletion = await unlessOutdated(
+      APPLICATION,
+      this.registrations.delete(clientId, expected?.version),
+    );
     if (!deletion) throw unknownClient(clientId);
     const { first, revokedGrants } = deletion;
     // Order matters: the broadcast stops new tokens before existing ones are revoked.
@@ -243,9 +256,17 @@ export class ClientService {
     return client;
   }
 
-  private async setDisabled(actor: Actor, idOrName: string, disabled: boolean): Promise<Change<ClientState>> {
+  private async setDisabled(
+    actor: Actor,
+    idOrName: string,
+    disabled: boolean,
+    expected?: Expected,
+  ): Promise<Change<ClientState>> {
     const clientId = await identifyClient(this.clients, idOrName);
-    const changed = await this.registrations.setDisabled(clientId, disabled);
+    const changed = await unlessOutdated(
+      APPLICATION,
+      this.registrations.setDisabled(clientId, disabled, expected?.version),
+    );
     if (changed === null) throw unknownClient(clientId);
     const type = disabled ? 'client.disabled' : 'client.enabled';
     const warnings = await this.announcer.clientsChanged(actor, [clientId], { type, client_id: clientId });

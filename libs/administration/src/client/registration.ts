@@ -3,7 +3,7 @@ import type { ClientLogo } from '#database/client/client.js';
 import type { NewClient } from '#database/client/client.store.js';
 import { type ClientKeys, type ClientType, hasKeys } from '#oauth/client.js';
 import type { ScopeCatalogue } from '#oauth/scope.js';
-import { type Problem, refusal, refuseInvalid } from '../administration.error.js';
+import { type Problem, refuseInvalid } from '../administration.error.js';
 import { checked } from '../input.js';
 import { quoted } from '../text.js';
 import {
@@ -115,22 +115,14 @@ export interface RegisteredState {
   readonly clientId: string;
   readonly type: ClientType;
   readonly hasSecrets: boolean;
-  readonly version: number;
 }
 
 /** A removed scope is also removed from the optional scopes. @throws AdministrationError that lists every problem */
 export function changedRegistration(
-  { clientId, type, hasSecrets, version }: RegisteredState,
+  { clientId, type, hasSecrets }: RegisteredState,
   current: ClientRegistration,
   { changes, logo, keys = current }: CheckedChanges,
 ): ChangedRegistration {
-  const { expectedVersion } = changes;
-  if (expectedVersion !== undefined && expectedVersion !== version)
-    throw refusal(
-      'outdated',
-      'version_outdated',
-      'somebody else has changed the application meanwhile: read it again',
-    );
   const { addScopes, removeScopes, addRedirectUris: added, removeRedirectUris: removed } = changes;
   const scopes = (changes.scopes && [...new Set(changes.scopes)]) ?? [
     ...current.scopes.filter((one) => !removeScopes.includes(one)),

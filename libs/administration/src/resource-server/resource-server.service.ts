@@ -9,6 +9,7 @@ import { Announcer } from '../announcer.js';
 import { describeKeys } from '../client/client.description.js';
 import { nameProblems } from '../client/client-rules.js';
 import { keysToStore, readKeys } from '../client/keys.js';
+import { type Expected, unlessOutdated } from '../expected-version.js';
 import { checked, JsonOrNull, Rule, Text, TextOrNull } from '../input.js';
 import type { Actor, Change } from '../operation.js';
 import { quoted } from '../text.js';
@@ -80,8 +81,12 @@ export class ResourceServerService {
   }
 
   /** Revokes an account for good. */
-  async revoke(actor: Actor, id: string): Promise<Change<{ readonly id: string; readonly revoked: true }>> {
-    if (!(await this.servers.revoke(id)))
+  async revoke(
+    actor: Actor,
+    id: string,
+    expected?: Expected,
+  ): Promise<Change<{ readonly id: string; readonly revoked: true }>> {
+    if (!(await unlessOutdated('the account', this.servers.revoke(id, expected?.version))))
       throw refusal('unknown', 'resource_server_unknown', `there is no resource server ${quoted(id)}`, {
         text: 'See',
         command: ['resource-server', 'list'],
@@ -102,6 +107,7 @@ function describe(server: ResourceServer) {
     name: server.name,
     auth_method: hasKeys(server) ? 'private_key_jwt' : 'client_secret',
     ...describeKeys(server),
+    version: server.version,
     created_at: server.createdAt.toISOString(),
   };
 }

@@ -34,5 +34,6 @@ export function describeDetails(user: User, details: UserAccountDetails) {
     disabled_at: details.disabledAt?.toISOString() ?? null,
     disabled_by: details.disabledBy,
     live_grants: details.liveGrants,
+    version: details.version,
   };
 }

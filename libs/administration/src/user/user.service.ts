@@ -8,6 +8,7 @@ import { DuplicateUserError } from '#database/user/user.js';
 import { UserStore } from '#database/user/user.store.js';
 import { AdministrationError } from '../administration.error.js';
 import { Announcer } from '../announcer.js';
+import { type Expected, unlessOutdated } from '../expected-version.js';
 import { validated } from '../input.js';
 import { type Actor, type Change, type Page, pageOf } from '../operation.js';
 import { RunningServices } from '../running-services/running-services.js';
@@ -15,6 +16,8 @@ import { type BadLine, type ImportCounts, UserImport } from './user-import.js';
 import { findUser, unknownUser } from './user-lookup.js';
 import { describe, describeDetails, type UserDetails, type UserView } from './user.description.js';
 import { NewUserDto, PasswordChangeDto, UserChangesDto, UserImportDto, UserListDto } from './user.dto.js';
+
+const USER = 'the user';
 
 export interface CreatedUser {
   readonly id: number;
@@ -118,10 +121,12 @@ export class UserService {
     actor: Actor,
     login: string,
     input: object,
+    expected?: Expected,
   ): Promise<Change<{ readonly username: string; readonly locale: string | null }>> {
     const { locale } = validated(UserChangesDto, input);
     const { id, username } = await findUser(this.accounts, login);
-    if (!(await this.users.setLocale(id, locale))) throw unknownUser(login);
+    const changed = await unlessOutdated(USER, this.users.setLocale(id, locale, expected?.version));
+    if (!changed) throw unknownUser(login);
     const detail = { locale };
     return {
       result: { username, locale },
@@ -130,12 +135,21 @@ export class UserService {
   }
 
   /** @param input see `PasswordChangeDto` */
-  async setPassword(actor: Actor, login: string, input: object = {}): Promise<Change<ChangedPassword>> {
+  async setPassword(
+    actor: Actor,
+    login: string,
+    input: object = {},
+    expected?: Expected,
+  ): Promise<Change<ChangedPassword>> {
     const { password: given, endSessions } = validated(PasswordChangeDto, input);
     const password = given ?? generatePassword();
     const { id, username } = await findUser(this.accounts, login);
     const hash = await hashPassword(password);
-    if (!(await this.accounts.setPassword(id, hash, endSessions))) throw unknownUser(login);
+    const changed = await unlessOutdated(
+      USER,
+      this.accounts.setPassword(id, hash, endSessions, expected?.version),
+    );
+    if (!changed) throw unknownUser(login);
     const untold = endSessions ? await this.services.sessionsEnded(id) : [];
     const record = {
       type: 'user.password_changed',
@@ -157,9 +171,9 @@ export class UserService {
    * Ends all sessions and grants of a user, and refuses new ones. Safe to repeat after a failure.
    * @throws AdministrationError of the kind `incomplete` if the services do not answer
    */
-  async disable(actor: Actor, login: string): Promise<Change<DisabledUser>> {
+  async disable(actor: Actor, login: string, expected?: Expected): Promise<Change<DisabledUser>> {
     const { id, username } = await findUser(this.accounts, login);
-    const disabling = await this.accounts.disable(id);
+    const disabling = await unlessOutdated(USER, this.accounts.disable(id, expected?.version));
     if (!disabling) throw unknownUser(login);
     const { first, revokedGrants } = disabling;
     const record = {
@@ -181,9 +195,14 @@ export class UserService {
   }
 
   /** Undoes `disable`. @param overrideProduct also if the product disabled the user */
-  async enable(actor: Actor, login: string, overrideProduct = false): Promise<Change<EnabledUser>> {
+  async enable(
+    actor: Actor,
+    login: string,
+    overrideProduct = false,
+    expected?: Expected,
+  ): Promise<Change<EnabledUser>> {
     const { id, username } = await findUser(this.accounts, login);
-    const enabling = await this.accounts.enable(id, overrideProduct);
+    const enabling = await unlessOutdated(USER, this.accounts.enable(id, overrideProduct, expected?.version));
     if (!enabling) throw unknownUser(login);
     const { wasDisabled, disabledBy } = enabling;
     return {
@@ -206,13 +225,13 @@ export class UserService {
    * Deletes a user, and ends all sessions and grants. After a failure the user is disabled, and the operation can be repeated.
    * @throws AdministrationError of the kind `incomplete` if the services do not answer
    */
-  async delete(actor: Actor, login: string): Promise<Change<DeletedUser>> {
+  async delete(actor: Actor, login: string, expected?: Expected): Promise<Change<DeletedUser>> {
     const { id, username } = await findUser(this.accounts, login);
     const warnings: string[] = [];
     const applyAll = (state: string) =>
       this.services.applyRevocations({ user_id: id }, `${username} ${state}`);
     try {
-      const disabled = await this.accounts.disable(id);
+      const disabled = await unlessOutdated(USER, this.accounts.disable(id, expected?.version));
       if (disabled?.first)
         warnings.push(...(await this.announcer.recorded(actor, { type: 'user.disabled', user_id: id })));
       warnings.push(...(await this.services.sessionsEnded(id)));

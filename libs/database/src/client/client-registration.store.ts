@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, IsNull, Not, type Repository } from 'typeorm';
+import { DataSource, IsNull } from 'typeorm';
 import { ClientEntity, ClientLogoEntity, ClientSecretEntity } from './client.entity.js';
 import { ensureSector, lockClient, writeClientLogo } from './client.statements.js';
 import { revokeOwned } from '../grant/grant-record.statements.js';
@@ -31,29 +31,27 @@ export interface Deletion {
 
 @Injectable()
 export class ClientRegistrationStore {
-  private readonly clients: Repository<ClientEntity>;
-
-  constructor(private readonly dataSource: DataSource) {
-    this.clients = dataSource.getRepository(ClientEntity);
-  }
+  constructor(private readonly dataSource: DataSource) {}
 
   /**
    * Changes a registration with the row locked, so that concurrent changes are serialized and none is lost. If `change` throws,
    * nothing is written.
    * @returns the new registration; null if the client is unknown or deleted
+   * @throws OutdatedVersionError
    */
   async update(
     clientId: string,
     change: (
       current: ClientRegistration,
-      of: { type: ClientType; hasSecrets: boolean; version: number },
+      of: { type: ClientType; hasSecrets: boolean },
     ) => ChangedRegistration,
+    expectedVersion?: number,
   ): Promise<ClientRegistration | null> {
     return this.dataSource.transaction(async (manager) => {
-      const current = await lockClient(manager, clientId);
+      const current = await lockClient(manager, clientId, expectedVersion);
       if (!current) return null;
       const hasSecrets = await manager.existsBy(ClientSecretEntity, { clientId, revokedAt: IsNull() });
-      const of = { type: current.type, version: current.version, hasSecrets };
+      const of = { type: current.type, hasSecrets };
       const { logo, ...changed } = change(registrationOf(current), of);
       if (changed.sector !== null) await ensureSector(manager, changed.sector);
       await manager.update(ClientEntity, { clientId }, changed);
@@ -67,23 +65,27 @@ export class ClientRegistrationStore {
    * Disables or enables a client, and keeps its secrets and grants. Waits for a grant that is being recorded; later ones are
    * rejected while the client is disabled.
    * @returns false if nothing changed; null if the client is unknown or deleted
+   * @throws OutdatedVersionError
    */
-  async setDisabled(clientId: string, disabled: boolean): Promise<boolean | null> {
-    const { affected } = await this.clients.update(
-      { clientId, deletedAt: IsNull(), disabledAt: disabled ? IsNull() : Not(IsNull()) },
-      { disabledAt: disabled ? () => 'now()' : null },
-    );
-    if (affected === 1) return true;
-    return (await this.clients.existsBy({ clientId })) ? false : null;
+  async setDisabled(clientId: string, disabled: boolean, expectedVersion?: number): Promise<boolean | null> {
+    return this.dataSource.transaction(async (manager) => {
+      const client = await lockClient(manager, clientId, expectedVersion);
+      if (!client) return null;
+      if ((client.disabledAt !== null) === disabled) return false;
+      await manager.update(ClientEntity, { clientId }, { disabledAt: disabled ? () => 'now()' : null });
+      return true;
+    });
   }
 
   /**
    * Marks a client as deleted, so that no store returns it, revokes its secrets and grants, and deletes its logo.
    * `GrantRecordStore.create` rejects later grants. Idempotent: a second call completes an interrupted one.
    * @returns null if the client never existed
+   * @throws OutdatedVersionError
    */
-  async delete(clientId: string): Promise<Deletion | null> {
+  async delete(clientId: string, expectedVersion?: number): Promise<Deletion | null> {
     const first = await this.dataSource.transaction(async (manager) => {
+      await lockClient(manager, clientId, expectedVersion);
       const { affected } = await manager.softDelete(ClientEntity, { clientId });
       if (affected !== 1 && !(await manager.exists(ClientEntity, { where: { clientId }, withDeleted: true })))
         return null;

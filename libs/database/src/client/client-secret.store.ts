@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager, IsNull, type Repository } from 'typeorm';
-import { ClientSecretEntity } from './client.entity.js';
+import { ClientEntity, ClientSecretEntity } from './client.entity.js';
 import { lockClient } from './client.statements.js';
 import { hasKeys } from '#oauth/client.js';
 
@@ -42,7 +42,7 @@ export class ClientSecretStore {
 
   /** Oldest first. */
   list(clientId: string): Promise<SecretOutcome> {
-    return this.change(clientId, (_, live) => Promise.resolve({ outcome: 'done', live }));
+    return this.change(clientId, undefined, (_, live) => Promise.resolve({ outcome: 'done', live }));
   }
 
   /** Keyed by client_id. */
@@ -57,23 +57,30 @@ export class ClientSecretStore {
     return byClient;
   }
 
-  /** @param hash SHA-256 of the secret, 32 bytes */
-  add(clientId: string, hash: Buffer): Promise<SecretOutcome> {
-    return this.change(clientId, async (manager, live) => {
+  /** @param hash SHA-256 of the secret, 32 bytes @throws OutdatedVersionError */
+  add(clientId: string, hash: Buffer, expectedVersion?: number): Promise<SecretOutcome> {
+    return this.change(clientId, expectedVersion, async (manager, live) => {
       if (live.length >= MAX_LIVE) return { outcome: 'two_live', live };
       const added = manager.create(ClientSecretEntity, { clientId, hash, lastUsedOn: null });
       await manager.insert(ClientSecretEntity, added);
+      await nextVersion(manager, clientId);
       return { outcome: 'done', live: [...live, toRecord(added)] };
     });
   }
 
-  /** Revokes the last secret only with `force`. */
-  revoke(clientId: string, secretId: string, force = false): Promise<SecretOutcome> {
-    return this.change(clientId, async (manager, live) => {
+  /** Revokes the last secret only with `force`. @throws OutdatedVersionError */
+  revoke(
+    clientId: string,
+    secretId: string,
+    force = false,
+    expectedVersion?: number,
+  ): Promise<SecretOutcome> {
+    return this.change(clientId, expectedVersion, async (manager, live) => {
       const others = live.filter(({ id }) => id !== secretId);
       if (others.length === live.length) return { outcome: 'unknown_secret', live };
       if (others.length === 0 && !force) return { outcome: 'last_live' };
       await manager.update(ClientSecretEntity, { id: secretId }, { revokedAt: () => 'now()' });
+      await nextVersion(manager, clientId);
       return { outcome: 'done', live: others };
     });
   }
@@ -101,10 +108,11 @@ export class ClientSecretStore {
 
   private change(
     clientId: string,
+    expectedVersion: number | undefined,
     work: (manager: EntityManager, live: ClientSecretRecord[]) => Promise<SecretOutcome>,
   ): Promise<SecretOutcome> {
     return this.dataSource.transaction(async (manager) => {
-      const client = await lockClient(manager, clientId);
+      const client = await lockClient(manager, clientId, expectedVersion);
       if (!client) return { outcome: 'unknown_client' };
       if (client.type === 'public') return { outcome: 'public_client' };
       if (hasKeys(client)) return { outcome: 'key_client' };
@@ -115,6 +123,11 @@ export class ClientSecretStore {
       return work(manager, live.map(toRecord));
     });
   }
+}
+
+/** A version of a client covers its secrets. */
+async function nextVersion(manager: EntityManager, clientId: string): Promise<void> {
+  await manager.increment(ClientEntity, { clientId }, 'version', 1);
 }
 
 function toRecord({ id, createdAt, lastUsedOn }: ClientSecretEntity): ClientSecretRecord {

@@ -2,10 +2,24 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { EntityManager } from 'typeorm';
 import { ClientEntity, ClientLogoEntity, SubjectSectorEntity } from './client.entity.js';
 import type { ClientLogo } from './client.js';
+import { checkVersion } from '../outdated-version.error.js';
 
-/** Serializes changes of a client until the transaction ends. @returns null if the client is unknown or deleted */
-export function lockClient(manager: EntityManager, clientId: string): Promise<ClientEntity | null> {
-  return manager.findOne(ClientEntity, { where: { clientId }, lock: { mode: 'for_no_key_update' } });
+/**
+ * Serializes changes of a client until the transaction ends.
+ * @returns null if the client is unknown or deleted
+ * @throws OutdatedVersionError
+ */
+export async function lockClient(
+  manager: EntityManager,
+  clientId: string,
+  expectedVersion?: number,
+): Promise<ClientEntity | null> {
+  const client = await manager.findOne(ClientEntity, {
+    where: { clientId },
+    lock: { mode: 'for_no_key_update' },
+  });
+  if (client) checkVersion(client, expectedVersion);
+  return client;
 }
 
 /** Returns the sector with its key, which is made once and never changes. */

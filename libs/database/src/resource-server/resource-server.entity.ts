@@ -1,12 +1,13 @@
 import type { ClientJwkSet } from '#oauth/client-assertion/client-keys.js';
 import type { ClientKeys } from '#oauth/client.js';
-import { Column, CreateDateColumn, Entity, PrimaryColumn } from 'typeorm';
+import { Column, CreateDateColumn, Entity, PrimaryColumn, VersionColumn } from 'typeorm';
 
 /** An API that may introspect tokens over HTTP (RFC 7662 2.1). */
 export interface ResourceServer extends ClientKeys {
   /** User name for HTTP Basic: `rs_` and 24 lower-case base32 characters. */
   readonly id: string;
   readonly name: string;
+  readonly version: number;
   /** Exactly one, or none with keys. To replace it, the operator creates a second account. */
   readonly secrets: readonly { readonly id: string; readonly hash: Buffer }[];
   readonly createdAt: Date;
@@ -16,6 +17,9 @@ export interface ResourceServer extends ClientKeys {
 export class ResourceServerEntity {
   @PrimaryColumn({ type: 'text' })
   id: string;
+
+  @VersionColumn({ type: 'integer', default: 1 })
+  version: number;
 
   @Column({ type: 'text' })
   name: string;

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull, type Repository } from 'typeorm';
 import { type ResourceServer, ResourceServerEntity } from './resource-server.entity.js';
+import { checkVersion } from '../outdated-version.error.js';
 import { type ClientKeys, generateResourceServerId } from '#oauth/client.js';
 
 /** Revoked accounts are never returned. */
@@ -38,15 +39,20 @@ export class ResourceServerStore {
     return toResourceServer(created);
   }
 
-  /** @returns false if it is unknown or already revoked */
-  async revoke(id: string): Promise<boolean> {
-    if ((await this.find(id)) === null) return false;
-    const { affected } = await this.servers.update({ id, revokedAt: IsNull() }, { revokedAt: () => 'now()' });
+  /** @returns false if it is unknown or already revoked @throws OutdatedVersionError */
+  async revoke(id: string, expectedVersion?: number): Promise<boolean> {
+    const server = await this.find(id);
+    if (!server) return false;
+    checkVersion(server, expectedVersion);
+    const { version } = server;
+    const current = { id, version, revokedAt: IsNull() };
+    const { affected } = await this.servers.update(current, { revokedAt: () => 'now()' });
     return affected === 1;
   }
 }
 
 function toResourceServer(entity: ResourceServerEntity): ResourceServer {
-  const { id, name, secretHash, jwks, jwksUri, createdAt } = entity;
-  return { id, name, secrets: secretHash ? [{ id, hash: secretHash }] : [], jwks, jwksUri, createdAt };
+  const { id, name, version, secretHash, jwks, jwksUri, createdAt } = entity;
+  const secrets = secretHash ? [{ id, hash: secretHash }] : [];
+  return { id, name, version, secrets, jwks, jwksUri, createdAt };
 }

@@ -118,7 +118,7 @@ export const UPSERT_USERS = `
     UNION ALL SELECT at, id, true FROM linked
     UNION ALL SELECT at, id, false FROM named
   ), changed AS (
-    UPDATE users u SET ${ASSIGNMENTS.map(([column, value]) => `${column} = ${value}`).join(', ')}
+    UPDATE users u SET version = u.version + 1, ${ASSIGNMENTS.map(([column, value]) => `${column} = ${value}`).join(', ')}
     FROM known JOIN input i USING (at)
     WHERE u.id = known.id AND ${CHANGED}
     RETURNING i.at, u.disabled_at

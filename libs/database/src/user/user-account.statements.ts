@@ -2,6 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { revokeGrants } from '../grant/grant-record.statements.js';
 import { DeletedIdentityEntity } from './deleted-identity.entity.js';
 import type { Identity } from './user.js';
+import { checkVersion } from '../outdated-version.error.js';
 import { UserEntity } from './user.entity.js';
 import { NEXT_GENERATION } from './user.store.js';
 
@@ -17,8 +18,16 @@ export async function excludeCreations(
   await manager.query(`SELECT pg_advisory_xact_lock(${key}) FROM ${from}`, values);
 }
 
-export const lockAccount = (manager: EntityManager, id: number): Promise<UserEntity | null> =>
-  manager.findOne(UserEntity, { where: { id }, lock: { mode: 'pessimistic_write' } });
+/** @returns null if the user does not exist @throws OutdatedVersionError */
+export async function lockAccount(
+  manager: EntityManager,
+  id: number,
+  expectedVersion?: number,
+): Promise<UserEntity | null> {
+  const user = await manager.findOne(UserEntity, { where: { id }, lock: { mode: 'pessimistic_write' } });
+  if (user) checkVersion(user, expectedVersion);
+  return user;
+}
 
 /** `isStale`: a newer change is stored. PostgreSQL compares, because a Date has no microseconds. */
 export async function lockIdentity(

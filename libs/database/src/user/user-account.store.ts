@@ -13,7 +13,7 @@ import {
   rememberDeletion,
 } from './user-account.statements.js';
 import { UserEntity } from './user.entity.js';
-import { NEXT_GENERATION, toUser } from './user.store.js';
+import { NEXT_GENERATION, toUser, updateUser } from './user.store.js';
 
 export interface UserAccount {
   readonly id: number;
@@ -27,6 +27,7 @@ export interface UserAccount {
 }
 
 export interface UserAccountDetails extends Pick<UserAccount, 'createdAt' | 'disabledAt' | 'disabledBy'> {
+  readonly version: number;
   readonly hasPassword: boolean;
   readonly liveGrants: number;
 }
@@ -121,9 +122,9 @@ export class UserAccountStore {
         .getCount(),
     ]);
     if (!user) return null;
-    const { createdAt, disabledAt, passwordHash } = user;
+    const { version, createdAt, disabledAt, passwordHash } = user;
     const disabledBy = disablersOf(user);
-    return { createdAt, disabledAt, disabledBy, hasPassword: passwordHash !== null, liveGrants };
+    return { version, createdAt, disabledAt, disabledBy, hasPassword: passwordHash !== null, liveGrants };
   }
 
   /**
@@ -131,9 +132,9 @@ export class UserAccountStore {
    * the operator enables them, whatever the product sends.
    * @returns null if the user does not exist
    */
-  disable(id: number): Promise<Disabling | null> {
+  disable(id: number, expectedVersion?: number): Promise<Disabling | null> {
     return this.transaction(async (manager) => {
-      const user = await lockAccount(manager, id);
+      const user = await lockAccount(manager, id, expectedVersion);
       if (!user) return null;
       const revokedGrants = await disableLocked(manager, id, 'operator');
       return { first: user.operatorDisabledAt === null, revokedGrants };
@@ -161,9 +162,9 @@ export class UserAccountStore {
    * @param overrideProduct also undoes `disableIdentity`
    * @returns null if the user does not exist
    */
-  enable(id: number, overrideProduct = false): Promise<Enabling | null> {
+  enable(id: number, overrideProduct = false, expectedVersion?: number): Promise<Enabling | null> {
     return this.transaction(async (manager) => {
-      const user = await lockAccount(manager, id);
+      const user = await lockAccount(manager, id, expectedVersion);
       if (!user) return null;
       const disabledBy = disablersOf(user);
       const wasDisabled = disabledBy.length > 0;
@@ -222,13 +223,16 @@ export class UserAccountStore {
   /**
    * @param passwordHash from `hashPassword`
    * @returns false if the user does not exist
+   * @throws OutdatedVersionError
    */
-  async setPassword(id: number, passwordHash: string, endSessions: boolean): Promise<boolean> {
-    const { affected } = await this.users.update(
-      { id },
-      { passwordHash, ...(endSessions && NEXT_GENERATION) },
-    );
-    return affected === 1;
+  setPassword(
+    id: number,
+    passwordHash: string,
+    endSessions: boolean,
+    expectedVersion?: number,
+  ): Promise<boolean> {
+    const changes = { passwordHash, ...(endSessions && NEXT_GENERATION) };
+    return updateUser(this.users, id, changes, expectedVersion);
   }
 
   private transaction<T>(act: (manager: EntityManager) => Promise<T>): Promise<T> {

@@ -1,4 +1,4 @@
-import { Column, CreateDateColumn, Entity, Index, PrimaryGeneratedColumn } from 'typeorm';
+import { Column, CreateDateColumn, Entity, Index, PrimaryGeneratedColumn, VersionColumn } from 'typeorm';
 import type { ConsoleRole } from './console-role.js';
 
 @Entity('users')
@@ -12,6 +12,10 @@ import type { ConsoleRole } from './console-role.js';
 export class UserEntity {
   @PrimaryGeneratedColumn('identity', { type: 'integer', generatedIdentity: 'BY DEFAULT' })
   id: number;
+
+  /** Each change of the row increases it. */
+  @VersionColumn({ type: 'integer', default: 1 })
+  version: number;
 
   @Column({ type: 'text' })
   username: string;

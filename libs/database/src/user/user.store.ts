@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, type Repository } from 'typeorm';
+import { DataSource, type Repository, type QueryDeepPartialEntity } from 'typeorm';
 import { DuplicateUserError, type Identity, type UniqueUserField, type User, USER_FIELDS } from './user.js';
 import { UserEntity } from './user.entity.js';
 import type { ClaimName, UserClaims } from '#oauth/openid/claims.js';
 import { violatedConstraint } from '../connection/errors.js';
+import { OutdatedVersionError } from '../outdated-version.error.js';
 
 export interface NewUser {
   email: string;
@@ -94,6 +95,20 @@ const PROFILE = `
 /** Ends every session of a user. */
 export const NEXT_GENERATION = { sessionGeneration: () => 'session_generation + 1' };
 
+/** @returns false if the user does not exist @throws OutdatedVersionError */
+export async function updateUser(
+  users: Repository<UserEntity>,
+  id: number,
+  changes: QueryDeepPartialEntity<UserEntity>,
+  expectedVersion: number | undefined,
+): Promise<boolean> {
+  const current = { id, ...(expectedVersion !== undefined && { version: expectedVersion }) };
+  const { affected } = await users.update(current, changes);
+  if (affected === 1) return true;
+  if (expectedVersion !== undefined && (await users.existsBy({ id }))) throw new OutdatedVersionError();
+  return false;
+}
+
 type ClaimsRow = { readonly [Name in ClaimName]: string | boolean | null };
 
 /** OpenID Connect Core 5.1. */
@@ -181,10 +196,10 @@ export class UserStore {
   /**
    * @param locale one of `LOCALES`, or null for the browser's language
    * @returns false if the user does not exist
+   * @throws OutdatedVersionError
    */
-  async setLocale(id: number, locale: string | null): Promise<boolean> {
-    const { affected } = await this.users.update({ id }, { locale });
-    return affected === 1;
+  setLocale(id: number, locale: string | null, expectedVersion?: number): Promise<boolean> {
+    return updateUser(this.users, id, { locale }, expectedVersion);
   }
 
   /** @returns the new session generation */

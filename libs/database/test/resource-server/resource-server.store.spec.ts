@@ -20,6 +20,7 @@ describe('ResourceServerStore', () => {
     expect(found).toEqual({
       id,
       name: 'Bookings API',
+      version: 1,
       secrets: [{ id, hash }],
       jwks: null,
       jwksUri: null,

@@ -1,0 +1,22 @@
+import { OutdatedVersionError } from '#database/outdated-version.error.js';
+import { refusal } from './administration.error.js';
+
+/**
+ * Optional condition of a change: the record still has this version (RFC 9110 13.1.1, `If-Match`). The store checks it together with the
+ * change.
+ */
+export interface Expected {
+  readonly version?: number | undefined;
+}
+
+/** @param record like `the application` @throws AdministrationError of the kind `outdated` */
+export function unlessOutdated<T>(record: string, change: Promise<T>): Promise<T> {
+  return change.catch((error: unknown) => {
+    if (!(error instanceof OutdatedVersionError)) throw error;
+    throw refusal(
+      'outdated',
+      'version_outdated',
+      `somebody else has changed ${record} meanwhile: read it again`,
+    );
+  });
+}

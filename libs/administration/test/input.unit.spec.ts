@@ -1,0 +1,97 @@
+import { AdministrationError, withNames } from '../src/administration.error.js';
+import { checkNewClient } from '../src/client/registration.js';
+import { Flag, Rule, Text, Texts, validated, WholeNumber } from '../src/input.js';
+import { quoted } from '../src/text.js';
+import { ScopeCatalogue } from '#oauth/scope.js';
+
+class Example {
+  @Text()
+  @Rule('name_missing', ({ name }: Example) => (name === undefined ? ['‹name› is missing'] : []))
+  name: string;
+
+  @Texts()
+  @Rule('list_invalid', ({ list, name }: Example) =>
+    list.filter((one) => one === name).map((one) => `‹list› has ${quoted(one)}`),
+  )
+  list: string[] = [];
+
+  @Flag()
+  flag = false;
+
+  @WholeNumber(1, 10)
+  count = 1;
+}
+
+function problemsOf(work: () => unknown): unknown[] {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof AdministrationError)
+      return error.problems.map(({ id, field, message }) => [id, field, message]);
+    throw error;
+  }
+  return [];
+}
+
+describe('the input of an operation', () => {
+  it('keeps defaults of absent and undefined fields', () => {
+    expect({ ...validated(Example, { name: 'a', count: undefined }) }).toEqual({
+      name: 'a',
+      list: [],
+      flag: false,
+      count: 1,
+    });
+  });
+
+  it('has every problem, with an id and the field', () => {
+    expect(problemsOf(() => validated(Example, { count: 11 }))).toEqual([
+      ['name_missing', 'name', '‹name› is missing'],
+      ['number_invalid', 'count', '‹count› must be a whole number from 1 to 10'],
+    ]);
+    expect(problemsOf(() => validated(Example, { name: 'a', list: ['a', 'b', 'a'] }))).toEqual([
+      ['list_invalid', 'list', '‹list› has "a"'],
+      ['list_invalid', 'list', '‹list› has "a"'],
+    ]);
+  });
+
+  it.each([
+    [{ name: 1 }, 'name', 'text'],
+    [{ name: null }, 'name', 'text'],
+    [{ name: 'a', list: 'b' }, 'list', 'a list of texts'],
+    [{ name: 'a', list: [1] }, 'list', 'a list of texts'],
+    [{ name: 'a', flag: 'true' }, 'flag', 'true or false'],
+    [{ name: 'a', count: '1' }, 'count', 'a number'],
+  ])('is refused before its rules run if a type is wrong: %j', (input, field, type) => {
+    expect(problemsOf(() => validated(Example, input))).toEqual([
+      ['type', field, `‹${field}› must be ${type}`],
+    ]);
+  });
+
+  it.each([['admin'], ['__proto__x'], ['toString']])('is refused with the unknown field %s', (field) => {
+    expect(problemsOf(() => validated(Example, { name: 'a', [field]: 1 }))).toEqual([
+      ['unknown_field', field, `‹${field}› is not a field of this operation`],
+    ]);
+  });
+
+  it('cannot set what a new client does not let its operator choose', async () => {
+    const catalogue = new ScopeCatalogue([]);
+    await expect(checkNewClient({ name: 'A', clientId: 'sc_mine' }, catalogue)).rejects.toMatchObject({
+      kind: 'invalid',
+      problems: [{ id: 'unknown_field', field: 'clientId' }],
+    });
+  });
+});
+
+describe('a message', () => {
+  it('has the names of fields that its reader knows', () => {
+    expect(withNames('‹redirectUris› needs ‹name›', (field) => `--${field}`)).toBe(
+      '--redirectUris needs --name',
+    );
+  });
+
+  it('has no names in quoted input', () => {
+    const text = `‹name› ${quoted('‹name›')}`;
+    const rendered = withNames(text, () => 'X');
+    expect(rendered).toBe(String.raw`X "\u2039name\u203a"`);
+  });
+});

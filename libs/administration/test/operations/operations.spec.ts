@@ -1,0 +1,185 @@
+import { type INestApplicationContext } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { AdministrationModule } from '#administration/administration.module.js';
+import { AuditService } from '#administration/audit/audit.service.js';
+import { ClientSecretService } from '#administration/client/client-secret.service.js';
+import { ClientService } from '#administration/client/client.service.js';
+import type { Actor, Change } from '#administration/operation.js';
+import { ResourceServerService } from '#administration/resource-server/resource-server.service.js';
+import { UserService } from '#administration/user/user.service.js';
+import { DatabaseModule } from '#database/database.module.js';
+import { ScopeCatalogue } from '#oauth/scope.js';
+import { isolate, type Isolated } from '#test/support/isolate.js';
+
+const ADA: Actor = { name: 'ada@console', door: 'page' };
+const ORIGIN = 'https://oauth.example.com';
+const SCOPE = {
+  name: 'profile:read',
+  resource: '',
+  description: 'Profile',
+  texts: { en: 'Profile' },
+  isDefault: true,
+  access: 'read' as const,
+};
+
+let services: Isolated;
+let context: INestApplicationContext;
+let clients: ClientService;
+let secrets: ClientSecretService;
+let users: UserService;
+
+beforeAll(async () => {
+  services = await isolate();
+  const { databaseUrl, natsUrl } = services;
+  const scopes = { variable: '', path: '', digest: '', value: new ScopeCatalogue([SCOPE]) };
+  const settings = {
+    DATABASE_URL: databaseUrl,
+    DATABASE_SCHEMA: 'oauth',
+    NATS_URL: natsUrl,
+    AUDIT_NATS_URL: '',
+    AUTH_URL: ORIGIN,
+    BASE_URL: ORIGIN,
+    API_URL: ORIGIN,
+    AUDIT_RETENTION_DAYS: 1,
+    AUDIT_MAX_MEGABYTES: 1,
+    AUDIT_REPLICAS: 1,
+  };
+  const module = AdministrationModule.forRoot({ settings, scopes: () => scopes }, [
+    DatabaseModule.forRoot({ databaseUrl }),
+  ]);
+  context = await NestFactory.createApplicationContext(module, { logger: false });
+  clients = context.get(ClientService);
+  secrets = context.get(ClientSecretService);
+  users = context.get(UserService);
+});
+
+afterAll(async () => {
+  await context.close();
+  await services.close();
+});
+
+/** Waits until a change is in the audit trail. */
+async function done<T>(change: Promise<Change<T>>): Promise<T> {
+  const { result, announced } = await change;
+  expect(await announced).toEqual([]);
+  return result;
+}
+
+let made = 0;
+
+async function client(name = `Client ${(made += 1)}`): Promise<string> {
+  const redirectUris = [`https://app${made}.example.com/callback`];
+  return (await done(clients.create(ADA, { name, redirectUris }))).client_id;
+}
+
+async function user(): Promise<string> {
+  const username = `user${(made += 1)}`;
+  await done(users.create(ADA, { username, email: `${username}@example.com`, name: 'A' }));
+  return username;
+}
+
+describe('an operation', () => {
+  it('records who changed what, and where, in the audit trail', async () => {
+    const id = await client();
+    const { events } = await context.get(AuditService).search({ client: id });
+    expect(events).toMatchObject([
+      { type: 'client.created', service: 'operator', operator: 'ada@console', door: 'page', client_id: id },
+    ]);
+  });
+
+  it('records nothing if it is refused', async () => {
+    const id = await client();
+    await expect(clients.update(ADA, id, { redirectUris: ['http://a.example/'] })).rejects.toMatchObject({
+      kind: 'invalid',
+      problems: [{ id: 'redirect_uri_invalid', field: 'redirectUris' }],
+    });
+    expect((await context.get(AuditService).search({ client: id })).events).toHaveLength(1);
+  });
+
+  it('names what does not exist', async () => {
+    await expect(clients.find('sc_unknown')).rejects.toMatchObject({
+      kind: 'unknown',
+      problems: [{ id: 'client_unknown', next: { command: ['client', 'list'] } }],
+    });
+  });
+});
+
+describe('an expected version', () => {
+  const outdated = { kind: 'outdated', problems: [{ id: 'version_outdated' }] };
+
+  it.each<[string, (id: string, version: number) => Promise<Change<unknown>>]>([
+    ['update', (id, version) => clients.update(ADA, id, { name: 'New', expectedVersion: version })],
+    ['disable', (id, version) => clients.disable(ADA, id, { version })],
+    ['rotate a secret of', (id, version) => secrets.rotate(ADA, id, { version })],
+    [
+      'revoke a secret of',
+      async (id, version) => {
+        const [secret] = (await secrets.list(id)).secrets;
+        return secrets.revoke(ADA, id, secret?.id ?? '', true, { version });
+      },
+    ],
+  ])('lets only one of two concurrent operations %s a client', async (_, change) => {
+    const id = await client();
+    const { version } = await clients.find(id);
+    const outcomes = await Promise.allSettled([change(id, version), change(id, version)]);
+    const refused = outcomes.filter(({ status }) => status === 'rejected');
+    expect(refused).toMatchObject([{ reason: outdated }]);
+    expect((await clients.find(id)).version).toBe(version + 1);
+  });
+
+  it('keeps a client that somebody else has changed from being deleted', async () => {
+    const id = await client();
+    const { version } = await clients.find(id);
+    await done(clients.disable(ADA, id));
+    await expect(clients.delete(ADA, id, { version })).rejects.toMatchObject(outdated);
+    expect(await clients.find(id)).toMatchObject({ version: version + 1 });
+  });
+
+  it.each<[string, (login: string, version: number) => Promise<Change<unknown>>]>([
+    ['update', (login, version) => users.update(ADA, login, { locale: 'de' }, { version })],
+    ['set the password of', (login, version) => users.setPassword(ADA, login, {}, { version })],
+  ])('lets only one of two concurrent operations %s a user', async (_, change) => {
+    const login = await user();
+    const { version } = await users.find(login);
+    const outcomes = await Promise.allSettled([change(login, version), change(login, version)]);
+    expect(outcomes.filter(({ status }) => status === 'rejected')).toMatchObject([{ reason: outdated }]);
+    expect((await users.find(login)).version).toBe(version + 1);
+  });
+
+  it('keeps a user that somebody else has changed from being disabled, enabled and deleted', async () => {
+    const login = await user();
+    const { version } = await users.find(login);
+    await done(users.update(ADA, login, { locale: 'fr' }));
+    await expect(users.disable(ADA, login, { version })).rejects.toMatchObject(outdated);
+    await expect(users.enable(ADA, login, false, { version })).rejects.toMatchObject(outdated);
+    await expect(users.delete(ADA, login, { version })).rejects.toMatchObject(outdated);
+    expect(await users.find(login)).toMatchObject({ disabled_at: null, version: version + 1 });
+  });
+
+  it('keeps an account of a resource server from being revoked', async () => {
+    const servers = context.get(ResourceServerService);
+    const { id } = await done(servers.create(ADA, { name: 'API' }));
+    await expect(servers.revoke(ADA, id, { version: 2 })).rejects.toMatchObject(outdated);
+    expect(await done(servers.revoke(ADA, id, { version: 1 }))).toEqual({ id, revoked: true });
+  });
+});
+
+describe('a list of clients', () => {
+  it('has pages that together have every match once, oldest first', async () => {
+    const name = 'Paged';
+    const ids = [];
+    for (let at = 0; at < 5; at++) ids.push(await client(name));
+    const found: string[] = [];
+    for (let after: string | null | undefined; after !== null;) {
+      const page = await clients.list({ search: 'PAGED', limit: 2, after });
+      expect(page.items.length).toBeLessThanOrEqual(2);
+      found.push(...page.items.map(({ client_id: id }) => id));
+      after = page.next;
+    }
+    expect(found).toEqual(ids);
+  });
+
+  it.each([['%'], ['app_.example'], ['\0']])('searches %j literally', async (search) => {
+    expect(await clients.list({ search })).toEqual({ items: [], next: null });
+  });
+});

@@ -1,0 +1,12 @@
+/** Another change came first: the stored version is not the expected one. Nothing was changed. */
+export class OutdatedVersionError extends Error {
+  constructor() {
+    super('the stored version is not the expected one');
+    this.name = 'OutdatedVersionError';
+  }
+}
+
+/** @param expected undefined accepts every version */
+export function checkVersion({ version }: { readonly version: number }, expected: number | undefined): void {
+  if (expected !== undefined && version !== expected) throw new OutdatedVersionError();
+}
