@@ -1,6 +1,7 @@
 import { Option } from 'commander';
 import type { IdTokenKeyStep } from '#administration/key/id-token-rotation.js';
-import { idTokenKeyProblemsOf, type KeyList } from '#administration/key/key.service.js';
+import { idTokenKeyProblemsOf } from '#administration/key/key-values.js';
+import type { KeyList } from '#administration/key/key.service.js';
 import { type RotationStep, STEPS } from '#administration/key/rotation.js';
 import { printable } from '#administration/text.js';
 import { publicIdTokenKeys } from '#oauth/openid/generate-keys.js';

@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { type RecordedKey, TokenKeyStore } from '#database/token-key/token-key.store.js';
-import { KeyRing } from '#grants/key-ring.js';
 import { generateSigningKey } from '#oauth/openid/generate-keys.js';
-import { type SigningAlgorithm, SIGNING_ALGORITHMS, SigningKeys } from '#oauth/openid/signing-keys.js';
+import { type SigningAlgorithm, SIGNING_ALGORITHMS } from '#oauth/openid/signing-keys.js';
 import type { ServiceStatus } from '#platform/status/status-report.js';
 import { AdministrationOptions } from '../administration.options.js';
 import { Announcer } from '../announcer.js';
@@ -13,6 +12,7 @@ import { askServices } from '../running-services/status.js';
 import { idTokenKeyProblems, idTokenKeyReport, type ReportedIdTokenKey } from './id-token-key-report.js';
 import { type IdTokenKeyStep, nextIdTokenStep } from './id-token-rotation.js';
 import { type KeyProblem, keyReport } from './key-report.js';
+import { idTokenKeyProblemsOf, tokenKeyProblems } from './key-values.js';
 import { nextStep, type RotationStep } from './rotation.js';
 
 /** Processes are named by service and instance. Times are ISO 8601; null if unknown. */
@@ -145,30 +145,6 @@ export class KeyService {
       this.tokenKeys.now(),
     ]);
     return { statuses, warnings, records, idTokenRecords, now };
-  }
-}
-
-/** @param name of the value, for messages, which never contain the value */
-export function idTokenKeyProblemsOf(name: string, text: string): string[] {
-  if (text === undefined || text.trim() === '')
-    return [`${name}: it is empty: give the private keys of the token app`];
-  try {
-    return SigningKeys.parse(text).canSign ? [] : [`${name}: give the private keys, which the token app has`];
-  } catch (error) {
-    return [`${name}: this is not a value of ID_TOKEN_KEYS: ${(error as Error).message}`];
-  }
-}
-
-function tokenKeyProblems(text: string): string[] {
-  try {
-    KeyRing.parse(text);
-    return [];
-  } catch {
-    return [
-      text === undefined || text === ''
-        ? '‹tokenKeys›: stdin is empty: give the current value of TOKEN_KEYS'
-        : '‹tokenKeys›: this is not a value of TOKEN_KEYS: give different keys of 32 random bytes in base64url, comma-separated',
-    ];
   }
 }
 

@@ -127,7 +127,7 @@ describe('an expected version', () => {
     expect((await clients.find(id)).version).toBe(version + 1);
   });
 
-  it('keeps a client that somebody else has changed from being deleted', async () => {
+  it('refuses to delete a client of a newer version', async () => {
     const id = await client();
     const { version } = await clients.find(id);
     await done(clients.disable(ADA, id));
@@ -146,7 +146,7 @@ describe('an expected version', () => {
     expect((await users.find(login)).version).toBe(version + 1);
   });
 
-  it('keeps a user that somebody else has changed from being disabled, enabled and deleted', async () => {
+  it('refuses to disable, enable and delete a user of a newer version', async () => {
     const login = await user();
     const { version } = await users.find(login);
     await done(users.update(ADA, login, { locale: 'fr' }));
@@ -156,7 +156,7 @@ describe('an expected version', () => {
     expect(await users.find(login)).toMatchObject({ disabled_at: null, version: version + 1 });
   });
 
-  it('keeps an account of a resource server from being revoked', async () => {
+  it('refuses to revoke an account of a newer version', async () => {
     const servers = context.get(ResourceServerService);
     const { id } = await done(servers.create(ADA, { name: 'API' }));
     await expect(servers.revoke(ADA, id, { version: 2 })).rejects.toMatchObject(outdated);
