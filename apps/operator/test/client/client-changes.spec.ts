@@ -248,7 +248,6 @@ describe('operator client update', () => {
         logo: null,
         auth_method: 'client_secret',
         live_secrets: 1,
-        version: 2,
         created_at: expect.any(String),
       });
     });
