@@ -44,7 +44,7 @@ export function problemsOf({ problems }: AdministrationError): Problems {
   return found;
 }
 
-/** How an application authenticates, in the words of the form. */
+/** Choices for the authentication of an application. */
 const KINDS = ['server', 'keys', 'public'] as const;
 export type Kind = (typeof KINDS)[number];
 

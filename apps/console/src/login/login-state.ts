@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** What a login needs in its callback. */
+/** Data of a login for its callback. */
 export interface LoginState {
   /** Random. */
   readonly id: string;
@@ -21,7 +21,7 @@ export function sealState(cookie: string, state: LoginState): string {
   return `${text}.${mac(cookie, 'state', text)}`;
 }
 
-/** @returns null if another browser began the login, or nobody did */
+/** @returns null if this browser did not begin the login */
 export function openState(cookie: string, sealed: string): LoginState | null {
   const [text = '', tag = ''] = sealed.split('.', 2);
   const [sent, expected] = [Buffer.from(tag), Buffer.from(mac(cookie, 'state', text))];

@@ -68,7 +68,7 @@ export class OperatorGuard implements CanActivate {
     return true;
   }
 
-  /** Roles that are stored here are read for each request, so that a revoked role ends at once. */
+  /** Roles that are stored here are read for each request, so that a revoked role ends with the next request. */
   private async operatorOf({ subject, name, role }: Session, cookie: string): Promise<Operator> {
     const current = role ?? (await this.operators.roleOf(subject));
     if (current === null) throw new RefusedRequestError(403, 'you have no role in the console any longer');

@@ -10,7 +10,7 @@ const IDLE_LIFETIME = 30 * 60;
 export interface Session {
   /** `sub` of the ID token. */
   readonly subject: string;
-  /** As the audit trail shows it. */
+  /** Name in the audit trail. */
   readonly name: string;
   /** By the groups at the login; null if the role is stored here, where it may change at any time. */
   readonly role: Role | null;

@@ -276,7 +276,7 @@ export class ClientListDto {
 }
 
 export class HandoverDto {
-  /** How the owner gets the secret. */
+  /** Tells the owner where to get the secret. */
   @Text()
   secretDelivery = 'delivered to you separately, through a channel that you agree on with the operator';
 
