@@ -1,12 +1,13 @@
-import { delimiter, join, resolve } from 'node:path';
+import { delimiter, join } from 'node:path';
 import {
   findLibraries,
   type FoundLibrary,
   type MissingLibrary,
   type WantedLibrary,
 } from '../support/foreign-library.js';
-import { type Recipe, RECIPES_FOLDER } from './recipe.js';
-import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { MANIFESTS, type Recipe, RECIPES_FOLDER } from './recipe.js';
+import { existsSync } from 'node:fs';
+import { cp, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { runCommand } from '#local/servers/run-command.js';
 import { lastLines } from '#local/servers/started-service.js';
 
@@ -101,8 +102,6 @@ export const CLIENT_RECIPES: readonly ClientRecipe[] = [
   },
 ];
 
-const MANIFESTS = resolve('test/recipes');
-
 /** Finds the library of each recipe, or the reason why it is missing. */
 export async function findLibrariesOf<Kind extends Pick<Recipe, 'library'>>(
   recipes: readonly Kind[],
@@ -134,21 +133,28 @@ async function findPackage(name: string, trouble = ''): Promise<FoundLibrary | M
 }
 
 /**
- * Installs the packages that only recipes use, once for each lock file.
+ * Installs the packages that only recipes use. Suites that run at the same time each install them into a folder of their
+ * own: `npm ci` empties the folder it works in. The first to finish moves them to where recipes find them.
  *
  * @returns the error in one line; undefined on success
  */
 async function installPackages(): Promise<string | undefined> {
-  const files = ['package.json', 'package-lock.json'];
-  const wanted = await readFile(join(MANIFESTS, 'package-lock.json'), 'utf8');
-  const installed = await readFile(join(RECIPES_FOLDER, 'installed'), 'utf8').catch(() => '');
-  if (installed === wanted) return undefined;
+  const place = join(RECIPES_FOLDER, 'node_modules');
+  if (existsSync(place)) return undefined;
   await mkdir(RECIPES_FOLDER, { recursive: true });
-  for (const file of files) await cp(join(MANIFESTS, file), join(RECIPES_FOLDER, file));
-  const options = ['--no-audit', '--no-fund', '--prefer-offline', '--fetch-retries=1', '--loglevel=error'];
-  const { NODE_OPTIONS: _ofJest, ...env } = process.env;
-  const npm = await runCommand('npm', ['ci', ...options], { cwd: RECIPES_FOLDER, env, timeout: 200_000 });
-  if (npm.code !== 0) return lastLines(npm.stderr, 1);
-  await writeFile(join(RECIPES_FOLDER, 'installed'), wanted);
-  return undefined;
+  const draft = await mkdtemp(join(RECIPES_FOLDER, 'draft-'));
+  try {
+    for (const file of ['package.json', 'package-lock.json'])
+      await cp(join(MANIFESTS, file), join(draft, file));
+    const options = ['--no-audit', '--no-fund', '--prefer-offline', '--fetch-retries=1', '--loglevel=error'];
+    const { NODE_OPTIONS: _ofJest, ...env } = process.env;
+    const npm = await runCommand('npm', ['ci', ...options], { cwd: draft, env, timeout: 200_000 });
+    if (npm.code !== 0) return lastLines(npm.stderr, 1) || 'npm ci took longer than 200 s';
+    await rename(join(draft, 'node_modules'), place).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
+    });
+    return undefined;
+  } finally {
+    await rm(draft, { recursive: true, force: true });
+  }
 }
