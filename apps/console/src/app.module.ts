@@ -1,5 +1,5 @@
 import { type DynamicModule, Module, type Provider } from '@nestjs/common';
-import { APP_FILTER, APP_GUARD } from '@nestjs/core';
+import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR } from '@nestjs/core';
 import { AdministrationModule } from '#administration/administration.module.js';
 import { DatabaseModule } from '#database/database.module.js';
 import type { Service } from '#platform/bootstrap/service.js';
@@ -24,6 +24,7 @@ import { parseConsoleForm } from './ui/form.js';
 import { GrantsController } from './users/grants.controller.js';
 import { UsersController } from './users/users.controller.js';
 import { BRAND, IconController } from './ui/icon.controller.js';
+import { PageInterceptor } from './ui/page.interceptor.js';
 import { PageResponder } from './ui/page.responder.js';
 import { CONSOLE_RULES } from './ui/stylesheet.js';
 
@@ -70,6 +71,7 @@ class AppModule {
         OpenIdLogin,
         { provide: APP_GUARD, useClass: OperatorGuard },
         { provide: APP_FILTER, useClass: ErrorFilter },
+        { provide: APP_INTERCEPTOR, useClass: PageInterceptor },
       ],
       exports: providers,
     };

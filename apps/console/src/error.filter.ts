@@ -7,7 +7,7 @@ import { labelOf } from './applications/application.form.js';
 import { LoginRequiredError } from './session/login-required.error.js';
 import type { OperatorRequest } from './session/operator.js';
 import { errorPage } from './ui/error.page.js';
-import { PageResponder } from './ui/page.responder.js';
+import { PageResponder, seeOther } from './ui/page.responder.js';
 
 /** Handles every error of a page: leads to the login, or shows an error page. */
 @Catch()
@@ -31,16 +31,14 @@ export class ErrorFilter implements ExceptionFilter {
     if (status >= 500) this.logger.error(thrown);
     reply.headers(headers);
     const reference = referenceOf(request.raw);
-    this.pages.page(
-      reply,
-      status,
-      errorPage({ status, description, reference, operator: request.operator ?? null }),
-    );
+    const page = errorPage({ status, description, reference });
+    void reply.send(this.pages.render(reply, page, request.operator ?? null));
   }
 
   private login({ page, reason }: LoginRequiredError, reply: FastifyReply): void {
     const query = new URLSearchParams({ page, ...(reason === 'again' && { again: '' }) });
-    this.pages.seeOther(reply, `/login?${query.toString()}`);
+    const { url, statusCode } = seeOther(`/login?${query.toString()}`);
+    void reply.redirect(url, statusCode);
   }
 }
 

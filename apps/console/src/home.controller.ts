@@ -1,13 +1,11 @@
-import { Controller, Get, Res } from '@nestjs/common';
-import type { FastifyReply } from 'fastify';
-import { PageResponder } from './ui/page.responder.js';
+import { Controller, Get, type HttpRedirectResponse, Redirect } from '@nestjs/common';
+import { seeOther } from './ui/page.responder.js';
 
 @Controller()
 export class HomeController {
-  constructor(private readonly pages: PageResponder) {}
-
   @Get()
-  home(@Res() reply: FastifyReply): void {
-    this.pages.seeOther(reply, '/applications');
+  @Redirect()
+  home(): HttpRedirectResponse {
+    return seeOther('/applications');
   }
 }

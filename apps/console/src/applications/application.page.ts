@@ -28,7 +28,6 @@ export function applicationsPage(
   const title = t('Applications');
   return {
     title,
-    operator,
     section: '/applications',
     content: html`
       <h1>${title}</h1>
@@ -71,6 +70,11 @@ function methodOf({ auth_method: method, live_secrets: secrets }: ClientView): s
   return method === 'none' ? t('PKCE only') : t('its keys');
 }
 
+/** Name and id, for the page that asks before a step. */
+export function subjectOf({ name, client_id: id }: ClientView): Html {
+  return html`<bdi>${name}</bdi>, <code>${id}</code>`;
+}
+
 export interface ApplicationView {
   readonly operator: Operator;
   readonly client: ClientView;
@@ -90,7 +94,6 @@ export function applicationPage({ operator, client, secrets, note, warnings = []
   const toggle = disabledAt === null ? 'disable' : 'enable';
   return {
     title: name,
-    operator,
     section: '/applications',
     content: html`
       <h1><bdi>${name}</bdi> ${stateOf(client)}</h1>
@@ -160,51 +163,11 @@ function secretSection(operator: Operator, id: string, secrets: readonly SecretV
   </section>`;
 }
 
-export interface ConfirmView {
-  readonly operator: Operator;
-  readonly client: ClientView;
-  readonly title: string;
-  readonly text: string;
-  readonly path: string;
-  readonly button: string;
-  readonly look?: 'danger';
-  readonly fields?: Html;
-}
-
-/** A page that asks before a dangerous step. */
-export function confirmPage(view: ConfirmView): Page {
-  const { operator, client, title, text, path, button: label, look, fields } = view;
-  return {
-    title,
-    operator,
-    section: '/applications',
-    content: html`
-      <h1>${title}</h1>
-      <p><bdi>${client.name}</bdi>, <code>${client.client_id}</code></p>
-      <p>${text}</p>
-      ${postForm(
-        operator,
-        path,
-        html`${fields}
-          <div class="actions">
-            ${button(label, look ?? '')}
-            <a class="button even" href="${pathOf(client.client_id)}">${t('Cancel')}</a>
-          </div>`,
-      )}
-    `,
-  };
-}
-
-export function newSecretPage(
-  operator: Operator,
-  client: ClientView,
-  secret: string,
-  warnings: readonly string[],
-): Page {
+export function newSecretPage(client: ClientView, secret: string, warnings: readonly string[]): Page {
   const title = t('New secret');
   return {
     title,
-    operator,
+    status: 201,
     section: '/applications',
     content: html`
       <h1>${title}</h1>
@@ -223,16 +186,10 @@ export function newSecretPage(
   };
 }
 
-export function handoverPage(
-  operator: Operator,
-  client: ClientView,
-  markdown: string,
-  warnings: readonly string[],
-): Page {
+export function handoverPage(client: ClientView, markdown: string, warnings: readonly string[]): Page {
   const title = t('Text for the owner of {name}', { name: client.name });
   return {
     title,
-    operator,
     section: '/applications',
     content: html`
       <h1>${title}</h1>

@@ -1,12 +1,11 @@
-import { Body, Controller, Get, Post, Res } from '@nestjs/common';
-import type { FastifyReply } from 'fastify';
+import { Body, Controller, Get, Post } from '@nestjs/common';
 import { AdministrationError } from '#administration/administration.error.js';
 import { ClientService } from '#administration/client/client.service.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
 import { RequireRole } from '../session/operator.guard.js';
 import { actorOf, CurrentOperator, type Operator } from '../session/operator.js';
 import { Form } from '../ui/form.js';
-import { PageResponder } from '../ui/page.responder.js';
+import type { Page } from '../ui/page.responder.js';
 import { newClientOf, NO_PROBLEMS, type Problems, problemsOf } from './application.form.js';
 import { CREATE_STEPS } from './application-fields.js';
 import { createdPage, createPage } from './create-application.page.js';
@@ -19,50 +18,45 @@ export class CreateApplicationController {
   constructor(
     private readonly clients: ClientService,
     private readonly catalogue: ScopeCatalogue,
-    private readonly pages: PageResponder,
   ) {}
 
   @Get()
-  first(@CurrentOperator() operator: Operator, @Res() reply: FastifyReply): void {
-    this.show(reply, operator, new Form(), 0, NO_PROBLEMS);
+  first(@CurrentOperator() operator: Operator): Page {
+    return this.show(operator, new Form(), 0, NO_PROBLEMS);
   }
 
   /** Checks the answers so far, and shows the next step, or the one with a problem. The last step creates the application. */
   @Post()
-  async next(
-    @CurrentOperator() operator: Operator,
-    @Body() form: Form,
-    @Res() reply: FastifyReply,
-  ): Promise<void> {
+  async next(@CurrentOperator() operator: Operator, @Body() form: Form): Promise<Page> {
     const step = Math.min(Math.max(Number(form.text('step')) || 0, 0), LAST);
-    if (form.text('go') === 'back') return this.show(reply, operator, form, step - 1, NO_PROBLEMS);
+    if (form.text('go') === 'back') return this.show(operator, form, step - 1, NO_PROBLEMS);
     const input = newClientOf(form);
     try {
       if (step < LAST) await this.clients.check(input);
-      else return await this.create(reply, operator, form, input);
+      else return await this.create(operator, form, input);
     } catch (error) {
       if (!(error instanceof AdministrationError) || error.kind !== 'invalid') throw error;
       const problems = problemsOf(error);
       const wrong = CREATE_STEPS.findIndex(({ fields }) => fields.some((name) => problems.has(name)));
       // Later steps are not answered yet.
-      if (wrong >= 0 && wrong <= step) return this.show(reply, operator, form, wrong, problems);
-      if (step === LAST) return this.show(reply, operator, form, LAST, problems);
+      if (wrong >= 0 && wrong <= step) return this.show(operator, form, wrong, problems);
+      if (step === LAST) return this.show(operator, form, LAST, problems);
     }
-    this.show(reply, operator, form, step + 1, NO_PROBLEMS);
+    return this.show(operator, form, step + 1, NO_PROBLEMS);
   }
 
-  private async create(reply: FastifyReply, operator: Operator, form: Form, input: object): Promise<void> {
+  private async create(operator: Operator, form: Form, input: object): Promise<Page> {
     const { result, announced } = await this.clients.create(actorOf(operator), input);
-    this.pages.page(reply, 201, createdPage(operator, form.text('name'), result, await announced));
+    return createdPage(form.text('name'), result, await announced);
   }
 
-  private show(reply: FastifyReply, operator: Operator, form: Form, step: number, problems: Problems): void {
-    const { catalogue } = this;
-    const status = problems.size > 0 ? 400 : 200;
-    this.pages.page(
-      reply,
-      status,
-      createPage({ operator, form, problems, catalogue, step: Math.max(step, 0) }),
-    );
+  private show(operator: Operator, form: Form, step: number, problems: Problems): Page {
+    return createPage({
+      operator,
+      form,
+      problems,
+      catalogue: this.catalogue,
+      step: Math.max(step, 0),
+    });
   }
 }

@@ -2,7 +2,7 @@ import type { RegisteredClient } from '#administration/client/client.service.js'
 import type { ScopeCatalogue } from '#oauth/scope.js';
 import { html, type Html } from '#ui/html.js';
 import type { Operator } from '../session/operator.js';
-import { button, facts, postForm, problemBox, warningBox } from '../ui/components.js';
+import { button, facts, hiddenFields, postForm, problemBox, warningBox } from '../ui/components.js';
 import type { Form } from '../ui/form.js';
 import type { Page } from '../ui/page.responder.js';
 import { t } from '../ui/text.js';
@@ -28,7 +28,7 @@ export function createPage({ operator, form, problems, catalogue, step }: Create
   const title = t('New application');
   return {
     title,
-    operator,
+    status: problems.size > 0 ? 400 : 200,
     section: '/applications',
     content: html`
       <h1>${title}</h1>
@@ -41,7 +41,7 @@ export function createPage({ operator, form, problems, catalogue, step }: Create
         '/applications/new',
         html`
           <input type="hidden" name="step" value="${step}" />
-          ${carried(form, content)} ${content}
+          ${hiddenFields(carried(form, content))} ${content}
           <div class="actions">
             ${isLast ? button(t('Create the application')) : button(t('Next'))}
             ${step > 0 && html`<button class="even" name="go" value="back" formnovalidate>${t('Back')}</button>`}
@@ -53,26 +53,21 @@ export function createPage({ operator, form, problems, catalogue, step }: Create
 }
 
 /** Answers of other steps: those whose fields this step does not show. */
-function carried(form: Form, shown: Html): Html[] {
+function carried(form: Form, shown: Html): [name: string, value: string][] {
   const isShown = (name: string) => shown.text.includes(`name="${name}"`);
-  return [...form.entries()]
-    .filter(([name]) => !['step', 'go', 'csrf_token'].includes(name) && !isShown(name))
-    .map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`);
+  return [...form.entries()].filter(
+    ([name]) => !['step', 'go', 'csrf_token'].includes(name) && !isShown(name),
+  );
 }
 
 /** The five values for the owner of the application. The secret is not stored, and shown on this page only. */
-export function createdPage(
-  operator: Operator,
-  name: string,
-  created: RegisteredClient,
-  warnings: readonly string[],
-): Page {
+export function createdPage(name: string, created: RegisteredClient, warnings: readonly string[]): Page {
   const { client_id: id, client_secret: secret } = created;
   const title = t('{name} is registered', { name });
   const code = (value: string | null | undefined) => value && html`<code>${value}</code>`;
   return {
     title,
-    operator,
+    status: 201,
     section: '/applications',
     content: html`
       <h1>${title}</h1>

@@ -2,7 +2,7 @@ import type { ClientView } from '#administration/client/client.description.js';
 import type { ScopeCatalogue } from '#oauth/scope.js';
 import { html, type Html } from '#ui/html.js';
 import type { Operator } from '../session/operator.js';
-import { button, facts, postForm, problemBox } from '../ui/components.js';
+import { button, facts, hiddenFields, postForm, problemBox } from '../ui/components.js';
 import type { Form } from '../ui/form.js';
 import type { Page } from '../ui/page.responder.js';
 import { t } from '../ui/text.js';
@@ -23,7 +23,7 @@ export function editPage({ operator, client, form, problems, catalogue }: EditVi
   const { client_id: id, version } = client;
   return {
     title,
-    operator,
+    status: problems.size > 0 ? 400 : 200,
     section: '/applications',
     content: html`
       <h1>${title}</h1>
@@ -81,7 +81,7 @@ export function differencePage({ operator, client, form, problems }: Omit<EditVi
   );
   return {
     title,
-    operator,
+    status: needsConfirmation ? 409 : 200,
     section: '/applications',
     content: html`
       <h1>${title}</h1>
@@ -95,7 +95,7 @@ export function differencePage({ operator, client, form, problems }: Omit<EditVi
         operator,
         pathOf(id, 'save'),
         html`
-          ${fields.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
+          ${hiddenFields(fields)}
           ${needsConfirmation && html`<input type="hidden" name="confirmNewSubjects" value="true" />`}
           <div class="actions">
             ${differences.length > 0 && button(needsConfirmation ? t('Save anyway') : t('Save'), needsConfirmation ? 'danger' : '')}

@@ -1,11 +1,11 @@
-import { Controller, Get, Post, Req, Res } from '@nestjs/common';
+import { Controller, Get, type HttpRedirectResponse, Post, Redirect, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { addLogContext } from '#platform/logging/request-log.js';
 import { Public } from '../session/operator.guard.js';
 import { ConsoleCookie, ConsoleLoginCookie } from '../session/session.cookie.js';
 import { SessionStore } from '../session/session.store.js';
 import { queryOf } from '../ui/form.js';
-import { PageResponder } from '../ui/page.responder.js';
+import { type Page, seeOther } from '../ui/page.responder.js';
 import { loggedOutPage } from './login.page.js';
 import { OpenIdLogin } from './openid-login.service.js';
 
@@ -16,22 +16,29 @@ export class LoginController {
     private readonly sessions: SessionStore,
     private readonly cookies: ConsoleCookie,
     private readonly loginCookies: ConsoleLoginCookie,
-    private readonly pages: PageResponder,
   ) {}
 
   @Get('login')
   @Public()
-  async start(@Req() { url, headers }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+  @Redirect()
+  async start(
+    @Req() { url, headers }: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<HttpRedirectResponse> {
     const query = queryOf(url);
     const cookie = this.loginCookies.read(headers.cookie) ?? this.loginCookies.generate();
     const location = await this.logins.start(cookie, localPage(query.get('page')), query.has('again'));
     reply.header('Set-Cookie', this.loginCookies.set(cookie));
-    this.pages.seeOther(reply, location);
+    return seeOther(location);
   }
 
   @Get('login/callback')
   @Public()
-  async finish(@Req() { url, headers, raw }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+  @Redirect()
+  async finish(
+    @Req() { url, headers, raw }: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<HttpRedirectResponse> {
     const { session, page } = await this.logins.finish(this.loginCookies.read(headers.cookie), queryOf(url));
     const before = this.cookies.read(headers.cookie);
     // A new cookie: the old one may have been planted (session fixation).
@@ -40,15 +47,18 @@ export class LoginController {
     if (before !== null) await this.sessions.delete(before);
     addLogContext(raw, { operator: session.name, outcome: 'operator logged in' });
     reply.header('Set-Cookie', this.cookies.set(cookie));
-    this.pages.seeOther(reply, page);
+    return seeOther(page);
   }
 
   @Post('logout')
-  async logout(@Req() { headers }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+  async logout(
+    @Req() { headers }: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Page> {
     const cookie = this.cookies.read(headers.cookie);
     if (cookie !== null) await this.sessions.delete(cookie);
     reply.header('Set-Cookie', this.cookies.clear());
-    this.pages.page(reply, 200, loggedOutPage());
+    return loggedOutPage();
   }
 }
 

@@ -5,7 +5,7 @@ import { t } from '../ui/text.js';
 export function loggedOutPage(): Page {
   return {
     title: t('You are logged out'),
-    operator: null,
+    menu: false,
     content: html`
       <h1>${t('You are logged out')}</h1>
       <p>${t('You may still be logged in at the login provider.')}</p>

@@ -112,6 +112,10 @@ export function postForm({ cookie }: Operator, path: string, content: Fragment, 
   </form>`;
 }
 
+export function hiddenFields(fields: Iterable<readonly [name: string, value: string]>): Html[] {
+  return Array.from(fields, ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`);
+}
+
 export function button(text: string, look: '' | 'danger' | 'even' | 'plain' = ''): Html {
   return html`<button class="${look}">${text}</button>`;
 }

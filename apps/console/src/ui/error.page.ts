@@ -1,5 +1,4 @@
 import { html } from '#ui/html.js';
-import type { Operator } from '../session/operator.js';
 import type { Page } from './page.responder.js';
 import { t } from './text.js';
 
@@ -16,14 +15,13 @@ interface Failure {
   readonly status: number;
   readonly description: string | undefined;
   readonly reference: string;
-  readonly operator: Operator | null;
 }
 
-export function errorPage({ status, description, reference, operator }: Failure): Page {
+export function errorPage({ status, description, reference }: Failure): Page {
   const title = TITLES[status] ?? t('Something went wrong');
   return {
     title,
-    operator,
+    status,
     content: html`
       <h1>${title}</h1>
       ${description !== undefined && html`<p role="alert">${description}.</p>`}

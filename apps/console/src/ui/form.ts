@@ -1,3 +1,6 @@
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+
 /** The fields of a posted form, or of a query. */
 export class Form extends URLSearchParams {
   /** @returns an empty string for a missing field, without white space around it */
@@ -28,6 +31,11 @@ export class Form extends URLSearchParams {
 export function parseConsoleForm(text: string): Form {
   return new Form(text);
 }
+
+/** Injects the query of a page. */
+export const QueryForm = createParamDecorator((_data: unknown, context: ExecutionContext): Form =>
+  queryOf(context.switchToHttp().getRequest<FastifyRequest>().url),
+);
 
 /** @param url of a request */
 export function queryOf(url: string): Form {

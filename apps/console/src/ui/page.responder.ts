@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { type HttpRedirectResponse, HttpStatus, Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import type { Brand } from '#ui/brand/brand.js';
 import { csrfField } from '#ui/browser-cookie.js';
@@ -11,8 +11,10 @@ import { t } from './text.js';
 export interface Page {
   readonly title: string;
   readonly content: Html;
-  /** Null on pages without a login, which show no menu. */
-  readonly operator: Operator | null;
+  /** 200 if absent. */
+  readonly status?: number;
+  /** False on pages without a login. */
+  readonly menu?: false;
   /** The menu item of the page. */
   readonly section?: Section;
 }
@@ -23,27 +25,28 @@ const SECTIONS = {
   '/users': t('Users'),
 } as const;
 
-type Section = keyof typeof SECTIONS;
+export type Section = keyof typeof SECTIONS;
+
+/** Result of a handler with `@Redirect()`. 303: the browser follows with GET, and does not resend a form. */
+export function seeOther(url: string): HttpRedirectResponse {
+  return { url, statusCode: HttpStatus.SEE_OTHER };
+}
 
 @Injectable()
 export class PageResponder {
   constructor(@Inject(BRAND) private readonly brand: Brand) {}
 
-  page(reply: FastifyReply, status: number, page: Page): void {
+  /** Sets status and headers, and returns the document. @param operator null if none is logged in */
+  render(reply: FastifyReply, page: Page, operator: Operator | null): string {
     void reply
-      .status(status)
+      .status(page.status ?? 200)
       .header('Content-Security-Policy', contentSecurityPolicy({}, this.brand.styleSource))
       .header('Content-Language', 'en')
-      .type('text/html; charset=utf-8')
-      .send(this.documentOf(page));
+      .type('text/html; charset=utf-8');
+    return this.documentOf(page, operator);
   }
 
-  /** 303: the browser follows with GET, and does not resend a form. */
-  seeOther(reply: FastifyReply, location: string): void {
-    void reply.status(303).header('Location', location).send();
-  }
-
-  private documentOf({ title, content, operator, section }: Page): string {
+  private documentOf({ title, content, menu, section }: Page, operator: Operator | null): string {
     const { productName, icon, style } = this.brand;
     return html`<!doctype html>
       <html lang="en">
@@ -58,14 +61,14 @@ export class PageResponder {
         <body>
           <a class="skip" href="#content">${t('Skip to the content')}</a>
           <header class="brand">${t('{product} console', { product: productName })}</header>
-          ${operator && menu(operator, section)}
+          ${operator && menu !== false && menuOf(operator, section)}
           <main id="content">${content}</main>
         </body>
       </html>`.text;
   }
 }
 
-function menu(operator: Operator, current: Section | undefined): Html {
+function menuOf(operator: Operator, current: Section | undefined): Html {
   return html`<nav aria-label="${t('Menu')}">
     <ul class="plain">
       ${Object.entries(SECTIONS).map(

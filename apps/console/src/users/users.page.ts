@@ -17,11 +17,10 @@ import {
 import type { Page } from '../ui/page.responder.js';
 import { day, moment, t } from '../ui/text.js';
 
-export function usersPage(operator: Operator, { items, next }: List<UserView, number>, search: string): Page {
+export function usersPage({ items, next }: List<UserView, number>, search: string): Page {
   const title = t('Users');
   return {
     title,
-    operator,
     section: '/users',
     content: html`
       <h1>${title}</h1>
@@ -71,7 +70,6 @@ export function userPage({ operator, user, grants, note, warnings = [] }: UserPa
   const toggle = disabledBy.length === 0 ? 'disable' : 'enable';
   return {
     title: user.name,
-    operator,
     section: '/users',
     content: html`
       <h1><bdi>${user.name}</bdi> ${stateOf(user)}</h1>
@@ -148,7 +146,6 @@ export function grantsPage(
   const isSupport = mayActAs(operator.role, 'support');
   return {
     title,
-    operator,
     section: '/users',
     content: html`
       <h1>${title}</h1>
@@ -163,46 +160,6 @@ export function grantsPage(
           >
         </p>`
       }
-    `,
-  };
-}
-
-export interface ConfirmView {
-  readonly operator: Operator;
-  readonly title: string;
-  readonly text: string;
-  readonly path: string;
-  readonly button: string;
-  readonly back: string;
-  readonly fields?: Readonly<Record<string, string>>;
-}
-
-export function confirmPage({
-  operator,
-  title,
-  text,
-  path,
-  back,
-  fields = {},
-  button: label,
-}: ConfirmView): Page {
-  return {
-    title,
-    operator,
-    section: '/users',
-    content: html`
-      <h1>${title}</h1>
-      <p>${text}</p>
-      ${postForm(
-        operator,
-        path,
-        html`
-          ${Object.entries(fields).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
-          <div class="actions">
-            ${button(label, 'danger')} <a class="button even" href="${back}">${t('Cancel')}</a>
-          </div>
-        `,
-      )}
     `,
   };
 }

@@ -1,0 +1,44 @@
+import { type Fragment, html } from '#ui/html.js';
+import type { Operator } from '../session/operator.js';
+import { button, hiddenFields, postForm } from './components.js';
+import type { Page, Section } from './page.responder.js';
+import { t } from './text.js';
+
+export interface ConfirmView {
+  readonly operator: Operator;
+  readonly section: Section;
+  readonly title: string;
+  /** Name of the record that the step changes. */
+  readonly subject?: Fragment;
+  /** Effect of the step. */
+  readonly text: Fragment;
+  /** Receives the form. */
+  readonly path: string;
+  readonly button: string;
+  readonly look?: 'danger' | '';
+  /** Page to return to without a change. */
+  readonly back: string;
+  readonly fields?: readonly (readonly [name: string, value: string])[];
+}
+
+/** Asks before a step that ends access or cannot be undone. */
+export function confirmPage(view: ConfirmView): Page {
+  const { operator, section, title, subject, text, path, look = 'danger', back, fields = [] } = view;
+  return {
+    title,
+    section,
+    content: html`
+      <h1>${title}</h1>
+      ${subject !== undefined && html`<p>${subject}</p>`}
+      <p>${text}</p>
+      ${postForm(
+        operator,
+        path,
+        html`${hiddenFields(fields)}
+          <div class="actions">
+            ${button(view.button, look)} <a class="button even" href="${back}">${t('Cancel')}</a>
+          </div>`,
+      )}
+    `,
+  };
+}
