@@ -10,6 +10,7 @@ import { existsSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { runCommand } from '#local/servers/run-command.js';
 import { lastLines } from '#local/servers/started-service.js';
+import { findInRegistry } from './registry-library.js';
 
 /** A recipe with the functions that all recipes for client libraries have. */
 interface ClientRecipe extends Recipe {
@@ -106,18 +107,16 @@ export const CLIENT_RECIPES: readonly ClientRecipe[] = [
 export async function findLibrariesOf<Kind extends Pick<Recipe, 'library'>>(
   recipes: readonly Kind[],
 ): Promise<{ recipe: Kind; library: FoundLibrary | MissingLibrary }[]> {
-  const debian = recipes.flatMap(({ library }) => (typeof library === 'string' ? [] : [library]));
+  const debian = recipes.flatMap(({ library }) =>
+    typeof library === 'string' || 'tool' in library ? [] : [library],
+  );
   const found = await findLibraries(debian);
   const trouble = await installPackages();
-  return Promise.all(
-    recipes.map(async (recipe) => ({
-      recipe,
-      library:
-        typeof recipe.library === 'string'
-          ? await findPackage(recipe.library, trouble)
-          : found[debian.indexOf(recipe.library)]!,
-    })),
-  );
+  const find = ({ library }: Kind) => {
+    if (typeof library === 'string') return findPackage(library, trouble);
+    return 'tool' in library ? findInRegistry(library) : found[debian.indexOf(library)]!;
+  };
+  return Promise.all(recipes.map(async (recipe) => ({ recipe, library: await find(recipe) })));
 }
 
 async function findPackage(name: string, trouble = ''): Promise<FoundLibrary | MissingLibrary> {

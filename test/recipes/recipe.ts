@@ -4,6 +4,7 @@ import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { runCommand } from '#local/servers/run-command.js';
 import type { FoundLibrary, MissingLibrary, WantedLibrary } from '../support/foreign-library.js';
+import type { RegistryLibrary } from './registry-library.js';
 import { Dialogue } from '../interop/dialogue.js';
 
 /** Folder of the package.json and lock file of the packages that only recipes use. */
@@ -28,8 +29,8 @@ export interface Recipe {
   readonly guide?: string;
   /** Name of the file for the code. */
   readonly file: string;
-  /** An npm package, or packages of Debian. */
-  readonly library: string | WantedLibrary;
+  /** An npm package, packages of Debian, or a library of another registry. */
+  readonly library: string | WantedLibrary | RegistryLibrary;
   /** Compiles it in its folder. */
   readonly build?: (library: FoundLibrary) => readonly [string, ...string[]];
   readonly start: (library: FoundLibrary) => readonly [string, ...string[]];
@@ -44,9 +45,13 @@ export function reportMissing(
 ): void {
   it(`the recipe ${heading} is not tested: ${missing}`, () => {
     process.stderr.write(`The recipe ${heading} was not tried: ${missing}\n`);
-    for (const wanted of typeof library === 'string' ? [library] : library.packages)
-      expect(missing).toContain(wanted);
+    for (const wanted of namesOf(library)) expect(missing).toContain(wanted);
   });
+}
+
+function namesOf(library: Recipe['library']): readonly string[] {
+  if (typeof library === 'string') return [library];
+  return 'tool' in library ? [library.name] : library.packages;
 }
 
 type Printed = Pick<Recipe, 'heading' | 'guide' | 'file'>;

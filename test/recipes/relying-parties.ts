@@ -1,3 +1,4 @@
+import { delimiter } from 'node:path';
 import type { Response } from 'supertest';
 import type { Browser } from '../support/browser.js';
 import type { FoundLibrary } from '../support/foreign-library.js';
@@ -22,6 +23,14 @@ const JAVASCRIPT = {
   callback: '/callback',
   begin: (browser: Browser) => browser.get('/login'),
   start: ({ command }: FoundLibrary) => [command, 'recipe.mjs'] as const,
+};
+
+const GO = {
+  ...JAVASCRIPT,
+  heading: 'go-oidc',
+  file: 'recipe.go',
+  build: ({ command }: FoundLibrary) => [command, 'build', '-o', 'recipe', 'recipe.go'] as const,
+  start: () => ['./recipe'] as const,
 };
 
 /** Starts httpd with the modules of the unpacked packages, otherwise with the machine's modules. */
@@ -78,17 +87,33 @@ export const RELYING_PARTIES: readonly RelyingParty[] = [
     },
     start: ({ command }) => [command, '-B', 'recipe.py'],
   },
+  { ...GO, library: { tool: 'go', name: 'github.com/coreos/go-oidc/v3' } },
   {
-    ...JAVASCRIPT,
-    heading: 'go-oidc',
-    file: 'recipe.go',
+    ...GO,
+    // The version of Debian, for machines without Go's registry.
+    without: '/v3/oidc',
     library: {
       interpreter: 'go',
       packages: ['golang-github-coreos-go-oidc-dev'],
       probe: 'github.com/coreos/go-oidc',
     },
-    build: ({ command }) => [command, 'build', '-o', 'recipe', 'recipe.go'],
-    start: () => ['./recipe'],
+  },
+  {
+    guide: GUIDE,
+    heading: 'Spring Security',
+    file: 'application.properties',
+    driver: 'Application.java',
+    library: { tool: 'mvn', name: 'spring-security-oauth2-client' },
+    build: () => ['javac', '-d', '.', 'Application.java'],
+    start: ({ command, env }) => [
+      command,
+      '-cp',
+      ['.', env['CLASSPATH']].join(delimiter),
+      'recipe.Application',
+    ],
+    callback: '/login/oauth2/code/scheduling',
+    begin: (browser) => browser.get('/oauth2/authorization/scheduling'),
+    needs: ['scope=openid,profile,email'],
   },
   {
     guide: GUIDE,

@@ -15,6 +15,8 @@ export interface ListeningRecipe extends Recipe {
   readonly callback: string;
   /** A file that it needs in its folder. */
   readonly driver?: string;
+  /** A piece of the printed code that this version of the library does without. */
+  readonly without?: string;
 }
 
 /** A recipe for a complete web application. */
@@ -97,7 +99,7 @@ export async function startWebRecipe(
   product: RecipeProduct,
   options: { without?: string | undefined; registration?: (origin: string) => Partial<NewClient> } = {},
 ): Promise<RunningRecipe> {
-  const folder = await RecipeFolder.of(recipe, { without: options.without, ...recipe });
+  const folder = await RecipeFolder.of(recipe, { ...recipe, without: options.without ?? recipe.without });
   const port = String(await freePort());
   const url = `http://127.0.0.1:${port}`;
   const registration = options.registration?.(url);

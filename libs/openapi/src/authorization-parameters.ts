@@ -25,7 +25,7 @@ export const AUTHORIZATION_QUERY: Readonly<Record<string, ParameterDescription>>
 /** Body of a pushed authorization request (RFC 9126 2.1). */
 export const PUSHED_PARAMETERS: Schema = {
   type: 'object',
-  required: ['redirect_uri', 'state'],
+  required: ['redirect_uri'],
   properties: Object.fromEntries(
     entries
       .filter(([name]) => name !== 'request_uri' && name !== 'client_id')
