@@ -4,7 +4,6 @@ import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { runCommand } from '#local/servers/run-command.js';
 import type { FoundLibrary, MissingLibrary, WantedLibrary } from '../support/foreign-library.js';
-import type { RegistryLibrary } from './registry-library.js';
 import { Dialogue } from '../interop/dialogue.js';
 
 /** Folder of the package.json and lock file of the packages that only recipes use. */
@@ -21,6 +20,13 @@ export const RECIPES_FOLDER = resolve(
 );
 
 const GUIDE = 'docs/integrate.md';
+
+/** A library from a registry that not every machine reaches. A manifest beside this file has its version. */
+export interface RegistryLibrary {
+  readonly tool: 'go' | 'mvn';
+  /** The module of Go, or the start of the name of its jar file. */
+  readonly name: string;
+}
 
 /** A recipe of a guide. */
 export interface Recipe {

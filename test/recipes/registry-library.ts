@@ -3,14 +3,7 @@ import { join } from 'node:path';
 import { runCommand } from '#local/servers/run-command.js';
 import { lastLines } from '#local/servers/started-service.js';
 import type { FoundLibrary, MissingLibrary } from '../support/foreign-library.js';
-import { MANIFESTS, RECIPES_FOLDER } from './recipe.js';
-
-/** A library from a registry that not every machine reaches. The manifest with its version lies beside this file. */
-export interface RegistryLibrary {
-  readonly tool: 'go' | 'mvn';
-  /** The module of Go, or the start of the name of its jar file. */
-  readonly name: string;
-}
+import { MANIFESTS, RECIPES_FOLDER, type RegistryLibrary } from './recipe.js';
 
 /** Downloads the library, unless an earlier call has. */
 export async function findInRegistry(library: RegistryLibrary): Promise<FoundLibrary | MissingLibrary> {
