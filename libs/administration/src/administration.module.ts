@@ -1,6 +1,8 @@
 import { type DynamicModule, Module, type ModuleMetadata } from '@nestjs/common';
 import { AdministrationOptions } from './administration.options.js';
 import { Announcer } from './announcer.js';
+import { AuditIndex } from './audit-index/audit-index.js';
+import { AuditIndexer } from './audit-index/audit-indexer.js';
 import { AuditTrail } from './audit/audit-trail.js';
 import { ClientExportService } from './client-file/client-export.service.js';
 import { ClientImportService } from './client-file/client-import.service.js';
@@ -8,6 +10,7 @@ import { ClientSecretService } from './client/client-secret.service.js';
 import { ClientService } from './client/client.service.js';
 import { AuditService } from './audit/audit.service.js';
 import { DoctorService } from './doctor/doctor.service.js';
+import { ClientHistoryService } from './explain/client-history.service.js';
 import { ExplainService } from './explain/explain.service.js';
 import { KeyService } from './key/key.service.js';
 import { MigrationService } from './migration/migration.service.js';
@@ -27,6 +30,8 @@ const SERVICES = [
   GrantService,
   ConsoleOperatorService,
   AuditService,
+  AuditIndexer,
+  ClientHistoryService,
   DoctorService,
   ExplainService,
   KeyService,
@@ -47,6 +52,7 @@ export class AdministrationModule {
       providers: [
         { provide: AdministrationOptions, useValue: options },
         AuditTrail,
+        AuditIndex,
         RunningServices,
         Announcer,
         ...SERVICES,

@@ -105,7 +105,12 @@ export const AUDIT_STREAMS: readonly AuditStream[] = [
   // The token app records each change of a user by the product.
   ...streamsOf('OAUTH_AUDIT', AUDIT_KINDS.trail, { operator: 1 / 8, token: 1 / 8, authorize: 1 / 64 }),
   ...streamsOf('OAUTH_ACTIVITY', AUDIT_KINDS.activity, { token: 1, authorize: 1 / 16, operator: 1 / 64 }),
-  ...streamsOf('OAUTH_REFUSALS', AUDIT_KINDS.refusals, { authorize: 1 / 8, token: 1 / 8, resource: 1 / 8 }),
+  ...streamsOf('OAUTH_REFUSALS', AUDIT_KINDS.refusals, {
+    authorize: 1 / 8,
+    token: 1 / 8,
+    resource: 1 / 8,
+    operator: 1 / 64,
+  }),
 ];
 
 function streamsOf(

@@ -7,6 +7,8 @@ export interface AuditFilter {
   readonly userId?: number | undefined;
   readonly grantId?: string | undefined;
   readonly reference?: string | undefined;
+  /** As the event names the operator. */
+  readonly operator?: string | undefined;
   /** Inclusive. */
   readonly since?: Date | undefined;
   /** Exclusive. */
@@ -19,7 +21,7 @@ export function typesNamed(name: string): AuditType[] {
 }
 
 export function matcher(filter: AuditFilter): (event: AuditEvent) => boolean {
-  const { clientId, userId, grantId, reference } = filter;
+  const { clientId, userId, grantId, reference, operator } = filter;
   const types = filter.types && new Set<string>(filter.types);
   // ISO 8601 in UTC with milliseconds sorts as text.
   const [since, until] = [filter.since?.toISOString() ?? '', filter.until?.toISOString() ?? '~'];
@@ -29,6 +31,7 @@ export function matcher(filter: AuditFilter): (event: AuditEvent) => boolean {
     (userId === undefined || event.user_id === userId) &&
     (grantId === undefined || event.grant_id === grantId) &&
     (reference === undefined || event.reference === reference) &&
+    (operator === undefined || event.operator === operator) &&
     event.time >= since &&
     event.time < until;
 }

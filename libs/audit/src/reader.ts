@@ -3,6 +3,7 @@ import { connect, type NatsConnection } from '@nats-io/transport-node';
 import {
   AckPolicy,
   type Consumer,
+  type ConsumerConfig,
   DeliverPolicy,
   jetstream,
   type JetStreamClient,
@@ -10,11 +11,11 @@ import {
   type JsMsg,
   type StreamConfig,
 } from '@nats-io/jetstream';
-import { isObject } from '#messaging/nats-message.js';
 import { natsOptions } from '#messaging/nats.connection.js';
-import { AUDIT_KINDS, AUDIT_STREAMS, type AuditEvent, auditSubject } from './event.js';
+import { AUDIT_STREAMS, type AuditEvent } from './event.js';
 import { type AuditFilter, matcher, sourcesOf } from './filter.js';
 import { inOrder, RecentIds, sorted } from './in-order.js';
+import { parseEvents } from './parse-events.js';
 import { nullIfMissing } from './streams.js';
 
 const TIMEOUT_MS = 5_000;
@@ -28,6 +29,10 @@ const DAY_NS = 86_400e9;
 
 export interface AuditStreamState {
   readonly stream: string;
+  /** Changes when the stream was created again, with new sequences. */
+  readonly created: string;
+  readonly lastSequence: number;
+  readonly firstSequence: number;
   readonly messages: number;
   readonly bytes: number;
   /** When NATS stored the oldest remaining event; null if the stream is empty. */
@@ -36,6 +41,15 @@ export interface AuditStreamState {
   readonly maxBytes: number;
   readonly replicas: number;
   readonly config: StreamConfig;
+}
+
+/** A message with one or more events. */
+export interface StoredMessage {
+  readonly sequence: number;
+  /** Milliseconds since the epoch, by the clock of NATS. Never decreases within a stream. */
+  readonly storedAt: number;
+  readonly subject: string;
+  readonly data: Uint8Array;
 }
 
 /** Called with the number of messages read, with or without matching events. */
@@ -67,7 +81,12 @@ export class AuditReader {
    */
   async *read(filter: AuditFilter, progress: Progress = () => undefined): AsyncGenerator<AuditEvent> {
     const matches = matcher(filter);
-    const consumers = await Promise.all(sourcesOf(filter).map((source) => this.consumer(source, filter)));
+    const consumers = await Promise.all(
+      sourcesOf(filter).map(({ stream, subject }) => {
+        const start = filter.since ? startingAt(filter.since) : { deliver_policy: DeliverPolicy.All };
+        return this.consumer(stream, { filter_subject: subject, ...start });
+      }),
+    );
     const found = consumers.filter((consumer) => consumer !== null);
     const total = found.reduce((sum, { pending }) => sum + pending, 0);
     let read = 0;
@@ -94,7 +113,8 @@ export class AuditReader {
       const consumer = await this.client.consumers.get(stream, { filter_subjects: subject, ...from });
       const messages = await consumer.consume({
         callback: (message) => {
-          for (const event of eventsOf(message)) if (matches(event) && seen.add(event.id)) callback(event);
+          for (const event of parseEvents(message.string(), message.subject))
+            if (matches(event) && seen.add(event.id)) callback(event);
         },
       });
       signal.addEventListener('abort', () => messages.stop());
@@ -105,6 +125,27 @@ export class AuditReader {
     await Promise.all(passes);
   }
 
+  /** Yields batches of the messages between two sequences, in their order, up to the last one stored at the call. */
+  async *messages(stream: string, first: number, last = Infinity): AsyncGenerator<readonly StoredMessage[]> {
+    const start = { deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: first };
+    const created = await this.consumer(stream, start);
+    if (!created) return;
+    const { consumer, name } = created;
+    try {
+      for (let [at, left] = [first, created.pending]; left > 0 && at <= last;) {
+        const batch = await fetch(consumer, Math.min(BATCH, left, last - at + 1));
+        const messages = batch.map(storedMessage).filter(({ sequence }) => sequence <= last);
+        if (messages.length > 0) yield messages;
+        // NATS has already expired the remaining messages.
+        if (batch.length === 0) return;
+        left -= batch.length;
+        at = (batch.at(-1)?.seq ?? last) + 1;
+      }
+    } finally {
+      await this.manager.consumers.delete(stream, name).catch(() => false);
+    }
+  }
+
   /** Skips streams that do not exist. */
   async streams(): Promise<AuditStreamState[]> {
     const infos = await Promise.all(
@@ -112,8 +153,11 @@ export class AuditReader {
     );
     return infos
       .filter((info) => info !== null)
-      .map(({ config, state }) => ({
+      .map(({ config, state, created }) => ({
         stream: config.name,
+        created,
+        firstSequence: state.first_seq,
+        lastSequence: state.last_seq,
         messages: state.messages,
         bytes: state.bytes,
         first: state.messages > 0 ? new Date(state.first_ts) : null,
@@ -126,22 +170,27 @@ export class AuditReader {
 
   /** Creates a consumer for one pass; null if the stream does not exist. */
   private async consumer(
-    { stream, subject }: { stream: string; subject: string },
-    { since }: AuditFilter,
-  ): Promise<{ consumer: Consumer; pending: number } | null> {
+    stream: string,
+    start: Partial<ConsumerConfig>,
+  ): Promise<{ consumer: Consumer; name: string; pending: number } | null> {
+    // With a name, the request's subject contains the stream, which NATS permissions need.
+    const name = `reader-${randomUUID()}`;
     const info = await this.manager.consumers
       .add(stream, {
-        // With a name, the request's subject contains the stream, which NATS permissions need.
-        name: `reader-${randomUUID()}`,
-        filter_subject: subject,
+        name,
         ack_policy: AckPolicy.None,
         inactive_threshold: IDLE_NS,
         mem_storage: true,
-        ...(since ? startingAt(since) : { deliver_policy: DeliverPolicy.All }),
+        ...start,
       })
       .catch(nullIfMissing);
-    return info && { consumer: this.client.consumers.getConsumerFromInfo(info), pending: info.num_pending };
+    if (!info) return null;
+    return { consumer: this.client.consumers.getConsumerFromInfo(info), name, pending: info.num_pending };
   }
+}
+
+function storedMessage({ seq, info, subject, data }: JsMsg): StoredMessage {
+  return { sequence: seq, storedAt: Math.floor(Number(info.timestampNanos) / 1e6), subject, data };
 }
 
 /** NATS selects by the time at which it stored an event, which is later than the event. */
@@ -161,7 +210,7 @@ async function* storedEvents(
     const messages = await fetch(consumer, Math.min(BATCH, left));
     for (const message of messages) {
       read();
-      yield* eventsOf(message);
+      yield* parseEvents(message.string(), message.subject);
     }
     // NATS has already expired the remaining messages.
     if (messages.length === 0) return;
@@ -189,72 +238,4 @@ async function fetch(consumer: Consumer, count: number): Promise<JsMsg[]> {
   }
   if (isOverdue) throw new Error('NATS stopped responding: not all events were read');
   return messages;
-}
-
-/** Skips lines that are not events: others may publish to the subject. */
-function eventsOf(message: JsMsg): AuditEvent[] {
-  return message
-    .string()
-    .split('\n')
-    .map((line) => parseEvent(line, message.subject))
-    .filter((event) => event !== null);
-}
-
-const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
-
-/** Returns null for an invalid event, or one that its publisher may not publish. */
-function parseEvent(line: string, subject: string): AuditEvent | null {
-  try {
-    const event: unknown = JSON.parse(line);
-    return isEvent(event) && isPublishable(event, subject) ? event : null;
-  } catch {
-    return null;
-  }
-}
-
-type Check = (value: unknown) => boolean;
-
-const isText: Check = (value) => typeof value === 'string';
-const isOptionalText: Check = (value) => value === undefined || isText(value);
-const isOptionalNumber: Check = (value) => value === undefined || typeof value === 'number';
-
-/** An event with invalid fields would break every search for as long as NATS keeps it. */
-const FIELDS: Readonly<Record<keyof AuditEvent, Check>> = {
-  version: (value) => typeof value === 'number',
-  id: isText,
-  // The pattern alone accepts month 13.
-  time: (value) => isText(value) && TIME.test(value as string) && !Number.isNaN(Date.parse(value as string)),
-  type: isText,
-  service: isText,
-  reference: isOptionalText,
-  client_id: isOptionalText,
-  user_id: isOptionalNumber,
-  grant_id: isOptionalText,
-  operator: isOptionalText,
-  door: isOptionalText,
-  request: (value) =>
-    value === undefined || (isObject(value) && isText(value['method']) && isText(value['path'])),
-  address: isOptionalText,
-  user_agent: isOptionalText,
-  status: isOptionalNumber,
-  error: isOptionalText,
-  check: isOptionalText,
-  description: isOptionalText,
-  detail: (value) => value === undefined || isObject(value),
-};
-
-function isEvent(value: unknown): value is AuditEvent {
-  return isObject(value) && Object.entries(FIELDS).every(([name, check]) => check(value[name]));
-}
-
-/**
- * Requires the service and type of the subject, which NATS permissions protect. Only the operator app may set `operator`. A later
- * version may have new types of any kind.
- */
-function isPublishable(event: AuditEvent, subject: string): boolean {
-  const { service, type, operator } = event;
-  if (operator !== undefined && service !== 'operator') return false;
-  const known = auditSubject(event);
-  if (known !== '') return subject === known;
-  return Object.values(AUDIT_KINDS).some(({ prefix }) => subject === `${prefix}${service}.${type}`);
 }

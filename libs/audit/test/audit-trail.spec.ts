@@ -226,6 +226,7 @@ describe('the audit trail in NATS', () => {
       { stream: 'OAUTH_REFUSALS_AUTHORIZE', maxBytes: 1024 ** 2, ...limits },
       { stream: 'OAUTH_REFUSALS_TOKEN', maxBytes: 1024 ** 2, ...limits },
       { stream: 'OAUTH_REFUSALS_RESOURCE', maxBytes: 1024 ** 2, ...limits },
+      { stream: 'OAUTH_REFUSALS_OPERATOR', maxBytes: 1024 ** 2, ...limits },
     ]);
   });
 });

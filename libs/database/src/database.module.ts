@@ -1,6 +1,7 @@
 import { type DynamicModule, Module, type OnApplicationShutdown, Optional } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { Readiness } from '#platform/health/readiness.js';
+import { AuditIndexStore } from './audit-index/audit-index.store.js';
 import { LogoutRecipientStore } from './client/logout-recipient.store.js';
 import { AuthorizationContextStore } from './client/authorization-context.store.js';
 import { ClientLogoStore } from './client/client-logo.store.js';
@@ -51,6 +52,7 @@ const STORES = [
   ResourceServerStore,
   TokenKeyStore,
   ConsoleOperatorStore,
+  AuditIndexStore,
   DatabaseHealth,
 ];
 

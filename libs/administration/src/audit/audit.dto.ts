@@ -31,6 +31,10 @@ export class AuditFilterDto {
   @Text()
   reference?: string;
 
+  /** Like `ada@laptop`, as the events name the operator. */
+  @Text()
+  operator?: string;
+
   /** Inclusive. */
   @Text()
   @Rule('time_invalid', ({ since }: AuditFilterDto) => timeProblems('‹since›', since))
@@ -45,6 +49,21 @@ export class AuditFilterDto {
 export class AuditSearchDto extends AuditFilterDto {
   @WholeNumber(1, MAX_LIMIT, `a whole number from 1 to ${MAX_LIMIT}: audit export has no limit`)
   limit = 100;
+}
+
+/** Cursor of `Cursor`: milliseconds, and the number of events to skip. */
+const CURSOR = /^\d{1,15}\.\d{1,6}$/;
+
+export class AuditPageDto extends AuditFilterDto {
+  @WholeNumber(1, 500)
+  limit = 50;
+
+  /** Of the page before. */
+  @Text()
+  @Rule('cursor_invalid', ({ after }: AuditPageDto) =>
+    after === undefined || CURSOR.test(after) ? [] : ['‹after› is not a cursor of this list'],
+  )
+  after?: string;
 }
 
 function timeProblems(name: string, text: string | undefined): string[] {

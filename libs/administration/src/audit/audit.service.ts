@@ -5,9 +5,11 @@ import { ClientStore } from '#database/client/client.store.js';
 import { UserAccountStore } from '#database/user/user-account.store.js';
 import { clientIdInTrail } from '../client/client-lookup.js';
 import { validated } from '../input.js';
+import { AuditIndex } from '../audit-index/audit-index.js';
+import type { Page } from '../operation.js';
 import { findUser } from '../user/user-lookup.js';
 import { AuditTrail } from './audit-trail.js';
-import { AuditFilterDto, AuditSearchDto } from './audit.dto.js';
+import { AuditFilterDto, AuditPageDto, AuditSearchDto } from './audit.dto.js';
 import { parseTime } from './moment.js';
 
 export interface FoundEvents {
@@ -15,6 +17,12 @@ export interface FoundEvents {
   readonly events: readonly AuditEvent[];
   /** There are older ones. */
   readonly more: boolean;
+  readonly warnings: readonly string[];
+}
+
+export interface EventPage extends Page<AuditEvent> {
+  /** Older events were not searched yet, although the page is not full: continue with `next`. ISO 8601. */
+  readonly searchedUntil: string | null;
   readonly warnings: readonly string[];
 }
 
@@ -29,6 +37,9 @@ export interface SelectedEvents {
   ): Promise<void>;
 }
 
+export const INDEX_BEHIND =
+  'the index of the audit trail does not have all events yet: some are missing here, and none in an export';
+
 /** Reads the audit trail. Without PostgreSQL, users and clients must be given by their ids. */
 @Injectable()
 export class AuditService {
@@ -36,6 +47,7 @@ export class AuditService {
     private readonly trail: AuditTrail,
     private readonly clients: ClientStore,
     private readonly accounts: UserAccountStore,
+    private readonly index: AuditIndex,
   ) {}
 
   /** Returns the newest matching events. @param input see `AuditSearchDto` */
@@ -54,6 +66,22 @@ export class AuditService {
       const { length } = events;
       return { events: newest(events, limit), more: more || length > limit, warnings };
     });
+  }
+
+  /** Returns matching events, newest first, in bounded time by the index. @param input see `AuditPageDto` */
+  async page(input: object = {}): Promise<EventPage> {
+    const { limit, after, ...options } = validated(AuditPageDto, input);
+    const { filter, warnings } = await this.filterOf(options);
+    const [storedAt = 0, skip = 0] = (after ?? '').split('.').map(Number);
+    const before = after === undefined ? undefined : { storedAt, skip };
+    const found = await this.trail.read((reader) => this.index.find(reader, filter, limit, before));
+    const { events: items, next } = found;
+    return {
+      items,
+      next: next && `${next.storedAt}.${next.skip}`,
+      searchedUntil: next && items.length < limit ? new Date(next.storedAt).toISOString() : null,
+      warnings: [...warnings, ...(found.isBehind ? [INDEX_BEHIND] : [])],
+    };
   }
 
   /** Selects events, to read them one by one. @param input see `AuditFilterDto` */
@@ -75,6 +103,7 @@ export class AuditService {
     user,
     grant,
     reference,
+    operator,
     since,
     until,
   }: AuditFilterDto): Promise<{ readonly filter: AuditFilter; readonly warnings: readonly string[] }> {
@@ -85,6 +114,7 @@ export class AuditService {
       userId: user === undefined ? undefined : await this.userIdOf(user),
       grantId: grant,
       reference,
+      operator,
       since: since === undefined ? undefined : (parseTime(since) ?? undefined),
       until: until === undefined ? undefined : (parseTime(until) ?? undefined),
     };

@@ -35,7 +35,9 @@ export const NATS_CHECKS = {
 } satisfies Checks;
 
 /** `differing`: settings that differ from those that `migrate` sets. */
-type StreamFacts = Omit<AuditStreamState, 'config'> & { readonly differing: readonly string[] };
+type StreamFacts = Omit<AuditStreamState, 'config' | 'created' | 'firstSequence' | 'lastSequence'> & {
+  readonly differing: readonly string[];
+};
 
 export interface NatsFacts {
   readonly place: string;

@@ -5,6 +5,7 @@ import { ClientStore } from '#database/client/client.store.js';
 import { GrantAdministrationStore } from '#database/grant/grant-administration.store.js';
 import { AdministrationError } from '../administration.error.js';
 import { AdministrationOptions, readableScopes } from '../administration.options.js';
+import { AuditIndex } from '../audit-index/audit-index.js';
 import { AuditTrail } from '../audit/audit-trail.js';
 import { MOMENT, parseTime } from '../audit/moment.js';
 import { clientIdInTrail, unknownClient } from '../client/client-lookup.js';
@@ -19,6 +20,8 @@ import { type RefusalSummary, SummaryBuilder } from './refusal-summary.js';
 const AROUND_MS = 5 * 60_000;
 /** The nearest of those events. */
 const MAX_AROUND = 40;
+/** Of a busy client, the index returns the last events of a period first. */
+const MAX_INDEXED = 1_000;
 /** All processes record their events of a request within this time. */
 const ONE_REQUEST_MS = 60_000;
 const MAX_SIMILAR = 5;
@@ -53,6 +56,17 @@ export interface ExplainedRequest {
   readonly uses: readonly AuditEvent[];
 }
 
+/** Reads the events that explain a request. */
+interface EventSource {
+  request(
+    reference: string,
+  ): Promise<{ readonly events: readonly AuditEvent[]; readonly similar: readonly string[] }>;
+  /** Events of a client around a time. */
+  around(clientId: string, at: number): Promise<readonly AuditEvent[]>;
+  /** The latest uses of a grant. */
+  uses(grantId: string): Promise<readonly AuditEvent[]>;
+}
+
 type Found = ExplainedRequest | { readonly explanation: null; readonly similar: readonly string[] };
 
 export interface ClientSummary extends RefusalSummary {
@@ -84,6 +98,7 @@ export class ExplainService {
     private readonly grants: GrantAdministrationStore,
     private readonly trail: AuditTrail,
     private readonly options: AdministrationOptions,
+    private readonly index: AuditIndex,
   ) {}
 
   /**
@@ -92,12 +107,24 @@ export class ExplainService {
    * @param text contains the `error_reference`, also in quotes or with the name of its field
    * @throws AdministrationError if the audit trail does not have the request
    */
-  async explain(text: string, progress: Progress = () => undefined): Promise<WithWarnings<ExplainedRequest>> {
+  explain(text: string, progress: Progress = () => undefined): Promise<WithWarnings<ExplainedRequest>> {
+    return this.explainBy((reader) => wholeTrail(reader, progress), text);
+  }
+
+  /** As `explain`, in bounded time by the index, without which older requests are not found. Proposes no similar references. */
+  explainIndexed(text: string): Promise<WithWarnings<ExplainedRequest>> {
+    return this.explainBy((reader) => indexed(reader, this.index), text);
+  }
+
+  private async explainBy(
+    sourceOf: (reader: AuditReader) => EventSource,
+    text: string,
+  ): Promise<WithWarnings<ExplainedRequest>> {
     const reference = referenceIn(text);
     return this.trail.read(async (reader) => {
       const owners = new GrantOwners(this.clients, this.grants);
       const scopes = readableScopes(this.options)?.names ?? null;
-      const found = await explainReference(reader, owners, reference, scopes, progress);
+      const found = await explainReference(sourceOf(reader), owners, reference, scopes);
       if (found.explanation === null)
         throw unknownReference(reference, found.similar, await reader.streams());
       return { ...found, warnings: owners.warnings };
@@ -127,37 +154,97 @@ export class ExplainService {
 
 /** Finds the request of a reference in the audit trail, and the events of the same client around it. */
 async function explainReference(
-  reader: AuditReader,
+  source: EventSource,
   owners: GrantOwners,
   reference: string,
   scopes: readonly string[] | null,
-  progress: Progress,
 ): Promise<Found> {
-  const similar = new Set<string>();
-  const others = AUDIT_TYPES.filter((type) => !REFUSALS.includes(type));
-  // NATS filters by type and time, not by reference. Most references are reported on the same day.
-  const passes = [
-    { types: REFUSALS, since: new Date(Date.now() - RECENT_MS) },
-    { types: REFUSALS },
-    { types: others },
-  ];
-  for (const pass of passes) {
-    const events = await eventsOf(reader, { reference, ...pass, similar, progress });
-    if (!isNotEmpty(events)) continue;
-    const owner = await ownerOf(events, owners);
-    const clientId = clientIdOf(events, owner);
-    const client = clientId === null ? undefined : await owners.client(clientId);
-    const explanation = explanationOf(reference, events, owner, {
-      client,
-      scopes,
-    });
-    return {
-      explanation,
-      around: await eventsAround(reader, explanation, progress),
-      uses: await usesOf(reader, explanation, progress),
-    };
-  }
-  return { explanation: null, similar: [...similar] };
+  const { events, similar } = await source.request(reference);
+  if (!isNotEmpty(events)) return { explanation: null, similar };
+  const owner = await ownerOf(events, owners);
+  const id = clientIdOf(events, owner);
+  const client = id === null ? undefined : await owners.client(id);
+  const explanation = explanationOf(reference, events, owner, { client, scopes });
+  const { event, clientId, grantId } = explanation;
+  const at = Date.parse(event.time);
+  // Without a client id, the filter would match every client.
+  const around = clientId === null ? [] : await source.around(clientId, at);
+  const isReuse = event.type === 'token.reuse_detected' && grantId !== null;
+  return {
+    explanation,
+    around: nearest(
+      around.filter((other) => other.reference !== reference),
+      at,
+    ),
+    uses: isReuse ? await source.uses(grantId) : [],
+  };
+}
+
+function nearest(events: readonly AuditEvent[], at: number): AuditEvent[] {
+  const distance = ({ time }: AuditEvent) => Math.abs(Date.parse(time) - at);
+  return events
+    .toSorted((one, other) => distance(one) - distance(other))
+    .slice(0, MAX_AROUND)
+    .toSorted((one, other) => one.time.localeCompare(other.time));
+}
+
+/** Reads the trail from its beginning, and what happened around a request from there. */
+function wholeTrail(reader: AuditReader, progress: Progress): EventSource {
+  return {
+    async request(reference) {
+      const similar = new Set<string>();
+      const others = AUDIT_TYPES.filter((type) => !REFUSALS.includes(type));
+      // NATS filters by type and time, not by reference. Most references are reported on the same day.
+      const passes = [
+        { types: REFUSALS, since: new Date(Date.now() - RECENT_MS) },
+        { types: REFUSALS },
+        { types: others },
+      ];
+      for (const pass of passes) {
+        const events = await eventsOf(reader, { reference, ...pass, similar, progress });
+        if (events.length > 0) return { events, similar: [] };
+      }
+      return { events: [], similar: [...similar] };
+    },
+    async around(clientId, at) {
+      const around: AuditEvent[] = [];
+      for await (const event of reader.read({ since: new Date(at - AROUND_MS) }, progress)) {
+        if (Date.parse(event.time) > at + AROUND_MS) break;
+        if (event.client_id === clientId) around.push(event);
+      }
+      return around;
+    },
+    async uses(grantId) {
+      const uses: AuditEvent[] = [];
+      for await (const use of reader.read({ grantId, types: USES }, progress)) {
+        uses.push(use);
+        if (uses.length > MAX_USES) uses.shift();
+      }
+      return uses;
+    },
+  };
+}
+
+/** Reads only parts of the trail that may have the events. */
+function indexed(reader: AuditReader, index: AuditIndex): EventSource {
+  const [since, until] = [(at: number) => new Date(at - AROUND_MS), (at: number) => new Date(at + AROUND_MS)];
+  return {
+    async request(reference) {
+      const { events } = await index.find(reader, { reference }, MAX_AROUND);
+      return { events: events.toReversed(), similar: [] };
+    },
+    async around(clientId, at) {
+      const middle = new Date(at);
+      const [before, after] = await Promise.all([
+        index.find(reader, { clientId, since: since(at), until: middle }, MAX_AROUND),
+        index.find(reader, { clientId, since: middle, until: until(at) }, MAX_INDEXED),
+      ]);
+      return [...before.events, ...after.events];
+    },
+    async uses(grantId) {
+      return (await index.find(reader, { grantId, types: USES }, MAX_USES)).events.toReversed();
+    },
+  };
 }
 
 /** Summarizes all refused requests of a client, including those that APIs refused. */
@@ -214,40 +301,6 @@ async function eventsOf(
       similar.add(event.reference);
   }
   return found;
-}
-
-/** Returns the other events of the client. Without a client id, the filter would match every client. */
-async function eventsAround(
-  reader: AuditReader,
-  { reference, event, clientId }: Explanation,
-  progress: Progress,
-): Promise<AuditEvent[]> {
-  if (clientId === null) return [];
-  const at = Date.parse(event.time);
-  const around: AuditEvent[] = [];
-  for await (const other of reader.read({ since: new Date(at - AROUND_MS) }, progress)) {
-    if (Date.parse(other.time) > at + AROUND_MS) break;
-    if (other.client_id === clientId && other.reference !== reference) around.push(other);
-  }
-  const distance = ({ time }: AuditEvent) => Math.abs(Date.parse(time) - at);
-  return around
-    .toSorted((one, other) => distance(one) - distance(other))
-    .slice(0, MAX_AROUND)
-    .toSorted((one, other) => one.time.localeCompare(other.time));
-}
-
-async function usesOf(
-  reader: AuditReader,
-  { event, grantId }: Explanation,
-  progress: Progress,
-): Promise<AuditEvent[]> {
-  if (event.type !== 'token.reuse_detected' || grantId === null) return [];
-  const uses: AuditEvent[] = [];
-  for await (const use of reader.read({ grantId, types: USES }, progress)) {
-    uses.push(use);
-    if (uses.length > MAX_USES) uses.shift();
-  }
-  return uses;
 }
 
 function isNotEmpty<T>(list: readonly T[]): list is readonly [T, ...T[]] {

@@ -1,7 +1,6 @@
 import type { AuditEvent } from '#audit/event.js';
 import { guideEntry } from '#oauth/error-guide/error-guide.js';
 import type { Party } from '#oauth/error-guide/guide-entry.js';
-import { isRefusal } from './explanation.js';
 
 export interface RefusalGroup {
   readonly check: string | null;
@@ -28,6 +27,18 @@ export interface RefusalSummary {
   readonly succeeded: number;
 }
 
+/** Events with the same cause. */
+export interface CountedCause {
+  readonly check: string | null;
+  readonly error: string | null;
+  readonly failure: string | null;
+  readonly isLogout: boolean;
+  readonly count: number;
+  readonly first: string;
+  readonly last: string;
+  readonly reference: string | null;
+}
+
 /** Groups refusals by cause, in constant memory per cause. Events may arrive in any order. */
 export class SummaryBuilder {
   private readonly groups = new Map<string, RefusalGroup>();
@@ -35,23 +46,28 @@ export class SummaryBuilder {
   private logouts = 0;
 
   add(event: AuditEvent): void {
-    if (!isRefusal(event)) {
-      this.succeeded += 1;
+    const { check = null, error = null, time, reference = null } = event;
+    const isLogout = event.type === 'logout_token.failed';
+    const failure = isLogout ? String(event.detail?.['failure']) : null;
+    this.addAll({ check, error, failure, isLogout, count: 1, first: time, last: time, reference });
+  }
+
+  addAll({ check, error, failure, isLogout, count, first, last, reference }: CountedCause): void {
+    if (check === null && error === null) {
+      this.succeeded += count;
       return;
     }
-    const { check = null, error = null, time, reference = null } = event;
-    const failure = event.type === 'logout_token.failed' ? String(event.detail?.['failure']) : null;
-    if (failure !== null) this.logouts += 1;
+    if (isLogout) this.logouts += count;
     const key = `${check}\n${error}\n${failure}`;
     const before = this.groups.get(key);
-    const isLatest = !before || before.last <= time;
-    const entry = before ? null : guideEntry(event.check, event.error);
+    const isLatest = !before || before.last <= last;
+    const entry = before ? null : guideEntry(check ?? undefined, error ?? undefined);
     const [party = null, action = null] = entry?.remedies[0] ?? [];
     this.groups.set(key, {
       ...(before ?? { check, error, title: entry?.title ?? null, party, remedy: action, failure }),
-      count: (before?.count ?? 0) + 1,
-      first: before && before.first < time ? before.first : time,
-      last: isLatest ? time : before.last,
+      count: (before?.count ?? 0) + count,
+      first: before && before.first < first ? before.first : first,
+      last: isLatest ? last : before.last,
       reference: (isLatest ? reference : null) ?? before?.reference ?? reference,
     });
   }

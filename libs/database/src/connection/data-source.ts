@@ -9,6 +9,8 @@ import {
 } from 'typeorm';
 import { serverUrls } from '#platform/configuration/server-urls.js';
 import { DEFAULT_SCHEMA } from '#platform/configuration/variables.js';
+import { AuditChunkEntity } from '../audit-index/audit-chunk.entity.js';
+import { AuditCountEntity } from '../audit-index/audit-count.entity.js';
 import {
   ClientEntity,
   ClientLogoEntity,
@@ -81,6 +83,8 @@ export function databaseDataSource(
       GrantRecordEntity,
       ResourceServerEntity,
       TokenKeyEntity,
+      AuditChunkEntity,
+      AuditCountEntity,
     ],
     migrations: [CreateSchema1795219200000],
     migrationsTransactionMode: 'all',

@@ -10,11 +10,12 @@ export class CreateSchema1795219200000 implements MigrationInterface {
     await createServerTables(runner);
     await retainGrants(runner);
     await createDeletedIdentities(runner);
+    await createAuditIndex(runner);
   }
 
   async down(runner: QueryRunner): Promise<void> {
     await runner.query(`
-      DROP TABLE deleted_identities, token_keys, resource_servers, grants, users, client_logos, client_secrets, clients,
+      DROP TABLE audit_counts, audit_chunks, deleted_identities, token_keys, resource_servers, grants, users, client_logos, client_secrets, clients,
         subject_sectors`);
     await runner.query(`
       DROP FUNCTION revoke_oldest_grants, identity_was_deleted, deleted_identity, grants_need_user, users_end_grants_first,
@@ -251,6 +252,37 @@ async function createServerTables(runner: QueryRunner): Promise<void> {
       CONSTRAINT token_keys_id_check
         CHECK (id ~ CASE ring WHEN 'token' THEN '^[0-9a-f]{8}$' ELSE '^[A-Za-z0-9_-]{43}$' END)
     )`);
+}
+
+/** Written only by the console: where the audit trail, which is in NATS, has events, and how many a client has. */
+async function createAuditIndex(runner: QueryRunner): Promise<void> {
+  await runner.query(`
+    CREATE TABLE audit_chunks (
+      stream          text NOT NULL,
+      stream_created  text NOT NULL,
+      last_sequence   bigint NOT NULL,
+      first_sequence  bigint NOT NULL,
+      first_stored_at timestamptz NOT NULL,
+      last_stored_at  timestamptz NOT NULL,
+      oldest_event_at timestamptz NOT NULL,
+      filter          bytea NOT NULL,
+      PRIMARY KEY (stream, stream_created, last_sequence)
+    )`);
+  await runner.query('CREATE INDEX audit_chunks_stored ON audit_chunks (last_stored_at)');
+  await runner.query(`
+    CREATE TABLE audit_counts (
+      client_id text NOT NULL,
+      hour      timestamptz NOT NULL,
+      type      text NOT NULL,
+      "check"   text NOT NULL,
+      error     text NOT NULL,
+      count     integer NOT NULL,
+      first_at  timestamptz NOT NULL,
+      last_at   timestamptz NOT NULL,
+      reference text,
+      PRIMARY KEY (client_id, hour, type, "check", error)
+    )`);
+  await runner.query('CREATE INDEX audit_counts_hour ON audit_counts (hour)');
 }
 
 /**

@@ -26,6 +26,8 @@ describe('migrate', () => {
     const applied = await Promise.all(Array.from({ length: 8 }, () => migrate(database.databaseUrl)));
     expect(applied.flat()).toEqual(dataSource.migrations.map((migration) => migration.constructor.name));
     expect(await tables()).toEqual([
+      'audit_chunks',
+      'audit_counts',
       'client_logos',
       'client_secrets',
       'clients',

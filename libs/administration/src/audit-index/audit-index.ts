@@ -1,0 +1,210 @@
+import { Injectable } from '@nestjs/common';
+import type { AuditEvent } from '#audit/event.js';
+import { type AuditFilter, matcher, sourcesOf } from '#audit/filter.js';
+import { RecentIds } from '#audit/in-order.js';
+import { HASHES, hashed, keysOfFilter } from '#audit/key-filter.js';
+import { parseEvents } from '#audit/parse-events.js';
+import type { AuditReader, AuditStreamState } from '#audit/reader.js';
+import {
+  AuditIndexStore,
+  type EventCount,
+  type IndexedPosition,
+} from '#database/audit-index/audit-index.store.js';
+import { countsOf, type StoredEvent, type Unit } from './event-counts.js';
+
+/** Chunks that a page reads, which bounds its time. */
+const MAX_CHUNKS = 20;
+/** Messages after the indexed part of a stream that a page reads. */
+const MAX_TAIL = 3_000;
+/** Maximum difference between the clocks of NATS and of the processes, in milliseconds. */
+const CLOCK_SKEW_MS = 60_000;
+const END_OF_TIME = new Date('9999-01-01');
+
+/** Place in the trail, where events are in the order in which NATS stored them. */
+export interface Cursor {
+  readonly storedAt: number;
+  /** Number of matching events of this millisecond that came before. */
+  readonly skip: number;
+}
+
+export interface FoundEvents {
+  /** Newest first. */
+  readonly events: readonly AuditEvent[];
+  /** Where to continue; null if there is no older event. With fewer events than the limit: the search ended there. */
+  readonly next: Cursor | null;
+  /** The index does not have all events yet. */
+  readonly isBehind: boolean;
+}
+
+/** Searches the audit trail in bounded time and memory, by the index. */
+@Injectable()
+export class AuditIndex {
+  constructor(private readonly index: AuditIndexStore) {}
+
+  async find(
+    reader: AuditReader,
+    filter: AuditFilter,
+    limit: number,
+    before: Cursor = { storedAt: END_OF_TIME.getTime(), skip: 0 },
+  ): Promise<FoundEvents> {
+    const names = new Set(sourcesOf(filter).map(({ stream }) => stream));
+    const streams = (await reader.streams()).filter(({ stream }) => names.has(stream));
+    const page = new PageOfEvents(filter, limit, before);
+    const positions = await this.index.positions(streams);
+    const newer = streams.filter(
+      ({ stream }) => (positions.get(stream)?.storedAt.getTime() ?? 0) <= before.storedAt,
+    );
+    const isBehind = await readTails(reader, newer, positions, (...message) => page.add(...message));
+    const chunks = await this.chunks(streams, filter, before.storedAt);
+    let searchedUntil = -Infinity;
+    for (const [read, { stream, first, last, lastStoredAt }] of chunks.entries()) {
+      searchedUntil = lastStoredAt.getTime();
+      const isLast = read >= MAX_CHUNKS && searchedUntil < before.storedAt;
+      if (isLast || page.isFull(searchedUntil)) break;
+      await readMessages(reader, stream, first, last, (...message) => page.add(...message));
+      searchedUntil = -Infinity;
+    }
+    return { ...page.build(searchedUntil), isBehind };
+  }
+
+  /** Counts the events of a client, also those that are not indexed yet. @param since beginning of an hour */
+  async counts(
+    reader: AuditReader,
+    clientId: string,
+    since: Date,
+    unit: Unit,
+    ofClient: (grantIds: readonly string[]) => Promise<ReadonlySet<string>>,
+  ): Promise<{ readonly counts: readonly EventCount[]; readonly isBehind: boolean }> {
+    const streams = await reader.streams();
+    const positions = await this.index.positions(streams);
+    const named = needle('client_id', clientId);
+    const recent: StoredEvent[] = [];
+    const seen = new RecentIds();
+    const isBehind = await readTails(reader, streams, positions, (data, subject, storedAt) => {
+      // An API's refusal names only the grant.
+      if (!subject.startsWith('oauth.refusal.') && !data.includes(named)) return;
+      for (const event of parseEvents(data.toString(), subject))
+        if (seen.add(event.id)) recent.push({ event, storedAt });
+    });
+    const later = countsOf(recent, unit).filter(({ last }) => last >= since);
+    const grants = await ofClient(later.flatMap(({ grantId }) => (grantId === null ? [] : [grantId])));
+    const own = later.filter((one) => one.clientId === clientId || grants.has(one.grantId ?? ''));
+    return { counts: [...(await this.index.counts(clientId, since, unit)), ...own], isBehind };
+  }
+
+  /** Returns chunks that may have a matching event: as many as a page reads, and one to know how far it gets. */
+  private async chunks(streams: readonly AuditStreamState[], filter: AuditFilter, before: number) {
+    const query = {
+      streams,
+      keys: keysOfFilter(filter).map(hashed),
+      hashes: HASHES,
+      storedSince: new Date(Math.max(0, (filter.since?.getTime() ?? 0) - CLOCK_SKEW_MS)),
+      storedUntil: new Date(before),
+      happenedBefore: filter.until ?? END_OF_TIME,
+    };
+    for (let limit = MAX_CHUNKS + 1; ; limit *= 2) {
+      const chunks = await this.index.chunks({ ...query, limit });
+      const last = chunks.at(-1);
+      // Otherwise the next page would begin at the same place.
+      if (!last || chunks.length < limit || last.lastStoredAt.getTime() < before) return chunks;
+    }
+  }
+}
+
+type OnMessage = (data: Buffer, subject: string, storedAt: number) => void;
+
+/** Reads what is not indexed yet. @returns true if there is more than a page may read */
+async function readTails(
+  reader: AuditReader,
+  streams: readonly AuditStreamState[],
+  positions: ReadonlyMap<string, IndexedPosition>,
+  onMessage: OnMessage,
+): Promise<boolean> {
+  const behind = streams.map(async ({ stream, firstSequence, lastSequence: last }) => {
+    const first = Math.max((positions.get(stream)?.sequence ?? 0) + 1, firstSequence);
+    const read = Math.max(first, last - MAX_TAIL + 1);
+    if (first <= last) await readMessages(reader, stream, read, last, onMessage);
+    return read > first;
+  });
+  return (await Promise.all(behind)).includes(true);
+}
+
+async function readMessages(
+  reader: AuditReader,
+  stream: string,
+  first: number,
+  last: number,
+  onMessage: OnMessage,
+): Promise<void> {
+  for await (const batch of reader.messages(stream, first, last))
+    for (const { data, subject, storedAt } of batch)
+      onMessage(Buffer.from(data.buffer, data.byteOffset, data.length), subject, storedAt);
+}
+
+/** A part of every matching event's JSON. */
+function needle(field: string, value: string | number): string {
+  return `"${field}":${JSON.stringify(value)}`;
+}
+
+/** Keeps the newest matching events before a place, in bounded memory. */
+class PageOfEvents {
+  private readonly matches: (event: AuditEvent) => boolean;
+  private readonly types: ReadonlySet<string> | null;
+  private readonly needles: readonly string[];
+  private readonly seen = new RecentIds();
+  private found: StoredEvent[] = [];
+
+  constructor(
+    filter: AuditFilter,
+    private readonly limit: number,
+    private readonly before: Cursor,
+  ) {
+    const { types, clientId, userId, grantId, reference, operator } = filter;
+    this.matches = matcher(filter);
+    this.types = types ? new Set(types) : null;
+    const fields = { client_id: clientId, user_id: userId, grant_id: grantId, reference, operator };
+    this.needles = Object.entries(fields).flatMap(([name, value]) =>
+      value === undefined ? [] : [needle(name, value)],
+    );
+  }
+
+  /** Parses only messages that may have a match: parsing is the largest part of a search. */
+  add(data: Buffer, subject: string, storedAt: number): void {
+    if (storedAt > this.before.storedAt || !this.needles.every((text) => data.includes(text))) return;
+    if (this.types && !this.types.has(subject.split('.').slice(3).join('.'))) return;
+    for (const event of parseEvents(data.toString(), subject))
+      if (this.matches(event) && this.seen.add(event.id)) this.found.push({ event, storedAt });
+    if (this.found.length > 4 * this.wanted) this.found = this.newest().slice(0, this.wanted + 1);
+  }
+
+  /** @param searchedUntil older events may be missing */
+  isFull(searchedUntil: number): boolean {
+    return this.found.filter(({ storedAt }) => storedAt > searchedUntil).length > this.wanted;
+  }
+
+  build(searchedUntil: number): { readonly events: readonly AuditEvent[]; readonly next: Cursor | null } {
+    const found = this.newest().filter(({ storedAt }) => storedAt > searchedUntil);
+    const shown = found.slice(this.before.skip, this.wanted);
+    const events = shown.map(({ event }) => event);
+    const last = shown.at(-1);
+    if (found.length > this.wanted && last) {
+      const { storedAt } = last;
+      const skipped = found.slice(0, this.wanted).filter((event) => event.storedAt === storedAt).length;
+      return { events, next: { storedAt, skip: skipped } };
+    }
+    return { events, next: searchedUntil === -Infinity ? null : { storedAt: searchedUntil, skip: 0 } };
+  }
+
+  private get wanted(): number {
+    return this.limit + this.before.skip;
+  }
+
+  private newest(): StoredEvent[] {
+    return this.found.toSorted(
+      (one, other) =>
+        other.storedAt - one.storedAt ||
+        other.event.time.localeCompare(one.event.time) ||
+        other.event.id.localeCompare(one.event.id),
+    );
+  }
+}

@@ -1,0 +1,58 @@
+import type { AuditEvent } from '#audit/event.js';
+import type { NewCount } from '#database/audit-index/audit-index.store.js';
+import { isClientId } from '#oauth/client.js';
+
+export interface StoredEvent {
+  readonly event: AuditEvent;
+  /** Milliseconds since the epoch. */
+  readonly storedAt: number;
+}
+
+export type Unit = 'hour' | 'day';
+
+const LENGTHS: Readonly<Record<Unit, number>> = { hour: 3_600_000, day: 86_400_000 };
+
+const NAME = /^\w{1,64}$/;
+const REFERENCE = /^[\w-]{12}$/;
+
+/** Beginning of an hour or a day in UTC. */
+export function startOf(unit: Unit, time: number): number {
+  return time - (time % LENGTHS[unit]);
+}
+
+export function nextStart(unit: Unit, start: number): number {
+  return start + LENGTHS[unit];
+}
+
+/** Time of an event: one that happens after it is stored has a wrong clock. Nothing is older than 1970. */
+export function timeOf({ event, storedAt }: StoredEvent): number {
+  return Math.max(0, Math.min(Date.parse(event.time), storedAt));
+}
+
+/** Counts the events of clients, and refusals that only name a grant. Values of events are untrusted: PostgreSQL must accept them. */
+export function countsOf(events: readonly StoredEvent[], unit: Unit): NewCount[] {
+  const counts = new Map<string, NewCount>();
+  for (const stored of events) {
+    const { client_id: client = '', grant_id: grant = '', ...event } = stored.event;
+    const clientId = isClientId(client) ? client : null;
+    const grantId = clientId === null && client === '' && isClientId(grant) ? grant : null;
+    const [check, error] = [named(event.check), named(event.error)];
+    if (clientId === null && (grantId === null || check + error === '')) continue;
+    const time = timeOf(stored);
+    const start = startOf(unit, time);
+    const key = [clientId, grantId, start, event.type, check, error].join('\n');
+    const before = counts.get(key);
+    const isLatest = !before || before.last.getTime() <= time;
+    const reference = REFERENCE.test(event.reference ?? '') ? (event.reference ?? null) : null;
+    counts.set(key, {
+      ...{ clientId, grantId, start: new Date(start), type: event.type, check, error },
+      count: (before?.count ?? 0) + 1,
+      first: before && before.first.getTime() < time ? before.first : new Date(time),
+      last: isLatest ? new Date(time) : before.last,
+      reference: (isLatest ? reference : null) ?? before?.reference ?? reference,
+    });
+  }
+  return [...counts.values()];
+}
+
+const named = (text = ''): string => (NAME.test(text) ? text : '');

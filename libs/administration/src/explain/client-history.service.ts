@@ -1,0 +1,129 @@
+import { Injectable } from '@nestjs/common';
+import type { EventCount } from '#database/audit-index/audit-index.store.js';
+import { ClientStore } from '#database/client/client.store.js';
+import { GrantAdministrationStore } from '#database/grant/grant-administration.store.js';
+import { AuditIndex } from '../audit-index/audit-index.js';
+import { nextStart, startOf, type Unit } from '../audit-index/event-counts.js';
+import { AuditTrail } from '../audit/audit-trail.js';
+import { INDEX_BEHIND } from '../audit/audit.service.js';
+import { MOMENT, parseTime } from '../audit/moment.js';
+import { clientIdInTrail, unknownClient } from '../client/client-lookup.js';
+import { Rule, Text, validated } from '../input.js';
+import { quoted } from '../text.js';
+import { GrantOwners } from './grant-owners.js';
+import { type RefusalSummary, SummaryBuilder } from './refusal-summary.js';
+
+/** Longer periods are counted by day. */
+const MAX_HOURS = 48;
+/** Columns of a chart that a reader can tell apart. */
+const MAX_DAYS = 92;
+
+/** Numbers of events in an hour, or in a day in UTC. */
+export interface HistoryPeriod {
+  /** ISO 8601. */
+  readonly start: string;
+  readonly issued: number;
+  readonly refreshed: number;
+  /** By check, or by error without a check. */
+  readonly refused: Readonly<Record<string, number>>;
+  /** Uses of a code or token that another party may have: it was used twice, or without the right `code_verifier`. */
+  readonly misused: number;
+}
+
+export interface ClientHistory extends RefusalSummary {
+  readonly clientId: string;
+  /** Null for a client that is deleted. */
+  readonly name: string | null;
+  readonly unit: Unit;
+  readonly since: string;
+  /** Every period since then, also without events. */
+  readonly periods: readonly HistoryPeriod[];
+  readonly warnings: readonly string[];
+}
+
+const MISUSES: ReadonlySet<string> = new Set(['code_replayed', 'refresh_token_reused', 'verifier_mismatch']);
+
+class HistoryDto {
+  /** client_id, or the name if no other client has it. */
+  @Text()
+  client = '';
+
+  @Text()
+  @Rule('time_invalid', ({ since }: HistoryDto) =>
+    parseTime(since) ? [] : [`‹since› ${quoted(since)} is not a time: give ${MOMENT}`],
+  )
+  since = '1d';
+}
+
+/** Counts what happened to the requests of a client, by the index of the audit trail. */
+@Injectable()
+export class ClientHistoryService {
+  constructor(
+    private readonly clients: ClientStore,
+    private readonly grants: GrantAdministrationStore,
+    private readonly trail: AuditTrail,
+    private readonly index: AuditIndex,
+  ) {}
+
+  /** @param input see `HistoryDto`. A period begins with a whole hour or day, and is at most 92 days long. */
+  async read(input: object, now = Date.now()): Promise<ClientHistory> {
+    const { client: idOrName, since: text } = validated(HistoryDto, input);
+    const { clientId } = await clientIdInTrail(this.clients, idOrName);
+    const wanted = Math.min(parseTime(text, now)?.getTime() ?? now, now);
+    const unit = now - wanted <= MAX_HOURS * 3_600_000 ? 'hour' : 'day';
+    const since = startOf(unit, Math.max(wanted, now - MAX_DAYS * 86_400_000));
+    const owners = new GrantOwners(this.clients, this.grants);
+    const client = await owners.client(clientId);
+    const { counts, isBehind } = await this.trail.read((reader) =>
+      this.index.counts(reader, clientId, new Date(since), unit, async (grantIds) =>
+        grantIds.length === 0 ? new Set() : owners.ofClient(clientId, [...new Set(grantIds)]),
+      ),
+    );
+    if (client === null && counts.length === 0) throw unknownClient(clientId);
+    return {
+      clientId,
+      name: client?.name ?? null,
+      unit,
+      since: new Date(since).toISOString(),
+      periods: periodsOf(counts, unit, since, now),
+      ...summaryOf(counts),
+      warnings: [...owners.warnings, ...(isBehind ? [INDEX_BEHIND] : [])],
+    };
+  }
+}
+
+function summaryOf(counts: readonly EventCount[]): RefusalSummary {
+  const summary = new SummaryBuilder();
+  for (const { check, error, type, count, first, last, reference } of counts)
+    summary.addAll({
+      check: check || null,
+      error: error || null,
+      failure: null,
+      isLogout: type === 'logout_token.failed',
+      count,
+      first: first.toISOString(),
+      last: last.toISOString(),
+      reference,
+    });
+  return summary.build();
+}
+
+function periodsOf(counts: readonly EventCount[], unit: Unit, since: number, now: number): HistoryPeriod[] {
+  const periods: HistoryPeriod[] = [];
+  for (let start = since; start <= now; start = nextStart(unit, start)) {
+    const found = counts.filter((one) => one.start.getTime() === start);
+    const sum = (isCounted: (one: EventCount) => boolean) =>
+      found.filter(isCounted).reduce((total, { count }) => total + count, 0);
+    const refused = Object.create(null) as Record<string, number>;
+    for (const { check, error, count } of found)
+      if (check + error !== '') refused[check || error] = (refused[check || error] ?? 0) + count;
+    periods.push({
+      start: new Date(start).toISOString(),
+      issued: sum(({ type }) => type === 'token.issued'),
+      refreshed: sum(({ type }) => type === 'token.refreshed'),
+      refused,
+      misused: sum(({ type, check }) => type === 'token.reuse_detected' || MISUSES.has(check)),
+    });
+  }
+  return periods;
+}

@@ -1,0 +1,320 @@
+import { randomBytes } from 'node:crypto';
+import { type INestApplicationContext } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { jetstream, jetstreamManager } from '@nats-io/jetstream';
+import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { DataSource } from 'typeorm';
+import { AdministrationModule } from '#administration/administration.module.js';
+import { AuditIndexer } from '#administration/audit-index/audit-indexer.js';
+import { AuditService } from '#administration/audit/audit.service.js';
+import { ClientHistoryService } from '#administration/explain/client-history.service.js';
+import { ExplainService } from '#administration/explain/explain.service.js';
+import {
+  auditEvent,
+  type AuditEvent,
+  type AuditRecord,
+  type AuditService as Service,
+  auditSubject,
+} from '#audit/event.js';
+import { DatabaseModule } from '#database/database.module.js';
+import { AuditIndexStore } from '#database/audit-index/audit-index.store.js';
+import { natsOptions } from '#messaging/nats.connection.js';
+import { ScopeCatalogue } from '#oauth/scope.js';
+import { createTrail, isolate, type Isolated } from '#test/support/isolate.js';
+
+const ORIGIN = 'https://oauth.example.com';
+const [CLIENT, OTHER] = ['sc_aaaaaaaaaaaaaaaaaaaaaaaa', 'sc_bbbbbbbbbbbbbbbbbbbbbbbb'];
+const GRANT = 'g'.repeat(43);
+
+let services: Isolated;
+let context: INestApplicationContext;
+let nats: NatsConnection;
+let indexer: AuditIndexer;
+let audit: AuditService;
+
+beforeAll(async () => {
+  services = await isolate();
+  const { databaseUrl, natsUrl } = services;
+  const scope = { name: 'profile:read', resource: '', description: '', texts: { en: '' }, isDefault: true };
+  const catalogue = new ScopeCatalogue([{ ...scope, access: 'read' }]);
+  const scopes = { variable: '', path: '', digest: '', value: catalogue };
+  const settings = {
+    DATABASE_URL: databaseUrl,
+    DATABASE_SCHEMA: 'oauth',
+    NATS_URL: natsUrl,
+    AUDIT_NATS_URL: '',
+    AUTH_URL: ORIGIN,
+    BASE_URL: ORIGIN,
+    API_URL: ORIGIN,
+    AUDIT_RETENTION_DAYS: 2,
+    AUDIT_MAX_MEGABYTES: 64,
+    AUDIT_REPLICAS: 1,
+  };
+  const database = DatabaseModule.forRoot({ databaseUrl });
+  const module = AdministrationModule.forRoot({ settings, scopes: () => scopes }, [database]);
+  context = await NestFactory.createApplicationContext(module, { logger: false });
+  nats = await connect(natsOptions(natsUrl, 'index test'));
+  [indexer, audit] = [context.get(AuditIndexer), context.get(AuditService)];
+  for (const id of [CLIENT, OTHER])
+    await sql(
+      `INSERT INTO clients (client_id, name, type, redirect_uris, scopes) VALUES ($1, $2, 'public', '{https://a.example}', '{profile:read}')`,
+      [id, `Client ${id}`],
+    );
+});
+
+beforeEach(async () => {
+  const { streams } = await jetstreamManager(nats);
+  for await (const { config } of streams.list())
+    if (config.name.startsWith('OAUTH_')) await streams.delete(config.name);
+  await createTrail(services.natsUrl, { days: 2, megabytes: 64, replicas: 1 });
+  await sql('DELETE FROM audit_chunks');
+  await sql('DELETE FROM audit_counts');
+});
+
+afterAll(async () => {
+  await nats.close();
+  await context.close();
+  await services.close();
+});
+
+const sql = <Row>(text: string, values: unknown[] = []) =>
+  context.get(DataSource, { strict: false }).query<Row[]>(text, values);
+
+/** Stores events of one type and service as one message. */
+async function store(
+  service: Service,
+  records: readonly AuditRecord[],
+  time = new Date(),
+): Promise<AuditEvent[]> {
+  const events = records.map((record) => auditEvent(service, record, time));
+  const [first] = events;
+  if (first)
+    await jetstream(nats).publish(auditSubject(first), events.map((one) => JSON.stringify(one)).join('\n'));
+  return events;
+}
+
+/** Stores events of many clients and users, of several types and services. @param messages of 20 events each */
+async function storeMany(messages: number): Promise<AuditEvent[]> {
+  const kinds = [
+    ['token', 'token.refreshed'],
+    ['token', 'request.refused'],
+    ['authorize', 'consent.allowed'],
+  ] as const;
+  const stored: AuditEvent[] = [];
+  for (let n = 0; n < messages; n++) {
+    const [service, type] = kinds[n % 3] ?? kinds[0];
+    const check = type === 'request.refused' ? { check: 'code_expired', error: 'invalid_grant' } : {};
+    const records = Array.from({ length: 20 }, (_, i): AuditRecord => ({
+      ...{ type, ...check },
+      reference: randomBytes(9).toString('base64url'),
+      client_id: i % 2 === 0 ? CLIENT : OTHER,
+      user_id: (n * 20 + i) % 97,
+    }));
+    stored.push(...(await store(service, records)));
+  }
+  return stored;
+}
+
+async function indexAll(one = indexer): Promise<void> {
+  while (await one.indexNew());
+}
+
+/** Returns the ids of all pages. */
+async function idsOf(filter: object, limit = 50): Promise<string[]> {
+  const ids: string[] = [];
+  for (let after: string | undefined; ;) {
+    const { items, next } = await audit.page({ ...filter, limit, after });
+    ids.push(...items.map(({ id }) => id));
+    if (next === null) return ids;
+    after = next;
+  }
+}
+
+const counted = async () => {
+  const [row] = await sql<{ sum: string | null }>('SELECT sum(count) AS sum FROM audit_counts');
+  return Number(row?.sum ?? 0);
+};
+
+describe('a search by the index', () => {
+  it.each([
+    ['no value', {}, () => true],
+    ['a user', { user: 'id:13' }, (event: AuditEvent) => event.user_id === 13],
+    ['an application', { client: OTHER }, (event: AuditEvent) => event.client_id === OTHER],
+    ['a type', { types: ['request.refused'] }, (event: AuditEvent) => event.type === 'request.refused'],
+    ['an unknown user', { user: 'id:5000' }, () => false],
+  ])('returns every event with %s once, newest first, page by page', async (_, filter, isWanted) => {
+    const early = await storeMany(160);
+    await indexAll();
+    const late = await storeMany(5);
+    const found = await idsOf(filter);
+    const expected = [...early, ...late].filter(isWanted).map(({ id }) => id);
+    expect(found.toSorted()).toEqual(expected.toSorted());
+    const times = new Map([...early, ...late].map(({ id, time }) => [id, time]));
+    const inOrder = found.map((id) => times.get(id) ?? '');
+    expect(inOrder).toEqual(inOrder.toSorted().toReversed());
+    expect(await sql('SELECT 1 FROM audit_chunks')).toHaveLength(3);
+  });
+
+  it('reads a bounded part of the trail, says where it ended, and continues there', async () => {
+    for (let user = 0; user < 25; user++)
+      await store(
+        'token',
+        Array.from({ length: 1_000 }, () => ({ type: 'token.issued', user_id: user }) as const),
+      );
+    await indexAll();
+    // Then each chunk may have every value.
+    await sql("UPDATE audit_chunks SET filter = '\\xffffffffffffffff'");
+    const first = await audit.page({ user: 'id:1' });
+    expect(first).toMatchObject({ items: [], searchedUntil: expect.any(String) as string });
+    const second = await audit.page({ user: 'id:1', after: first.next ?? '' });
+    expect(second.items).toHaveLength(50);
+    expect(await idsOf({ user: 'id:1' })).toHaveLength(1_000);
+  });
+
+  it('says that the index is behind', async () => {
+    for (let n = 0; n < 3_010; n++) nats.publish('oauth.activity.token.token.issued', '');
+    await nats.flush();
+    await store('token', [{ type: 'token.issued', user_id: 1 }]);
+    const { items, warnings } = await audit.page({ user: 'id:1' });
+    expect(items).toHaveLength(1);
+    expect(warnings).toEqual([expect.stringContaining('does not have all events yet')]);
+  });
+
+  it('explains a reference as a reading of the whole trail does', async () => {
+    const [refused] = await store('token', [
+      {
+        type: 'request.refused',
+        check: 'code_expired',
+        error: 'invalid_grant',
+        client_id: CLIENT,
+        reference: 'abcdefghijkl',
+      },
+    ]);
+    await storeMany(160);
+    await indexAll();
+    const explain = context.get(ExplainService);
+    const [whole, indexed] = [
+      await explain.explain('abcdefghijkl'),
+      await explain.explainIndexed('"abcdefghijkl"'),
+    ];
+    expect(indexed.explanation).toEqual(whole.explanation);
+    expect(indexed.explanation.event.id).toBe(refused?.id);
+    await expect(explain.explainIndexed('bbcdefghijkl')).rejects.toMatchObject({ kind: 'unknown' });
+  });
+});
+
+describe('the counts of a client', () => {
+  it('counts each event once, also with two indexers and after a failure', async () => {
+    await storeMany(160);
+    const store = context.get(AuditIndexStore, { strict: false });
+    const copy = (index: Pick<AuditIndexStore, 'append'>) =>
+      new AuditIndexer(
+        Reflect.get(indexer, 'trail'),
+        index as AuditIndexStore,
+        Reflect.get(indexer, 'options'),
+      );
+    const failing = copy({
+      append: (stream, read) =>
+        store.append(stream, async (after) => {
+          const batch = await read(after);
+          // PostgreSQL refuses the second chunk, after the counts.
+          return batch && { ...batch, chunks: [...batch.chunks, ...batch.chunks] };
+        }),
+    });
+    await expect(failing.indexNew()).rejects.toThrow();
+    expect(await counted()).toBe(0);
+    const other = copy(store);
+    await Promise.all([indexer, other].map((one) => indexAll(one)));
+    await indexAll();
+    // Of each of three streams, the rest of less than 1,000 events waits.
+    expect(await counted()).toBe(3_000);
+    const history = await context.get(ClientHistoryService).read({ client: CLIENT });
+    expect(history.refused + history.succeeded).toBe(1_600);
+    expect(history.groups).toMatchObject([{ check: 'code_expired', party: 'application' }]);
+  });
+
+  it('counts no event of a client that is not registered, and a refusal that names only a grant for its client', async () => {
+    await sql("INSERT INTO users (id, username, email, name) VALUES (1, 'ada', 'ada@example.com', 'Ada')");
+    await sql(
+      `INSERT INTO grants (id, user_id, client_id, scope, requested_scope, lifetime, expires_at) VALUES ($1, 1, $2, 'profile:read', 'profile:read', '1 day', now() + '1 day')`,
+      [GRANT, CLIENT],
+    );
+    const refused = {
+      type: 'request.refused',
+      check: 'access_token_inactive',
+      error: 'invalid_token',
+    } as const;
+    const read = () => context.get(ClientHistoryService).read({ client: CLIENT });
+    await store('resource', [
+      { ...refused, grant_id: GRANT },
+      { ...refused, client_id: 'nobody\u0000' },
+    ]);
+    expect(await read()).toMatchObject({ refused: 1 });
+    await store(
+      'resource',
+      Array.from({ length: 1_000 }, () => ({ ...refused, client_id: 'nobody' })),
+    );
+    await indexAll();
+    expect(await counted()).toBe(1);
+    expect(await read()).toMatchObject({ refused: 1 });
+  });
+
+  it('puts events into their hours and days, and marks misuse', async () => {
+    const at = (time: string) => new Date(time);
+    const now = Date.parse('2026-11-23T12:30:00Z');
+    await store('token', [{ type: 'token.issued', client_id: CLIENT }], at('2026-11-23T12:10:00Z'));
+    await store('token', [{ type: 'token.refreshed', client_id: CLIENT }], at('2026-11-23T11:10:00Z'));
+    const reuse = {
+      type: 'token.reuse_detected',
+      check: 'refresh_token_reused',
+      error: 'invalid_grant',
+    } as const;
+    await store('token', [{ ...reuse, client_id: CLIENT }], at('2026-11-22T11:10:00Z'));
+    const read = (since: string) => context.get(ClientHistoryService).read({ client: CLIENT, since }, now);
+    const byHour = await read('2026-11-23T11:30Z');
+    expect(byHour.unit).toBe('hour');
+    expect(byHour.periods).toMatchObject([
+      { start: '2026-11-23T11:00:00.000Z', issued: 0, refreshed: 1, misused: 0 },
+      { start: '2026-11-23T12:00:00.000Z', issued: 1, refreshed: 0 },
+    ]);
+    const byDay = await read('2026-11-20');
+    expect(byDay.periods.map(({ issued, refreshed, misused }) => [issued, refreshed, misused])).toEqual([
+      [0, 0, 0],
+      [0, 0, 0],
+      [0, 0, 1],
+      [1, 1, 0],
+    ]);
+    expect(byDay.periods[2]?.refused).toEqual({ refresh_token_reused: 1 });
+  });
+});
+
+describe('the index', () => {
+  it('begins again with a stream that NATS has lost', async () => {
+    await storeMany(160);
+    await indexAll();
+    const { streams } = await jetstreamManager(nats);
+    await streams.delete('OAUTH_ACTIVITY_TOKEN');
+    await createTrail(services.natsUrl, { days: 2, megabytes: 64, replicas: 1 });
+    const [again] = await store('token', [{ type: 'token.refreshed', user_id: 5 }]);
+    expect(await idsOf({ user: 'id:5', types: ['token.refreshed'] })).toEqual([again?.id]);
+    await indexer.prune();
+    expect(await sql("SELECT 1 FROM audit_chunks WHERE stream = 'OAUTH_ACTIVITY_TOKEN'")).toEqual([]);
+    expect(await sql('SELECT 1 FROM audit_chunks')).toHaveLength(2);
+  });
+
+  it('keeps counts as long as the trail has events', async () => {
+    await storeMany(160);
+    await indexAll();
+    await indexer.prune();
+    expect(await counted()).toBe(3_000);
+    await indexer.prune(Date.now() + 3 * 86_400_000);
+    expect(await counted()).toBe(0);
+  });
+
+  it('indexes fewer events after an hour', async () => {
+    await storeMany(3);
+    expect(await indexer.indexNew()).toBe(false);
+    expect(await indexer.indexNew(Date.now() + 61 * 60_000)).toBe(true);
+    expect(await counted()).toBe(60);
+  });
+});

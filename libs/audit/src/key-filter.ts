@@ -1,0 +1,51 @@
+import { createHash } from 'node:crypto';
+import type { AuditEvent } from './event.js';
+import type { AuditFilter } from './filter.js';
+
+/** With these, a filter that does not have a key says so for all but one key in 1,700. */
+const BITS_PER_KEY = 16;
+export const HASHES = 8;
+
+/** A key tests the bits `(first + i * step) % size`, for i below `HASHES`. */
+export interface HashedKey {
+  readonly first: number;
+  readonly step: number;
+}
+
+/** Values by which events are searched. */
+export function keysOf(event: AuditEvent): string[] {
+  const { type, client_id, user_id, grant_id, reference, operator } = event;
+  return keys({ type, clientId: client_id, userId: user_id, grantId: grant_id, reference, operator });
+}
+
+/** Keys of every event that matches: the rarest first. */
+export function keysOfFilter({ types, ...values }: AuditFilter): string[] {
+  return keys({ ...values, type: types?.length === 1 ? types[0] : undefined });
+}
+
+type Values = Pick<AuditFilter, 'reference' | 'grantId' | 'userId' | 'operator' | 'clientId'> & {
+  readonly type: string | undefined;
+};
+
+function keys({ reference, grantId, userId, operator, clientId, type }: Values): string[] {
+  return Object.entries({ reference, grantId, userId, operator, clientId, type })
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name}:${value}`);
+}
+
+export function hashed(key: string): HashedKey {
+  const digest = createHash('sha256').update(key).digest();
+  return { first: digest.readUInt32BE(0), step: digest.readUInt32BE(4) };
+}
+
+/** Returns a Bloom filter. Bit n is in byte n / 8, with the value 2 to the power of n % 8, as `get_bit` of PostgreSQL counts. */
+export function keyFilter(keys: ReadonlySet<string>): Buffer {
+  const filter = Buffer.alloc(Math.max(8, Math.ceil((keys.size * BITS_PER_KEY) / 8)));
+  const size = filter.length * 8;
+  for (const { first, step } of [...keys].map(hashed))
+    for (let i = 0; i < HASHES; i++) {
+      const bit = (first + i * step) % size;
+      filter[bit >> 3] = (filter[bit >> 3] ?? 0) | (1 << (bit & 7));
+    }
+  return filter;
+}

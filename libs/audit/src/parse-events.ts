@@ -1,0 +1,69 @@
+import { isObject } from '#messaging/nats-message.js';
+import { AUDIT_KINDS, type AuditEvent, auditSubject } from './event.js';
+
+/** Returns the events of a message. Skips lines that are not events: others may publish to the subject. */
+export function parseEvents(text: string, subject: string): AuditEvent[] {
+  return text
+    .split('\n')
+    .map((line) => parseEvent(line, subject))
+    .filter((event) => event !== null);
+}
+
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+/** Returns null for an invalid event, or one that its publisher may not publish. */
+function parseEvent(line: string, subject: string): AuditEvent | null {
+  try {
+    const event: unknown = JSON.parse(line);
+    return isEvent(event) && isPublishable(event, subject) ? event : null;
+  } catch {
+    return null;
+  }
+}
+
+type Check = (value: unknown) => boolean;
+
+const isText: Check = (value) => typeof value === 'string';
+const isOptionalText: Check = (value) => value === undefined || isText(value);
+const isOptionalNumber: Check = (value) => value === undefined || typeof value === 'number';
+
+/** An event with invalid fields would break every search for as long as NATS keeps it. */
+const FIELDS: Readonly<Record<keyof AuditEvent, Check>> = {
+  version: (value) => typeof value === 'number',
+  id: isText,
+  // The pattern alone accepts month 13.
+  time: (value) => isText(value) && TIME.test(value as string) && !Number.isNaN(Date.parse(value as string)),
+  type: isText,
+  service: isText,
+  reference: isOptionalText,
+  client_id: isOptionalText,
+  user_id: isOptionalNumber,
+  grant_id: isOptionalText,
+  operator: isOptionalText,
+  door: isOptionalText,
+  request: (value) =>
+    value === undefined || (isObject(value) && isText(value['method']) && isText(value['path'])),
+  address: isOptionalText,
+  user_agent: isOptionalText,
+  status: isOptionalNumber,
+  error: isOptionalText,
+  check: isOptionalText,
+  description: isOptionalText,
+  detail: (value) => value === undefined || isObject(value),
+};
+
+function isEvent(value: unknown): value is AuditEvent {
+  return isObject(value) && Object.entries(FIELDS).every(([name, check]) => check(value[name]));
+}
+
+/**
+ * Requires the service and type of the subject, which NATS permissions protect. Only the operator app may set `operator`. A later
+ * version may have new types of any kind.
+ */
+function isPublishable(event: AuditEvent, subject: string): boolean {
+  const { service, type, operator } = event;
+  if (operator !== undefined && service !== 'operator') return false;
+  const known = auditSubject(event);
+  if (known !== '') return subject === known;
+  return Object.values(AUDIT_KINDS).some(({ prefix }) => subject === `${prefix}${service}.${type}`);
+}

@@ -1,0 +1,35 @@
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+
+/** Number of events of a client in an hour, by type and cause. */
+@Entity('audit_counts')
+@Index('audit_counts_hour', ['hour'])
+export class AuditCountEntity {
+  @PrimaryColumn({ name: 'client_id', type: 'text' })
+  clientId: string;
+
+  @PrimaryColumn({ type: 'timestamptz' })
+  hour: Date;
+
+  @PrimaryColumn({ type: 'text' })
+  type: string;
+
+  /** Empty if the event was not refused; so is `error`. */
+  @PrimaryColumn({ type: 'text' })
+  check: string;
+
+  @PrimaryColumn({ type: 'text' })
+  error: string;
+
+  @Column({ type: 'integer' })
+  count: number;
+
+  @Column({ name: 'first_at', type: 'timestamptz' })
+  firstAt: Date;
+
+  @Column({ name: 'last_at', type: 'timestamptz' })
+  lastAt: Date;
+
+  /** Of the latest event that has one. */
+  @Column({ type: 'text', nullable: true })
+  reference: string | null;
+}

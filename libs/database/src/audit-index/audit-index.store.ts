@@ -1,0 +1,218 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource, type EntityManager } from 'typeorm';
+import { AuditChunkEntity } from './audit-chunk.entity.js';
+
+/** Serializes the writers of a stream; random. */
+const LOCK = 1_402_775_938;
+
+/** Numbers are sequences of the stream. */
+export interface AuditChunk {
+  readonly stream: string;
+  readonly streamCreated: string;
+  readonly first: number;
+  readonly last: number;
+  readonly firstStoredAt: Date;
+  readonly lastStoredAt: Date;
+  readonly oldestEventAt: Date;
+}
+
+export interface IndexedPosition {
+  readonly sequence: number;
+  readonly storedAt: Date;
+}
+
+/** Events of a client with the same cause. */
+export interface EventCount {
+  /** Beginning of the hour, or of the day in UTC. */
+  readonly start: Date;
+  readonly type: string;
+  /** Empty if the events were not refused; so is `error`. */
+  readonly check: string;
+  readonly error: string;
+  readonly count: number;
+  readonly first: Date;
+  readonly last: Date;
+  readonly reference: string | null;
+}
+
+/** Counted by the grant's client if no event names the client. Ids must be valid, so that PostgreSQL accepts them. */
+export interface NewCount extends EventCount {
+  readonly clientId: string | null;
+  readonly grantId: string | null;
+}
+
+export interface IndexBatch {
+  readonly chunks: readonly (Omit<AuditChunk, 'stream' | 'streamCreated'> & { readonly filter: Buffer })[];
+  readonly counts: readonly NewCount[];
+}
+
+export interface ChunkQuery {
+  readonly streams: readonly { readonly stream: string; readonly created: string }[];
+  /** Chunks may have an event with all of these keys. */
+  readonly keys: readonly { readonly first: number; readonly step: number }[];
+  /** Bits of a key. */
+  readonly hashes: number;
+  readonly storedSince: Date;
+  readonly storedUntil: Date;
+  readonly happenedBefore: Date;
+  readonly limit: number;
+}
+
+/** Index of the audit trail, which itself is in NATS: events per client and hour, and the places of events. */
+@Injectable()
+export class AuditIndexStore {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /**
+   * Adds what `read` returns for the events after a position. Position and counts change in one transaction, of which there is one at a
+   * time for a stream: no event is counted twice, also by several processes.
+   *
+   * @returns false if there is nothing to add, or if another process is at it
+   */
+  append(
+    { stream, created }: { readonly stream: string; readonly created: string },
+    read: (after: number) => Promise<IndexBatch | null>,
+  ): Promise<boolean> {
+    return this.dataSource.transaction(async (manager) => {
+      const [{ locked } = { locked: false }] = await manager.query<{ locked: boolean }[]>(
+        'SELECT pg_try_advisory_xact_lock($1, hashtext($2)) AS locked',
+        [LOCK, stream],
+      );
+      if (!locked) return false;
+      const where = { stream, streamCreated: created };
+      const last = await manager.findOne(AuditChunkEntity, {
+        select: { lastSequence: true },
+        where,
+        order: { lastSequence: 'DESC' },
+      });
+      const batch = await read(Number(last?.lastSequence ?? 0));
+      if (batch === null) return false;
+      await addCounts(manager, batch.counts);
+      await manager.insert(
+        AuditChunkEntity,
+        batch.chunks.map(({ first, last: end, ...chunk }) => ({
+          ...where,
+          ...chunk,
+          firstSequence: String(first),
+          lastSequence: String(end),
+        })),
+      );
+      return true;
+    });
+  }
+
+  /** Returns the end of the indexed part of each stream. */
+  async positions(
+    streams: readonly { readonly stream: string; readonly created: string }[],
+  ): Promise<ReadonlyMap<string, IndexedPosition>> {
+    const rows = await this.dataSource.query<{ stream: string; sequence: string; stored_at: Date }[]>(
+      `SELECT stream, last.last_sequence AS sequence, last.last_stored_at AS stored_at
+       FROM unnest($1::text[], $2::text[]) AS known (stream, created),
+         LATERAL (SELECT last_sequence, last_stored_at FROM audit_chunks c
+                  WHERE c.stream = known.stream AND c.stream_created = known.created
+                  ORDER BY last_sequence DESC LIMIT 1) AS last`,
+      [streams.map(({ stream }) => stream), streams.map(({ created }) => created)],
+    );
+    return new Map(
+      rows.map((row) => [row.stream, { sequence: Number(row.sequence), storedAt: row.stored_at }]),
+    );
+  }
+
+  /** Returns chunks that may have an event, the latest first. */
+  async chunks(query: ChunkQuery): Promise<AuditChunk[]> {
+    const { streams, keys, hashes, storedSince, storedUntil, happenedBefore, limit } = query;
+    const values: unknown[] = [
+      streams.map(({ stream }) => stream),
+      streams.map(({ created }) => created),
+      storedSince,
+      storedUntil,
+      happenedBefore,
+      limit,
+    ];
+    // The first zero bit ends the comparison.
+    const bits = keys.flatMap(({ first, step }) => {
+      const at = values.push(first, step);
+      return Array.from(
+        { length: hashes },
+        (_, i) =>
+          `AND get_bit(filter, ($${at - 1}::bigint + ${i} * $${at}::bigint) % (8 * octet_length(filter))) = 1`,
+      );
+    });
+    const rows = await this.dataSource.query<ChunkRow[]>(
+      `SELECT stream, stream_created, first_sequence, last_sequence, first_stored_at, last_stored_at, oldest_event_at
+       FROM audit_chunks
+       WHERE (stream, stream_created) IN (SELECT * FROM unnest($1::text[], $2::text[]))
+         AND last_stored_at >= $3 AND first_stored_at <= $4 AND oldest_event_at < $5 ${bits.join(' ')}
+       ORDER BY last_stored_at DESC, stream, last_sequence DESC LIMIT $6`,
+      values,
+    );
+    return rows.map((row) => ({
+      stream: row.stream,
+      streamCreated: row.stream_created,
+      first: Number(row.first_sequence),
+      last: Number(row.last_sequence),
+      firstStoredAt: row.first_stored_at,
+      lastStoredAt: row.last_stored_at,
+      oldestEventAt: row.oldest_event_at,
+    }));
+  }
+
+  /** Returns counts of a client since the beginning of an hour. */
+  counts(clientId: string, since: Date, unit: 'hour' | 'day'): Promise<EventCount[]> {
+    return this.dataSource.query<EventCount[]>(
+      `SELECT date_trunc($3, hour, 'UTC') AS start, type, "check", error, sum(count)::integer AS count,
+              min(first_at) AS first, max(last_at) AS last,
+              (array_agg(reference ORDER BY last_at DESC) FILTER (WHERE reference IS NOT NULL))[1] AS reference
+       FROM audit_counts WHERE client_id = $1 AND hour >= $2 GROUP BY 1, 2, 3, 4`,
+      [clientId, since, unit],
+    );
+  }
+
+  /** Deletes what describes events that the trail no longer has. */
+  async prune(
+    streams: readonly { readonly stream: string; readonly created: string; readonly firstSequence: number }[],
+    before: Date,
+  ): Promise<void> {
+    for (const { stream, created, firstSequence } of streams)
+      // The last chunk is the position of the stream.
+      await this.dataSource.query(
+        `DELETE FROM audit_chunks WHERE stream = $1 AND (stream_created <> $2 OR last_sequence < least($3,
+           (SELECT max(last_sequence) FROM audit_chunks WHERE stream = $1 AND stream_created = $2)))`,
+        [stream, created, firstSequence],
+      );
+    await this.dataSource.query('DELETE FROM audit_counts WHERE hour < $1', [before]);
+  }
+}
+
+interface ChunkRow {
+  readonly stream: string;
+  readonly stream_created: string;
+  readonly first_sequence: string;
+  readonly last_sequence: string;
+  readonly first_stored_at: Date;
+  readonly last_stored_at: Date;
+  readonly oldest_event_at: Date;
+}
+
+/** Anyone can send a client_id: only those of registered clients are counted. */
+async function addCounts(manager: EntityManager, counts: readonly NewCount[]): Promise<void> {
+  await manager.query(
+    `INSERT INTO audit_counts AS known
+       (client_id, hour, type, "check", error, count, first_at, last_at, reference)
+     SELECT c.client_id, sent.start, sent.type, sent."check", sent.error, sum(sent.count),
+            min(sent.first), max(sent.last),
+            (array_agg(sent.reference ORDER BY sent.last DESC) FILTER (WHERE sent.reference IS NOT NULL))[1]
+     FROM json_to_recordset($1::json) AS sent ("clientId" text, "grantId" text, start timestamptz, type text, "check" text,
+            error text, count integer, first timestamptz, last timestamptz, reference text)
+       LEFT JOIN grants g ON sent."clientId" IS NULL AND g.id = sent."grantId"
+       JOIN clients c ON c.client_id = coalesce(sent."clientId", g.client_id)
+     GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5
+     ON CONFLICT (client_id, hour, type, "check", error) DO UPDATE
+       SET count = known.count + excluded.count,
+           first_at = least(known.first_at, excluded.first_at),
+           last_at = greatest(known.last_at, excluded.last_at),
+           reference = CASE WHEN excluded.last_at >= known.last_at THEN coalesce(excluded.reference, known.reference)
+                            ELSE coalesce(known.reference, excluded.reference) END`,
+    [JSON.stringify(counts)],
+  );
+}
