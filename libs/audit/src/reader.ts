@@ -190,7 +190,7 @@ export class AuditReader {
 }
 
 function storedMessage({ seq, info, subject, data }: JsMsg): StoredMessage {
-  return { sequence: seq, storedAt: Math.floor(Number(info.timestampNanos) / 1e6), subject, data };
+  return { sequence: seq, storedAt: Math.floor(info.timestampNanos / 1e6), subject, data };
 }
 
 /** NATS selects by the time at which it stored an event, which is later than the event. */

@@ -45,7 +45,12 @@ export function countsOf(events: readonly StoredEvent[], unit: Unit): NewCount[]
     const isLatest = !before || before.last.getTime() <= time;
     const reference = REFERENCE.test(event.reference ?? '') ? (event.reference ?? null) : null;
     counts.set(key, {
-      ...{ clientId, grantId, start: new Date(start), type: event.type, check, error },
+      clientId,
+      grantId,
+      start: new Date(start),
+      type: event.type,
+      check,
+      error,
       count: (before?.count ?? 0) + 1,
       first: before && before.first.getTime() < time ? before.first : new Date(time),
       last: isLatest ? new Date(time) : before.last,

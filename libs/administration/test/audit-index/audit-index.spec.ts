@@ -105,7 +105,8 @@ async function storeMany(messages: number): Promise<AuditEvent[]> {
     const [service, type] = kinds[n % 3] ?? kinds[0];
     const check = type === 'request.refused' ? { check: 'code_expired', error: 'invalid_grant' } : {};
     const records = Array.from({ length: 20 }, (_, i): AuditRecord => ({
-      ...{ type, ...check },
+      type,
+      ...check,
       reference: randomBytes(9).toString('base64url'),
       client_id: i % 2 === 0 ? CLIENT : OTHER,
       user_id: (n * 20 + i) % 97,
