@@ -158,7 +158,13 @@ export function appCommands(
     ...nats,
     TOKEN_KEYS: account.tokenKeys,
   };
-  const tokenEnv = { ...stateful, ID_TOKEN_KEYS: account.idTokenKeys };
+  // Operators log in as users of this service, so it needs users with passwords.
+  const hasConsole = settings.loginAt === undefined;
+  const tokenEnv = {
+    ...stateful,
+    ID_TOKEN_KEYS: account.idTokenKeys,
+    ...(hasConsole && { CONSOLE_URL }),
+  };
   const authorizeEnv = { ...stateful, ID_TOKEN_KEYS: publicIdTokenKeys(account.idTokenKeys) };
   const { TOKEN_KEYS: _, ...withoutKeys } = stateful;
   const consoleEnv = {
@@ -175,10 +181,7 @@ export function appCommands(
     { ...app('authorize'), port: ports.AUTHORIZE_PORT, env: authorizeEnv, remove: [runFile] },
     { ...app('token'), port: ports.TOKEN_PORT, env: tokenEnv },
     { ...app('resource'), port: ports.RESOURCE_PORT, env: { ...common, API_URL, ...nats } },
-    // Operators log in as users of this service, so it needs users with passwords.
-    ...(settings.loginAt === undefined
-      ? [{ ...app('console'), port: ports.CONSOLE_PORT, env: consoleEnv }]
-      : []),
+    ...(hasConsole ? [{ ...app('console'), port: ports.CONSOLE_PORT, env: consoleEnv }] : []),
     {
       name: 'demo-app',
       main: 'local/demo-app/main',

@@ -84,12 +84,12 @@ function bodyOf(dto: Type): Schema {
 
 /** One schema for each value of the parameter on which others depend. */
 function casesOf(parameters: readonly DeclaredParameter[]): Schema[] {
-  const conditions = parameters.flatMap(({ when }) => (when ? [when] : []));
-  const keys = [...new Set(conditions.map((condition) => condition.join('=')))];
-  return keys.map((key) => {
+  const keysOf = ({ when: [name, ...values] = [''] }: DeclaredParameter): string[] =>
+    values.map((value) => `${name}=${value}`);
+  return [...new Set(parameters.flatMap(keysOf))].map((key) => {
     const [parameter = '', value = ''] = key.split('=');
     const required = parameters
-      .filter(({ when, required: needed = true }) => needed && when?.join('=') === key)
+      .filter((declared) => (declared.required ?? true) && keysOf(declared).includes(key))
       .map(({ name }) => name);
     return { required, properties: { [parameter]: { const: value } } };
   });

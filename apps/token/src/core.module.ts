@@ -22,6 +22,7 @@ import { lifetimesOf, TokenConfiguration } from './token.configuration.js';
 
 /** The other transitions happen in the authorize app. */
 const TRANSITIONS = [
+  'issued',
   'redeemed',
   'refreshed',
   'retried',

@@ -1,4 +1,5 @@
 import { ServiceConfiguration, settingsOf } from '#platform/configuration/service.configuration.js';
+import { NotAmong } from '#platform/configuration/variable-relations.js';
 import {
   AuditUrlVariable,
   ChoiceVariable,
@@ -34,6 +35,10 @@ export class TokenConfiguration extends ServiceConfiguration {
   @OriginVariable({ optional: true }) API_URL = '';
   /** Origins of other APIs that accept access tokens, comma-separated. */
   @OriginsVariable() OTHER_API_URLS = '';
+  /** Origin of the console, whose HTTP API turns `client_credentials` on (RFC 6749 4.4); empty for none. */
+  @OriginVariable({ optional: true })
+  @NotAmong('AUTH_URL', 'BASE_URL', 'API_URL', 'OTHER_API_URLS')
+  CONSOLE_URL = '';
   /** File of the scopes, relative to the working directory; the same in every process. */
   SCOPES_FILE = DEFAULT_SCOPES_FILE;
   @DatabaseUrlVariable() DATABASE_URL: string;
@@ -81,6 +86,7 @@ export class TokenConfiguration extends ServiceConfiguration {
       'BASE_URL',
       'API_URL',
       'OTHER_API_URLS',
+      'CONSOLE_URL',
       'DATABASE_SCHEMA',
       'REQUIRE_PAR',
       'CODE_LIFETIME',

@@ -20,6 +20,8 @@ export interface AdministrationSettings extends RetentionSettings {
   readonly AUTH_URL: string;
   readonly BASE_URL: string;
   readonly API_URL: string;
+  /** Empty without a console. */
+  readonly CONSOLE_URL: string;
 }
 
 export function retentionOf(settings: RetentionSettings): AuditRetention {

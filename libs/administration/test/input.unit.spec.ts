@@ -75,7 +75,7 @@ describe('the input of an operation', () => {
 
   it('cannot set what a new client does not let its operator choose', async () => {
     const catalogue = new ScopeCatalogue([]);
-    await expect(checkNewClient({ name: 'A', clientId: 'sc_mine' }, catalogue)).rejects.toMatchObject({
+    await expect(checkNewClient({ name: 'A', clientId: 'sc_mine' }, catalogue, '')).rejects.toMatchObject({
       kind: 'invalid',
       problems: [{ id: 'unknown_field', field: 'clientId' }],
     });

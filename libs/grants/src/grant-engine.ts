@@ -1,8 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { GrantRecordStore } from '#database/grant/grant-record.store.js';
 import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
+import { CLIENT_TOKEN_LIFETIME } from '#oauth/client-credentials.js';
 import {
   type ActiveToken,
+  type ClientGrant,
+  type ClientToken,
   type CountTransition,
   type Granted,
   type KeyRefusal,
@@ -117,6 +120,15 @@ export class GrantEngine {
     return { outcome: 'granted', transition: name, grantId: id, grant: started, pair };
   }
 
+  /** RFC 6749 4.4. */
+  async issue(grant: ClientGrant): Promise<ClientToken> {
+    const now = this.clock();
+    const lifetime = Math.min(CLIENT_TOKEN_LIFETIME, this.lifetimes.accessToken);
+    const token = this.issuer.clientToken(grant, now, lifetime);
+    await this.store.issue(token.grantId, grant, now, lifetime + this.lifetimes.clockSkew);
+    return token;
+  }
+
   /** Malformed, forged and expired tokens cost no I/O. @param jkt thumbprint of the proved key, or null */
   async introspect(text: string, jkt: string | null): Promise<ActiveToken | Refusal> {
     const token = this.codec.decode(text);
@@ -183,11 +195,11 @@ export class GrantEngine {
    * @param token its key, if it is bound, is the key of the restored grant
    * @throws DependencyUnavailableError if Redis keeps losing the grant, so that clients retry and users stay logged in
    */
-  private async restoreAndRetry(
+  private async restoreAndRetry<Grant>(
     id: string,
     token: Token,
-    run: () => Promise<Transition>,
-  ): Promise<Transition> {
+    run: () => Promise<Transition<Grant>>,
+  ): Promise<Transition<Grant>> {
     for (let attempt = 0; attempt < RESTORE_ATTEMPTS; attempt++) {
       const transition = await run();
       if (transition.outcome !== 'unknown') return transition;

@@ -47,7 +47,7 @@ function script<Name extends Argument>(names: readonly Name[], lua: string): Scr
 /**
  * Hash fields of an active grant. Redis stores the names with every grant, so each is one letter. `rotatedAt` is in milliseconds.
  * Without a DPoP key, a resource restriction, an external user id or the scope `openid`, the grant has no `jkt`, `resources`,
- * `externalId` or `login`.
+ * `externalId` or `login`. A grant of `client_credentials` has no `user`.
  */
 export const FIELD = {
   status: 's',
@@ -149,6 +149,15 @@ set_optional(RESOURCES, resources)
 set_optional(EXTERNAL_ID, external_id)
 set_optional(LOGIN, login)
 set_optional('id_token', id_token)
+redis.call('EXPIRE', KEYS[1], ttl)
+`,
+);
+
+/** Nothing ──► active, for a client without a user (RFC 6749 4.4). It is not recorded: a lost grant is not restored. */
+export const ISSUE = script(
+  ['client', 'scope', 'resources', 'now', 'ttl'],
+  `
+redis.call('HSET', KEYS[1], STATUS, ACTIVE, GENERATION, 1, CLIENT, client, SCOPE, scope, RESOURCES, resources, ROTATED_AT, now)
 redis.call('EXPIRE', KEYS[1], ttl)
 `,
 );

@@ -5,9 +5,11 @@ import { REDIS } from '#platform/redis/redis.connection.js';
 import type { Metrics } from '#platform/telemetry/metrics.js';
 import type {
   ActiveGrant,
+  ClientGrant,
   CountTransition,
   GrantTransition,
   IdTokenRequest,
+  IntrospectedGrant,
   KeyRefusal,
   Login,
   PendingGrant,
@@ -20,6 +22,7 @@ import {
   type Arguments,
   CREATE,
   INTROSPECT,
+  ISSUE,
   MARK_MISSING,
   REDEEM,
   REFRESH,
@@ -42,6 +45,7 @@ export function countTransitions(metrics: Metrics, transitions: readonly GrantTr
 
 const SCRIPTS = {
   grantCreate: CREATE,
+  grantIssue: ISSUE,
   grantRedeem: REDEEM,
   grantRefresh: REFRESH,
   grantIntrospect: INTROSPECT,
@@ -60,8 +64,8 @@ type Values<Name extends ScriptName> = Arguments<(typeof SCRIPTS)[Name]['names']
 /** Seconds; longer than PostgreSQL may take to answer. */
 const MARKER_TTL = 60;
 
-export type Transition =
-  { readonly outcome: 'active'; readonly grant: ActiveGrant; readonly idToken?: IdTokenRequest } | Refusal;
+export type Transition<Grant = ActiveGrant> =
+  { readonly outcome: 'active'; readonly grant: Grant; readonly idToken?: IdTokenRequest } | Refusal;
 
 /** `now` in milliseconds, `ttl` of an active grant in seconds. */
 export interface RedeemTimes {
@@ -124,10 +128,20 @@ export class GrantStore {
     this.count('created');
   }
 
+  async issue(
+    id: string,
+    { clientId, scope, resource }: ClientGrant,
+    now: number,
+    ttl: number,
+  ): Promise<void> {
+    await this.run('grantIssue', id, { client: clientId, scope, resources: resource, now, ttl });
+    this.count('issued');
+  }
+
   /** pending → active. Of concurrent calls with one code, exactly one succeeds. */
-  redeem(id: string, exchange: CodeExchange, { now, expired, ttl }: RedeemTimes): Promise<Transition> {
+  async redeem(id: string, exchange: CodeExchange, { now, expired, ttl }: RedeemTimes): Promise<Transition> {
     const { clientId, redirectUri, challenge, jkt, resources } = exchange;
-    return this.transition('grantRedeem', id, {
+    const transition = await this.transition('grantRedeem', id, {
       client: clientId,
       resources,
       redirect_uri: redirectUri,
@@ -137,16 +151,17 @@ export class GrantStore {
       expired: expired ? 1 : 0,
       ttl,
     });
+    return ofUser(transition);
   }
 
   /** active → active with the next generation, or with the same one inside the retry window or for a kept token. */
-  refresh(
+  async refresh(
     id: string,
     { clientId, scope, resources }: RefreshRequest,
     { generation, jkt, keyRefusal, acceptsAnyKey, keptSince }: PresentedToken,
     { now, window, ttl }: RefreshTimes,
   ): Promise<Transition> {
-    return this.transition('grantRefresh', id, {
+    const transition = await this.transition('grantRefresh', id, {
       client: clientId,
       scope,
       resources,
@@ -159,10 +174,16 @@ export class GrantStore {
       any_key: acceptsAnyKey ? 1 : null,
       kept_since: keptSince,
     });
+    return ofUser(transition);
   }
 
   /** A token of a later generation moves the state forward, because Redis lost a rotation. */
-  introspect(id: string, { generation, jkt }: Token, issuedAt: number, ttl: number): Promise<Transition> {
+  introspect(
+    id: string,
+    { generation, jkt }: Token,
+    issuedAt: number,
+    ttl: number,
+  ): Promise<Transition<IntrospectedGrant>> {
     return this.transition('grantIntrospect', id, { jkt, generation, rotated_at: issuedAt, ttl });
   }
 
@@ -204,7 +225,7 @@ export class GrantStore {
     script: Name,
     id: string,
     values: Values<Name>,
-  ): Promise<Transition> {
+  ): Promise<Transition<IntrospectedGrant>> {
     const [outcome = '', ...fields] = (await this.run(script, id, values)) as string[];
     if (outcome !== 'active')
       return { outcome: outcome as RefusalReason, grantId: id, ...(fields[0] && { expected: fields[0] }) };
@@ -225,7 +246,8 @@ export class GrantStore {
       ...(idToken && { idToken: JSON.parse(idToken) as IdTokenRequest }),
       grant: {
         clientId,
-        userId: Number(userId),
+        // A nil reply: the grant has no user.
+        userId: (userId ?? null) === null ? null : Number(userId),
         externalId: externalId || null,
         scope,
         resources: resources || null,
@@ -244,6 +266,13 @@ export class GrantStore {
     const argv = names.slice(0, last + 1).map((name) => values[name] ?? '');
     return this.runScript(script, [keyOf(id)], ...argv);
   }
+}
+
+/** Only grants of users have codes and refresh tokens. */
+function ofUser(transition: Transition<IntrospectedGrant>): Transition {
+  if (transition.outcome === 'active' && transition.grant.userId === null)
+    throw new TypeError('a grant without a user has no code and no refresh token');
+  return transition as Transition;
 }
 
 function writeLogin({ authTime, session }: Login): string {

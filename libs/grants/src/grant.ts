@@ -49,6 +49,22 @@ export interface ActiveGrant extends Authorization {
   readonly jkt: string | null;
 }
 
+/** Grant of a token: a client of `client_credentials` has no user (RFC 6749 4.4). */
+export type IntrospectedGrant = Omit<ActiveGrant, 'userId'> & { readonly userId: number | null };
+
+/** Access of a client to the operators' HTTP API, without a user (RFC 6749 4.4). */
+export interface ClientGrant {
+  readonly clientId: string;
+  readonly scope: string;
+  /** The only API that the token is for. */
+  readonly resource: string;
+  /** Thumbprint of the proved DPoP key; null for a bearer token. */
+  readonly jkt: string | null;
+}
+
+/** RFC 6749 4.4.3: "A refresh token SHOULD NOT be included." */
+export type ClientToken = Omit<TokenPair, 'refreshToken'> & { readonly grantId: string };
+
 /** RFC 6749 5.1. */
 export interface TokenPair {
   readonly accessToken: string;
@@ -147,7 +163,7 @@ export interface Granted {
 export interface ActiveToken {
   readonly outcome: 'active';
   readonly grantId: string;
-  readonly grant: ActiveGrant;
+  readonly grant: IntrospectedGrant;
   readonly token: Token;
   /** Scope of the token, perhaps narrower than the scope of the grant (RFC 6749 6). */
   readonly scope: string;
@@ -158,6 +174,8 @@ export interface ActiveToken {
 /** State changes, and refusals that revoke a grant: labels of a metric. */
 export type GrantTransition =
   | 'created'
+  /** To a client itself (RFC 6749 4.4). */
+  | 'issued'
   | 'redeemed'
   | 'refreshed'
   /** The same refresh token inside the retry window got the same pair. */

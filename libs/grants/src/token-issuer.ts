@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { ActiveGrant, RequestedAccess, TokenPair } from './grant.js';
+import type { ActiveGrant, ClientGrant, ClientToken, RequestedAccess, TokenPair } from './grant.js';
 import type { Lifetimes } from './lifetimes.js';
 import { grantId, HANDLE_BYTES, SCOPE_MASK_BITS, type Token, type TokenCodec } from './token-codec.js';
 
@@ -55,6 +55,22 @@ export class TokenIssuer {
       expiresIn: Math.max(0, accessExpiry - seconds(now)),
       scope: maskedScope(grant.scope, scopeMask),
     };
+  }
+
+  /** Computes the access token of a new grant of a client. @param now milliseconds @param lifetime seconds */
+  clientToken({ scope, resource, jkt }: ClientGrant, now: number, lifetime: number): ClientToken {
+    const handle = this.random(HANDLE_BYTES);
+    const accessToken = this.codec.encode({
+      kind: 'access',
+      handle,
+      generation: 1,
+      expiry: seconds(now) + lifetime,
+      scopeMask: 0,
+      audience: resource,
+      jkt,
+    });
+    const type = jkt === null ? 'Bearer' : 'DPoP';
+    return { grantId: grantId(handle), accessToken, type, expiresIn: lifetime, scope };
   }
 
   /** Start of the token's generation, in milliseconds rounded down to a second; computed from its expiry. */

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { PassportStrategy } from '@nestjs/passport';
 import { Strategy } from 'passport-http-bearer';
-import { Introspector, type TokenInfo } from './introspector.js';
+import { type AnyToken, Introspector } from './introspector.js';
 
 export const ACCESS_TOKEN_STRATEGY = 'oauth-access-token';
 
@@ -18,7 +18,7 @@ export class BearerStrategy extends PassportStrategy(Strategy, ACCESS_TOKEN_STRA
     super({ passReqToCallback: true });
   }
 
-  async validate(request: unknown, token: string): Promise<TokenInfo | false> {
-    return (await this.introspector.introspect(token, (request as BearerRequest).reference)) ?? false;
+  async validate(request: unknown, token: string): Promise<AnyToken | false> {
+    return (await this.introspector.introspectAny(token, (request as BearerRequest).reference)) ?? false;
   }
 }

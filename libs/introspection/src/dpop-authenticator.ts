@@ -8,7 +8,7 @@ import {
 import { InvalidProofError } from '#oauth/dpop/invalid-proof.error.js';
 import { publicUri } from '#oauth/dpop/target-uri.js';
 import { INTROSPECTION_OPTIONS, type IntrospectionOptions } from './introspection.options.js';
-import { Introspector, type TokenInfo } from './introspector.js';
+import { type AnyToken, Introspector } from './introspector.js';
 import { TokenRefusedError } from './refusals.js';
 
 export interface DpopRequest {
@@ -22,7 +22,7 @@ export interface DpopRequest {
 }
 
 export interface DpopAuthentication {
-  readonly token: TokenInfo;
+  readonly token: AnyToken;
   /** For the client's next proof (RFC 9449 8.2); undefined if none is required. */
   readonly nonce: string | undefined;
 }
@@ -67,7 +67,7 @@ export class DpopAuthenticator {
       );
     const { outcome, nonce } = result.proof;
     const { clientId, grantId, userId } = result.token;
-    const owner = { client_id: clientId, grant_id: grantId, user_id: userId };
+    const owner = { client_id: clientId, grant_id: grantId, ...(userId !== null && { user_id: userId }) };
     if (outcome === 'use_nonce')
       throw new TokenRefusedError(
         'use_dpop_nonce',

@@ -10,6 +10,7 @@ import {
   parseReply,
   SUBJECTS,
   tagOf,
+  userIdOf,
 } from '#messaging/contract.js';
 import { INTROSPECTION_OPTIONS, type IntrospectionOptions } from './introspection.options.js';
 
@@ -28,9 +29,17 @@ export interface TokenInfo {
   readonly jkt: string | null;
 }
 
+/** An access token that a client requested for itself (RFC 6749 4.4). It has no user, and is for this API only. */
+export interface ClientTokenInfo extends Omit<TokenInfo, 'userId' | 'externalId'> {
+  readonly userId: null;
+}
+
+/** @internal */
+export type AnyToken = TokenInfo | ClientTokenInfo;
+
 /** The token is null if it is not valid with the key of the proof. */
 export type ProvedToken =
-  | { readonly token: TokenInfo; readonly proof: ConsumeProofReply }
+  | { readonly token: AnyToken; readonly proof: ConsumeProofReply }
   | { readonly token: null; readonly proof?: undefined };
 
 /** Milliseconds that a token is cached, unless a broadcast evicts it. */
@@ -42,34 +51,46 @@ const TOKEN = /^(?=.{1,512}$)[A-Za-z0-9._~+/-]+=*$/;
 /** Introspects access tokens from a cache, or by a request to the token app. */
 @Injectable()
 export class Introspector {
-  private readonly cache: InvalidatedCache<TokenInfo | null>;
+  private readonly cache: InvalidatedCache<AnyToken | null>;
 
   /** @internal */
   constructor(
     private readonly connection: NatsConnection,
     @Inject(INTROSPECTION_OPTIONS) private readonly options: Pick<IntrospectionOptions, 'resourceUrl'>,
   ) {
-    this.cache = new InvalidatedCache<TokenInfo | null>(connection, {
+    this.cache = new InvalidatedCache<AnyToken | null>(connection, {
       max: CACHED_TOKENS,
       fetch: async (token, reference) => this.tokenOf(await this.request({ token }, reference)),
       tags: (token) =>
-        token ? [tagOf.grant(token.grantId), tagOf.client(token.clientId), tagOf.user(token.userId)] : [],
+        token
+          ? [
+              tagOf.grant(token.grantId),
+              tagOf.client(token.clientId),
+              ...(token.userId === null ? [] : [tagOf.user(token.userId)]),
+            ]
+          : [],
       ttl: (token) => (token ? Math.min(CACHED_MS, token.expiresAt - Date.now()) : 0),
     });
   }
 
   /** @internal Returns a cached bearer token, without I/O and without a promise. */
-  cached(token: string): TokenInfo | undefined {
+  cached(token: string): AnyToken | undefined {
     return TOKEN.test(token) ? (asBearer(this.cache.cached(token)) ?? undefined) : undefined;
   }
 
   /**
-   * Returns null unless this is a valid bearer token for this API.
+   * Returns null unless this is a valid bearer token of a user for this API.
    *
    * @param reference request id for logs
    * @throws Error if the token app does not answer: respond with 503
    */
   async introspect(token: string, reference = ''): Promise<TokenInfo | null> {
+    const found = await this.introspectAny(token, reference);
+    return found && isOfUser(found) ? found : null;
+  }
+
+  /** @internal Also returns tokens without a user, which the caller must distinguish. */
+  async introspectAny(token: string, reference: string): Promise<AnyToken | null> {
     return TOKEN.test(token) ? asBearer(await this.cache.get(token, reference)) : null;
   }
 
@@ -114,7 +135,7 @@ export class Introspector {
     return this.connection.request(SUBJECTS.introspect, request, parseReply.introspect, options);
   }
 
-  private tokenOf(reply: IntrospectionReply): TokenInfo | null {
+  private tokenOf(reply: IntrospectionReply): AnyToken | null {
     if (!reply.active) return null;
     const { grant_id: grantId, client_id: clientId, sub, scope, exp, cnf } = reply;
     const { external_id: externalId = null, aud: audience = [] } = reply;
@@ -123,16 +144,24 @@ export class Introspector {
     if ('aud' in reply && audience.length === 0) return null;
     if (!isInAudience(audience, this.options.resourceUrl)) return null;
     const [scopes, expiresAt, jkt] = [scope.split(' '), exp * 1000, cnf?.jkt ?? null];
-    return { grantId, clientId, userId: Number(sub), externalId, scopes, expiresAt, audience, jkt };
+    const token = { grantId, clientId, scopes, expiresAt, audience, jkt };
+    const userId = userIdOf(sub);
+    if (userId !== null) return { ...token, userId, externalId };
+    // A token without a user is never for every API.
+    return audience.length === 0 ? null : { ...token, userId };
   }
 }
 
+export function isOfUser(token: AnyToken): token is TokenInfo {
+  return token.userId !== null;
+}
+
 /** Returns null for a bound token, which needs a proof of its key (RFC 9449 7.2). */
-function asBearer(token: TokenInfo | null | undefined): TokenInfo | null {
+function asBearer(token: AnyToken | null | undefined): AnyToken | null {
   const current = unexpired(token);
   return current?.jkt === null ? current : null;
 }
 
-function unexpired(token: TokenInfo | null | undefined): TokenInfo | null {
+function unexpired(token: AnyToken | null | undefined): AnyToken | null {
   return token && token.expiresAt > Date.now() ? token : null;
 }

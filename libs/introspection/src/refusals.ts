@@ -12,7 +12,7 @@ import { DPOP_ALGORITHMS } from '#oauth/dpop/public-key.js';
 import type { ErrorDetail } from '#oauth/oauth-error.js';
 import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
 import { INTROSPECTION_OPTIONS, type IntrospectionOptions } from './introspection.options.js';
-import type { TokenInfo } from './introspector.js';
+import { type AnyToken, isOfUser } from './introspector.js';
 
 /** Works with Fastify and Express. */
 export interface ChallengedResponse {
@@ -110,13 +110,31 @@ export class Refusals {
     );
   }
 
+  /** The token has no user and the route serves users, or the reverse. */
+  wrongSubject(response: ChallengedResponse, route: ProtectedRoute, token: AnyToken): Error {
+    const code = 'invalid_token';
+    response.header('WWW-Authenticate', this.challengeFor(code, route, token));
+    const { clientId, grantId, userId } = token;
+    const [check, message] = isOfUser(token)
+      ? (['token_of_user', 'this API accepts only tokens of the grant type client_credentials'] as const)
+      : (['token_without_user', 'this API needs the access token of a user, and this one has none'] as const);
+    return exception(
+      new TokenRefusedError(code, message, {
+        detail: {
+          check,
+          client_id: clientId,
+          grant_id: grantId,
+          ...(userId !== null && { user_id: userId }),
+        },
+      }),
+    );
+  }
+
   /** RFC 6750 3.1: "The request requires higher privileges than provided by the access token": 403. */
-  insufficientScope(response: ChallengedResponse, route: ProtectedRoute, token: TokenInfo): Error {
+  insufficientScope(response: ChallengedResponse, route: ProtectedRoute, token: AnyToken): Error {
     const code = 'insufficient_scope';
     const { scope } = route;
-    const challenge =
-      token.jkt === null ? this.bearerChallenge(code, route) : this.dpopChallenge(code, route);
-    response.header('WWW-Authenticate', challenge);
+    response.header('WWW-Authenticate', this.challengeFor(code, route, token));
     const { clientId, grantId, userId, scopes } = token;
     return exception(
       new TokenRefusedError(
@@ -127,7 +145,7 @@ export class Refusals {
             check: 'scope_insufficient',
             client_id: clientId,
             grant_id: grantId,
-            user_id: userId,
+            ...(userId !== null && { user_id: userId }),
             sent: scopes.join(' '),
             expected: scope,
           },
@@ -160,6 +178,10 @@ export class Refusals {
     if (now - this.warnedAt < WARNING_INTERVAL_MS) return;
     this.warnedAt = now;
     this.logger.warn(`requests get 503 because their tokens cannot be checked: ${message}`);
+  }
+
+  private challengeFor(error: RefusalCode, route: ProtectedRoute, { jkt }: AnyToken): string {
+    return jkt === null ? this.bearerChallenge(error, route) : this.dpopChallenge(error, route);
   }
 
   /** For requests without a token or with a bearer token (RFC 6750 3): both schemes, with the error in Bearer. */

@@ -10,14 +10,22 @@ import { Reflector } from '@nestjs/core';
 import { AuthGuard } from '@nestjs/passport';
 import { ACCESS_TOKEN_STRATEGY, type BearerRequest } from './bearer.strategy.js';
 import { DpopAuthenticator } from './dpop-authenticator.js';
-import { Introspector, type TokenInfo } from './introspector.js';
+import { type AnyToken, Introspector, isOfUser } from './introspector.js';
 import { type ChallengedResponse, type ProtectedRoute, Refusals } from './refusals.js';
 
-/** Injects the access token into a handler behind `TokenGuard`. */
+/** Injects the access token into a handler behind `TokenGuard`: a `TokenInfo`, or a `ClientTokenInfo` with `@RequireClientToken`. */
 export const CurrentToken = createParamDecorator(
-  (_data: unknown, context: ExecutionContext): TokenInfo =>
-    context.switchToHttp().getRequest<{ token: TokenInfo }>().token,
+  (_data: unknown, context: ExecutionContext): AnyToken =>
+    context.switchToHttp().getRequest<{ token: AnyToken }>().token,
 );
+
+const CLIENT_TOKENS = 'introspection:client tokens';
+
+/**
+ * Makes `TokenGuard` accept only tokens that a client requested for itself (RFC 6749 4.4), on a handler or on every handler of a
+ * controller. Without it, the guard accepts only tokens of users.
+ */
+export const RequireClientToken = (): ClassDecorator & MethodDecorator => SetMetadata(CLIENT_TOKENS, true);
 
 const REQUIRED_SCOPES = 'introspection:required scopes';
 
@@ -45,14 +53,14 @@ interface HttpRequest {
   readonly originalUrl?: string;
   readonly id?: unknown;
   readonly raw?: { readonly id?: unknown };
-  token?: TokenInfo;
+  token?: AnyToken;
 }
 
 /** Has Nest's type, because projects that install the package do not have the types of passport. */
 const BearerGuard: Type<CanActivate> = AuthGuard(ACCESS_TOKEN_STRATEGY);
 
 /**
- * Accepts requests with a valid access token, as Bearer through passport or as DPoP with a proof. Refuses others as RFC 6750 3 and RFC
+ * Accepts requests with a valid access token of a user, as Bearer through passport or as DPoP with a proof. Refuses others as RFC 6750 3 and RFC
  * 9449 7.1 require: 401 with a challenge, without an error code if there is no token; 403 if a scope is missing; 400 for a malformed
  * header; 503 with Retry-After if the token app does not answer.
  */
@@ -74,7 +82,7 @@ export class TokenGuard extends BearerGuard {
     const cached = this.introspector.cached(bearerToken(request.headers.authorization));
     if (!cached) return this.authenticate(request, context);
     request.token = cached;
-    return this.hasScope(cached, context);
+    return this.permits(cached, context);
   }
 
   /** @internal Limits the parts of the request that passport sees. */
@@ -87,7 +95,7 @@ export class TokenGuard extends BearerGuard {
   }
 
   /** @internal Returns the token, or throws the refusal. */
-  handleRequest<T = TokenInfo>(
+  handleRequest<T = AnyToken>(
     error: unknown,
     token: T | false,
     challenge: unknown,
@@ -113,7 +121,7 @@ export class TokenGuard extends BearerGuard {
     const { authorization } = request.headers;
     if (this.dpop.handles(authorization)) await this.authenticateDpop(request, authorization, context);
     else await super.canActivate(context);
-    return request.token !== undefined && this.hasScope(request.token, context);
+    return request.token !== undefined && this.permits(request.token, context);
   }
 
   private async authenticateDpop(
@@ -138,8 +146,14 @@ export class TokenGuard extends BearerGuard {
     }
   }
 
-  /** @throws ForbiddenException if a required scope is missing */
-  private hasScope(token: TokenInfo, context: ExecutionContext): true {
+  /** @throws UnauthorizedException for a token without a user; ForbiddenException if a required scope is missing */
+  private permits(token: AnyToken, context: ExecutionContext): true {
+    const isForClients = this.reflector.getAllAndOverride<true | undefined>(
+      CLIENT_TOKENS,
+      targetsOf(context),
+    );
+    if (isOfUser(token) === (isForClients === true))
+      throw this.refusals.wrongSubject(responseOf(context), this.routeOf(context), token);
     const required = this.requiredScopes(context);
     if (!required || required.every((scope) => token.scopes.includes(scope))) return true;
     throw this.refusals.insufficientScope(responseOf(context), this.routeOf(context), token);

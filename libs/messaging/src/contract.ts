@@ -49,7 +49,7 @@ interface ActiveIntrospection {
   readonly active: true;
   readonly grant_id: string;
   readonly client_id: string;
-  /** User id, decimal. */
+  /** User id, decimal. The client id for a token without a user (RFC 6749 4.4). */
   readonly sub: string;
   /** Space-separated. */
   readonly scope: string;
@@ -167,6 +167,11 @@ const isId = (value: unknown): boolean => isText(value, 255) && /^[!-~]+$/.test(
 /** A PostgreSQL `integer`. */
 const isUserId = (value: unknown): boolean => typeof value === 'number' && (value | 0) === value;
 
+/** Returns the user of a `sub`; null if the token has none. Ids of clients without users begin with `sc_`. */
+export function userIdOf(sub: unknown): number | null {
+  return isText(sub, 11) && /^-?\d+$/.test(sub) && isUserId(Number(sub)) ? Number(sub) : null;
+}
+
 const isProof: Check = ({ jkt, jti, nonce, expires_at: expiresAt }) =>
   isThumbprint(jkt) &&
   isText(jti, MAX_CLAIM) &&
@@ -203,9 +208,8 @@ export const parseReply = {
       (active === true &&
         isId(grantId) &&
         isId(clientId) &&
-        isText(sub, 11) &&
-        /^-?\d+$/.test(sub) &&
-        isUserId(Number(sub)) &&
+        (userIdOf(sub) !== null ||
+          (isText(sub, 255) && sub.startsWith('sc_') && sub === clientId && aud !== undefined)) &&
         typeof scope === 'string' &&
         Number.isFinite(exp) &&
         (aud === undefined || (Array.isArray(aud) && aud.every((one) => typeof one === 'string'))) &&

@@ -10,7 +10,7 @@ export interface OAuthClient {
   /** Shown to users. */
   readonly name: string;
   readonly type: ClientType;
-  /** Compared with the `redirect_uri` of a request character by character. */
+  /** Compared with the `redirect_uri` of a request character by character. Empty for a client of `client_credentials`. */
   readonly redirectUris: readonly string[];
   /** Never empty. */
   readonly scopes: readonly string[];

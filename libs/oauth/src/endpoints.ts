@@ -37,6 +37,8 @@ export const ENDPOINTS = {
   userInfo: '/userinfo',
   resourceOpenApi: '/v2/me/openapi.json',
   protectedResourceMetadata: '/.well-known/oauth-protected-resource',
+  // {console_url}: the console, for operators only
+  admin: '/admin/v1',
 } as const;
 
 /** Required by `ENDPOINTS.me`. */

@@ -50,8 +50,8 @@ export const LIMITS = {
 /** Class with `@Parameter` fields. */
 type DtoClass = new () => object;
 
-/** A previously declared parameter and its required value. */
-type Condition = readonly [parameter: string, value: string];
+/** A previously declared parameter, and the values of which it must have one. */
+type Condition = readonly [parameter: string, ...values: string[]];
 
 interface ParameterRules {
   /** Maximum length in characters. */
@@ -126,7 +126,7 @@ export function readDto(type: DtoClass, parameters: Parameters | undefined): obj
   const dto = Object.create(type.prototype as object) as Record<string, unknown>;
   const problems: string[] = [];
   for (const { property, condition, constraint } of rulesOf(type)) {
-    if (condition && dto[condition[0]] !== condition[1]) continue;
+    if (condition && !condition.includes(dto[condition[0]] as string, 1)) continue;
     const value = parameters?.[property];
     dto[property] = value;
     if (constraint.validate(value)) continue;

@@ -1,3 +1,4 @@
+import { unauthorizedClient } from './client-credentials.js';
 import type { ClientType, OAuthClient } from './client.js';
 import { type ErrorDetail, OAuthError } from './oauth-error.js';
 import { LIMITS } from './parameters.js';
@@ -13,10 +14,15 @@ export function isLoopback(hostname: string): boolean {
 }
 
 /**
- * RFC 6749 3.1.2.3, RFC 9700 2.1: must be registered.
- * @throws OAuthError invalid_request
+ * RFC 6749 3.1.2.3, RFC 9700 2.1: must be registered. A client of `client_credentials` has none.
+ * @throws OAuthError invalid_request, unauthorized_client
  */
 export function checkRedirectUri(redirectUri: string | undefined, client: OAuthClient): string {
+  if (client.redirectUris.length === 0)
+    throw unauthorizedClient(
+      client.clientId,
+      'this client is registered for client_credentials only: it has no users',
+    );
   const detail: ErrorDetail = {
     check: 'redirect_uri_unregistered',
     client_id: client.clientId,

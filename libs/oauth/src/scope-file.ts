@@ -1,5 +1,6 @@
 import { parseDocument } from 'yaml';
 import { type Locale, LOCALES } from './locale.js';
+import { isAdminScope } from './client-credentials.js';
 import { OPENID_SCOPES } from './openid/openid-scopes.js';
 import { type Scope, SCOPE_TOKEN, ScopeCatalogue } from './scope.js';
 
@@ -89,6 +90,8 @@ function readScope(
         `scope ${index + 1}: its name must be 1 to ${MAX_NAME} printable ASCII characters without space, comma, " and \\ (RFC 6749 3.3)`,
       ],
     };
+  if (isAdminScope(name))
+    return { problems: [`${name}: it is a built-in scope of the operators' HTTP API: choose another name`] };
   const problems = Object.keys(entry)
     .filter((field) => !FIELDS.includes(field))
     .map((field) => `it has an unknown field "${field}": the fields are ${FIELDS.join(', ')}`);

@@ -86,9 +86,9 @@ function printClients(options: JsonOption, clients: readonly ClientView[], none:
     if (clients.length === 0) return printLine(none);
     printTable(
       ['client_id', 'type', 'state', 'first_party', 'logo', 'created_at', 'name'],
-      clients.map(({ client_id, type, disabled_at, first_party, logo, created_at, name }) => [
+      clients.map(({ client_id, type, grant_types, disabled_at, first_party, logo, created_at, name }) => [
         client_id,
-        type,
+        grant_types?.join(' ') ?? type,
         disabled_at === null ? 'enabled' : 'disabled',
         first_party ? 'yes' : 'no',
         logo ? 'yes' : 'no',

@@ -64,6 +64,10 @@ export function registerCommand(): OperatorCommand {
       'off, with --dpop-bound: the refresh token stays the same (default: on)',
       choice('--refresh-token-rotation', ROTATION),
     )
+    .option(
+      '--grant-type <authorization_code|client_credentials>',
+      'client_credentials: a program for the HTTP API of the console, with keys and --scope admin:read or admin:write (default: authorization_code)',
+    )
     .option('--public', 'a phone, desktop or browser application: no secret, PKCE required')
     .option('--require-par', 'refuse authorization requests that the application did not push (RFC 9126)')
     .option(
@@ -90,6 +94,7 @@ secret is shown only once. Keys replace the secret: public keys only, for ES256,
       'client create --name Bookings --redirect-uri https://app.example.com/callback \\\n' +
         '      --scope "profile:read bookings:read" --optional-scope bookings:read --logo bookings.png \\\n' +
         '      --client-uri https://app.example.com/ --policy-uri https://app.example.com/privacy --contacts support@example.com',
+      'client create --name Terraform --grant-type client_credentials --jwks jwks.json --scope "admin:read admin:write"',
     )
     .action(create);
 }

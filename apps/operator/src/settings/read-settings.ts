@@ -11,6 +11,7 @@ const FIELDS = {
   BASE_URL: 'base_url',
   API_URL: 'api_url',
   OTHER_API_URLS: 'other_api_urls',
+  CONSOLE_URL: 'console_url',
   NATS_URL: 'nats_url',
   AUDIT_NATS_URL: 'audit_nats_url',
   SCOPES_FILE: 'scopes_file',

@@ -60,6 +60,8 @@ export class ResourceServerSettings extends IssuerSettings {
 
 export class RegistrationSettings extends IssuerSettings {
   @OriginVariable() AUTH_URL: string;
+  /** Empty without a console. */
+  @OriginVariable({ optional: true }) CONSOLE_URL = '';
   @UrlsVariable('nats', 'tls') NATS_URL: string;
   @AuditUrlVariable() AUDIT_NATS_URL = '';
 }
@@ -67,6 +69,7 @@ export class RegistrationSettings extends IssuerSettings {
 export class HandoverSettings extends IssuerSettings {
   @OriginVariable() AUTH_URL: string;
   @OriginVariable() API_URL: string;
+  @OriginVariable({ optional: true }) CONSOLE_URL = '';
   @UrlsVariable('nats', 'tls') NATS_URL: string;
 }
 

@@ -52,7 +52,7 @@ export class IntrospectionController {
       // 2.2 permits additional members. A cache needs this one for the broadcast `oauth.grant.revoked`.
       grant_id: result.grantId,
       client_id: grant.clientId,
-      sub: String(grant.userId),
+      sub: String(grant.userId ?? grant.clientId),
       scope: result.scope,
       exp: token.expiry,
       // 2.2: "the intended audience for this token". Other resource servers must refuse it (RFC 9700 2.3).

@@ -24,7 +24,10 @@ export class ActiveToken {
   @ApiProperty({ description: 'The client that the token was issued to.' })
   readonly client_id: string;
 
-  @ApiProperty({ description: 'Id of the user.' })
+  @ApiProperty({
+    description:
+      'Id of the user. The `client_id` if the client requested the token for itself (RFC 6749 4.4): then it has no user, and `aud` is the console.',
+  })
   readonly sub: string;
 
   @ApiProperty({ description: 'Scopes, separated by spaces.' })

@@ -44,12 +44,12 @@ export class ResourceServerResponder {
     const result = await this.clients.check(await this.engine.introspect(request.token, request.jkt ?? null));
     if (result.outcome === 'active' && result.token.kind === 'access') {
       const { grant, grantId, token, audience } = result;
-      this.usage.recordGrant(grantId);
+      if (grant.userId !== null) this.usage.recordGrant(grantId);
       return {
         active: true,
         grant_id: grantId,
         client_id: grant.clientId,
-        sub: String(grant.userId),
+        sub: String(grant.userId ?? grant.clientId),
         scope: result.scope,
         exp: token.expiry,
         ...(audience !== null && { aud: audience.split(' ') }),

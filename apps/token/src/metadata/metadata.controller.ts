@@ -62,7 +62,7 @@ export class MetadataController {
   @Header('Link', serviceDescription(ENDPOINTS.openApi))
   @ApiOperation(METADATA_OPERATION)
   metadata(): AuthorizationServerMetadata {
-    const { AUTH_URL, BASE_URL, REQUIRE_PAR } = this.configuration;
+    const { AUTH_URL, BASE_URL, CONSOLE_URL, REQUIRE_PAR } = this.configuration;
     return {
       issuer: BASE_URL,
       authorization_endpoint: AUTH_URL + ENDPOINTS.authorize,
@@ -74,7 +74,9 @@ export class MetadataController {
       require_pushed_authorization_requests: REQUIRE_PAR === 'true',
       response_types_supported: ['code'],
       response_modes_supported: RESPONSE_MODES,
-      grant_types_supported: GRANT_TYPES,
+      grant_types_supported: GRANT_TYPES.filter(
+        (type) => type !== 'client_credentials' || CONSOLE_URL !== '',
+      ),
       token_endpoint_auth_methods_supported: [...CLIENT_AUTHENTICATION, 'none'],
       // RFC 8414 2: required with private_key_jwt.
       token_endpoint_auth_signing_alg_values_supported: ASSERTION_ALGORITHMS,

@@ -41,6 +41,7 @@ export const PAR_OPERATION: OperationDescription = {
       {
         400: [
           'invalid_request',
+          'unauthorized_client',
           'unsupported_response_type',
           'invalid_scope',
           'invalid_target',

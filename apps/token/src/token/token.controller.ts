@@ -8,14 +8,14 @@ import { DpopGuard } from '../dpop/dpop.guard.js';
 import { type BearerRequest, RefreshTokenGuard } from './refresh-token.guard.js';
 import { REFRESH_OPERATION, TOKEN_OPERATION } from './token.openapi.js';
 import { RefreshTokenDto, type TokenResponse, TokenDto } from './token.dto.js';
-import { type TokenRequest, TokenService } from './token.service.js';
+import { type TokenRequest, TokenService, unsupportedGrantType } from './token.service.js';
 
 @Controller()
 @UseGuards(DpopGuard)
 export class TokenController {
   constructor(private readonly tokens: TokenService) {}
 
-  /** RFC 6749 4.1.3 and 6. */
+  /** RFC 6749 4.1.3, 6 and 4.4.2. */
   @Post(ENDPOINTS.token)
   @ApiOperation(TOKEN_OPERATION)
   @HttpCode(200)
@@ -26,10 +26,10 @@ export class TokenController {
         return this.tokens.exchange(request, dto);
       case 'refresh_token':
         return this.tokens.refresh(request, dto, dto.refresh_token);
+      case 'client_credentials':
+        return this.tokens.issue(request, dto);
       default:
-        throw OAuthError.unsupportedGrantType(
-          "the parameter 'grant_type' must be authorization_code or refresh_token",
-        );
+        throw unsupportedGrantType();
     }
   }
 

@@ -2,10 +2,12 @@ import { LIMITS, Parameter, RepeatableParameter } from '#oauth/parameters.js';
 import { ApiProperty } from '#openapi/schema.js';
 import { ClientDto } from '../client-auth/client.dto.js';
 
-export const GRANT_TYPES = ['authorization_code', 'refresh_token'] as const;
+export const GRANT_TYPES = ['authorization_code', 'refresh_token', 'client_credentials'] as const;
 
 const byCode = ['grant_type', 'authorization_code'] as const;
 const byRefreshToken = ['grant_type', 'refresh_token'] as const;
+
+const withScope = [...byRefreshToken, 'client_credentials'] as const;
 
 const NARROWER_SCOPE = 'Fewer scopes for the new access token, separated by spaces (RFC 6749 6).';
 const RESOURCE = 'URL of an API that the access token is for (RFC 8707 2.2). May be repeated.';
@@ -46,7 +48,13 @@ export class TokenDto extends ClientDto {
   })
   refresh_token: string;
 
-  @Parameter({ max: LIMITS.scope, required: false, when: byRefreshToken, description: NARROWER_SCOPE })
+  /** RFC 6749 6 and 4.4.2. */
+  @Parameter({
+    max: LIMITS.scope,
+    required: false,
+    when: withScope,
+    description: `${NARROWER_SCOPE} With \`client_credentials\`, all registered scopes if it is absent.`,
+  })
   scope?: string;
 
   /** RFC 8707 2.2. */
@@ -82,8 +90,12 @@ export class TokenResponse {
   @ApiProperty({ description: 'For the API, in the Authorization header. At most 512 characters.' })
   readonly access_token: string;
 
-  @ApiProperty({ description: 'Replaces the one that was sent. Store it before you use the access token.' })
-  readonly refresh_token: string;
+  @ApiProperty({
+    optional: true,
+    description:
+      'Replaces the one that was sent. Store it before you use the access token. Absent with `client_credentials` (RFC 6749 4.4.3).',
+  })
+  readonly refresh_token?: string;
 
   @ApiProperty({
     type: 'string',

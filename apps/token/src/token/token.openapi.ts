@@ -13,6 +13,7 @@ const DPOP_PROOF: ParameterDescription = {
 const ERRORS: readonly OAuthErrorCode[] = [
   'invalid_request',
   'invalid_grant',
+  'unauthorized_client',
   'unsupported_grant_type',
   'invalid_scope',
   'invalid_target',
@@ -42,7 +43,7 @@ export const TOKEN_OPERATION: OperationDescription = {
   tag: 'Tokens',
   summary: 'Exchanges a code for tokens, or refreshes them',
   description:
-    'RFC 6749 4.1.3 and 6. A refresh replaces the refresh token: a retry with the old one within 30 s gets the same new tokens, any later use revokes the grant. A code that is used twice revokes its grant.',
+    'RFC 6749 4.1.3, 4.4 and 6. A refresh replaces the refresh token: a retry with the old one within 30 s gets the same new tokens, any later use revokes the grant. A code that is used twice revokes its grant. `client_credentials` is only for programs of the operator.',
   security: [{ basic: [] }, {}],
   parameters: { DPoP: DPOP_PROOF },
   responses: RESPONSES,

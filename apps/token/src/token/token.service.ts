@@ -4,6 +4,7 @@ import { addAuditEvent } from '#audit/request-events.js';
 import type { Client, ClientWithSecrets } from '#database/client/client.js';
 import type { Granted, Refusal, RefusalReason } from '#grants/grant.js';
 import { GrantEngine } from '#grants/grant-engine.js';
+import { checkGrantType, clientScope } from '#oauth/client-credentials.js';
 import { hasKeys } from '#oauth/client.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { OPENID } from '#oauth/openid/openid-scopes.js';
@@ -37,6 +38,7 @@ const MAX_RETRIES = 10_000;
 @Injectable()
 export class TokenService {
   private readonly apis: readonly string[];
+  private readonly consoleUrl: string;
   /** Generation of the last retry, by grant. */
   private readonly retries = new LRUCache<string, number>({ max: MAX_RETRIES });
 
@@ -49,6 +51,7 @@ export class TokenService {
     configuration: TokenConfiguration,
   ) {
     this.apis = configuration.apis;
+    this.consoleUrl = configuration.CONSOLE_URL;
   }
 
   /** RFC 6749 4.1.3. @throws OAuthError invalid_client, invalid_grant, invalid_target, invalid_request */
@@ -86,14 +89,36 @@ export class TokenService {
     return this.answer(request, client, result, 'refresh token');
   }
 
+  /**
+   * RFC 6749 4.4.2, for clients with keys that the operator registered for it.
+   * @throws OAuthError unsupported_grant_type without a console; invalid_client, unauthorized_client, invalid_scope, invalid_target
+   */
+  async issue(request: TokenRequest, dto: TokenDto): Promise<TokenResponse> {
+    if (this.consoleUrl === '') throw unsupportedGrantType();
+    const { client, jkt } = await this.authenticate(request, dto, [this.consoleUrl]);
+    const scope = clientScope(dto.scope, client.scopes);
+    const { clientId } = client;
+    const token = await this.engine.issue({ clientId, scope, resource: this.consoleUrl, jkt });
+    addLogContext(request.raw, { grant_id: token.grantId, grant_type: dto.grant_type, scope });
+    addAuditEvent(request.raw, EVENTS.redeemed);
+    return {
+      access_token: token.accessToken,
+      token_type: token.type,
+      expires_in: token.expiresIn,
+      scope,
+    };
+  }
+
   /** Returns the client, the proved key (RFC 9449; null without a proof) and the requested APIs (RFC 8707 2.2). */
   private async authenticate(
     request: TokenRequest,
     dto: TokenDto | RefreshTokenDto,
+    apis = this.apis,
   ): Promise<{ client: ClientWithSecrets; jkt: string | null; resources: string | null }> {
     const client = await this.clients.authenticate(request, dto);
+    checkGrantType(dto.grant_type, client);
     if (client.dpopBound && !request.proof) throw needsProof(client);
-    const resources = dto.resource === undefined ? null : checkResource(dto.resource, this.apis);
+    const resources = dto.resource === undefined ? null : checkResource(dto.resource, apis);
     // Only authenticated clients can fill Redis with proofs.
     const jkt = request.proof ? await this.proofs.provenKey(request.proof, client) : null;
     return { client, jkt, resources };
@@ -130,6 +155,13 @@ export class TokenService {
     this.retries.set(grantId, generation);
     return true;
   }
+}
+
+/** RFC 6749 5.2. Does not name `client_credentials`, which applications cannot use. */
+export function unsupportedGrantType(): OAuthError {
+  return OAuthError.unsupportedGrantType(
+    "the parameter 'grant_type' must be authorization_code or refresh_token",
+  );
 }
 
 /** RFC 9449 5.2: "the authorization server MUST reject token requests from the client that do not contain the DPoP header." */

@@ -9,6 +9,7 @@ import {
   redirectUriProblems,
   scopeProblems,
 } from '../client/client-rules.js';
+import { grantTypeProblems } from '../client/grant-type.js';
 import { subjectOf } from '../client/openid-registration.js';
 import { quoted } from '../text.js';
 import { changedFields } from './client-file.js';
@@ -42,6 +43,8 @@ export function planImport(
       report('was deleted, and its identifier is never assigned again: choose another one', 'client_id');
     if (before && before.type !== client.type)
       report(`is ${before.type}, and cannot be changed: register another client`, 'type');
+    if (before && before.grantType !== client.grantType)
+      report(`is ${before.grantType}, and cannot be changed: register another client`, 'grant_types');
     // Users would look new to the application, which needs a confirmation.
     if (before && before.sector !== client.sector)
       report(`is ${subjectText(before)} now, and an import does not change it`, 'subject', undefined, {
@@ -52,6 +55,11 @@ export function planImport(
     const { jwks = null, jwksUri = null } = keys ?? before ?? {};
     checkSecrets({ ...client, secrets, report, hasKeys: hasKeys({ jwks, jwksUri }) }, before, known, owners);
     checkRules({ ...client, report, hasKeys: hasKeys({ jwks, jwksUri }) });
+    for (const { inFile, problem } of grantTypeProblems({ ...client, jwks, jwksUri }))
+      report(problem, inFile);
+    // The id is the `sub` of its tokens, which must never look like a user (RFC 9700 4.15).
+    if (client.grantType === 'client_credentials' && !client.clientId.startsWith('sc_'))
+      report('must begin with sc_, for client_credentials', 'client_id');
     const after = {
       ...client,
       jwks,

@@ -3,6 +3,7 @@ import type { TransferredClient, TransferredSecret } from '#database/client/clie
 import { nameProblems } from '../client/client-rules.js';
 import { linkProblems } from '../client/client-links.js';
 import type { ClientLinks, LogoutUris, TokenRules } from '#database/client/client.js';
+import type { GrantType } from '#oauth/client-credentials.js';
 import { type ClientKeys, type ClientType, hasKeys, isClientId } from '#oauth/client.js';
 import { jwksUriProblem, keysOf } from '../client/keys.js';
 import {
@@ -141,7 +142,10 @@ async function readClient(entry: unknown, report: Report): Promise<ClientOfFile 
   if (type !== 'confidential' && type !== 'public') report('must be confidential or public', 'type');
   const redirectUris = readTexts(entry, 'redirect_uris', report);
   const scopes = readTexts(entry, 'scopes', report);
-  for (const [field, texts] of Object.entries({ redirect_uris: redirectUris, scopes }))
+  const rules = readRules(entry, report);
+  const needed =
+    rules.grantType === 'client_credentials' ? { scopes } : { redirect_uris: redirectUris, scopes };
+  for (const [field, texts] of Object.entries(needed))
     if (texts.length === 0) report('must be a list with at least one element', field);
   const optionalScopes =
     entry['optional_scopes'] === undefined ? [] : readTexts(entry, 'optional_scopes', report);
@@ -157,7 +161,7 @@ async function readClient(entry: unknown, report: Report): Promise<ClientOfFile 
     requirePar: readBoolean(entry, 'require_par', report),
     requireState: readBoolean(entry, 'require_state', report, true),
     firstParty: readBoolean(entry, 'first_party', report),
-    ...readRules(entry, report),
+    ...rules,
     ...readLogoutUris(entry, report),
     ...readOpenId(entry, redirectUris, report),
     ...readLinks(entry, report),
@@ -252,10 +256,20 @@ function readRules(entry: Fields, report: Report): TokenRules {
   const { profile = null } = entry;
   if (profile !== null && profile !== 'fapi2') report('must be fapi2, or absent', 'profile');
   return {
+    grantType: readGrantType(entry['grant_types'], report),
     profile: profile === 'fapi2' ? profile : null,
     dpopBound: readBoolean(entry, 'dpop_bound_access_tokens', report),
     keepsRefreshToken: !readBoolean(entry, 'refresh_token_rotation', report, true),
   };
+}
+
+/** RFC 7591 2: a list, with one element here. */
+function readGrantType(value: unknown, report: Report): GrantType {
+  const [type, ...others] =
+    value === undefined ? ['authorization_code'] : Array.isArray(value) ? (value as unknown[]) : [];
+  if (others.length === 0 && (type === 'authorization_code' || type === 'client_credentials')) return type;
+  report('must be [authorization_code] or [client_credentials]', 'grant_types');
+  return 'authorization_code';
 }
 
 /** `null` removes the keys. */

@@ -1,3 +1,4 @@
+import { isAdminScope } from '#oauth/client-credentials.js';
 import type { ClientType } from '#oauth/client.js';
 import { registrationProblem } from '#oauth/redirect-uri.js';
 import type { ScopeCatalogue } from '#oauth/scope.js';
@@ -56,9 +57,10 @@ export function optionalScopeProblems(
     .map((scope) => `${field} ${quoted(scope)} is not among its scopes: add it to them as well`);
 }
 
+/** Leaves the scopes of the HTTP API to `grantTypeProblems`. */
 export function scopeProblems(field: string, scopes: readonly string[], catalogue: ScopeCatalogue): string[] {
   return scopes
-    .filter((scope) => !catalogue.has(scope))
+    .filter((scope) => !catalogue.has(scope) && !isAdminScope(scope))
     .map((scope) => `${field} ${quoted(scope)} is unknown: the scopes are ${catalogue.names.join(' ')}`);
 }
 

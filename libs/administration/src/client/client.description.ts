@@ -26,6 +26,7 @@ export function describe(client: ClientWithSecrets) {
     contacts: client.contacts,
     disabled_at: client.disabledAt?.toISOString() ?? null,
     logo: client.logo,
+    ...(client.grantType !== 'authorization_code' && { grant_types: [client.grantType] }),
     auth_method: hasKeys(client) ? 'private_key_jwt' : client.type === 'public' ? 'none' : 'client_secret',
     live_secrets: client.secrets.length,
     ...describeKeys(client),

@@ -1,3 +1,4 @@
+import { ADMIN_SCOPES, type GrantType } from '#oauth/client-credentials.js';
 import { DEFAULT_SIGNING_ALGORITHM, type SigningAlgorithm } from '#oauth/openid/signing-keys.js';
 import { FileOrNull, Flag, JsonOrNull, Rule, Text, TextOrNull, Texts, WholeNumber } from '../input.js';
 import { linkProblems } from './client-links.js';
@@ -19,6 +20,15 @@ export class NewClientDto {
   @Text()
   @Rule('name_invalid', ({ name }: NewClientDto) => nameProblems('‹name›', name, PURPOSE))
   name: string;
+
+  /** `client_credentials` (RFC 6749 4.4) for a program of the operator, which calls the HTTP API. */
+  @Text()
+  @Rule('grant_type_unknown', ({ grantType }: NewClientDto) =>
+    ['authorization_code', 'client_credentials'].includes(grantType)
+      ? []
+      : ['‹grantType› must be authorization_code or client_credentials'],
+  )
+  grantType: GrantType = 'authorization_code';
 
   @Flag()
   public = false;
@@ -44,7 +54,8 @@ export class NewClientDto {
   subject: Subject = 'public';
 
   @Texts()
-  @Rule('redirect_uri_invalid', ({ redirectUris: uris, public: isPublic }: NewClientDto) => {
+  @Rule('redirect_uri_invalid', ({ redirectUris: uris, public: isPublic, grantType }: NewClientDto) => {
+    if (uris.length === 0 && grantType === 'client_credentials') return [];
     if (uris.length === 0)
       return [
         '‹redirectUris› is missing: give the address users return to, like https://app.example.com/callback',
@@ -112,11 +123,13 @@ export class NewClientDto {
   @Texts()
   contacts: string[] = [];
 
-  /** The default scopes if absent. */
+  /** The default scopes if absent; required for `client_credentials`. */
   @Texts()
-  @Rule('scope_missing', ({ scopes }: NewClientDto) =>
-    scopes?.length === 0 ? ['‹scopes› is empty: leave it out for the default scopes'] : [],
-  )
+  @Rule('scope_missing', ({ scopes, grantType }: NewClientDto) => {
+    if (grantType === 'client_credentials')
+      return scopes?.length ? [] : [`‹scopes› is missing: give ${ADMIN_SCOPES.join(', ')} or both`];
+    return scopes?.length === 0 ? ['‹scopes› is empty: leave it out for the default scopes'] : [];
+  })
   scopes?: string[];
 
   @Texts()

@@ -23,6 +23,7 @@ import { type ClientView, describe, describeKeys } from './client.description.js
 import { ClientListDto, HandoverDto } from './client.dto.js';
 import { identifyClient, unknownClient } from './client-lookup.js';
 import { redirectUriHints } from './client-rules.js';
+import { clientCredentialsText } from './handover-client-credentials.js';
 import { handoverText } from './handover.js';
 import { changedRegistration, checkClientChanges, checkNewClient, newSector } from './registration.js';
 
@@ -33,9 +34,12 @@ export interface RegisteredClient {
   readonly client_id: string;
   /** Null for a public client and a client with keys. Stored nowhere. */
   readonly client_secret: string | null;
-  readonly authorization_url: string;
+  /** Absent for `client_credentials`, as `refresh_url`. */
+  readonly authorization_url?: string;
   readonly token_url: string;
-  readonly refresh_url: string;
+  readonly refresh_url?: string;
+  /** With `client_credentials`. */
+  readonly api_url?: string;
   /** With the scope `openid`. */
   readonly issuer?: string;
   readonly par_url?: string;
@@ -97,7 +101,7 @@ export class ClientService {
 
   /** Checks a new client without creating it. @throws AdministrationError with every problem of the input */
   async check(input: object): Promise<void> {
-    await checkNewClient(input, this.options.scopes().value);
+    await this.checkNew(input);
   }
 
   async countGrants(idOrName: string): Promise<number> {
@@ -108,14 +112,14 @@ export class ClientService {
 
   /** @param input see `NewClientDto` */
   async create(actor: Actor, input: object): Promise<Change<RegisteredClient>> {
-    const { dto, client } = await checkNewClient(input, this.options.scopes().value);
+    const { dto, client } = await this.checkNew(input);
     const { keys, type, rules } = client;
     const credential = type === 'public' || keys ? null : generateClientSecret();
     const { clientId } = await this.clients.create({
       ...client,
       ...(credential && { secretHash: credential.hash }),
     });
-    const { AUTH_URL, BASE_URL } = this.options.settings;
+    const { AUTH_URL, BASE_URL, CONSOLE_URL } = this.options.settings;
     const hints = redirectUriHints(client.redirectUris, type);
     const detail = {
       name: client.name,
@@ -125,6 +129,7 @@ export class ClientService {
       ...(keys && describeKeys(keys)),
       id_token_alg: dto.idTokenAlg,
       subject: dto.subject,
+      ...(dto.grantType === 'client_credentials' && { grant_types: [dto.grantType] }),
       ...(rules?.profile && { profile: rules.profile }),
       ...(dto.dpopBound && { dpop_bound_access_tokens: true }),
       ...(dto.refreshTokenRotation === false && { refresh_token_rotation: false }),
@@ -133,9 +138,13 @@ export class ClientService {
       result: {
         client_id: clientId,
         client_secret: credential?.secret ?? null,
-        authorization_url: AUTH_URL + ENDPOINTS.authorize,
-        token_url: BASE_URL + ENDPOINTS.token,
-        refresh_url: BASE_URL + ENDPOINTS.refreshToken,
+        ...(dto.grantType === 'client_credentials'
+          ? { token_url: BASE_URL + ENDPOINTS.token, api_url: CONSOLE_URL + ENDPOINTS.admin }
+          : {
+              authorization_url: AUTH_URL + ENDPOINTS.authorize,
+              token_url: BASE_URL + ENDPOINTS.token,
+              refresh_url: BASE_URL + ENDPOINTS.refreshToken,
+            }),
         ...(client.scopes.includes(OPENID) && { issuer: BASE_URL }),
         ...(client.requirePar && { par_url: BASE_URL + ENDPOINTS.par }),
         ...(keys && {
@@ -237,11 +246,19 @@ export class ClientService {
     const { secretDelivery, guide } = validated(HandoverDto, input);
     const { settings } = this.options;
     const client = await this.registered(idOrName);
+    if (client.grantType === 'client_credentials') {
+      const markdown = clientCredentialsText(client, settings);
+      return { client_id: client.clientId, markdown, warnings: [] };
+    }
     const { times, warnings } = await serviceTimes(settings.NATS_URL);
     const scopes = readableScopes(this.options, settings.API_URL);
     const markdown = handoverText(client, settings, { secretDelivery, guide, times, scopes });
     return { client_id: client.clientId, markdown, warnings };
   }
+  private checkNew(input: object): ReturnType<typeof checkNewClient> {
+    return checkNewClient(input, this.options.scopes().value, this.options.settings.CONSOLE_URL);
+  }
+
   private async announce(
     actor: Actor,
     record: AuditRecord & { readonly client_id: string },

@@ -15,56 +15,80 @@ import {
   scopeProblems,
 } from './client-rules.js';
 import { ClientChangesDto, NewClientDto } from './client.dto.js';
+import { grantTypeProblems } from './grant-type.js';
 import { readKeys, keysToStore } from './keys.js';
 import { checkLogo } from './logo.js';
 import { sectorOf, sectorProblems, storedAlgorithm, subjectOf } from './openid-registration.js';
 
-/** @throws AdministrationError that lists every problem */
+/**
+ * @param consoleUrl empty without a console
+ * @throws AdministrationError that lists every problem
+ */
 export async function checkNewClient(
   input: object,
   catalogue: ScopeCatalogue,
+  consoleUrl: string,
 ): Promise<{ readonly dto: NewClientDto; readonly client: Omit<NewClient, 'secretHash'> }> {
   const { dto, problems } = checked(NewClientDto, input);
-  const scopes = [...new Set(dto.scopes ?? catalogue.defaults)];
+  const isOwn = dto.grantType === 'client_credentials';
+  const scopes = [...new Set(dto.scopes ?? (isOwn ? [] : catalogue.defaults))];
   const logo = await readLogo(dto.logo);
   const keys = readKeys(dto);
+  const isFapi = dto.profile === 'fapi2';
+  const rules = {
+    grantType: dto.grantType,
+    dpopBound: dto.dpopBound || isFapi,
+    keepsRefreshToken: dto.refreshTokenRotation === false || isFapi,
+    profile: isFapi ? ('fapi2' as const) : null,
+  };
+  const { redirectUris, optionalScopes, firstParty, postLogoutRedirectUris, backchannelLogoutUri } = dto;
+  const logoutUris = { postLogoutRedirectUris, backchannelLogoutUri };
+  const requirePar = dto.requirePar || isFapi;
+  const sector = dto.subject === 'pairwise' ? sectorOf(redirectUris) : null;
+  const described = { redirectUris, scopes, optionalScopes, firstParty, requirePar, sector };
   refuseInvalid([
     ...problems,
     ...ofField('optionalScopes', 'optional_scope_invalid', (name) =>
-      optionalScopeProblems(name, dto.optionalScopes, scopes),
+      optionalScopeProblems(name, optionalScopes, scopes),
     ),
     ...ofField('scopes', 'scope_unknown', (name) => scopeProblems(name, dto.scopes ?? [], catalogue)),
     ...logo.problems,
     ...keys.problems,
+    ...ofGrantType({ ...described, ...rules, ...logoutUris, ...(keys.keys ?? NO_KEYS) }),
+    ...(isOwn && consoleUrl === '' ? [NO_CONSOLE] : []),
   ]);
-  const isFapi = dto.profile === 'fapi2';
   return {
     dto: Object.assign(dto, { scopes }),
     client: {
+      ...described,
       name: dto.name,
       type: dto.public ? 'public' : 'confidential',
-      redirectUris: dto.redirectUris,
-      scopes,
-      optionalScopes: dto.optionalScopes,
-      requirePar: dto.requirePar || isFapi,
       requireState: dto.requireState && !isFapi,
-      rules: {
-        dpopBound: dto.dpopBound || isFapi,
-        keepsRefreshToken: dto.refreshTokenRotation === false || isFapi,
-        profile: isFapi ? 'fapi2' : null,
-      },
-      firstParty: dto.firstParty,
-      logoutUris: {
-        postLogoutRedirectUris: dto.postLogoutRedirectUris,
-        backchannelLogoutUri: dto.backchannelLogoutUri,
-      },
+      rules,
+      logoutUris,
       idTokenAlg: storedAlgorithm(dto.idTokenAlg),
-      sector: dto.subject === 'pairwise' ? sectorOf(dto.redirectUris) : null,
       links: { clientUri: dto.clientUri, policyUri: dto.policyUri, contacts: dto.contacts },
       ...(logo.logo && { logo: logo.logo }),
       ...keysToStore(keys.keys),
     },
   };
+}
+
+const NO_KEYS: ClientKeys = { jwks: null, jwksUri: null };
+
+const NO_CONSOLE: Problem = {
+  id: 'console_url_missing',
+  field: 'grantType',
+  message:
+    '‹grantType› client_credentials is for the HTTP API of the console: set CONSOLE_URL to its address',
+};
+
+function ofGrantType(client: Parameters<typeof grantTypeProblems>[0]): Problem[] {
+  return grantTypeProblems(client).map(({ field, problem }) => ({
+    id: 'grant_type_invalid',
+    field,
+    message: `‹${field}› ${problem}`,
+  }));
 }
 
 export interface CheckedChanges {
@@ -189,7 +213,7 @@ export function changedRegistration(
     );
   if (scopes.length === 0)
     add('scope_missing', 'removeScopes', 'no scope would be left: add one in the same command');
-  if (redirectUris.length === 0)
+  if (redirectUris.length === 0 && current.grantType !== 'client_credentials')
     add(
       'redirect_uri_missing',
       uriField,
@@ -201,8 +225,7 @@ export function changedRegistration(
       uriField,
       `more than ${MAX_REDIRECT_URIS} redirect URIs: remove some in the same command`,
     );
-  refuseInvalid(problems);
-  return {
+  const changed: ChangedRegistration = {
     name: changes.name ?? current.name,
     redirectUris,
     scopes,
@@ -222,8 +245,11 @@ export function changedRegistration(
     dpopBound,
     keepsRefreshToken,
     profile: current.profile,
+    grantType: current.grantType,
     ...(logo !== undefined && { logo }),
   };
+  refuseInvalid([...problems, ...ofGrantType(changed)]);
+  return changed;
 }
 
 /**

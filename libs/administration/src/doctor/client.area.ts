@@ -35,6 +35,7 @@ async function examine({ options, trail, ...stores }: Sources): Promise<(Finding
     scopes: scopes.names,
     // Without NATS the area of the processes reports it.
     idTokenAlgs: signingAlgorithms(statuses),
+    withoutConsole: statuses.some(({ settings = {} }) => settings['CONSOLE_URL'] === ''),
     unresolvable: hosts.unresolvable,
     withoutPkce: pkce.counts,
   };

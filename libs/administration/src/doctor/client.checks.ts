@@ -1,6 +1,7 @@
 import { quoted } from '../text.js';
 import { isLoopback, registrationProblem } from '#oauth/redirect-uri.js';
 import { type ClientKeys, type ClientType, hasKeys } from '#oauth/client.js';
+import { type GrantType, isAdminScope } from '#oauth/client-credentials.js';
 import { OPENID } from '#oauth/openid/openid-scopes.js';
 import type { SigningAlgorithm } from '#oauth/openid/signing-keys.js';
 import { algorithmOf } from '../client/openid-registration.js';
@@ -62,6 +63,11 @@ export const CLIENT_CHECKS = {
     'every token app has a key for the ID tokens of each client',
     'OpenID Connect Core 10.1',
   ),
+  'client-credentials-off': check(
+    'warning',
+    'clients of client_credentials get access tokens',
+    'RFC 6749 4.4',
+  ),
   'client-without-pkce': check(
     'warning',
     'applications use PKCE',
@@ -84,6 +90,7 @@ export interface ExaminedClient extends ClientKeys {
   readonly redirectUris: readonly string[];
   readonly scopes: readonly string[];
   readonly idTokenAlg: SigningAlgorithm | null;
+  readonly grantType: GrantType;
   readonly secrets: readonly ExaminedSecret[];
 }
 
@@ -102,6 +109,8 @@ export interface ClientContext {
   readonly unresolvable: ReadonlySet<string>;
   /** Algorithms that every token app can sign with; null if no token app reports its keys. */
   readonly idTokenAlgs: readonly string[] | null;
+  /** A token app has no CONSOLE_URL. */
+  readonly withoutConsole: boolean;
   /** Number of codes that each client redeemed without PKCE in the last week. */
   readonly withoutPkce: ReadonlyMap<string, number>;
 }
@@ -116,6 +125,7 @@ export function examineClient(client: ExaminedClient, around: ClientContext): Fi
     ...secrets(client, around.now),
     ...scopes(client, around.scopes),
     ...idTokens(client, around.idTokenAlgs),
+    ...clientCredentials(client, around.withoutConsole),
     ...pkce(client, around.withoutPkce),
     ...publicClient(client),
   ];
@@ -241,7 +251,8 @@ function usage({ lastUsedOn }: ExaminedSecret): string {
 }
 
 function scopes(client: ExaminedClient, known: readonly string[] | null): Finding[] {
-  const unknown = known === null ? [] : client.scopes.filter((scope) => !known.includes(scope));
+  const unknown =
+    known === null ? [] : client.scopes.filter((scope) => !known.includes(scope) && !isAdminScope(scope));
   if (unknown.length === 0) return [];
   const remedy =
     unknown.length === client.scopes.length
@@ -289,6 +300,24 @@ function idTokens(client: ExaminedClient, algs: readonly string[] | null): Findi
         client.clientId,
         '--id-token-alg',
         algs[0] ?? '',
+      ),
+    },
+  ];
+}
+
+function clientCredentials(client: ExaminedClient, withoutConsole: boolean): Finding[] {
+  if (client.grantType !== 'client_credentials' || !withoutConsole) return [];
+  return [
+    {
+      check: 'client-credentials-off',
+      subject: subjectOf(client),
+      problem:
+        'it is registered for the HTTP API of the console, and a token app has no CONSOLE_URL: it gets no access token',
+      remedy: step(
+        'set CONSOLE_URL at the token app (docs/console.md), or',
+        'client',
+        'delete',
+        client.clientId,
       ),
     },
   ];

@@ -1,6 +1,7 @@
 import type { AuditEvent } from '#audit/event.js';
 import type { ClientWithSecrets } from '#database/client/client.js';
 import type { GuideEntry, Party } from '#oauth/error-guide/guide-entry.js';
+import { ADMIN_SCOPES, isAdminScope } from '#oauth/client-credentials.js';
 import { isRegistered, registrationProblem } from '#oauth/redirect-uri.js';
 import { MAX_REDIRECT_URIS } from '../client/client-rules.js';
 import { textsOf } from './comparison.js';
@@ -88,6 +89,9 @@ function redirectUri(client: ClientWithSecrets, { redirect_uri: uri }: Readonly<
 
 function scope(client: ClientWithSecrets, requested: readonly string[], scopes: readonly string[] | null) {
   const missing = requested.filter((name) => !client.scopes.includes(name));
+  const own = missing.filter(isAdminScope);
+  if (client.grantType === 'client_credentials')
+    return own.length > 0 ? { scope: own.join(' ') } : `It may have ${ADMIN_SCOPES.join(' and ')} only.`;
   if (missing.length === 0)
     return 'The application is registered for all of them now. The user has to allow it again.';
   const known = missing.filter((name) => scopes?.includes(name) ?? true);

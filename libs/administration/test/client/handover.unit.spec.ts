@@ -45,6 +45,7 @@ function textOf(client: Partial<ClientWithSecrets>, options: Partial<HandoverOpt
     policyUri: null,
     jwks: null,
     jwksUri: null,
+    grantType: 'authorization_code',
     dpopBound: false,
     keepsRefreshToken: false,
     profile: null,

@@ -23,6 +23,7 @@ const CLIENT: ExaminedClient = {
   scopes: ['profile:read'],
   idTokenAlg: null,
   secrets: [secret(10)],
+  grantType: 'authorization_code',
   jwks: null,
   jwksUri: null,
 };
@@ -31,6 +32,7 @@ const AROUND: ClientContext = {
   scopes: ['profile:read'],
   unresolvable: new Set(),
   idTokenAlgs: ['RS256'],
+  withoutConsole: false,
   withoutPkce: new Map(),
 };
 

@@ -131,6 +131,7 @@ const REGISTERED: ClientWithSecrets = {
   secrets: [],
   jwks: null,
   jwksUri: null,
+  grantType: 'authorization_code',
   dpopBound: false,
   keepsRefreshToken: false,
   profile: null,

@@ -40,6 +40,7 @@ beforeAll(async () => {
     AUTH_URL: ORIGIN,
     BASE_URL: ORIGIN,
     API_URL: ORIGIN,
+    CONSOLE_URL: '',
     AUDIT_RETENTION_DAYS: 1,
     AUDIT_MAX_MEGABYTES: 1,
     AUDIT_REPLICAS: 1,

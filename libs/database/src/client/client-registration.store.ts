@@ -78,7 +78,8 @@ export class ClientRegistrationStore {
   }
 
   /**
-   * Marks a client as deleted, so that no store returns it, revokes its secrets and grants, and deletes its logo.
+   * Marks a client as deleted, so that no store returns it, revokes its secrets and grants, and deletes its logo. A client of
+   * `client_credentials` is also disabled, which ends its tokens: they have no recorded grant.
    * `GrantRecordStore.create` rejects later grants. Idempotent: a second call completes an interrupted one.
    * @returns null if the client never existed
    * @throws OutdatedVersionError
@@ -86,6 +87,11 @@ export class ClientRegistrationStore {
   async delete(clientId: string, expectedVersion?: number): Promise<Deletion | null> {
     const first = await this.dataSource.transaction(async (manager) => {
       await lockClient(manager, clientId, expectedVersion);
+      await manager.update(
+        ClientEntity,
+        { clientId, grantType: 'client_credentials', disabledAt: IsNull() },
+        { disabledAt: () => 'now()' },
+      );
       const { affected } = await manager.softDelete(ClientEntity, { clientId });
       if (affected !== 1 && !(await manager.exists(ClientEntity, { where: { clientId }, withDeleted: true })))
         return null;
@@ -107,7 +113,7 @@ export class ClientRegistrationStore {
 function registrationOf(client: ClientEntity): ClientRegistration {
   const { name, redirectUris, scopes, optionalScopes, requirePar, requireState, firstParty } = client;
   const { clientUri, policyUri, contacts, idTokenAlg, sector, jwks, jwksUri } = client;
-  const { dpopBound, keepsRefreshToken, profile } = client;
+  const { grantType, dpopBound, keepsRefreshToken, profile } = client;
   const { postLogoutRedirectUris, backchannelLogoutUri } = client;
   return {
     name,
@@ -126,6 +132,7 @@ function registrationOf(client: ClientEntity): ClientRegistration {
     contacts,
     jwks,
     jwksUri,
+    grantType,
     dpopBound,
     keepsRefreshToken,
     profile,

@@ -13,6 +13,7 @@ import {
   type Relation,
   VersionColumn,
 } from 'typeorm';
+import type { GrantType } from '#oauth/client-credentials.js';
 import type { ClientType } from '#oauth/client.js';
 import type { SigningAlgorithm } from '#oauth/openid/signing-keys.js';
 import type { ClientJwkSet } from '#oauth/client-assertion/client-keys.js';
@@ -152,6 +153,9 @@ export class ClientEntity {
 
   @Column({ type: 'text', nullable: true })
   profile: 'fapi2' | null;
+
+  @Column({ name: 'grant_type', type: 'text', default: 'authorization_code' })
+  grantType: GrantType;
 
   @CreateDateColumn({ name: 'created_at', type: 'timestamptz' })
   createdAt: Date;

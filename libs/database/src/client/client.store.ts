@@ -27,7 +27,7 @@ export interface NewClient {
   /** Public keys in place of a secret; none by default. */
   keys?: ClientKeys;
   /** None by default. */
-  rules?: TokenRules;
+  rules?: Partial<TokenRules>;
   /** Requires pushed authorization requests (RFC 9126); false by default. */
   requirePar?: boolean;
   /** Requires `state` in authorization requests; true by default. */
@@ -53,6 +53,13 @@ export interface ClientFilter {
   readonly after?: string | undefined;
   readonly limit: number;
 }
+
+const NO_RULES: TokenRules = {
+  grantType: 'authorization_code',
+  dpopBound: false,
+  keepsRefreshToken: false,
+  profile: null,
+};
 
 /** Deleted clients are never returned. */
 @Injectable()
@@ -136,7 +143,7 @@ export class ClientStore {
     optionalScopes = [],
     secretHash,
     keys = { jwks: null, jwksUri: null },
-    rules = { dpopBound: false, keepsRefreshToken: false, profile: null },
+    rules = {},
     requirePar = false,
     requireState = true,
     firstParty = false,
@@ -166,6 +173,7 @@ export class ClientStore {
         ...logoutUris,
         ...links,
         ...keys,
+        ...NO_RULES,
         ...rules,
         disabledAt: null,
       });
@@ -196,7 +204,7 @@ function toClient(entity: ClientEntity): ClientWithSecrets {
   const { firstParty, clientUri, policyUri, contacts, secrets = [], logo, createdAt, disabledAt } = entity;
   const { version } = entity;
   const { idTokenAlg, sector, subjectSector, postLogoutRedirectUris, backchannelLogoutUri } = entity;
-  const { jwks, jwksUri, dpopBound, keepsRefreshToken, profile } = entity;
+  const { jwks, jwksUri, grantType, dpopBound, keepsRefreshToken, profile } = entity;
   return {
     clientId,
     name,
@@ -220,6 +228,7 @@ function toClient(entity: ClientEntity): ClientWithSecrets {
     secrets: secrets.map(({ id, hash }) => ({ id, hash })),
     jwks,
     jwksUri,
+    grantType,
     dpopBound,
     keepsRefreshToken,
     profile,

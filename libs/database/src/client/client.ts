@@ -1,3 +1,4 @@
+import type { GrantType } from '#oauth/client-credentials.js';
 import type { ClientKeys, OAuthClient } from '#oauth/client.js';
 import type { SubjectRule } from '#oauth/openid/id-token.js';
 import type { SigningAlgorithm } from '#oauth/openid/signing-keys.js';
@@ -41,6 +42,8 @@ export interface Client extends OAuthClient, ClientLinks, LogoutUris, SubjectRul
 
 /** Requirements of a client on its tokens. */
 export interface TokenRules {
+  /** RFC 7591 2 `grant_types`. It never changes. */
+  readonly grantType: GrantType;
   /** RFC 9449 5.2 `dpop_bound_access_tokens`: token requests need a proof. */
   readonly dpopBound: boolean;
   /** Refresh tokens do not rotate (FAPI 2.0 5.3.2.1). Requires `dpopBound`. */

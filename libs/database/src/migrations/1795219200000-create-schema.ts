@@ -32,6 +32,7 @@ async function createClients(runner: QueryRunner): Promise<void> {
     )`);
   // A deleted client keeps its row: its identifier is never assigned again, and its grants still record their revocation.
   // The grants of a disabled client stay, and are of no use until the client is enabled (docs/adr/0019).
+  // grant_type: a client of client_credentials has no users. Its id, the subject of its tokens, cannot be the id of a user.
   // jwks: the public keys of a client without secrets, or the URL of its keys (docs/adr/0028). The stores exclude secrets.
   await runner.query(`
     CREATE TABLE clients (
@@ -39,7 +40,7 @@ async function createClients(runner: QueryRunner): Promise<void> {
       version         integer NOT NULL DEFAULT 1,
       name            text NOT NULL CHECK (char_length(name) BETWEEN 1 AND 100),
       type            text NOT NULL CHECK (type IN ('confidential', 'public')),
-      redirect_uris   text[] NOT NULL CHECK (cardinality(redirect_uris) BETWEEN 1 AND 20),
+      redirect_uris   text[] NOT NULL CHECK (cardinality(redirect_uris) <= 20),
       scopes          text[] NOT NULL DEFAULT '{profile:read}' CHECK (cardinality(scopes) BETWEEN 1 AND 100),
       optional_scopes text[] NOT NULL DEFAULT '{}',
       require_par     boolean NOT NULL DEFAULT false,
@@ -57,6 +58,7 @@ async function createClients(runner: QueryRunner): Promise<void> {
       dpop_bound      boolean NOT NULL DEFAULT false,
       keeps_refresh_token boolean NOT NULL DEFAULT false,
       profile         text CHECK (profile IN ('fapi2')),
+      grant_type      text NOT NULL DEFAULT 'authorization_code' CHECK (grant_type IN ('authorization_code', 'client_credentials')),
       created_at      timestamptz NOT NULL DEFAULT now(),
       disabled_at     timestamptz,
       deleted_at      timestamptz,
@@ -64,7 +66,11 @@ async function createClients(runner: QueryRunner): Promise<void> {
       CONSTRAINT clients_kept_token_check CHECK (dpop_bound OR NOT keeps_refresh_token),
       CONSTRAINT clients_profile_rules_check CHECK (
         profile IS NULL OR (require_par AND keeps_refresh_token AND num_nonnulls(jwks, jwks_uri) = 1)),
-      CONSTRAINT clients_keys_check CHECK (num_nonnulls(jwks, jwks_uri) <= CASE type WHEN 'public' THEN 0 ELSE 1 END)
+      CONSTRAINT clients_keys_check CHECK (num_nonnulls(jwks, jwks_uri) <= CASE type WHEN 'public' THEN 0 ELSE 1 END),
+      CONSTRAINT clients_grant_type_rules_check CHECK (CASE grant_type
+        WHEN 'client_credentials' THEN client_id ~ '^sc_' AND num_nonnulls(jwks, jwks_uri) = 1 AND profile IS NULL
+          AND redirect_uris = '{}' AND optional_scopes = '{}' AND scopes <@ '{admin:read,admin:write}'
+        ELSE redirect_uris <> '{}' AND NOT scopes && '{admin:read,admin:write}' END)
     )`);
   // Every token app reads all disabled clients every few seconds.
   await runner.query('CREATE INDEX clients_disabled ON clients (client_id) WHERE disabled_at IS NOT NULL');

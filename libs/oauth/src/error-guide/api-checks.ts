@@ -32,6 +32,25 @@ export const API_CHECKS = {
       ],
     ],
   },
+  token_without_user: {
+    errors: ['invalid_token'],
+    title: 'The access token has no user',
+    meaning:
+      'A program of the operator requested it for itself (`client_credentials`, RFC 6749 4.4). The API serves users.',
+    remedies: [['application', 'Use this token at the HTTP API of the console only.']],
+  },
+  token_of_user: {
+    errors: ['invalid_token'],
+    title: 'The access token is of a user',
+    meaning:
+      'The HTTP API of the console accepts only tokens that a program of the operator requested for itself.',
+    remedies: [
+      [
+        'operator',
+        'Register the program with the command `client create` and `--grant-type client_credentials`.',
+      ],
+    ],
+  },
   scope_insufficient: {
     errors: ['insufficient_scope'],
     title: 'The access token lacks a scope',

@@ -81,6 +81,20 @@ export const CLIENT_CHECKS = {
       ['operator', 'If the application runs on a server, register a confidential client for it.'],
     ],
   },
+  grant_type_unregistered: {
+    errors: ['unauthorized_client'],
+    title: 'The client is not registered for this grant type',
+    meaning:
+      '`client_credentials` is only for programs of the operator, which call the HTTP API of the console. They have no users, and use no other grant type; all other applications use `authorization_code` (RFC 6749 5.2).',
+    remedies: [
+      ['application', 'Send the user through the authorization, and redeem the code.'],
+      [
+        'operator',
+        'A registration keeps its grant type. The command `client create` with `--grant-type client_credentials` registers a program for the HTTP API.',
+        'client show {client_id}',
+      ],
+    ],
+  },
   client_id_missing: {
     errors: ['invalid_request'],
     title: 'The client_id is missing',

@@ -36,7 +36,7 @@ export const ERROR_CODES = {
   unsupported_grant_type: {
     title: 'unsupported_grant_type',
     meaning:
-      'The `grant_type` is not `authorization_code` or `refresh_token`. There is no password or client credentials grant.',
+      'The `grant_type` is not `authorization_code` or `refresh_token`. There is no password grant, and `client_credentials` is only for programs of the operator, if there is a console.',
     example: "the parameter 'grant_type' must be authorization_code or refresh_token",
     remedies: [['application', 'Send one of the two: `refreshToken` takes `refresh_token` only.']],
   },

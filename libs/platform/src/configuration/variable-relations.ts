@@ -48,3 +48,20 @@ export function TogetherWith(other: string): PropertyDecorator {
     },
   });
 }
+
+/** Requires the value of this variable to differ from the values of the others, which may be lists. */
+export function NotAmong(...others: readonly string[]): PropertyDecorator {
+  const equals = (value: unknown, configuration: object | undefined) =>
+    others.filter((other) =>
+      String((configuration as Readonly<Record<string, unknown>>)[other] ?? '')
+        .split(',')
+        .includes(String(value)),
+    );
+  return ValidateBy({
+    name: 'notAmong',
+    validator: {
+      validate: (value, argument) => value === '' || equals(value, argument?.object).length === 0,
+      defaultMessage: (argument) => `${argument?.property} must be another origin than ${others.join(', ')}`,
+    },
+  });
+}

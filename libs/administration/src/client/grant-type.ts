@@ -1,0 +1,65 @@
+import type { ClientRegistration } from '#database/client/client-registration.store.js';
+import { ADMIN_SCOPES, isAdminScope } from '#oauth/client-credentials.js';
+import { hasKeys } from '#oauth/client.js';
+import { quoted } from '../text.js';
+
+/** A field by its names in an operation and in a file of clients. */
+interface GrantTypeProblem {
+  readonly field: string;
+  readonly inFile: string;
+  readonly problem: string;
+}
+
+type Registration = Omit<
+  ClientRegistration,
+  'name' | 'idTokenAlg' | 'requireState' | 'clientUri' | 'policyUri' | 'contacts'
+>;
+
+/** Fields about users, which a client of `client_credentials` does not have. */
+const ABOUT_USERS: readonly (readonly [keyof Registration, field: string, inFile: string])[] = [
+  ['redirectUris', 'redirectUris', 'redirect_uris'],
+  ['postLogoutRedirectUris', 'postLogoutRedirectUris', 'post_logout_redirect_uris'],
+  ['backchannelLogoutUri', 'backchannelLogoutUri', 'backchannel_logout_uri'],
+  ['optionalScopes', 'optionalScopes', 'optional_scopes'],
+  ['firstParty', 'firstParty', 'first_party'],
+  ['requirePar', 'requirePar', 'require_par'],
+  ['sector', 'subject', 'subject'],
+  ['keepsRefreshToken', 'refreshTokenRotation', 'refresh_token_rotation'],
+  ['profile', 'profile', 'profile'],
+];
+
+/** RFC 6749 4.4. The same rules as in the table, and that nothing is registered that could have no effect. */
+export function grantTypeProblems(client: Registration): GrantTypeProblem[] {
+  const isOwn = client.grantType === 'client_credentials';
+  const scopes = client.scopes
+    .filter((scope) => isAdminScope(scope) !== isOwn)
+    .map((scope) => ({
+      field: 'scopes',
+      inFile: 'scopes',
+      problem: isOwn
+        ? `${quoted(scope)} is not a scope of the HTTP API: those are ${ADMIN_SCOPES.join(' and ')}`
+        : `${quoted(scope)} is only for clients of client_credentials`,
+    }));
+  if (!isOwn) return scopes;
+  const given = ABOUT_USERS.filter(([name]) => {
+    const value = client[name];
+    return Array.isArray(value) ? value.length > 0 : value !== null && value !== false;
+  });
+  return [
+    ...scopes,
+    ...given.map(([, field, inFile]) => ({
+      field,
+      inFile,
+      problem: 'is not possible with client_credentials: such a client has no users',
+    })),
+    ...(hasKeys(client)
+      ? []
+      : [
+          {
+            field: 'jwks',
+            inFile: 'jwks',
+            problem: 'is missing: a client of client_credentials has no secret',
+          },
+        ]),
+  ];
+}

@@ -1,0 +1,58 @@
+import { type ErrorDetail, OAuthError } from './oauth-error.js';
+import { scopeTokens } from './scope.js';
+
+/**
+ * Grant type of a client (RFC 7591 2). `client_credentials` (RFC 6749 4.4) is only for the operators' HTTP API: such a client has keys,
+ * and no redirect URI, secret or scope of users.
+ */
+export type GrantType = 'authorization_code' | 'client_credentials';
+
+/**
+ * Scopes of the operators' HTTP API. They are not in the scope catalogue, so that no authorization request can name them and no user
+ * can grant them. Same names as in the constraints of the table `clients`.
+ */
+export const ADMIN_SCOPES = ['admin:read', 'admin:write'] as const;
+
+export function isAdminScope(name: string): boolean {
+  return (ADMIN_SCOPES as readonly string[]).includes(name);
+}
+
+/** Seconds. Without a refresh token, a client requests a new access token each time (RFC 6749 4.4.3). */
+export const CLIENT_TOKEN_LIFETIME = 600;
+
+/**
+ * RFC 6749 5.2: "The authenticated client is not authorized to use this authorization grant type."
+ * @throws OAuthError unauthorized_client
+ */
+export function checkGrantType(
+  requested: string,
+  { clientId, grantType }: { readonly clientId: string; readonly grantType: GrantType },
+): void {
+  const isOwn = requested === 'client_credentials';
+  if (isOwn === (grantType === 'client_credentials')) return;
+  throw unauthorizedClient(
+    clientId,
+    isOwn
+      ? 'the operator has not registered this client for client_credentials'
+      : 'this client is registered for client_credentials only: it has no users',
+  );
+}
+
+export function unauthorizedClient(clientId: string, description: string): OAuthError {
+  return new OAuthError('unauthorized_client', 400, description, {
+    detail: { check: 'grant_type_unregistered', client_id: clientId },
+  });
+}
+
+/**
+ * Returns the scope of an access token for the client itself (RFC 6749 4.4.2), space-separated; without `scope`, everything that is
+ * registered.
+ * @throws OAuthError invalid_scope
+ */
+export function clientScope(parameter: string | undefined, registered: readonly string[]): string {
+  const requested = scopeTokens(parameter ?? '');
+  const detail: ErrorDetail = { check: 'scope_unregistered', registered, requested };
+  if (!requested.every((token) => registered.includes(token)))
+    throw OAuthError.invalidScope(`this client may request: ${registered.join(' ')}`, { detail });
+  return (requested.length > 0 ? requested : registered).join(' ');
+}
