@@ -49,6 +49,15 @@ describe('a file of scopes', () => {
     ]);
   });
 
+  it.each(['admin:read', 'admin:write'])(
+    'cannot declare %s, a scope of the HTTP API of the console',
+    (name) => {
+      expect(problemsOf(`scopes: [{ name: '${name}', default: true, text: { en: A } }]`)).toEqual([
+        `${name}: it is a built-in scope of the operators' HTTP API: choose another name`,
+      ]);
+    },
+  );
+
   it('may lack translations, which are reported', () => {
     const catalogue = parse(`
       scopes:

@@ -94,7 +94,7 @@ describe('a client of client_credentials (RFC 6749 4.4)', () => {
     expect(commands.filter((name) => /^EVAL/.test(name))).toHaveLength(2);
   });
 
-  it('gets the scopes that it requests, and none beyond those of its registration', async () => {
+  it('gets the scopes that it requests, and only registered ones', async () => {
     expect((await send({ scope: 'admin:read' })).body).toMatchObject({ scope: 'admin:read' });
     const reader = await register({ scopes: ['admin:read'] });
     for (const scope of ['admin:write', 'admin:read admin:write', 'profile:read', 'openid', 'admin:READ']) {
@@ -236,7 +236,7 @@ describe('client_credentials is refused', () => {
 
 // @rfc 7662 2.2
 describe('the token of a client', () => {
-  it('has the client as its subject and the console as its audience, over NATS and HTTP', async () => {
+  it('has the `sub` of the client and the `aud` of the console, over NATS and HTTP', async () => {
     const token = await tokenOf({ scope: 'admin:read' });
     const expected = {
       active: true,
@@ -286,7 +286,7 @@ describe('the token of a client', () => {
     expect(await introspect(await tokenOf())).toMatchObject({ active: true });
   });
 
-  it('is not a refresh token, nor a code', async () => {
+  it('is refused as a refresh token and as a code', async () => {
     const token = await tokenOf();
     for (const body of [
       { grant_type: 'refresh_token', refresh_token: token },

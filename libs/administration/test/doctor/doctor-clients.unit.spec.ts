@@ -42,6 +42,13 @@ const checks = (...args: Parameters<typeof found>) => found(...args).map(({ chec
 const PUBLIC = { type: 'public', secrets: [] } as const;
 
 describe('doctor: clients', () => {
+  it('finds a client of client_credentials if a token app has no CONSOLE_URL', () => {
+    const own = { grantType: 'client_credentials', scopes: ['admin:read'], redirectUris: [] } as const;
+    expect(checks(own)).toEqual([]);
+    expect(checks(own, { withoutConsole: true })).toEqual(['client-credentials-off']);
+    expect(checks({}, { withoutConsole: true })).toEqual([]);
+  });
+
   it.each<[string, Partial<ExaminedClient>, ClientContext['idTokenAlgs'], string[]]>([
     ['openid and no keys', { scopes: ['openid'] }, [], ['openid-without-keys']],
     [

@@ -35,8 +35,17 @@ describe('AuthorizationContextStore', () => {
     const userId = await fixture.user();
     await new UserStore(database.dataSource).setLocale(userId, 'ja');
     const { client, user, decisions } = await contexts.find(clientId, userId);
-    const { secrets, version, jwks, jwksUri, dpopBound, keepsRefreshToken, profile, ...registered } =
-      (await new ClientStore(database.dataSource).find(clientId))!;
+    const {
+      secrets,
+      version,
+      jwks,
+      jwksUri,
+      grantType,
+      dpopBound,
+      keepsRefreshToken,
+      profile,
+      ...registered
+    } = (await new ClientStore(database.dataSource).find(clientId))!;
     expect([secrets.length, version]).toEqual([1, 1]);
     expect([jwks, jwksUri, dpopBound, keepsRefreshToken, profile]).toEqual([null, null, false, false, null]);
     expect(client).toEqual(registered);

@@ -1,0 +1,128 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { auditEvents } from '#test/support/audit-trail.js';
+import { useOperatorBench } from '../support/operator-bench.js';
+import { expectRefused, jsonOf } from '../support/run-operator.js';
+
+const CALLBACK = 'https://app.example.com/callback';
+const CONSOLE_URL = 'https://console.example.com';
+
+const bench = useOperatorBench();
+const client = (args: readonly string[], env: object = { CONSOLE_URL }, stdin = '') =>
+  bench.run(['client', ...args], { ...bench.env, API_URL: 'https://api.example.com', ...env }, stdin);
+
+let folder: string;
+let own: string[];
+let created: { readonly client_id: string };
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'client-credentials-'));
+  const jwks = join(folder, 'jwks.json');
+  const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  await writeFile(jwks, JSON.stringify({ keys: [publicKey.export({ format: 'jwk' })] }));
+  own = ['create', '--name', 'Terraform', '--grant-type', 'client_credentials', '--jwks', jwks];
+  created = jsonOf(await client([...own, '--scope', 'admin:read', '--json'])) as typeof created;
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+describe('operator client create --grant-type client_credentials', () => {
+  it('registers a program for the HTTP API: keys, and its scopes, and nothing about users', async () => {
+    expect(created).toEqual({
+      client_id: expect.stringMatching(/^sc_/),
+      client_secret: null,
+      token_url: 'https://api.example.com/api/auth/oauth/token',
+      api_url: `${CONSOLE_URL}/admin/v1`,
+      auth_method: 'private_key_jwt',
+      assertion_audience: 'https://api.example.com',
+      keys: [expect.any(String)],
+    });
+    expect(jsonOf(await client(['show', created.client_id, '--json']))).toMatchObject({
+      grant_types: ['client_credentials'],
+      redirect_uris: [],
+      scopes: ['admin:read'],
+    });
+    expect((await client(['list'])).stdout).toMatch(/^sc_\w+ +client_credentials +enabled /m);
+    const [event] = await auditEvents(bench.natsUrl, { clientId: created.client_id }, 1);
+    expect(event).toMatchObject({ type: 'client.created', detail: { grant_types: ['client_credentials'] } });
+  });
+
+  it.each<[RegExp, readonly string[]]>([
+    [/--scope is missing: give admin:read, admin:write or both/, []],
+    [/--scope "profile:read" is not a scope of the HTTP API/, ['--scope', 'admin:read profile:read']],
+    [/--redirect-uri is not possible/, ['--scope', 'admin:read', '--redirect-uri', CALLBACK]],
+    [/--public and keys exclude each other/, ['--scope', 'admin:read', '--public']],
+    [/--profile is not possible/, ['--scope', 'admin:read', '--profile', 'fapi2']],
+    [/--optional-scope is not possible/, ['--scope', 'admin:read', '--optional-scope', 'admin:read']],
+    [/--first-party is not possible/, ['--scope', 'admin:read', '--first-party']],
+  ])('refuses with %s', async (problem, args) => {
+    expectRefused(await client([...own, ...args]), problem);
+  });
+
+  it('refuses one without keys, and any without a console', async () => {
+    const withoutKeys = own.filter((word) => !word.startsWith('--jwks') && !word.endsWith('jwks.json'));
+    expectRefused(await client([...withoutKeys, '--scope', 'admin:read']), /--jwks is missing/);
+    expectRefused(await client([...own, '--scope', 'admin:read'], {}), /set CONSOLE_URL/);
+    const password = own.map((word) => (word === 'client_credentials' ? 'password' : word));
+    expectRefused(await client(password), /--grant-type must be/);
+  });
+
+  it('refuses the scopes of the HTTP API to all other applications', async () => {
+    const given = ['create', '--name', 'Calendar', '--redirect-uri', CALLBACK];
+    const refused = /--scope "admin:write" is only for clients of client_credentials/;
+    expectRefused(await client([...given, '--scope', 'profile:read admin:write']), refused);
+    const { client_id: id } = jsonOf(await client([...given, '--json'])) as { client_id: string };
+    expectRefused(await client(['update', id, '--add-scope', 'admin:write']), /"admin:write" is only for/);
+  });
+});
+
+describe('a client of client_credentials', () => {
+  it('can get and lose scopes and keys, but keeps its grant type', async () => {
+    const { client_id: id } = created;
+    const update = (...args: string[]) => client(['update', id, ...args]);
+    expect(jsonOf(await update('--json', '--add-scope', 'admin:write'))).toMatchObject({
+      scopes: ['admin:read', 'admin:write'],
+    });
+    expect(jsonOf(await update('--json', '--remove-scope', 'admin:write'))).toMatchObject({
+      scopes: ['admin:read'],
+    });
+    expectRefused(await update('--add-scope', 'profile:read'), /not a scope of the HTTP API/);
+    expectRefused(await update('--jwks', 'none'), /--jwks is missing/);
+    expectRefused(await update('--add-redirect-uri', CALLBACK), /--redirect-uri is not possible/);
+    expectRefused(await update('--first-party', 'true'), /--first-party is not possible/);
+    expectRefused(await client(['secret', 'rotate', id]), /keys/);
+  });
+
+  it('has a text for whoever runs the program, with the address of the API', async () => {
+    const { stdout } = await client(['handover', created.client_id]);
+    expect(stdout).toContain(`${CONSOLE_URL}/admin/v1`);
+    expect(stdout).toContain('-d grant_type=client_credentials');
+    expect(stdout).not.toMatch(/redirect|refresh token (stays|of each)|authorization URL/i);
+  });
+
+  it('is exported and imported', async () => {
+    const text = (await client(['export', created.client_id])).stdout;
+    expect(text).toMatch(/grant_types:\n +- client_credentials/);
+    const copy = text.replace(created.client_id, 'sc_copy');
+    const result = jsonOf(await client(['import', '-', '--json'], {}, copy));
+    expect(JSON.stringify(result)).toContain('sc_copy');
+    expect((await client(['export', 'sc_copy'])).stdout).toBe(
+      copy.replace(
+        /created_at: .*/,
+        (await client(['export', 'sc_copy'])).stdout.match(/created_at: .*/)?.[0] ?? '',
+      ),
+    );
+    for (const [problem, changed] of [
+      [/client_id: must begin with sc_/, text.replace(created.client_id, '"7"')],
+      [/redirect_uris: is not possible/, copy.replace('redirect_uris: []', `redirect_uris: [${CALLBACK}]`)],
+      [/"profile:read" is not a scope of the HTTP API/, copy.replace('- admin:read', '- profile:read')],
+      [
+        /grant_types: is client_credentials, and cannot be changed/,
+        copy.replace('- client_credentials', '- authorization_code'),
+      ],
+      [/grant_types: must be/, copy.replace('- client_credentials', '- password')],
+    ] as const)
+      expectRefused(await client(['import', '-'], {}, changed), problem);
+  });
+});
