@@ -65,7 +65,7 @@ export function registerCommand(): OperatorCommand {
       choice('--refresh-token-rotation', ROTATION),
     )
     .option(
-      '--grant-type <authorization_code|client_credentials>',
+      '--grant-type <type>',
       'client_credentials: a program for the HTTP API of the console, with keys and --scope admin:read or admin:write (default: authorization_code)',
     )
     .option('--public', 'a phone, desktop or browser application: no secret, PKCE required')
