@@ -46,6 +46,7 @@ beforeAll(async () => {
     AUTH_URL: ORIGIN,
     BASE_URL: ORIGIN,
     API_URL: ORIGIN,
+    CONSOLE_URL: '',
     AUDIT_RETENTION_DAYS: 2,
     AUDIT_MAX_MEGABYTES: 64,
     AUDIT_REPLICAS: 1,
