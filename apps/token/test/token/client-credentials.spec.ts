@@ -13,12 +13,14 @@ import {
 } from '#introspection/index.js';
 import { SUBJECTS } from '#messaging/contract.js';
 import { generateClientSecret } from '#oauth/client.js';
+import { loadConfiguration } from '#platform/configuration/load-configuration.js';
 import { auditEvents, undocumentedDetails } from '#test/support/audit-trail.js';
 import { ASSERTION_TYPE, type AssertionSettings, ClientKey, keysOf } from '#test/support/client-key.js';
 import { DpopKey } from '#test/support/dpop-key.js';
 import { REDIRECT_URI } from '#test/support/fixture.js';
 import { monitorRedis } from '#test/support/redis-monitor.js';
 import { until } from '#test/support/until.js';
+import { TokenConfiguration } from '../../src/token.configuration.js';
 import { expectStandardError } from '../support/expect-standard-error.js';
 import { useTokenApp } from '../support/use-token-app.js';
 
@@ -91,7 +93,7 @@ describe('a client of client_credentials (RFC 6749 4.4)', () => {
     });
     await send();
     stop();
-    expect(commands.filter((name) => /^EVAL/.test(name))).toHaveLength(2);
+    expect(commands.filter((name) => name.startsWith('EVAL'))).toHaveLength(2);
   });
 
   it('gets the scopes that it requests, and only registered ones', async () => {
@@ -422,6 +424,21 @@ describe('the metadata', () => {
       grant_types_supported: ['authorization_code', 'refresh_token', 'client_credentials'],
     });
   });
+});
+
+describe('CONSOLE_URL', () => {
+  it.each(['AUTH_URL', 'BASE_URL', 'API_URL', 'OTHER_API_URLS'])(
+    'cannot be the origin of %s, which would accept its tokens',
+    (other) => {
+      const taken = {
+        CONSOLE_URL: API_URL,
+        [other]: other === 'OTHER_API_URLS' ? `https://b.example,${API_URL}` : API_URL,
+      };
+      expect(() => loadConfiguration(TokenConfiguration, taken)).toThrow(
+        /CONSOLE_URL must be another origin/,
+      );
+    },
+  );
 });
 
 describe('without a console', () => {

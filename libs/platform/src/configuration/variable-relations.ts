@@ -1,4 +1,5 @@
 import { ValidateBy } from 'class-validator';
+import { listOf } from './variables.js';
 
 const isSet = (configuration: object | undefined, variable: string): boolean => {
   const value = (configuration as Readonly<Record<string, unknown>> | undefined)?.[variable];
@@ -49,18 +50,16 @@ export function TogetherWith(other: string): PropertyDecorator {
   });
 }
 
-/** Requires the value of this variable to differ from the values of the others, which may be lists. */
+/** Requires the value of this variable to differ from the values of the others, some of which are lists. */
 export function NotAmong(...others: readonly string[]): PropertyDecorator {
-  const equals = (value: unknown, configuration: object | undefined) =>
-    others.filter((other) =>
-      String((configuration as Readonly<Record<string, unknown>>)[other] ?? '')
-        .split(',')
-        .includes(String(value)),
+  const valuesOf = (configuration: object | undefined): unknown[] =>
+    others.flatMap((other) =>
+      listOf((configuration as Readonly<Record<string, string | undefined>>)[other] ?? ''),
     );
   return ValidateBy({
     name: 'notAmong',
     validator: {
-      validate: (value, argument) => value === '' || equals(value, argument?.object).length === 0,
+      validate: (value, argument) => value === '' || !valuesOf(argument?.object).includes(value),
       defaultMessage: (argument) => `${argument?.property} must be another origin than ${others.join(', ')}`,
     },
   });
