@@ -9,6 +9,7 @@ import { auditEvents } from '#test/support/audit-trail.js';
 import { SUBJECTS } from '#messaging/contract.js';
 import { LOGOUT_STREAM, LOGOUT_SUBJECTS } from '#messaging/logout/logout-queue.js';
 import { ensureLogoutQueue } from '#messaging/logout/logout-stream.js';
+import { OPERATOR_SUBJECTS } from '#messaging/operator-requests.js';
 import { natsOptions } from '#messaging/nats.connection.js';
 import { STATUS_SERVICES, statusInbox, statusSubject } from '#messaging/service-status.js';
 import { pendingMigrations } from '#database/connection/migrate.js';
@@ -143,6 +144,7 @@ describe('a development installation', () => {
       userChanged,
     } = SUBJECTS;
     const { userUpsert, userDisable, userDelete } = SUBJECTS;
+    const ASKED = Object.values(OPERATOR_SUBJECTS);
     const STATUS = STATUS_SERVICES.map(statusSubject);
     const STATUS_INBOXES = STATUS_SERVICES.map((service) => `${statusInbox('_INBOX.operator', service)}.1`);
     const [AUTHORIZE_INBOX = '', TOKEN_INBOX = '', RESOURCE_INBOX = ''] = STATUS_INBOXES;
@@ -168,7 +170,7 @@ describe('a development installation', () => {
     const MAY: Record<User, { publish: string[]; subscribe: string[] }> = {
       authorize: {
         publish: [grantRevoked, AUTHORIZE_INBOX],
-        subscribe: [statusSubject('authorize'), '_INBOX.authorize.1'],
+        subscribe: [statusSubject('authorize'), ...ASKED, '_INBOX.authorize.1'],
       },
       token: {
         publish: [grantRevoked, clientChanged, userChanged, TOKEN_INBOX, ...INBOXES],
@@ -191,12 +193,19 @@ describe('a development installation', () => {
         subscribe: [...BROADCASTS, statusSubject('resource'), '_INBOX.resource.1'],
       },
       operator: {
-        publish: [clientChanged, userChanged, applyRevocations, ...STATUS],
+        publish: [clientChanged, userChanged, applyRevocations, ...STATUS, ...ASKED],
         subscribe: ['_INBOX.operator.1', ...STATUS_INBOXES],
       },
       product: { publish: [userUpsert, userDisable, userDelete], subscribe: ['_INBOX.product.1'] },
     };
-    const ALL = [...Object.values(SUBJECTS), ...STATUS, ...STATUS_INBOXES, ...INBOXES, ...ELSEWHERE];
+    const ALL = [
+      ...Object.values(SUBJECTS),
+      ...ASKED,
+      ...STATUS,
+      ...STATUS_INBOXES,
+      ...INBOXES,
+      ...ELSEWHERE,
+    ];
 
     it.each(Object.keys(MAY) as (keyof typeof MAY)[])(
       'a user for %s that may publish and subscribe only to its subjects',

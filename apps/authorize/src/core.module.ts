@@ -15,6 +15,7 @@ import { ConfigurationFilesModule } from '#platform/configuration/configuration-
 import { RedisModule } from '#platform/redis/redis.module.js';
 import { StatusReport } from '#platform/status/status-report.js';
 import { AuthorizeConfiguration, CLOCK } from './authorize.configuration.js';
+import { OperatorRequests } from './operator-requests.js';
 import { ConfirmingRevocationPublisher } from './revocation.publisher.js';
 import { formTargets } from '#ui/page-headers.js';
 import type { Brand } from '#ui/brand/brand.js';
@@ -32,6 +33,7 @@ export class CoreModule {
   static forRoot(configuration: AuthorizeConfiguration, brand: Brand): DynamicModule {
     const { AUTH_URL, dependencyTimeoutMs: timeoutMs } = configuration;
     const scopes = readScopes(configuration);
+    const requests = new OperatorRequests();
     const stores = [
       DatabaseModule.forRoot({
         databaseUrl: configuration.DATABASE_URL,
@@ -53,7 +55,7 @@ export class CoreModule {
         provide: RevocationPublisher,
         inject: [StatusReport],
         useFactory: (status: StatusReport) =>
-          new ConfirmingRevocationPublisher(configuration.NATS_URL, timeoutMs / 2, status),
+          new ConfirmingRevocationPublisher(configuration.NATS_URL, timeoutMs / 2, status, requests),
       },
       transitions: ['created', 'revoked'],
     });
@@ -66,6 +68,7 @@ export class CoreModule {
     const providers: Provider[] = [
       { provide: AuthorizeConfiguration, useValue: configuration },
       { provide: UiOptions, useValue: uiOptions },
+      { provide: OperatorRequests, useValue: requests },
       { provide: ScopeCatalogue, useValue: scopes.value },
       { provide: SigningKeys, useValue: configuration.signingKeys },
       { provide: CLOCK, useValue: Date.now },

@@ -7,13 +7,14 @@ import { natsOptions } from '#messaging/nats.connection.js';
 import { respond } from '#messaging/respond.js';
 import { statusSubject } from '#messaging/service-status.js';
 import type { StatusReport } from '#platform/status/status-report.js';
+import type { OperatorRequests } from './operator-requests.js';
 
 const RETRY_MS = 1_000;
 const BATCH_SIZE = 1_000;
 
 /**
- * Broadcasts revocations and responds to status requests. Makes no requests, so its NATS user needs few permissions
- * (docs/adr/0008). The app starts and works without NATS.
+ * Broadcasts revocations, and responds to status requests and to operators. Makes no requests, so its NATS user needs few
+ * permissions (docs/adr/0008). The app starts and works without NATS.
  */
 export class ConfirmingRevocationPublisher
   extends RevocationPublisher
@@ -28,6 +29,7 @@ export class ConfirmingRevocationPublisher
     private readonly natsUrl: string,
     private readonly timeoutMs: number,
     private readonly status: StatusReport,
+    private readonly requests: OperatorRequests,
   ) {
     super();
   }
@@ -72,6 +74,7 @@ export class ConfirmingRevocationPublisher
   private use(nats: NatsConnection): void {
     this.nats = nats;
     respond(nats, statusSubject(this.status.service), () => this.status.read());
+    this.requests.subscribe(nats);
     void this.watch(nats);
   }
 

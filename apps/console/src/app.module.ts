@@ -11,12 +11,18 @@ import { RedisModule } from '#platform/redis/redis.module.js';
 import { readBrand } from '#ui/brand/brand.js';
 import { PAGE_HEADERS } from '#ui/page-headers.js';
 import { ApplicationsController } from './applications/applications.controller.js';
+import { ConsentPreviewController } from './applications/consent-preview.controller.js';
 import { CreateApplicationController } from './applications/create-application.controller.js';
 import { CLOCK, type Clock, ConsoleConfiguration } from './console.configuration.js';
 import { ErrorFilter } from './error.filter.js';
 import { HomeController } from './home.controller.js';
+import { JobActions } from './jobs/job-actions.js';
+import { JobRunner } from './jobs/job.runner.js';
+import { JobStore } from './jobs/job.store.js';
+import { JobsController } from './jobs/jobs.controller.js';
 import { LoginController } from './login/login.controller.js';
 import { OpenIdLogin } from './login/openid-login.service.js';
+import { OperatorRoles } from './session/operator-roles.js';
 import { OperatorGuard } from './session/operator.guard.js';
 import { ConsoleCookie, ConsoleLoginCookie } from './session/session.cookie.js';
 import { SessionStore } from './session/session.store.js';
@@ -62,13 +68,19 @@ class AppModule {
         IconController,
         // Before `applications/:id`.
         CreateApplicationController,
+        ConsentPreviewController,
         ApplicationsController,
         UsersController,
         GrantsController,
+        JobsController,
       ],
       providers: [
         ...providers,
         OpenIdLogin,
+        OperatorRoles,
+        JobActions,
+        JobRunner,
+        JobStore,
         { provide: APP_GUARD, useClass: OperatorGuard },
         { provide: APP_FILTER, useClass: ErrorFilter },
         { provide: APP_INTERCEPTOR, useClass: PageInterceptor },

@@ -23,6 +23,7 @@ const TRAIL_TYPES = [
   'user.enabled',
   'user.deleted',
   'user.password_changed',
+  'user.logged_out',
   'token.reuse_detected',
   'token_key.changed',
   'operator.command',

@@ -4,12 +4,15 @@ import { expectsReply } from './nats-message.js';
 
 const logger = new Logger('NATS');
 
+type Answer = (message: Msg) => Promise<object>;
+
 /**
  * Replies to the requests of a subject in plain JSON. Without a queue group, every responding process gets every request. If
  * `answer` fails, no reply is sent.
  */
-export function respond(nats: NatsClient, subject: string, answer: () => Promise<object>): void {
+export function respond(nats: NatsClient, subject: string, answer: Answer, queue?: string): void {
   nats.subscribe(subject, {
+    ...(queue !== undefined && { queue }),
     callback: (error, message) => {
       if (error) logger.error(`NATS: ${error.message}`);
       else if (expectsReply(message)) void reply(message, answer);
@@ -17,9 +20,9 @@ export function respond(nats: NatsClient, subject: string, answer: () => Promise
   });
 }
 
-async function reply(message: Msg, answer: () => Promise<object>): Promise<void> {
+async function reply(message: Msg, answer: Answer): Promise<void> {
   try {
-    message.respond(JSON.stringify(await answer()));
+    message.respond(JSON.stringify(await answer(message)));
   } catch (error) {
     logger.error(`${message.subject}: ${error instanceof Error ? error.message : String(error)}`);
   }

@@ -21,12 +21,14 @@ export interface PageSources {
   readonly formTargets?: readonly string[];
   readonly imageOrigins?: readonly string[];
   readonly script?: boolean;
+  /** It shows pages of this origin in frames. */
+  readonly frames?: boolean;
   /** False if every form of the page leaves this site. */
   readonly submitsHere?: boolean;
 }
 
 export function contentSecurityPolicy(
-  { formTargets = [], imageOrigins = [], script = false, submitsHere = true }: PageSources,
+  { formTargets = [], imageOrigins = [], script = false, frames = false, submitsHere = true }: PageSources,
   styleSource: string,
 ): string {
   return [
@@ -34,6 +36,7 @@ export function contentSecurityPolicy(
     `style-src ${styleSource}`,
     ["img-src 'self'", ...imageOrigins].join(' '),
     ...(script ? ["script-src 'self'"] : []),
+    ...(frames ? ["frame-src 'self'"] : []),
     ['form-action', ...(submitsHere ? ["'self'"] : []), ...formTargets].join(' '),
     "frame-ancestors 'none'",
     "base-uri 'none'",

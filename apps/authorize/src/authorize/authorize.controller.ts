@@ -126,7 +126,10 @@ export class AuthorizeController {
 
   private page(
     headers: FastifyRequest['headers'],
-    form: Omit<ConsentForm, 'translator' | 'product' | 'apis' | 'avatarOrigins'>,
+    form: Omit<ConsentForm, 'translator' | 'product' | 'apis' | 'avatarOrigins'> & {
+      readonly request: ValidatedRequest;
+      readonly user: User;
+    },
   ): Page {
     const { uiLocales, resources } = form.request;
     const translator = this.language.translatorFor({

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
+import { ConsentPreview } from './consent-preview.service.js';
 import { ConsentService } from './consent.service.js';
 
-@Module({ providers: [ConsentService], exports: [ConsentService] })
+@Module({ providers: [ConsentPreview, ConsentService], exports: [ConsentService] })
 export class ConsentModule {}

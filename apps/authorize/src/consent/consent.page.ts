@@ -13,8 +13,8 @@ import type { RequestedScope, ValidatedRequest } from '../authorize/validated-re
 
 export interface ConsentForm {
   readonly translator: Translator;
-  readonly request: ValidatedRequest;
-  readonly user: User;
+  readonly request: Pick<ValidatedRequest, 'client' | 'redirectUri' | 'scopes' | 'prompt'>;
+  readonly user: Pick<User, 'name' | 'email' | 'avatarUrl' | 'timeZone'>;
   readonly cookie: string;
   readonly query: string;
   readonly product: string;

@@ -38,6 +38,17 @@ redis.call('SET', KEYS[1], ARGV[2], 'KEEPTTL')
 return 1
 `;
 
+/** Adds a session to the sessions of its user. KEYS index · ARGV session, its start, oldest start, limit, TTL. */
+const INDEX = `
+redis.call('ZADD', KEYS[1], ARGV[2], ARGV[1])
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', '(' .. ARGV[3])
+redis.call('ZREMRANGEBYRANK', KEYS[1], 0, -1 - ARGV[4])
+redis.call('EXPIRE', KEYS[1], ARGV[5])
+`;
+
+/** Sessions of a user that are listed: the newest ones. */
+const MAX_LISTED = 100;
+
 /**
  * Keyed by the SHA-256 of the cookie: the contents of Redis or its backup cannot be used to take over a session. A session
  * lives SESSION_IDLE_LIFETIME seconds after its last use. Every method throws DependencyUnavailableError if Redis does not
@@ -45,13 +56,13 @@ return 1
  */
 @Injectable()
 export class SessionStore {
-  private readonly run: RunScript<'sessionReplace'>;
+  private readonly run: RunScript<'sessionReplace' | 'sessionIndex'>;
 
   constructor(
     @Inject(REDIS) private readonly redis: RedisClient,
     private readonly configuration: AuthorizeConfiguration,
   ) {
-    this.run = defineScripts(redis, { sessionReplace: REPLACE });
+    this.run = defineScripts(redis, { sessionReplace: REPLACE, sessionIndex: INDEX });
   }
 
   /** Reads a session and extends its lifetime in one round trip. */
@@ -62,8 +73,27 @@ export class SessionStore {
   }
 
   async create(cookie: string, session: Session): Promise<void> {
+    const { SESSION_IDLE_LIFETIME: ttl, SESSION_LIFETIME: lifetime } = this.configuration;
+    const { userId, authTime } = session;
+    const oldest = authTime - lifetime * 1000;
+    await Promise.all([
+      withRedisErrors(this.redis.set(keyOf(cookie), JSON.stringify(session), 'EX', ttl)),
+      this.run('sessionIndex', [userKeyOf(userId)], sha256(cookie), authTime, oldest, MAX_LISTED, lifetime),
+    ]);
+  }
+
+  /** Lists sessions of a user, newest first, without extending their lifetime. Some may be invalid. `idleMs`: time since the last use. */
+  async list(userId: number): Promise<{ readonly session: Session; readonly idleMs: number }[]> {
     const { SESSION_IDLE_LIFETIME: ttl } = this.configuration;
-    await withRedisErrors(this.redis.set(keyOf(cookie), JSON.stringify(session), 'EX', ttl));
+    const digests = await withRedisErrors(this.redis.zrevrange(userKeyOf(userId), 0, -1));
+    const found = await Promise.all(
+      digests.map(async (digest) => {
+        const key = sessionKeyOf(digest);
+        const [text, ttlMs] = await withRedisErrors(Promise.all([this.redis.get(key), this.redis.pttl(key)]));
+        return text === null ? [] : [{ session: JSON.parse(text) as Session, idleMs: ttl * 1000 - ttlMs }];
+      }),
+    );
+    return found.flat();
   }
 
   /** Replaces a session atomically. @returns false if it has changed since it was read */
@@ -107,7 +137,9 @@ export class SessionStore {
   }
 }
 
-const keyOf = (cookie: string): string => `session:${sha256(cookie)}`;
+const sessionKeyOf = (digest: string): string => `session:${digest}`;
+const keyOf = (cookie: string): string => sessionKeyOf(sha256(cookie));
+const userKeyOf = (userId: number): string => `sessions-of-user:${userId}`;
 const endedKeyOf = (sid: string): string => `ended:${sha256(sid)}`;
 const sessionsKeyOf = (sid: string): string => `sessions-of-sid:${sha256(sid)}`;
 const unnamedKeyOf = (user: string): string => `unnamed:${sha256(user)}`;

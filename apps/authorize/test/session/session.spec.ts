@@ -54,7 +54,11 @@ describe('a session', () => {
     const cookie = browser.cookies.get('oauth_service_session') ?? '';
     const keys = await app.redis.keys('*');
     expect(keys).toContain(keyOf(cookie));
-    const values = await Promise.all(keys.map((key) => app.redis.get(key)));
+    const values = await Promise.all(
+      keys.map((key) =>
+        key.startsWith('sessions-of-user:') ? app.redis.zrange(key, '0', '-1') : app.redis.get(key),
+      ),
+    );
     expect(JSON.stringify([keys, values])).not.toContain(cookie);
   });
 

@@ -11,6 +11,8 @@ import {
   nextPage,
   noteBox,
   postForm,
+  selectionBox,
+  selectionForm,
   table,
   textField,
   warningBox,
@@ -26,6 +28,26 @@ export function applicationsPage(
   search: string,
 ): Page {
   const title = t('Applications');
+  const isSupport = mayActAs(operator.role, 'support');
+  const list = table(
+    t('Registered applications, oldest first'),
+    [
+      ...(isSupport ? [{ title: t('Select') }] : []),
+      { title: t('Name') },
+      { title: t('Client id') },
+      { title: t('State') },
+      { title: t('Authenticates with') },
+      { title: t('Registered') },
+    ],
+    items.map((client) => [
+      ...(isSupport ? [selectionBox(client.client_id, client.name)] : []),
+      html`<a href="${pathOf(client.client_id)}">${client.name}</a>`,
+      html`<code>${client.client_id}</code>`,
+      stateOf(client),
+      methodOf(client),
+      day(client.created_at),
+    ]),
+  );
   return {
     title,
     section: '/applications',
@@ -36,23 +58,11 @@ export function applicationsPage(
         ${textField({ name: 'search', label: t('Name, client id or redirect URI'), value: search })}
         ${button(t('Search'), 'even')}
       </form>
-      ${table(
-        t('Registered applications, oldest first'),
-        [
-          { title: t('Name') },
-          { title: t('Client id') },
-          { title: t('State') },
-          { title: t('Authenticates with') },
-          { title: t('Registered') },
-        ],
-        items.map((client) => [
-          html`<a href="${pathOf(client.client_id)}">${client.name}</a>`,
-          html`<code>${client.client_id}</code>`,
-          stateOf(client),
-          methodOf(client),
-          day(client.created_at),
-        ]),
-      )}
+      ${
+        isSupport && items.length > 0
+          ? selectionForm(list, { 'disable-applications': t('Disable'), 'enable-applications': t('Enable') })
+          : list
+      }
       ${nextPage('/applications', search === '' ? {} : { search }, next)}
     `,
   };
@@ -101,6 +111,7 @@ export function applicationPage({ operator, client, secrets, note, warnings = []
       <div class="actions">
         ${isAdmin && html`<a class="button" href="${pathOf(id, 'edit')}">${t('Edit')}</a>`}
         <a class="button even" href="${pathOf(id, 'handover')}">${t('Text for the owner')}</a>
+        <a class="button even" href="${pathOf(id, 'consent')}">${t('Consent page')}</a>
         <a class="button even" href="/grants?client=${encodeURIComponent(id)}">${t('Grants')}</a>
         ${isSupport && postForm(operator, pathOf(id, toggle), button(disabledAt === null ? t('Disable') : t('Enable'), disabledAt === null ? 'danger' : 'even'), '')}
         ${isAdmin && html`<a class="button danger" href="${pathOf(id, 'delete')}">${t('Delete')}</a>`}

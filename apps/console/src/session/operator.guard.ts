@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type CanActivate, type ExecutionContext, Inject, Injectable, SetMetadata } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import { ConsoleOperatorStore } from '#database/user/console-operator.store.js';
 import { addLogContext } from '#platform/logging/request-log.js';
 import { RefusedRequestError } from '#platform/http/refused-request.js';
 import { CSRF_FIELD, isCsrfToken } from '#ui/browser-cookie.js';
@@ -9,6 +8,7 @@ import { ConsoleConfiguration, CLOCK, type Clock } from '../console.configuratio
 import { mayActAs, type Role } from '../login/role.js';
 import type { Form } from '../ui/form.js';
 import { LoginRequiredError } from './login-required.error.js';
+import { OperatorRoles } from './operator-roles.js';
 import type { Operator, OperatorRequest } from './operator.js';
 import { ConsoleCookie } from './session.cookie.js';
 import { type Session, SessionStore } from './session.store.js';
@@ -39,7 +39,7 @@ export class OperatorGuard implements CanActivate {
     private readonly reflector: Reflector,
     private readonly cookies: ConsoleCookie,
     private readonly sessions: SessionStore,
-    private readonly operators: ConsoleOperatorStore,
+    private readonly roles: OperatorRoles,
     private readonly configuration: ConsoleConfiguration,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
@@ -68,11 +68,11 @@ export class OperatorGuard implements CanActivate {
     return true;
   }
 
-  /** Roles that are stored here are read for each request, so that a revoked role ends with the next request. */
   private async operatorOf({ subject, name, role }: Session, cookie: string): Promise<Operator> {
-    const current = role ?? (await this.operators.roleOf(subject));
+    const identity = { subject, role };
+    const current = await this.roles.current(identity);
     if (current === null) throw new RefusedRequestError(403, 'you have no role in the console any longer');
-    return { name, role: current, cookie };
+    return { name, role: current, identity, cookie };
   }
 
   private checkForm({ url, headers, body }: OperatorRequest, cookie: string): void {

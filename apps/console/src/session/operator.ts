@@ -2,11 +2,13 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import type { Actor } from '#administration/operation.js';
 import type { Role } from '../login/role.js';
+import type { OperatorIdentity } from './operator-roles.js';
 
 /** The operator of a request. */
 export interface Operator {
   readonly name: string;
   readonly role: Role;
+  readonly identity: OperatorIdentity;
   /** Binds the forms of the pages. */
   readonly cookie: string;
 }

@@ -167,6 +167,26 @@ export function facts(entries: readonly (readonly [name: string, value: Fragment
   </dl>`;
 }
 
+/** Begins a job. GET, so that the login of a dangerous step returns to the selection. */
+export function selectionForm(list: Html, actions: Readonly<Record<string, string>>): Html {
+  return html`<form method="get" action="/jobs/new">
+    ${list}
+    <div class="actions">
+      <span>${t('Selected ones:')}</span>
+      ${Object.entries(actions).map(([action, text]) => html`<button class="even" name="action" value="${action}">${text}</button>`)}
+    </div>
+  </form>`;
+}
+
+export function selectionBox(value: string | number, name: string): Html {
+  return html`<input
+    type="checkbox"
+    name="id"
+    value="${value}"
+    aria-label="${t('Select {name}', { name })}"
+  />`;
+}
+
 export function codes(values: readonly string[]): Html | false {
   if (values.length === 0) return false;
   return html`${values.map((value, index) => html`${index > 0 && html`<br />`}<code>${value}</code>`)}`;

@@ -11,6 +11,8 @@ import { t } from './text.js';
 export interface Page {
   readonly title: string;
   readonly content: Html;
+  /** It shows pages of the console in frames. */
+  readonly frames?: true;
   /** 200 if absent. */
   readonly status?: number;
   /** False on pages without a login. */
@@ -23,6 +25,7 @@ export interface Page {
 const SECTIONS = {
   '/applications': t('Applications'),
   '/users': t('Users'),
+  '/jobs': t('Bulk actions'),
 } as const;
 
 export type Section = keyof typeof SECTIONS;
@@ -40,7 +43,10 @@ export class PageResponder {
   render(reply: FastifyReply, page: Page, operator: Operator | null): string {
     void reply
       .status(page.status ?? 200)
-      .header('Content-Security-Policy', contentSecurityPolicy({}, this.brand.styleSource))
+      .header(
+        'Content-Security-Policy',
+        contentSecurityPolicy({ frames: page.frames === true }, this.brand.styleSource),
+      )
       .header('Content-Language', 'en')
       .type('text/html; charset=utf-8');
     return this.documentOf(page, operator);

@@ -22,6 +22,10 @@ textarea { display: block; width: 100%; min-height: 5.5rem; margin: var(--space-
 textarea[aria-invalid] { border-color: var(--error); }
 .hint { margin: 0 0 var(--space-1); color: var(--quiet); font-size: 0.9375rem; }
 .problem { margin: 0 0 var(--space-1); color: var(--error); }
+progress { display: block; width: 100%; max-width: 36rem; height: 1rem; margin-block: var(--space-2); accent-color: var(--accent); }
+td input[type=checkbox] { width: 1.5rem; height: 1.5rem; min-height: 0; }
+iframe { width: 100%; max-width: 42rem; height: 46rem; border: 1px solid var(--line); border-radius: var(--round-1); }
+.actions a[aria-current] { color: var(--text); font-weight: 600; }
 form.narrow { max-width: 36rem; }
 form.filter { display: flex; flex-wrap: wrap; align-items: end; gap: 0 var(--space-4); }
 form.filter > div { flex: 1 1 12rem; }

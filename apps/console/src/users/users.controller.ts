@@ -7,6 +7,7 @@ import {
   Post,
   Redirect,
 } from '@nestjs/common';
+import { AdministrationError } from '#administration/administration.error.js';
 import { GrantService } from '#administration/grant/grant.service.js';
 import { UserService } from '#administration/user/user.service.js';
 import { RecentLogin, RequireRole } from '../session/operator.guard.js';
@@ -30,10 +31,10 @@ export class UsersController {
   ) {}
 
   @Get()
-  async list(@QueryForm() query: Form): Promise<Page> {
+  async list(@CurrentOperator() operator: Operator, @QueryForm() query: Form): Promise<Page> {
     const [search, after] = [query.text('search'), query.text('after')];
     const page = { ...(search && { search }), ...(after && { after: Number(after) }), limit: 50 };
-    return usersPage(await this.users.list(page), search);
+    return usersPage(operator, await this.users.list(page), search);
   }
 
   @Get(':id')
@@ -57,6 +58,13 @@ export class UsersController {
       ? t('The product still disables the user.')
       : t('The user is enabled, and may log in again.');
     return this.page(operator, id, note, await announced);
+  }
+
+  @Post(':id/logout')
+  @RequireRole('support')
+  async logOut(@CurrentOperator() operator: Operator, @UserId() id: number): Promise<Page> {
+    const { announced } = await this.users.logOut(actorOf(operator), `id:${id}`);
+    return this.page(operator, id, t('The user is logged out everywhere.'), await announced);
   }
 
   @Get(':id/delete')
@@ -94,8 +102,18 @@ export class UsersController {
     note?: string,
     warnings: readonly string[] = [],
   ): Promise<Page> {
-    const user = await this.users.find(`id:${id}`);
-    const { items: grants } = await this.grants.list({ user: `id:${id}`, limit: SHOWN_GRANTS });
-    return userPage({ operator, user, grants, warnings, ...(note !== undefined && { note }) });
+    const login = `id:${id}`;
+    const user = await this.users.find(login);
+    const [{ items: grants }, sessions] = await Promise.all([
+      this.grants.list({ user: login, limit: SHOWN_GRANTS }),
+      this.users.sessions(login).catch(unlessUnavailable),
+    ]);
+    return userPage({ operator, user, grants, sessions, warnings, ...(note !== undefined && { note }) });
   }
+}
+
+/** The page is useful without sessions. */
+function unlessUnavailable(error: unknown): null {
+  if (error instanceof AdministrationError && error.kind === 'unavailable') return null;
+  throw error;
 }

@@ -1,6 +1,7 @@
 import type { Page as List } from '#administration/operation.js';
 import type { GrantView } from '#administration/grant/grant.service.js';
 import type { UserDetails, UserView } from '#administration/user/user.description.js';
+import type { UserSession } from '#messaging/operator-requests.js';
 import { html, type Html } from '#ui/html.js';
 import { mayActAs } from '../login/role.js';
 import type { Operator } from '../session/operator.js';
@@ -10,6 +11,8 @@ import {
   nextPage,
   noteBox,
   postForm,
+  selectionBox,
+  selectionForm,
   table,
   textField,
   warningBox,
@@ -17,8 +20,28 @@ import {
 import type { Page } from '../ui/page.responder.js';
 import { day, moment, t } from '../ui/text.js';
 
-export function usersPage({ items, next }: List<UserView, number>, search: string): Page {
+export function usersPage(operator: Operator, { items, next }: List<UserView, number>, search: string): Page {
   const title = t('Users');
+  const isSupport = mayActAs(operator.role, 'support');
+  const list = table(
+    t('Users, in the order of their ids'),
+    [
+      ...(isSupport ? [{ title: t('Select') }] : []),
+      { title: t('Name') },
+      { title: t('User name') },
+      { title: t('E-mail') },
+      { title: t('State') },
+      { title: t('Created') },
+    ],
+    items.map((user) => [
+      ...(isSupport ? [selectionBox(user.id, user.name)] : []),
+      html`<a href="/users/${user.id}">${user.name}</a>`,
+      user.username,
+      user.email,
+      stateOf(user),
+      day(user.created_at),
+    ]),
+  );
   return {
     title,
     section: '/users',
@@ -28,23 +51,11 @@ export function usersPage({ items, next }: List<UserView, number>, search: strin
         ${textField({ name: 'search', label: t('Name, user name or e-mail address'), value: search })}
         ${button(t('Search'), 'even')}
       </form>
-      ${table(
-        t('Users, in the order of their ids'),
-        [
-          { title: t('Name') },
-          { title: t('User name') },
-          { title: t('E-mail') },
-          { title: t('State') },
-          { title: t('Created') },
-        ],
-        items.map((user) => [
-          html`<a href="/users/${user.id}">${user.name}</a>`,
-          user.username,
-          user.email,
-          stateOf(user),
-          day(user.created_at),
-        ]),
-      )}
+      ${
+        isSupport && items.length > 0
+          ? selectionForm(list, { 'disable-users': t('Disable'), 'log-out-users': t('Log out') })
+          : list
+      }
       ${nextPage('/users', search === '' ? {} : { search }, next === null ? null : String(next))}
     `,
   };
@@ -60,11 +71,13 @@ export interface UserPageView {
   readonly operator: Operator;
   readonly user: UserDetails;
   readonly grants: readonly GrantView[];
+  /** Null if authorize does not answer. */
+  readonly sessions: readonly UserSession[] | null;
   readonly note?: string;
   readonly warnings?: readonly string[];
 }
 
-export function userPage({ operator, user, grants, note, warnings = [] }: UserPageView): Page {
+export function userPage({ operator, user, grants, sessions, note, warnings = [] }: UserPageView): Page {
   const { id, disabled_by: disabledBy } = user;
   const [isAdmin, isSupport] = [mayActAs(operator.role, 'admin'), mayActAs(operator.role, 'support')];
   const toggle = disabledBy.length === 0 ? 'disable' : 'enable';
@@ -106,11 +119,40 @@ export function userPage({ operator, user, grants, note, warnings = [] }: UserPa
         ${
           isSupport &&
           grants.length > 0 &&
-          html`<p><a class="button danger" href="/grants/revoke?user=id:${id}">${t('Revoke all')}</a></p>`
+          html`<p>
+            <a class="button danger" href="${revokePath({ user: `id:${id}` })}">${t('Revoke all')}</a>
+          </p>`
+        }
+      </section>
+      <section>
+        <h2>${t('Sessions')}</h2>
+        ${sessions === null ? html`<p>${t('Authorize does not answer: its sessions are unknown.')}</p>` : sessionTable(sessions)}
+        ${
+          isSupport &&
+          sessions?.length !== 0 &&
+          postForm(operator, `/users/${id}/logout`, button(t('Log out everywhere'), 'danger'), '')
         }
       </section>
     `,
   };
+}
+
+function sessionTable(sessions: readonly UserSession[]): Html {
+  return table(
+    t('Sessions in the product, newest first'),
+    [{ title: t('Logged in') }, { title: t('Last used') }, { title: t('Login') }],
+    sessions.map(({ started_at: started, last_used_at: used, at_provider: atProvider }) => [
+      moment(started),
+      moment(used),
+      atProvider ? t('at the login provider') : t('here, with a password'),
+    ]),
+  );
+}
+
+/** Asks before every grant of a user or an application is revoked. */
+function revokePath(selection: Readonly<Record<string, string>>): string {
+  const id = new URLSearchParams(selection).toString();
+  return `/jobs/new?${new URLSearchParams({ action: 'revoke-grants', id }).toString()}`;
 }
 
 /** @param withUser false on the page of one user */
@@ -155,9 +197,7 @@ export function grantsPage(
         items.length > 0 &&
         Object.keys(selection).length > 0 &&
         html`<p>
-          <a class="button danger" href="/grants/revoke?${new URLSearchParams(selection).toString()}"
-            >${t('Revoke all')}</a
-          >
+          <a class="button danger" href="${revokePath(selection)}">${t('Revoke all')}</a>
         </p>`
       }
     `,

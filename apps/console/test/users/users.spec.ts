@@ -1,13 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { type AppProcess, startApp } from '#test/support/app-process.js';
 import { appSettings } from '#test/support/app-settings.js';
-import type { Browser } from '#test/support/browser.js';
+import { hashPassword } from '#database/user/password.js';
+import { auditEvents } from '#test/support/audit-trail.js';
+import { Browser } from '#test/support/browser.js';
 import { openFixture } from '#test/support/fixture.js';
 import { isolate, type Isolated } from '#test/support/isolate.js';
+import { until } from '#test/support/until.js';
 import { type ConsoleApp, startConsoleApp } from '../support/console-app.js';
 
 let services: Isolated;
 let token: AppProcess;
+let authorize: AppProcess;
 let fixture: Awaited<ReturnType<typeof openFixture>>;
 let app: ConsoleApp;
 let support: Browser;
@@ -18,13 +22,14 @@ beforeAll(async () => {
   const TOKEN_KEYS = randomBytes(32).toString('base64url');
   token = await startApp('token', { ...appSettings(services), LOG_LEVEL: 'fatal', TOKEN_KEYS });
   fixture = await openFixture(services, TOKEN_KEYS);
+  authorize = await startApp('authorize', { ...appSettings(services), LOG_LEVEL: 'fatal', TOKEN_KEYS });
   app = await startConsoleApp({}, services);
   support = await app.operator('support');
 });
 
 afterAll(async () => {
   await app.close();
-  await token.stop();
+  await Promise.all([token.stop(), authorize.stop()]);
   await fixture.close();
   await services.close();
 });
@@ -56,6 +61,41 @@ it('disables a user, which ends the grants, and enables the user again', async (
   expect((await support.submit(disabled, {}, `/users/${userId}/enable`)).text).toContain('may log in again');
 });
 
+it('shows when a user logged in, and logs the user out everywhere', async () => {
+  const password = 'correct horse battery staple';
+  const { id, email } = await app.users.create({
+    email: 'grace@example.com',
+    username: 'grace',
+    name: 'Grace Hopper',
+    passwordHash: await hashPassword(password),
+  });
+  const product = new Browser(authorize.url);
+  await product.submit(await product.get('/auth/login'), { username: email, password });
+  const page = await support.get(`/users/${id}`);
+  expect(page.text).toContain('here, with a password');
+  for (const key of await app.redis.keys('session:*'))
+    expect(page.text).not.toContain(key.slice('session:'.length));
+  const out = await support.submit(page, {}, `/users/${id}/logout`);
+  expect(out.text).toContain('The user is logged out everywhere.');
+  expect(out.text).not.toContain(`/users/${id}/logout`);
+  expect((await product.get('/auth/')).headers['location']).toContain('/auth/login');
+  const events = await auditEvents(services.natsUrl, { userId: id, types: ['user.logged_out'] });
+  expect(events).toMatchObject([{ operator: 'ada', door: 'page' }]);
+});
+
+it('shows a user while authorize does not answer', async () => {
+  const other = await startConsoleApp();
+  const { id } = await other.users.create({
+    email: 'grace@example.com',
+    username: 'grace',
+    name: 'Grace Hopper',
+    passwordHash: await hashPassword('correct horse battery staple'),
+  });
+  const page = await (await other.operator('viewer')).get(`/users/${id}`);
+  expect(page.text).toContain('Authorize does not answer');
+  await other.close();
+});
+
 it('revokes one grant, and all grants of an application', async () => {
   const one = await userWithGrant();
   const page = await support.get(`/users/${one.userId}`);
@@ -63,9 +103,15 @@ it('revokes one grant, and all grants of an application', async () => {
   expect(await liveGrants(one.userId)).toEqual([]);
 
   const all = await userWithGrant();
-  const confirm = await support.get(`/grants/revoke?client=${all.clientId}`);
+  const grants = await support.get(`/grants?client=${all.clientId}`);
+  const [, address = ''] = /href="(\/jobs\/new[^"]+)"/.exec(grants.text) ?? [];
+  const confirm = await support.get(address.replaceAll('&amp;', '&'));
   expect(confirm.text).toContain('Revoke one grant?');
-  await support.submit(confirm, {}, '/grants/revoke');
+  const { headers } = await support.submit(confirm, {}, '/jobs');
+  await until('the end', 60_000, async () => {
+    const { text } = await support.get(headers['location'] ?? '');
+    return text.includes('1 of 1 done') && text.includes('>finished</span>');
+  });
   expect(await liveGrants(all.userId)).toEqual([]);
 });
 
@@ -85,15 +131,13 @@ it('lets a viewer read, and end no access', async () => {
   expect(page.status).toBe(200);
   expect(page.text).not.toContain('/disable');
   expect((await viewer.post(`/users/${userId}/disable`, {})).status).toBe(403);
-  expect((await viewer.get(`/grants/revoke?user=id:${userId}`)).status).toBe(403);
+  expect((await viewer.post(`/users/${userId}/logout`, {})).status).toBe(403);
 });
 
 it('refuses to revoke every grant of every user', async () => {
   const { userId } = await userWithGrant();
-  const confirm = await support.get(`/grants/revoke?user=id:${userId}`);
-  const tokens = [...confirm.text.matchAll(/name="csrf_token" value="([^"]+)"/g)];
-  const token = tokens.at(-1)?.[1] ?? '';
-  expect((await support.post('/grants/revoke', { csrf_token: token })).status).toBe(400);
+  expect((await support.get('/jobs/new?action=revoke-grants&id=all%3Dtrue')).status).toBe(400);
+  expect((await support.get('/jobs/new?action=revoke-grants&id=x')).status).toBe(400);
   expect(await liveGrants(userId)).toHaveLength(1);
 });
 

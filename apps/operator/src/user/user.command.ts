@@ -90,6 +90,15 @@ export function userCommand(): OperatorCommand {
     .action(changePassword);
 
   user
+    .command('logout')
+    .argument(...LOGIN)
+    .description('end every session of a user; applications keep their access')
+    .jsonOption()
+    .notes('Applications with OpenID Connect are notified. "user disable" ends the grants, too.')
+    .examples('user logout ada@example.com')
+    .action(logOut);
+
+  user
     .command('disable')
     .argument(...LOGIN)
     .description('end all sessions and grants of a user, and refuse their logins')
@@ -200,6 +209,13 @@ async function changePassword(
       if (result.password !== null)
         printLine(`\n  ${result.password}\n\nIt is shown only once: the service stores its hash.`);
     }),
+  );
+}
+
+async function logOut(login: string, options: JsonOption): Promise<void> {
+  const change = await withAdministration(ChangeSettings, ({ users }) => users.logOut(actor(), login));
+  await printChange(change, (result) =>
+    printResult(options, result, () => printLine(`Logged out ${result.username}: every session has ended.`)),
   );
 }
 

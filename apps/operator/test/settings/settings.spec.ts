@@ -36,6 +36,7 @@ const COMMANDS: [command: string, rest: string[], needs: string[]][] = [
   ['user set-password', ['nobody'], ['NATS_URL']],
   ['user enable', ['nobody'], ['NATS_URL']],
   ['user disable', ['nobody'], ['NATS_URL']],
+  ['user logout', ['nobody'], ['NATS_URL']],
   ['user delete', ['nobody', '--yes'], ['NATS_URL']],
   ['grant list', [], []],
   ['grant show', ['GbWvlLZo4bRhl8YlZ3RoUh4Nm4dX1QyS0m0O8m3pKcA'], []],

@@ -53,6 +53,7 @@ async function loggedInUser(): Promise<{ userId: number; path: string }> {
 }
 
 it.each([
+  ['user logout', []],
   ['user disable', []],
   ['user delete', ['--yes']],
   ['user set-password', ['--end-sessions']],

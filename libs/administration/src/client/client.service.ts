@@ -7,6 +7,11 @@ import {
 import type { ClientWithSecrets } from '#database/client/client.js';
 import { ClientStore } from '#database/client/client.store.js';
 import { GrantAdministrationStore } from '#database/grant/grant-administration.store.js';
+import {
+  type ConsentPreviewReply,
+  type ConsentPreviewRequest,
+  OPERATOR_SUBJECTS,
+} from '#messaging/operator-requests.js';
 import { generateClientSecret } from '#oauth/client.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { OPENID } from '#oauth/openid/openid-scopes.js';
@@ -257,6 +262,16 @@ export class ClientService {
   }
   private checkNew(input: object): ReturnType<typeof checkNewClient> {
     return checkNewClient(input, this.options.scopes().value, this.options.settings.CONSOLE_URL);
+  }
+
+  /** Returns the consent page, rendered by authorize. @param locale language of the page */
+  async consentPreview(idOrName: string, locale: string): Promise<NonNullable<ConsentPreviewReply['page']>> {
+    const clientId = await identifyClient(this.clients, idOrName);
+    const request = { client_id: clientId, locale } satisfies ConsentPreviewRequest;
+    const { consentPreview } = OPERATOR_SUBJECTS;
+    const { page } = await this.services.askAuthorize<ConsentPreviewReply>(consentPreview, request);
+    if (!page) throw unknownClient(clientId);
+    return page;
   }
 
   private async announce(

@@ -115,6 +115,29 @@ export class GrantService {
     return { result: { revoked_grants: revoked }, announced: Promise.resolve(warnings) };
   }
 
+  /**
+   * Revokes one batch of the grants of a user or a client. The services apply it at the latest after the last batch. Repeat the
+   * operation while `more` is true, and after a failure.
+   *
+   * @param input see `GrantSelectionDto`
+   * @throws AdministrationError of the kind `incomplete` if the services do not answer
+   */
+  async revokeSome(
+    actor: Actor,
+    input: { readonly user?: string; readonly client?: string },
+  ): Promise<Change<{ readonly revoked_grants: number; readonly more: boolean }>> {
+    const owner = await this.ownerOf(validated(GrantSelectionDto, input));
+    const { revoked, more } = await this.grants.revokeSome(owner);
+    const record = revocationOf(owner, revoked);
+    const { userId, clientId = '' } = owner;
+    const request = userId === undefined ? { client_id: clientId } : { user_id: userId };
+    const announced = more
+      ? this.announcer.recorded(actor, record)
+      : this.announcer.revoked(actor, request, 'the grants are revoked', record);
+    const warnings = await announced;
+    return { result: { revoked_grants: revoked, more }, announced: Promise.resolve(warnings) };
+  }
+
   private async ownerOf({ user: login, client }: { user?: string; client?: string }): Promise<GrantOwner> {
     const user = login === undefined ? undefined : await findUser(this.accounts, login);
     const clientId = client === undefined ? undefined : await identifyClient(this.clients, client);

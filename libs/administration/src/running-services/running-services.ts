@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import type { NatsConnection } from '@nats-io/transport-node';
+import { createInbox, type NatsConnection } from '@nats-io/transport-node';
 import { LogoutRecipientStore } from '#database/client/logout-recipient.store.js';
 import {
   type ApplyRevocationsReply,
@@ -8,6 +8,8 @@ import {
   type ClientChanged,
   SUBJECTS,
 } from '#messaging/contract.js';
+import { natsOptions } from '#messaging/nats.connection.js';
+import { statusInbox } from '#messaging/service-status.js';
 import { LOGOUT_SUBJECTS, sessionsEnded, storeLogout } from '#messaging/logout/logout-queue.js';
 import { AdministrationError } from '../administration.error.js';
 import { AdministrationOptions } from '../administration.options.js';
@@ -16,6 +18,8 @@ import { withNats } from './nats.js';
 
 /** Long enough for a client with a grant of every user. */
 const REVOCATION_TIMEOUT_MS = 60_000;
+
+const AUTHORIZE_TIMEOUT_MS = 3_000;
 
 /** Tells the running services of changes, over NATS. */
 @Injectable()
@@ -58,6 +62,23 @@ export class RunningServices {
       return [];
     } catch {
       return [`NATS (${variable}) did not store the log-out: applications get no logout token`];
+    }
+  }
+
+  /** Sends a request to one process of authorize. @throws AdministrationError of the kind `unavailable` */
+  async askAuthorize<Reply>(subject: string, request: object): Promise<Reply> {
+    const { NATS_URL } = this.options.settings;
+    const { inboxPrefix = '_INBOX' } = natsOptions(NATS_URL, 'operator');
+    try {
+      return await withNats(NATS_URL, async (nats) => {
+        // NATS permits authorize to publish to this inbox only.
+        const reply = createInbox(statusInbox(inboxPrefix, 'authorize'));
+        const options = { timeout: AUTHORIZE_TIMEOUT_MS, noMux: true, reply };
+        return (await nats.request(subject, JSON.stringify(request), options)).json<Reply>();
+      });
+    } catch (cause) {
+      const message = 'no process of authorize answers over NATS (NATS_URL)';
+      throw new AdministrationError('unavailable', [{ id: 'authorize_unavailable', message }], { cause });
     }
   }
 

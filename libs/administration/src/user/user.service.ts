@@ -6,6 +6,12 @@ import { hashPassword } from '#database/user/password.js';
 import { UserAccountStore } from '#database/user/user-account.store.js';
 import { DuplicateUserError } from '#database/user/user.js';
 import { UserStore } from '#database/user/user.store.js';
+import {
+  OPERATOR_SUBJECTS,
+  type UserSession,
+  type UserSessionsReply,
+  type UserSessionsRequest,
+} from '#messaging/operator-requests.js';
 import { AdministrationError } from '../administration.error.js';
 import { Announcer } from '../announcer.js';
 import { type Expected, unlessOutdated } from '../expected-version.js';
@@ -54,6 +60,12 @@ export interface EnabledUser {
   readonly disabled_before: boolean;
   /** Who still disables the user. */
   readonly disabled_by: readonly ('operator' | 'product')[];
+}
+
+export interface LoggedOutUser {
+  readonly id: number;
+  readonly username: string;
+  readonly logged_out: true;
 }
 
 export interface DeletedUser {
@@ -164,6 +176,27 @@ export class UserService {
         sessions_ended: endSessions,
       },
       announced: this.announcer.recorded(actor, record).then((warnings) => [...untold, ...warnings]),
+    };
+  }
+
+  /** Lists the newest sessions. @throws AdministrationError of the kind `unavailable` if authorize does not answer */
+  async sessions(login: string): Promise<readonly UserSession[]> {
+    const { id } = await findUser(this.accounts, login);
+    const request = { user_id: id } satisfies UserSessionsRequest;
+    const { userSessions } = OPERATOR_SUBJECTS;
+    return (await this.services.askAuthorize<UserSessionsReply>(userSessions, request)).sessions;
+  }
+
+  /** Ends every session of a user, and notifies applications with OpenID Connect. Grants stay. Safe to repeat. */
+  async logOut(actor: Actor, login: string): Promise<Change<LoggedOutUser>> {
+    const { id, username } = await findUser(this.accounts, login);
+    await this.users.endSessions(id);
+    const unnoticed = await this.services.sessionsEnded(id);
+    return {
+      result: { id, username, logged_out: true },
+      announced: this.announcer
+        .recorded(actor, { type: 'user.logged_out', user_id: id })
+        .then((warnings) => [...unnoticed, ...warnings]),
     };
   }
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Any, DataSource, type Repository, type SelectQueryBuilder } from 'typeorm';
 import { GrantRecordEntity } from './grant-record.entity.js';
-import { type GrantOwner, LIVE, ownedBy, revokeOwned } from './grant-record.statements.js';
+import { type GrantOwner, LIVE, ownedBy, revokeOwned, revokeSome } from './grant-record.statements.js';
 
 export type { GrantOwner };
 
@@ -84,6 +84,11 @@ export class GrantAdministrationStore {
    */
   revoke(owner: GrantOwner, onBatch: (revoked: number) => void): Promise<void> {
     return revokeOwned(this.dataSource, owner, onBatch);
+  }
+
+  /** Revokes one batch of the selected grants. @returns `more` if another call may find further ones */
+  revokeSome(owner: GrantOwner): Promise<{ readonly revoked: number; readonly more: boolean }> {
+    return revokeSome(this.dataSource, owner);
   }
 
   /** Includes grants of deleted clients and users. */

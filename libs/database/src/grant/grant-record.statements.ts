@@ -191,11 +191,20 @@ export async function revokeOwned(
   owner: GrantOwner,
   onBatch: (revoked: number) => void,
 ): Promise<void> {
-  let revoked: number;
+  let batch: { readonly revoked: number; readonly more: boolean };
   do {
-    revoked = await dataSource.transaction(ISOLATION_LEVEL, (manager) => revokeBatch(manager, owner));
-    onBatch(revoked);
-  } while (revoked === BATCH);
+    batch = await revokeSome(dataSource, owner);
+    onBatch(batch.revoked);
+  } while (batch.more);
+}
+
+/** Revokes one batch, as `revokeOwned` does. @returns `more` if another call may find further grants */
+export async function revokeSome(
+  dataSource: DataSource,
+  owner: GrantOwner,
+): Promise<{ readonly revoked: number; readonly more: boolean }> {
+  const revoked = await dataSource.transaction(ISOLATION_LEVEL, (manager) => revokeBatch(manager, owner));
+  return { revoked, more: revoked === BATCH };
 }
 
 /** Locks client, user and grants in the common lock order, and so waits for grants that are being recorded. */

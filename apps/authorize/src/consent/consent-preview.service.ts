@@ -1,0 +1,83 @@
+import { Injectable } from '@nestjs/common';
+import { AuthorizationContextStore } from '#database/client/authorization-context.store.js';
+import { ClientLogoStore } from '#database/client/client-logo.store.js';
+import { type ConsentPreviewReply, OPERATOR_SUBJECTS } from '#messaging/operator-requests.js';
+import { ENDPOINTS } from '#oauth/endpoints.js';
+import { ScopeCatalogue } from '#oauth/scope.js';
+import { imagesOf, imageUrl } from '#ui/brand/brand.js';
+import { AuthorizeConfiguration } from '../authorize.configuration.js';
+import { requestedScopes } from '../authorize/authorization-request.service.js';
+import { OperatorRequests } from '../operator-requests.js';
+import { isLocale } from '../ui/i18n/language.service.js';
+import { Translator } from '../ui/i18n/translator.js';
+import { documentOf, UiOptions } from '../ui/page.responder.js';
+import { consentPage } from './consent.page.js';
+
+/** The user of a preview. */
+const ADA = { name: 'Ada Lovelace', email: 'ada@example.com', avatarUrl: null, timeZone: 'UTC' };
+
+/** Renders the consent page of an application for operators, as a user sees it who has decided nothing before. */
+@Injectable()
+export class ConsentPreview {
+  constructor(
+    private readonly contexts: AuthorizationContextStore,
+    private readonly logos: ClientLogoStore,
+    private readonly scopes: ScopeCatalogue,
+    private readonly ui: UiOptions,
+    private readonly configuration: AuthorizeConfiguration,
+    requests: OperatorRequests,
+  ) {
+    requests.register(OPERATOR_SUBJECTS.consentPreview, ({ client_id: clientId, locale }) =>
+      this.render(String(clientId), String(locale)),
+    );
+  }
+
+  private async render(clientId: string, locale: string): Promise<ConsentPreviewReply> {
+    const { client } = await this.contexts.find(clientId, null);
+    const [redirectUri] = client?.redirectUris ?? [];
+    if (!client || redirectUri === undefined || !isLocale(locale)) return { page: null };
+    const requested = { scope: this.scopes.inOrder(client.scopes).join(' '), resources: null };
+    const scopes = requestedScopes(requested, client, []);
+    const page = consentPage({
+      translator: new Translator(locale, locale, this.scopes),
+      request: { client, redirectUri, scopes, prompt: new Set() },
+      user: ADA,
+      // The form is never sent.
+      cookie: '',
+      query: '',
+      product: this.configuration.PRODUCT_NAME,
+      apis: [],
+      avatarOrigins: [],
+    });
+    const { brand } = this.ui;
+    const text = documentOf({ ...page, script: false }, brand);
+    return { page: { document: standalone(text, await this.images(client.logo)), style: brand.styleSource } };
+  }
+
+  /** Images of the page by their paths. */
+  private async images(logo: string | null): Promise<ReadonlyMap<string, string>> {
+    const { brand } = this.ui;
+    const logos = logo === null ? [] : [...(await this.logos.find([logo]))];
+    return new Map([
+      ...[...imagesOf(brand).values()].map(
+        (one) => [imageUrl(one), dataUrl(one.mediaType, one.content)] as const,
+      ),
+      ...logos.map(
+        ([digest, one]) => [`${ENDPOINTS.logos}/${digest}`, dataUrl(one.mediaType, one.image)] as const,
+      ),
+    ]);
+  }
+}
+
+/** Replaces images with their data, and removes the targets of links and forms: the document is shown on another site. */
+function standalone(document: string, images: ReadonlyMap<string, string>): string {
+  const withImages = [...images].reduce(
+    (text, [path, data]) => text.replaceAll(`"${path}"`, `"${data}"`),
+    document,
+  );
+  return withImages.replaceAll(/(<(?:a|form) [^>]*?)(?:href|action)="[^"]*"/g, '$1');
+}
+
+function dataUrl(mediaType: string, content: Buffer): string {
+  return `data:${mediaType};base64,${content.toString('base64')}`;
+}

@@ -1,0 +1,48 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { UserStore } from '#database/user/user.store.js';
+import {
+  OPERATOR_SUBJECTS,
+  type UserSessionsReply,
+  type UserSessionsRequest,
+} from '#messaging/operator-requests.js';
+import { AuthorizeConfiguration, CLOCK, type Clock } from '../authorize.configuration.js';
+import { OperatorRequests } from '../operator-requests.js';
+import { isCurrent } from './session.service.js';
+import { SessionStore } from './session.store.js';
+
+/** Lists the sessions of a user for operators. */
+@Injectable()
+export class SessionList {
+  constructor(
+    private readonly sessions: SessionStore,
+    private readonly users: UserStore,
+    private readonly configuration: AuthorizeConfiguration,
+    @Inject(CLOCK) private readonly clock: Clock,
+    requests: OperatorRequests,
+  ) {
+    requests.register(OPERATOR_SUBJECTS.userSessions, (request) =>
+      this.of(request as unknown as UserSessionsRequest),
+    );
+  }
+
+  private async of({ user_id: userId }: UserSessionsRequest): Promise<UserSessionsReply> {
+    const user = Number.isInteger(userId) ? await this.users.find(userId) : null;
+    if (!user) return { sessions: [] };
+    const now = this.clock();
+    const oldest = now - this.configuration.SESSION_LIFETIME * 1000;
+    const listed = await this.sessions.list(userId);
+    const valid = await Promise.all(
+      listed.map(async ({ session, idleMs }) => {
+        const { authTime, external } = session;
+        const isEnded = external?.sid !== undefined && (await this.sessions.isEnded(external.sid));
+        if (isEnded || authTime < oldest || !isCurrent(session, user)) return [];
+        return {
+          started_at: new Date(authTime).toISOString(),
+          last_used_at: new Date(now - idleMs).toISOString(),
+          at_provider: external !== undefined,
+        };
+      }),
+    );
+    return { sessions: valid.flat() };
+  }
+}

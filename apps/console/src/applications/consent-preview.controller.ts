@@ -1,0 +1,68 @@
+import { Controller, Get, Param, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { ClientService } from '#administration/client/client.service.js';
+import { type Locale, LOCALES } from '#oauth/locale.js';
+import { html } from '#ui/html.js';
+import { type Form, QueryForm } from '../ui/form.js';
+import type { Page } from '../ui/page.responder.js';
+import { t } from '../ui/text.js';
+import { pathOf } from './paths.js';
+
+const languageNames = new Intl.DisplayNames('en', { type: 'language' });
+
+@Controller('applications/:id/consent')
+export class ConsentPreviewController {
+  constructor(private readonly clients: ClientService) {}
+
+  @Get()
+  async show(@Param('id') id: string, @QueryForm() query: Form): Promise<Page> {
+    const { name } = await this.clients.find(id);
+    const locale = LOCALES.find((known) => known === query.text('language')) ?? LOCALES[0];
+    const title = t('Consent page of {name}', { name });
+    return {
+      title,
+      frames: true,
+      section: '/applications',
+      content: html`
+        <h1>${title}</h1>
+        <p>
+          ${t('The page as authorize shows it to users who see the application for the first time. Its buttons and links do nothing here.')}
+        </p>
+        <ul class="plain actions">
+          ${LOCALES.map((one) => html`<li><a href="${pathOf(id, `consent?language=${one}`)}" ${one === locale && html`aria-current="true"`}>${languageNames.of(one)}</a></li>`)}
+        </ul>
+        <iframe
+          sandbox
+          src="${pathOf(id, `consent/${locale}`)}"
+          title="${t('Consent page in {language}', { language: languageNames.of(locale) ?? locale })}"
+        ></iframe>
+        <p><a class="button even" href="${pathOf(id)}">${t('To the application')}</a></p>
+      `,
+    };
+  }
+
+  /** The document of the frame. Without any source of scripts, forms and other pages, and without an origin, also if opened alone. */
+  @Get(':locale')
+  async document(
+    @Param('id') id: string,
+    @Param('locale') locale: Locale,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<string> {
+    const { document, style } = await this.clients.consentPreview(id, locale);
+    const policy = [
+      "default-src 'none'",
+      `style-src ${style}`,
+      'img-src data:',
+      "form-action 'none'",
+      "frame-ancestors 'self'",
+      "base-uri 'none'",
+      'sandbox',
+    ];
+    reply
+      .header('Content-Security-Policy', policy.join('; '))
+      .header('X-Frame-Options', 'SAMEORIGIN')
+      .header('Content-Language', locale)
+      .type('text/html; charset=utf-8');
+    return document;
+  }
+}

@@ -1,0 +1,129 @@
+import { Injectable } from '@nestjs/common';
+import { ClientService } from '#administration/client/client.service.js';
+import { GrantService } from '#administration/grant/grant.service.js';
+import type { Actor, Change } from '#administration/operation.js';
+import { UserService } from '#administration/user/user.service.js';
+import type { Role } from '../login/role.js';
+import { t } from '../ui/text.js';
+
+/** Role that every job needs. */
+export const JOB_ROLE: Role = 'support';
+
+interface Action {
+  /** @param count of the items */
+  readonly question: (count: number) => string;
+  readonly effect: string;
+  readonly title: string;
+  readonly button: string;
+  readonly section: '/applications' | '/users';
+}
+
+/** An item is a client id, a user id, or `user=ID` or `client=ID` for grants. */
+export const ACTIONS = {
+  'disable-applications': {
+    question: (count) =>
+      t('Disable {count, plural, one {one application} other {# applications}}?', { count }),
+    effect: t('They get no tokens until they are enabled.'),
+    title: t('Disable applications'),
+    button: t('Disable'),
+    section: '/applications',
+  },
+  'enable-applications': {
+    question: (count) =>
+      t('Enable {count, plural, one {one application} other {# applications}}?', { count }),
+    effect: t('They get tokens again.'),
+    title: t('Enable applications'),
+    button: t('Enable'),
+    section: '/applications',
+  },
+  'disable-users': {
+    question: (count) => t('Disable {count, plural, one {one user} other {# users}}?', { count }),
+    effect: t('All their sessions and grants end. They may not log in until they are enabled.'),
+    title: t('Disable users'),
+    button: t('Disable'),
+    section: '/users',
+  },
+  'log-out-users': {
+    question: (count) => t('Log out {count, plural, one {one user} other {# users}}?', { count }),
+    effect: t('All their sessions end. Applications keep their access.'),
+    title: t('Log out users'),
+    button: t('Log out'),
+    section: '/users',
+  },
+  'revoke-grants': {
+    question: (count) => t('Revoke {count, plural, one {one grant} other {# grants}}?', { count }),
+    effect: t('The application loses its access at once. Users may allow it again.'),
+    title: t('Revoke grants'),
+    button: t('Revoke'),
+    section: '/users',
+  },
+} as const satisfies Record<string, Action>;
+
+export type ActionName = keyof typeof ACTIONS;
+
+export function isAction(name: string): name is ActionName {
+  return Object.hasOwn(ACTIONS, name);
+}
+
+/** Runs the operations of jobs. All of them can be repeated. */
+@Injectable()
+export class JobActions {
+  constructor(
+    private readonly clients: ClientService,
+    private readonly users: UserService,
+    private readonly grants: GrantService,
+  ) {}
+
+  /** Names of applications or users. @throws AdministrationError for an unknown one */
+  async names(action: ActionName, items: readonly string[]): Promise<string[]> {
+    if (action === 'revoke-grants') return [];
+    const isUser = ACTIONS[action].section === '/users';
+    const found = items.map((item) => (isUser ? this.users.find(`id:${item}`) : this.clients.find(item)));
+    return (await Promise.all(found)).map(({ name }) => name);
+  }
+
+  /** Number of steps: grants, or items. */
+  async steps(action: ActionName, items: readonly string[]): Promise<number> {
+    if (action !== 'revoke-grants') return items.length;
+    const counts = await Promise.all(items.map((item) => this.grants.countLive(selectionOf(item))));
+    return counts.reduce((sum, count) => sum + count, 0);
+  }
+
+  /** @throws AdministrationError */
+  async step(
+    action: ActionName,
+    actor: Actor,
+    item: string,
+  ): Promise<{ readonly done: number; readonly more: boolean }> {
+    if (action === 'revoke-grants') {
+      const { result, announced } = await this.grants.revokeSome(actor, selectionOf(item));
+      await announced;
+      return { done: result.revoked_grants, more: result.more };
+    }
+    await (
+      await this.change(action, actor, item)
+    ).announced;
+    return { done: 1, more: false };
+  }
+
+  private change(
+    action: Exclude<ActionName, 'revoke-grants'>,
+    actor: Actor,
+    item: string,
+  ): Promise<Change<unknown>> {
+    switch (action) {
+      case 'disable-applications':
+        return this.clients.disable(actor, item);
+      case 'enable-applications':
+        return this.clients.enable(actor, item);
+      case 'disable-users':
+        return this.users.disable(actor, `id:${item}`);
+      default:
+        return this.users.logOut(actor, `id:${item}`);
+    }
+  }
+}
+
+function selectionOf(item: string): { readonly user?: string; readonly client?: string } {
+  return Object.fromEntries(new URLSearchParams(item));
+}

@@ -1,0 +1,129 @@
+import { type Fragment, html, type Html } from '#ui/html.js';
+import { mayActAs } from '../login/role.js';
+import type { Operator } from '../session/operator.js';
+import { button, facts, postForm, table } from '../ui/components.js';
+import type { Page } from '../ui/page.responder.js';
+import { moment, t } from '../ui/text.js';
+import { type ActionName, ACTIONS, isAction, JOB_ROLE } from './job-actions.js';
+import type { Job, JobState } from './job.store.js';
+
+const STATES: Readonly<Record<JobState, string>> = {
+  running: t('running'),
+  interrupted: t('interrupted'),
+  stopped: t('stopped'),
+  refused: t('ended'),
+  finished: t('finished'),
+};
+
+const EXPLANATIONS: Readonly<Record<JobState, string>> = {
+  running: '',
+  interrupted: t('The process that worked on it has ended. Continue to do the rest.'),
+  stopped: t('An operator stopped it. What is done stays done.'),
+  refused: t('Its operator may no longer do this. Another one can continue.'),
+  finished: '',
+};
+
+export function jobsPage(jobs: readonly Job[]): Page {
+  const title = t('Bulk actions');
+  return {
+    title,
+    section: '/jobs',
+    content: html`
+      <h1>${title}</h1>
+      <p>${t('Select entries in a list of applications or users to begin one.')}</p>
+      ${table(
+        t('Bulk actions of the last seven days, newest first'),
+        [
+          { title: t('Action') },
+          { title: t('State') },
+          { title: t('Done'), isNumber: true },
+          { title: t('Failed'), isNumber: true },
+          { title: t('Operator') },
+          { title: t('Started') },
+        ],
+        jobs.map((job) => [
+          html`<a href="/jobs/${job.id}">${titleOf(job)}</a>`,
+          stateTag(job),
+          `${job.done} / ${job.total}`,
+          job.failed,
+          html`<bdi>${job.operator}</bdi>`,
+          moment(new Date(job.startedAt)),
+        ]),
+      )}
+    `,
+  };
+}
+
+export function jobPage(
+  operator: Operator,
+  job: Job & { readonly action: ActionName },
+  refreshes: boolean,
+): Page {
+  const { id, action, state, total, done, failed, failures, endedAt } = job;
+  const path = `/jobs/${id}`;
+  const mayWork = mayActAs(operator.role, JOB_ROLE);
+  const isOpen = state === 'interrupted' || state === 'stopped' || state === 'refused';
+  const counts = t('{done} of {total} done, {failed} failed', { done, total, failed });
+  return {
+    title: `${titleOf(job)}: ${counts}`,
+    section: '/jobs',
+    content: html`
+      <h1>${titleOf(job)} ${stateTag(job)}</h1>
+      ${EXPLANATIONS[state] !== '' && html`<p role="alert">${EXPLANATIONS[state]}</p>`}
+      <p>
+        <label for="progress">${counts}</label>
+        <progress
+          id="progress"
+          max="${Math.max(total, 1)}"
+          value="${state === 'finished' ? Math.max(total, 1) : done + failed}"
+        ></progress>
+      </p>
+      <div class="actions">
+        ${state === 'running' && html`<a class="button even" href="${path}${refreshes ? '' : '?refresh=off'}">${t('Refresh now')}</a>`}
+        ${state === 'running' && (refreshes ? html`<a href="${path}?refresh=off">${t('Stop refreshing')}</a>` : html`<a href="${path}">${t('Refresh automatically')}</a>`)}
+        ${mayWork && state === 'running' && postForm(operator, `${path}/stop`, button(t('Stop'), 'danger'), '')}
+        ${mayWork && isOpen && postForm(operator, `${path}/continue`, button(t('Continue')), '')}
+        ${mayWork && state === 'finished' && failed > 0 && html`<a class="button" href="${retryPath(action, job)}">${t('Repeat for the failed ones')}</a>`}
+      </div>
+      ${facts([
+        [t('Operator'), html`<bdi>${job.operator}</bdi>`],
+        [t('Started'), moment(new Date(job.startedAt))],
+        [t('Ended'), endedAt !== null && moment(new Date(endedAt))],
+      ])}
+      ${
+        failures.length > 0 &&
+        table(
+          t('Failed'),
+          [{ title: t('Entry') }, { title: t('Reason') }],
+          failures.map(({ item, reason }) => [itemLink(action, item), reason]),
+        )
+      }
+    `,
+  };
+}
+
+/** The first names of a selection. */
+export function namesOf(names: readonly string[]): Html {
+  const shown = names.slice(0, 20).map((name, at) => html`${at > 0 && ', '}<bdi>${name}</bdi>`);
+  const more = names.length - shown.length;
+  return html`${shown}${more > 0 && t(' and {more} more', { more })}`;
+}
+
+function titleOf({ action }: Job): string {
+  return isAction(action) ? ACTIONS[action].title : action;
+}
+
+function stateTag({ state }: Job): Html {
+  const isBad = state === 'interrupted' || state === 'refused';
+  return html`<span class="tag ${isBad && 'bad'}">${STATES[state]}</span>`;
+}
+
+function itemLink(action: ActionName, item: string): Fragment {
+  if (action === 'revoke-grants') return html`<a href="/grants?${item}">${t('Grants')}</a>`;
+  return html`<a href="${ACTIONS[action].section}/${encodeURIComponent(item)}"><code>${item}</code></a>`;
+}
+
+function retryPath(action: ActionName, { failures }: Job): string {
+  const items = failures.map(({ item }): [string, string] => ['id', item]);
+  return `/jobs/new?${new URLSearchParams([['action', action], ...items]).toString()}`;
+}

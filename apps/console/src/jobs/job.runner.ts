@@ -1,0 +1,70 @@
+import { randomUUID } from 'node:crypto';
+import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
+import { AdministrationError, withNames } from '#administration/administration.error.js';
+import { mayActAs } from '../login/role.js';
+import { actorOf, type Operator } from '../session/operator.js';
+import { OperatorRoles } from '../session/operator-roles.js';
+import { type ActionName, JOB_ROLE, JobActions } from './job-actions.js';
+import { JobStore, LEASE_MS, type StepOutcome } from './job.store.js';
+
+/** Works on jobs in the background, one item after the other. */
+@Injectable()
+export class JobRunner implements BeforeApplicationShutdown {
+  private readonly logger = new Logger(JobRunner.name);
+  private readonly running = new Set<Promise<void>>();
+  private isStopping = false;
+
+  constructor(
+    private readonly jobs: JobStore,
+    private readonly actions: JobActions,
+    private readonly roles: OperatorRoles,
+  ) {}
+
+  /** A job continues in another process. */
+  async beforeApplicationShutdown(): Promise<void> {
+    this.isStopping = true;
+    await Promise.all(this.running);
+  }
+
+  /** Begins or continues a job on behalf of an operator, unless a process works on it. Resolves before the job ends. */
+  async start(id: string, action: ActionName, operator: Operator): Promise<void> {
+    const owner = randomUUID();
+    if (!(await this.jobs.claim(id, owner, operator.name))) return;
+    const work = this.work(id, owner, action, operator).catch((error: unknown) => {
+      // The lease expires, and the page offers to continue.
+      this.logger.error(error);
+    });
+    this.running.add(work);
+    void work.finally(() => this.running.delete(work));
+  }
+
+  private async work(id: string, owner: string, action: ActionName, operator: Operator): Promise<void> {
+    const renewal = setInterval(() => {
+      this.jobs.next(id, owner).catch(() => undefined);
+    }, LEASE_MS / 3).unref();
+    let isRefused = false;
+    try {
+      while (!this.isStopping && !isRefused) {
+        const item = await this.jobs.next(id, owner);
+        if (item === null) return;
+        const role = await this.roles.current(operator.identity);
+        isRefused = role === null || !mayActAs(role, JOB_ROLE);
+        if (!isRefused) await this.jobs.advance(id, owner, item, await this.step(action, operator, item));
+      }
+    } finally {
+      clearInterval(renewal);
+      await this.jobs.leave(id, owner, isRefused ? 'refused' : null);
+    }
+  }
+
+  /** A refused item is recorded, and the job continues. Any other error, such as an unavailable database, interrupts it. */
+  private async step(action: ActionName, operator: Operator, item: string): Promise<StepOutcome> {
+    try {
+      return { ...(await this.actions.step(action, actorOf(operator), item)), failure: null };
+    } catch (error) {
+      if (!(error instanceof AdministrationError)) throw error;
+      const reason = error.problems.map(({ message }) => withNames(message, (field) => field)).join('; ');
+      return { done: 0, more: false, failure: reason };
+    }
+  }
+}

@@ -1,0 +1,194 @@
+import { Inject, Injectable } from '@nestjs/common';
+import {
+  defineScripts,
+  type RedisClient,
+  type RunScript,
+  withRedisErrors,
+} from '#platform/redis/redis-client.js';
+import { REDIS } from '#platform/redis/redis.connection.js';
+
+/** Seconds for which a job can be read. */
+const LIFETIME = 7 * 24 * 60 * 60;
+
+/** Milliseconds after which a process that does not renew its lease has lost the job. */
+export const LEASE_MS = 15_000;
+
+const MAX_JOBS = 100;
+const MAX_FAILURES = 1_000;
+
+export interface NewJob {
+  readonly id: string;
+  readonly action: string;
+  readonly operator: string;
+  readonly items: readonly string[];
+  /** Steps of all items. */
+  readonly total: number;
+}
+
+export interface Failure {
+  readonly item: string;
+  readonly reason: string;
+}
+
+/**
+ * - `running`: a process works on the job
+ * - `interrupted`: no process works on it, because its process has ended
+ * - `stopped`: an operator stopped it
+ * - `refused`: its operator lost the role
+ */
+export type JobState = 'running' | 'interrupted' | 'stopped' | 'refused' | 'finished';
+
+export interface Job extends Pick<NewJob, 'id' | 'action' | 'operator' | 'total'> {
+  readonly state: JobState;
+  /** Milliseconds since the epoch; `endedAt` is null before the end. */
+  readonly startedAt: number;
+  readonly endedAt: number | null;
+  readonly done: number;
+  readonly failed: number;
+  readonly failures: readonly Failure[];
+}
+
+/** Outcome of one step. `more`: the item needs another one. */
+export interface StepOutcome {
+  readonly done: number;
+  readonly more: boolean;
+  /** Reason of a failure. */
+  readonly failure: string | null;
+}
+
+const NOW = `local time = redis.call('TIME') local now = time[1] * 1000 + math.floor(time[2] / 1000)`;
+const OWNED = `${NOW}
+if redis.call('HGET', KEYS[1], 'owner') ~= ARGV[1] or redis.call('HGET', KEYS[1], 'state') ~= 'running' then return false end`;
+
+/** Each script has the keys job, items and failures. ARGV[1] is the process, a random id. */
+const SCRIPTS = {
+  // ARGV lifetime action operator total item…
+  jobCreate: `${NOW}
+if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
+redis.call('HSET', KEYS[1], 'action', ARGV[2], 'operator', ARGV[3], 'total', ARGV[4], 'started', now, 'done', 0, 'failed', 0, 'state', 'running', 'lease', 0)
+for n = 5, #ARGV do redis.call('RPUSH', KEYS[2], ARGV[n]) end
+redis.call('EXPIRE', KEYS[1], ARGV[1])
+redis.call('EXPIRE', KEYS[2], ARGV[1])
+return 1`,
+  // ARGV owner lease operator
+  jobClaim: `${NOW}
+local state, lease = unpack(redis.call('HMGET', KEYS[1], 'state', 'lease'))
+if not state or state == 'finished' or tonumber(lease) > now then return 0 end
+redis.call('HSET', KEYS[1], 'state', 'running', 'owner', ARGV[1], 'lease', now + ARGV[2], 'operator', ARGV[3])
+redis.call('HDEL', KEYS[1], 'ended')
+return 1`,
+  // ARGV owner lease. Renews the lease, and returns the next item; finishes the job without one.
+  jobNext: `${OWNED}
+local item = redis.call('LINDEX', KEYS[2], 0)
+if item then redis.call('HSET', KEYS[1], 'lease', now + ARGV[2])
+else redis.call('HSET', KEYS[1], 'state', 'finished', 'lease', 0, 'ended', now) end
+return item`,
+  // ARGV owner item done more failure limit lifetime
+  jobAdvance: `${OWNED}
+if redis.call('LINDEX', KEYS[2], 0) ~= ARGV[2] then return false end
+redis.call('HINCRBY', KEYS[1], 'done', ARGV[3])
+if ARGV[4] == '0' then redis.call('LPOP', KEYS[2]) end
+if ARGV[5] ~= '' then
+  redis.call('HINCRBY', KEYS[1], 'failed', 1)
+  if redis.call('RPUSH', KEYS[3], ARGV[5]) > tonumber(ARGV[6]) then redis.call('RPOP', KEYS[3]) end
+  redis.call('EXPIRE', KEYS[3], ARGV[7])
+end
+return true`,
+  // ARGV owner state; an empty state leaves the job to another process.
+  jobLeave: `${OWNED}
+redis.call('HSET', KEYS[1], 'lease', 0)
+if ARGV[2] ~= '' then redis.call('HSET', KEYS[1], 'state', ARGV[2], 'ended', now) end
+return true`,
+  jobStop: `${NOW}
+if redis.call('HGET', KEYS[1], 'state') ~= 'running' then return 0 end
+redis.call('HSET', KEYS[1], 'state', 'stopped', 'lease', 0, 'ended', now)
+return 1`,
+  jobRead: `${NOW}
+return { redis.call('HGETALL', KEYS[1]), redis.call('LRANGE', KEYS[3], 0, 99), now }`,
+};
+
+/**
+ * Jobs, which survive the process that works on them. A process owns a job by a lease; each step is one script, so that a process
+ * that has lost its lease changes nothing. Every method throws DependencyUnavailableError if Redis does not respond.
+ */
+@Injectable()
+export class JobStore {
+  private readonly run: RunScript<keyof typeof SCRIPTS>;
+
+  constructor(@Inject(REDIS) private readonly redis: RedisClient) {
+    this.run = defineScripts(redis, SCRIPTS);
+  }
+
+  /** @returns false if there is a job with this id */
+  async create({ id, action, operator, items, total }: NewJob): Promise<boolean> {
+    const created = await this.run('jobCreate', keysOf(id), LIFETIME, action, operator, total, ...items);
+    await withRedisErrors(this.redis.zadd(LIST, 'NX', Date.now(), id));
+    await withRedisErrors(this.redis.zremrangebyrank(LIST, 0, -1 - MAX_JOBS));
+    return created === 1;
+  }
+
+  /** @returns false if another process works on the job, or it is finished or unknown */
+  async claim(id: string, owner: string, operator: string): Promise<boolean> {
+    return (await this.run('jobClaim', keysOf(id), owner, LEASE_MS, operator)) === 1;
+  }
+
+  /** Renews the lease. @returns null if nothing is left to do, or this process no longer owns the job */
+  async next(id: string, owner: string): Promise<string | null> {
+    return (await this.run('jobNext', keysOf(id), owner, LEASE_MS)) as string | null;
+  }
+
+  async advance(
+    id: string,
+    owner: string,
+    item: string,
+    { done, more, failure }: StepOutcome,
+  ): Promise<void> {
+    const failed = failure === null ? '' : JSON.stringify({ item, reason: failure } satisfies Failure);
+    const limits = [MAX_FAILURES, LIFETIME];
+    await this.run('jobAdvance', keysOf(id), owner, item, done, more ? 1 : 0, failed, ...limits);
+  }
+
+  /** @param state end of the job; null if it can be continued */
+  async leave(id: string, owner: string, state: 'refused' | null): Promise<void> {
+    await this.run('jobLeave', keysOf(id), owner, state ?? '');
+  }
+
+  async stop(id: string): Promise<void> {
+    await this.run('jobStop', keysOf(id));
+  }
+
+  async find(id: string): Promise<Job | null> {
+    const [flat, failures, now] = (await this.run('jobRead', keysOf(id))) as [string[], string[], number];
+    if (flat.length === 0) return null;
+    const fields = new Map(flat.flatMap((name, at) => (at % 2 === 0 ? [[name, flat[at + 1] ?? '']] : [])));
+    const text = (name: string) => fields.get(name) ?? '';
+    const state = text('state') as JobState;
+    return {
+      id,
+      action: text('action'),
+      operator: text('operator'),
+      total: Number(text('total')),
+      done: Number(text('done')),
+      failed: Number(text('failed')),
+      startedAt: Number(text('started')),
+      endedAt: fields.has('ended') ? Number(text('ended')) : null,
+      state: state === 'running' && Number(text('lease')) <= now ? 'interrupted' : state,
+      failures: failures.map((failure) => JSON.parse(failure) as Failure),
+    };
+  }
+
+  /** Lists the latest jobs, newest first. */
+  async list(): Promise<Job[]> {
+    const ids = await withRedisErrors(this.redis.zrevrange(LIST, 0, MAX_JOBS - 1));
+    const found = await Promise.all(ids.map((id) => this.find(id)));
+    return found.filter((job) => job !== null);
+  }
+}
+
+const LIST = 'console:jobs';
+
+const keysOf = (id: string): string[] => [
+  `console:job:{${id}}`,
+  `console:job:{${id}}:items`,
+  `console:job:{${id}}:failures`,
+];

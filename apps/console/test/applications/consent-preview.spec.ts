@@ -1,0 +1,46 @@
+import { randomBytes } from 'node:crypto';
+import { type AppProcess, startApp } from '#test/support/app-process.js';
+import { appSettings } from '#test/support/app-settings.js';
+import { openFixture } from '#test/support/fixture.js';
+import { isolate, type Isolated } from '#test/support/isolate.js';
+import { type ConsoleApp, startConsoleApp } from '../support/console-app.js';
+
+let services: Isolated;
+let authorize: AppProcess;
+let fixture: Awaited<ReturnType<typeof openFixture>>;
+let app: ConsoleApp;
+
+beforeAll(async () => {
+  services = await isolate();
+  const TOKEN_KEYS = randomBytes(32).toString('base64url');
+  authorize = await startApp('authorize', { ...appSettings(services), LOG_LEVEL: 'fatal', TOKEN_KEYS });
+  fixture = await openFixture(services, TOKEN_KEYS);
+  app = await startConsoleApp({}, services);
+});
+
+afterAll(async () => {
+  await app.close();
+  await authorize.stop();
+  await fixture.close();
+  await services.close();
+});
+
+it('shows the consent page of an application in a language, in a frame that can do nothing', async () => {
+  const { client_id: id } = await fixture.client();
+  const viewer = await app.operator('viewer');
+  const page = await viewer.get(`/applications/${id}/consent?language=de`);
+  expect(page.text).toMatch(
+    new RegExp(`<iframe\\s+sandbox\\s+src="/applications/${id}/consent/de"\\s+title="[^"]+"`),
+  );
+  expect(page.headers['content-security-policy']).toContain("frame-src 'self'");
+
+  const frame = await viewer.get(`/applications/${id}/consent/de`);
+  expect(frame.text).toContain('</bdi> möchte auf Ihr Konto bei <bdi>Scheduling</bdi> zugreifen');
+  expect(frame.headers).toMatchObject({ 'x-frame-options': 'SAMEORIGIN', 'content-language': 'de' });
+  const policy = (frame.headers['content-security-policy'] ?? '').split('; ');
+  expect(policy).toEqual(
+    expect.arrayContaining(["default-src 'none'", "form-action 'none'", "frame-ancestors 'self'", 'sandbox']),
+  );
+  expect((await viewer.get(`/applications/${id}/consent/xx`)).status).toBe(404);
+  expect((await app.browser().get(`/applications/${id}/consent/de`)).status).toBe(303);
+});

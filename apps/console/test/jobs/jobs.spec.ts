@@ -1,0 +1,237 @@
+import pg from 'pg';
+import type { Response } from 'supertest';
+import { auditEvents } from '#test/support/audit-trail.js';
+import type { Browser } from '#test/support/browser.js';
+import { until } from '#test/support/until.js';
+import { JobStore } from '../../src/jobs/job.store.js';
+import { type ConsoleApp, startConsoleApp } from '../support/console-app.js';
+
+let app: ConsoleApp;
+let support: Browser;
+
+beforeAll(async () => {
+  // Roles are stored, so that they can end.
+  app = await startConsoleApp({ CONSOLE_GROUPS_CLAIM: '', CONSOLE_ROLES: '' });
+  support = await operator('support');
+});
+
+afterAll(() => app.close());
+
+let users = 0;
+
+async function operator(role: string, name = 'ada'): Promise<Browser> {
+  const username = `operator${++users}`;
+  const email = `${username}@example.com`;
+  const { id } = await app.users.create({
+    email,
+    username,
+    name,
+    passwordHash: '$argon2id$nobody logs in with this',
+  });
+  await setRole(username, role);
+  const browser = app.browser();
+  await app.logIn(browser, { sub: String(id), preferred_username: username });
+  return browser;
+}
+
+const setRole = (username: string, role: string | null) =>
+  app.sql('UPDATE users SET console_role = $2 WHERE username = $1', [username, role]);
+
+async function applications(count: number): Promise<string[]> {
+  const ids = Array.from({ length: count }, (_, at) => `job_${++users}_${at}`);
+  for (const id of ids)
+    await app.sql(
+      `INSERT INTO clients (client_id, name, type, redirect_uris, scopes) VALUES ($1, $1, 'public', '{https://a.example/}', '{profile:read}')`,
+      [id],
+    );
+  return ids;
+}
+
+/** Versions: 1 is unchanged, and 2 changed once. */
+const versions = async (ids: readonly string[]): Promise<number[]> => {
+  const rows = await app.sql<{ version: number }>(
+    'SELECT version FROM clients WHERE client_id = ANY($1) ORDER BY array_position($1, client_id)',
+    [ids],
+  );
+  return rows.map(({ version }) => version);
+};
+
+const select = (browser: Browser, action: string, ids: readonly string[]): Promise<Response> =>
+  browser.get(
+    `/jobs/new?${new URLSearchParams([['action', action], ...ids.map((id) => ['id', id])]).toString()}`,
+  );
+
+/** Submits the confirmation with every selected entry. */
+const confirm = (browser: Browser, page: Response): Promise<Response> => {
+  const fields = [...page.text.matchAll(/name="([^"]+)" value="([^"]*)"/g)].map(
+    ([, name = '', value = '']) => [name, value],
+  );
+  const form = page.text.slice(page.text.indexOf('action="/jobs"'));
+  const token = /name="csrf_token" value="([^"]+)"/.exec(form)?.[1] ?? '';
+  const body = new URLSearchParams([
+    ...fields.filter(([name]) => name !== 'csrf_token'),
+    ['csrf_token', token],
+  ]);
+  return browser.post('/jobs', body as unknown as Record<string, string>);
+};
+
+const reaches = (browser: Browser, path: string, state: string): Promise<void> =>
+  until(state, 60_000, async () => (await browser.get(path)).text.includes(`>${state}</span>`));
+
+it('changes every selected application, each in the audit trail with the operator’s name', async () => {
+  const ids = await applications(3);
+  const page = await select(support, 'disable-applications', ids);
+  expect(page.text).toContain('Disable 3 applications?');
+  const { headers } = await confirm(support, page);
+  await reaches(support, headers['location'] ?? '', 'finished');
+  expect((await support.get(headers['location'] ?? '')).text).toContain('3 of 3 done, 0 failed');
+  expect(await versions(ids)).toEqual([2, 2, 2]);
+  for (const clientId of ids)
+    expect(await auditEvents(app.services.natsUrl, { clientId }, 1)).toMatchObject([
+      { type: 'client.disabled', operator: 'operator1', door: 'page' },
+    ]);
+});
+
+it('starts one job for two clicks at once', async () => {
+  const ids = await applications(2);
+  const page = await select(support, 'disable-applications', ids);
+  const answers = await Promise.all([confirm(support, page), confirm(support, page)]);
+  const [first, second] = answers.map(({ headers }) => headers['location'] ?? '');
+  expect(first).toMatch(/^\/jobs\/.{22}$/);
+  expect(second).toBe(first);
+  await reaches(support, first ?? '', 'finished');
+  expect(await versions(ids)).toEqual([2, 2]);
+});
+
+describe('a job whose process was killed', () => {
+  it('offers to continue, and then repeats and skips nothing', async () => {
+    const ids = await applications(3);
+    const [first = ''] = ids;
+    const jobs = new JobStore(app.redis);
+    const job = {
+      id: 'k'.repeat(22),
+      action: 'disable-applications',
+      operator: 'grace',
+      items: ids,
+      total: 3,
+    };
+    await jobs.create(job);
+    await jobs.claim(job.id, 'killed', 'grace');
+    await jobs.next(job.id, 'killed');
+    await jobs.advance(job.id, 'killed', first, { done: 1, more: false, failure: null });
+    expect((await support.get(`/jobs/${job.id}`)).text).toContain('>running</span>');
+
+    await app.redis.hset(`console:job:{${job.id}}`, 'lease', 0);
+    const page = await support.get(`/jobs/${job.id}`);
+    expect(page.text).toContain('>interrupted</span>');
+    expect(page.headers).not.toHaveProperty('refresh');
+    await Promise.all([1, 2].map(() => support.submit(page, {}, `/jobs/${job.id}/continue`)));
+    await reaches(support, `/jobs/${job.id}`, 'finished');
+    expect(await versions(ids)).toEqual([1, 2, 2]);
+  });
+
+  it('ignores the process that has lost its lease', async () => {
+    const jobs = new JobStore(app.redis);
+    const job = {
+      id: 'l'.repeat(22),
+      action: 'disable-applications',
+      operator: 'grace',
+      items: ['a', 'b'],
+      total: 2,
+    };
+    await jobs.create(job);
+    await jobs.claim(job.id, 'slow', 'grace');
+    expect(await jobs.claim(job.id, 'other', 'grace')).toBe(false);
+    await app.redis.hset(`console:job:{${job.id}}`, 'lease', 0);
+    expect(await jobs.claim(job.id, 'other', 'grace')).toBe(true);
+    await jobs.advance(job.id, 'slow', 'a', { done: 1, more: false, failure: null });
+    await jobs.leave(job.id, 'slow', 'refused');
+    expect(await jobs.next(job.id, 'slow')).toBeNull();
+    expect(await jobs.find(job.id)).toMatchObject({ state: 'running', done: 0 });
+  });
+});
+
+describe('a running job', () => {
+  /** Runs `work` while the job waits for the lock of the application. */
+  async function whileBlockedAt(id: string, work: () => Promise<void>): Promise<void> {
+    const other = new pg.Client({ connectionString: app.services.databaseUrl });
+    await other.connect();
+    await other.query('BEGIN');
+    await other.query('SELECT 1 FROM oauth.clients WHERE client_id = $1 FOR UPDATE', [id]);
+    try {
+      await work();
+    } finally {
+      await other.query('COMMIT');
+      await other.end();
+    }
+  }
+
+  const doneIs = (path: string, count: string): Promise<void> =>
+    until(count, 60_000, async () => (await support.get(path)).text.includes(count));
+
+  it('ends when its operator loses the role, and another operator can continue it', async () => {
+    const ids = await applications(3);
+    const browser = await operator('support');
+    const name = `operator${users}`;
+    let path = '';
+    await whileBlockedAt(ids[1] ?? '', async () => {
+      path =
+        (await confirm(browser, await select(browser, 'disable-applications', ids))).headers['location'] ??
+        '';
+      await doneIs(path, '1 of 3 done');
+      await setRole(name, null);
+    });
+    await reaches(support, path, 'ended');
+    expect(await versions(ids)).toEqual([2, 2, 1]);
+    await support.submit(await support.get(path), {}, `${path}/continue`);
+    await reaches(support, path, 'finished');
+    expect(await versions(ids)).toEqual([2, 2, 2]);
+  });
+
+  it('is shown to every operator, reloads its page unless asked not to, and stops', async () => {
+    const ids = await applications(3);
+    const viewer = await operator('viewer');
+    let path = '';
+    await whileBlockedAt(ids[1] ?? '', async () => {
+      path =
+        (await confirm(support, await select(support, 'disable-applications', ids))).headers['location'] ??
+        '';
+      await doneIs(path, '1 of 3 done');
+      const page = await viewer.get(path);
+      expect(page.text).toMatch(/<progress[^>]*max="3"[^>]*value="1"/);
+      expect(page.headers['refresh']).toBe('3');
+      expect((await viewer.get(`${path}?refresh=off`)).headers).not.toHaveProperty('refresh');
+      expect(page.text).not.toContain('/stop');
+      expect((await viewer.get('/jobs')).text).toContain(`href="${path}"`);
+      await support.submit(await support.get(path), {}, `${path}/stop`);
+    });
+    await reaches(viewer, path, 'stopped');
+    await until('the step that ran', 60_000, async () => (await versions(ids))[1] === 2);
+    expect(await versions(ids)).toEqual([2, 2, 1]);
+  });
+});
+
+it('records an application that cannot be changed with the reason, and does the others', async () => {
+  const [gone = '', kept = ''] = await applications(2);
+  const page = await select(support, 'enable-applications', [gone, kept]);
+  await app.sql('DELETE FROM clients WHERE client_id = $1', [gone]);
+  const path = (await confirm(support, page)).headers['location'] ?? '';
+  await reaches(support, path, 'finished');
+  const { text } = await support.get(path);
+  expect(text).toContain('1 of 2 done, 1 failed');
+  expect(text).toContain('there is no client');
+  expect(text).toContain(`/jobs/new?action=enable-applications&amp;id=${gone}"`);
+});
+
+it('needs the role support, a recent login, and a selection', async () => {
+  const [id = ''] = await applications(1);
+  const viewer = await operator('viewer');
+  expect((await select(viewer, 'disable-applications', [id])).status).toBe(403);
+  expect((await viewer.get('/applications')).text).not.toContain('/jobs/new');
+  expect((await viewer.post('/jobs', {})).status).toBe(403);
+  expect((await support.get('/jobs/new?action=disable-applications')).status).toBe(400);
+  expect((await support.get(`/jobs/new?action=delete&id=${id}`)).status).toBe(400);
+  app.clock.ahead = 11 * 60_000;
+  expect((await select(support, 'disable-applications', [id])).headers['location']).toContain('again=');
+  app.clock.ahead = 0;
+});

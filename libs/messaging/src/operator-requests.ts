@@ -1,0 +1,38 @@
+/** Requests of operators to authorize, of whose processes one answers. Payloads are JSON; a request that fails gets no reply. */
+export const OPERATOR_SUBJECTS = {
+  /** Request {@link UserSessionsRequest}, reply {@link UserSessionsReply}. */
+  userSessions: 'oauth.user.sessions',
+  /** Request {@link ConsentPreviewRequest}, reply {@link ConsentPreviewReply}. */
+  consentPreview: 'oauth.consent.preview',
+} as const;
+
+export interface UserSessionsRequest {
+  readonly user_id: number;
+}
+
+/** Times in ISO 8601. No field identifies a session. */
+export interface UserSession {
+  readonly started_at: string;
+  readonly last_used_at: string;
+  /** The user logged in at the login provider, not with a password here. */
+  readonly at_provider: boolean;
+}
+
+export interface UserSessionsReply {
+  /** The newest ones, newest first. */
+  readonly sessions: readonly UserSession[];
+}
+
+export interface ConsentPreviewRequest {
+  readonly client_id: string;
+  readonly locale: string;
+}
+
+/** Null for an unknown client. */
+export interface ConsentPreviewReply {
+  readonly page: {
+    readonly document: string;
+    /** Source of the style, for the Content-Security-Policy. */
+    readonly style: string;
+  } | null;
+}
