@@ -25,7 +25,7 @@ export interface NewJob {
   readonly total: number;
 }
 
-export interface Failure {
+interface Failure {
   readonly item: string;
   readonly reason: string;
 }
