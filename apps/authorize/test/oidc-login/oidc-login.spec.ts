@@ -320,15 +320,14 @@ it('does not store usable login states, cookies or ID tokens in Redis', async ()
   const location = new URL(started.headers['location'] ?? '');
   let idToken = '';
   provider.state.forgery = { idToken: (valid) => (idToken = valid) };
+  const valueOf = async (key: string): Promise<unknown> => {
+    const type = await app.redis.type(key);
+    if (type === 'zset') return app.redis.zrange(key, '0', '-1');
+    return type === 'hash' ? app.redis.hgetall(key) : app.redis.get(key);
+  };
   const inRedis = async () => {
     const found = [];
-    for (const key of await app.redis.keys('*'))
-      found.push(
-        key,
-        JSON.stringify(
-          (await app.redis.type(key)) === 'hash' ? await app.redis.hgetall(key) : await app.redis.get(key),
-        ),
-      );
+    for (const key of await app.redis.keys('*')) found.push(key, JSON.stringify(await valueOf(key)));
     return found.join('\n');
   };
   const secrets = [location.searchParams.get('state'), browser.cookies.get('oauth_service_login')];
