@@ -111,7 +111,7 @@ export function applicationPage({ operator, client, secrets, note, warnings = []
       <div class="actions">
         ${isAdmin && html`<a class="button" href="${pathOf(id, 'edit')}">${t('Edit')}</a>`}
         <a class="button even" href="${pathOf(id, 'handover')}">${t('Text for the owner')}</a>
-        <a class="button even" href="${pathOf(id, 'consent')}">${t('Consent page')}</a>
+        ${client.redirect_uris.length > 0 && html`<a class="button even" href="${pathOf(id, 'consent')}">${t('Consent page')}</a>`}
         <a class="button even" href="/grants?client=${encodeURIComponent(id)}">${t('Grants')}</a>
         ${isSupport && postForm(operator, pathOf(id, toggle), button(disabledAt === null ? t('Disable') : t('Enable'), disabledAt === null ? 'danger' : 'even'), '')}
         ${isAdmin && html`<a class="button danger" href="${pathOf(id, 'delete')}">${t('Delete')}</a>`}
