@@ -43,6 +43,8 @@ export const LIMITS = {
   // token endpoints
   grant_type: 64,
   token: 512,
+  // RFC 7009 2.2, 7662 2.2: an invalid token is no error, so that only the body is limited (64 KiB).
+  any_token: 65_536,
   token_type_hint: 64,
   code_verifier: 128,
 } as const;
@@ -56,6 +58,8 @@ type Condition = readonly [parameter: string, ...values: string[]];
 interface ParameterRules {
   /** Maximum length in characters. */
   readonly max: number;
+  /** By default printable ASCII. */
+  readonly anyCharacter?: boolean;
   /** True by default. */
   readonly required?: boolean;
   /** The parameter is ignored in all other requests. */
@@ -81,13 +85,13 @@ const PRINTABLE = /^[\x20-\x7e]+$/;
  * the value.
  */
 export function Parameter(rules: ParameterRules): PropertyDecorator {
-  const { max, required = true, when } = rules;
+  const { max, required = true, anyCharacter = false, when } = rules;
   const problem = (value: unknown): string | null => {
     if (value === undefined) return required ? 'is missing' : null;
     // RFC 6749 3.2: "Request and response parameters MUST NOT be included more than once."
     if (typeof value !== 'string') return 'must be a single string, and not be repeated';
     if (value.length > max) return `is longer than ${max} characters`;
-    return PRINTABLE.test(value) ? null : 'contains a character that is not printable ASCII';
+    return anyCharacter || PRINTABLE.test(value) ? null : 'contains a character that is not printable ASCII';
   };
   return ValidateBy(
     {

@@ -14,7 +14,7 @@ import { type ActiveToken, type InactiveToken, INTROSPECT_OPERATION } from './in
 
 /** RFC 7662 2.1. The hint is not needed, because a token contains its kind. */
 class IntrospectDto extends ClientDto {
-  @Parameter({ max: LIMITS.token, description: 'An access token.' })
+  @Parameter({ max: LIMITS.any_token, anyCharacter: true, description: 'An access token.' })
   token: string;
 
   @Parameter({ max: LIMITS.token_type_hint, required: false, description: 'Ignored.' })

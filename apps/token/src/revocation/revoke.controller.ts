@@ -13,7 +13,11 @@ import { REVOKE_OPERATION } from './revoke.openapi.js';
 
 /** RFC 7009 2.1. The hint is not needed, because a token contains its kind. */
 class RevokeDto extends ClientDto {
-  @Parameter({ max: LIMITS.token, description: 'An access or refresh token, expired or not.' })
+  @Parameter({
+    max: LIMITS.any_token,
+    anyCharacter: true,
+    description: 'An access or refresh token, expired or not.',
+  })
   token: string;
 
   @Parameter({ max: LIMITS.token_type_hint, required: false, description: 'Ignored.' })

@@ -56,6 +56,9 @@ describe('POST /api/auth/oauth/introspect (RFC 7662)', () => {
       code,
       'x',
       `sat_${randomBytes(63).toString('base64url')}`,
+      // An ID token, sent by mistake: a guard must not take an error of the introspection for an outage.
+      `eyJ${'x'.repeat(4_000)}`,
+      'é\u0000',
     ]) {
       const answer = await introspect(token);
       expect([answer.status, answer.body]).toEqual([200, { active: false }]);
