@@ -99,7 +99,7 @@ export class Browser {
 /** Returns the visible text of a page. */
 export function wordsOf({ text }: { text: string }): string {
   return text
-    .slice(text.indexOf('<main>'))
+    .slice(text.indexOf('<main'))
     .replaceAll(/<[^>]+>/g, '')
     .replaceAll(/\s+/g, ' ');
 }

@@ -13,8 +13,14 @@ import { PAGE_HEADERS } from '#ui/page-headers.js';
 import { ApplicationsController } from './applications/applications.controller.js';
 import { ConsentPreviewController } from './applications/consent-preview.controller.js';
 import { CreateApplicationController } from './applications/create-application.controller.js';
+import { AuditController } from './audit/audit.controller.js';
+import { AuditIndexTask } from './audit/audit-index.task.js';
 import { CLOCK, type Clock, ConsoleConfiguration } from './console.configuration.js';
 import { ErrorFilter } from './error.filter.js';
+import { EventsController } from './events/events.controller.js';
+import { HealthController } from './health/health.controller.js';
+import { HealthCheck } from './health/health-check.service.js';
+import { KeysController } from './health/keys.controller.js';
 import { HomeController } from './home.controller.js';
 import { JobActions } from './jobs/job-actions.js';
 import { JobRunner } from './jobs/job.runner.js';
@@ -73,6 +79,10 @@ class AppModule {
         UsersController,
         GrantsController,
         JobsController,
+        EventsController,
+        AuditController,
+        HealthController,
+        KeysController,
       ],
       providers: [
         ...providers,
@@ -81,6 +91,8 @@ class AppModule {
         JobActions,
         JobRunner,
         JobStore,
+        AuditIndexTask,
+        HealthCheck,
         { provide: APP_GUARD, useClass: OperatorGuard },
         { provide: APP_FILTER, useClass: ErrorFilter },
         { provide: APP_INTERCEPTOR, useClass: PageInterceptor },

@@ -113,6 +113,7 @@ export function applicationPage({ operator, client, secrets, note, warnings = []
         <a class="button even" href="${pathOf(id, 'handover')}">${t('Text for the owner')}</a>
         ${client.redirect_uris.length > 0 && html`<a class="button even" href="${pathOf(id, 'consent')}">${t('Consent page')}</a>`}
         <a class="button even" href="/grants?client=${encodeURIComponent(id)}">${t('Grants')}</a>
+        <a class="button even" href="/events?client=${encodeURIComponent(id)}">${t('What happened')}</a>
         ${isSupport && postForm(operator, pathOf(id, toggle), button(disabledAt === null ? t('Disable') : t('Enable'), disabledAt === null ? 'danger' : 'even'), '')}
         ${isAdmin && html`<a class="button danger" href="${pathOf(id, 'delete')}">${t('Delete')}</a>`}
       </div>

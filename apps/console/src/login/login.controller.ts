@@ -1,7 +1,9 @@
 import { Controller, Get, type HttpRedirectResponse, Post, Redirect, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ConsoleOperatorService } from '#administration/console/console-operator.service.js';
 import { addLogContext } from '#platform/logging/request-log.js';
 import { Public } from '../session/operator.guard.js';
+import { actorOf, CurrentOperator, type Operator } from '../session/operator.js';
 import { ConsoleCookie, ConsoleLoginCookie } from '../session/session.cookie.js';
 import { SessionStore } from '../session/session.store.js';
 import { queryOf } from '../ui/form.js';
@@ -16,6 +18,7 @@ export class LoginController {
     private readonly sessions: SessionStore,
     private readonly cookies: ConsoleCookie,
     private readonly loginCookies: ConsoleLoginCookie,
+    private readonly operators: ConsoleOperatorService,
   ) {}
 
   @Get('login')
@@ -46,18 +49,21 @@ export class LoginController {
     await this.sessions.create(cookie, session);
     if (before !== null) await this.sessions.delete(before);
     addLogContext(raw, { operator: session.name, outcome: 'operator logged in' });
+    this.operators.recordLogin(actorOf(session), 'login.succeeded');
     reply.header('Set-Cookie', this.cookies.set(cookie));
     return seeOther(page);
   }
 
   @Post('logout')
   async logout(
+    @CurrentOperator() operator: Operator,
     @Req() { headers }: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Page> {
     const cookie = this.cookies.read(headers.cookie);
     if (cookie !== null) await this.sessions.delete(cookie);
     reply.header('Set-Cookie', this.cookies.clear());
+    this.operators.recordLogin(actorOf(operator), 'login.ended');
     return loggedOutPage();
   }
 }

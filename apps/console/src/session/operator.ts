@@ -23,6 +23,6 @@ export const CurrentOperator = createParamDecorator((_data: unknown, context: Ex
 });
 
 /** The operator as the audit trail names it. */
-export function actorOf({ name }: Operator): Actor {
+export function actorOf({ name }: Pick<Operator, 'name'>): Actor {
   return { name, door: 'page' };
 }

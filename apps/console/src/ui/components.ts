@@ -155,9 +155,9 @@ export function table(
   </div>`;
 }
 
-/** Names and values; null values are left out. */
+/** Names and values; empty values are left out. */
 export function facts(entries: readonly (readonly [name: string, value: Fragment])[]): Html {
-  const shown = entries.filter(([, value]) => value !== null && value !== false && value !== '');
+  const shown = entries.filter(([, value]) => value !== '' && (value ?? false) !== false);
   return html`<dl class="facts">
     ${shown.map(
       ([name, value]) =>

@@ -26,6 +26,9 @@ const SECTIONS = {
   '/applications': t('Applications'),
   '/users': t('Users'),
   '/jobs': t('Bulk actions'),
+  '/events': t('What happened'),
+  '/audit': t('Audit'),
+  '/health': t('Health'),
 } as const;
 
 export type Section = keyof typeof SECTIONS;

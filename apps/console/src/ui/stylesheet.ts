@@ -38,6 +38,20 @@ del { background: var(--error-page); color: var(--error); }
 .facts { display: grid; grid-template-columns: minmax(8rem, max-content) 1fr; gap: var(--space-1) var(--space-5); }
 .facts dd { margin: 0; }
 @media (max-width: 40rem) { .facts { grid-template-columns: 1fr; } .facts dd { margin: 0 0 var(--space-2); } }
-.chart { width: 100%; height: auto; }
-.chart .issued { fill: var(--accent); } .chart .refreshed { fill: var(--line); } .chart .refused { fill: var(--error); }
+figure { margin: 0; }
+figcaption { font-weight: 600; }
+figcaption span { font-weight: 400; }
+figure > .chart { display: block; width: 100%; height: 12rem; margin: var(--space-2) 0 0; border-block-end: 1px solid var(--line); }
+.chart .issued { fill: var(--accent); }
+.chart .refreshed { fill: var(--line); }
+.chart .refused { fill: var(--error); }
+.chart .refused-1 { fill-opacity: 0.75; }
+.chart .refused-2 { fill-opacity: 0.5; }
+.chart .refused-3 { fill-opacity: 0.3; }
+.chart .misused { fill: none; stroke: var(--error); stroke-width: 2px; stroke-dasharray: 4 3; vector-effect: non-scaling-stroke; }
+.axis { display: flex; justify-content: space-between; color: var(--quiet); font-size: 0.875rem; }
+.legend { display: flex; flex-wrap: wrap; gap: 0 var(--space-4); margin: 0 0 var(--space-4); }
+.legend svg { display: inline-block; width: 1rem; height: 1rem; margin-inline-end: var(--space-2); vertical-align: -0.125rem; }
+td details { margin: 0; }
+td summary { min-height: 0; padding: 0; }
 `;

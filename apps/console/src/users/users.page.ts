@@ -100,6 +100,7 @@ export function userPage({ operator, user, grants, sessions, note, warnings = []
             '',
           )
         }
+        <a class="button even" href="/audit?user=id:${id}">${t('Audit')}</a>
         ${isAdmin && html`<a class="button danger" href="/users/${id}/delete">${t('Delete')}</a>`}
       </div>
       ${facts([

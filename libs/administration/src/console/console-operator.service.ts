@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { CONSOLE_ROLES, type ConsoleRole } from '#database/user/console-role.js';
 import { ConsoleOperatorStore } from '#database/user/console-operator.store.js';
 import { UserStore } from '#database/user/user.store.js';
@@ -30,6 +30,8 @@ export interface ConsoleOperatorView {
 /** Users with a role in the console. Groups of another login provider make these roles unnecessary. */
 @Injectable()
 export class ConsoleOperatorService {
+  private readonly logger = new Logger('audit');
+
   constructor(
     private readonly operators: ConsoleOperatorStore,
     private readonly users: UserStore,
@@ -80,6 +82,16 @@ export class ConsoleOperatorService {
       result: { user_id: userId, revoked: true },
       announced: this.announcer.recorded(actor, { type: 'console_operator.revoked', user_id: userId }),
     };
+  }
+
+  /** Records a login at the console, its end, or its refusal after the provider authenticated the person. Does not wait for NATS. */
+  recordLogin(
+    actor: Actor,
+    type: 'login.succeeded' | 'login.ended' | 'login.refused',
+    detail?: { readonly problem: string },
+  ): void {
+    const recorded = this.announcer.recorded(actor, { type, ...(detail && { detail }) });
+    void recorded.then((warnings) => warnings.forEach((warning) => this.logger.warn(warning)));
   }
 
   private async userOf(login: string): Promise<number> {

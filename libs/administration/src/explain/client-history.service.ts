@@ -19,7 +19,7 @@ const MAX_HOURS = 48;
 const MAX_DAYS = 92;
 
 /** Numbers of events in an hour, or in a day in UTC. */
-interface HistoryPeriod {
+export interface HistoryPeriod {
   /** ISO 8601. */
   readonly start: string;
   readonly issued: number;

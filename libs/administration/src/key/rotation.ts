@@ -76,7 +76,7 @@ export function decideStep(recorded: readonly RecordedKey[], begin: boolean, now
   const waits = older.map(({ id, neededUntil }) => `${id} until ${neededUntil?.toISOString()}`);
   throw new UnsafeStepError(
     `live tokens may need ${waits.join(', ')}: without the key they would be refused. Run this again then; ` +
-      'to begin another rotation earlier, add --begin',
+      'to begin another rotation earlier, add ‹begin›',
   );
 }
 

@@ -1,0 +1,76 @@
+import { once } from 'node:events';
+import { PassThrough, type Writable } from 'node:stream';
+import { Controller, Get, Header, Logger, StreamableFile } from '@nestjs/common';
+import { AdministrationError, withNames } from '#administration/administration.error.js';
+import { AuditService, type SelectedEvents } from '#administration/audit/audit.service.js';
+import { jsonText } from '#administration/text.js';
+import { labelOf } from '../applications/application.form.js';
+import { type Form, QueryForm } from '../ui/form.js';
+import type { Page } from '../ui/page.responder.js';
+import { auditPage, type Filters, FILTERS } from './audit.page.js';
+
+@Controller('audit')
+export class AuditController {
+  private readonly logger = new Logger('audit export');
+
+  constructor(private readonly audit: AuditService) {}
+
+  @Get()
+  async search(@QueryForm() query: Form): Promise<Page> {
+    const [filters, after] = [filtersOf(query), query.text('after')];
+    try {
+      return auditPage(filters, await this.audit.page({ ...inputOf(filters), ...(after && { after }) }));
+    } catch (error) {
+      // The page of a name that nothing has lets the operator correct it.
+      if (!(error instanceof AdministrationError)) throw error;
+      return auditPage(
+        filters,
+        null,
+        error.problems.map(({ message }) => withNames(message, labelOf)),
+      );
+    }
+  }
+
+  /** Streams every matching event. */
+  @Get('events.jsonl')
+  @Header('Content-Disposition', 'attachment; filename="events.jsonl"')
+  async export(@QueryForm() query: Form): Promise<StreamableFile> {
+    const selected = await this.audit.select(inputOf(filtersOf(query)));
+    const output = new PassThrough();
+    writeEvents(selected, output).catch((error: Error) => {
+      // Breaks the connection: a file that merely ends would look complete.
+      if (!output.destroyed) this.logger.warn(error);
+      output.destroy(error);
+    });
+    return new StreamableFile(output, { type: 'application/x-ndjson' });
+  }
+}
+
+/** Waits for the reader of the output, and ends when it is closed. */
+async function writeEvents(selected: SelectedEvents, output: Writable): Promise<void> {
+  const closed = new AbortController();
+  output.once('close', () => closed.abort());
+  await selected.read(async (event) => {
+    closed.signal.throwIfAborted();
+    if (!output.write(`${jsonText(event)}\n`)) await once(output, 'drain', { signal: closed.signal });
+  });
+  output.end();
+}
+
+function filtersOf(query: Form): Filters {
+  return Object.fromEntries(
+    FILTERS.map((name) => [name, query.text(name)]).filter(([, value]) => value !== ''),
+  ) as Filters;
+}
+
+/** A browser sends the time of the form without its zone. */
+const utc = (time: string): string => (/T\d\d:\d\d(?::\d\d)?$/.test(time) ? `${time}Z` : time);
+
+function inputOf({ type, since, until, ...filters }: Filters): object {
+  return {
+    ...filters,
+    ...(type !== undefined && { types: [type] }),
+    ...(since !== undefined && { since: utc(since) }),
+    ...(until !== undefined && { until: utc(until) }),
+  };
+}

@@ -1,0 +1,85 @@
+import type { EventPage } from '#administration/audit/audit.service.js';
+import { AUDIT_TYPES } from '#audit/event.js';
+import { html } from '#ui/html.js';
+import { button, nextPage, problemBox, selectField, table, textField } from '../ui/components.js';
+import type { Page } from '../ui/page.responder.js';
+import { moment, t } from '../ui/text.js';
+import { actorOfEvent, detailsOf, doorOf, objectsOf, textOf } from './event-text.js';
+
+/** Names of the filters in the query. */
+export const FILTERS = ['client', 'user', 'operator', 'type', 'since', 'until'] as const;
+export type Filters = Readonly<Partial<Record<(typeof FILTERS)[number], string>>>;
+
+const NOUNS = [...new Set(AUDIT_TYPES.map((type) => type.split('.', 1)[0] ?? ''))];
+
+const TYPES = [
+  { value: '', text: t('All') },
+  ...NOUNS.flatMap((noun) => {
+    const types = AUDIT_TYPES.filter((type) => type.startsWith(`${noun}.`));
+    const one = types.map((type) => ({ value: type as string, text: type as string }));
+    return one.length > 1 ? [{ value: noun, text: t('{noun}: all', { noun }) }, ...one] : one;
+  }),
+];
+
+/** @param found null if the filters are invalid */
+export function auditPage(filters: Filters, found: EventPage | null, problems: readonly string[] = []): Page {
+  const title = t('Audit trail');
+  const { client = '', user = '', operator = '', type = '', since = '', until = '' } = filters;
+  const query = { ...filters };
+  return {
+    title,
+    status: problems.length > 0 ? 400 : 200,
+    section: '/audit',
+    content: html`
+      <h1>${title}</h1>
+      ${problemBox(problems)}
+      <form method="get" action="/audit" class="filter" role="search">
+        ${textField({ name: 'client', label: t('Application: client id or name'), value: client })}
+        ${textField({ name: 'user', label: t('User: e-mail, user name or id:42'), value: user })}
+        ${textField({ name: 'operator', label: t('Operator'), value: operator })}
+        ${selectField('type', t('Event'), TYPES, type)}
+        ${textField({ name: 'since', label: t('From (UTC)'), value: since, type: 'datetime-local' })}
+        ${textField({ name: 'until', label: t('Until (UTC)'), value: until, type: 'datetime-local' })}
+        ${button(t('Search'), 'even')}
+      </form>
+      ${found && results(found, query)}
+    `,
+  };
+}
+
+function results({ items, next, searchedUntil, warnings }: EventPage, query: Record<string, string>) {
+  const parameters = new URLSearchParams(query).toString();
+  return html`
+    ${problemBox(warnings)}
+    ${table(
+      t('Events, newest first'),
+      [
+        { title: t('Time') },
+        { title: t('Who') },
+        { title: t('What') },
+        { title: t('Concerns') },
+        { title: t('Through') },
+        { title: t('Details') },
+      ],
+      items.map((event) => [
+        moment(event.time),
+        actorOfEvent(event),
+        textOf(event),
+        objectsOf(event),
+        doorOf(event),
+        detailsOf(event),
+      ]),
+    )}
+    ${
+      searchedUntil !== null &&
+      html`<p>
+        ${t('Searched back to {time}. Older events follow on the next page.', { time: moment(searchedUntil) })}
+      </p>`
+    }
+    ${nextPage('/audit', query, next)}
+    <p>
+      <a href="/audit/events.jsonl?${parameters}" download>${t('Download all of these events')}</a>
+      (${t('one JSON object per line, oldest first')})
+    </p>
+  `;
+}

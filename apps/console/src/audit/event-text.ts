@@ -1,0 +1,135 @@
+import type { AuditEvent, AuditType } from '#audit/event.js';
+import { html, type Html } from '#ui/html.js';
+import { facts } from '../ui/components.js';
+import { t } from '../ui/text.js';
+
+/** Sentences about the actor. */
+const TEXTS: Readonly<Record<AuditType, string>> = {
+  'client.created': t('registered the application'),
+  'client.updated': t('changed the application'),
+  'client.disabled': t('disabled the application'),
+  'client.enabled': t('enabled the application'),
+  'client.deleted': t('deleted the application'),
+  'client_secret.rotated': t('created a client secret'),
+  'client_secret.revoked': t('revoked a client secret'),
+  'resource_server.created': t('registered a resource server'),
+  'resource_server.revoked': t('revoked a resource server'),
+  'console_operator.granted': t('gave the user a role in the console'),
+  'console_operator.revoked': t('took the user’s role in the console'),
+  'user.created': t('created the user'),
+  'user.imported': t('imported users'),
+  'user.updated': t('changed the user'),
+  'user.disabled': t('disabled the user'),
+  'user.enabled': t('enabled the user'),
+  'user.deleted': t('deleted the user'),
+  'user.logged_out': t('logged the user out'),
+  'user.password_changed': t('changed the password of the user'),
+  'token.reuse_detected': t('used a code or refresh token again: its grant is revoked'),
+  'token_key.changed': t('started with another signing key'),
+  'operator.command': t('ran a command'),
+  'login.succeeded': t('logged in'),
+  'login.ended': t('logged out'),
+  'consent.allowed': t('allowed access'),
+  'consent.denied': t('denied access'),
+  'token.issued': t('redeemed a code'),
+  'token.refreshed': t('refreshed tokens'),
+  'token.retried': t('repeated a refresh'),
+  'grant.revoked': t('ended access'),
+  'logout_token.failed': t('did not accept a logout token'),
+  'login.refused': t('was refused a login'),
+  'request.throttled': t('sent too many requests'),
+  'request.refused': t('was refused a request'),
+};
+
+/** The action of an event. */
+export function textOf({ type, detail = {} }: AuditEvent): string {
+  const text = (TEXTS as Readonly<Record<string, string | undefined>>)[type] ?? type;
+  const { command } = detail;
+  return type === 'operator.command' && typeof command === 'string' ? `${text}: ${command}` : text;
+}
+
+/** By service: these events have the user as their actor. */
+const USERS_ACT: ReadonlySet<AuditType> = new Set([
+  'login.succeeded',
+  'login.ended',
+  'login.refused',
+  'consent.allowed',
+  'consent.denied',
+]);
+
+/** The operator, the product, the user or the application that caused an event. */
+export function actorOfEvent(event: AuditEvent): Html {
+  const { operator, type, client_id: client, user_id: user, service, detail = {} } = event;
+  if (operator !== undefined) return html`<bdi>${operator}</bdi>`;
+  if (detail['by'] === 'product') return html`${t('the product')}`;
+  const isUsers = USERS_ACT.has(type) || (type === 'grant.revoked' && service === 'authorize');
+  if (isUsers) return user === undefined ? html`${t('a user')}` : userLink(user);
+  if (client !== undefined) return clientLink(client);
+  return html`${t('the {service} service', { service })}`;
+}
+
+const DOORS = { api: t('HTTP API'), page: t('console') } as const;
+
+/** Where an operator's event came from, or the service of another event. */
+export function doorOf({ operator, door, service, type }: AuditEvent): string {
+  if (operator === undefined) return service;
+  // Only the console has logins of operators.
+  return door ? (DOORS[door] ?? door) : type.startsWith('login.') ? DOORS.page : t('command line');
+}
+
+export function userLink(id: number): Html {
+  return html`<a href="/users/${id}">${t('user {id}', { id: String(id) })}</a>`;
+}
+
+export function clientLink(id: string): Html {
+  return html`<a href="/applications/${encodeURIComponent(id)}"><code>${id}</code></a>`;
+}
+
+export function referenceLink(reference: string): Html {
+  const query = new URLSearchParams({ reference });
+  return html`<a href="/events?${query.toString()}"><code>${reference}</code></a>`;
+}
+
+/** Application, user and grant of an event, unless they are its actor. */
+export function objectsOf(event: AuditEvent): Html {
+  const actor = actorOfEvent(event).text;
+  const { client_id: client, user_id: user, grant_id: grant } = event;
+  const all = [
+    client === undefined ? null : clientLink(client),
+    user === undefined ? null : userLink(user),
+    grant === undefined ? null : html`${t('grant')} <code>${grant}</code>`,
+  ].filter((one) => one !== null && one.text !== actor);
+  return html`${all.map((one, index) => html`${index > 0 && html`<br />`}${one}`)}`;
+}
+
+/** Everything else that an event has. */
+export function detailsOf({
+  reference,
+  status,
+  error,
+  check,
+  request,
+  address,
+  user_agent,
+  ...event
+}: AuditEvent): Html {
+  const detail = Object.entries(event.detail ?? {});
+  const content = facts([
+    [t('Reference'), reference !== undefined && referenceLink(reference)],
+    [t('Failed check'), check],
+    [t('Answer'), [status, error].filter((part) => part !== undefined).join(' ')],
+    [t('Description'), event.description],
+    [t('Request'), request && html`<code>${request.method} ${request.path}</code>`],
+    [t('Address'), address],
+    [t('Browser or library'), user_agent],
+    ...detail.map(
+      ([name, value]) =>
+        [name, html`<code>${typeof value === 'string' ? value : JSON.stringify(value)}</code>`] as const,
+    ),
+    [t('Event'), html`<code>${event.type}</code>, <code>${event.id}</code>`],
+  ]);
+  return html`<details>
+    <summary>${check ?? t('Details')}</summary>
+    ${content}
+  </details>`;
+}

@@ -1,0 +1,40 @@
+import { Controller, Get } from '@nestjs/common';
+import { AdministrationError, withNames } from '#administration/administration.error.js';
+import { ClientHistoryService } from '#administration/explain/client-history.service.js';
+import { ExplainService } from '#administration/explain/explain.service.js';
+import { labelOf } from '../applications/application.form.js';
+import { problemBox } from '../ui/components.js';
+import { type Form, QueryForm } from '../ui/form.js';
+import type { Page } from '../ui/page.responder.js';
+import { eventsPage, historyPage, PERIODS, type Question } from './events.page.js';
+import { explanationPage } from './explanation.page.js';
+
+const STATUS: Readonly<Record<string, number>> = { invalid: 400, unknown: 404, conflict: 409 };
+
+@Controller('events')
+export class EventsController {
+  constructor(
+    private readonly explanations: ExplainService,
+    private readonly histories: ClientHistoryService,
+  ) {}
+
+  @Get()
+  async show(@QueryForm() query: Form): Promise<Page> {
+    const [reference, client, since] = [query.text('reference'), query.text('client'), query.text('since')];
+    const period = Object.hasOwn(PERIODS, query.text('period')) ? query.text('period') : '23h';
+    const question: Question = { reference, client, period, since };
+    try {
+      if (reference !== '')
+        return explanationPage(question, await this.explanations.explainIndexed(reference));
+      if (client === '') return eventsPage(question);
+      // A browser sends the time without its zone.
+      const from = since === '' ? period : /[Zhmd]$/.test(since) ? since : `${since}Z`;
+      return historyPage(question, await this.histories.read({ client, since: from }));
+    } catch (error) {
+      const status = error instanceof AdministrationError ? STATUS[error.kind] : undefined;
+      if (!(error instanceof AdministrationError) || status === undefined) throw error;
+      const problems = error.problems.map(({ message }) => withNames(message, labelOf));
+      return eventsPage(question, problemBox(problems), status);
+    }
+  }
+}

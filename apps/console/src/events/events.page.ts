@@ -1,0 +1,99 @@
+import type { ClientHistory } from '#administration/explain/client-history.service.js';
+import type { RefusalGroup } from '#administration/explain/refusal-summary.js';
+import type { Party } from '#oauth/error-guide/guide-entry.js';
+import { html, type Html } from '#ui/html.js';
+import { pathOf } from '../applications/paths.js';
+import { referenceLink } from '../audit/event-text.js';
+import { button, problemBox, selectField, table, textField } from '../ui/components.js';
+import type { Page } from '../ui/page.responder.js';
+import { moment, t } from '../ui/text.js';
+import { chart } from './chart.js';
+
+export const PERIODS = { '23h': t('Last 24 hours, by hour'), '29d': t('Last 30 days, by day') } as const;
+
+/** Fields of the forms. */
+export interface Question {
+  readonly reference: string;
+  readonly client: string;
+  readonly period: string;
+  readonly since: string;
+}
+
+export const PARTIES: Readonly<Record<Party, string>> = {
+  application: t('developer of the application'),
+  user: t('user'),
+  operator: t('operator'),
+  platform: t('platform team'),
+};
+
+export function eventsPage(question: Question, content: Html | false = false, status = 200): Page {
+  const title = t('What happened');
+  const { reference, client, period, since } = question;
+  const periods = Object.entries(PERIODS).map(([value, text]) => ({ value, text }));
+  return {
+    title,
+    status,
+    section: '/events',
+    content: html`
+      <h1>${title}</h1>
+      <form method="get" action="/events" class="filter">
+        ${textField({ name: 'reference', label: t('Error reference of a request'), value: reference })}
+        ${button(t('Explain'), 'even')}
+      </form>
+      <form method="get" action="/events" class="filter">
+        ${textField({ name: 'client', label: t('Application: client id or name'), value: client })}
+        ${selectField('period', t('Period'), periods, period)}
+        ${textField({ name: 'since', label: t('Or since (UTC)'), value: since, type: 'datetime-local' })}
+        ${button(t('Show'), 'even')}
+      </form>
+      ${content}
+    `,
+  };
+}
+
+export function historyPage(question: Question, history: ClientHistory): Page {
+  const { clientId, name, since, groups, refused, logouts, warnings } = history;
+  const audit = new URLSearchParams({ client: clientId });
+  return eventsPage(
+    question,
+    html`
+      <section>
+        <h2>
+          <a href="${pathOf(clientId)}"><bdi>${name ?? clientId}</bdi></a>
+        </h2>
+        ${problemBox(warnings)}
+        <p>
+          ${t('Since {since}: {refused, plural, =0 {no request was refused} one {one request was refused} other {# requests were refused}}.', { since: moment(since), refused })}
+          ${logouts > 0 && t('{logouts, plural, one {One logout token was} other {# logout tokens were}} not accepted.', { logouts })}
+          <a href="/audit?${audit.toString()}">${t('All events of the application')}</a>
+        </p>
+        ${groups.length > 0 && causes(groups)} ${chart(history)}
+      </section>
+    `,
+  );
+}
+
+function causes(groups: readonly RefusalGroup[]): Html {
+  return table(
+    t('Refused requests by cause, the most frequent first'),
+    [
+      { title: t('Number'), isNumber: true },
+      { title: t('Cause') },
+      { title: t('Most likely remedy') },
+      { title: t('Latest') },
+      { title: t('Latest reference') },
+    ],
+    groups.map(({ count, title, check, error, party, remedy, last, reference }) => [
+      count,
+      html`${title ?? check ?? error}<br /><code>${check ?? error}</code>`,
+      party !== null && html`<strong>${PARTIES[party]}</strong>: ${guideText(remedy ?? '')}`,
+      moment(last),
+      reference !== null && referenceLink(reference),
+    ]),
+  );
+}
+
+/** A text of the error guide, where backticks mark code. */
+export function guideText(text: string): Html {
+  return html`${text.split('`').map((part, index) => (index % 2 === 0 ? part : html`<code>${part}</code>`))}`;
+}

@@ -1,0 +1,111 @@
+import type { AuditEvent } from '#audit/event.js';
+import { textOf as detailText } from '#administration/explain/comparison.js';
+import type { Difference } from '#administration/explain/difference.js';
+import type { ExplainedRequest } from '#administration/explain/explain.service.js';
+import { html, type Html } from '#ui/html.js';
+import { clientLink, referenceLink, textOf, userLink } from '../audit/event-text.js';
+import { facts, problemBox, table } from '../ui/components.js';
+import type { Page } from '../ui/page.responder.js';
+import { moment, t } from '../ui/text.js';
+import { eventsPage, guideText, PARTIES, type Question } from './events.page.js';
+
+type Explained = ExplainedRequest & { readonly warnings: readonly string[] };
+
+export function explanationPage(
+  question: Question,
+  { explanation, around, uses, warnings }: Explained,
+): Page {
+  const { event, others, clientId, userId, grantId, title, meaning, comparison, remedies } = explanation;
+  /** Of the main event, or else of another event of the request: an API records it with the response, the token app with the check. */
+  const find = <Value>(field: (from: AuditEvent) => Value | undefined) =>
+    [event, ...others].map(field).find((value) => value !== undefined);
+  const request = find((from) => from.request);
+  return eventsPage(
+    question,
+    html`<section>
+      <h2>${title ?? t('This request was not refused')}</h2>
+      ${problemBox(warnings)} ${meaning !== null && html`<p>${guideText(meaning)}</p>`}
+      ${
+        remedies.length > 0 &&
+        html`<h3>${t('Who can fix it, most likely first')}</h3>
+          <ul>
+            ${remedies.map(({ party, action }) => html`<li><strong>${PARTIES[party]}</strong>: ${guideText(action)}</li>`)}
+          </ul>`
+      }
+      ${facts([
+        [t('Failed check'), event.check !== undefined && html`<code>${event.check}</code>`],
+        [t('Answer'), [find((from) => from.status), event.error].filter(Boolean).join(' ')],
+        [t('Description'), find((from) => from.description)],
+        [t('Application'), clientId !== null && clientLink(clientId)],
+        [t('User'), userId !== null && userLink(userId)],
+        [t('Time'), moment(event.time)],
+        [t('Request'), request && html`<code>${request.method} ${request.path}</code>`],
+        [t('Service'), [event, ...others].map(({ service }) => service).join(', ')],
+        [t('Grant'), grantId !== null && html`<code>${grantId}</code>`],
+        [t('Address'), find((from) => from.address)],
+        [t('Browser or library'), find((from) => from.user_agent)],
+      ])}
+      ${
+        comparison.values.length > 0 &&
+        html`<h3>${t('Values')}</h3>
+          ${facts(comparison.values.map(({ name, value }) => [name, html`<code>${value}</code>`]))}
+          ${comparison.differences.map(difference)}`
+      }
+      ${uses.length > 0 && usesTable(uses)} ${clientId !== null && aroundTable(around)}
+    </section>`,
+  );
+}
+
+function difference({ parts }: Difference): Html {
+  return html`<p>
+    ${t('Character by character')}:
+    <code
+      >${parts.map(({ text, only }) =>
+        only === undefined ? text : only === 'sent' ? html`<ins>${text}</ins>` : html`<del>${text}</del>`,
+      )}</code
+    ><br /><span class="quiet"><ins>${t('only sent')}</ins>, <del>${t('only expected')}</del></span>
+  </p>`;
+}
+
+/** Two different callers suggest theft. */
+function usesTable(uses: readonly AuditEvent[]): Html {
+  return table(
+    t('Latest uses of the grant: two different callers suggest theft'),
+    [
+      { title: t('Time') },
+      { title: t('Event') },
+      { title: t('Generation'), isNumber: true },
+      { title: t('Address') },
+      { title: t('Browser or library') },
+      { title: t('Reference') },
+    ],
+    uses.map((event) => [
+      moment(event.time),
+      textOf(event),
+      detailText(event.detail?.['generation'] ?? event.detail?.['sent'] ?? ''),
+      event.address ?? t('not recorded'),
+      event.user_agent,
+      event.reference !== undefined && referenceLink(event.reference),
+    ]),
+  );
+}
+
+function aroundTable(around: readonly AuditEvent[]): Html {
+  return table(
+    t('The same application, five minutes before and after'),
+    [
+      { title: t('Time') },
+      { title: t('Event') },
+      { title: t('Failed check') },
+      { title: t('User') },
+      { title: t('Reference') },
+    ],
+    around.map((event) => [
+      moment(event.time),
+      textOf(event),
+      event.check ?? event.error,
+      event.user_id !== undefined && userLink(event.user_id),
+      event.reference !== undefined && referenceLink(event.reference),
+    ]),
+  );
+}

@@ -1,0 +1,82 @@
+import { randomBytes } from 'node:crypto';
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import type { Diagnosis } from '#administration/doctor/diagnose.js';
+import { DoctorService } from '#administration/doctor/doctor.service.js';
+import { type KeyList, KeyService } from '#administration/key/key.service.js';
+import { askServices } from '#administration/running-services/status.js';
+import { type RedisClient, withRedisErrors } from '#platform/redis/redis-client.js';
+import { REDIS } from '#platform/redis/redis.connection.js';
+import type { ServiceStatus } from '#platform/status/status-report.js';
+import { CLOCK, type Clock, ConsoleConfiguration } from '../console.configuration.js';
+
+/** Seconds: a check takes some of them, and a process may be killed during one. */
+const LIMIT = 120;
+/** Seconds for which a result is shown. */
+const KEPT = 7 * 86_400;
+const [RUNNING, RESULT] = ['console:health:running', 'console:health:result'];
+
+/** The result of a part, or why there is none. */
+type Part<Value> = { readonly value: Value } | { readonly problem: string };
+
+export interface Health {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly by: string;
+  readonly diagnosis: Part<Diagnosis>;
+  readonly processes: Part<readonly ServiceStatus[]>;
+  readonly keys: Part<KeyList>;
+}
+
+/**
+ * Examines the installation in the background: it takes seconds, because nobody knows how many processes will answer. The result is in
+ * Redis, for all copies of the console.
+ */
+@Injectable()
+export class HealthCheck {
+  private readonly logger = new Logger('health check');
+
+  constructor(
+    @Inject(REDIS) private readonly redis: RedisClient,
+    private readonly doctor: DoctorService,
+    private readonly keys: KeyService,
+    private readonly configuration: ConsoleConfiguration,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  async read(): Promise<{ readonly last: Health | null; readonly isRunning: boolean }> {
+    const [text, running] = await withRedisErrors(
+      Promise.all([this.redis.get(RESULT), this.redis.get(RUNNING)]),
+    );
+    return { last: text === null ? null : (JSON.parse(text) as Health), isRunning: running !== null };
+  }
+
+  /** Starts a check, unless one is running. @param by name of the operator */
+  async start(by: string): Promise<void> {
+    const id = randomBytes(9).toString('base64url');
+    if ((await withRedisErrors(this.redis.set(RUNNING, id, 'EX', LIMIT, 'NX'))) === null) return;
+    void this.run(by)
+      .catch((error: unknown) => this.logger.error(error))
+      .then(async () => {
+        if ((await this.redis.get(RUNNING)) === id) await this.redis.del(RUNNING);
+      })
+      .catch((error: unknown) => this.logger.error(error));
+  }
+
+  private async run(by: string): Promise<void> {
+    const [diagnosis, processes, keys] = await Promise.all([
+      part(this.doctor.diagnose()),
+      part(askServices(this.configuration.NATS_URL).then(({ statuses }) => statuses)),
+      part(this.keys.list().then(({ list }) => list)),
+    ]);
+    const health: Health = { at: this.clock(), by, diagnosis, processes, keys };
+    await withRedisErrors(this.redis.set(RESULT, JSON.stringify(health), 'EX', KEPT));
+  }
+}
+
+async function part<Value>(reading: Promise<Value>): Promise<Part<Value>> {
+  try {
+    return { value: await reading };
+  } catch (error) {
+    return { problem: error instanceof Error ? error.message : String(error) };
+  }
+}

@@ -1,0 +1,22 @@
+import { Controller, Get, type HttpRedirectResponse, Post, Redirect } from '@nestjs/common';
+import { CurrentOperator, type Operator } from '../session/operator.js';
+import { type Page, seeOther } from '../ui/page.responder.js';
+import { HealthCheck } from './health-check.service.js';
+import { healthPage } from './health.page.js';
+
+@Controller('health')
+export class HealthController {
+  constructor(private readonly check: HealthCheck) {}
+
+  @Get()
+  async show(@CurrentOperator() operator: Operator): Promise<Page> {
+    return healthPage(operator, await this.check.read());
+  }
+
+  @Post()
+  @Redirect()
+  async start(@CurrentOperator() operator: Operator): Promise<HttpRedirectResponse> {
+    await this.check.start(operator.name);
+    return seeOther('/health');
+  }
+}

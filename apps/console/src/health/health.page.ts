@@ -1,0 +1,168 @@
+import { withNames } from '#administration/administration.error.js';
+import type { Diagnosed, Diagnosis } from '#administration/doctor/diagnose.js';
+import type { Severity } from '#administration/doctor/finding.js';
+import type { KeyList } from '#administration/key/key.service.js';
+import type { ServiceStatus, Settings } from '#platform/status/status-report.js';
+import { type Fragment, html, type Html } from '#ui/html.js';
+import { mayActAs } from '../login/role.js';
+import type { Operator } from '../session/operator.js';
+import { button, noteBox, postForm, problemBox, table } from '../ui/components.js';
+import type { Page } from '../ui/page.responder.js';
+import { moment, t } from '../ui/text.js';
+import type { Health } from './health-check.service.js';
+
+type View = { readonly last: Health | null; readonly isRunning: boolean };
+
+export function healthPage(operator: Operator, { last, isRunning }: View): Page {
+  const title = t('Health');
+  return {
+    title,
+    section: '/health',
+    content: html`
+      <h1>${title}</h1>
+      ${isRunning && noteBox(html`${t('A check is running, which takes some seconds.')} <a href="/health">${t('Show the result')}</a>`)}
+      <div class="actions">
+        ${!isRunning && postForm(operator, '/health', button(t('Check now')), '')}
+        ${mayActAs(operator.role, 'admin') && html`<a class="button even" href="/health/keys">${t('Rotate keys')}</a>`}
+      </div>
+      <p>
+        ${last ? html`${t('Checked {time} by', { time: moment(new Date(last.at)) })} <bdi>${last.by}</bdi>.` : t('Nothing was checked in the last week.')}
+      </p>
+      ${
+        last &&
+        html`
+          <section>
+            <h2>${t('Findings')}</h2>
+            ${part(last.diagnosis, findings)}
+          </section>
+          <section>
+            <h2>${t('Processes')}</h2>
+            ${part(last.processes, processes)}
+          </section>
+          <section>
+            <h2>${t('Keys')}</h2>
+            ${part(last.keys, keys)}
+          </section>
+        `
+      }
+    `,
+  };
+}
+
+function part<Value>(
+  found: { readonly value: Value } | { readonly problem: string },
+  show: (value: Value) => Html,
+): Html | false {
+  return 'value' in found ? show(found.value) : problemBox([found.problem]);
+}
+
+const SEVERITY: Readonly<Record<Severity, string>> = {
+  error: t('error'),
+  warning: t('warning'),
+  info: t('note'),
+};
+
+function findings({ findings: all, holding, notChecked }: Diagnosis): Html {
+  return html`
+    <p>
+      ${t('{count, plural, one {One check passed} other {# checks passed}}.', { count: holding.length })}
+      ${
+        notChecked.length > 0 &&
+        t('Not checked: {checks}.', {
+          checks: notChecked.map(({ check, reason }) => `${check} (${reason})`).join(', '),
+        })
+      }
+    </p>
+    ${table(
+      t('Findings, the most severe first'),
+      [{ title: t('Severity') }, { title: t('Concerns') }, { title: t('Finding') }, { title: t('Remedy') }],
+      all.map((finding) => [
+        html`<span class="${finding.severity === 'info' ? 'tag' : 'tag bad'}"
+          >${SEVERITY[finding.severity]}</span
+        >`,
+        finding.subject,
+        html`${finding.problem}<br /><code>${finding.check}</code>`,
+        remedy(finding),
+      ]),
+    )}
+  `;
+}
+
+function remedy({ remedy: found }: Diagnosed): Fragment {
+  if (typeof found === 'string') return withNames(found, (field) => field);
+  return found.map(
+    ({ text, command }) =>
+      html`${withNames(text, (field) => field)}: <code>operator ${command.join(' ')}</code><br />`,
+  );
+}
+
+function processes(statuses: readonly ServiceStatus[]): Html {
+  return html`${table(
+    t('Processes that answered: compare them with your deployment'),
+    [
+      { title: t('Service') },
+      { title: t('Instance') },
+      { title: t('Version') },
+      { title: t('Since') },
+      { title: t('Settings that differ') },
+      { title: t('Dependencies') },
+    ],
+    statuses.map((status) => [
+      status.service,
+      html`<code>${status.instance}</code>`,
+      status.version,
+      moment(status.started_at),
+      html`${differing(status, statuses).map((text) => html`<code>${text}</code><br />`)}`,
+      html`${dependencies(status).map((text) => html`${text}<br />`)}`,
+    ]),
+  )}`;
+}
+
+/** Settings that must be equal in all processes, with the values that are not. */
+function differing({ settings = {} }: ServiceStatus, all: readonly ServiceStatus[]): string[] {
+  const isElsewhere = (name: string, value: Settings[string]) =>
+    all.some(({ settings: others = {} }) => name in others && others[name] !== value);
+  return Object.entries(settings)
+    .filter(([name, value]) => isElsewhere(name, value))
+    .map(([name, value]) => `${name}=${value}`);
+}
+
+function dependencies({ redis, audit, logouts, logout_queue: queue }: ServiceStatus): string[] {
+  const buffer = (name: string, state: { waiting: number; dropped: number }) =>
+    t('{name}: {waiting} wait, {dropped} lost', { name, ...state });
+  return [
+    ...(redis ? [t('Redis {version}, {role}', { version: redis.version, role: redis.role })] : []),
+    ...(audit ? [buffer(t('audit events'), audit)] : []),
+    ...(logouts ? [buffer(t('log-outs'), logouts)] : []),
+    ...(queue && 'problem' in queue ? [t('queue of log-outs: {problem}', { problem: queue.problem })] : []),
+    ...(queue && 'messages' in queue
+      ? [t('queue of log-outs: {messages}', { messages: queue.messages })]
+      : []),
+  ];
+}
+
+function keys({ keys: tokens, id_token_keys: idTokens, problems }: KeyList): Html {
+  const time = (at: string | null) => (at === null ? t('never') : moment(at));
+  return html`
+    ${problemBox(problems.map(({ what, remedy: action }) => `${what}: ${action}`))}
+    ${table(
+      t('Keys of tokens and ID tokens'),
+      [
+        { title: t('Key') },
+        { title: t('Signs in') },
+        { title: t('Verifies in') },
+        { title: t('Missing in') },
+        { title: t('Last signed') },
+        { title: t('Needed until') },
+      ],
+      [...tokens.map((key) => ({ ...key, alg: '' })), ...idTokens].map((key) => [
+        html`<code>${key.id}</code> ${key.alg}`,
+        key.signs_in.join(', '),
+        key.verifies_in.join(', '),
+        key.missing_in.join(', '),
+        time(key.last_signed_at),
+        key.needed_until === null ? '' : moment(key.needed_until),
+      ]),
+    )}
+  `;
+}

@@ -1,0 +1,56 @@
+import { Body, Controller, Get, Post } from '@nestjs/common';
+import { AdministrationError, withNames } from '#administration/administration.error.js';
+import { KeyService } from '#administration/key/key.service.js';
+import { publicIdTokenKeys } from '#oauth/openid/generate-keys.js';
+import { RecentLogin, RequireRole } from '../session/operator.guard.js';
+import { actorOf, CurrentOperator, type Operator } from '../session/operator.js';
+import type { Form } from '../ui/form.js';
+import type { Page } from '../ui/page.responder.js';
+import { fieldName, FIELDS, keyStepPage, keysPage, type Ring } from './keys.page.js';
+
+/** Key rotation step by step. A value of keys is in the body of a form and in its response only: it is stored nowhere. */
+@Controller('health/keys')
+@RequireRole('admin')
+export class KeysController {
+  constructor(private readonly keys: KeyService) {}
+
+  @Get()
+  @RecentLogin()
+  ask(@CurrentOperator() operator: Operator): Page {
+    return keysPage(operator);
+  }
+
+  @Post('token')
+  @RecentLogin()
+  tokens(@CurrentOperator() operator: Operator, @Body() form: Form): Promise<Page> {
+    return this.next(operator, 'token', async () => {
+      const input = { tokenKeys: form.text(FIELDS.token), begin: form.has('begin') };
+      const { result, announced } = await this.keys.nextTokenKeys(actorOf(operator), input);
+      return keyStepPage('token', result, [['authorize, token', result.tokenKeys]], await announced);
+    });
+  }
+
+  @Post('id-token')
+  @RecentLogin()
+  idTokens(@CurrentOperator() operator: Operator, @Body() form: Form): Promise<Page> {
+    return this.next(operator, 'id-token', async () => {
+      const input = { idTokenKeys: form.text(FIELDS['id-token']), begin: form.has('begin') };
+      const { result, announced } = await this.keys.nextIdTokenKeys(actorOf(operator), input);
+      const authorize: [string, string] = ['authorize', publicIdTokenKeys(result.idTokenKeys)];
+      const values: [string, string][] = [['token', result.idTokenKeys]];
+      if (result.action !== 'sign') values.push(authorize);
+      return keyStepPage('id-token', result, values, await announced);
+    });
+  }
+
+  /** Shows a refused step with its reason, and never the value. */
+  private async next(operator: Operator, ring: Ring, step: () => Promise<Page>): Promise<Page> {
+    try {
+      return await step();
+    } catch (error) {
+      if (!(error instanceof AdministrationError)) throw error;
+      const problems = error.problems.map(({ message }) => withNames(message, fieldName));
+      return keysPage(operator, { ring, problems, status: error.kind === 'invalid' ? 400 : 409 });
+    }
+  }
+}

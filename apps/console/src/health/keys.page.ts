@@ -1,0 +1,171 @@
+import type { RotationStep } from '#administration/key/rotation.js';
+import { html, type Html } from '#ui/html.js';
+import type { Operator } from '../session/operator.js';
+import { button, choices, linesField, postForm, warningBox } from '../ui/components.js';
+import type { Page } from '../ui/page.responder.js';
+import { t } from '../ui/text.js';
+
+export type Ring = 'token' | 'id-token';
+
+const VARIABLES: Readonly<Record<Ring, string>> = { token: 'TOKEN_KEYS', 'id-token': 'ID_TOKEN_KEYS' };
+
+/** Fields of the forms, as the operations name them. */
+export const FIELDS = { token: 'tokenKeys', 'id-token': 'idTokenKeys' } as const;
+
+const BEGIN = t('Begin another rotation early');
+
+/** Names of the fields of an operation, for messages. */
+export function fieldName(field: string): string {
+  return (
+    { tokenKeys: VARIABLES.token, idTokenKeys: VARIABLES['id-token'], begin: `“${BEGIN}”` }[field] ?? field
+  );
+}
+
+interface Refused {
+  readonly ring: Ring;
+  readonly problems: readonly string[];
+  readonly status: number;
+}
+
+export function keysPage(operator: Operator, refused?: Refused): Page {
+  const title = t('Rotate keys');
+  return {
+    title,
+    status: refused?.status ?? 200,
+    section: '/health',
+    content: html`
+      <h1>${title}</h1>
+      <p>
+        ${t('A rotation has three steps: add a new key, sign with it, remove the old key. For each, paste the current value here, set the next value for the services, and restart them one after the other. A step is refused while it would log users out.')}
+      </p>
+      ${ringForm(operator, 'token', t('Keys of the tokens'), refused)}
+      ${ringForm(operator, 'id-token', t('Keys of ID tokens'), refused)}
+      <p><a href="/health">${t('Back')}</a></p>
+    `,
+  };
+}
+
+function ringForm(operator: Operator, ring: Ring, title: string, refused: Refused | undefined): Html {
+  const problems = refused?.ring === ring ? refused.problems : [];
+  const hint =
+    ring === 'token'
+      ? t('The value that authorize and token have now. It is not stored.')
+      : t('The private keys that token has now. They are not stored.');
+  return html`<section>
+    <h2>${title}</h2>
+    ${postForm(
+      operator,
+      `/health/keys/${ring}`,
+      html`${keysField(ring, hint, problems)}
+      ${choices('begin', t('After a leak'), 'checkbox', [
+        {
+          value: 'true',
+          label: BEGIN,
+          hint: t('Although live tokens still need a key of the last rotation.'),
+          chosen: false,
+        },
+      ])}
+      ${button(t('Next step'))}`,
+    )}
+  </section>`;
+}
+
+function keysField(ring: Ring, hint: string, problems: readonly string[]): Html {
+  return linesField({
+    name: FIELDS[ring],
+    label: VARIABLES[ring],
+    value: [],
+    hint,
+    problems,
+    required: true,
+  });
+}
+
+/** @param values next value of the variable, by service: shown once */
+export function keyStepPage(
+  ring: Ring,
+  { step, action, keys }: Pick<RotationStep, 'step' | 'action' | 'keys'>,
+  values: readonly (readonly [services: string, value: string])[],
+  warnings: readonly string[],
+): Page {
+  const title = t('Step {step} of 3', { step });
+  const { what, safe, next } = texts(ring)[action];
+  return {
+    title,
+    section: '/health',
+    content: html`
+      <h1>${title}: ${what}</h1>
+      ${warningBox(warnings)}
+      <p>${t('Keys')}: ${keys.map((key) => html`<code>${key}</code> `)}</p>
+      <h2>${t('Now')}</h2>
+      <ol>
+        ${values.map(
+          ([services, value]) =>
+            html`<li>
+              ${t('Set {variable} for {services}:', { variable: VARIABLES[ring], services })}
+              <pre class="scrolls" tabindex="0"><code>${value}</code></pre>
+            </li>`,
+        )}
+        <li>
+          ${t('Restart every process of {services}, one after the other.', { services: values.map(([services]) => services).join(', ') })}
+        </li>
+      </ol>
+      <p role="status">
+        ${t('The value is shown only once, and is stored nowhere. Keep it until the next step.')}
+      </p>
+      <h2>${t('Why this is safe')}</h2>
+      <p>${safe}</p>
+      <h2>${t('What comes next')}</h2>
+      <p>${next}</p>
+      <p>
+        <a class="button" href="/health/keys">${t('To the next step')}</a>
+        <a class="button even" href="/health">${t('Health')}</a>
+      </p>
+    `,
+  };
+}
+
+interface StepTexts {
+  readonly what: string;
+  readonly safe: string;
+  readonly next: string;
+}
+
+function texts(ring: Ring): Readonly<Record<RotationStep['action'], StepTexts>> {
+  const isIdToken = ring === 'id-token';
+  return {
+    add: {
+      what: t('add a new key'),
+      safe: isIdToken
+        ? t('The new key is published and signs nothing yet, so that applications can fetch it first.')
+        : t(
+            'The new key signs nothing yet. Processes that have it verify it, and nobody needs it before the others have it.',
+          ),
+      next: isIdToken
+        ? t(
+            'Six minutes after the last restart, when no application caches a key set without the new key: step 2, sign with it.',
+          )
+        : t('As soon as every process has the value: step 2, sign with it.'),
+    },
+    sign: {
+      what: t('sign with the new key'),
+      safe: isIdToken
+        ? t('Applications have had time to fetch the new key, and the old one stays published.')
+        : t('Every process that runs can verify the new key, and all still verify the old one.'),
+      next: isIdToken
+        ? t(
+            'When the ID tokens of the old key have expired: step 3, remove it. The page refuses it until then, and says when.',
+          )
+        : t(
+            'When no live token needs the old key, after the lifetime of a refresh token: step 3, remove it. The page refuses it until then, and says when.',
+          ),
+    },
+    remove: {
+      what: t('remove the old key'),
+      safe: isIdToken
+        ? t('The ID tokens that it signed have expired.')
+        : t('No live token needs it any longer.'),
+      next: t('Nothing: the rotation is complete. Check health after the restart.'),
+    },
+  };
+}

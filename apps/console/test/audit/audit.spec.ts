@@ -1,0 +1,103 @@
+import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { auditEvent, type AuditEvent } from '#audit/event.js';
+import { storeEvent } from '#audit/streams.js';
+import { natsOptions } from '#messaging/nats.connection.js';
+import { auditEvents } from '#test/support/audit-trail.js';
+import { type Browser, wordsOf } from '#test/support/browser.js';
+import { type ConsoleApp, startConsoleApp } from '../support/console-app.js';
+
+let app: ConsoleApp;
+let viewer: Browser;
+let nats: NatsConnection;
+
+beforeAll(async () => {
+  app = await startConsoleApp();
+  viewer = await app.operator('viewer', 'vera');
+  nats = await connect(natsOptions(app.services.natsUrl, 'audit page test'));
+});
+
+afterAll(async () => {
+  await nats.close();
+  await app.close();
+});
+
+it('shows who did what to what, through which door', async () => {
+  const admin = await app.operator('admin', 'grace');
+  const id = 'sc_aaaaaaaaaaaaaaaaaaaaaaaa';
+  await app.sql(
+    `INSERT INTO clients (client_id, name, type, redirect_uris, scopes) VALUES ($1, 'Rooms', 'public', '{https://a.example}', '{profile:read}')`,
+    [id],
+  );
+  await admin.submit(await admin.get(`/applications/${id}`), {}, `/applications/${id}/disable`);
+  const page = await viewer.get(`/audit?client=${id}&operator=grace`);
+  expect(page.text).toContain('<bdi>grace</bdi>');
+  expect(wordsOf(page)).toMatch(new RegExp(`grace\\s*disabled the application\\s*${id}\\s*console`));
+  expect(wordsOf(await viewer.get(`/audit?client=${id}&operator=vera`))).toContain('None.');
+});
+
+it('records the logins of operators, their log-outs, and logins that it refuses', async () => {
+  const browser = await app.operator('viewer', 'linus');
+  await browser.submit(await browser.get('/users'), {}, '/logout');
+  await app.logIn(app.browser(), { groups: ['cleaners'], preferred_username: 'mallory' });
+  const events = await auditEvents(app.services.natsUrl, { operator: 'linus' }, 2);
+  expect(events).toMatchObject([
+    { type: 'login.succeeded', service: 'operator', door: 'page' },
+    { type: 'login.ended', door: 'page' },
+  ]);
+  expect(await auditEvents(app.services.natsUrl, { operator: 'mallory' })).toMatchObject([
+    {
+      type: 'login.refused',
+      service: 'operator',
+      detail: { problem: expect.stringContaining('no role') as string },
+    },
+  ]);
+});
+
+it('says what is wrong with a filter, and keeps it', async () => {
+  const page = await viewer.get('/audit?user=nobody%40example.com');
+  expect(page.status).toBe(400);
+  expect(page.text).toContain('role="alert"');
+  expect(page.text).toContain('value="nobody@example.com"');
+});
+
+describe('with many events', () => {
+  const stored: AuditEvent[] = [];
+
+  beforeAll(async () => {
+    for (let n = 0; n < 120; n++) {
+      const event = auditEvent('token', {
+        type: 'token.issued',
+        client_id: 'many',
+        user_id: n,
+        detail: { pkce: true },
+      });
+      await storeEvent(nats, event);
+      stored.push(event);
+    }
+  });
+
+  it('leads from page to page with the same filters', async () => {
+    let page = await viewer.get('/audit?client=many&type=token.issued');
+    const ids: string[] = [];
+    for (let pages = 0; pages < 3; pages++) {
+      ids.push(
+        ...[...page.text.matchAll(/<code>([\w-]+-[0-9a-z]+)<\/code><\/dd>/g)].map(([, id = '']) => id),
+      );
+      const next = /href="(\/audit\?[^"]*after=[^"]*)"/.exec(page.text)?.[1];
+      if (next !== undefined) page = await viewer.get(next.replaceAll('&amp;', '&'));
+    }
+    expect(ids).toEqual(stored.map(({ id }) => id).toReversed());
+  });
+
+  it('exports every event that the filters select, as one JSON object per line', async () => {
+    const response = await viewer.get('/audit/events.jsonl?client=many');
+    expect(response.headers['content-type']).toContain('application/x-ndjson');
+    expect(response.headers['content-disposition']).toContain('attachment');
+    expect(response.headers['cache-control']).toBe('no-store');
+    const body: unknown = response.body;
+    const text = Buffer.isBuffer(body) ? body.toString() : response.text;
+    const lines = text.trim().split('\n');
+    expect(lines.map((line) => JSON.parse(line) as AuditEvent)).toEqual(stored);
+    expect((await app.browser().get('/audit/events.jsonl')).headers['location']).toContain('/login?');
+  });
+});

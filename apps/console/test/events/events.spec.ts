@@ -1,0 +1,110 @@
+import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { auditEvent, type AuditRecord, type AuditService } from '#audit/event.js';
+import { storeEvent } from '#audit/streams.js';
+import { natsOptions } from '#messaging/nats.connection.js';
+import { type Browser, wordsOf } from '#test/support/browser.js';
+import { type ConsoleApp, startConsoleApp } from '../support/console-app.js';
+
+let app: ConsoleApp;
+let viewer: Browser;
+let nats: NatsConnection;
+
+const CLIENT = 'sc_aaaaaaaaaaaaaaaaaaaaaaaa';
+const SENT = 'https://rooms.example.com/callback/';
+
+beforeAll(async () => {
+  app = await startConsoleApp();
+  viewer = await app.operator('viewer');
+  nats = await connect(natsOptions(app.services.natsUrl, 'events test'));
+  await app.sql(
+    `INSERT INTO clients (client_id, name, type, redirect_uris, scopes) VALUES ($1, 'Room Finder', 'public', '{https://rooms.example.com/callback}', '{profile:read}')`,
+    [CLIENT],
+  );
+});
+
+afterAll(async () => {
+  await nats.close();
+  await app.close();
+});
+
+const store = (record: Partial<AuditRecord> & Pick<AuditRecord, 'type'>, service: AuditService = 'token') =>
+  storeEvent(nats, auditEvent(service, { client_id: CLIENT, ...record }));
+
+it('explains a pasted reference: failed check, values, remedy, whose job it is, and what happened around it', async () => {
+  await store({ type: 'token.issued', user_id: 7 });
+  await store({
+    type: 'request.refused',
+    reference: 'abcdefghijkl',
+    user_id: 7,
+    status: 400,
+    error: 'invalid_grant',
+    check: 'redirect_uri_mismatch',
+    detail: { sent: SENT, expected: 'https://rooms.example.com/callback' },
+  });
+  const text = '"error_reference": "abcdefghijkl",';
+  const page = await viewer.get(`/events?reference=${encodeURIComponent(text)}`);
+  expect(page.status).toBe(200);
+  expect(wordsOf(page)).toContain('developer of the application: Keep it in one variable');
+  expect(page.text).toContain('<code>redirect_uri_mismatch</code>');
+  expect(page.text).toContain('callback<ins>/</ins>');
+  expect(wordsOf(page)).toContain('redeemed a code');
+  expect(page.text).toContain(`href="/applications/${CLIENT}"`);
+  expect(page.text).toContain('href="/users/7"');
+});
+
+it('shows the latest uses of a grant after a reuse', async () => {
+  const grant_id = 'g'.repeat(43);
+  await store({ type: 'token.refreshed', grant_id, reference: 'useduseduse1', address: '192.0.2.1' });
+  const check = { error: 'invalid_grant', check: 'refresh_token_reused' };
+  await store({
+    type: 'token.reuse_detected',
+    grant_id,
+    reference: 'reusedreused',
+    address: '198.51.100.2',
+    ...check,
+  });
+  const page = await viewer.get('/events?reference=reusedreused');
+  const uses = page.text.slice(page.text.indexOf('Latest uses of the grant'));
+  expect(uses).toMatch(/192\.0\.2\.1[^]*198\.51\.100\.2/);
+});
+
+it('draws what an application did, with the numbers as a table, causes with their latest reference, and misuse', async () => {
+  const page = await viewer.get(`/events?client=${CLIENT}&period=23h`);
+  expect(page.text).toMatch(/<svg[^>]*role="img"[^>]*aria-labelledby="chart-title chart-text"/);
+  expect(page.text).toContain('<rect class="issued"');
+  expect(page.text).toContain('<rect class="misused"');
+  expect(wordsOf(page)).toContain('2 requests were refused');
+  expect(page.text).toContain('href="/events?reference=abcdefghijkl"');
+  const rows = page.text.slice(page.text.indexOf('Numbers per hour')).match(/<tr>/g) ?? [];
+  expect(rows).toHaveLength(1 + 24);
+  expect(page.text).not.toContain('style=');
+  const days = await viewer.get(`/events?client=${encodeURIComponent('Room Finder')}&period=29d`);
+  expect(wordsOf(days)).toContain('Requests per day');
+  expect((await viewer.get(`/applications/${CLIENT}`)).text).toContain(`/events?client=${CLIENT}`);
+});
+
+it('shows text of a request as text', async () => {
+  await store({
+    type: 'request.refused',
+    reference: 'markupmarkup',
+    check: 'scope_unregistered',
+    error: 'invalid_scope',
+    description: '<script>alert(1)</script>',
+    detail: { '<b>': '<img src=x>' },
+  });
+  const page = await viewer.get('/events?reference=markupmarkup');
+  expect(page.status).toBe(200);
+  expect(page.text).not.toMatch(/<script|<b>|<img/);
+});
+
+it.each([
+  ['a text that is not a reference', 'reference=nothing', 400],
+  ['a reference of no event', 'reference=zzzzzzzzzzzz', 404],
+  ['an application that does not exist', 'client=nobody', 404],
+  ['a time that is not one', `client=${CLIENT}&since=yesterday`, 400],
+])('says what is wrong with %s, and keeps the forms', async (_, query, status) => {
+  const page = await viewer.get(`/events?${query}`);
+  expect(page.status).toBe(status);
+  expect(page.text).toContain('role="alert"');
+  expect(page.text).toContain('name="reference"');
+});

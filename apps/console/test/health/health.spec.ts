@@ -1,0 +1,105 @@
+import { randomBytes } from 'node:crypto';
+import { type AppProcess, startApp } from '#test/support/app-process.js';
+import { appSettings } from '#test/support/app-settings.js';
+import { auditEvents } from '#test/support/audit-trail.js';
+import { type Browser, wordsOf } from '#test/support/browser.js';
+import { isolate, type Isolated } from '#test/support/isolate.js';
+import { until } from '#test/support/until.js';
+import { type ConsoleApp, startConsoleApp } from '../support/console-app.js';
+
+const TOKEN_KEYS = randomBytes(32).toString('base64url');
+
+let services: Isolated;
+let processes: AppProcess[];
+let app: ConsoleApp;
+let admin: Browser;
+
+// Real processes answer.
+beforeAll(async () => {
+  services = await isolate();
+  const settings = { ...appSettings(services), LOG_LEVEL: 'fatal', TOKEN_KEYS };
+  processes = [
+    await startApp('token', settings),
+    await startApp('authorize', { ...settings, CLOCK_SKEW: '4' }),
+  ];
+  app = await startConsoleApp({}, services);
+  admin = await app.operator('admin');
+});
+
+beforeEach(() => {
+  app.clock.ahead = 0;
+});
+
+afterAll(async () => {
+  await app.close();
+  for (const one of processes) await one.stop();
+  await services.close();
+});
+
+it('examines the installation in the background, and shows findings, processes and keys', async () => {
+  const viewer = await app.operator('viewer', 'vera');
+  const before = await viewer.get('/health');
+  expect(wordsOf(before)).toContain('Nothing was checked');
+  const started = await viewer.submit(before, {}, '/health');
+  expect(started.headers['location']).toBe('/health');
+  expect(wordsOf(await viewer.get('/health'))).toContain('A check is running');
+  let page = before;
+  await until('the result', 60_000, async () => {
+    page = await viewer.get('/health');
+    return !page.text.includes('A check is running');
+  });
+  expect(page.text).toContain('<bdi>vera</bdi>');
+  expect(wordsOf(page)).toContain('CLOCK_SKEW=4');
+  expect(page.text).toContain('Findings, the most severe first');
+  expect(wordsOf(page)).toMatch(/token \S+:\d+/);
+});
+
+it('does not start a check while one is running', async () => {
+  await app.redis.set('console:health:running', 'another', 'EX', 60);
+  const page = await admin.get('/health');
+  expect(page.text).not.toContain('Check now');
+  const form = await admin.get('/users');
+  expect(form.status).toBe(200);
+  expect(await app.redis.get('console:health:running')).toBe('another');
+  await app.redis.del('console:health:running');
+});
+
+describe('key rotation', () => {
+  it('shows the next value once, with what to do, and records the step without the value', async () => {
+    const form = await admin.get('/health/keys');
+    const page = await admin.submit(form, { tokenKeys: TOKEN_KEYS }, '/health/keys/token');
+    expect(page.status).toBe(200);
+    const [, value = ''] = /<code>([\w-]{43},[\w-]{43})<\/code>/.exec(page.text) ?? [];
+    expect(value.startsWith(`${TOKEN_KEYS},`)).toBe(true);
+    expect(page.headers['cache-control']).toBe('no-store');
+    expect(wordsOf(page)).toContain('Set TOKEN_KEYS for authorize, token');
+    const events = await auditEvents(services.natsUrl, { operator: 'ada', types: ['operator.command'] });
+    expect(events.at(-1)).toMatchObject({ door: 'page', detail: { command: 'keys next', action: 'add' } });
+    expect(JSON.stringify(events)).not.toContain(value.slice(44));
+    expect((await admin.get('/health/keys')).text).not.toContain(TOKEN_KEYS);
+  });
+
+  it('refuses a step that would log users out, says why, and never shows the value that was sent', async () => {
+    const form = await admin.get('/health/keys');
+    const other = randomBytes(32).toString('base64url');
+    const page = await admin.submit(form, { tokenKeys: other }, '/health/keys/token');
+    expect(page.status).toBe(409);
+    expect(wordsOf(page)).toContain('no running process has this value of TOKEN_KEYS');
+    expect(page.text).not.toContain(other);
+    const wrong = await admin.submit(form, { idTokenKeys: other }, '/health/keys/id-token');
+    expect(wrong.status).toBe(400);
+    expect(wrong.text).not.toContain(other);
+  });
+
+  it('is for an admin with a login of the last ten minutes', async () => {
+    const form = await admin.get('/health/keys');
+    for (const role of ['viewer', 'support'] as const) {
+      const browser = await app.operator(role);
+      expect((await browser.get('/health/keys')).status).toBe(403);
+      expect((await browser.submit(form, { tokenKeys: TOKEN_KEYS }, '/health/keys/token')).status).toBe(403);
+    }
+    app.clock.ahead = 11 * 60_000;
+    const again = await admin.submit(form, { tokenKeys: TOKEN_KEYS }, '/health/keys/token');
+    expect(again.headers['location']).toContain('again=');
+  });
+});
