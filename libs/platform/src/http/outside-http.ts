@@ -114,6 +114,11 @@ export class OutsideHttp {
         signal: limit,
       });
       request.once('error', fail).once('response', done);
+      // Node reports neither a response nor an error for 101, and the limit does not end a closed request.
+      request.once('upgrade', (_response, socket) => {
+        socket.destroy();
+        fail(new OutsideFetchError('unreachable', `${url.host} changed the protocol, which was not requested`));
+      });
       request.end(body);
     });
   }

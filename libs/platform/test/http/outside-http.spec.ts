@@ -104,6 +104,19 @@ describe('a request to the outside', () => {
       });
   });
 
+  it('fails if the host changes the protocol (101), for which Node reports neither a response nor an error', async () => {
+    const port = await listening(
+      createTcpServer((socket) =>
+        socket.once('data', () =>
+          socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'),
+        ),
+      ),
+    );
+    await expect(http().fetchOutside(`http://127.0.0.1:${port}/`, { timeoutMs: 300 })).rejects.toMatchObject({
+      reason: 'unreachable',
+    });
+  });
+
   it('does not accept a compressed response', async () => {
     const port = await serve((_request, response) =>
       response.writeHead(200, { 'Content-Encoding': 'gzip' }).end('x'),
