@@ -163,9 +163,9 @@ const isText = (value: unknown, max: number): value is string =>
   typeof value === 'string' && value.length <= max;
 const isThumbprint = (value: unknown): boolean => isText(value, 43) && /^[\w-]{43}$/.test(value);
 /** Grant id or client id. */
-const isId = (value: unknown): boolean => isText(value, 255) && /^[!-~]+$/.test(value);
+export const isId = (value: unknown): boolean => isText(value, 255) && /^[!-~]+$/.test(value);
 /** A PostgreSQL `integer`. */
-const isUserId = (value: unknown): boolean => typeof value === 'number' && (value | 0) === value;
+export const isUserId = (value: unknown): boolean => typeof value === 'number' && (value | 0) === value;
 
 /** Returns the user of a `sub`; null if the token has none. Ids of clients without users begin with `sc_`. */
 export function userIdOf(sub: unknown): number | null {

@@ -16,3 +16,16 @@ export function delayAfter(deliveries: number, ageMs: number): number | null {
   const delay = DELAYS_MS[Math.min(index, deliveries - 1, DELAYS_MS.length - 1)] ?? 0;
   return ageMs + delay > DELIVERY_LIMIT_MS ? null : delay;
 }
+
+const BUSY_MS = { first: 5_000, last: 5 * 60_000 } as const;
+
+/**
+ * Returns the milliseconds until NATS offers a message again whose client has too many waiting ones. Grows, because NATS offers
+ * these messages before new ones, also of other clients. Random, because they would otherwise return together.
+ *
+ * @param deliveries of the message by NATS
+ * @param random from 0 to 1
+ */
+export function busyDelay(deliveries: number, random = Math.random()): number {
+  return Math.round(Math.min(BUSY_MS.first * 2 ** (deliveries - 1), BUSY_MS.last) * (0.5 + random));
+}

@@ -22,6 +22,7 @@ import { natsOptions } from '#messaging/nats.connection.js';
 import { SigningKeys } from '#oauth/openid/signing-keys.js';
 import type { LogoutQueueStatus } from '#platform/status/status-report.js';
 import { TokenConfiguration } from '../token.configuration.js';
+import { busyDelay } from './backoff.js';
 import { ClientQueues } from './client-queues.js';
 import { LogoutDeliveryService } from './logout-delivery.service.js';
 
@@ -135,7 +136,7 @@ export class LogoutConsumer implements OnApplicationBootstrap, BeforeApplication
         if (isQueued) return;
         // One slow client must not fill the memory of this process.
         if (this.deliveries.dropIfOverdue(delivery, message.info.deliveryCount)) message.ack();
-        else message.nak(REPEAT_MS);
+        else message.nak(busyDelay(message.info.deliveryCount));
       },
     );
   }

@@ -1,4 +1,4 @@
-import { delayAfter } from '../../src/logout-delivery/backoff.js';
+import { busyDelay, delayAfter } from '../../src/logout-delivery/backoff.js';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -26,4 +26,11 @@ describe('the time until the next attempt', () => {
     expect(delayAfter(1, HOUR - 4 * SECOND)).toBeNull();
     expect(delayAfter(1, 3 * HOUR)).toBeNull();
   });
+});
+
+it('the wait for a busy client grows from 5 s to 5 min, give or take a half', () => {
+  expect([1, 2, 3, 7, 100].map((deliveries) => busyDelay(deliveries, 0.5) / SECOND)).toEqual([
+    5, 10, 20, 300, 300,
+  ]);
+  expect([0, 1].map((random) => busyDelay(1, random) / SECOND)).toEqual([2.5, 7.5]);
 });

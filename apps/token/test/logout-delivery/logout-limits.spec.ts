@@ -2,11 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import {
+  LOGOUT_CONSUMERS,
   LOGOUT_STREAM,
   LOGOUT_SUBJECTS,
   sessionsEnded,
   storeLogout,
 } from '#messaging/logout/logout-queue.js';
+import { ensureLogoutQueue } from '#messaging/logout/logout-stream.js';
 import { natsOptions } from '#messaging/nats.connection.js';
 import { auditEvents } from '#test/support/audit-trail.js';
 import { ID_TOKEN_KEYS } from '#test/support/id-token-keys.js';
@@ -111,6 +113,16 @@ it('a delay is one audit event for many logout tokens', async () => {
   await endSession(sessions[2]);
   const outcomes = (await failures(clientId, 2)).map(({ detail }) => detail?.['outcome']);
   expect(outcomes).toEqual(['retried', 'refused']);
+});
+
+it('a limit of an earlier version on unacknowledged messages is removed when the app starts', async () => {
+  const { consumers } = await jetstreamManager(nats);
+  const limit = async () =>
+    (await consumers.info(LOGOUT_STREAM, LOGOUT_CONSUMERS.delivery.name)).config.max_ack_pending;
+  await consumers.update(LOGOUT_STREAM, LOGOUT_CONSUMERS.delivery.name, { max_ack_pending: 10 });
+  expect(await limit()).toBe(10);
+  await ensureLogoutQueue(nats);
+  expect(await limit()).toBe(-1);
 });
 
 it('a queue that NATS has lost is created again by the running app', async () => {

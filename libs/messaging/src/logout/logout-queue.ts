@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { jetstream } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
+import { isId, isUserId } from '../contract.js';
 import { isObject, MalformedMessageError } from '../nats-message.js';
 
 /** Processes that end sessions. Part of the subject, so that NATS permissions control what each may publish. */
@@ -66,16 +67,13 @@ export function sessionsEnded(
   return { id: randomBytes(16).toString('base64url'), ...ended, at };
 }
 
-const isText = (value: unknown): value is string =>
-  typeof value === 'string' && value !== '' && value.length <= 255;
-
-/** @throws MalformedMessageError */
+/** Rejects what PostgreSQL could not look up: such a message would be repeated until it expires. @throws MalformedMessageError */
 export function parseSessionsEnded(message: unknown): SessionsEnded {
   if (
     isObject(message) &&
-    isText(message['id']) &&
-    Number.isInteger(message['at']) &&
-    (isText(message['session']) || (message['session'] === undefined && Number.isInteger(message['user_id'])))
+    isId(message['id']) &&
+    Number.isSafeInteger(message['at']) &&
+    (message['session'] === undefined ? isUserId(message['user_id']) : isId(message['session']))
   )
     return message as unknown as SessionsEnded;
   throw new MalformedMessageError('it does not match the contract');
@@ -85,9 +83,10 @@ export function parseSessionsEnded(message: unknown): SessionsEnded {
 export function parseLogoutDelivery(message: unknown): LogoutDelivery {
   if (
     isObject(message) &&
-    [message['id'], message['client_id']].every(isText) &&
-    [message['user_id'], message['at']].every(Number.isInteger) &&
-    (message['session'] === undefined || isText(message['session']))
+    [message['id'], message['client_id']].every(isId) &&
+    isUserId(message['user_id']) &&
+    Number.isSafeInteger(message['at']) &&
+    (message['session'] === undefined || isId(message['session']))
   )
     return message as unknown as LogoutDelivery;
   throw new MalformedMessageError('it does not match the contract');

@@ -43,14 +43,18 @@ export async function ensureLogoutQueue(nats: NatsConnection): Promise<void> {
   else if (differingSettings(existing.config).length > 0)
     // Works without the update; `doctor` reports the difference.
     await streams.update(LOGOUT_STREAM, STREAM).catch(() => undefined);
-  for (const { name, subject } of Object.values(LOGOUT_CONSUMERS))
-    await consumers.add(LOGOUT_STREAM, {
-      durable_name: name,
+  for (const { name, subject } of Object.values(LOGOUT_CONSUMERS)) {
+    const settings = {
       filter_subject: subject,
-      ack_policy: AckPolicy.Explicit,
       ack_wait: ACK_WAIT_MS * NS,
-      max_ack_pending: 10_000,
-    });
+      // No limit: messages that wait for a repeated attempt count as well, so that one unavailable client would stop all others.
+      max_ack_pending: -1,
+    };
+    await consumers
+      .add(LOGOUT_STREAM, { durable_name: name, ack_policy: AckPolicy.Explicit, ...settings })
+      // NATS does not create a consumer that exists with other settings.
+      .catch(() => consumers.update(LOGOUT_STREAM, name, settings));
+  }
 }
 
 /** @throws Error if NATS does not answer soon, or has no such stream */

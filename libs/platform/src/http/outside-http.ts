@@ -117,7 +117,9 @@ export class OutsideHttp {
       // Node reports neither a response nor an error for 101, and the limit does not end a closed request.
       request.once('upgrade', (_response, socket) => {
         socket.destroy();
-        fail(new OutsideFetchError('unreachable', `${url.host} changed the protocol, which was not requested`));
+        fail(
+          new OutsideFetchError('unreachable', `${url.host} changed the protocol, which was not requested`),
+        );
       });
       request.end(body);
     });

@@ -108,7 +108,9 @@ describe('a request to the outside', () => {
     const port = await listening(
       createTcpServer((socket) =>
         socket.once('data', () =>
-          socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'),
+          socket.write(
+            'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
+          ),
         ),
       ),
     );

@@ -1,0 +1,56 @@
+import { randomBytes } from 'node:crypto';
+import { connect } from '@nats-io/transport-node';
+import {
+  LOGOUT_SUBJECTS,
+  type LogoutDelivery,
+  sessionsEnded,
+  storeLogout,
+} from '#messaging/logout/logout-queue.js';
+import { natsOptions } from '#messaging/nats.connection.js';
+import { ID_TOKEN_KEYS } from '#test/support/id-token-keys.js';
+import { startLogoutReceiver } from '#test/support/logout-receiver.js';
+import { until } from '#test/support/until.js';
+import { useTokenApp } from '../support/use-token-app.js';
+
+/** More than any limit on unacknowledged messages that NATS could be configured with by default. */
+const BACKLOG = 10_500;
+const BATCH = 500;
+const WITHIN_MS = 60_000;
+
+const app = useTokenApp({ ID_TOKEN_KEYS, OUTSIDE_FETCH_ALLOW: '127.0.0.1' });
+const newId = (): string => randomBytes(32).toString('base64url');
+
+it('a client that does not answer ten thousand logout tokens does not delay the token of another', async () => {
+  const receiver = await startLogoutReceiver();
+  const nats = await connect(natsOptions(app.natsUrl, 'logout test'));
+  const client = async (path: string) =>
+    app.clients.create({
+      name: 'Calendar Connect',
+      type: 'confidential',
+      scopes: ['openid'],
+      redirectUris: ['https://app.example.com/cb'],
+      logoutUris: { postLogoutRedirectUris: [], backchannelLogoutUri: receiver.url + path },
+    });
+  try {
+    receiver.statuses.set('/stalled', 0);
+    const [{ clientId: stalled }, { clientId: quick }] = [await client('/stalled'), await client('/quick')];
+    const delivery = (): LogoutDelivery => ({
+      id: newId(),
+      client_id: stalled,
+      user_id: app.userId,
+      session: newId(),
+      at: Date.now(),
+    });
+    for (let stored = 0; stored < BACKLOG; stored += BATCH)
+      await Promise.all(
+        Array.from({ length: BATCH }, () => storeLogout(nats, LOGOUT_SUBJECTS.delivery, delivery())),
+      );
+    const session = newId();
+    await app.code(quick, app.userId, { scope: 'openid', login: { authTime: null, session } });
+    await storeLogout(nats, LOGOUT_SUBJECTS.ended('authorize'), sessionsEnded({ session }));
+    await until('the other logout token', WITHIN_MS, () => receiver.at('/quick').length === 1);
+  } finally {
+    receiver.close();
+    await nats.close();
+  }
+});
