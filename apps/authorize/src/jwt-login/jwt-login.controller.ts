@@ -2,10 +2,8 @@ import { Body, Controller, Get, Header, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { JWK } from 'jose';
 import { RedirectableError } from '#oauth/redirectable.error.js';
-import { addAuditEvent } from '#audit/request-events.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { ApiOperation } from '#openapi/operation.js';
-import { addLogContext } from '#platform/logging/request-log.js';
 import { afterLogin, rawQuery } from '../urls.js';
 import { AuthorizationRequestService } from '../authorize/authorization-request.service.js';
 import { ExternalLoginError } from '../external-login/external-login.error.js';
@@ -18,6 +16,7 @@ import { jwtLoginPage, RESUBMITTED_FIELD } from './jwt-login.page.js';
 import { JwtLoginService } from './jwt-login.service.js';
 import { LoginChallenges } from './login-challenge.js';
 import { LOGIN_RETURN_OPERATION } from '../external-login/external-login.openapi.js';
+import { sendFinishedLogin } from '../external-login/finished-login.js';
 import { JWT_LOGIN_OPERATION, LOGIN_KEYS_OPERATION } from './jwt-login.openapi.js';
 
 /** Maximum length in characters; a profile needs about a thousand. */
@@ -64,14 +63,7 @@ export class JwtLoginController {
     // Browsers omit SameSite=Lax cookies from the form of another site, but send them with the same form from our own page.
     if (this.loginCookie.read(headers.cookie) === null && fields[RESUBMITTED_FIELD] === undefined)
       return this.pages.page(reply, 200, jwtLoginPage(this.language.translatorFor({ headers }), assertion));
-    const { location, cookies, userId } = await this.logins.finish(headers.cookie, assertion);
-    addLogContext(
-      raw,
-      userId === null ? { outcome: 'returned again' } : { user_id: userId, outcome: 'logged in' },
-    );
-    if (userId !== null) addAuditEvent(raw, 'login.succeeded');
-    reply.header('Set-Cookie', cookies);
-    this.pages.seeOther(reply, location);
+    sendFinishedLogin(raw, reply, this.pages, await this.logins.finish(headers.cookie, assertion));
   }
 
   /** Reports the cancelled login to the application, like Cancel on the consent page (RFC 6749 4.1.2.1). */

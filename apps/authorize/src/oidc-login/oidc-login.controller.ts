@@ -1,13 +1,12 @@
 import { Controller, Get, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { addAuditEvent } from '#audit/request-events.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { ApiOperation } from '#openapi/operation.js';
-import { addLogContext } from '#platform/logging/request-log.js';
 import { rawQuery } from '../urls.js';
 import { PageResponder } from '../ui/page.responder.js';
 import { OidcLoginService } from './oidc-login.service.js';
 import { LOGIN_RETURN_OPERATION } from '../external-login/external-login.openapi.js';
+import { sendFinishedLogin } from '../external-login/finished-login.js';
 
 /** The redirect URI at the provider (OpenID Connect Core 3.1.2.5). */
 @Controller(ENDPOINTS.loginCallback)
@@ -20,13 +19,6 @@ export class OidcLoginController {
   @Get()
   @ApiOperation(LOGIN_RETURN_OPERATION)
   async finish(@Req() { url, headers, raw }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    const { location, cookies, userId } = await this.login.finish(headers.cookie, rawQuery(url));
-    addLogContext(
-      raw,
-      userId === null ? { outcome: 'returned again' } : { user_id: userId, outcome: 'logged in' },
-    );
-    if (userId !== null) addAuditEvent(raw, 'login.succeeded');
-    reply.header('Set-Cookie', cookies);
-    this.pages.seeOther(reply, location);
+    sendFinishedLogin(raw, reply, this.pages, await this.login.finish(headers.cookie, rawQuery(url)));
   }
 }

@@ -1,0 +1,31 @@
+import { AuthorizeModule } from '../authorize/authorize.module.js';
+import { EndSessionController } from '../logout/end-session.controller.js';
+import { LogoutContinuation } from '../logout/logout-continuation.js';
+import { LogoutController } from '../logout/logout.controller.js';
+import { LogoutModule } from '../logout/logout.module.js';
+import { LogoutService } from '../logout/logout.service.js';
+import { SessionModule } from '../session/session.module.js';
+import { UiModule } from '../ui/ui.module.js';
+import { BackChannelLogoutController } from './back-channel-logout.controller.js';
+import { BackChannelLogoutService } from './back-channel-logout.service.js';
+import { ExternalLoginController } from './external-login.controller.js';
+import { ExternalLoginService } from './external-login.service.js';
+import { ExternalLogout } from './external-logout.js';
+import { LoginCookie } from './login-cookie.js';
+import { LoginTransactionStore } from './login-transaction.store.js';
+import { LogoutTokenStore } from './logout-token.store.js';
+
+/** Shared parts of the modules of both logins at the product. Each adds its callback and its LoginProvider. */
+export const EXTERNAL_LOGIN = {
+  imports: [AuthorizeModule, LogoutModule, SessionModule, UiModule],
+  controllers: [ExternalLoginController, EndSessionController, LogoutController, BackChannelLogoutController],
+  providers: [
+    BackChannelLogoutService,
+    ExternalLoginService,
+    LoginCookie,
+    LoginTransactionStore,
+    LogoutTokenStore,
+    LogoutService,
+    { provide: LogoutContinuation, useClass: ExternalLogout },
+  ],
+};
