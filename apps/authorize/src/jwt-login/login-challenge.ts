@@ -1,5 +1,6 @@
-import { createPrivateKey, createPublicKey, hash, type JsonWebKey, type KeyObject } from 'node:crypto';
+import { createPrivateKey, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
 import { compactVerify, type CompactJWSHeaderParameters, errors, type JWK, SignJWT } from 'jose';
+import { thumbprintOf } from '#oauth/jwk.js';
 
 /** Explicit typing (RFC 8725 3.11): the product cannot mistake another JWT of this service for a challenge. */
 const CHALLENGE_TYPE = 'login-challenge+jwt';
@@ -115,7 +116,6 @@ function signingKey(seed: Buffer): SigningKey {
   });
   const publicKey = createPublicKey(privateKey);
   const { x } = publicKey.export({ format: 'jwk' }) as Required<Pick<JsonWebKey, 'x'>>;
-  // The JWK thumbprint (RFC 7638 3, RFC 8037 2).
-  const kid = hash('sha256', `{"crv":"Ed25519","kty":"OKP","x":"${x}"}`, 'base64url');
+  const kid = thumbprintOf({ kty: 'OKP', crv: 'Ed25519', x });
   return { kid, privateKey, publicKey };
 }

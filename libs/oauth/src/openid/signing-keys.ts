@@ -1,5 +1,6 @@
-import { createHash, createPrivateKey, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
+import { createPrivateKey, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
 import { compactVerify, CompactSign, decodeProtectedHeader, type JWK } from 'jose';
+import { type PublicKey, thumbprintOf } from '../jwk.js';
 
 /** Key of ID tokens and logout tokens (RFC 7517). */
 interface SigningKey {
@@ -17,13 +18,6 @@ export type SigningAlgorithm = (typeof SIGNING_ALGORITHMS)[number];
 
 /** OpenID Connect Core 2: `id_token_signed_response_alg` "default, if omitted, is RS256". */
 export const DEFAULT_SIGNING_ALGORITHM = 'RS256';
-
-/** RFC 7638 3.2: the members of each key type, in the order of the thumbprint. */
-const MEMBERS: Readonly<Record<SigningAlgorithm, readonly string[]>> = {
-  RS256: ['e', 'kty', 'n'],
-  ES256: ['crv', 'kty', 'x', 'y'],
-  EdDSA: ['crv', 'kty', 'x'],
-};
 
 export const ID_TOKEN_KEYS_RULE = 'PEM keys, a JWK or a JWK Set of which at least one key is RSA';
 
@@ -188,9 +182,7 @@ function signingKey(key: KeyObject): SigningKey {
   const isPrivate = key.type === 'private';
   const publicKey = isPrivate ? createPublicKey(key) : key;
   const alg = algorithmOf(publicKey);
-  const jwk = publicKey.export({ format: 'jwk' }) as Readonly<Record<string, unknown>>;
-  const members = Object.fromEntries(MEMBERS[alg].map((name) => [name, jwk[name]]));
-  const kid = createHash('sha256').update(JSON.stringify(members)).digest('base64url');
+  const kid = thumbprintOf(publicKey.export({ format: 'jwk' }) as PublicKey);
   return { kid, alg, publicKey, privateKey: isPrivate ? key : null };
 }
 
