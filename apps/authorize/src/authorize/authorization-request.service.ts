@@ -1,8 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import {
-  AuthorizationContextStore,
-  type EarlierDecision,
-} from '#database/client/authorization-context.store.js';
+import { AuthorizationContextStore } from '#database/client/authorization-context.store.js';
 import type { Client } from '#database/client/client.js';
 import type { User } from '#database/user/user.js';
 import {
@@ -13,18 +10,19 @@ import {
 import { isAuthenticationRequest } from '#oauth/openid/authentication-request.js';
 import { RedirectableError } from '#oauth/redirectable.error.js';
 import { type Parameters, parseQuery, readParameter } from '#oauth/parameters.js';
-import { ScopeCatalogue, scopeTokens } from '#oauth/scope.js';
+import { ScopeCatalogue } from '#oauth/scope.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { parseClaims } from '#oauth/openid/claims.js';
 import { subjectOf } from '#oauth/openid/id-token.js';
 import { SigningKeys } from '#oauth/openid/signing-keys.js';
 import { isPushedReference } from '#oauth/pushed-request.js';
 import { AuthorizeConfiguration, CLOCK, type Clock } from '../authorize.configuration.js';
-import type { RequestedScope, ValidatedRequest } from './validated-request.js';
+import { requestedScopes } from '../consent/interaction.js';
 import { isCurrent } from '../session/session.service.js';
 import type { Session } from '../session/session.store.js';
 import { KnownClientError } from './known-client.error.js';
 import { PushedRequestService } from './pushed-request.service.js';
+import type { ValidatedRequest } from './validated-request.js';
 
 @Injectable()
 export class AuthorizationRequestService {
@@ -179,36 +177,4 @@ export function enabledClient(client: Client | null, clientId: string): Client {
   throw OAuthError.invalidRequest('no application is registered under this client_id', {
     detail: { check: 'client_id_unregistered', client_id: clientId },
   });
-}
-
-/**
- * For each scope, the newest decision counts in which it was requested. A granted scope counts only if the grant was for every
- * API of the request; a declined scope counts for any API.
- *
- * @param decisions newest first
- */
-export function requestedScopes(
-  { scope, resources }: Pick<AuthorizationRequest, 'scope' | 'resources'>,
-  { optionalScopes }: Pick<Client, 'optionalScopes'>,
-  decisions: readonly Pick<EarlierDecision, 'requested' | 'granted' | 'resources'>[],
-): RequestedScope[] {
-  const earlier = decisions.map(({ requested, granted, resources: decided }) => ({
-    requested: new Set(scopeTokens(requested)),
-    granted: new Set(scopeTokens(granted)),
-    isForAll: coversApis(decided, resources),
-  }));
-  return scopeTokens(scope).map((token) => {
-    const latest = earlier.find(
-      ({ requested, granted, isForAll }) => requested.has(token) && (isForAll || !granted.has(token)),
-    );
-    const decision = latest && (latest.granted.has(token) ? 'allowed' : 'declined');
-    return { scope: token, required: !optionalScopes.includes(token), decision: decision ?? null };
-  });
-}
-
-/** Compares lists of APIs; null means every API. */
-function coversApis(decided: string | null, requested: string | null): boolean {
-  if (decided === null || requested === null) return decided === null;
-  const known = new Set(decided.split(' '));
-  return requested.split(' ').every((api) => known.has(api));
 }

@@ -20,5 +20,5 @@ export interface RequestedScope {
   readonly scope: string;
   readonly required: boolean;
   /** The latest decision; null if the scope was never requested. */
-  readonly decision: 'allowed' | 'declined' | null;
+  readonly decision: 'granted' | 'declined' | null;
 }

@@ -129,7 +129,7 @@ function checkboxes(
               type="checkbox"
               name="${checkboxOf(scope)}"
               value="yes"
-              ${decision === 'allowed' && html`checked`}
+              ${decision === 'granted' && html`checked`}
               ${focus && index === 0 && html`autofocus`}
             />
             ${scopeText(translator, translator.scope(scope))}

@@ -1,5 +1,8 @@
-import { scopeTokens } from '#oauth/scope.js';
+import type { EarlierDecision } from '#database/client/authorization-context.store.js';
+import type { Client } from '#database/client/client.js';
+import type { AuthorizationRequest } from '#oauth/authorization-request.js';
 import { isLoopback } from '#oauth/redirect-uri.js';
+import { scopeTokens } from '#oauth/scope.js';
 import type { RequestedScope, ValidatedRequest } from '../authorize/validated-request.js';
 import type { FormFields } from '../session/csrf.guard.js';
 
@@ -40,6 +43,38 @@ function isClientAssured({ client, redirectUri }: ValidatedRequest): boolean {
   return protocol === 'https:' && !isLoopback(hostname);
 }
 
+/**
+ * For each scope, the newest decision counts in which it was requested. A granted scope counts only if the grant was for every
+ * API of the request; a declined scope counts for any API.
+ *
+ * @param decisions newest first
+ */
+export function requestedScopes(
+  { scope, resources }: Pick<AuthorizationRequest, 'scope' | 'resources'>,
+  { optionalScopes }: Pick<Client, 'optionalScopes'>,
+  decisions: readonly Pick<EarlierDecision, 'requested' | 'granted' | 'resources'>[],
+): RequestedScope[] {
+  const earlier = decisions.map(({ requested, granted, resources: decided }) => ({
+    requested: new Set(scopeTokens(requested)),
+    granted: new Set(scopeTokens(granted)),
+    isForAll: coversApis(decided, resources),
+  }));
+  return scopeTokens(scope).map((token) => {
+    const latest = earlier.find(
+      ({ requested, granted, isForAll }) => requested.has(token) && (isForAll || !granted.has(token)),
+    );
+    const decision = latest && (latest.granted.has(token) ? 'granted' : 'declined');
+    return { scope: token, required: !optionalScopes.includes(token), decision: decision ?? null };
+  });
+}
+
+/** Compares lists of APIs; null means every API. */
+function coversApis(decided: string | null, requested: string | null): boolean {
+  if (decided === null || requested === null) return decided === null;
+  const known = new Set(decided.split(' '));
+  return requested.split(' ').every((api) => known.has(api));
+}
+
 /** True for a new scope, and for a declined scope that is now required. */
 export function isUndecided({ required, decision }: RequestedScope): boolean {
   return decision === null || (required && decision === 'declined');
@@ -48,18 +83,18 @@ export function isUndecided({ required, decision }: RequestedScope): boolean {
 /** @returns null if a scope is undecided or none was granted */
 export function grantedEarlier(scopes: readonly RequestedScope[]): string | null {
   if (scopes.some(isUndecided)) return null;
-  const allowed = scopes.filter(({ decision }) => decision === 'allowed');
-  return allowed.length === 0 ? null : joined(allowed);
+  const granted = scopes.filter(({ decision }) => decision === 'granted');
+  return granted.length === 0 ? null : joined(granted);
 }
 
 /** A first-party application gets every scope that the user has not declined. */
 export function grantedToFirstParty(scopes: readonly RequestedScope[]): string | null {
-  return grantedEarlier(scopes.map((one) => (isUndecided(one) ? { ...one, decision: 'allowed' } : one)));
+  return grantedEarlier(scopes.map((one) => (isUndecided(one) ? { ...one, decision: 'granted' } : one)));
 }
 
-export function declinedScopes(allowed: string, requested: string): string[] {
-  const given = new Set(scopeTokens(allowed));
-  return scopeTokens(requested).filter((token) => !given.has(token));
+export function declinedScopes(granted: string, requested: string): string[] {
+  const kept = new Set(scopeTokens(granted));
+  return scopeTokens(requested).filter((token) => !kept.has(token));
 }
 
 export const REQUIRED_SCOPES_FIELD = 'required_scopes';

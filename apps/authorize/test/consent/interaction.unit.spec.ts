@@ -5,8 +5,8 @@ import {
   grantedToFirstParty,
   checkboxOf,
   isUndecided,
+  requestedScopes,
 } from '../../src/consent/interaction.js';
-import { requestedScopes } from '../../src/authorize/authorization-request.service.js';
 
 const SCOPES = ['profile:read', 'schedules:read', 'schedules:write', 'bookings:read', 'bookings:write'];
 
@@ -67,7 +67,7 @@ describe('the earlier decision on a scope', () => {
             (!tokens(one.granted).includes(token) ||
               apisOf(resources).every((api) => apisOf(one.resources).includes(api))),
         );
-        const expected = last && (tokens(last.granted).includes(token) ? 'allowed' : 'declined');
+        const expected = last && (tokens(last.granted).includes(token) ? 'granted' : 'declined');
         expect(decision).toBe(expected ?? null);
       }
     });
@@ -106,7 +106,7 @@ describe('the scope granted without a consent page', () => {
       } else {
         expect(requested.filter(isUndecided)).toEqual([]);
         expect(tokens(scope)).toEqual(
-          requested.filter(({ decision }) => decision === 'allowed').map((one) => one.scope),
+          requested.filter(({ decision }) => decision === 'granted').map((one) => one.scope),
         );
         for (const one of requested.filter(({ required }) => required))
           expect(tokens(scope)).toContain(one.scope);
