@@ -22,7 +22,7 @@ export function jwtLoginPage(translator: Translator, assertion: string): Page {
       <form method="post" action="${ENDPOINTS.loginCallback}" data-submits>
         <input type="hidden" name="assertion" value="${assertion}" />
         <input type="hidden" name="${RESUBMITTED_FIELD}" value="yes" />
-        <button class="wide">${translator.text('error.button.go_on')}</button>
+        <button class="wide">${translator.text('error.button.continue')}</button>
       </form>
     `,
   };

@@ -90,7 +90,7 @@ export class LoginService {
     if (password.length > LOGIN_LIMITS.password)
       return badRequest({ id: 'login.problem.password_long', values: { max: LOGIN_LIMITS.password } });
     // Before the account lookup, so that the time of a rejection does not reveal whether the account exists.
-    const device = this.devices.recognise(cookies, username);
+    const device = this.devices.recognize(cookies, username);
     const counted = await this.throttle.count(username, address, device);
     if (counted.outcome === 'refused') return throttled(counted);
     let attempt = counted;

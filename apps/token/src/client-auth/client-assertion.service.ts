@@ -91,7 +91,7 @@ export class ClientAssertionService {
     const verified =
       jwksUri === null
         ? await verifies(jwks ?? { keys: [] })
-        : await this.remote.some(jwksUri, verifies).catch((error: unknown) => {
+        : await this.remote.tryKeys(jwksUri, verifies).catch((error: unknown) => {
             throw this.remote.isFailure(error) ? unfetchable(clientId, error) : error;
           });
     if (!verified)

@@ -4,7 +4,7 @@ import { type ClientJwkSet, readFetchedKeys } from '#oauth/client-assertion/clie
 import { InvalidKeyError } from '#oauth/jwk.js';
 import { OutsideFetchError, OutsideHttp, type OutsideResponse } from '#platform/http/outside-http.js';
 
-/** The limits are in milliseconds. A response's Cache-Control decides between the least and the most. */
+/** Bounds of the lifetime that a response's Cache-Control sets, in milliseconds. */
 const MIN_FRESH = 60_000;
 const MAX_FRESH = 60 * 60_000;
 /** Without Cache-Control. */
@@ -45,16 +45,16 @@ export class RemoteClientKeys {
    *
    * @throws an error for which `isFailure` holds, if no keys are known and none can be fetched
    */
-  async some(url: string, verifies: (keys: ClientJwkSet) => Promise<boolean>): Promise<boolean> {
+  async tryKeys(url: string, verifies: (keys: ClientJwkSet) => Promise<boolean>): Promise<boolean> {
     const entry = this.entries.get(url) ?? { attemptedAt: Number.NEGATIVE_INFINITY };
     this.entries.set(url, entry);
-    const before = this.usable(entry);
+    const before = this.lastKnown(entry);
     if (!before || before.freshUntil <= this.clock()) await this.refresh(url, entry);
-    const known = this.usable(entry);
+    const known = this.lastKnown(entry);
     if (!known) throw entry.failure ?? new OutsideFetchError('unreachable', 'the keys are not known');
     if (await verifies(known.keys)) return true;
     await this.refresh(url, entry);
-    const refetched = this.usable(entry);
+    const refetched = this.lastKnown(entry);
     return refetched !== undefined && refetched !== known && verifies(refetched.keys);
   }
 
@@ -62,7 +62,7 @@ export class RemoteClientKeys {
     return error instanceof OutsideFetchError || error instanceof InvalidKeyError;
   }
 
-  private usable({ known }: Entry): KnownKeys | undefined {
+  private lastKnown({ known }: Entry): KnownKeys | undefined {
     return known && this.clock() < known.freshUntil + KEEP_STALE ? known : undefined;
   }
 

@@ -75,6 +75,9 @@ export interface DeletedClient {
   readonly revoked_grants: number;
 }
 
+/** Fields that the event of an update omits: they do not describe the registration, or stand elsewhere in the event. */
+const UNRECORDED = new Set(['client_id', 'created_at', 'live_secrets', 'logo', 'version']);
+
 /** Methods take the client_id, or the name if no other client has it. */
 @Injectable()
 export class ClientService {
@@ -188,7 +191,7 @@ export class ClientService {
     if (!updated || !before) throw unknownClient(clientId);
     const { scopes, optionalScopes } = before;
     const client = describe(updated);
-    const { logo: _, live_secrets: __, created_at: ___, client_id: ____, version: _____, ...detail } = client;
+    const detail = Object.fromEntries(Object.entries(client).filter(([name]) => !UNRECORDED.has(name)));
     const hints = redirectUriHints(changes.redirectUris ?? changes.addRedirectUris, updated.type);
     return {
       result: {
@@ -260,6 +263,7 @@ export class ClientService {
     const markdown = handoverText(client, settings, { secretDelivery, guide, times, scopes });
     return { client_id: client.clientId, markdown, warnings };
   }
+
   private checkNew(input: object): ReturnType<typeof checkNewClient> {
     return checkNewClient(input, this.options.scopes().value, this.options.settings.CONSOLE_URL);
   }

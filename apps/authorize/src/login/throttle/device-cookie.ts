@@ -36,7 +36,7 @@ export class DeviceCookie {
   }
 
   /** Recognizes a device known to this account, without I/O. */
-  recognise(header: string | undefined, login: string): KnownDevice | null {
+  recognize(header: string | undefined, login: string): KnownDevice | null {
     for (const proof of this.read(header)) {
       const id = this.proofs.deviceOf(proof, login);
       if (id) return { id, proof };

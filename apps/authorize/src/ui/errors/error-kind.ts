@@ -10,7 +10,7 @@ export type Advice =
   | 'open_again'
   | 'start_again'
   | 'ask_support'
-  | 'go_on'
+  | 'continue'
   | 'allow_cookies'
   | 'close'
   | 'check_address'
@@ -48,7 +48,7 @@ export const ERROR_KINDS = {
   form_incomplete: { party: 'user', advice: 'open_again' },
   form_outdated: { party: 'user', advice: 'start_again' },
   form_foreign: { party: 'user', advice: 'close' },
-  logged_in_elsewhere: { party: 'user', advice: 'go_on' },
+  logged_in_elsewhere: { party: 'user', advice: 'continue' },
   cookie_missing: { party: 'user', advice: 'allow_cookies' },
   cookie_host: { party: 'user', advice: 'start_again' },
   cookie_http: { party: 'user', advice: 'start_again' },

@@ -78,9 +78,11 @@ function application(translator: Translator, client: Client): Html {
   `;
 }
 
-function buttonOf(kind: ErrorKind): 'error.button.go_on' | 'error.button.start_again' | 'error.button.again' {
+function buttonOf(
+  kind: ErrorKind,
+): 'error.button.continue' | 'error.button.start_again' | 'error.button.again' {
   const { advice } = ERROR_KINDS[kind];
-  if (advice === 'go_on') return 'error.button.go_on';
+  if (advice === 'continue') return 'error.button.continue';
   return advice === 'start_again' || advice === 'allow_cookies'
     ? 'error.button.start_again'
     : 'error.button.again';

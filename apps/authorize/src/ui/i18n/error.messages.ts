@@ -119,7 +119,7 @@ export const ERROR_MESSAGES = {
     ja: 'ここからやり直してください。何も変更されていません。',
     ar: 'ابدأ من جديد من هنا. لم يتغيّر شيء.',
   },
-  'error.advice.go_on': {
+  'error.advice.continue': {
     en: 'Select Continue to use that account.',
     de: 'Klicken Sie auf „Weiter“, um dieses Konto zu verwenden.',
     fr: 'Cliquez sur « Continuer » pour utiliser ce compte.',
@@ -209,7 +209,7 @@ export const ERROR_MESSAGES = {
     ja: 'やり直す',
     ar: 'البدء من جديد',
   },
-  'error.button.go_on': {
+  'error.button.continue': {
     en: 'Continue',
     de: 'Weiter',
     fr: 'Continuer',

@@ -21,7 +21,13 @@ const DETAIL = {
 };
 
 /** Advice with a button. */
-const ADVICE_WITH_BUTTON: readonly Advice[] = ['start_again', 'go_on', 'allow_cookies', 'wait', 'contact_us'];
+const ADVICE_WITH_BUTTON: readonly Advice[] = [
+  'start_again',
+  'continue',
+  'allow_cookies',
+  'wait',
+  'contact_us',
+];
 
 const KNOWN_CLIENT: readonly ErrorKind[] = [
   'client_disabled',
