@@ -6,6 +6,7 @@ import { type GrantRevoked, SUBJECTS } from '#messaging/contract.js';
 import { natsOptions } from '#messaging/nats.connection.js';
 import { respond } from '#messaging/respond.js';
 import { statusSubject } from '#messaging/service-status.js';
+import { messageOf } from '#platform/message-of.js';
 import type { StatusReport } from '#platform/status/status-report.js';
 import type { OperatorRequests } from './operator-requests.js';
 
@@ -63,7 +64,7 @@ export class ConfirmingRevocationPublisher
         if (this.closed) await nats.close();
         else this.use(nats);
       } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error);
+        const reason = messageOf(error);
         if (!logged)
           this.logger.error(`NATS: ${reason}; revocations will not be broadcast until NATS is available`);
         await sleep(RETRY_MS, undefined, { ref: false });

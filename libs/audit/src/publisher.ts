@@ -4,6 +4,7 @@ import { connect, type NatsConnection } from '@nats-io/transport-node';
 import type { Counter } from 'prom-client';
 import { redactCredentials } from '#platform/logging/logger.js';
 import { natsOptions } from '#messaging/nats.connection.js';
+import { messageOf } from '#platform/message-of.js';
 import type { Metrics } from '#platform/telemetry/metrics.js';
 import { AUDIT_KINDS, type AuditEvent, auditEvent, type AuditRecord, type AuditService } from './event.js';
 import { EventBuffer } from './event-buffer.js';
@@ -205,8 +206,4 @@ function serialize(event: AuditEvent): string {
       typeof value === 'string' ? value.slice(0, MAX_VALUE) : value,
     ),
   );
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { headers, type Msg, type NatsConnection } from '@nats-io/transport-node';
 import { PubHeaders } from '@nats-io/jetstream';
+import { messageOf } from '#platform/message-of.js';
 import type { AuditMessage } from './event-buffer.js';
 
 /** Milliseconds in which NATS must confirm a batch. */
@@ -65,7 +66,7 @@ export async function storeBatch(
         nats.publish(message.subject, message.lines.join('\n'), options);
       } catch (error) {
         // The client enforces the server's limit. An uncaught error would end the process.
-        failure = error instanceof Error ? error.message : String(error);
+        failure = messageOf(error);
         if (nats.isClosed()) return end();
         tooLarge.add(message);
       }

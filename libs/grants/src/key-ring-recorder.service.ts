@@ -1,5 +1,6 @@
 import { Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { type KeyRingName, TokenKeyStore } from '#database/token-key/token-key.store.js';
+import { messageOf } from '#platform/message-of.js';
 import { KeyRing } from './key-ring.js';
 import type { Lifetimes } from './lifetimes.js';
 
@@ -82,7 +83,7 @@ export class KeyRingRecorder implements OnApplicationBootstrap, OnApplicationShu
       }
       return true;
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       if (!this.isFailing && !this.isShutDown)
         this.logger.warn(`the signing key has not been recorded yet: ${reason}`);
       return false;

@@ -1,5 +1,6 @@
 import type { Msg, NatsConnection as NatsClient } from '@nats-io/transport-node';
 import { Logger } from '@nestjs/common';
+import { messageOf } from '#platform/message-of.js';
 import { expectsReply } from './nats-message.js';
 
 const logger = new Logger('NATS');
@@ -24,6 +25,6 @@ async function reply(message: Msg, answer: Answer): Promise<void> {
   try {
     message.respond(JSON.stringify(await answer(message)));
   } catch (error) {
-    logger.error(`${message.subject}: ${error instanceof Error ? error.message : String(error)}`);
+    logger.error(`${message.subject}: ${messageOf(error)}`);
   }
 }

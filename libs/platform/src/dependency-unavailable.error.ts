@@ -1,3 +1,4 @@
+import { messageOf } from './message-of.js';
 /**
  * A backing service failed or did not answer. The outcome is unknown, so the request fails closed with 503, and the
  * client may retry.
@@ -11,7 +12,7 @@ export class DependencyUnavailableError extends Error {
     readonly dependency: string,
     cause: unknown,
   ) {
-    super(`${dependency} is unavailable: ${cause instanceof Error ? cause.message : String(cause)}`, {
+    super(`${dependency} is unavailable: ${messageOf(cause)}`, {
       cause,
     });
     this.name = 'DependencyUnavailableError';

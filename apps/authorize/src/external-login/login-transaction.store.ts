@@ -1,4 +1,4 @@
-import { createHash, createHmac } from 'node:crypto';
+import { createHmac, hash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { KeyRing } from '#grants/key-ring.js';
 import { addressNetwork, addressSite } from '#platform/http/client-address.js';
@@ -126,5 +126,5 @@ function keyOf(state: string): string {
 }
 
 function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('base64url');
+  return hash('sha256', text, 'base64url');
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { type RedisClient, withRedisErrors } from '#platform/redis/redis-client.js';
 import { REDIS } from '#platform/redis/redis.connection.js';
@@ -19,5 +19,5 @@ export class LogoutTokenStore {
 }
 
 function keyOf(jti: string): string {
-  return `logout:${createHash('sha256').update(jti).digest('base64url')}`;
+  return `logout:${hash('sha256', jti, 'base64url')}`;
 }

@@ -1,6 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { hashPassword, needsRehash, verifyPassword } from '#database/user/password.js';
 import { type Credentials, UserStore } from '#database/user/user.store.js';
+import { messageOf } from '#platform/message-of.js';
 import { PasswordGate } from './password-gate.js';
 
 @Injectable()
@@ -32,7 +33,7 @@ export class PasswordService {
       await this.users.replacePasswordHash(userId, verified, replacement);
     } catch (error) {
       // Only the message, because a failed statement carries its parameters.
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       this.logger.warn({ user_id: userId, reason, msg: 'could not replace the password hash' });
     }
   }

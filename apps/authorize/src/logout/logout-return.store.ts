@@ -1,5 +1,6 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { Inject, Injectable, Logger } from '@nestjs/common';
+import { messageOf } from '#platform/message-of.js';
 import type { RedisClient } from '#platform/redis/redis-client.js';
 import { REDIS } from '#platform/redis/redis.connection.js';
 
@@ -28,14 +29,12 @@ export class LogoutReturnStore {
     try {
       return await command;
     } catch (error) {
-      this.logger.warn(
-        `the redirect after a log-out was lost: ${error instanceof Error ? error.message : String(error)}`,
-      );
+      this.logger.warn(`the redirect after a log-out was lost: ${messageOf(error)}`);
       return null;
     }
   }
 }
 
 function keyOf(cookie: string): string {
-  return `logout-return:${createHash('sha256').update(cookie).digest('base64url')}`;
+  return `logout-return:${hash('sha256', cookie, 'base64url')}`;
 }

@@ -2,6 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import type { JWTVerifyGetKey } from 'jose';
 import type { Configuration, IDToken, ServerMetadata, UserInfoResponse } from 'openid-client';
 import { ENDPOINTS } from '#oauth/endpoints.js';
+import { messageOf } from '#platform/message-of.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import {
   type LoginProvider,
@@ -151,9 +152,7 @@ export class OpenIdProvider implements LoginProvider {
         ...(hint !== null && { id_token_hint: hint }),
       }).href;
     } catch (error) {
-      this.logger.warn(
-        `not logged out at the provider: ${error instanceof Error ? error.message : String(error)}`,
-      );
+      this.logger.warn(`not logged out at the provider: ${messageOf(error)}`);
       return null;
     }
   }

@@ -1,5 +1,6 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { Inject, Injectable, Logger } from '@nestjs/common';
+import { messageOf } from '#platform/message-of.js';
 import type { RedisClient } from '#platform/redis/redis-client.js';
 import { REDIS } from '#platform/redis/redis.connection.js';
 import type { FlashMessage } from '../ui/components.js';
@@ -37,12 +38,12 @@ export class FlashMessageStore {
     try {
       return await command;
     } catch (error) {
-      this.logger.warn(`a flash message was lost: ${error instanceof Error ? error.message : String(error)}`);
+      this.logger.warn(`a flash message was lost: ${messageOf(error)}`);
       return null;
     }
   }
 }
 
 function keyOf(cookie: string): string {
-  return `flash:${createHash('sha256').update(cookie).digest('base64url')}`;
+  return `flash:${hash('sha256', cookie, 'base64url')}`;
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Login } from '#grants/grant.js';
 import type { Identity, User } from '#database/user/user.js';
@@ -194,7 +194,7 @@ export class SessionService {
 /** Returns the id of a session in grants and for ID tokens, from which the cookie cannot be computed. */
 function sessionIdOf(cookie: string, { id }: Pick<Session, 'id'>): string {
   if (id !== undefined) return id;
-  return createHash('sha256').update(`session of ID tokens\n${cookie}`).digest('base64url');
+  return hash('sha256', `session of ID tokens\n${cookie}`, 'base64url');
 }
 
 /** "Log out everywhere" invalidates every earlier generation of sessions, and disabling a user all of them. */
@@ -217,5 +217,5 @@ function withEncryptedIdToken({ idToken, ...rest }: ExternalSession, cookie: str
 }
 
 function digestOf(query: string): string {
-  return createHash('sha256').update(query).digest('base64url');
+  return hash('sha256', query, 'base64url');
 }

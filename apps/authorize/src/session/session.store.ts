@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import {
   defineScripts,
@@ -145,5 +145,5 @@ const sessionsKeyOf = (sid: string): string => `sessions-of-sid:${sha256(sid)}`;
 const unnamedKeyOf = (user: string): string => `unnamed:${sha256(user)}`;
 
 function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('base64url');
+  return hash('sha256', text, 'base64url');
 }

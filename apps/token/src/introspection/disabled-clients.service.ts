@@ -10,6 +10,7 @@ import { ClientStore } from '#database/client/client.store.js';
 import type { ActiveToken, Refusal } from '#grants/grant.js';
 import { type ClientChanged, SUBJECTS, tagOf } from '#messaging/contract.js';
 import { NatsConnection } from '#messaging/nats.connection.js';
+import { messageOf } from '#platform/message-of.js';
 
 /** Milliseconds until the next reading, and until a failed reading is repeated. */
 const INTERVALS = { pass: 5_000, retry: 1_000 };
@@ -89,7 +90,7 @@ export class DisabledClients implements OnApplicationBootstrap, OnApplicationShu
       this.isFailing = false;
       return this.intervals.pass;
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       if (!this.isFailing && !this.isShutDown)
         this.logger.error(`cannot read which clients are disabled: ${reason}`);
       this.isFailing = true;

@@ -20,6 +20,7 @@ import { ensureLogoutQueue, logoutQueueState } from '#messaging/logout/logout-st
 import { MalformedMessageError } from '#messaging/nats-message.js';
 import { natsOptions } from '#messaging/nats.connection.js';
 import { SigningKeys } from '#oauth/openid/signing-keys.js';
+import { messageOf } from '#platform/message-of.js';
 import type { LogoutQueueStatus } from '#platform/status/status-report.js';
 import { TokenConfiguration } from '../token.configuration.js';
 import { busyDelay } from './backoff.js';
@@ -98,7 +99,7 @@ export class LogoutConsumer implements OnApplicationBootstrap, BeforeApplication
       try {
         return await ensureLogoutQueue(nats);
       } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error);
+        const reason = messageOf(error);
         if (!warned) this.logger.warn(`NATS has no queue of log-outs: ${reason}`);
         warned = true;
         await sleep(RETRY_MS, undefined, { ref: false });
@@ -161,7 +162,7 @@ export class LogoutConsumer implements OnApplicationBootstrap, BeforeApplication
         warned = false;
       } catch (error) {
         if (this.isClosed) return;
-        const reason = error instanceof Error ? error.message : String(error);
+        const reason = messageOf(error);
         if (!warned) this.logger.warn(`logout tokens wait for NATS (${name}): ${reason}`);
         warned = true;
         await sleep(RETRY_MS, undefined, { ref: false });
@@ -174,7 +175,7 @@ export class LogoutConsumer implements OnApplicationBootstrap, BeforeApplication
     try {
       await handle(message);
     } catch (error) {
-      this.logger.error(`${message.subject}: ${error instanceof Error ? error.message : String(error)}`);
+      this.logger.error(`${message.subject}: ${messageOf(error)}`);
       // An unreadable message stays unreadable.
       if (error instanceof MalformedMessageError || error instanceof SyntaxError) message.term();
       else message.nak(REPEAT_MS);

@@ -9,6 +9,7 @@ import {
 import { GrantRecordStore } from '#database/grant/grant-record.store.js';
 import { RevocationService } from '#grants/revocation.service.js';
 import { NatsConnection } from '#messaging/nats.connection.js';
+import { messageOf } from '#platform/message-of.js';
 import { RedisConnection } from '#platform/redis/redis.connection.js';
 
 /** Milliseconds until the next pass, and until a failed pass is repeated. */
@@ -104,7 +105,7 @@ export class RevocationReconciler implements OnApplicationBootstrap, OnApplicati
       this.isFailing = false;
       return this.intervals.pass;
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       if (!this.isFailing && !this.isShutDown)
         this.logger.error(`recorded revocations could not be applied yet: ${reason}`);
       this.isFailing = true;

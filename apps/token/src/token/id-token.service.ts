@@ -8,6 +8,7 @@ import { OAuthError } from '#oauth/oauth-error.js';
 import { accessTokenHash, type IdTokenClaims, sessionIdFor, subjectOf } from '#oauth/openid/id-token.js';
 import { DEFAULT_SIGNING_ALGORITHM, type SigningAlgorithm, SigningKeys } from '#oauth/openid/signing-keys.js';
 import { addLogContext } from '#platform/logging/request-log.js';
+import { messageOf } from '#platform/message-of.js';
 import { TokenConfiguration } from '../token.configuration.js';
 
 /** Issues ID tokens (OpenID Connect Core 2) for grants with the scope `openid`. */
@@ -74,7 +75,7 @@ export class IdTokenService {
       const granted = grantedClaims((await this.users.claims(userId)) ?? {}, scope);
       return Object.fromEntries(Object.entries(granted).filter(([name]) => requested.includes(name)));
     } catch (error) {
-      const cause = error instanceof Error ? error.message : String(error);
+      const cause = messageOf(error);
       addLogContext(request, { id_token_without_claims: cause });
       return {};
     }

@@ -1,6 +1,7 @@
 import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
 import { ClientSecretStore } from '#database/client/client-secret.store.js';
 import { GrantRecordStore } from '#database/grant/grant-record.store.js';
+import { messageOf } from '#platform/message-of.js';
 
 const FLUSH_MS = 30_000;
 const REMEMBERED = 100_000;
@@ -75,7 +76,7 @@ class DailyUses {
       await this.write([...batch].map(([id, day]) => ({ id, day: dateOf(day) })));
     } catch (error) {
       this.waiting = new Map([...batch, ...this.waiting]);
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       this.logger.warn(`the last use of ${batch.size} ${this.subject} has not been written yet: ${reason}`);
     }
   }

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import type { Counter } from 'prom-client';
+import { messageOf } from '#platform/message-of.js';
 import type { Metrics } from '#platform/telemetry/metrics.js';
 import { natsOptions } from '../nats.connection.js';
 import {
@@ -107,7 +108,7 @@ export class LogoutPublisher implements OnApplicationBootstrap, OnApplicationShu
         await storeLogout(this.nats, subject, next);
         this.waiting.shift();
       } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error);
+        const reason = messageOf(error);
         if (!warned) this.logger.warn({ ...this.state, msg: `ends of sessions wait for NATS: ${reason}` });
         warned = true;
         await sleep(RETRY_MS, undefined, { ref: false });
