@@ -41,6 +41,7 @@ describe('every command', () => {
   it.each([['', root] as const, ...ALL])(
     '%s has examples of commands and options that exist',
     (path, command) => {
+      expect(command.exampleLines).not.toEqual([]);
       for (const line of command.exampleLines) {
         // Without quoted values. A pipe may join several commands.
         const parts = line.replaceAll(/"[^"]*"|\\\n/g, ' ').split('|');
