@@ -91,7 +91,7 @@ describe('docker-compose.yml', () => {
     for (const name of Object.keys(env)) expect([...known, ...shared]).toContain(name);
   });
 
-  it('lets the apps trust only the ingress, by its address, for client addresses', () => {
+  it('lets the apps take client addresses only from the ingress', () => {
     const networks = service('ingress').networks as Record<string, { ipv4_address: string }>;
     for (const app of APPS)
       expect(service(app).environment?.['TRUSTED_PROXIES']).toBe(networks['front']?.ipv4_address);

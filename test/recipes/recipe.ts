@@ -21,7 +21,7 @@ export const RECIPES_FOLDER = resolve(
 
 const GUIDE = 'docs/integrate.md';
 
-/** A library from a registry that not every machine reaches. A manifest beside this file has its version. */
+/** A library from a registry that not every machine reaches. A manifest in this folder has its version. */
 export interface RegistryLibrary {
   readonly tool: 'go' | 'mvn';
   /** The module of Go, or the start of the name of its jar file. */

@@ -1,8 +1,8 @@
 /** The operator on whose behalf an operation runs. */
 export interface Actor {
-  /** As the audit trail shows it, like `ada@laptop`. */
+  /** For the audit trail, like `ada@laptop`. */
   readonly name: string;
-  /** Where the operation came from. */
+  /** Interface that the operator uses. */
   readonly door: 'command' | 'api' | 'page';
 }
 
@@ -10,8 +10,8 @@ export interface Actor {
 export interface Change<Result> {
   readonly result: Result;
   /**
-   * Resolves with warnings, never rejects, when running services and the audit trail know of the change. A door that shows a new
-   * secret can do so before, because the secret is stored nowhere. A process must not end before.
+   * Resolves with warnings once running services and the audit trail have the change; never rejects. Show a new secret before, because
+   * it is stored nowhere else. The process must not exit before.
    */
   readonly announced: Promise<readonly string[]>;
 }

@@ -68,7 +68,7 @@ export interface AuditEvent {
   readonly grant_id?: string;
   /** `name@host` of the user of a command; only in events of the operator. */
   readonly operator?: string;
-  /** Where the operator's change came from; absent for the command line. */
+  /** Interface of the operator's change; absent for the command line. */
   readonly door?: 'api' | 'page';
   readonly request?: { readonly method: string; readonly path: string };
   /** Only if AUDIT_CLIENT_ADDRESS is true; so is `user_agent`. */

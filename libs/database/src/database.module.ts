@@ -56,7 +56,6 @@ const STORES = [
   DatabaseHealth,
 ];
 
-/** What the module provides. */
 export const EXPORTS = [...STORES, DatabaseInspection];
 
 /** Provides the stores, which share a connection pool. The data source is not exported. */

@@ -46,7 +46,7 @@ describe.each([
         issued.push({ jkt, token: next.accessToken });
         refreshToken = next.refreshToken;
       }
-      // Those of earlier keys, too, until they expire.
+      // Tokens of earlier keys stay valid until they expire.
       for (const { jkt, token } of issued) {
         expect(await provedKey(token)).toBe(jkt);
         for (const other of [null, ...KEYS])

@@ -69,7 +69,7 @@ export interface ConsumeProofRequest {
   readonly jkt: string;
   readonly jti: string;
   readonly nonce?: string;
-  /** When verifiers stop accepting the proof, in milliseconds since the epoch. */
+  /** Time at which verifiers stop accepting the proof, in milliseconds since the epoch. */
   readonly expires_at: number;
 }
 

@@ -19,7 +19,7 @@ export type Exchange = keyof typeof EXCHANGES;
 export const ROUTES = ['exchange', 'exchangeRs256', 'exchangeEs256', 'refresh', 'resource'] as const;
 export type Route = (typeof ROUTES)[number];
 
-/** Routes of a server that is no OpenID provider. */
+/** Routes of a server that is not an OpenID provider. */
 const PLAIN_ROUTES = ['exchange', 'refresh', 'resource'] as const;
 
 export function isExchange(route: Route): route is Exchange {

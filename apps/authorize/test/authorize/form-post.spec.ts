@@ -121,7 +121,7 @@ describe('the page', () => {
 });
 
 describe('response_mode=form_post is refused', () => {
-  it('for a redirect URI with a private-use scheme, by redirect', async () => {
+  it('with a redirect, for a redirect URI with a private-use scheme', async () => {
     const redirectUri = 'com.example.app:/callback';
     const { clientId } = await app.client({ type: 'public' }, redirectUri);
     const request = { client_id: clientId, redirect_uri: redirectUri, ...PKCE };
@@ -138,7 +138,7 @@ describe('response_mode=form_post is refused', () => {
     expect(formsOf(answer.text)).toEqual([]);
   });
 
-  it('if it is repeated, or in another case: by redirect', async () => {
+  it('with a redirect, if it is repeated or in another case', async () => {
     for (const query of [`${address()}&response_mode=query`, address({ response_mode: 'Form_Post' })]) {
       const { status, headers } = await app.browser().get(query);
       expect(status).toBe(303);

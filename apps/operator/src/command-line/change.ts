@@ -3,7 +3,7 @@ import type { Change } from '#administration/operation.js';
 import { flagOf } from './flags.js';
 import { warn } from './output.js';
 
-/** Prints the result of a change before it is announced: a new secret is stored nowhere, and must not be lost meanwhile. */
+/** Prints the result before the announcement, which may fail or take seconds: a new secret is stored nowhere else. */
 export async function printChange<Result>(
   { result, announced }: Change<Result>,
   print: (result: Result) => void,

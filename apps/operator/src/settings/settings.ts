@@ -20,7 +20,7 @@ export class DatabaseSettings {
 /** Settings of `migrate`, which only migrates the database if NATS is not configured. */
 export class MigrateSettings extends DatabaseSettings {
   @AuditUrlVariable() NATS_URL = '';
-  /** With the administrator of the audit trail, who creates its streams. */
+  /** With the credentials of the NATS user who may create the streams of the audit trail. */
   @AuditUrlVariable() AUDIT_NATS_URL = '';
   @NumberVariable(1, 3650) AUDIT_RETENTION_DAYS = DEFAULT_AUDIT_RETENTION.days;
   /** MiB for the activity of users and applications; each other stream has a share in addition. */
@@ -35,12 +35,12 @@ export class ChangeSettings extends DatabaseSettings {
 }
 
 export class KeySettings extends ChangeSettings {
-  /** Current value. Only this command needs the keys in its environment. */
+  /** Current value. Only `keys next` needs the keys in its environment. */
   @KeysVariable() TOKEN_KEYS: string;
 }
 
 export class IdTokenKeySettings extends ChangeSettings {
-  /** Current value of the token app. Only this command needs the private keys in its environment. */
+  /** Current value of the token app. Only `keys next --id-token` needs the private keys in its environment. */
   @ParsedVariable(parsePrivateKeys, ID_TOKEN_KEYS_RULE) ID_TOKEN_KEYS: string;
 }
 

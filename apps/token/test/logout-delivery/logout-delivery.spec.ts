@@ -139,7 +139,7 @@ describe('a logout token', () => {
   });
 
   // @back-channel logout 2.4
-  it('of every session of a user has no sid', async () => {
+  it('has no sid if every session of the user has ended', async () => {
     const userId = await app.user();
     const client = await clientOf(newSession(), { userId });
     await endUser(userId);

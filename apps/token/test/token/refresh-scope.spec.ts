@@ -114,7 +114,7 @@ describe.each(['token', 'refreshToken'])('a refresh with a scope at /%s (RFC 674
       expect((await answered(reordered.refresh_token)).scope).toBe(GRANTED);
     });
 
-    it('returns to each of many concurrent requests its scope, and to all the same refresh token', async () => {
+    it('gives each concurrent request its own scope, and all of them the same refresh token', async () => {
       const { refresh_token } = await granted();
       const requested = Array.from(
         { length: 20 },

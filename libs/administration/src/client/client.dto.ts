@@ -196,7 +196,7 @@ export class ClientChangesDto {
   @Rule('subject_invalid', ({ subject }: ClientChangesDto) => subjectProblems('‹subject›', subject))
   subject?: Subject;
 
-  /** Refuses the change if the client has another version, because somebody else has changed it. */
+  /** Refuses the change if the client has another version: another change came first. */
   @WholeNumber(1, 2 ** 31)
   expectedVersion?: number;
 
@@ -289,7 +289,7 @@ export class ClientListDto {
 }
 
 export class HandoverDto {
-  /** Tells the owner where to get the secret. */
+  /** Text for the owner of the application: where the secret is. */
   @Text()
   secretDelivery = 'delivered to you separately, through a channel that you agree on with the operator';
 

@@ -9,7 +9,7 @@ import type { Actor, Change } from '../operation.js';
 export interface AppliedMigrations {
   /** Names of the migrations that were applied. */
   readonly applied: readonly string[];
-  /** The streams of the audit trail are up to date; false if there is no address of NATS. */
+  /** The streams of the audit trail are up to date; false without the URL of a NATS server. */
   readonly streams: boolean;
 }
 
@@ -20,7 +20,7 @@ export class MigrationService {
     private readonly options: AdministrationOptions,
   ) {}
 
-  /** Brings the tables and the streams of the audit trail up to date. Safe to run several times at once. */
+  /** Updates the tables and the streams of the audit trail. Concurrent calls are safe. */
   async migrate(actor: Actor): Promise<Change<AppliedMigrations>> {
     const { settings } = this.options;
     const applied = await migrate(settings.DATABASE_URL, { schema: settings.DATABASE_SCHEMA });

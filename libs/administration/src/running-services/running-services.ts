@@ -21,7 +21,7 @@ const REVOCATION_TIMEOUT_MS = 60_000;
 
 const AUTHORIZE_TIMEOUT_MS = 3_000;
 
-/** Tells the running services of changes, over NATS. */
+/** Announces changes to the running services, over NATS. */
 @Injectable()
 export class RunningServices {
   constructor(

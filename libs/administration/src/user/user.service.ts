@@ -58,7 +58,7 @@ export interface EnabledUser {
   readonly username: string;
   readonly disabled: boolean;
   readonly disabled_before: boolean;
-  /** Who still disables the user. */
+  /** Empty if the user is enabled now. */
   readonly disabled_by: readonly ('operator' | 'product')[];
 }
 

@@ -201,7 +201,7 @@ async function createGrants(runner: QueryRunner): Promise<void> {
 
 /**
  * Revokes a user's oldest live grants to a client until `most` remain, including the new one. Begins with grants whose code was not
- * redeemed in the first minutes: any site can make the browser of a user create those, and must not end the others by it. VOLATILE,
+ * redeemed in the first minutes: any site can make the browser of a user create those, and must not be able to end the others. VOLATILE,
  * so that it sees every grant committed before the caller locked the user. Skips locked rows, because their holders may wait for
  * rows that the caller has locked. Waits for them only if too few others are left.
  */

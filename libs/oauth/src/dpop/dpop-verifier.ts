@@ -26,7 +26,7 @@ export interface DpopProof {
 
 export interface ProofTarget {
   readonly method: string;
-  /** From `publicUri`. */
+  /** Public URL of the request (`publicUri`). */
   readonly uri: string;
   /** Absent at the token endpoints. */
   readonly accessToken?: string;

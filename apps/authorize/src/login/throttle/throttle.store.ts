@@ -19,9 +19,9 @@ const MINUTE = 60_000;
 export const THROTTLE_LIMITS = {
   /** One address and account. NIST SP 800-63B 5.2.2 allows 100 consecutive failures; people mistype a few times. */
   addressAndLogin: { failures: 5, window: 15 * MINUTE },
-  /** One address, all accounts: above an office of hundreds behind one address, below a list of leaked passwords. */
+  /** One address, all accounts. Hundreds of people in one office fail less often; a list of leaked passwords needs more attempts. */
   address: { failures: 50, window: 15 * MINUTE },
-  /** All unknown devices of one account. No owner fails this often: the account is being guessed at from many addresses. */
+  /** All unknown devices of one account. No owner fails this often: many addresses are guessing the password. */
   login: { failures: 100, window: 60 * MINUTE },
   /** The same (IPv6: per site) while `login` is exceeded. Not 0, because the owner must be able to log in from a new place. */
   addressAndLoginUnderAttack: { failures: 1, window: 15 * MINUTE },
@@ -40,7 +40,7 @@ export interface Counters {
   readonly device: string | null;
 }
 
-/** `login`: the account is being guessed at from many addresses, and this address has used its attempt. */
+/** `login`: many addresses are guessing the password of the account, and this address has used its attempt. */
 export type RefusingCounter = 'address_and_login' | 'address' | 'login';
 
 export type Verdict =
@@ -91,7 +91,7 @@ add(KEYS[1], pair)
 add(KEYS[4], pair)
 add(KEYS[2], address)
 add(KEYS[3], login)
--- It refuses nobody, so nothing else bounds it; the decision needs the newest entries only.
+-- An attempt is counted here even above the limit, so the set is bounded explicitly; the decision needs only the newest entries.
 redis.call('ZREMRANGEBYRANK', KEYS[3], 0, -login.failures - 1)
 return {'unknown'}
 `;
