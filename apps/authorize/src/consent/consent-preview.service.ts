@@ -6,12 +6,12 @@ import { ENDPOINTS } from '#oauth/endpoints.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
 import { imagesOf, imageUrl } from '#ui/brand/brand.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
-import { requestedScopes } from '../authorize/authorization-request.service.js';
 import { OperatorRequests } from '../operator-requests.js';
 import { isLocale } from '../ui/i18n/language.service.js';
 import { Translator } from '../ui/i18n/translator.js';
 import { documentOf, UiOptions } from '../ui/page.responder.js';
 import { consentPage } from './consent.page.js';
+import { requestedScopes } from './interaction.js';
 
 /** The user of a preview. */
 const ADA = { name: 'Ada Lovelace', email: 'ada@example.com', avatarUrl: null, timeZone: 'UTC' };
