@@ -15,6 +15,7 @@ import { ConsentPreviewController } from './applications/consent-preview.control
 import { CreateApplicationController } from './applications/create-application.controller.js';
 import { AuditController } from './audit/audit.controller.js';
 import { AuditIndexTask } from './audit/audit-index.task.js';
+import { LogoController } from './applications/logo.controller.js';
 import { CLOCK, type Clock, ConsoleConfiguration } from './console.configuration.js';
 import { ErrorFilter } from './error.filter.js';
 import { EventsController } from './events/events.controller.js';
@@ -32,7 +33,7 @@ import { OperatorRoles } from './session/operator-roles.js';
 import { OperatorGuard } from './session/operator.guard.js';
 import { ConsoleCookie, ConsoleLoginCookie } from './session/session.cookie.js';
 import { SessionStore } from './session/session.store.js';
-import { parseConsoleForm } from './ui/form.js';
+import { acceptUploads, parseConsoleForm } from './ui/form.js';
 import { GrantsController } from './users/grants.controller.js';
 import { UsersController } from './users/users.controller.js';
 import { BRAND, IconController } from './ui/icon.controller.js';
@@ -75,6 +76,7 @@ class AppModule {
         // Before `applications/:id`.
         CreateApplicationController,
         ConsentPreviewController,
+        LogoController,
         ApplicationsController,
         UsersController,
         GrantsController,
@@ -114,6 +116,7 @@ export function consoleApp(
     // Pages only post forms. A cross-site script can send any other content type only after a preflight.
     bodyParsers: { 'application/x-www-form-urlencoded': parseConsoleForm },
     headers: PAGE_HEADERS,
+    configure: (app) => acceptUploads(app.getHttpAdapter().getInstance()),
   };
 }
 

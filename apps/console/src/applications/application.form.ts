@@ -24,6 +24,7 @@ const LABELS: Readonly<Record<string, string>> = {
   requireState: t('The state parameter'),
   idTokenAlg: t('Signature of ID tokens'),
   subject: t('Subject of users'),
+  logo: t('Logo'),
 };
 
 export function labelOf(field: string): string {

@@ -114,8 +114,8 @@ export class ApplicationsController {
       title: t('Delete this application?'),
       subject: subjectOf(client),
       text: t(
-        '{count, plural, =0 {No user has allowed it access.} one {The access that one user allowed ends at once.} other {The access that users allowed # times ends at once.}} Its client id is never assigned again.',
-        { count },
+        '{count, plural, =0 {No user has allowed it access.} one {The access that one user allowed ends at once.} other {The access that users allowed # times ends at once.}} {secrets, plural, =0 {} one {Its secret stops working.} other {Its # secrets stop working.}} Its client id is never assigned again.',
+        { count, secrets: client.live_secrets },
       ),
       path: pathOf(id, 'delete'),
       button: t('Delete'),

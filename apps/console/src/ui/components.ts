@@ -11,7 +11,7 @@ export interface FieldView {
   readonly hint?: string;
   readonly problems?: readonly string[];
   readonly required?: boolean;
-  readonly type?: 'text' | 'email' | 'url' | 'password' | 'datetime-local';
+  readonly type?: 'text' | 'email' | 'url' | 'password' | 'datetime-local' | 'file';
 }
 
 /** Attributes that connect a field with its hint and its problems (WCAG 2.2, 1.3.1 and 3.3.1). */
@@ -106,8 +106,19 @@ export function selectField(
 }
 
 /** A form that posts to a path of this site. */
-export function postForm({ cookie }: Operator, path: string, content: Fragment, style = 'narrow'): Html {
-  return html`<form method="post" action="${path}" class="${style}">
+export function postForm(
+  { cookie }: Operator,
+  path: string,
+  content: Fragment,
+  style = 'narrow',
+  hasFile = false,
+): Html {
+  return html`<form
+    method="post"
+    action="${path}"
+    class="${style}"
+    ${hasFile && html`enctype="multipart/form-data"`}
+  >
     ${csrfField(cookie, path)} ${content}
   </form>`;
 }

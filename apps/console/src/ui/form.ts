@@ -1,8 +1,12 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { RefusedRequestError } from '#platform/http/refused-request.js';
 
 /** The fields of a posted form, or of a query. */
 export class Form extends URLSearchParams {
+  /** Content of files by field; without those that were not chosen. */
+  readonly files = new Map<string, Buffer>();
+
   /** @returns an empty string for a missing field, without white space around it */
   text(name: string): string {
     return (this.get(name) ?? '').trim();
@@ -30,6 +34,30 @@ export class Form extends URLSearchParams {
 /** Parser of `application/x-www-form-urlencoded`. */
 export function parseConsoleForm(text: string): Form {
   return new Form(text);
+}
+
+/** Bytes of a form with a file. */
+const MAX_UPLOAD = 32 * 1024;
+
+/** Parses forms with files (RFC 7578) with the parser of Node, which needs the whole form: it is small. */
+export function acceptUploads(fastify: FastifyInstance): void {
+  const options = { parseAs: 'buffer', bodyLimit: MAX_UPLOAD } as const;
+  fastify.addContentTypeParser(
+    'multipart/form-data',
+    options,
+    async ({ headers }: FastifyRequest, body: Buffer) => {
+      const parsed = await new Response(new Uint8Array(body), { headers: { 'Content-Type': headers['content-type'] ?? '' } })
+        .formData()
+        .catch((cause: unknown) => {
+          throw new RefusedRequestError(400, 'the form cannot be read', { cause });
+        });
+      const form = new Form();
+      for (const [name, value] of parsed)
+        if (typeof value === 'string') form.append(name, value);
+        else if (value.size > 0) form.files.set(name, Buffer.from(await value.arrayBuffer()));
+      return form;
+    },
+  );
 }
 
 /** Injects the query of a page. */

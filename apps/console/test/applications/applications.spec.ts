@@ -1,4 +1,5 @@
-import type { Response } from 'supertest';
+import sharp from 'sharp';
+import request, { type Response } from 'supertest';
 import type { Browser } from '#test/support/browser.js';
 import { type ConsoleApp, startConsoleApp } from '../support/console-app.js';
 
@@ -184,6 +185,46 @@ describe('secrets', () => {
     if (!first || !second) throw new Error('there must be two secrets');
     expect((await admin.submit(first, {}, `/applications/${id}/secrets/`)).status).toBe(200);
     expect((await admin.submit(second, {}, `/applications/${id}/secrets/`)).status).toBe(409);
+  });
+});
+
+describe('the logo', () => {
+  /** Sends a file, or none, in a form as browsers do (RFC 7578). */
+  async function upload(id: string, file: Buffer | null, fields: Record<string, string> = {}) {
+    const page = await admin.get(`/applications/${id}/logo`);
+    const form = page.text.slice(page.text.indexOf(`action="/applications/${id}/logo"`));
+    const hidden = [...form.matchAll(/type="hidden" name="([^"]+)" value="([^"]*)"/g)];
+    const sent = request(app.server)
+      .post(`/applications/${id}/logo`)
+      .set('Cookie', admin.cookies.header() ?? '');
+    for (const [, name = '', value = ''] of hidden) sent.field(name, value);
+    for (const [name, value] of Object.entries(fields)) sent.field(name, value);
+    return file === null ? sent : sent.attach('logo', file, 'logo.png');
+  }
+
+  it('is set from a file, shown, and removed', async () => {
+    const id = await created();
+    const image = await sharp({ create: { width: 64, height: 64, channels: 3, background: '#1d4ed8' } })
+      .png()
+      .toBuffer();
+    expect((await upload(id, image)).text).toContain('The logo is saved.');
+    const shown = await admin.get(`/applications/${id}/logo/image`);
+    expect([shown.headers['content-type'], shown.body]).toEqual(['image/png', image]);
+    expect((await upload(id, null, { go: 'remove' })).text).toContain('The logo is removed.');
+    expect((await admin.get(`/applications/${id}/logo/image`)).status).toBe(404);
+  });
+
+  it('is refused with the reason, and a form without its token or with too many bytes', async () => {
+    const id = await created();
+    const refused = await upload(id, Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'));
+    expect(refused.status).toBe(400);
+    expect(refused.text).toMatch(/id="logo-problem">Logo[^<]+is an SVG/);
+    expect((await upload(id, null)).status).toBe(400);
+    expect((await upload(id, Buffer.alloc(40_000))).status).toBe(413);
+    const sent = request(app.server)
+      .post(`/applications/${id}/logo`)
+      .set('Cookie', admin.cookies.header() ?? '');
+    expect((await sent.attach('logo', Buffer.alloc(10), 'logo.png')).status).toBe(403);
   });
 });
 

@@ -59,6 +59,7 @@ export async function startConsoleApp(settings: Partial<ConsoleConfiguration> = 
     users: database.get(UserStore),
     sql: <Row>(text: string, values: unknown[] = []): Promise<Row[]> =>
       database.get(DataSource).query<Row[]>(text, values),
+    server: app.getHttpServer(),
     browser: (): Browser => new Browser(app.getHttpServer()),
 
     /** Logs in, authenticated at this moment. @returns the last response before the page that required the login */

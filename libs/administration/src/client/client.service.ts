@@ -4,7 +4,8 @@ import {
   type ClientRegistration,
   ClientRegistrationStore,
 } from '#database/client/client-registration.store.js';
-import type { ClientWithSecrets } from '#database/client/client.js';
+import { ClientLogoStore } from '#database/client/client-logo.store.js';
+import type { ClientLogo, ClientWithSecrets } from '#database/client/client.js';
 import { ClientStore } from '#database/client/client.store.js';
 import { GrantAdministrationStore } from '#database/grant/grant-administration.store.js';
 import {
@@ -84,6 +85,7 @@ export class ClientService {
   constructor(
     private readonly clients: ClientStore,
     private readonly registrations: ClientRegistrationStore,
+    private readonly logos: ClientLogoStore,
     private readonly grants: GrantAdministrationStore,
     private readonly services: RunningServices,
     private readonly announcer: Announcer,
@@ -266,6 +268,12 @@ export class ClientService {
 
   private checkNew(input: object): ReturnType<typeof checkNewClient> {
     return checkNewClient(input, this.options.scopes().value, this.options.settings.CONSOLE_URL);
+  }
+
+  /** Returns the logo; null without one. */
+  async logo(idOrName: string): Promise<ClientLogo | null> {
+    const { logo } = await this.registered(idOrName);
+    return logo === null ? null : ((await this.logos.find([logo])).get(logo) ?? null);
   }
 
   /** Returns the consent page, rendered by authorize. @param locale language of the page */

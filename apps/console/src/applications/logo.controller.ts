@@ -1,0 +1,111 @@
+import { Body, Controller, Get, NotFoundException, Param, Post, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { AdministrationError } from '#administration/administration.error.js';
+import type { ClientView } from '#administration/client/client.description.js';
+import { ClientService } from '#administration/client/client.service.js';
+import { html } from '#ui/html.js';
+import { RequireRole } from '../session/operator.guard.js';
+import { actorOf, CurrentOperator, type Operator } from '../session/operator.js';
+import { button, hiddenFields, noteBox, postForm, textField, warningBox } from '../ui/components.js';
+import type { Form } from '../ui/form.js';
+import type { Page } from '../ui/page.responder.js';
+import { t } from '../ui/text.js';
+import { labelOf, problemsOf } from './application.form.js';
+import { pathOf } from './paths.js';
+
+@Controller('applications/:id/logo')
+@RequireRole('admin')
+export class LogoController {
+  constructor(private readonly clients: ClientService) {}
+
+  @Get()
+  async show(@CurrentOperator() operator: Operator, @Param('id') id: string): Promise<Page> {
+    return logoPage({ operator, client: await this.clients.find(id) });
+  }
+
+  /** Sets the chosen file, or removes the logo. */
+  @Post()
+  async save(
+    @CurrentOperator() operator: Operator,
+    @Param('id') id: string,
+    @Body() form: Form,
+  ): Promise<Page> {
+    // Without a file, the operation refuses an empty one.
+    const logo = form.text('go') === 'remove' ? null : (form.files.get('logo') ?? Buffer.alloc(0));
+    const expectedVersion = Number(form.text('version'));
+    try {
+      const { announced } = await this.clients.update(actorOf(operator), id, { logo, expectedVersion });
+      const warnings = await announced;
+      const note = logo ? t('The logo is saved.') : t('The logo is removed.');
+      return logoPage({ operator, client: await this.clients.find(id), note, warnings });
+    } catch (error) {
+      if (!(error instanceof AdministrationError) || error.kind !== 'invalid') throw error;
+      const problems = [...problemsOf(error).values()].flat();
+      return logoPage({ operator, client: await this.clients.find(id), problems });
+    }
+  }
+
+  @Get('image')
+  @RequireRole('viewer')
+  async image(@Param('id') id: string, @Res({ passthrough: true }) reply: FastifyReply): Promise<Buffer> {
+    const logo = await this.clients.logo(id);
+    if (!logo) throw new NotFoundException();
+    reply.header('Content-Security-Policy', "default-src 'none'; sandbox").type(logo.mediaType);
+    return logo.image;
+  }
+}
+
+interface LogoView {
+  readonly operator: Operator;
+  readonly client: ClientView;
+  readonly problems?: readonly string[];
+  readonly note?: string;
+  readonly warnings?: readonly string[];
+}
+
+function logoPage({ operator, client, problems = [], note, warnings = [] }: LogoView): Page {
+  const { client_id: id, name, version, logo } = client;
+  const title = t('Logo of {name}', { name });
+  return {
+    title,
+    status: problems.length > 0 ? 400 : 200,
+    section: '/applications',
+    content: html`
+      <h1>${title}</h1>
+      ${note !== undefined && noteBox(note)} ${warningBox(warnings)}
+      ${
+        logo === null
+          ? html`<p>${t('None.')}</p>`
+          : html`<p>
+              <img
+                class="face"
+                src="${pathOf(id, `logo/image?${logo.slice(0, 16)}`)}"
+                alt="${t('The present logo')}"
+                width="48"
+                height="48"
+              />
+            </p>`
+      }
+      ${postForm(
+        operator,
+        pathOf(id, 'logo'),
+        html`${hiddenFields([['version', String(version)]])}
+          ${textField({
+            name: 'logo',
+            label: labelOf('logo'),
+            type: 'file',
+            value: '',
+            hint: t('PNG, JPEG or WebP, at most 12 KiB and 512 by 512 pixels. Consent pages show it.'),
+            problems,
+          })}
+          <div class="actions">
+            ${button(t('Save'))}
+            ${logo !== null && html`<button class="danger" name="go" value="remove">${t('Remove')}</button>`}
+            <a class="button even" href="${pathOf(id)}">${t('Cancel')}</a>
+          </div>`,
+        'narrow',
+        true,
+      )}
+    `,
+  };
+}
