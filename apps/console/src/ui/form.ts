@@ -46,7 +46,9 @@ export function acceptUploads(fastify: FastifyInstance): void {
     'multipart/form-data',
     options,
     async ({ headers }: FastifyRequest, body: Buffer) => {
-      const parsed = await new Response(new Uint8Array(body), { headers: { 'Content-Type': headers['content-type'] ?? '' } })
+      const parsed = await new Response(new Uint8Array(body), {
+        headers: { 'Content-Type': headers['content-type'] ?? '' },
+      })
         .formData()
         .catch((cause: unknown) => {
           throw new RefusedRequestError(400, 'the form cannot be read', { cause });

@@ -24,7 +24,7 @@ textarea[aria-invalid] { border-color: var(--error); }
 .problem { margin: 0 0 var(--space-1); color: var(--error); }
 progress { display: block; width: 100%; max-width: 36rem; height: 1rem; margin-block: var(--space-2); accent-color: var(--accent); }
 td input[type=checkbox] { width: 1.5rem; height: 1.5rem; min-height: 0; }
-iframe { width: 100%; max-width: 42rem; height: 46rem; border: 1px solid var(--line); border-radius: var(--round-1); }
+iframe { width: 100%; margin: 0 0 var(--space-4); max-width: 42rem; height: 56rem; border: 1px solid var(--line); border-radius: var(--round-1); }
 .actions a[aria-current] { color: var(--text); font-weight: 600; }
 form.narrow { max-width: 36rem; }
 form.filter { display: flex; flex-wrap: wrap; align-items: end; gap: 0 var(--space-4); }
