@@ -12,7 +12,7 @@ if [ -e "$folder/ingress/tls.crt" ]; then
 fi
 command -v openssl >/dev/null || { echo 'settings.sh: openssl is not on this machine: install it' >&2 && exit 1; }
 
-for process in authorize token resource operator product migrate postgres redis nats ingress; do
+for process in authorize token resource console operator product migrate postgres redis nats ingress console-ingress; do
   mkdir -p "$folder/$process"
 done
 cd "$folder"
@@ -34,7 +34,7 @@ ALTER DEFAULT PRIVILEGES FOR ROLE migrate IN SCHEMA oauth GRANT SELECT, INSERT, 
 ALTER DEFAULT PRIVILEGES FOR ROLE migrate IN SCHEMA oauth GRANT USAGE, SELECT ON SEQUENCES TO service;
 SQL
 echo "DATABASE_URL=postgres://migrate:$owner@postgres:5432/oauth" >migrate/database.env
-for process in authorize token operator; do
+for process in authorize token console operator; do
   echo "DATABASE_URL=postgres://service:$service@postgres:5432/oauth" >$process/database.env
 done
 
@@ -44,14 +44,14 @@ cat >redis/users.acl <<ACL
 user default off
 user oauth on >$cache ~* &* +@all -@admin -@dangerous +info
 ACL
-for process in authorize token; do
+for process in authorize token console; do
   echo "REDIS_URL=redis://oauth:$cache@redis:6379" >$process/redis.env
 done
 
 # NATS: a user per process, one for your product, and with the same password one for the audit trail; nats.conf has their
 # permissions.
 : >nats/passwords.conf
-for process in authorize token resource operator product migrate; do
+for process in authorize token resource console operator product migrate; do
   secret=$(password)
   echo "${process}_password: \"$secret\"" >>nats/passwords.conf
   case $process in
@@ -59,7 +59,7 @@ for process in authorize token resource operator product migrate; do
   *) echo "NATS_URL=nats://$process:$secret@nats:4222" ;;
   esac >$process/nats.env
   case $process in
-  authorize | token | resource | operator | migrate)
+  authorize | token | resource | console | operator | migrate)
     echo "AUDIT_NATS_URL=nats://audit-$process:$secret@nats:4222" >>$process/nats.env
     ;;
   esac
@@ -84,14 +84,19 @@ for process in authorize token; do
   echo >>$process/id-token-keys.env
 done
 
+# The secret of the console as a client, which registers with this service or at your provider: replace it by that client's secret.
+echo "CONSOLE_CLIENT_SECRET=$(password)" >console/login.env
+
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 825 \
   -subj '/CN=scheduling-oauth development' \
-  -addext 'subjectAltName=DNS:localhost,DNS:auth.localhost,DNS:base.localhost,DNS:api.localhost,IP:127.0.0.1' \
+  -addext 'subjectAltName=DNS:localhost,DNS:auth.localhost,DNS:base.localhost,DNS:api.localhost,DNS:console.localhost,IP:127.0.0.1' \
   -addext 'extendedKeyUsage=serverAuth' \
   -keyout ingress/key.draft -out ingress/tls.draft 2>/dev/null
 # OpenSSL makes a key readable for its owner only, whatever the umask.
 cat ingress/key.draft >ingress/tls.key
 rm ingress/key.draft
+cat ingress/tls.key >console-ingress/tls.key
+cat ingress/tls.draft >console-ingress/tls.crt
 # Written last: its existence means that everything is complete.
 mv ingress/tls.draft ingress/tls.crt
 echo "settings.sh: made passwords, keys and a certificate in $folder"

@@ -34,9 +34,11 @@ describe.each(OVERLAYS)('the %s overlay, applied twice', (overlay) => {
       expect(first.length).toBeGreaterThan(30);
       expect(but(first, 'created')).toEqual([]);
       // The API's patch strategy replaces their selectors as a whole.
-      const budgets = ['authorize', 'resource', 'token'].map((app) => `poddisruptionbudget.policy/${app}`);
+      const budgets = ['authorize', 'console', 'resource', 'token'].map(
+        (app) => `poddisruptionbudget.policy/${app}`,
+      );
       expect(but(await apply(folder), 'unchanged')).toEqual(budgets);
-      expect(api.changes).toHaveLength(3);
+      expect(api.changes).toHaveLength(4);
       for (const { change, object } of api.changes) {
         const { spec } = object as { spec?: { selector: unknown } };
         expect(change).toEqual({ spec: { selector: spec?.selector } });

@@ -3,12 +3,14 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { loadConfiguration } from '#platform/configuration/load-configuration.js';
 import { AuthorizeConfiguration } from '../../apps/authorize/src/authorize.configuration.js';
+import { ConsoleConfiguration } from '../../apps/console/src/console.configuration.js';
 import { ResourceConfiguration } from '../../apps/resource/src/resource.configuration.js';
 import { TokenConfiguration } from '../../apps/token/src/token.configuration.js';
 import { ownSettings, ROOT } from './settings.js';
 
 interface Service {
   readonly image: string;
+  readonly profiles?: string[];
   readonly command?: string[];
   readonly environment?: Record<string, string>;
   readonly networks?: string[] | Record<string, { ipv4_address: string }>;
@@ -28,6 +30,8 @@ const SHAPES = {
   token: TokenConfiguration,
   resource: ResourceConfiguration,
 } as const;
+/** `console` is off without its profile. */
+const INGRESSES = { ingress: 3, 'console-ingress': 1 } as const;
 const APPS = Object.keys(SHAPES) as (keyof typeof SHAPES)[];
 
 describe('docker-compose.yml', () => {
@@ -63,32 +67,75 @@ describe('docker-compose.yml', () => {
 
   it('publishes only the ingress, and only on this machine', () => {
     for (const [name, { ports }] of Object.entries(services)) {
-      if (name !== 'ingress') expect([name, ports]).toEqual([name, undefined]);
+      if (!(name in INGRESSES)) expect([name, ports]).toEqual([name, undefined]);
       for (const port of ports ?? []) expect(port).toMatch(/^127\.0\.0\.1:\d+:\d+$/);
     }
-    expect(service('ingress').ports).toHaveLength(3);
+    for (const [name, count] of Object.entries(INGRESSES)) expect(service(name).ports).toHaveLength(count);
   });
 
-  it.each(APPS)('gives %s the variables that it needs, and none that it does not know', async (app) => {
-    const { environment = {}, command = [], volumes: mounts } = service(app);
-    // The default SCOPES_FILE is relative to the image's working directory, /app.
-    expect(mounts).toEqual([`settings-${app}:/settings:ro`, './scopes.yaml:/app/scopes.yaml:ro']);
+  /** @param file content of .env */
+  async function environmentOf(
+    app: string,
+    file: Readonly<Record<string, string>> = {},
+  ): Promise<Record<string, string>> {
+    const { environment = {}, command = [] } = service(app);
     const files = command.flatMap((word) => /^--env-file=\/settings\/(.*)$/.exec(word)?.[1] ?? []);
-    const texts = await Promise.all(files.map((file) => readFile(join(settings.folder, app, file), 'utf8')));
+    const texts = await Promise.all(files.map((name) => readFile(join(settings.folder, app, name), 'utf8')));
     const secrets = texts
       .join('')
       .trim()
       .split('\n')
       .map((line) => line.split(/=(.*)/s).slice(0, 2));
-    const env = { NODE_ENV: 'production', ...environment, ...Object.fromEntries(secrets) } as Record<
+    const values = Object.entries(environment).map(([name, value]) => [
+      name,
+      value.replace(
+        /^\$\{(\w+):-(.*)\}$/,
+        (_, variable: string, otherwise: string) => file[variable] ?? otherwise,
+      ),
+    ]);
+    return { NODE_ENV: 'production', ...Object.fromEntries([...values, ...secrets]) } as Record<
       string,
       string
     >;
+  }
+
+  it.each(APPS)('gives %s the variables that it needs, and none that it does not know', async (app) => {
+    // The default SCOPES_FILE is relative to the image's working directory, /app.
+    expect(service(app).volumes).toEqual([
+      `settings-${app}:/settings:ro`,
+      './scopes.yaml:/app/scopes.yaml:ro',
+    ]);
+    const env = await environmentOf(app);
     expect(() => loadConfiguration(SHAPES[app] as new () => object, env)).not.toThrow();
     const known = Object.keys(new SHAPES[app]());
     // The addresses are given to all alike.
     const shared = ['AUTH_URL', 'BASE_URL', 'API_URL'];
     for (const name of Object.keys(env)) expect([...known, ...shared]).toContain(name);
+  });
+
+  it('starts the console with its profile only, and with a login only', async () => {
+    for (const [name, { profiles }] of Object.entries(services))
+      expect([name, profiles]).toEqual([
+        name,
+        name.startsWith('console') ? ['console'] : name === 'operator' ? ['operator'] : undefined,
+      ]);
+    const file = {
+      CONSOLE_ISSUER: 'https://login.example.com',
+      CONSOLE_CLIENT_ID: 'console',
+      CONSOLE_CLIENT_SECRET: 'secret',
+    };
+    const env = await environmentOf('console', file);
+    expect(() => loadConfiguration(ConsoleConfiguration, env)).not.toThrow();
+    for (const name of Object.keys(env)) expect(Object.keys(new ConsoleConfiguration())).toContain(name);
+    const without = await environmentOf('console');
+    expect(() => loadConfiguration(ConsoleConfiguration, without)).toThrow(/CONSOLE_ISSUER/);
+    const url = { CONSOLE_URL: env['CONSOLE_URL'] ?? '' };
+    for (const app of ['token', 'operator']) expect(await environmentOf(app, url)).toMatchObject(url);
+    expect(service('console').healthcheck?.test.join(' ')).toContain('http://127.0.0.1:9004/readyz');
+    expect(env['TRUSTED_PROXIES']).toBe(
+      (service('console-ingress').networks as Record<string, { ipv4_address: string }>)['operators']
+        ?.ipv4_address,
+    );
   });
 
   it('lets the apps take client addresses only from the ingress', () => {
@@ -105,21 +152,30 @@ describe('docker-compose.yml', () => {
         )
         .map(([name]) => name)
         .sort();
-    expect(members('sql')).toEqual(['authorize', 'migrate', 'operator', 'postgres', 'token']);
-    expect(members('state')).toEqual(['authorize', 'redis', 'token']);
-    expect(members('events')).toEqual(['authorize', 'migrate', 'nats', 'operator', 'resource', 'token']);
+    expect(members('sql')).toEqual(['authorize', 'console', 'migrate', 'operator', 'postgres', 'token']);
+    expect(members('state')).toEqual(['authorize', 'console', 'redis', 'token']);
+    expect(members('events')).toEqual([
+      'authorize',
+      'console',
+      'migrate',
+      'nats',
+      'operator',
+      'resource',
+      'token',
+    ]);
     expect(members('front')).toEqual(['authorize', 'ingress', 'resource', 'token']);
+    expect(members('operators')).toEqual(['console', 'console-ingress']);
   });
 
-  it('gives only the network of the ingress a route out of the machine', () => {
+  it('gives only the networks of the ingresses a route out of the machine', () => {
     const open = Object.entries(networks).filter(([, { internal }]) => !internal);
-    expect(open.map(([name]) => name)).toEqual(['front']);
+    expect(open.map(([name]) => name)).toEqual(['front', 'operators']);
     for (const [name, { network_mode }] of Object.entries(services))
       expect([name, network_mode]).toEqual([name, name === 'setup' ? 'none' : undefined]);
   });
 
   it('drops all capabilities of our processes and the ingress', () => {
-    for (const name of [...APPS, 'migrate', 'operator', 'ingress'])
+    for (const name of [...APPS, 'console', 'migrate', 'operator', ...Object.keys(INGRESSES)])
       expect([name, service(name).cap_drop]).toEqual([name, ['ALL']]);
   });
 
@@ -157,6 +213,8 @@ describe('docker-compose.yml', () => {
     ];
     expect(conditions('authorize')).toEqual(backing);
     expect(conditions('token')).toEqual(backing);
+    expect(conditions('console')).toEqual(backing);
+    expect(conditions('console-ingress')).toEqual(['console service_healthy']);
     expect(conditions('resource')).toEqual(['nats service_healthy']);
     expect(conditions('ingress')).toEqual(APPS.map((app) => `${app} service_healthy`).sort());
     for (const name of ['postgres', 'redis', 'nats', ...APPS, 'ingress'])

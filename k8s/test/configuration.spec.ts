@@ -13,6 +13,7 @@ import {
   MigrateSettings,
   RegistrationSettings,
 } from '../../apps/operator/src/settings/settings.js';
+import { ConsoleConfiguration } from '../../apps/console/src/console.configuration.js';
 import { ResourceConfiguration } from '../../apps/resource/src/resource.configuration.js';
 import { TokenConfiguration } from '../../apps/token/src/token.configuration.js';
 import { ID_TOKEN_KEYS, PUBLIC_ID_TOKEN_KEYS } from '#test/support/id-token-keys.js';
@@ -29,6 +30,7 @@ const SECRETS: Readonly<Record<string, string>> = {
   NATS_URL: 'tls://token:secret@nats.example.com:4222',
   AUDIT_NATS_URL: 'tls://audit-token:secret@nats.example.com:4222',
   TOKEN_KEYS: 'A'.repeat(43),
+  CONSOLE_CLIENT_SECRET: 'secret',
 };
 
 /** Returns a value of a production Secret. */
@@ -42,6 +44,7 @@ const SHAPES: Readonly<Record<string, readonly (new () => object)[]>> = {
   authorize: [AuthorizeConfiguration],
   token: [TokenConfiguration],
   resource: [ResourceConfiguration],
+  console: [ConsoleConfiguration],
   operator: [
     DatabaseSettings,
     ChangeSettings,
@@ -55,13 +58,18 @@ const SHAPES: Readonly<Record<string, readonly (new () => object)[]>> = {
 };
 const READ_BY_ALL = ['NODE_ENV'];
 
+const APPS = ['authorize', 'token', 'resource'];
+/** The local overlay has the component `console`. */
+const APPS_OF = { local: [...APPS, 'console'], production: APPS };
+
 /** The manifests of an overlay to which a component is added. */
 function renderWith(overlay: (typeof OVERLAYS)[number], component: string): Promise<Manifest[]> {
   const path = `overlays/${overlay}`;
   return render(path, async (folder) => {
     const file = join(folder, path, 'kustomization.yaml');
     const text = await readFile(file, 'utf8');
-    await writeFile(file, text.replace('\ncomponents:\n', `$&  - ../../components/${component}\n`));
+    const last = /\ncomponents:\n(?: {2}- .*\n)+/;
+    await writeFile(file, text.replace(last, `$&  - ../../components/${component}\n`));
   });
 }
 
@@ -111,7 +119,7 @@ describe.each(OVERLAYS)('the variables of the %s overlay', (overlay) => {
     for (const { name, envFrom } of ours) expect([name, envFrom]).toEqual([name, undefined]);
   });
 
-  it.each(['authorize', 'token', 'resource'])('let %s trust only proxies in private networks', (app) => {
+  it.each(APPS_OF[overlay])('let %s trust only proxies in private networks', (app) => {
     // Otherwise every user would have the proxy's address, and one attacker who guesses passwords would lock out all users.
     const ranges = environmentOf(ours.find(({ name }) => name === app) ?? { name: app })['TRUSTED_PROXIES'];
     expect(ranges).toEqual(expect.any(String));
@@ -147,7 +155,7 @@ describe.each(OVERLAYS)('the variables of the %s overlay', (overlay) => {
       }
   });
 
-  it.each(['authorize', 'token', 'resource'])('make %s listen on the ports of its container', (app) => {
+  it.each(APPS_OF[overlay])('make %s listen on the ports of its container', (app) => {
     const container = ours.find(({ name }) => name === app);
     const [Shape] = SHAPES[app] ?? [];
     if (!container || !Shape) throw new Error(`no ${app}`);
@@ -164,9 +172,9 @@ describe.each(OVERLAYS)('the %s overlay with the component for a product', (over
     const manifests = await renderWith(overlay, 'product');
     expect(await problemsOf(manifests)).toEqual([]);
     const readers = workloads(manifests).filter(({ name }) =>
-      ['authorize', 'token', 'resource', 'operator'].includes(name),
+      ['authorize', 'token', 'resource', 'operator', 'console'].includes(name),
     );
-    expect(readers).toHaveLength(4);
+    expect(readers).toHaveLength(overlay === 'local' ? 5 : 4);
     const files = readers.map((workload) => {
       const container = containersOf(workload).find(({ name }) => name === workload.name);
       const variable = container?.env?.find(({ name }) => name === 'SCOPES_FILE')?.value ?? '';
@@ -192,7 +200,7 @@ describe.each(OVERLAYS)('the %s overlay with the component for a schema', (overl
         );
     const schemas = valuesOf('DATABASE_SCHEMA');
     expect(schemas.map(([name]) => name)).toEqual(valuesOf('DATABASE_URL').map(([name]) => name));
-    expect(schemas).toHaveLength(6);
+    expect(schemas).toHaveLength(overlay === 'local' ? 8 : 6);
     for (const [, value] of schemas) expect(value).toBe('authorization');
   });
 });
@@ -212,6 +220,8 @@ describe.each(OVERLAYS)(
       expect(new OutsideHosts(allowed[0]?.[1] ?? '').hasAddress('10.1.2.3')).toBe(true);
       const reaching = (address: string) =>
         podsOf(manifests)
+          // The provider where operators log in may be anywhere.
+          .filter(({ name }) => name !== 'console')
           .filter((pod) => passes(manifests, pod, { name: 'an application', address }, 443))
           .map(({ name }) => name);
       expect([reaching('10.1.2.3'), reaching('10.2.0.1')]).toEqual([['token'], []]);
@@ -261,6 +271,32 @@ describe.each(OVERLAYS)('the %s overlay with the component for the doctor', (ove
     expect(reaching.map(({ name }) => name)).toEqual(['operator']);
     const policy = manifests.find(({ metadata }) => metadata?.name === 'to-addresses');
     expect(policy).toMatchObject({ spec: { podSelector: { matchLabels: { 'reaches-addresses': 'true' } } } });
+  });
+});
+
+describe('the production overlay with the component for the console', () => {
+  it('has the console at CONSOLE_URL, for which token issues access tokens', async () => {
+    const path = 'overlays/production';
+    const url = 'https://console.example.org';
+    const manifests = await render(path, async (folder) => {
+      const file = join(folder, path, 'kustomization.yaml');
+      const text = await readFile(file, 'utf8');
+      await writeFile(
+        file,
+        text
+          .replace('\ncomponents:\n', '$&  - ../../components/console\n')
+          .replace('    literals:\n', `$&      - CONSOLE_URL=${url}\n`),
+      );
+    });
+    expect(await problemsOf(manifests)).toEqual([]);
+    expect(one(manifests, 'Ingress', 'console').spec?.rules?.[0]?.host).toBe('console.example.org');
+    expect(one(manifests, 'ConfigMap', 'addresses').data?.['CONSOLE_URL']).toBe(url);
+    const holders = workloads(manifests)
+      .flatMap(containersOf)
+      .filter(({ env = [] }) => env.some(({ name }) => name === 'CONSOLE_URL'));
+    expect(holders.map(({ name }) => name).sort()).toEqual(['console', 'operator', 'token']);
+    expect(one(manifests, 'PodDisruptionBudget', 'console').spec?.minAvailable).toBe(1);
+    expect(one(manifests, 'Deployment', 'console').spec?.replicas).toBe(2);
   });
 });
 

@@ -5,6 +5,8 @@ import { type Manifest, OVERLAYS, render } from './render.js';
 import { ROOT } from './settings.js';
 
 const APPS = ['authorize', 'token', 'resource'] as const;
+/** The local overlay has the component `console`, which is not scaled. */
+const APPS_OF = { local: [...APPS, 'console'], production: APPS } as const;
 
 describe.each(OVERLAYS)('the %s overlay', (overlay) => {
   let manifests: Manifest[];
@@ -64,7 +66,7 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
   it('runs our current version in all our pods', async () => {
     const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { version: string };
     const ours = everything.flatMap(containersOf).filter(({ image }) => image?.includes('scheduling-oauth'));
-    expect(ours).toHaveLength(7);
+    expect(ours).toHaveLength(overlay === 'local' ? 9 : 7);
     for (const { image } of ours) expect(image?.split(':').at(-1)).toBe(version);
   });
 
@@ -95,7 +97,7 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
     }
   });
 
-  it.each(APPS)('exposes only the app port of %s, inside the cluster, for its Ingress', (app) => {
+  it.each(APPS_OF[overlay])('exposes only the app port of %s, inside the cluster, for its Ingress', (app) => {
     const { spec } = one(manifests, 'Service', app);
     expect(spec?.type ?? 'ClusterIP').toBe('ClusterIP');
     expect(spec?.ports).toEqual([{ name: 'http', port: 80, targetPort: 'http' }]);
@@ -116,7 +118,7 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
     }
   });
 
-  it.each(APPS)(
+  it.each(APPS_OF[overlay])(
     'restarts %s only for its own health, and routes requests to it only when it is ready',
     (app) => {
       const [container] = one(manifests, 'Deployment', app).spec?.template.spec?.containers ?? [];
@@ -128,16 +130,20 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
     },
   );
 
-  it.each(APPS)('replaces %s without losing requests: new before old, and time to drain', (app) => {
-    const { spec } = one(manifests, 'Deployment', app);
-    expect(spec?.strategy?.rollingUpdate).toEqual({ maxUnavailable: 0, maxSurge: 1 });
-    const [container] = spec?.template.spec?.containers ?? [];
-    const wait = container?.lifecycle?.preStop?.sleep?.seconds ?? 0;
-    expect(wait).toBeGreaterThanOrEqual(5);
-    // A request may take 10 s to arrive (docs/configuration.md, Limits).
-    expect(spec?.template.spec?.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(wait + 15);
-    expect(spec?.replicas).toBeUndefined();
-  });
+  it.each(APPS_OF[overlay])(
+    'replaces %s without losing requests: new before old, and time to drain',
+    (app) => {
+      const { spec } = one(manifests, 'Deployment', app);
+      expect(spec?.strategy?.rollingUpdate).toEqual({ maxUnavailable: 0, maxSurge: 1 });
+      const [container] = spec?.template.spec?.containers ?? [];
+      const wait = container?.lifecycle?.preStop?.sleep?.seconds ?? 0;
+      expect(wait).toBeGreaterThanOrEqual(5);
+      // A request may take 10 s to arrive (docs/configuration.md, Limits).
+      expect(spec?.template.spec?.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(wait + 15);
+      // Otherwise each deployment would undo the autoscaler's decision.
+      expect(spec?.replicas).toBe(app === 'console' ? 2 : undefined);
+    },
+  );
 
   it.each(APPS)('keeps replicas of %s during a node drain, and scales them', (app) => {
     const budget = one(manifests, 'PodDisruptionBudget', app);
@@ -152,7 +158,23 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
     expect(scaler.spec?.scaleTargetRef).toEqual({ apiVersion: 'apps/v1', kind: 'Deployment', name: app });
   });
 
-  it.each(APPS)('spreads %s over zones, and over nodes', (app) => {
+  it('keeps a replica of the console during a node drain, and has it behind a controller of its own', () => {
+    const names = all(manifests, 'Deployment').map(({ metadata }) => metadata?.name);
+    expect(names.includes('console')).toBe(overlay === 'local');
+    if (overlay !== 'local') return;
+    const { spec } = one(manifests, 'PodDisruptionBudget', 'console');
+    expect(spec?.minAvailable).toBe(1);
+    expect(spec?.selector).toEqual(one(manifests, 'Deployment', 'console').spec?.selector);
+    const { metadata, spec: ingress } = one(manifests, 'Ingress', 'console');
+    expect(metadata?.annotations?.['nginx.org/server-snippets']).toMatch(/^(allow [\d./]+;\n)+deny all;\n$/);
+    for (const other of all(manifests, 'Ingress').filter((one) => one.metadata?.name !== 'console')) {
+      expect(other.spec?.ingressClassName).not.toBe(ingress?.ingressClassName);
+      expect(other.spec?.rules?.[0]?.host).not.toBe(ingress?.rules?.[0]?.host);
+    }
+    expect(ingress?.rules?.map(({ host }) => host)).toEqual(['console.localhost']);
+  });
+
+  it.each(APPS_OF[overlay])('spreads %s over zones, and over nodes', (app) => {
     const { topologySpreadConstraints, affinity } =
       one(manifests, 'Deployment', app).spec?.template.spec ?? {};
     // Only one: with several constraints the scheduler ignores nodes that lack the label of any of them.
@@ -175,14 +197,17 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
     });
   });
 
-  it.each(APPS)('gives %s two minutes to start, because all pods of a node may start together', (app) => {
-    const [container] = one(manifests, 'Deployment', app).spec?.template.spec?.containers ?? [];
-    const { periodSeconds = 10, failureThreshold = 3, timeoutSeconds = 1 } = container?.startupProbe ?? {};
-    expect(periodSeconds * failureThreshold).toBeGreaterThanOrEqual(120);
-    expect(timeoutSeconds).toBeGreaterThanOrEqual(2);
-    // A busy node must not cause a restart either.
-    expect(container?.livenessProbe?.timeoutSeconds).toBeGreaterThanOrEqual(2);
-  });
+  it.each(APPS_OF[overlay])(
+    'gives %s two minutes to start, because all pods of a node may start together',
+    (app) => {
+      const [container] = one(manifests, 'Deployment', app).spec?.template.spec?.containers ?? [];
+      const { periodSeconds = 10, failureThreshold = 3, timeoutSeconds = 1 } = container?.startupProbe ?? {};
+      expect(periodSeconds * failureThreshold).toBeGreaterThanOrEqual(120);
+      expect(timeoutSeconds).toBeGreaterThanOrEqual(2);
+      // A busy node must not cause a restart either.
+      expect(container?.livenessProbe?.timeoutSeconds).toBeGreaterThanOrEqual(2);
+    },
+  );
 
   it('retries a migration for more than an hour', () => {
     const { backoffLimit = 6 } = one(manifests, 'Job', 'migrate').spec ?? {};
@@ -191,14 +216,17 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
     expect(waits.reduce((sum, wait) => sum + wait)).toBeGreaterThan(3_600);
   });
 
-  it.each(['authorize', 'token'])('starts %s only after the migrations of its version are applied', (app) => {
-    const { initContainers = [], containers = [] } =
-      one(manifests, 'Deployment', app).spec?.template.spec ?? {};
-    const [gate] = initContainers;
-    expect(gate?.args).toEqual(['dist/apps/operator.cjs', 'migrate', '--wait']);
-    expect(gate?.image).toBe(containers[0]?.image);
-    const [migration] = one(manifests, 'Job', 'migrate').spec?.template.spec?.containers ?? [];
-    expect(migration?.args).toEqual(['dist/apps/operator.cjs', 'migrate']);
-    expect(migration?.image).toBe(gate?.image);
-  });
+  it.each(APPS_OF[overlay].filter((app) => app !== 'resource'))(
+    'starts %s only after the migrations of its version are applied',
+    (app) => {
+      const { initContainers = [], containers = [] } =
+        one(manifests, 'Deployment', app).spec?.template.spec ?? {};
+      const [gate] = initContainers;
+      expect(gate?.args).toEqual(['dist/apps/operator.cjs', 'migrate', '--wait']);
+      expect(gate?.image).toBe(containers[0]?.image);
+      const [migration] = one(manifests, 'Job', 'migrate').spec?.template.spec?.containers ?? [];
+      expect(migration?.args).toEqual(['dist/apps/operator.cjs', 'migrate']);
+      expect(migration?.image).toBe(gate?.image);
+    },
+  );
 });

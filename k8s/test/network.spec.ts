@@ -36,7 +36,14 @@ const SERVERS: Record<(typeof OVERLAYS)[number], (pods: Peer[]) => Record<string
   }),
 };
 const SERVER_PORTS = { postgres: 5432, redis: 6379, nats: 4222 } as const;
-const APPS = { authorize: [3001, 9001], token: [3002, 9002], resource: [3003, 9003] } as const;
+const APPS = {
+  authorize: [3001, 9001],
+  token: [3002, 9002],
+  resource: [3003, 9003],
+  console: [3004, 9004],
+} as const;
+/** The controller of the console, whose address only operators reach. */
+const INTERNAL_INGRESS: Peer = { ...INGRESS, name: 'internal ingress', namespace: 'nginx-internal' };
 
 /** The connections in the diagram of ARCHITECTURE.md. */
 const ARROWS = [
@@ -61,6 +68,22 @@ const ARROWS = [
   'token → redis',
 ];
 
+/** With the component `console`, which the local overlay has. */
+const CONSOLE_ARROWS = [
+  'console → a public IPv6 address',
+  'console → a public address',
+  'console → nats',
+  'console → postgres',
+  'console → redis',
+  'internal ingress → console:app',
+  'monitoring → console:internal',
+];
+const CONSOLE_RULES = [
+  'console from namespace monitoring: TCP internal',
+  'console from namespace nginx-internal, app.kubernetes.io/name=nginx-ingress: TCP http',
+  'to-console-login to 0.0.0.0/0 except 127.0.0.0/8, 169.254.0.0/16 or ::/0: TCP 443',
+];
+
 const COMMON = [
   ...['authorize', 'resource', 'token'].flatMap((app) => [
     `${app} from namespace monitoring: TCP internal`,
@@ -73,6 +96,7 @@ const COMMON = [
 const RULES: Record<(typeof OVERLAYS)[number], string[]> = {
   local: [
     ...COMMON,
+    ...CONSOLE_RULES,
     'nats from reaches-nats=true: TCP nats',
     'postgres from reaches-postgres=true: TCP postgres',
     'redis from reaches-redis=true: TCP redis',
@@ -105,7 +129,7 @@ describe.each(OVERLAYS)('the network of the %s overlay', (overlay) => {
   };
 
   it('allows exactly the connections in the architecture', () => {
-    const places = [...pods, INGRESS, MONITORING, ...STRANGERS, ...CLIENTS];
+    const places = [...pods, INGRESS, INTERNAL_INGRESS, MONITORING, ...STRANGERS, ...CLIENTS];
     const found: string[] = [];
     for (const from of places) {
       if (from.namespace === 'scheduling-oauth')
@@ -118,11 +142,13 @@ describe.each(OVERLAYS)('the network of the %s overlay', (overlay) => {
         if (mine && passes(manifests, from, to, port)) found.push(`${from.name} → ${server}`);
       }
       for (const [app, [port, internal]] of Object.entries(APPS)) {
+        if (app === 'console' && overlay === 'production') continue;
         if (passes(manifests, from, podOf(app), port)) found.push(`${from.name} → ${app}:app`);
         if (passes(manifests, from, podOf(app), internal)) found.push(`${from.name} → ${app}:internal`);
       }
     }
-    expect(found.sort()).toEqual(ARROWS);
+    const expected = overlay === 'local' ? [...ARROWS, ...CONSOLE_ARROWS] : ARROWS;
+    expect(found.sort()).toEqual(expected.toSorted());
   });
 
   it('has no rule for any other peer or port', () => {
@@ -136,14 +162,20 @@ describe.each(OVERLAYS)('the network of the %s overlay', (overlay) => {
       for (const pod of pods)
         for (const other of [...pods, INGRESS, MONITORING, DNS, ...STRANGERS, ...CLIENTS]) {
           const isClient = pod.name === 'token' && port === 443 && CLIENTS.includes(other);
-          expect([pod.name, other.name, port, passes(manifests, pod, other, port)]).toContain(isClient);
+          // The provider where operators log in may be anywhere.
+          const isProvider =
+            pod.name === 'console' && port === 443 && /^(?!169\.)/.test(other.address ?? '169.');
+          expect([pod.name, other.name, port, passes(manifests, pod, other, port)]).toContain(
+            isClient || isProvider,
+          );
           expect([other.name, pod.name, port, passes(manifests, other, pod, port)]).toContain(false);
         }
   });
 
   it('allows DNS for our processes, and not for the servers', () => {
     const may = pods.filter((pod) => passes(manifests, pod, DNS, 53, 'UDP')).map(({ name }) => name);
-    expect(may.sort()).toEqual(['authorize', 'migrate', 'operator', 'resource', 'token']);
+    const ours = ['authorize', 'migrate', 'operator', 'resource', 'token'];
+    expect(may.sort()).toEqual([...ours, ...(overlay === 'local' ? ['console'] : [])].sort());
     expect(passes(manifests, podOf('token'), DNS, 53)).toBe(true);
     for (const stranger of STRANGERS)
       expect(passes(manifests, podOf('token'), stranger, 53, 'UDP')).toBe(false);

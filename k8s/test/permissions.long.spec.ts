@@ -145,13 +145,17 @@ describe('a development installation', () => {
     } = SUBJECTS;
     const { userUpsert, userDisable, userDelete } = SUBJECTS;
     const ASKED = Object.values(OPERATOR_SUBJECTS);
-    const STATUS = STATUS_SERVICES.map(statusSubject);
+    const STATUS = [...STATUS_SERVICES, 'console'].map(statusSubject);
+    const CONSOLE_REPLY = `${statusInbox('_INBOX.operator', 'console')}.1`;
     const STATUS_INBOXES = STATUS_SERVICES.map((service) => `${statusInbox('_INBOX.operator', service)}.1`);
-    const [AUTHORIZE_INBOX = '', TOKEN_INBOX = '', RESOURCE_INBOX = ''] = STATUS_INBOXES;
+    const CONSOLE_INBOXES = STATUS_SERVICES.map((service) => `${statusInbox('_INBOX.console', service)}.1`);
+    const repliesOf = (service: string) =>
+      [...STATUS_INBOXES, ...CONSOLE_INBOXES].filter((inbox) => inbox.includes(`.status.${service}.`));
     const INBOXES = [
       '_INBOX.authorize.1',
       '_INBOX.token.1',
       '_INBOX.resource.1',
+      '_INBOX.console.1',
       '_INBOX.operator.1',
       '_INBOX.product.1',
       '_INBOX.1',
@@ -169,11 +173,11 @@ describe('a development installation', () => {
     type User = Exclude<Process, 'migrate'>;
     const MAY: Record<User, { publish: string[]; subscribe: string[] }> = {
       authorize: {
-        publish: [grantRevoked, AUTHORIZE_INBOX],
+        publish: [grantRevoked, ...repliesOf('authorize')],
         subscribe: [statusSubject('authorize'), ...ASKED, '_INBOX.authorize.1'],
       },
       token: {
-        publish: [grantRevoked, clientChanged, userChanged, TOKEN_INBOX, ...INBOXES],
+        publish: [grantRevoked, clientChanged, userChanged, ...repliesOf('token'), CONSOLE_REPLY, ...INBOXES],
         subscribe: [
           introspect,
           consumeProof,
@@ -189,12 +193,25 @@ describe('a development installation', () => {
         ],
       },
       resource: {
-        publish: [introspect, consumeProof, profile, claims, RESOURCE_INBOX],
+        publish: [introspect, consumeProof, profile, claims, ...repliesOf('resource')],
         subscribe: [...BROADCASTS, statusSubject('resource'), '_INBOX.resource.1'],
       },
       operator: {
         publish: [clientChanged, userChanged, applyRevocations, ...STATUS, ...ASKED],
-        subscribe: ['_INBOX.operator.1', ...STATUS_INBOXES],
+        subscribe: ['_INBOX.operator.1', ...STATUS_INBOXES, CONSOLE_REPLY],
+      },
+      console: {
+        publish: [
+          clientChanged,
+          userChanged,
+          applyRevocations,
+          introspect,
+          consumeProof,
+          ...STATUS,
+          ...ASKED,
+          CONSOLE_REPLY,
+        ],
+        subscribe: [...BROADCASTS, statusSubject('console'), '_INBOX.console.1', ...CONSOLE_INBOXES],
       },
       product: { publish: [userUpsert, userDisable, userDelete], subscribe: ['_INBOX.product.1'] },
     };
@@ -203,6 +220,8 @@ describe('a development installation', () => {
       ...ASKED,
       ...STATUS,
       ...STATUS_INBOXES,
+      ...CONSOLE_INBOXES,
+      CONSOLE_REPLY,
       ...INBOXES,
       ...ELSEWHERE,
     ];
@@ -240,15 +259,19 @@ describe('a development installation', () => {
     });
 
     const SERVICES = ['authorize', 'token', 'resource', 'operator'] as const;
+    const USERS = [...SERVICES, 'console'] as const;
     const EVENTS = SERVICES.flatMap((service) => AUDIT_TYPES.map((type) => auditSubject({ service, type })));
     const eventsOf = (service: (typeof SERVICES)[number], ...names: readonly string[]) =>
       names.flatMap(typesNamed).map((type) => auditSubject({ service, type }));
     const MANY = [...AUDIT_KINDS.activity.types, ...AUDIT_KINDS.refusals.types];
-    const RECORDS: Record<(typeof SERVICES)[number], string[]> = {
+    const byOperator = eventsOf('operator', ...AUDIT_KINDS.trail.types, 'grant.revoked', 'login');
+    const RECORDS: Record<(typeof USERS)[number], string[]> = {
       authorize: eventsOf('authorize', 'token_key', ...MANY),
       token: eventsOf('token', 'token.reuse_detected', 'token_key', 'user', ...MANY),
       resource: eventsOf('resource', ...AUDIT_KINDS.refusals.types),
-      operator: eventsOf('operator', ...AUDIT_KINDS.trail.types, 'grant.revoked'),
+      operator: byOperator,
+      // The console acts as the command line does.
+      console: byOperator,
     };
 
     /** The number of messages by stream. */
@@ -259,7 +282,7 @@ describe('a development installation', () => {
       return Object.fromEntries(infos.map(({ config, state }) => [config.name, state.messages]));
     }
 
-    it.each(SERVICES)(
+    it.each(USERS)(
       'a user of the audit trail for %s that records the events of its service only',
       async (user) => {
         const { nats } = await connected(user, 'AUDIT_NATS_URL');
@@ -273,7 +296,7 @@ describe('a development installation', () => {
       },
     );
 
-    it.each(['authorize', 'token', 'resource', 'operator'] as const)(
+    it.each(USERS)(
       'a user of the audit trail for %s that cannot create, change, empty or delete a stream',
       async (user) => {
         const before = await stored();

@@ -17,7 +17,7 @@ import { startNats } from './nats.js';
 import { serverFile } from './server-files.js';
 import { ownSettings, ROOT } from './settings.js';
 
-export type Process = 'authorize' | 'token' | 'resource' | 'operator' | 'product' | 'migrate';
+export type Process = 'authorize' | 'token' | 'resource' | 'console' | 'operator' | 'product' | 'migrate';
 
 /** The servers of a development installation, with its users and their permissions. */
 export interface Servers {
@@ -57,7 +57,7 @@ export async function startServers(): Promise<Servers> {
       superuserUrl: superuser.href,
       stop,
       async environmentOf(name) {
-        const files = ['database', 'redis', 'nats', 'token-keys', 'id-token-keys'].map(
+        const files = ['database', 'redis', 'nats', 'token-keys', 'id-token-keys', 'login'].map(
           (file) => `${file}.env`,
         );
         const texts = await Promise.all(

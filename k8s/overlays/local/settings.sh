@@ -31,12 +31,14 @@ secret() {
   secret token-keys Opaque token/token-keys.env
   secret id-token-keys Opaque token/id-token-keys.env
   secret id-token-public-keys Opaque authorize/id-token-keys.env
-  for process in authorize token resource operator product migrate; do
+  for process in authorize token resource console operator product migrate; do
     secret nats-$process Opaque $process/nats.env
   done
   secret postgres-server Opaque postgres/superuser-password postgres/roles.sql
   secret redis-server Opaque redis/users.acl
   secret nats-server Opaque nats/passwords.conf
   secret tls kubernetes.io/tls ingress/tls.crt ingress/tls.key
+  secret console-login Opaque console/login.env
+  secret console-tls kubernetes.io/tls console-ingress/tls.crt console-ingress/tls.key
 } >secrets.draft
 mv secrets.draft secrets.yaml

@@ -20,24 +20,7 @@ export function isAdminScope(name: string): boolean {
 /** Seconds. Without a refresh token, a client requests a new access token each time (RFC 6749 4.4.3). */
 export const CLIENT_TOKEN_LIFETIME = 600;
 
-/**
- * RFC 6749 5.2: "The authenticated client is not authorized to use this authorization grant type."
- * @throws OAuthError unauthorized_client
- */
-export function checkGrantType(
-  requested: string,
-  { clientId, grantType }: { readonly clientId: string; readonly grantType: GrantType },
-): void {
-  const isOwn = requested === 'client_credentials';
-  if (isOwn === (grantType === 'client_credentials')) return;
-  throw unauthorizedClient(
-    clientId,
-    isOwn
-      ? 'the operator has not registered this client for client_credentials'
-      : 'this client is registered for client_credentials only: it has no users',
-  );
-}
-
+/** RFC 6749 5.2: "The authenticated client is not authorized to use this authorization grant type." */
 export function unauthorizedClient(clientId: string, description: string): OAuthError {
   return new OAuthError('unauthorized_client', 400, description, {
     detail: { check: 'grant_type_unregistered', client_id: clientId },

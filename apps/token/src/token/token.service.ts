@@ -4,7 +4,7 @@ import { addAuditEvent } from '#audit/request-events.js';
 import type { Client, ClientWithSecrets } from '#database/client/client.js';
 import type { Granted, Refusal, RefusalReason } from '#grants/grant.js';
 import { GrantEngine } from '#grants/grant-engine.js';
-import { checkGrantType, clientScope } from '#oauth/client-credentials.js';
+import { clientScope, unauthorizedClient } from '#oauth/client-credentials.js';
 import { hasKeys } from '#oauth/client.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { OPENID } from '#oauth/openid/openid-scopes.js';
@@ -155,6 +155,18 @@ export class TokenService {
     this.retries.set(grantId, generation);
     return true;
   }
+}
+
+/** @throws OAuthError unauthorized_client */
+function checkGrantType(requested: string, { clientId, grantType }: ClientWithSecrets): void {
+  const isOwn = requested === 'client_credentials';
+  if (isOwn === (grantType === 'client_credentials')) return;
+  throw unauthorizedClient(
+    clientId,
+    isOwn
+      ? 'the operator has not registered this client for client_credentials'
+      : 'this client is registered for client_credentials only: it has no users',
+  );
 }
 
 /** RFC 6749 5.2. Does not name `client_credentials`, which applications cannot use. */
