@@ -4,6 +4,7 @@ import { Logger } from '@nestjs/common';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { Metrics } from '#platform/telemetry/metrics.js';
+import { FaultProxy } from '#test/support/fault-proxy.js';
 import { createTrail } from '#test/support/isolate.js';
 import { RestartableNats } from '#test/support/restartable-nats.js';
 import { claimSlot } from '#test/support/slot.js';
@@ -45,12 +46,22 @@ const stored = async (publisher: AuditPublisher) => {
   while (publisher.state.waiting > 0) await new Promise((resolve) => setTimeout(resolve, 20));
 };
 
+/** Resolves when the next event has passed the proxy. */
+const published = (proxy: FaultProxy) =>
+  new Promise<void>((resolve) => {
+    proxy.onData = (bytes) => {
+      if (bytes.includes('HPUB ')) resolve();
+      return undefined;
+    };
+  });
+
 describe('the publisher of the audit trail', () => {
   beforeAll(() => Logger.overrideLogger(false));
 
   it('does not lose or repeat events when NATS restarts or is unavailable', async () => {
     const nats = await natsWithTrail();
-    const { publisher, value } = publisherAt(nats.url);
+    const proxy = await FaultProxy.start(nats.url);
+    const { publisher, value } = publisherAt(proxy.url);
     publisher.onApplicationBootstrap();
     let count = 0;
     const record = (many: number) => {
@@ -59,9 +70,11 @@ describe('the publisher of the audit trail', () => {
     record(1_200);
     await stored(publisher);
     for (let restart = 0; restart < 3; restart++) {
-      // Some of these are in transit when NATS dies.
+      // NATS has received some of these, and has confirmed none, when it dies.
+      proxy.hold();
+      const received = published(proxy);
       record(1_700);
-      await new Promise(setImmediate);
+      await received;
       await nats.kill();
       record(300);
       await nats.restart();
@@ -72,6 +85,7 @@ describe('the publisher of the audit trail', () => {
     expect(users.toSorted((a, b) => a - b)).toEqual(Array.from({ length: count }, (_, n) => n));
     expect(publisher.state).toEqual({ waiting: 0, dropped: 0 });
     expect(await value('oauth_audit_events_total')).toBe(count);
+    await proxy.close();
     await nats.stop();
   });
 
