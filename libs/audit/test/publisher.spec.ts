@@ -46,11 +46,11 @@ const stored = async (publisher: AuditPublisher) => {
   while (publisher.state.waiting > 0) await new Promise((resolve) => setTimeout(resolve, 20));
 };
 
-/** Resolves when the next event has passed the proxy. */
-const published = (proxy: FaultProxy) =>
+/** Resolves when events have passed the proxy this many times. */
+const published = (proxy: FaultProxy, times = 1) =>
   new Promise<void>((resolve) => {
     proxy.onData = (bytes) => {
-      if (bytes.includes('HPUB ')) resolve();
+      if (bytes.includes('HPUB ') && --times === 0) resolve();
       return undefined;
     };
   });
@@ -234,12 +234,17 @@ describe('the publisher of the audit trail', () => {
 
   it('keeps events until there are streams to store them', async () => {
     const slot = await claimSlot(testServices());
-    const { publisher } = publisherAt(slot.natsUrl);
+    const proxy = await FaultProxy.start(slot.natsUrl);
+    const { publisher } = publisherAt(proxy.url);
+    // When connected, when recorded, and then on its own.
+    const triedAgain = published(proxy, 3);
     publisher.onApplicationBootstrap();
     publisher.record(issued(1));
+    await triedAgain;
     await createTrail(slot.natsUrl);
     await stored(publisher);
     await publisher.onApplicationShutdown();
+    await proxy.close();
     expect(await read(slot.natsUrl)).toMatchObject([{ user_id: 1, service: 'token', version: 1 }]);
     await slot.release();
   });
