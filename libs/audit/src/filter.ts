@@ -7,7 +7,7 @@ export interface AuditFilter {
   readonly userId?: number | undefined;
   readonly grantId?: string | undefined;
   readonly reference?: string | undefined;
-  /** As the event names the operator. */
+  /** The exact value of the event, such as `ada@laptop`. */
   readonly operator?: string | undefined;
   /** Inclusive. */
   readonly since?: Date | undefined;

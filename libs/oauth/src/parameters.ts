@@ -43,7 +43,7 @@ export const LIMITS = {
   // token endpoints
   grant_type: 64,
   token: 512,
-  // RFC 7009 2.2, 7662 2.2: an invalid token is no error, so that only the body is limited (64 KiB).
+  // RFC 7009 2.2, 7662 2.2: an invalid token is not an error, so only the limit of the body applies (64 KiB).
   any_token: 65_536,
   token_type_hint: 64,
   code_verifier: 128,

@@ -120,11 +120,11 @@ export class SessionStore {
 
   /** @param lifetime seconds */
   async addWithoutSid(user: string, lifetime: number): Promise<void> {
-    await withRedisErrors(this.redis.set(unnamedKeyOf(user), '1', 'EX', lifetime));
+    await withRedisErrors(this.redis.set(withoutSidKeyOf(user), '1', 'EX', lifetime));
   }
 
   async hasWithoutSid(user: string): Promise<boolean> {
-    return (await withRedisErrors(this.redis.exists(unnamedKeyOf(user)))) === 1;
+    return (await withRedisErrors(this.redis.exists(withoutSidKeyOf(user)))) === 1;
   }
 
   async isEnded(sid: string): Promise<boolean> {
@@ -142,7 +142,7 @@ const keyOf = (cookie: string): string => sessionKeyOf(sha256(cookie));
 const userKeyOf = (userId: number): string => `sessions-of-user:${userId}`;
 const endedKeyOf = (sid: string): string => `ended:${sha256(sid)}`;
 const sessionsKeyOf = (sid: string): string => `sessions-of-sid:${sha256(sid)}`;
-const unnamedKeyOf = (user: string): string => `unnamed:${sha256(user)}`;
+const withoutSidKeyOf = (user: string): string => `unnamed:${sha256(user)}`;
 
 function sha256(text: string): string {
   return hash('sha256', text, 'base64url');

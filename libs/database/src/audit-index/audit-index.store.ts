@@ -58,7 +58,7 @@ export interface ChunkQuery {
   readonly limit: number;
 }
 
-/** Index of the audit trail, which itself is in NATS: events per client and hour, and the places of events. */
+/** Index of the audit trail in NATS: numbers of events per client and hour, and their places in the streams. */
 @Injectable()
 export class AuditIndexStore {
   constructor(private readonly dataSource: DataSource) {}
@@ -194,7 +194,7 @@ interface ChunkRow {
   readonly oldest_event_at: Date;
 }
 
-/** Anyone can send a client_id: only those of registered clients are counted. */
+/** Counts registered clients only, because anyone can send a client_id. */
 async function addCounts(manager: EntityManager, counts: readonly NewCount[]): Promise<void> {
   await manager.query(
     `INSERT INTO audit_counts AS known
