@@ -1,7 +1,8 @@
-import { lookup, type LookupAddress, type LookupAllOptions, type LookupOptions } from 'node:dns';
+import { lookup, type LookupAddress, type LookupOptions } from 'node:dns';
 import { type IncomingHttpHeaders, type IncomingMessage, request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
+import { type Resolve, resolveByDns } from './outside-dns.js';
 import { isPublicAddress, type OutsideHosts } from './outside-hosts.js';
 
 export interface OutsideRequest {
@@ -35,13 +36,6 @@ export class OutsideFetchError extends Error {
   }
 }
 
-/** Resolves a name to all its addresses. */
-export type Resolve = (
-  host: string,
-  options: LookupAllOptions,
-  answer: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
-) => void;
-
 const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 512 * 1024;
 
@@ -53,7 +47,7 @@ const MAX_BYTES = 512 * 1024;
 export class OutsideHttp {
   constructor(
     private readonly allowed: OutsideHosts,
-    private readonly resolve: Resolve = lookup,
+    private readonly resolve: Resolve = resolveByDns(),
   ) {}
 
   /** @throws OutsideFetchError; also for every redirect, but for no other status */
@@ -110,7 +104,7 @@ export class OutsideHttp {
         headers: { 'Accept-Encoding': 'identity', 'User-Agent': 'scheduling-oauth', ...options.headers },
         // A new connection each time: a kept one could have been opened under another check.
         agent: false,
-        lookup: (host, wanted, answer) => this.lookupChecked(host, wanted, answer),
+        lookup: (host, wanted, answer) => this.lookupChecked(host, { ...wanted, limit }, answer),
         signal: limit,
       });
       request.once('error', fail).once('response', done);
@@ -128,10 +122,13 @@ export class OutsideHttp {
   /** Resolves a name, and refuses it if any of its addresses is not public. The connection uses these addresses. */
   private lookupChecked(
     host: string,
-    options: LookupOptions,
+    { limit, ...options }: LookupOptions & { readonly limit: AbortSignal },
     answer: (error: Error | null, address: string | LookupAddress[], family?: number) => void,
   ): void {
-    this.resolve(host, { ...options, all: true }, (error, addresses) => {
+    // The operator's own names may be in /etc/hosts, or need a search domain.
+    const isOwn = this.allowed.hasHost(host) || !host.includes('.');
+    const resolve: Resolve = isOwn ? lookup : this.resolve;
+    const checked: Parameters<Resolve>[2] = (error, addresses) => {
       const [first] = error ? [] : addresses;
       if (error || !first) return answer(error ?? new Error('no address'), '');
       const isAllowed = ({ address }: LookupAddress) =>
@@ -139,7 +136,8 @@ export class OutsideHttp {
       if (!addresses.every(isAllowed)) return answer(refusedAddress(host), '');
       if (options.all) return answer(null, addresses);
       return answer(null, first.address, first.family);
-    });
+    };
+    resolve(host, { ...options, all: true }, checked, limit);
   }
 }
 

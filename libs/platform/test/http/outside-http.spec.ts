@@ -1,10 +1,12 @@
-import { lookup } from 'node:dns';
+import { createHook } from 'node:async_hooks';
+import { createSocket } from 'node:dgram';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTcpServer } from 'node:net';
 import { once } from 'node:events';
 import type { AddressInfo, Server as TcpServer } from 'node:net';
 import { OutsideHosts } from '#platform/http/outside-hosts.js';
-import { OutsideHttp, type Resolve } from '#platform/http/outside-http.js';
+import { type Resolve, resolveByDns } from '#platform/http/outside-dns.js';
+import { OutsideHttp } from '#platform/http/outside-http.js';
 
 const opened: (Server | TcpServer)[] = [];
 
@@ -177,14 +179,17 @@ describe('a private address', () => {
   });
 
   it('cannot be slipped in by a second answer of DNS: the name is resolved once per request', async () => {
-    const port = await serve((_request, response) => response.end('{}'));
-    let resolved = 0;
-    const resolve: Resolve = (host, options, answer) => {
+    let [resolved, connected] = [0, 0];
+    const port = await listening(createTcpServer((socket) => void (connected++, socket.destroy())));
+    const resolve: Resolve = (_host, _options, answer) => {
       resolved++;
-      lookup(host, { ...options, family: 4 }, answer);
+      answer(null, [{ address: resolved === 1 ? '127.0.0.1' : '127.0.0.2', family: 4 }]);
     };
-    const { status } = await http('localhost', resolve).fetchOutside(`http://localhost:${port}/`);
-    expect([status, resolved]).toEqual([200, 1]);
+    // The certificate is missing; the connection has been opened.
+    await expect(
+      http('127.0.0.1', resolve).fetchOutside(`https://keys.example.com:${port}/`),
+    ).rejects.toMatchObject({ reason: 'unreachable' });
+    expect([resolved, connected]).toEqual([1, 1]);
   });
 
   it('is allowed by name, address or range', async () => {
@@ -193,5 +198,39 @@ describe('a private address', () => {
       if (allowed === 'localhost')
         expect((await http(allowed).fetchOutside(`http://localhost:${port}/`)).status).toBe(200);
       else expect((await http(allowed).fetchOutside(`http://127.0.0.1:${port}/`)).status).toBe(200);
+  });
+});
+
+describe('the name of an outside host', () => {
+  it('is resolved without a thread, which silent name servers would take from all other lookups of the process', async () => {
+    const silent = createSocket('udp4');
+    silent.bind(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const operations = new Set<string>();
+    const hook = createHook({ init: (_id, type) => void operations.add(type) }).enable();
+    const client = http('', resolveByDns([`127.0.0.1:${silent.address().port}`]));
+    const fetched = client.fetchOutside('https://keys.example.com/', { timeoutMs: 300 });
+    await expect(fetched).rejects.toMatchObject({ reason: 'timed_out' });
+    hook.disable();
+    silent.close();
+    expect([...operations].filter((type) => /ADDRINFO|QUERYWRAP/.test(type))).toEqual(['QUERYWRAP']);
+  });
+
+  it('may have addresses of one family only', async () => {
+    const server = createSocket('udp4', (query, { port, address }) => {
+      const [isIpv4, reply] = [query.readUInt16BE(query.length - 4) === 1, Buffer.from(query)];
+      reply.writeUInt16BE(0x8180, 2);
+      reply.writeUInt16BE(isIpv4 ? 1 : 0, 6);
+      // Name of the question, A, IN, TTL 60, four bytes.
+      const record = Buffer.from('c00c000100010000003c00040a000001', 'hex');
+      server.send(isIpv4 ? Buffer.concat([reply, record]) : reply, port, address);
+    });
+    server.bind(0, '127.0.0.1');
+    await once(server, 'listening');
+    const client = http('', resolveByDns([`127.0.0.1:${server.address().port}`]));
+    await expect(client.fetchOutside('https://keys.example.com/')).rejects.toMatchObject({
+      reason: 'address_refused',
+    });
+    server.close();
   });
 });
