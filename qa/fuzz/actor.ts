@@ -9,6 +9,7 @@ import type { TestEnvironment } from './test-environment.js';
 import { generateClientId, generateClientSecret } from '#oauth/client.js';
 import { hashPassword } from '#database/user/password.js';
 import { challengeOf } from '#oauth/pkce.js';
+import { ASSERTION_TYPE, ClientKey, keysOf } from '#test/support/client-key.js';
 import { DpopKey } from '#test/support/dpop-key.js';
 
 export interface FuzzClient {
@@ -59,6 +60,8 @@ export class Actor {
     readonly confidential: FuzzClient,
     readonly publicClient: FuzzClient,
     readonly resourceServer: { readonly id: string; readonly secret: string },
+    /** A program of the operator, with its key. */
+    private readonly program: { readonly id: string; readonly key: ClientKey },
     readonly logo: string,
     readonly key: DpopKey,
     /** The user of the grants at the token endpoints. This user never logs in. */
@@ -95,6 +98,15 @@ export class Actor {
       redirectUris: nativeUris,
       requireState: false,
     });
+    const programKey = await ClientKey.generate();
+    const program = await clients.create({
+      name: `Fuzz ${name}`,
+      type: 'confidential',
+      redirectUris: [],
+      scopes: ['admin:read', 'admin:write'],
+      keys: keysOf(programKey),
+      rules: { grantType: 'client_credentials' },
+    });
     const resourceServer = await resourceServers.create(`Fuzz ${name}`, api.hash);
     const password = random();
     const email = `${name}${random(6).toLowerCase()}@example.com`;
@@ -111,6 +123,7 @@ export class Actor {
       { id: ours.clientId, secret, redirectUris },
       { id: native.clientId, secret: undefined, redirectUris: nativeUris },
       { id: resourceServer.id, secret: api.secret },
+      { id: program.clientId, key: programKey },
       String(ours.logo),
       key,
       await environment.fixture.user(),
@@ -124,6 +137,15 @@ export class Actor {
 
   client(isPublic: boolean): FuzzClient {
     return isPublic ? this.publicClient : this.confidential;
+  }
+
+  /** Credentials of the program, for one request. */
+  async assertion(): Promise<Readonly<Record<string, string>>> {
+    const { id, key } = this.program;
+    return {
+      client_assertion_type: ASSERTION_TYPE,
+      client_assertion: await key.assertion(id, this.urls.token),
+    };
   }
 
   /** A new random value, registered as a secret. */

@@ -86,7 +86,7 @@ export async function startTestEnvironment(
         NATS_URL: services.natsUrl,
         TOKEN_KEYS: tokenKeys,
         ...(name !== 'resource' && { ID_TOKEN_KEYS: keys[name] }),
-        ...(name === 'token' && { OUTSIDE_FETCH_ALLOW: '127.0.0.1' }),
+        ...(name === 'token' && { OUTSIDE_FETCH_ALLOW: '127.0.0.1', CONSOLE_URL: 'http://localhost:1' }),
         // Login attempts are counted per forwarded client address, like behind an ingress.
         TRUSTED_PROXIES: '127.0.0.1',
         NODE_OPTIONS: `--import=${pathToFileURL(join(process.cwd(), 'dist/qa/fuzz/probe.js')).href}`,

@@ -90,6 +90,16 @@ export const TOKEN_ENDPOINTS: readonly Endpoint[] = [
       { grant_type: 'refresh_token', refresh_token: refresh, ...scope },
     ]);
   }),
+  endpoint(`POST ${ENDPOINTS.token}: client credentials`, [200], async (actor, variant) => {
+    const scope = choose(variant, 4, ['admin:read', 'admin:read admin:write', '']);
+    const body = { grant_type: 'client_credentials', scope, ...(await actor.assertion()) };
+    return draft(
+      actor,
+      'token',
+      ['POST', ENDPOINTS.token],
+      bit(variant, 3) ? { json: body } : { form: body },
+    );
+  }),
   endpoint(`POST ${ENDPOINTS.refreshToken}`, [200], async (actor, variant) => {
     const { access, refresh } = await actor.pair(kindOf(variant), 'take');
     actor.retire(access, refresh);

@@ -47,6 +47,21 @@ describe('the check of client and redirect URI', () => {
     ['too many characters', `https://app.example.com/${'x'.repeat(2000)}`],
   ];
 
+  // @rfc 6749 4.4
+  it('rejects a client of client_credentials without a redirect, whatever it requests', async () => {
+    const own = { ...client, clientId: 'sc_terraform' };
+    await app.sql(
+      `INSERT INTO clients (client_id, name, type, redirect_uris, scopes, jwks_uri, grant_type)
+       VALUES ($1, 'Terraform', 'confidential', '{}', '{admin:read}', 'https://app.example.com/jwks.json', 'client_credentials')`,
+      [own.clientId],
+    );
+    for (const more of [{}, { scope: 'admin:read' }, { redirect_uri: '' }]) {
+      const answer = await authorize(app, own, more);
+      expect([answer.status, answer.headers['location']]).toEqual([400, undefined]);
+      expect(answer.text).toContain('client_credentials');
+    }
+  });
+
   // @rfc 6749 3.1.2.3 @rfc 6749 10.15 @rfc 9700 2.1
   it.each(elsewhere)('rejects a redirect_uri with %s, without a redirect', async (_case, redirectUri) => {
     const answer = await authorize(app, client, { redirect_uri: redirectUri });

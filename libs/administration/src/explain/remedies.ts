@@ -89,11 +89,11 @@ function redirectUri(client: ClientWithSecrets, { redirect_uri: uri }: Readonly<
 
 function scope(client: ClientWithSecrets, requested: readonly string[], scopes: readonly string[] | null) {
   const missing = requested.filter((name) => !client.scopes.includes(name));
+  if (missing.length === 0)
+    return 'The application is registered for all of them now. The user has to allow it again.';
   const own = missing.filter(isAdminScope);
   if (client.grantType === 'client_credentials')
     return own.length > 0 ? { scope: own.join(' ') } : `It may have ${ADMIN_SCOPES.join(' and ')} only.`;
-  if (missing.length === 0)
-    return 'The application is registered for all of them now. The user has to allow it again.';
   const known = missing.filter((name) => scopes?.includes(name) ?? true);
   if (known.length === 0)
     return `No scope can be added: ${missing.join(' ')} is not declared in \`SCOPES_FILE\`.`;

@@ -306,6 +306,16 @@ describe('a remedy for the operator', () => {
     });
   });
 
+  it('adds only scopes of the HTTP API to a client of client_credentials, and none of them to another', () => {
+    const own = { grantType: 'client_credentials', scopes: ['admin:read'] } as const;
+    const asked = (...requested: string[]) => ({ check: 'scope_unregistered', detail: { requested } });
+    expect(operatorRemedy(asked('admin:write', 'bookings:read'), own).commands).toEqual([
+      ['client', 'update', CLIENT, '--add-scope', 'admin:write'],
+    ]);
+    expect(operatorRemedy(asked('bookings:read'), own).commands).toEqual([]);
+    expect(operatorRemedy(asked('admin:write')).commands).toEqual([]);
+  });
+
   it('adds no scope for a token of a client that has it: the user did not grant it', () => {
     const detail = { sent: '', expected: 'bookings:read' };
     expect(operatorRemedy({ check: 'scope_insufficient', detail }).commands).toHaveLength(1);

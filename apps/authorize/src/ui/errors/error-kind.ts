@@ -77,6 +77,7 @@ const KIND_BY_CHECK = new Map<Check | undefined, (detail: Detail) => ErrorKind>(
   ['client_id_missing', () => 'client_missing'],
   ['client_id_unregistered', () => 'client_unknown'],
   ['client_disabled', () => 'client_disabled'],
+  ['grant_type_unregistered', () => 'request_malformed'],
   [
     'redirect_uri_unregistered',
     ({ redirect_uri: sent }) => (sent === undefined ? 'redirect_missing' : 'redirect_mismatch'),
