@@ -15,8 +15,8 @@ import { InvalidLogoutTokenError } from '../external-login/logout-token.js';
 import { isSubject } from '../external-login/profile-claims.js';
 import { providerFetch } from '../external-login/provider-fetch.js';
 import { fetchedKeys } from '../external-login/provider-keys.js';
-import { decryptWithCookie } from '../session/cookie-encryption.js';
-import type { Session } from '../session/session.store.js';
+import { decrypt } from '#platform/encryption.js';
+import { idTokenKey, type Session } from '../session/session.store.js';
 import { externalLoginError, InvalidAnswerError } from './login-failure.js';
 
 export interface Authenticated {
@@ -145,7 +145,7 @@ export class OpenIdProvider implements LoginProvider {
     try {
       const config = await this.freshMetadata();
       if (config.serverMetadata().end_session_endpoint === undefined) return null;
-      const hint = external.idToken === undefined ? null : decryptWithCookie(external.idToken, cookie);
+      const hint = external.idToken === undefined ? null : decrypt(external.idToken, idTokenKey(cookie));
       const client = await openid();
       return client.buildEndSessionUrl(config, {
         post_logout_redirect_uri: this.configuration.AUTH_URL + ENDPOINTS.logout,

@@ -6,8 +6,8 @@ import { UserStore } from '#database/user/user.store.js';
 import { LogoutPublisher } from '#messaging/logout/logout-publisher.js';
 import { AuthorizeConfiguration, CLOCK, type Clock } from '../authorize.configuration.js';
 import { RandomCookie } from '#ui/browser-cookie.js';
-import { encryptWithCookie } from './cookie-encryption.js';
-import { type ExternalSession, type Session, SessionStore } from './session.store.js';
+import { encrypt } from '#platform/encryption.js';
+import { type ExternalSession, idTokenKey, type Session, SessionStore } from './session.store.js';
 
 export interface Visitor {
   readonly cookie: string | null;
@@ -213,7 +213,7 @@ function nameOf({ issuer, externalId }: Identity): string {
 /** Drops an ID token that is too long for a log-out URL. */
 function withEncryptedIdToken({ idToken, ...rest }: ExternalSession, cookie: string): ExternalSession {
   if (idToken === undefined || idToken.length > MAX_ID_TOKEN) return rest;
-  return { ...rest, idToken: encryptWithCookie(idToken, cookie) };
+  return { ...rest, idToken: encrypt(idToken, idTokenKey(cookie)) };
 }
 
 function digestOf(query: string): string {

@@ -8,6 +8,7 @@ import {
 } from '#platform/redis/redis-client.js';
 import { REDIS } from '#platform/redis/redis.connection.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
+import type { EncryptionKey } from '#platform/encryption.js';
 
 export interface Session {
   readonly userId: number;
@@ -30,6 +31,12 @@ export interface ExternalSession {
   /** For the log-out at the provider. Encrypted with the cookie in Redis. */
   readonly idToken?: string;
 }
+
+/** Redis has only the cookie's SHA-256, so its contents cannot decrypt the ID token. */
+export const idTokenKey = (cookie: string): EncryptionKey => ({
+  secret: cookie,
+  purpose: 'encryption with the cookie',
+});
 
 /** KEYS session · ARGV before after. Keeps the TTL. */
 const REPLACE = `
