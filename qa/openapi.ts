@@ -3,11 +3,16 @@
 import 'reflect-metadata';
 import { writeFileSync } from 'node:fs';
 import { format, resolveConfig } from 'prettier';
-import { authorizationServerDocument, resourceServerDocument } from './openapi/documents.js';
+import {
+  administrationDocument,
+  authorizationServerDocument,
+  resourceServerDocument,
+} from './openapi/documents.js';
 
 const DOCUMENTS = {
   'apps/token/src/openapi/openapi.json': await authorizationServerDocument(),
   'apps/resource/src/openapi/openapi.json': await resourceServerDocument(),
+  'apps/console/src/openapi/openapi.json': await administrationDocument(),
 };
 
 for (const [file, document] of Object.entries(DOCUMENTS))

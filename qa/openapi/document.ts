@@ -107,8 +107,16 @@ function operation(route: Route, described: OperationDescription, shared: Shared
   };
 }
 
-function requestBody({ dto }: Route, { form }: OperationDescription, schemas: Schemas): object | undefined {
+function requestBody(
+  { dto }: Route,
+  { form, body }: OperationDescription,
+  schemas: Schemas,
+): object | undefined {
   if (!dto) {
+    if (body) {
+      const content = body.types.map((type) => [type, { schema: schemas.of(body.schema) }]);
+      return { content: Object.fromEntries(content) as object };
+    }
     if (!form) return undefined;
     const content = { [BODY_TYPES[0] ?? '']: { schema: schemas.of(form) } };
     // A form without required fields may be left out.

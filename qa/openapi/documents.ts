@@ -9,11 +9,13 @@ const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { versio
 const AUTH_URL = 'https://auth.example.com';
 const BASE_URL = 'https://base.example.com';
 const API_URL = 'https://api.example.com';
+const CONSOLE_URL = 'https://console.example.com';
 
 const TAGS: Outline['tags'] = [
   { name: 'Authorization', description: 'Asking a user for access.' },
   { name: 'Tokens', description: 'Getting, refreshing, revoking and checking tokens.' },
   { name: 'API', description: 'What an access token opens.' },
+  { name: 'Administration', description: 'What operators do.' },
   { name: 'Metadata', description: 'What libraries configure themselves from.' },
   { name: 'Pages', description: 'For browsers of users: HTML, with cookies.' },
   { name: 'Internal port', description: 'For the platform: not reachable from outside.' },
@@ -105,4 +107,20 @@ export async function resourceServerDocument(): Promise<OpenApiDocument> {
     securitySchemes: API_SCHEMES,
   };
   return documentOf(outline, [{ routes: await routesOf('resource') }, internalPort('9003')]);
+}
+
+/** The description that the console serves. */
+export async function administrationDocument(): Promise<OpenApiDocument> {
+  const outline: Outline = {
+    info: {
+      title: 'Administration of the authorization server',
+      version,
+      summary: 'The operations of the command line, for scripts.',
+      license: LICENSE,
+    },
+    servers: [{ url: CONSOLE_URL, description: 'The console' }],
+    tags: TAGS,
+    securitySchemes: API_SCHEMES,
+  };
+  return documentOf(outline, [{ routes: await routesOf('console', 'api/') }]);
 }

@@ -13,7 +13,7 @@ import { type OperationDescription, operationOf } from '#openapi/operation.js';
 export interface Route {
   /** Controller and method, for messages. */
   readonly handler: string;
-  readonly method: 'get' | 'post';
+  readonly method: 'get' | 'post' | 'patch' | 'delete';
   readonly path: string;
   /** Undefined if the handler has no `@ApiOperation`. */
   readonly operation: OperationDescription | undefined;
@@ -23,9 +23,9 @@ export interface Route {
   readonly headers: readonly { readonly name: string; readonly value: string }[];
 }
 
-/** Every route of an app, read from its controllers. */
-export async function routesOf(app: string): Promise<Route[]> {
-  const folder = new URL(`../../apps/${app}/src/`, import.meta.url);
+/** Every route of an app, read from its controllers. @param part folder of the app, if only its routes are described */
+export async function routesOf(app: string, part = ''): Promise<Route[]> {
+  const folder = new URL(`../../apps/${app}/src/${part}`, import.meta.url);
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.controller.ts'))
     .sort();
@@ -52,7 +52,7 @@ function routesOfController(controller: Type<object>): Route[] {
     const paths = [Reflect.getMetadata(PATH_METADATA, handler) as string | string[]].flat();
     return {
       handler: `${controller.name}.${name}`,
-      method: method === RequestMethod.POST ? ('post' as const) : ('get' as const),
+      method: RequestMethod[method].toLowerCase() as Route['method'],
       path: pathOf(prefix, paths[0] ?? ''),
       operation: operationOf(handler),
       dto: dtoOf(controller, name),

@@ -16,7 +16,9 @@ export class Schemas {
 
   of(source: SchemaSource): JsonSchema {
     if (typeof source === 'function') return this.reference(source);
-    const { items, properties, allOf, oneOf, anyOf, ...rest } = source;
+    const { component, ...own } = source;
+    if (component !== undefined) return this.component(component, () => this.of(own));
+    const { items, properties, allOf, oneOf, anyOf, ...rest } = own;
     const all = (sources: readonly SchemaSource[]) => sources.map((one) => this.of(one));
     return {
       ...rest,
@@ -33,11 +35,15 @@ export class Schemas {
   }
 
   private reference(type: Type): JsonSchema {
-    if (!this.named.has(type.name)) {
-      this.named.set(type.name, {});
-      this.named.set(type.name, this.ofClass(type));
+    return this.component(type.name, () => this.ofClass(type));
+  }
+
+  private component(name: string, schema: () => JsonSchema): JsonSchema {
+    if (!this.named.has(name)) {
+      this.named.set(name, {});
+      this.named.set(name, schema());
     }
-    return { $ref: `#/components/schemas/${type.name}` };
+    return { $ref: `#/components/schemas/${name}` };
   }
 
   private ofClass(type: Type): JsonSchema {

@@ -2,7 +2,7 @@ import { SetMetadata } from '@nestjs/common';
 import type { SchemaSource } from './schema.js';
 
 /** Groups endpoints in the OpenAPI document. */
-type ApiTag = 'Authorization' | 'Tokens' | 'Metadata' | 'API' | 'Pages' | 'Internal port';
+type ApiTag = 'Authorization' | 'Tokens' | 'Metadata' | 'API' | 'Administration' | 'Pages' | 'Internal port';
 
 /** A parameter in the query, path, header or a cookie. The DTO declares body parameters. */
 export interface ParameterDescription {
@@ -52,6 +52,8 @@ export interface OperationDescription {
   readonly parameters?: Readonly<Record<string, ParameterDescription>>;
   /** Fields of a form, if the handler has no DTO. */
   readonly form?: SchemaSource;
+  /** Optional body of other media types, if the handler has no DTO. */
+  readonly body?: { readonly types: readonly string[]; readonly schema: SchemaSource };
   /** By status. */
   readonly responses: Readonly<Record<number, ResponseDescription>>;
 }

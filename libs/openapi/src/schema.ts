@@ -2,6 +2,8 @@ import type { Type } from '@nestjs/common';
 
 /** Subset of JSON Schema draft 2020-12. */
 export interface Schema {
+  /** Name of a schema that several others use. */
+  readonly component?: string;
   readonly type?: SchemaType | readonly SchemaType[];
   readonly description?: string;
   readonly enum?: readonly (string | number | boolean | null)[];

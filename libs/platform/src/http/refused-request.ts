@@ -13,7 +13,7 @@ export class RefusedRequestError extends Error {
 
   /** @param description sent to the client; it must not quote the request */
   constructor(
-    readonly status: 400 | 403 | 405 | 415 | 503,
+    readonly status: 400 | 403 | 405 | 409 | 412 | 415 | 422 | 428 | 429 | 503,
     readonly description: string,
     { headers = {}, detail = {}, cause }: Options = {},
   ) {
