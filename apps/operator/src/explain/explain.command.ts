@@ -1,6 +1,5 @@
 import { MOMENT } from '#administration/audit/moment.js';
-import { markedText } from '#administration/explain/difference.js';
-import type { ExplainedRequest } from '#administration/explain/explain.service.js';
+import { explanationJson } from '#administration/explain/explanation.description.js';
 import { warnOf } from '../command-line/change.js';
 import { progressBar } from '../command-line/dialog.js';
 import { InputError } from '../command-line/input.js';
@@ -49,7 +48,11 @@ async function run(text: string | undefined, { json, client, since }: Options): 
     explain.explain(text, (read, total) => bar.show(read, total)),
   ).finally(() => bar.end());
   warnOf(warnings);
-  printResult({ json }, asJson(found), () => printExplanation(found));
+  printResult(
+    { json },
+    explanationJson(found, (words) => commandLine(...words)),
+    () => printExplanation(found),
+  );
 }
 
 async function explainClient(input: object, options: JsonOption): Promise<void> {
@@ -59,31 +62,4 @@ async function explainClient(input: object, options: JsonOption): Promise<void> 
   ).finally(() => bar.end());
   warnOf(warnings);
   printResult(options, summary, () => printSummary(summary));
-}
-
-function asJson({ explanation, around, uses }: ExplainedRequest): object {
-  const { event, others, comparison, remedies } = explanation;
-  return {
-    reference: explanation.reference,
-    client_id: explanation.clientId,
-    user_id: explanation.userId,
-    grant_id: explanation.grantId,
-    check: event.check ?? null,
-    title: explanation.title,
-    meaning: explanation.meaning,
-    values: comparison.values,
-    differences: comparison.differences.map((difference) => ({
-      sent: difference.sent,
-      expected: difference.expected,
-      marked: markedText(difference),
-    })),
-    remedies: remedies.map(({ commands, ...remedy }) => ({
-      ...remedy,
-      commands: commands.map((words) => commandLine(...words)),
-    })),
-    event,
-    other_events: others,
-    around,
-    uses,
-  };
 }

@@ -3,7 +3,7 @@ import type { ResourceServer } from '#database/resource-server/resource-server.e
 import { ResourceServerStore } from '#database/resource-server/resource-server.store.js';
 import { generateClientSecret, hasKeys } from '#oauth/client.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
-import { type Problem, refusal, refuseInvalid } from '../administration.error.js';
+import { type AdministrationError, type Problem, refusal, refuseInvalid } from '../administration.error.js';
 import { AdministrationOptions } from '../administration.options.js';
 import { Announcer } from '../announcer.js';
 import { describeKeys } from '../client/client.description.js';
@@ -57,6 +57,12 @@ export class ResourceServerService {
     return (await this.servers.list()).map(describe);
   }
 
+  async find(id: string): Promise<ResourceServerView> {
+    const server = (await this.list()).find((one) => one.id === id);
+    if (!server) throw unknownServer(id);
+    return server;
+  }
+
   /** @param input see `NewResourceServerDto` */
   async create(actor: Actor, input: object): Promise<Change<RegisteredResourceServer>> {
     const { dto, problems } = checked(NewResourceServerDto, input);
@@ -87,10 +93,7 @@ export class ResourceServerService {
     expected?: Expected,
   ): Promise<Change<{ readonly id: string; readonly revoked: true }>> {
     if (!(await unlessOutdated('the account', this.servers.revoke(id, expected?.version))))
-      throw refusal('unknown', 'resource_server_unknown', `there is no resource server ${quoted(id)}`, {
-        text: 'See',
-        command: ['resource-server', 'list'],
-      });
+      throw unknownServer(id);
     return {
       result: { id, revoked: true },
       announced: this.announcer.clientsChanged(actor, [id], {
@@ -99,6 +102,13 @@ export class ResourceServerService {
       }),
     };
   }
+}
+
+function unknownServer(id: string): AdministrationError {
+  return refusal('unknown', 'resource_server_unknown', `there is no resource server ${quoted(id)}`, {
+    text: 'See',
+    command: ['resource-server', 'list'],
+  });
 }
 
 function describe(server: ResourceServer) {
