@@ -1,5 +1,9 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
-import { authorizationServerDocument, resourceServerDocument } from '../openapi/documents.js';
+import {
+  administrationDocument,
+  authorizationServerDocument,
+  resourceServerDocument,
+} from '../openapi/documents.js';
 import type { OpenApiDocument } from '../openapi/document.js';
 import { routesOf } from '../openapi/routes.js';
 
@@ -13,6 +17,11 @@ const DOCUMENTS: [name: string, generate: () => Promise<OpenApiDocument>, load: 
     'API',
     resourceServerDocument,
     () => import('../../apps/resource/src/openapi/openapi.json', { with: { type: 'json' } }),
+  ],
+  [
+    'administration',
+    administrationDocument,
+    () => import('../../apps/console/src/openapi/openapi.json', { with: { type: 'json' } }),
   ],
 ];
 

@@ -7,9 +7,11 @@ import { type ConfigurationFile, readConfigurationFile } from '#platform/configu
 import { ConfigurationFilesModule } from '#platform/configuration/configuration-files.module.js';
 import { parseScopes } from '#oauth/scope-file.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
+import { IntrospectionModule } from '#introspection/index.js';
 import { RedisModule } from '#platform/redis/redis.module.js';
 import { readBrand } from '#ui/brand/brand.js';
 import { PAGE_HEADERS } from '#ui/page-headers.js';
+import { API_CONTROLLERS, parseApiBody } from './api/controllers.js';
 import { ApplicationsController } from './applications/applications.controller.js';
 import { ConsentPreviewController } from './applications/consent-preview.controller.js';
 import { CreateApplicationController } from './applications/create-application.controller.js';
@@ -30,6 +32,8 @@ import { JobsController } from './jobs/jobs.controller.js';
 import { LoginController } from './login/login.controller.js';
 import { OpenIdLogin } from './login/openid-login.service.js';
 import { OperatorRoles } from './session/operator-roles.js';
+import { Idempotency } from './requests/idempotency.service.js';
+import { addRateLimits, RateLimits } from './requests/rate-limit.js';
 import { OperatorGuard } from './session/operator.guard.js';
 import { ConsoleCookie, ConsoleLoginCookie } from './session/session.cookie.js';
 import { SessionStore } from './session/session.store.js';
@@ -59,6 +63,8 @@ class AppModule {
       ConsoleLoginCookie,
       SessionStore,
       PageResponder,
+      Idempotency,
+      RateLimits,
     ];
     return {
       module: AppModule,
@@ -68,6 +74,13 @@ class AppModule {
         AdministrationModule.forRoot({ settings: configuration, scopes: () => scopes }, [database]),
         ConfigurationFilesModule.forRoot([scopes]),
         RedisModule.forRoot(configuration.REDIS_URL, configuration.dependencyTimeoutMs),
+        IntrospectionModule.forRoot({
+          natsUrl: configuration.NATS_URL,
+          name: 'console',
+          timeoutMs: configuration.dependencyTimeoutMs,
+          resourceUrl: configuration.CONSOLE_URL,
+          clockSkew: configuration.CLOCK_SKEW,
+        }),
       ],
       controllers: [
         HomeController,
@@ -85,6 +98,7 @@ class AppModule {
         AuditController,
         HealthController,
         KeysController,
+        ...API_CONTROLLERS,
       ],
       providers: [
         ...providers,
@@ -113,10 +127,17 @@ export function consoleApp(
     module: AppModule.forRoot(configuration, clock),
     configuration,
     sharedSettings: configuration.sharedSettings,
-    // Pages only post forms. A cross-site script can send any other content type only after a preflight.
-    bodyParsers: { 'application/x-www-form-urlencoded': parseConsoleForm },
+    // Pages post forms, and the API reads only JSON, which a cross-site script can send only after a preflight.
+    bodyParsers: {
+      'application/x-www-form-urlencoded': parseConsoleForm,
+      'application/json': parseApiBody,
+      'application/merge-patch+json': parseApiBody,
+    },
     headers: PAGE_HEADERS,
-    configure: (app) => acceptUploads(app.getHttpAdapter().getInstance()),
+    configure: async (app) => {
+      acceptUploads(app.getHttpAdapter().getInstance());
+      await addRateLimits(app);
+    },
   };
 }
 

@@ -3,24 +3,33 @@ import type { FastifyReply } from 'fastify';
 import { type FailedRequest, failedRequest } from '#platform/http/failed-request.js';
 import { addErrorToLog, referenceOf } from '#platform/logging/request-log.js';
 import { AdministrationError, type RefusalKind, withNames } from '#administration/administration.error.js';
+import { memberOf } from './api/input.js';
+import { isApiRequest, sendProblem, tokenFailure, withAllowedMethods } from './api/problem.js';
 import { labelOf } from './applications/application.form.js';
+import { ConsoleConfiguration } from './console.configuration.js';
 import { LoginRequiredError } from './session/login-required.error.js';
 import type { OperatorRequest } from './session/operator.js';
 import { errorPage } from './ui/error.page.js';
 import { PageResponder, seeOther } from './ui/page.responder.js';
 
-/** Handles every error of a page: leads to the login, or shows an error page. */
+/** Handles every error: leads to the login, shows an error page, or sends a problem of the API. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
   private readonly logger = new Logger(ErrorFilter.name);
 
-  constructor(private readonly pages: PageResponder) {}
+  constructor(
+    private readonly pages: PageResponder,
+    private readonly configuration: ConsoleConfiguration,
+  ) {}
 
   catch(thrown: unknown, host: ArgumentsHost): void {
     const request = host.switchToHttp().getRequest<OperatorRequest>();
     const reply = host.switchToHttp().getResponse<FastifyReply>();
     if (thrown instanceof LoginRequiredError) return this.login(thrown, reply);
-    const { status, description, detail, cause, headers } = describedFailure(thrown, request);
+    const isApi = isApiRequest(request);
+    const error = isApi ? withAllowedMethods(thrown, request) : thrown;
+    const failure = describedFailure(error, request, isApi);
+    const { status, description, detail, cause, headers } = failure;
     addErrorToLog(request.raw, {
       status,
       code: String(status),
@@ -29,6 +38,8 @@ export class ErrorFilter implements ExceptionFilter {
       cause,
     });
     if (status >= 500) this.logger.error(thrown);
+    if (isApi)
+      return sendProblem(request, reply, failure, { thrown: error, baseUrl: this.configuration.BASE_URL });
     reply.headers(headers);
     const reference = referenceOf(request.raw);
     const page = errorPage({ status, description, reference });
@@ -53,9 +64,13 @@ const STATUS: Readonly<Record<RefusalKind, number>> = {
   unavailable: 503,
 };
 
-function describedFailure(thrown: unknown, request: OperatorRequest): FailedRequest {
-  if (!(thrown instanceof AdministrationError)) return failedRequest(thrown, request);
-  const description = thrown.problems.map(({ message }) => withNames(message, labelOf)).join('; ');
-  const detail = { check: thrown.problems.map(({ id }) => id).join(' ') };
-  return { status: STATUS[thrown.kind], description, headers: {}, detail, cause: thrown.cause };
+function describedFailure(thrown: unknown, request: OperatorRequest, isApi: boolean): FailedRequest {
+  if (!(thrown instanceof AdministrationError)) return tokenFailure(thrown) ?? failedRequest(thrown, request);
+  const { kind, problems, cause } = thrown;
+  const nameOf = isApi ? memberOf : labelOf;
+  const description = problems.map(({ message }) => withNames(message, nameOf)).join('; ');
+  const detail = { check: problems.map(({ id }) => id).join(' ') };
+  // RFC 9110 13.1.1: the pages have no If-Match.
+  const status = isApi && kind === 'outdated' ? 412 : STATUS[kind];
+  return { status, description, headers: {}, detail, cause };
 }

@@ -1,4 +1,4 @@
-/** Escaped markup. Only `html` and `unchanged` create it. */
+/** Escaped markup. Created by `html` and `unchanged`, or from the text of another one. */
 export class Html {
   constructor(readonly text: string) {}
 }

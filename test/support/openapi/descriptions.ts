@@ -15,4 +15,5 @@ export const DESCRIPTIONS = {
   authorize: authorizationServer,
   token: authorizationServer,
   resource: load('resource'),
+  console: load('console'),
 };

@@ -7,11 +7,13 @@ import {
   Param,
   Post,
   Redirect,
+  UseInterceptors,
 } from '@nestjs/common';
 import { AdministrationError } from '#administration/administration.error.js';
 import { ClientSecretService } from '#administration/client/client-secret.service.js';
 import { ClientService } from '#administration/client/client.service.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
+import { formId, FormOnce } from '../requests/form-once.interceptor.js';
 import { RecentLogin, RequireRole } from '../session/operator.guard.js';
 import { actorOf, CurrentOperator, type Operator } from '../session/operator.js';
 import { confirmPage } from '../ui/confirm.page.js';
@@ -150,12 +152,14 @@ export class ApplicationsController {
       button: t('Create the secret'),
       look: '',
       back: pathOf(id),
+      fields: [formId()],
     });
   }
 
   @Post(':id/secrets/new')
   @RequireRole('admin')
   @RecentLogin()
+  @UseInterceptors(FormOnce)
   async createSecret(@CurrentOperator() operator: Operator, @Param('id') id: string): Promise<Page> {
     const { result, announced } = await this.secrets.rotate(actorOf(operator), id);
     return newSecretPage(await this.clients.find(id), result.client_secret, await announced);

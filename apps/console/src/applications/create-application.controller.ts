@@ -1,7 +1,8 @@
-import { Body, Controller, Get, Post } from '@nestjs/common';
+import { Body, Controller, Get, Post, UseInterceptors } from '@nestjs/common';
 import { AdministrationError } from '#administration/administration.error.js';
 import { ClientService } from '#administration/client/client.service.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
+import { FormOnce } from '../requests/form-once.interceptor.js';
 import { RequireRole } from '../session/operator.guard.js';
 import { actorOf, CurrentOperator, type Operator } from '../session/operator.js';
 import { Form } from '../ui/form.js';
@@ -27,6 +28,7 @@ export class CreateApplicationController {
 
   /** Checks the answers so far, and shows the next step, or the one with a problem. The last step creates the application. */
   @Post()
+  @UseInterceptors(FormOnce)
   async next(@CurrentOperator() operator: Operator, @Body() form: Form): Promise<Page> {
     const step = Math.min(Math.max(Number(form.text('step')) || 0, 0), LAST);
     if (form.text('go') === 'back') return this.show(operator, form, step - 1, NO_PROBLEMS);

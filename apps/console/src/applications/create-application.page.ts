@@ -1,6 +1,7 @@
 import type { RegisteredClient } from '#administration/client/client.service.js';
 import type { ScopeCatalogue } from '#oauth/scope.js';
 import { html, type Html } from '#ui/html.js';
+import { FORM_ID, formId } from '../requests/form-once.interceptor.js';
 import type { Operator } from '../session/operator.js';
 import { button, facts, hiddenFields, postForm, problemBox, warningBox } from '../ui/components.js';
 import type { Form } from '../ui/form.js';
@@ -41,7 +42,7 @@ export function createPage({ operator, form, problems, catalogue, step }: Create
         '/applications/new',
         html`
           <input type="hidden" name="step" value="${step}" />
-          ${hiddenFields(carried(form, content))} ${content}
+          ${hiddenFields([formId(), ...carried(form, content)])} ${content}
           <div class="actions">
             ${isLast ? button(t('Create the application')) : button(t('Next'))}
             ${step > 0 && html`<button class="even" name="go" value="back" formnovalidate>${t('Back')}</button>`}
@@ -56,7 +57,7 @@ export function createPage({ operator, form, problems, catalogue, step }: Create
 function carried(form: Form, shown: Html): [name: string, value: string][] {
   const isShown = (name: string) => shown.text.includes(`name="${name}"`);
   return [...form.entries()].filter(
-    ([name]) => !['step', 'go', 'csrf_token'].includes(name) && !isShown(name),
+    ([name]) => !['step', 'go', 'csrf_token', FORM_ID].includes(name) && !isShown(name),
   );
 }
 

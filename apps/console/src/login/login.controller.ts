@@ -2,6 +2,7 @@ import { Controller, Get, type HttpRedirectResponse, Post, Redirect, Req, Res } 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ConsoleOperatorService } from '#administration/console/console-operator.service.js';
 import { addLogContext } from '#platform/logging/request-log.js';
+import { RateLimits } from '../requests/rate-limit.js';
 import { Public } from '../session/operator.guard.js';
 import { actorOf, CurrentOperator, type Operator } from '../session/operator.js';
 import { ConsoleCookie, ConsoleLoginCookie } from '../session/session.cookie.js';
@@ -19,15 +20,18 @@ export class LoginController {
     private readonly cookies: ConsoleCookie,
     private readonly loginCookies: ConsoleLoginCookie,
     private readonly operators: ConsoleOperatorService,
+    private readonly limits: RateLimits,
   ) {}
 
   @Get('login')
   @Public()
   @Redirect()
   async start(
-    @Req() { url, headers }: FastifyRequest,
+    @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<HttpRedirectResponse> {
+    await this.limits.take('login', request, reply);
+    const { url, headers } = request;
     const query = queryOf(url);
     const cookie = this.loginCookies.read(headers.cookie) ?? this.loginCookies.generate();
     const location = await this.logins.start(cookie, localPage(query.get('page')), query.has('again'));
@@ -39,9 +43,11 @@ export class LoginController {
   @Public()
   @Redirect()
   async finish(
-    @Req() { url, headers, raw }: FastifyRequest,
+    @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<HttpRedirectResponse> {
+    await this.limits.take('login', request, reply);
+    const { url, headers, raw } = request;
     const { session, page } = await this.logins.finish(this.loginCookies.read(headers.cookie), queryOf(url));
     const before = this.cookies.read(headers.cookie);
     // A new cookie: the old one may have been planted (session fixation).

@@ -1,12 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type CanActivate, type ExecutionContext, Inject, Injectable, SetMetadata } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
+import type { FastifyReply } from 'fastify';
 import { addLogContext } from '#platform/logging/request-log.js';
 import { RefusedRequestError } from '#platform/http/refused-request.js';
 import { CSRF_FIELD, isCsrfToken } from '#ui/browser-cookie.js';
 import { ConsoleConfiguration, CLOCK, type Clock } from '../console.configuration.js';
+import { RateLimits } from '../requests/rate-limit.js';
 import { mayActAs, type Role } from '../login/role.js';
-import type { Form } from '../ui/form.js';
+import { Form } from '../ui/form.js';
 import { LoginRequiredError } from './login-required.error.js';
 import { OperatorRoles } from './operator-roles.js';
 import type { Operator, OperatorRequest } from './operator.js';
@@ -41,6 +43,7 @@ export class OperatorGuard implements CanActivate {
     private readonly sessions: SessionStore,
     private readonly roles: OperatorRoles,
     private readonly configuration: ConsoleConfiguration,
+    private readonly limits: RateLimits,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
@@ -53,6 +56,7 @@ export class OperatorGuard implements CanActivate {
     const session = cookie === null ? null : await this.sessions.use(cookie);
     if (cookie === null || session === null || this.clock() - session.startedAt > MAX_SESSION_MS)
       throw new LoginRequiredError(method === 'GET' ? url : '/', 'first');
+    await this.limits.take('pages', request, context.switchToHttp().getResponse<FastifyReply>(), cookie);
     const operator = await this.operatorOf(session, cookie);
     addLogContext(request.raw, { operator: operator.name });
     const required = this.reflector.getAllAndOverride<Role | undefined>(ROLE, route) ?? 'viewer';
@@ -77,7 +81,7 @@ export class OperatorGuard implements CanActivate {
 
   private checkForm({ url, headers, body }: OperatorRequest, cookie: string): void {
     this.checkOrigin(headers);
-    if (!isCsrfToken((body as Form | undefined)?.get(CSRF_FIELD), cookie, pageOf(url)))
+    if (!(body instanceof Form) || !isCsrfToken(body.get(CSRF_FIELD), cookie, pageOf(url)))
       throw new RefusedRequestError(403, 'the form is out of date: open its page again');
   }
 

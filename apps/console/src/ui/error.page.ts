@@ -8,6 +8,8 @@ const TITLES: Readonly<Record<number, string>> = {
   404: t('There is nothing at this address'),
   405: t('This address does not accept this request'),
   409: t('The change was not made'),
+  422: t('This form was sent before'),
+  429: t('Too many requests'),
   503: t('A service does not answer'),
 };
 

@@ -56,6 +56,17 @@ describe('creating an application', () => {
     expect((await admin.get(`/applications/${id}`)).text).not.toContain('scs_');
   });
 
+  it('creates one application for a form that is posted twice, and shows the same page', async () => {
+    const answers = [{ name: 'Double Click' }, { kind: 'server' }, { redirectUris: REDIRECT_URI }, SCOPE];
+    const last = await create(admin, ...answers);
+    const [first, second] = await Promise.all([0, 1].map(() => admin.submit(last, {}, '/applications/new')));
+    const again = await admin.submit(last, {}, '/applications/new');
+    expect([first?.status, second?.status]).toContain(201);
+    expect(again.text).toBe((first?.status === 201 ? first : second)?.text);
+    const rows = await app.sql('SELECT 1 FROM clients WHERE name = $1', ['Double Click']);
+    expect(rows).toHaveLength(1);
+  });
+
   it('shows a problem at its field, and keeps the answers', async () => {
     const page = await create(
       admin,

@@ -9,6 +9,7 @@ import { createService } from '#platform/bootstrap/service.js';
 import { PATIENT, PATIENT_MS } from '#test/support/app-settings.js';
 import { Browser } from '#test/support/browser.js';
 import { FORGER_CLIENT, startForgingProvider } from '#test/support/forging-provider.js';
+import { checkingAnswers } from '#test/support/openapi/check-answers.js';
 import { isolate, type Isolated } from '#test/support/isolate.js';
 import { consoleApp } from '../../src/app.module.js';
 import { ConsoleConfiguration } from '../../src/console.configuration.js';
@@ -43,7 +44,7 @@ export async function startConsoleApp(settings: Partial<ConsoleConfiguration> = 
   });
   /** Milliseconds by which the clock of the app is ahead. */
   const clock = { ahead: 0 };
-  const service = consoleApp(configuration, () => Date.now() + clock.ahead);
+  const service = checkingAnswers(consoleApp(configuration, () => Date.now() + clock.ahead));
   const app = await createService(service);
   await app.listen(0, '127.0.0.1');
   const redis = new Redis(services.redisUrl);
@@ -81,6 +82,7 @@ export async function startConsoleApp(settings: Partial<ConsoleConfiguration> = 
 
     async close(): Promise<void> {
       await app.close();
+      service.report.throwProblems();
       await database.close();
       redis.disconnect();
       await provider.close();

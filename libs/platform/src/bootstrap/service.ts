@@ -72,15 +72,17 @@ class RootModule {}
  * Runs a service until SIGTERM or SIGINT, with its health and metrics on the internal port.
  *
  * @param requiredDependencies /readyz lists them as missing until they answer
+ * @param optionalDependencies /readyz never lists them
  */
 export async function runService(
   service: Service,
   requiredDependencies: readonly string[],
+  optionalDependencies: readonly string[] = [],
 ): Promise<NestFastifyApplication> {
   const { name, configuration } = service;
   const { HOST, PORT, INTERNAL_PORT } = configuration;
   const tracing = await startTracing(name, process.env);
-  const readiness = new Readiness(requiredDependencies);
+  const readiness = new Readiness(requiredDependencies, optionalDependencies);
   const metrics = new Metrics();
   // PID 1 of a container ignores signals that it does not handle, and Nest handles them only after the app is created.
   const exit = (): void => process.exit(0);

@@ -12,14 +12,20 @@ export class Readiness {
   private readonly checks = new Map<string, Check | null>();
   private phase: 'start' | 'stop' | null = 'start';
 
-  /** @param requiredDependencies missing until their checks are registered, which may be after they connect */
-  constructor(requiredDependencies: readonly string[] = []) {
+  /**
+   * @param requiredDependencies missing until their checks are registered, which may be after they connect
+   * @param optional dependencies without which the process serves most requests
+   */
+  constructor(
+    requiredDependencies: readonly string[] = [],
+    private readonly optional: readonly string[] = [],
+  ) {
     for (const dependency of requiredDependencies) this.checks.set(dependency, null);
   }
 
   /** @param check rejects, or takes longer than two seconds, while the dependency is unavailable */
   register(dependency: string, check: Check): void {
-    this.checks.set(dependency, check);
+    if (!this.optional.includes(dependency)) this.checks.set(dependency, check);
   }
 
   /** Call when the process has started to listen. */

@@ -1,0 +1,45 @@
+import { type CanActivate, type ExecutionContext, Injectable, UnauthorizedException } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ClientService } from '#administration/client/client.service.js';
+import type { Actor } from '#administration/operation.js';
+import { type ClientTokenInfo, TokenGuard } from '#introspection/index.js';
+import { addLogContext } from '#platform/logging/request-log.js';
+import { RefusedRequestError } from '#platform/http/refused-request.js';
+import { RateLimits } from '../requests/rate-limit.js';
+import { Form } from '../ui/form.js';
+
+/** `actor` is set unless the method is GET. */
+export type ApiRequest = FastifyRequest & { token: ClientTokenInfo; actor: Actor };
+
+/** Authenticates and counts a request. Never reads a cookie: a browser cannot be made to call the API. */
+@Injectable()
+export class ApiGuard implements CanActivate {
+  constructor(
+    private readonly tokens: TokenGuard,
+    private readonly limits: RateLimits,
+    private readonly clients: ClientService,
+  ) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const http = context.switchToHttp();
+    const [request, reply] = [http.getRequest<ApiRequest>(), http.getResponse<FastifyReply>()];
+    try {
+      await this.tokens.canActivate(context);
+    } catch (error) {
+      if (error instanceof UnauthorizedException) await this.limits.take('unauthenticated', request, reply);
+      throw error;
+    }
+    const { clientId } = request.token;
+    addLogContext(request.raw, { client_id: clientId });
+    await this.limits.take('api', request, reply, clientId);
+    if (request.body instanceof Form) throw new RefusedRequestError(415, 'send application/json');
+    // The client as the audit trail names it.
+    if (request.method !== 'GET') request.actor = { name: await this.nameOf(clientId), door: 'api' };
+    return true;
+  }
+
+  private async nameOf(clientId: string): Promise<string> {
+    const { name } = await this.clients.identify(clientId);
+    return name === null ? clientId : `${name} (${clientId})`;
+  }
+}

@@ -1,0 +1,154 @@
+import { Param, Req } from '@nestjs/common';
+import { ClientSecretService } from '#administration/client/client-secret.service.js';
+import { ClientService } from '#administration/client/client.service.js';
+import { ExplainService } from '#administration/explain/explain.service.js';
+import { type Answer, changed, created, deleted, found, listed } from './answer.js';
+import type { ApiRequest } from './api.guard.js';
+import { type ChangeRequest, Changing, Query } from './input.js';
+import { ApiController, Operation } from './operation.js';
+import * as schemas from './schemas.js';
+
+const ONCE =
+  'The secret is in this response only, and in the response to a retry with the same `Idempotency-Key`.';
+const TYPES: ReadonlyMap<unknown, boolean> = new Map([
+  ['public', true],
+  ['confidential', false],
+]);
+
+/** Paths have the client_id, or the name if no other application has it. */
+@ApiController('clients')
+export class ClientsApiController {
+  constructor(
+    private readonly clients: ClientService,
+    private readonly secrets: ClientSecretService,
+    private readonly explanations: ExplainService,
+  ) {}
+
+  @Operation('get', '', {
+    id: 'listClients',
+    summary: 'Lists applications, oldest first',
+    query: { search: 'Part of the name, client_id or a redirect URI.' },
+    returns: schemas.CLIENT,
+    isPage: true,
+  })
+  async list(@Req() { url }: ApiRequest, @Query({ cursor: 'after' }) query: object): Promise<Answer> {
+    return listed(url, await this.clients.list(query));
+  }
+
+  @Operation('post', '', {
+    id: 'createClient',
+    summary: 'Registers an application',
+    description: ONCE,
+    input: schemas.NEW_CLIENT,
+    returns: schemas.REGISTERED_CLIENT,
+    creates: true,
+  })
+  async create(@Changing() { actor, input: { type, ...input } }: ChangeRequest): Promise<Answer> {
+    const isPublic = type === undefined ? {} : { public: TYPES.get(type) ?? type };
+    const change = this.clients.create(actor, { ...input, ...isPublic });
+    return created(change, ({ client_id: id }) => `clients/${id}`);
+  }
+
+  @Operation('get', ':id', {
+    id: 'readClient',
+    summary: 'Reads an application',
+    returns: schemas.CLIENT,
+    hasVersion: true,
+  })
+  async read(@Param('id') id: string): Promise<Answer> {
+    const client = await this.clients.find(id);
+    return found(client, client.version);
+  }
+
+  @Operation('patch', ':id', {
+    id: 'changeClient',
+    summary: 'Changes an application',
+    description: 'Members that are absent stay as they are; null removes a value (RFC 7396).',
+    input: schemas.CLIENT_CHANGES,
+    returns: schemas.CLIENT,
+    hasVersion: true,
+    needsVersion: true,
+  })
+  async change(@Changing() { actor, id, expected, input }: ChangeRequest): Promise<Answer> {
+    const change = this.clients.update(actor, id, { ...input, expectedVersion: expected.version });
+    const { result, announced } = await change;
+    return { ...found(result.client, result.client.version), warnings: await announced };
+  }
+
+  @Operation('post', ':id/disable', {
+    id: 'disableClient',
+    summary: 'Disables an application: it gets no tokens',
+    returns: schemas.CLIENT_STATE,
+    needsVersion: true,
+  })
+  disable(@Changing() { actor, id, expected }: ChangeRequest): Promise<Answer> {
+    return changed(this.clients.disable(actor, id, expected));
+  }
+
+  @Operation('post', ':id/enable', {
+    id: 'enableClient',
+    summary: 'Enables an application',
+    returns: schemas.CLIENT_STATE,
+    needsVersion: true,
+  })
+  enable(@Changing() { actor, id, expected }: ChangeRequest): Promise<Answer> {
+    return changed(this.clients.enable(actor, id, expected));
+  }
+
+  @Operation('delete', ':id', {
+    id: 'deleteClient',
+    summary: 'Deletes an application, which ends its grants',
+    needsVersion: true,
+  })
+  delete(@Changing() { actor, id, expected }: ChangeRequest): Promise<Answer> {
+    return deleted(this.clients.delete(actor, id, expected));
+  }
+
+  @Operation('get', ':id/refusals', {
+    id: 'summarizeRefusals',
+    summary: 'Groups the refused requests of an application by cause',
+    query: { since: 'Start of the period: ISO 8601, or like `1h` (default), `7d`.' },
+    returns: schemas.REFUSALS,
+  })
+  async refusals(@Param('id') client: string, @Query({}) query: object): Promise<Answer> {
+    return found(await this.explanations.summarize({ ...query, client }));
+  }
+
+  @Operation('get', ':id/secrets', {
+    id: 'listSecrets',
+    summary: 'Lists the live secrets of an application, oldest first',
+    returns: schemas.SECRETS,
+  })
+  async listSecrets(@Param('id') id: string): Promise<Answer> {
+    return found(await this.secrets.list(id));
+  }
+
+  @Operation('post', ':id/secrets', {
+    id: 'createSecret',
+    summary: 'Creates a secret beside the present one',
+    description: ONCE,
+    returns: schemas.NEW_SECRET,
+    creates: true,
+    needsVersion: true,
+  })
+  createSecret(@Changing() { actor, id, expected }: ChangeRequest): Promise<Answer> {
+    const change = this.secrets.rotate(actor, id, expected);
+    return created(
+      change,
+      ({ client_id: client, secret_id: secret }) => `clients/${client}/secrets/${secret}`,
+    );
+  }
+
+  @Operation('delete', ':id/secrets/:part', {
+    id: 'deleteSecret',
+    summary: 'Revokes a secret',
+    query: { force: '`true`: also the last one, without which the application cannot authenticate.' },
+    needsVersion: true,
+  })
+  deleteSecret(
+    @Changing() { actor, id, part, expected }: ChangeRequest,
+    @Query({ flags: ['force'] }) { force }: Readonly<Record<string, unknown>>,
+  ): Promise<Answer> {
+    return deleted(this.secrets.revoke(actor, id, part, force === true, expected));
+  }
+}

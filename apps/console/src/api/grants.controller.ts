@@ -1,0 +1,50 @@
+import { Param, Req } from '@nestjs/common';
+import { GrantService } from '#administration/grant/grant.service.js';
+import { type Answer, changed, deleted, found, listed } from './answer.js';
+import type { ApiRequest } from './api.guard.js';
+import { type ChangeRequest, Changing, Query } from './input.js';
+import { ApiController, Operation } from './operation.js';
+import * as schemas from './schemas.js';
+
+@ApiController('grants')
+export class GrantsApiController {
+  constructor(private readonly grants: GrantService) {}
+
+  @Operation('get', '', {
+    id: 'listGrants',
+    summary: 'Lists live grants, newest first',
+    query: {
+      user: 'Email address, user name or external_id of a user; or `id:` and the id.',
+      client: 'client_id, or the name if no other application has it.',
+      ended: '`true`: revoked and expired grants as well.',
+    },
+    returns: schemas.GRANT,
+    isPage: true,
+  })
+  async list(
+    @Req() { url }: ApiRequest,
+    @Query({ cursor: 'before', flags: ['ended'] }) query: object,
+  ): Promise<Answer> {
+    return listed(url, await this.grants.list(query));
+  }
+
+  @Operation('post', 'revoke', {
+    id: 'revokeGrants',
+    summary: 'Revokes all grants of a user, to an application, or both; or all grants',
+    input: schemas.GRANT_SELECTION,
+    returns: schemas.REVOKED_GRANTS,
+  })
+  revokeAll(@Changing() { actor, input }: ChangeRequest): Promise<Answer> {
+    return changed(this.grants.revokeAll(actor, input));
+  }
+
+  @Operation('get', ':id', { id: 'readGrant', summary: 'Reads a grant', returns: schemas.GRANT })
+  async read(@Param('id') id: string): Promise<Answer> {
+    return found(await this.grants.find(id));
+  }
+
+  @Operation('delete', ':id', { id: 'revokeGrant', summary: 'Revokes a grant' })
+  revoke(@Changing() { actor, id }: ChangeRequest): Promise<Answer> {
+    return deleted(this.grants.revoke(actor, id));
+  }
+}

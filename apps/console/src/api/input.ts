@@ -1,0 +1,76 @@
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import { AdministrationError, type Problem } from '#administration/administration.error.js';
+import type { Expected } from '#administration/expected-version.js';
+import type { Actor } from '#administration/operation.js';
+import { queryOf } from '../ui/form.js';
+import type { ApiRequest } from './api.guard.js';
+import { expectedVersion } from './if-match.js';
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** Arguments of a change. */
+export interface ChangeRequest {
+  readonly actor: Actor;
+  /** Of the path; empty without one. */
+  readonly id: string;
+  readonly part: string;
+  /** Only of an operation with `needsVersion`. */
+  readonly expected: Expected;
+  /** JSON object of the body; empty without a body. */
+  readonly input: Values;
+}
+
+/** Injects the arguments of a change. */
+export const Changing = createParamDecorator((_data: unknown, context: ExecutionContext): ChangeRequest => {
+  const request = context.switchToHttp().getRequest<ApiRequest>();
+  const { actor, body = {}, params, headers } = request;
+  const { id = '', part = '' } = params as Readonly<Record<string, string>>;
+  const expected = headers['if-match'] === undefined ? {} : expectedVersion(request);
+  return { actor, id, part, expected, input: inputOf(Object.entries(body as object)) };
+});
+
+interface QueryShape {
+  /** Field of the cursor. */
+  readonly cursor?: 'after' | 'before';
+  readonly numbers?: readonly string[];
+  readonly flags?: readonly string[];
+  readonly lists?: readonly string[];
+}
+
+/** Injects the query as the input of an operation, which refuses unknown parameters. */
+export const Query = createParamDecorator((shape: QueryShape, context: ExecutionContext): Values => {
+  const { cursor = 'cursor', numbers = ['limit'], flags = [], lists = [] } = shape;
+  const query = queryOf(context.switchToHttp().getRequest<ApiRequest>().url);
+  const valueOf = (name: string): unknown => {
+    const text = query.text(name);
+    if (numbers.includes(name)) return text === '' ? NaN : Number(text);
+    if (lists.includes(name)) return query.all(name);
+    return flags.includes(name) && /^(?:true|false)$/.test(text) ? text === 'true' : text;
+  };
+  const names = [...new Set(query.keys())];
+  const { cursor: from, ...input } = inputOf(names.map((name) => [name, valueOf(name)]));
+  return { ...input, ...(from !== undefined && { [cursor]: from }) };
+});
+
+/** Refuses names that no operation has, such as `redirectUris`, which would be a second spelling, and `__proto__`. */
+function inputOf(members: readonly (readonly [string, unknown])[]): Values {
+  const problems = members
+    .filter(([name]) => !/^[a-z]+(?:_[a-z]+)*$/.test(name))
+    .map(([field]): Problem => ({ id: 'unknown_field', field, message: 'not a member of this request' }));
+  if (problems.length > 0) throw new AdministrationError('invalid', problems);
+  return Object.fromEntries(members.map(([name, value]) => [fieldOf(name), value]));
+}
+
+const DPOP = 'dpop_bound_access_tokens';
+
+function fieldOf(member: string): string {
+  if (member === DPOP) return 'dpopBound';
+  return member.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** Returns the member of the JSON, or the parameter of the query, that a field of an operation is. */
+export function memberOf(field: string): string {
+  if (field === 'dpopBound') return DPOP;
+  if (field === 'after' || field === 'before') return 'cursor';
+  return field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}

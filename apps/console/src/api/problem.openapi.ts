@@ -1,0 +1,69 @@
+import { RETRY_AFTER } from '#openapi/oauth-errors.js';
+import type { HeaderDescription, ResponseDescription } from '#openapi/operation.js';
+import type { OperationRules } from './operation-rules.js';
+import { list, number, object, text } from './schemas.js';
+
+export const PROBLEM_TYPE = 'application/problem+json';
+
+/** draft-ietf-httpapi-ratelimit-headers. Absent if the request was refused before it was counted. */
+export const RATE_LIMIT_HEADERS: Readonly<Record<string, HeaderDescription>> = {
+  'RateLimit-Policy': { description: 'Requests `q` in `w` seconds.' },
+  RateLimit: { description: 'Requests that remain, and seconds until all are available again.' },
+};
+
+/** RFC 9457. */
+const PROBLEM = object(
+  'Problem',
+  { type: text, title: text, status: number, error_reference: text },
+  {
+    detail: text,
+    errors: list(object('ProblemDetail', { id: text, detail: text }, { pointer: text, parameter: text })),
+  },
+);
+
+const CAUSES: Readonly<Record<number, string>> = {
+  400: 'The request is malformed, or breaks rules, which `errors` lists.',
+  401: 'No access token, or one that is not valid here (RFC 6750 3.1).',
+  403: 'The token lacks the scope (RFC 6750 3.1).',
+  404: 'There is no such resource.',
+  409: 'The stored state does not permit the change; or the first request with this `Idempotency-Key` has not finished.',
+  412: 'Somebody else has changed the resource: read it again (RFC 9110 13.1.1).',
+  413: 'The body is larger than 64 KiB.',
+  415: 'The body is not JSON.',
+  422: 'The `Idempotency-Key` belongs to another request.',
+  428: '`If-Match` is missing (RFC 6585 3).',
+  429: 'Too many requests of this client.',
+  500: 'Internal error.',
+  503: 'A service does not answer.',
+};
+
+export function problemResponses(
+  method: string,
+  { needsVersion = false }: OperationRules,
+): Record<number, ResponseDescription> {
+  const statuses = [400, 401, 403, 404, 409, 429, 500, 503];
+  if (method !== 'get') statuses.push(413, 415);
+  if (needsVersion) statuses.push(412, 428);
+  if (method === 'post') statuses.push(422);
+  return Object.fromEntries(statuses.map((status) => [status, problemResponse(status)]));
+}
+
+export function problemResponse(status: number): ResponseDescription {
+  return {
+    name: `Problem${status}`,
+    description: CAUSES[status] ?? '',
+    headers: {
+      ...RATE_LIMIT_HEADERS,
+      ...([400, 401, 403, 429].includes(status) && {
+        'WWW-Authenticate': { description: 'Challenge (RFC 6750 3).', required: status === 401 },
+      }),
+      ...([409, 429, 503].includes(status) && {
+        'Retry-After': { ...RETRY_AFTER, required: status === 429 },
+      }),
+      ...(status === 415 && {
+        'Accept-Encoding': { description: '`identity`, if the body had a content coding.' },
+      }),
+    },
+    content: { [PROBLEM_TYPE]: { schema: PROBLEM } },
+  };
+}

@@ -1,0 +1,78 @@
+import { STATUS_CODES } from 'node:http';
+import { HttpException, NotFoundException } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
+import { AdministrationError, withNames } from '#administration/administration.error.js';
+import { TokenRefusedError } from '#introspection/refusals.js';
+import { ENDPOINTS } from '#oauth/endpoints.js';
+import { type FailedRequest, failedRequest, hasRoute } from '#platform/http/failed-request.js';
+import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
+import { RefusedRequestError } from '#platform/http/refused-request.js';
+import { referenceOf } from '#platform/logging/request-log.js';
+import { memberOf } from './input.js';
+import { API } from './operation-rules.js';
+import { PROBLEM_TYPE } from './problem.openapi.js';
+
+export function isApiRequest({ url }: FastifyRequest): boolean {
+  return url.startsWith(`${API}/`) || url === API;
+}
+
+/** RFC 9457. @param baseUrl origin of the error guide */
+export function sendProblem(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { status, description, headers }: FailedRequest,
+  { thrown, baseUrl }: { readonly thrown: unknown; readonly baseUrl: string },
+): void {
+  const refused = thrown instanceof Error && thrown.cause instanceof TokenRefusedError ? thrown.cause : null;
+  const problem = {
+    type: refused ? `${baseUrl}${ENDPOINTS.errors}#${refused.code}` : 'about:blank',
+    title: STATUS_CODES[status] ?? 'Error',
+    status,
+    ...(description !== undefined && { detail: description }),
+    ...(thrown instanceof AdministrationError && { errors: errorsOf(thrown, request) }),
+    error_reference: referenceOf(request.raw),
+  };
+  void reply.status(status).headers(headers).type(PROBLEM_TYPE).send(JSON.stringify(problem));
+}
+
+/** Describes a refusal of the introspection library. */
+export function tokenFailure(thrown: unknown): FailedRequest | null {
+  if (!(thrown instanceof HttpException)) return null;
+  const { cause } = thrown;
+  if (cause instanceof DependencyUnavailableError) return failedRequest(cause);
+  if (!(cause instanceof TokenRefusedError)) return null;
+  const { message: description, detail } = cause;
+  return { status: thrown.getStatus(), description, headers: {}, detail, cause };
+}
+
+/** `pointer` is a URI fragment (RFC 6901 6), as in RFC 9457 3. */
+function errorsOf({ problems }: AdministrationError, { method }: FastifyRequest): object[] {
+  return problems.map(({ id, field, message }) => ({
+    id,
+    detail: withNames(message, memberOf),
+    ...(field !== undefined &&
+      (method === 'GET'
+        ? { parameter: memberOf(field) }
+        : { pointer: `#/${encodeURIComponent(memberOf(field))}` })),
+  }));
+}
+
+/** Returns 405 for a path with an id that supports another method; `failedRequest` compares paths without parameters. */
+export function withAllowedMethods(thrown: unknown, { url, server }: FastifyRequest): unknown {
+  if (!(thrown instanceof NotFoundException)) return thrown;
+  const [path = ''] = url.slice(API.length + 1).split('?', 1);
+  const parts = path.split('/');
+  const [noun = '', , part = ''] = parts;
+  const patterns = [`${noun}/:id`, `${noun}/:id/${part}`, `${noun}/:id/${part}/:part`]
+    .slice(0, parts.length - 1)
+    .slice(-1);
+  const allow = (['GET', 'POST', 'PATCH', 'DELETE'] satisfies HTTPMethods[]).filter((method) =>
+    patterns.some(
+      (pattern) => !/[:*()]/.test(noun + part) && server.hasRoute({ method, url: `${API}/${pattern}` }),
+    ),
+  );
+  if (allow.length === 0 || hasRoute(server, 'GET', path)) return thrown;
+  return new RefusedRequestError(405, `this path answers ${allow.join(', ')} only`, {
+    headers: { Allow: allow.join(', ') },
+  });
+}

@@ -1,0 +1,78 @@
+import { Param, Req } from '@nestjs/common';
+import { AuditService } from '#administration/audit/audit.service.js';
+import { DoctorService } from '#administration/doctor/doctor.service.js';
+import type { AreaName } from '#administration/doctor/finding.js';
+import { ExplainService } from '#administration/explain/explain.service.js';
+import { explanationJson } from '#administration/explain/explanation.description.js';
+import { KeyService } from '#administration/key/key.service.js';
+import { type Answer, found, listed } from './answer.js';
+import type { ApiRequest } from './api.guard.js';
+import { Query } from './input.js';
+import { ApiController, Operation } from './operation.js';
+import * as schemas from './schemas.js';
+
+/** Reads the audit trail, and diagnoses the installation. */
+@ApiController('')
+export class ReportsApiController {
+  constructor(
+    private readonly trail: AuditService,
+    private readonly explanations: ExplainService,
+    private readonly doctor: DoctorService,
+    private readonly keys: KeyService,
+  ) {}
+
+  @Operation('get', 'events', {
+    id: 'searchEvents',
+    summary: 'Searches the audit trail, newest event first',
+    description: 'A page may have fewer events than `limit`, although there are older ones: `next` decides.',
+    query: {
+      types: 'Like `token.issued`, or `token` for all of them; may be repeated.',
+      client: 'client_id, or the name if no other application has it.',
+      user: 'Email address, user name or external_id; `id:` and the id also for a deleted user.',
+      grant: 'Id of a grant.',
+      reference: '`error_reference` of a response.',
+      operator: 'As the events name the operator.',
+      since: 'Inclusive: ISO 8601, or like `1h`, `7d`.',
+      until: 'Exclusive.',
+    },
+    returns: schemas.EVENT,
+    isPage: true,
+  })
+  async events(
+    @Req() { url }: ApiRequest,
+    @Query({ cursor: 'after', lists: ['types'] }) query: object,
+  ): Promise<Answer> {
+    return listed(url, await this.trail.page(query));
+  }
+
+  @Operation('get', 'explanations/:id', {
+    id: 'explain',
+    summary: 'Explains why a request was refused, by its error_reference',
+    returns: schemas.EXPLANATION,
+  })
+  async explain(@Param('id') reference: string): Promise<Answer> {
+    const { warnings, ...explained } = await this.explanations.explain(reference);
+    return found({ ...explanationJson(explained, (words) => words), warnings });
+  }
+
+  @Operation('get', 'doctor', {
+    id: 'diagnose',
+    summary: 'Checks the whole installation, and changes nothing',
+    query: { skip: 'Part to skip; may be repeated.' },
+    returns: schemas.DIAGNOSIS,
+  })
+  async diagnose(@Query({ lists: ['skip'] }) { skip = [] }: Record<string, unknown>): Promise<Answer> {
+    const { notChecked, ...diagnosis } = await this.doctor.diagnose(skip as readonly AreaName[]);
+    return found({ ...diagnosis, not_checked: notChecked });
+  }
+
+  @Operation('get', 'keys', {
+    id: 'reportKeys',
+    summary: 'Reports the use of each key of tokens in the running processes',
+    returns: schemas.KEY_REPORT,
+  })
+  async reportKeys(): Promise<Answer> {
+    const { list, warnings } = await this.keys.list();
+    return found({ ...list, warnings });
+  }
+}

@@ -1,0 +1,283 @@
+import type { Schema } from '#openapi/schema.js';
+
+// Parts of the descriptions. The tests compare every response with them.
+
+export const text: Schema = { type: 'string' };
+export const number: Schema = { type: 'integer' };
+const flag: Schema = { type: 'boolean' };
+const time: Schema = { type: 'string', format: 'date-time' };
+const anyObject: Schema = { type: 'object', additionalProperties: true };
+export const list = (items: Schema): Schema => ({ type: 'array', items });
+const texts = list(text);
+const orNull = (schema: Schema): Schema => ({ anyOf: [schema, { type: 'null' }] });
+const oneOf = (...values: readonly string[]): Schema => ({ type: 'string', enum: values });
+
+type Properties = Readonly<Record<string, Schema>>;
+
+/** @param component name in the document, and in generated clients */
+export function object(component: string, required: Properties, optional: Properties = {}): Schema {
+  return {
+    component,
+    type: 'object',
+    required: Object.keys(required),
+    properties: { ...required, ...optional },
+  };
+}
+
+/** A running service or the audit trail was not reached. */
+const WARNINGS = { warnings: texts };
+
+export function listOf(items: Schema): Schema {
+  const properties = { items: list(items), next: orNull(text), ...WARNINGS };
+  return { type: 'object', required: ['items', 'next'], properties };
+}
+
+const REGISTRATION: Properties = {
+  name: text,
+  redirect_uris: texts,
+  scopes: texts,
+  optional_scopes: texts,
+  require_par: flag,
+  require_state: flag,
+  first_party: flag,
+  id_token_alg: oneOf('RS256', 'ES256', 'EdDSA'),
+  subject: oneOf('public', 'pairwise'),
+  post_logout_redirect_uris: texts,
+  backchannel_logout_uri: orNull(text),
+  client_uri: orNull(text),
+  policy_uri: orNull(text),
+  contacts: texts,
+};
+
+const RULES: Properties = {
+  dpop_bound_access_tokens: flag,
+  refresh_token_rotation: flag,
+  jwks_uri: orNull(text),
+};
+const KEYS: Properties = { ...RULES, jwks: orNull(anyObject) };
+const TYPE = oneOf('confidential', 'public');
+const GRANT_TYPE = oneOf('authorization_code', 'client_credentials');
+
+export const CLIENT = object(
+  'Client',
+  {
+    client_id: text,
+    ...REGISTRATION,
+    type: TYPE,
+    disabled_at: orNull(time),
+    logo: orNull(anyObject),
+    auth_method: oneOf('client_secret', 'private_key_jwt', 'none'),
+    live_secrets: number,
+    version: number,
+    created_at: time,
+  },
+  { ...RULES, ...WARNINGS, keys: texts, grant_types: list(GRANT_TYPE), profile: oneOf('fapi2') },
+);
+
+export const NEW_CLIENT: Schema = {
+  ...object(
+    'NewClient',
+    {},
+    { ...REGISTRATION, ...KEYS, type: TYPE, grant_type: GRANT_TYPE, profile: oneOf('fapi2') },
+  ),
+  required: ['name'],
+};
+
+export const CLIENT_CHANGES = object(
+  'ClientChanges',
+  {},
+  {
+    ...REGISTRATION,
+    ...KEYS,
+    logo: { type: 'null' },
+    confirm_new_subjects: flag,
+    add_scopes: texts,
+    remove_scopes: texts,
+    add_redirect_uris: texts,
+    remove_redirect_uris: texts,
+  },
+);
+
+export const REGISTERED_CLIENT = object(
+  'RegisteredClient',
+  {
+    client_id: text,
+    client_secret: orNull(text),
+    authorization_url: text,
+    token_url: text,
+    refresh_url: text,
+  },
+  {
+    issuer: text,
+    par_url: text,
+    auth_method: oneOf('private_key_jwt'),
+    assertion_audience: text,
+    keys: texts,
+    jwks_uri: text,
+    ...WARNINGS,
+  },
+);
+
+export const CLIENT_STATE = object(
+  'ClientState',
+  { client_id: text, disabled: flag, disabled_before: flag },
+  WARNINGS,
+);
+
+const DAY = orNull({ type: 'string', format: 'date' });
+const SECRET = object('Secret', { id: text, created_at: time, last_used_on: DAY });
+export const SECRETS = object('Secrets', { client_id: text, secrets: list(SECRET) });
+export const NEW_SECRET = object(
+  'NewSecret',
+  { client_id: text, client_secret: text, secret_id: text, secrets: list(SECRET) },
+  WARNINGS,
+);
+
+const DISABLED_BY = list(oneOf('operator', 'product'));
+const USER_FIELDS: Properties = {
+  id: number,
+  username: text,
+  email: text,
+  name: text,
+  created_at: time,
+  disabled_at: orNull(time),
+  disabled_by: DISABLED_BY,
+};
+export const USER = object('User', USER_FIELDS);
+export const USER_DETAILS = object('UserDetails', {
+  ...USER_FIELDS,
+  email_verified: flag,
+  issuer: orNull(text),
+  external_id: orNull(text),
+  has_password: flag,
+  time_zone: text,
+  locale: orNull(text),
+  organization_id: orNull(number),
+  live_grants: number,
+  version: number,
+});
+const NEW_USER_FIELDS: Properties = { email: text, username: text, name: text };
+export const NEW_USER = object('NewUser', NEW_USER_FIELDS, { time_zone: text, locale: text, password: text });
+export const CREATED_USER = object(
+  'CreatedUser',
+  { id: number, ...NEW_USER_FIELDS, time_zone: text, locale: orNull(text), password: orNull(text) },
+  WARNINGS,
+);
+export const USER_CHANGES = object('UserChanges', { locale: orNull(text) });
+export const CHANGED_USER = object('ChangedUser', { username: text, locale: orNull(text) }, WARNINGS);
+export const PASSWORD_CHANGE = object('PasswordChange', {}, { password: text, end_sessions: flag });
+export const CHANGED_PASSWORD = object(
+  'ChangedPassword',
+  { id: number, username: text, password: orNull(text), sessions_ended: flag },
+  WARNINGS,
+);
+export const USER_STATE = object(
+  'UserState',
+  { id: number, username: text, disabled: flag, disabled_before: flag },
+  { revoked_grants: number, disabled_by: DISABLED_BY, ...WARNINGS },
+);
+export const ENABLE_USER = object('EnableUser', {}, { override_product: flag });
+
+export const GRANT = object('Grant', {
+  id: text,
+  user_id: number,
+  username: orNull(text),
+  client_id: text,
+  client_name: text,
+  scope: text,
+  state: oneOf('live', 'revoked', 'expired'),
+  created_at: time,
+  last_used_on: DAY,
+  expires_at: time,
+  revoked_at: orNull(time),
+});
+export const GRANT_SELECTION = object('GrantSelection', {}, { user: text, client: text, all: flag });
+export const REVOKED_GRANTS = object('RevokedGrants', { revoked_grants: number }, WARNINGS);
+
+export const RESOURCE_SERVER = object(
+  'ResourceServer',
+  {
+    id: text,
+    name: text,
+    auth_method: oneOf('client_secret', 'private_key_jwt'),
+    version: number,
+    created_at: time,
+  },
+  { keys: texts, jwks_uri: text },
+);
+export const NEW_RESOURCE_SERVER = object(
+  'NewResourceServer',
+  { name: text },
+  { jwks: orNull(anyObject), jwks_uri: orNull(text) },
+);
+export const REGISTERED_RESOURCE_SERVER = object(
+  'RegisteredResourceServer',
+  { id: text, name: text, secret: orNull(text), introspection_url: text },
+  {
+    auth_method: oneOf('private_key_jwt'),
+    assertion_audience: text,
+    keys: texts,
+    jwks_uri: text,
+    ...WARNINGS,
+  },
+);
+
+/** docs/audit.md describes the other fields. */
+export const EVENT: Schema = {
+  ...object('Event', { version: number, id: text, time, type: text, service: text }),
+  additionalProperties: true,
+};
+
+const REFUSAL = object('Refusal', {
+  check: orNull(text),
+  error: orNull(text),
+  title: orNull(text),
+  remedy: orNull(text),
+  party: orNull(text),
+  failure: orNull(text),
+  count: number,
+  first: time,
+  last: time,
+  reference: orNull(text),
+});
+export const REFUSALS = object(
+  'Refusals',
+  {
+    client_id: text,
+    since: time,
+    groups: list(REFUSAL),
+    refused: number,
+    logouts: number,
+    succeeded: number,
+  },
+  WARNINGS,
+);
+
+const OPEN = { additionalProperties: true };
+export const EXPLANATION: Schema = {
+  ...object('Explanation', {
+    reference: text,
+    client_id: orNull(text),
+    user_id: orNull(number),
+    grant_id: orNull(text),
+    check: orNull(text),
+    title: orNull(text),
+    meaning: orNull(text),
+    remedies: list(anyObject),
+    event: EVENT,
+  }),
+  ...OPEN,
+};
+export const DIAGNOSIS: Schema = {
+  ...object('Diagnosis', { findings: list(anyObject), holding: texts, not_checked: list(anyObject) }),
+  ...OPEN,
+};
+export const KEY_REPORT: Schema = {
+  ...object('KeyReport', {
+    processes: texts,
+    keys: list(anyObject),
+    id_token_keys: list(anyObject),
+    problems: list(anyObject),
+  }),
+  ...OPEN,
+};

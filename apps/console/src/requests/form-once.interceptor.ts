@@ -1,0 +1,38 @@
+import { randomBytes } from 'node:crypto';
+import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
+import { from, lastValueFrom, type Observable } from 'rxjs';
+import { Html } from '#ui/html.js';
+import { RefusedRequestError } from '#platform/http/refused-request.js';
+import type { OperatorRequest } from '../session/operator.js';
+import { Form } from '../ui/form.js';
+import type { Page } from '../ui/page.responder.js';
+import { Idempotency } from './idempotency.service.js';
+
+export const FORM_ID = 'form_id';
+
+/** Hidden field of a form whose handler has `FormOnce`. Every page has a new id. */
+export function formId(): readonly [name: string, value: string] {
+  return [FORM_ID, randomBytes(16).toString('base64url')];
+}
+
+/** Handles a form once: a form that is posted twice gets the same page. */
+@Injectable()
+export class FormOnce implements NestInterceptor<Page, Page> {
+  constructor(private readonly idempotency: Idempotency) {}
+
+  intercept(context: ExecutionContext, next: CallHandler<Page>): Observable<Page> {
+    const { operator, url, body } = context.switchToHttp().getRequest<OperatorRequest>();
+    const form = body instanceof Form ? body : new Form();
+    const [owner, key] = [operator?.cookie ?? '', form.text(FORM_ID)];
+    if (key === '') throw new RefusedRequestError(400, 'the form is incomplete: open its page again');
+    const request = { owner, key, content: `${url} ${form.toString()}`, creates: true };
+    return from(
+      this.idempotency
+        .once(request, async () => JSON.stringify(await lastValueFrom(next.handle())))
+        .then((text) => {
+          const page = JSON.parse(text) as Page;
+          return { ...page, content: new Html(page.content.text) };
+        }),
+    );
+  }
+}

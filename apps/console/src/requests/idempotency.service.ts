@@ -1,0 +1,122 @@
+import { createHmac } from 'node:crypto';
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import { AdministrationError } from '#administration/administration.error.js';
+import { decrypt, encrypt, type EncryptionKey } from '#platform/encryption.js';
+import { RefusedRequestError } from '#platform/http/refused-request.js';
+import {
+  defineScripts,
+  type RedisClient,
+  type RunScript,
+  withRedisErrors,
+} from '#platform/redis/redis-client.js';
+import { REDIS } from '#platform/redis/redis.connection.js';
+import { CLOCK, type Clock, ConsoleConfiguration } from '../console.configuration.js';
+
+/** Seconds for which a response is repeated. */
+const LIFETIME = 24 * 60 * 60;
+
+/** Milliseconds after which an unfinished request has probably ended with its process. */
+const RUNNING_MS = 60_000;
+
+/** KEYS record · ARGV new record, lifetime. Returns the record of an earlier request, or stores the new one. */
+const CLAIM = `
+local earlier = redis.call('GET', KEYS[1])
+if earlier then return earlier end
+redis.call('SET', KEYS[1], ARGV[1], 'EX', ARGV[2])
+return false
+`;
+
+export interface IdempotentRequest {
+  /** Client or session, which cannot see the responses of others. */
+  readonly owner: string;
+  /** Idempotency-Key, or the id of a form. */
+  readonly key: string;
+  /** Everything that may differ between two requests: method, path, body. */
+  readonly content: string;
+  /** An execution must not be repeated unless it certainly changed nothing. */
+  readonly creates: boolean;
+}
+
+interface Stored {
+  readonly startedAt: number;
+  /** MAC of the content: a body may contain a password. */
+  readonly content: string;
+  /** Encrypted; absent until the request has finished. */
+  readonly answer?: string;
+}
+
+/**
+ * Executes a request once (draft-ietf-httpapi-idempotency-key-header). The response of a finished request is repeated, even with a
+ * secret that is shown once: Redis has it encrypted with a key that is not in Redis.
+ */
+@Injectable()
+export class Idempotency {
+  private readonly logger = new Logger(Idempotency.name);
+  private readonly run: RunScript<'idempotencyClaim'>;
+
+  constructor(
+    @Inject(REDIS) private readonly redis: RedisClient,
+    private readonly configuration: ConsoleConfiguration,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {
+    this.run = defineScripts(redis, { idempotencyClaim: CLAIM });
+  }
+
+  /**
+   * @param execute returns the response as text
+   * @throws RefusedRequestError 409 if the first request has not finished, 422 if it had another content
+   * @throws DependencyUnavailableError if Redis does not respond; then nothing was executed
+   */
+  async once(request: IdempotentRequest, execute: () => Promise<string>): Promise<string> {
+    const { owner, key, creates } = request;
+    const name = `console:idempotency:${this.mac('name', `${owner} ${key}`)}`;
+    const own: Stored = { startedAt: this.clock(), content: this.mac('content', request.content) };
+    const earlier = await this.run('idempotencyClaim', [name], JSON.stringify(own), LIFETIME);
+    if (typeof earlier === 'string') return this.repeated(request, JSON.parse(earlier) as Stored, own);
+    try {
+      const answer = await execute();
+      const finished: Stored = { ...own, answer: encrypt(answer, this.encryptionKey(request)) };
+      // The change is made: without the record a retry gets 409, and the response of this request is not lost.
+      await withRedisErrors(this.redis.set(name, JSON.stringify(finished), 'EX', LIFETIME, 'XX')).catch(
+        (error: unknown) => this.logger.error(error),
+      );
+      return answer;
+    } catch (error) {
+      const mayRepeat = !creates || changedNothing(error);
+      if (mayRepeat) await this.redis.del(name).catch((failure: unknown) => this.logger.error(failure));
+      throw error;
+    }
+  }
+
+  private repeated(request: IdempotentRequest, { startedAt, content, answer }: Stored, own: Stored): string {
+    if (content !== own.content)
+      throw new RefusedRequestError(422, 'this key or form was used for another request: use a new one');
+    const text = answer === undefined ? null : decrypt(answer, this.encryptionKey(request));
+    if (text !== null) return text;
+    if (answer === undefined && own.startedAt - startedAt < RUNNING_MS)
+      throw new RefusedRequestError(409, 'the first such request has not finished: retry in a moment', {
+        headers: { 'Retry-After': '1' },
+      });
+    throw new RefusedRequestError(
+      409,
+      'the result of the first such request is unknown: read the list to see if it made the change, before you send a new one',
+    );
+  }
+
+  private encryptionKey({ owner, key }: IdempotentRequest): EncryptionKey {
+    const secret = this.configuration.CONSOLE_CLIENT_SECRET;
+    return { secret, purpose: 'idempotency of the console', record: `${owner} ${key}` };
+  }
+
+  private mac(purpose: string, text: string): string {
+    const secret = this.configuration.CONSOLE_CLIENT_SECRET;
+    return createHmac('sha256', secret).update(`idempotency ${purpose}:${text}`).digest('base64url');
+  }
+}
+
+/** An unavailable database may have stored the change without responding. */
+function changedNothing(error: unknown): boolean {
+  if (error instanceof AdministrationError)
+    return error.kind !== 'incomplete' && error.kind !== 'unavailable';
+  return error instanceof RefusedRequestError;
+}

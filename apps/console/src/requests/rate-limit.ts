@@ -1,0 +1,78 @@
+import { createHmac } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import rateLimit from '@fastify/rate-limit';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { addressNetwork } from '#platform/http/client-address.js';
+import { RefusedRequestError } from '#platform/http/refused-request.js';
+import { withRedisErrors } from '#platform/redis/redis-client.js';
+import { REDIS } from '#platform/redis/redis.connection.js';
+import { ConsoleConfiguration } from '../console.configuration.js';
+
+const WINDOW_S = 60;
+
+/** Requests in a minute. */
+const LIMITS = {
+  /** Of one client of the API. */
+  api: 600,
+  /** Without a valid token, from one address. */
+  unauthenticated: 60,
+  /** Of one session. */
+  pages: 300,
+  /** Starts and ends of logins, from one address. */
+  login: 60,
+} as const;
+
+type Limited = FastifyRequest & { rateLimitKey?: string };
+
+/** Registers the plugin. `RateLimits` applies its limits, because a client is known only after its authentication. */
+export async function addRateLimits(app: NestFastifyApplication): Promise<void> {
+  await app.register(rateLimit, {
+    global: false,
+    redis: app.get<unknown>(REDIS, { strict: false }),
+    nameSpace: 'console:rate:',
+    timeWindow: WINDOW_S * 1000,
+    keyGenerator: (request: Limited) => request.rateLimitKey ?? '',
+    max: (_request: Limited, key: string) => LIMITS[key.split(':', 1)[0] as keyof typeof LIMITS],
+  });
+}
+
+@Injectable()
+export class RateLimits {
+  private count: ReturnType<FastifyRequest['server']['createRateLimit']> | undefined;
+
+  constructor(private readonly configuration: ConsoleConfiguration) {}
+
+  /**
+   * Counts a request. Redis has a MAC of the key, because it must not contain addresses or cookies.
+   *
+   * @param key client or session; by default the network of the request
+   * @throws RefusedRequestError 429
+   * @throws DependencyUnavailableError if Redis does not respond
+   */
+  async take(
+    kind: keyof typeof LIMITS,
+    request: Limited,
+    reply: FastifyReply,
+    key = addressNetwork(request.ip),
+  ): Promise<void> {
+    const mac = createHmac('sha256', this.configuration.CONSOLE_CLIENT_SECRET).update(
+      `rate limit ${kind}:${key}`,
+    );
+    request.rateLimitKey = `${kind}:${mac.digest('base64url')}`;
+    this.count ??= request.server.createRateLimit();
+    const counted = await withRedisErrors(this.count(request));
+    if (counted.isAllowed) return;
+    const { remaining, ttlInSeconds, isExceeded } = counted;
+    reply.header('RateLimit-Policy', `"${kind}";q=${LIMITS[kind]};w=${WINDOW_S}`);
+    reply.header('RateLimit', `"${kind}";r=${remaining};t=${ttlInSeconds}`);
+    if (!isExceeded) return;
+    throw new RefusedRequestError(
+      429,
+      `more than ${LIMITS[kind]} requests in ${WINDOW_S} seconds: retry later`,
+      {
+        headers: { 'Retry-After': String(ttlInSeconds) },
+      },
+    );
+  }
+}

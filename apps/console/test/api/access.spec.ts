@@ -1,0 +1,137 @@
+import { readFileSync } from 'node:fs';
+import request from 'supertest';
+import { type AdminApi, startAdminApi } from '../support/admin-api.js';
+
+interface Described {
+  readonly operationId: string;
+  readonly security: readonly { readonly accessToken?: readonly string[] }[];
+}
+
+const { paths } = JSON.parse(readFileSync('apps/console/src/openapi/openapi.json', 'utf8')) as {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>;
+};
+
+/** Every operation that needs a token. */
+const OPERATIONS = Object.entries(paths).flatMap(([template, item]) =>
+  Object.entries(item)
+    .filter(([, { security }]) => security.length > 0)
+    .map(([method, { operationId, security }]) => {
+      const path = template.replace('/admin/v1', '').replaceAll(/\{\w+\}/g, '1');
+      return { id: operationId, method, path, scope: security[0]?.accessToken?.[0] ?? '' };
+    }),
+);
+
+let api: AdminApi;
+
+beforeAll(async () => {
+  api = await startAdminApi();
+});
+
+afterEach(async () => {
+  await api.console.redis.del('unknown', ...(await api.console.redis.keys('console:rate:*')));
+});
+
+afterAll(() => api.close());
+
+/** Statuses of every operation, by its id. */
+async function walk(send: (method: string, path: string) => Promise<{ status: number }>) {
+  const found: Record<string, number> = {};
+  for (const { id, method, path } of OPERATIONS) found[id] = (await send(method, path)).status;
+  return found;
+}
+
+const all = (status: number) => Object.fromEntries(OPERATIONS.map(({ id }) => [id, status]));
+
+describe('every operation', () => {
+  it('is one of many, and a GET needs admin:read and every other method admin:write', () => {
+    expect(OPERATIONS.length).toBeGreaterThan(25);
+    for (const { method, scope } of OPERATIONS)
+      expect(scope).toBe(method === 'get' ? 'admin:read' : 'admin:write');
+  });
+
+  it.each<[string, () => Promise<string | null>]>([
+    ['no token', async () => null],
+    ['an unknown token', async () => `sat_${'x'.repeat(86)}`],
+    ['a token for another API', () => api.tokenForOtherApi()],
+    ['a token of a user', () => api.tokenOfUser()],
+    ['a token of a user for this API', () => api.tokenOfUser(api.console.configuration.CONSOLE_URL)],
+  ])('refuses %s', async (_, make) => {
+    const token = await make();
+    expect(await walk((method, path) => api.call(method, path, { token }))).toEqual(all(401));
+  });
+
+  it('refuses a token without its scope', async () => {
+    const [reader, writer] = [await api.program('admin:read'), await api.program('admin:write')];
+    const token = (method: string) => (method === 'get' ? writer : reader).accessToken;
+    expect(await walk((method, path) => api.call(method, path, { token: token(method) }))).toEqual(all(403));
+  });
+
+  it('ignores the session of an operator', async () => {
+    const operator = await api.console.operator('admin');
+    const Cookie = operator.cookies.header() ?? '';
+    const send = (method: string, path: string) =>
+      api.call(method, path, { token: null, headers: { Cookie } });
+    expect(await walk(send)).toEqual(all(401));
+  });
+});
+
+it('ignores an access token at a page', async () => {
+  const { accessToken } = await api.program();
+  const page = await request(api.console.server)
+    .get('/applications')
+    .set('Authorization', `Bearer ${accessToken}`);
+  expect([page.status, page.headers['location']]).toEqual([303, '/login?page=%2Fapplications']);
+});
+
+it('refuses a token of a disabled program', async () => {
+  const { clientId, accessToken } = await api.program();
+  expect((await api.call('get', '/clients', { token: accessToken })).status).toBe(200);
+  expect(
+    (await api.call('post', `/clients/${clientId}/disable`, { headers: { 'If-Match': '*' } })).status,
+  ).toBe(200);
+  expect((await api.call('get', '/clients', { token: accessToken })).status).toBe(401);
+});
+
+it('sends the challenge of RFC 6750 with a problem, and no permission for scripts of other origins', async () => {
+  const refused = await api.call('get', '/clients', {
+    token: null,
+    headers: { Origin: 'https://evil.example' },
+  });
+  expect(refused.headers['www-authenticate']).toMatch(/^Bearer realm="oauth", scope="admin:read"/);
+  expect(refused.headers['content-type']).toMatch(/^application\/problem\+json/);
+  expect(refused.headers['access-control-allow-origin']).toBeUndefined();
+  expect((await api.call('options', '/clients')).headers['access-control-allow-methods']).toBeUndefined();
+});
+
+it('refuses a form, which other sites can send', async () => {
+  const form = await request(api.console.server)
+    .post('/admin/v1/clients')
+    .set('Authorization', `Bearer ${(await api.program()).accessToken}`)
+    .type('form')
+    .send('name=Rooms');
+  expect(form.status).toBe(415);
+});
+
+it('names the program and the door in the audit trail', async () => {
+  const created = await api.call('post', '/users', {
+    body: { email: 'grace@example.com', username: 'grace', name: 'Grace Hopper' },
+  });
+  expect(created.status).toBe(201);
+  const { body } = await api.call('get', `/events?types=user.created&user=id:${created.body.id}`);
+  expect(body.items).toMatchObject([{ operator: `Terraform (${api.clientId})`, door: 'api' }]);
+});
+
+it('limits the requests of a client, and failed authentications from an address', async () => {
+  const { accessToken } = await api.program();
+  const first = await api.call('get', '/resource-servers', { token: accessToken });
+  expect(first.headers['ratelimit']).toMatch(/^"api";r=599;t=\d+$/);
+  for (const key of await api.console.redis.keys('console:rate:api:*'))
+    await api.console.redis.set(key, 600, 'KEEPTTL');
+  const refused = await api.call('get', '/resource-servers', { token: accessToken });
+  expect([refused.status, refused.body.status]).toEqual([429, 429]);
+  expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+  expect((await api.call('get', '/clients', { token: 'wrong' })).status).toBe(401);
+  for (const key of await api.console.redis.keys('console:rate:unauth*'))
+    await api.console.redis.set(key, 60, 'KEEPTTL');
+  expect((await api.call('get', '/clients', { token: 'wrong' })).status).toBe(429);
+});

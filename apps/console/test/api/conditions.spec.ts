@@ -1,0 +1,164 @@
+import { randomUUID } from 'node:crypto';
+import { type AdminApi, startAdminApi } from '../support/admin-api.js';
+
+let api: AdminApi;
+
+beforeAll(async () => {
+  api = await startAdminApi();
+});
+
+afterAll(() => api.close());
+
+const ROOMS = { name: 'Room Finder', redirect_uris: ['https://rooms.example.com/callback'] };
+
+const createClient = async (body: object = ROOMS, key: string = randomUUID()) =>
+  api.call('post', '/clients', { body, headers: { 'Idempotency-Key': key } });
+
+const countOf = async (name: string) =>
+  (await api.console.sql('SELECT 1 FROM clients WHERE name = $1 AND deleted_at IS NULL', [name])).length;
+
+describe('If-Match', () => {
+  it.each([
+    ['patch', '', { name: 'Rooms' }],
+    ['post', '/disable', undefined],
+    ['post', '/secrets', undefined],
+    ['delete', '', undefined],
+  ])('is required for %s %s, and must be the current version', async (method, path, body) => {
+    const { client_id: id } = (await createClient()).body as { client_id: string };
+    const read = await api.call('get', `/clients/${id}`);
+    const change = (match: string | null) =>
+      api.call(method, `/clients/${id}${path}`, {
+        ...(body && { body }),
+        headers: match === null ? {} : { 'If-Match': match },
+      });
+    expect((await change(null)).status).toBe(428);
+    expect((await change('"9999"')).status).toBe(412);
+    expect((await change(`W/${read.headers['etag']}`)).status).toBe(412);
+    expect((await api.call('get', `/clients/${id}`)).headers['etag']).toBe(read.headers['etag']);
+    expect((await change(read.headers['etag'] ?? '')).status).toBeLessThan(300);
+  });
+
+  it('accepts *, for a change of any version', async () => {
+    const { client_id: id } = (await createClient()).body as { client_id: string };
+    const changed = await api.call('patch', `/clients/${id}`, {
+      body: { name: 'Rooms' },
+      headers: { 'If-Match': '*' },
+    });
+    expect([changed.status, changed.body.name, changed.headers['etag']]).toEqual([200, 'Rooms', '"2"']);
+  });
+
+  it('lets one of two concurrent changes of a version succeed', async () => {
+    const { client_id: id } = (await createClient()).body as { client_id: string };
+    const change = (name: string) =>
+      api.call('patch', `/clients/${id}`, { body: { name }, headers: { 'If-Match': '"1"' } });
+    const [one, two] = await Promise.all([change('One'), change('Two')]);
+    expect(new Set([one.status, two.status])).toEqual(new Set([200, 412]));
+  });
+
+  it('guards users and resource servers, too', async () => {
+    const { body } = await api.call('post', '/resource-servers', { body: { name: 'Rooms API' } });
+    const path = `/resource-servers/${body.id}`;
+    expect((await api.call('delete', path)).status).toBe(428);
+    expect((await api.call('delete', path, { headers: { 'If-Match': '"2"' } })).status).toBe(412);
+    const user = `/users/${await api.fixture.user()}`;
+    const { etag = '' } = (await api.call('get', user)).headers;
+    expect(
+      (await api.call('post', `${user}/disable`, { headers: { 'If-Match': '"2147483647"' } })).status,
+    ).toBe(412);
+    expect((await api.call('post', `${user}/disable`, { headers: { 'If-Match': etag } })).status).toBe(200);
+  });
+});
+
+describe('Idempotency-Key', () => {
+  it('is required to create something', async () => {
+    const missing = await api.call('post', '/clients', { body: ROOMS, headers: { 'Idempotency-Key': '' } });
+    expect(missing.status).toBe(400);
+  });
+
+  it('repeats the response byte for byte, with the secret', async () => {
+    const [key, body] = [randomUUID(), { ...ROOMS, name: 'Repeated' }];
+    const [first, quoted] = [await createClient(body, key), await createClient(body, `"${key}"`)];
+    expect(first.body.client_secret).toMatch(/^scs_/);
+    expect([quoted.status, quoted.text, quoted.headers['location']]).toEqual([
+      201,
+      first.text,
+      first.headers['location'],
+    ]);
+    expect(await countOf('Repeated')).toBe(1);
+  });
+
+  it('refuses another request with the same key', async () => {
+    const key = randomUUID();
+    await createClient(ROOMS, key);
+    expect((await createClient({ ...ROOMS, name: 'Other' }, key)).status).toBe(422);
+    expect(await countOf('Other')).toBe(0);
+  });
+
+  it('separates the keys of clients', async () => {
+    const [key, { accessToken }] = [randomUUID(), await api.program()];
+    const first = await createClient(ROOMS, key);
+    const other = await api.call('post', '/clients', {
+      token: accessToken,
+      body: ROOMS,
+      headers: { 'Idempotency-Key': key },
+    });
+    expect(other.body.client_id).not.toBe(first.body.client_id);
+  });
+
+  it('creates one client for concurrent requests', async () => {
+    const [key, body] = [randomUUID(), { ...ROOMS, name: 'Concurrent' }];
+    const all = await Promise.all(Array.from({ length: 5 }, () => createClient(body, key)));
+    expect(all.every(({ status }) => status === 201 || status === 409)).toBe(true);
+    expect(await countOf('Concurrent')).toBe(1);
+  });
+
+  it('creates nothing again if the process ended before it stored the response', async () => {
+    const [key, body] = [randomUUID(), { ...ROOMS, name: 'Killed' }];
+    const [before] = [new Set(await api.console.redis.keys('console:idempotency:*'))];
+    await createClient(body, key);
+    const [record = ''] = (await api.console.redis.keys('console:idempotency:*')).filter(
+      (name) => !before.has(name),
+    );
+    // The record as it is before the change.
+    const { answer: _, ...claimed } = JSON.parse((await api.console.redis.get(record)) ?? '') as Record<
+      string,
+      unknown
+    >;
+    await api.console.redis.set(record, JSON.stringify(claimed));
+    const running = await createClient(body, key);
+    expect([running.status, running.headers['retry-after']]).toEqual([409, '1']);
+    api.console.clock.ahead = 61_000;
+    const ended = await createClient(body, key);
+    api.console.clock.ahead = 0;
+    expect([ended.status, ended.body.detail]).toEqual([409, expect.stringContaining('read the list')]);
+    expect(await countOf('Killed')).toBe(1);
+  });
+
+  it('permits a corrected request with the same key after a refusal', async () => {
+    const key = randomUUID();
+    expect((await createClient({ name: 'Rooms' }, key)).status).toBe(400);
+    expect((await createClient(ROOMS, key)).status).toBe(201);
+  });
+
+  it('leaves no secret, key or name in Redis', async () => {
+    const key = randomUUID();
+    const { body } = await createClient(ROOMS, key);
+    const names = await api.console.redis.keys('console:*');
+    const values = await Promise.all(names.map((name) => api.console.redis.get(name)));
+    const everything = [...names, ...values].join('\n');
+    for (const text of [key, body.client_secret, body.client_id, 'Room Finder'])
+      expect(everything).not.toContain(text);
+  });
+});
+
+it('changes nothing while Redis does not answer', async () => {
+  const before = await countOf('Room Finder');
+  api.proxy.disconnect();
+  const refused = await createClient();
+  api.proxy.reconnect();
+  expect([refused.status, refused.headers['content-type']]).toEqual([
+    503,
+    'application/problem+json; charset=utf-8',
+  ]);
+  expect(await countOf('Room Finder')).toBe(before);
+});

@@ -1,0 +1,161 @@
+import request from 'supertest';
+import { type AdminApi, startAdminApi } from '../support/admin-api.js';
+
+let api: AdminApi;
+
+beforeAll(async () => {
+  api = await startAdminApi();
+});
+
+afterAll(() => api.close());
+
+const ANY = { 'If-Match': '*' };
+const CALLBACK = 'https://rooms.example.com/callback';
+
+it('registers, reads, changes, disables and deletes an application', async () => {
+  const registration = {
+    name: 'Rooms',
+    type: 'confidential',
+    redirect_uris: [CALLBACK],
+    scopes: ['profile:read'],
+  };
+  const created = await api.call('post', '/clients', { body: registration });
+  const path = (created.headers['location'] ?? '').replace('/admin/v1', '');
+  expect((await api.call('get', path)).body).toMatchObject({
+    ...registration,
+    client_id: created.body.client_id,
+  });
+  const changes = { client_uri: 'https://rooms.example.com', require_par: true };
+  expect((await api.call('patch', path, { body: changes, headers: ANY })).body).toMatchObject(changes);
+  const merged = { ...ANY, 'Content-Type': 'application/merge-patch+json' };
+  expect(
+    (await api.call('patch', path, { body: { client_uri: null }, headers: merged })).body.client_uri,
+  ).toBeNull();
+  expect((await api.call('post', `${path}/disable`, { headers: ANY })).body.disabled).toBe(true);
+  expect((await api.call('post', `${path}/enable`, { headers: ANY })).body.disabled).toBe(false);
+  expect((await api.call('get', `${path}/refusals`)).body.refused).toBe(0);
+  expect((await api.call('delete', path, { headers: ANY })).status).toBe(204);
+  expect((await api.call('get', path)).status).toBe(404);
+});
+
+it('creates a second secret, and revokes the last one only with force', async () => {
+  const { client_id: id } = await api.fixture.client();
+  const created = await api.call('post', `/clients/${id}/secrets`, { headers: ANY });
+  expect(created.body.client_secret).toMatch(/^scs_/);
+  const { body } = await api.call('get', `/clients/${id}/secrets`);
+  const [first, second] = (body.secrets as { id: string }[]).map((one) => `/clients/${id}/secrets/${one.id}`);
+  expect(created.headers['location']).toBe(`/admin/v1${second}`);
+  expect((await api.call('delete', first ?? '', { headers: ANY })).status).toBe(204);
+  expect((await api.call('delete', second ?? '', { headers: ANY })).status).toBe(409);
+  expect((await api.call('delete', `${second}?force=true`, { headers: ANY })).status).toBe(204);
+});
+
+it('creates, changes, disables and deletes a user', async () => {
+  const body = { email: 'ada@example.com', username: 'ada', name: 'Ada Lovelace' };
+  const created = await api.call('post', '/users', { body });
+  expect(created.body).toMatchObject({ ...body, password: expect.stringMatching(/^[\w-]{24}$/) });
+  const path = (created.headers['location'] ?? '').replace('/admin/v1', '');
+  expect((await api.call('patch', path, { body: { locale: 'de' }, headers: ANY })).body.locale).toBe('de');
+  expect((await api.call('post', `${path}/password`, { headers: ANY })).body.password).not.toBe(
+    created.body.password,
+  );
+  expect((await api.call('post', `${path}/disable`, { headers: ANY })).body.disabled).toBe(true);
+  expect((await api.call('post', `${path}/enable`, { headers: ANY })).body.disabled).toBe(false);
+  expect((await api.call('delete', path, { headers: ANY })).status).toBe(204);
+  expect((await api.call('get', path)).status).toBe(404);
+});
+
+it('lists, reads and revokes grants', async () => {
+  const { client_id: clientId } = await api.fixture.client();
+  const userId = await api.fixture.user();
+  for (let count = 0; count < 2; count++) await api.fixture.code(clientId, userId);
+  const { body } = await api.call('get', `/grants?user=id:${userId}`);
+  expect(body.items).toHaveLength(2);
+  expect((await api.call('delete', `/grants/${body.items[0].id}`)).status).toBe(204);
+  expect((await api.call('get', `/grants/${body.items[0].id}`)).body.state).toBe('revoked');
+  expect((await api.call('post', '/grants/revoke', { body: { client: clientId } })).body.revoked_grants).toBe(
+    1,
+  );
+  expect((await api.call('post', '/grants/revoke', { body: {} })).status).toBe(400);
+  expect((await api.call('get', `/grants?client=${clientId}&ended=true`)).body.items).toHaveLength(2);
+});
+
+it('follows the pages of a list to its end', async () => {
+  for (let count = 0; count < 3; count++) await api.fixture.user();
+  const ids: number[] = [];
+  let path: string | undefined = '/users?limit=2';
+  while (path !== undefined) {
+    const page = await api.call('get', path);
+    ids.push(...(page.body.items as { id: number }[]).map(({ id }) => id));
+    const [, next] = /^<\/admin\/v1(.*)>; rel="next"$/.exec(page.headers['link'] ?? '') ?? [];
+    expect(next === undefined).toBe(page.body.next === null);
+    path = next;
+  }
+  const all = await api.console.sql<{ id: number }>('SELECT id FROM users ORDER BY id');
+  expect(ids).toEqual(all.map(({ id }) => id));
+  expect((await api.call('get', '/users?limit=1001')).body.errors).toMatchObject([{ parameter: 'limit' }]);
+  expect((await api.call('get', '/clients?colour=red')).body.errors).toMatchObject([{ parameter: 'colour' }]);
+});
+
+it('explains a refused request, and reports events, findings and keys', async () => {
+  expect((await api.call('get', '/explanations/AAAAAAAAAAAA')).status).toBe(404);
+  expect((await api.call('get', '/events?limit=1')).body.items).toHaveLength(1);
+  expect((await api.call('get', '/doctor?skip=addresses&skip=certificates')).body.holding).toContain(
+    'keys-differ',
+  );
+  expect((await api.call('get', '/keys')).body.keys).toHaveLength(1);
+});
+
+describe('a problem', () => {
+  it('points to each wrong member by its name', async () => {
+    const body = { name: '', redirect_uris: ['http://rooms.example.com'], colour: 'red' };
+    const unknown = await api.call('post', '/clients', { body });
+    expect(unknown.body).toMatchObject({ type: 'about:blank', title: 'Bad Request', status: 400 });
+    expect(unknown.body.errors).toEqual([
+      { id: 'unknown_field', detail: 'colour is not a field of this operation', pointer: '#/colour' },
+    ]);
+    const { colour: _, ...known } = body;
+    const { errors } = (await api.call('post', '/clients', { body: known })).body;
+    expect(errors.map(({ pointer }: { pointer: string }) => pointer)).toEqual(['#/name', '#/redirect_uris']);
+    expect(JSON.stringify(errors)).not.toContain('‹');
+  });
+
+  it.each(['redirectUris', '__proto__', 'constructor.name'])('refuses the member %s', async (member) => {
+    const text = `{"name": "Rooms", "redirect_uris": ["${CALLBACK}"], "${member}": {}}`;
+    const { accessToken } = await api.program();
+    const refused = await request(api.console.server)
+      .post('/admin/v1/clients')
+      .set({
+        Authorization: `Bearer ${accessToken}`,
+        'Idempotency-Key': 'k',
+        'Content-Type': 'application/json',
+      })
+      .send(text);
+    expect([refused.status, refused.body.errors?.[0].id]).toEqual([400, 'unknown_field']);
+  });
+
+  it.each<[string, string, string, object | string, number]>([
+    ['an unknown path', 'get', '/nothing', {}, 404],
+    ['an unknown resource', 'get', '/users/2147483647', {}, 404],
+    ['a method that a path does not support', 'put', '/clients', {}, 405],
+    ['a method that a resource does not support', 'put', '/clients/sc_x', {}, 405],
+    ['a method that a part does not support', 'get', '/clients/sc_x/disable', {}, 405],
+    ['a body that is not JSON', 'post', '/clients', '{"name"', 400],
+    ['a body that is not an object', 'post', '/clients', '[]', 400],
+    ['a body that is too large', 'post', '/clients', JSON.stringify({ name: 'x'.repeat(70_000) }), 413],
+  ])('is sent for %s', async (_, method, path, body, status) => {
+    const { accessToken } = await api.program();
+    const sent = request(api.console.server)[method as 'get'](`/admin/v1${path}`);
+    sent.set({ Authorization: `Bearer ${accessToken}`, 'Idempotency-Key': 'k' });
+    const answer = await sent.type('json').send(body);
+    expect([answer.status, answer.body.status]).toEqual([status, status]);
+    expect(answer.headers['content-type']).toBe('application/problem+json; charset=utf-8');
+    if (status === 405) expect(answer.headers['allow']).toBeTruthy();
+  });
+});
+
+it('serves its description without a token', async () => {
+  const { CONSOLE_URL } = api.console.configuration;
+  const { body } = await api.call('get', '/openapi.json', { token: null });
+  expect([body.openapi, body.servers[0].url]).toEqual(['3.1.1', CONSOLE_URL]);
+});
