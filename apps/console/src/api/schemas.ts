@@ -171,6 +171,12 @@ export const CHANGED_PASSWORD = object(
   { id: number, username: text, password: orNull(text), sessions_ended: flag },
   WARNINGS,
 );
+export const SESSION = object('Session', { started_at: time, last_used_at: time, at_provider: flag });
+export const LOGGED_OUT_USER = object(
+  'LoggedOutUser',
+  { id: number, username: text, logged_out: flag },
+  WARNINGS,
+);
 export const USER_STATE = object(
   'UserState',
   { id: number, username: text, disabled: flag, disabled_before: flag },

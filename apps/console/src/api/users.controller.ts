@@ -72,6 +72,25 @@ export class UsersApiController {
     return changed(this.users.setPassword(actor, `id:${id}`, input, expected));
   }
 
+  @Operation('get', ':id/sessions', {
+    id: 'listSessions',
+    summary: 'Lists the newest sessions of a user',
+    returns: schemas.SESSION,
+    isPage: true,
+  })
+  async sessions(@Req() { url }: ApiRequest, @Param('id', ParseIntPipe) id: number): Promise<Answer> {
+    return listed(url, { items: await this.users.sessions(`id:${id}`), next: null });
+  }
+
+  @Operation('post', ':id/logout', {
+    id: 'logOutUser',
+    summary: 'Ends every session of a user; grants stay',
+    returns: schemas.LOGGED_OUT_USER,
+  })
+  logOut(@Changing() { actor, id }: ChangeRequest): Promise<Answer> {
+    return changed(this.users.logOut(actor, `id:${id}`));
+  }
+
   @Operation('post', ':id/disable', {
     id: 'disableUser',
     summary: 'Disables a user, which ends all sessions and grants',

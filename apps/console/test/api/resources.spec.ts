@@ -59,6 +59,9 @@ it('creates, changes, disables and deletes a user', async () => {
   expect((await api.call('post', `${path}/password`, { headers: ANY })).body.password).not.toBe(
     created.body.password,
   );
+  expect((await api.call('post', `${path}/logout`)).body.logged_out).toBe(true);
+  // Without the authorize app.
+  expect((await api.call('get', `${path}/sessions`)).status).toBe(503);
   expect((await api.call('post', `${path}/disable`, { headers: ANY })).body.disabled).toBe(true);
   expect((await api.call('post', `${path}/enable`, { headers: ANY })).body.disabled).toBe(false);
   expect((await api.call('delete', path, { headers: ANY })).status).toBe(204);
