@@ -44,6 +44,7 @@ const ELSEWHERE = {
   'par.spec.ts': ['push_required'],
   'bad-input.spec.ts': ['body_malformed'],
   'oidc-login.spec.ts': ['login_response_invalid', 'login_cancelled', 'login_unavailable'],
+  'client-credentials.spec.ts': ['grant_type_unregistered'],
   'consent.spec.ts': ['consent_denied'],
   'refresh.spec.ts': ['scope_malformed'],
   'back-channel-logout.spec.ts': ['logout_token_invalid'],

@@ -128,7 +128,7 @@ describe('GET /v2/me', () => {
   });
 });
 
-describe('errors of GET /v2/me', () => {
+describe('an error of GET /v2/me', () => {
   type Case = [rule: string, send: () => Test, status: number, code: string, challenge: string | undefined];
   const invalid = `Bearer error="invalid_token", ${SCOPE}, ${METADATA}, ${DPOP}`;
   const missing = `Bearer ${SCOPE}, ${METADATA}, ${DPOP}`;

@@ -39,7 +39,7 @@ class TokenKeyRotationDto {
   @Rule('token_keys_invalid', ({ tokenKeys }: TokenKeyRotationDto) => tokenKeyProblems(tokenKeys))
   tokenKeys: string;
 
-  /** Begins a rotation although live tokens still need a key of the last one. */
+  /** Begins a rotation even if live tokens still need a key of the previous one. */
   @Flag()
   begin = false;
 }
@@ -52,7 +52,7 @@ class IdTokenKeyRotationDto {
   )
   idTokenKeys: string;
 
-  /** The algorithm in rotation, else RS256, if absent. */
+  /** Default: the algorithm in rotation, otherwise RS256. */
   @Text()
   @Rule('algorithm_unknown', ({ alg }: IdTokenKeyRotationDto) =>
     alg === undefined || SIGNING_ALGORITHMS.includes(alg)

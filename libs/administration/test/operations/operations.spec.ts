@@ -97,7 +97,7 @@ describe('an operation', () => {
     expect((await context.get(AuditService).search({ client: id })).events).toHaveLength(1);
   });
 
-  it('names what does not exist', async () => {
+  it('names the command that lists existing objects if its object does not exist', async () => {
     await expect(clients.find('sc_unknown')).rejects.toMatchObject({
       kind: 'unknown',
       problems: [{ id: 'client_unknown', next: { command: ['client', 'list'] } }],
