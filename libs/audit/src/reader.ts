@@ -21,6 +21,8 @@ import { nullIfMissing } from './streams.js';
 const TIMEOUT_MS = 5_000;
 /** Messages per response of NATS, which bounds the memory. */
 const BATCH = 250;
+/** The same, of a range of messages, which is short. */
+const RANGE = 1_000;
 /** NATS deletes a consumer that has been idle for this long. */
 const IDLE_NS = 60e9;
 /** Maximum difference between the clocks of NATS and of the processes, in milliseconds. */
@@ -133,7 +135,7 @@ export class AuditReader {
     const { consumer, name } = created;
     try {
       for (let [at, left] = [first, created.pending]; left > 0 && at <= last;) {
-        const batch = await fetch(consumer, Math.min(BATCH, left, last - at + 1));
+        const batch = await fetch(consumer, Math.min(RANGE, left, last - at + 1));
         const messages = batch.map(storedMessage).filter(({ sequence }) => sequence <= last);
         if (messages.length > 0) yield messages;
         // NATS has already expired the remaining messages.
@@ -142,7 +144,8 @@ export class AuditReader {
         at = (batch.at(-1)?.seq ?? last) + 1;
       }
     } finally {
-      await this.manager.consumers.delete(stream, name).catch(() => false);
+      // Without waiting: NATS deletes it later anyway.
+      void this.manager.consumers.delete(stream, name).catch(() => false);
     }
   }
 

@@ -1,7 +1,7 @@
 import type { EventPage } from '#administration/audit/audit.service.js';
 import { AUDIT_TYPES } from '#audit/event.js';
 import { html } from '#ui/html.js';
-import { button, nextPage, problemBox, selectField, table, textField } from '../ui/components.js';
+import { button, nextPage, problemBox, selectField, table, textField, timeCell } from '../ui/components.js';
 import type { Page } from '../ui/page.responder.js';
 import { moment, t } from '../ui/text.js';
 import { actorOfEvent, detailsOf, doorOf, objectsOf, textOf } from './event-text.js';
@@ -54,7 +54,7 @@ function results({ items, next, searchedUntil, warnings }: EventPage, query: Rec
     ${table(
       t('Events, newest first'),
       [
-        { title: t('Time') },
+        { title: t('Time (UTC)') },
         { title: t('Who') },
         { title: t('What') },
         { title: t('Concerns') },
@@ -62,7 +62,7 @@ function results({ items, next, searchedUntil, warnings }: EventPage, query: Rec
         { title: t('Details') },
       ],
       items.map((event) => [
-        moment(event.time),
+        timeCell(event.time),
         actorOfEvent(event),
         textOf(event),
         objectsOf(event),

@@ -90,14 +90,13 @@ export function referenceLink(reference: string): Html {
   return html`<a href="/events?${query.toString()}"><code>${reference}</code></a>`;
 }
 
-/** Application, user and grant of an event, unless they are its actor. */
+/** Application and user of an event, unless they are its actor. */
 export function objectsOf(event: AuditEvent): Html {
   const actor = actorOfEvent(event).text;
-  const { client_id: client, user_id: user, grant_id: grant } = event;
+  const { client_id: client, user_id: user } = event;
   const all = [
     client === undefined ? null : clientLink(client),
     user === undefined ? null : userLink(user),
-    grant === undefined ? null : html`${t('grant')} <code>${grant}</code>`,
   ].filter((one) => one !== null && one.text !== actor);
   return html`${all.map((one, index) => html`${index > 0 && html`<br />`}${one}`)}`;
 }
@@ -119,6 +118,7 @@ export function detailsOf({
     [t('Failed check'), check],
     [t('Answer'), [status, error].filter((part) => part !== undefined).join(' ')],
     [t('Description'), event.description],
+    [t('Grant'), event.grant_id !== undefined && html`<code>${event.grant_id}</code>`],
     [t('Request'), request && html`<code>${request.method} ${request.path}</code>`],
     [t('Address'), address],
     [t('Browser or library'), user_agent],

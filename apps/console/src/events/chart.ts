@@ -68,7 +68,7 @@ export function chart({ periods, unit }: Pick<ClientHistory, 'periods' | 'unit'>
         })),
       ],
       periods.map((period) => [
-        nameOf(period),
+        html`<time>${nameOf(period)}</time>`,
         ...series.map(({ of }) => of(period)),
         ...(misused ? [period.misused] : []),
       ]),

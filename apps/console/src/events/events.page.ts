@@ -4,7 +4,7 @@ import type { Party } from '#oauth/error-guide/guide-entry.js';
 import { html, type Html } from '#ui/html.js';
 import { pathOf } from '../applications/paths.js';
 import { referenceLink } from '../audit/event-text.js';
-import { button, problemBox, selectField, table, textField } from '../ui/components.js';
+import { button, problemBox, selectField, table, textField, timeCell } from '../ui/components.js';
 import type { Page } from '../ui/page.responder.js';
 import { moment, t } from '../ui/text.js';
 import { chart } from './chart.js';
@@ -80,14 +80,15 @@ function causes(groups: readonly RefusalGroup[]): Html {
       { title: t('Number'), isNumber: true },
       { title: t('Cause') },
       { title: t('Most likely remedy') },
-      { title: t('Latest') },
+      { title: t('Latest (UTC)') },
       { title: t('Latest reference') },
     ],
     groups.map(({ count, title, check, error, party, remedy, last, reference }) => [
       count,
       html`${title ?? check ?? error}<br /><code>${check ?? error}</code>`,
-      party !== null && html`<strong>${PARTIES[party]}</strong>: ${guideText(remedy ?? '')}`,
-      moment(last),
+      party !== null &&
+        html`<div class="prose"><strong>${PARTIES[party]}</strong>: ${guideText(remedy ?? '')}</div>`,
+      timeCell(last),
       reference !== null && referenceLink(reference),
     ]),
   );

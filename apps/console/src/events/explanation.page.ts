@@ -4,7 +4,7 @@ import type { Difference } from '#administration/explain/difference.js';
 import type { ExplainedRequest } from '#administration/explain/explain.service.js';
 import { html, type Html } from '#ui/html.js';
 import { clientLink, referenceLink, textOf, userLink } from '../audit/event-text.js';
-import { facts, problemBox, table } from '../ui/components.js';
+import { facts, problemBox, table, timeCell } from '../ui/components.js';
 import type { Page } from '../ui/page.responder.js';
 import { moment, t } from '../ui/text.js';
 import { eventsPage, guideText, PARTIES, type Question } from './events.page.js';
@@ -72,7 +72,7 @@ function usesTable(uses: readonly AuditEvent[]): Html {
   return table(
     t('Latest uses of the grant: two different callers suggest theft'),
     [
-      { title: t('Time') },
+      { title: t('Time (UTC)') },
       { title: t('Event') },
       { title: t('Generation'), isNumber: true },
       { title: t('Address') },
@@ -80,7 +80,7 @@ function usesTable(uses: readonly AuditEvent[]): Html {
       { title: t('Reference') },
     ],
     uses.map((event) => [
-      moment(event.time),
+      timeCell(event.time),
       textOf(event),
       detailText(event.detail?.['generation'] ?? event.detail?.['sent'] ?? ''),
       event.address ?? t('not recorded'),
@@ -94,14 +94,14 @@ function aroundTable(around: readonly AuditEvent[]): Html {
   return table(
     t('The same application, five minutes before and after'),
     [
-      { title: t('Time') },
+      { title: t('Time (UTC)') },
       { title: t('Event') },
       { title: t('Failed check') },
       { title: t('User') },
       { title: t('Reference') },
     ],
     around.map((event) => [
-      moment(event.time),
+      timeCell(event.time),
       textOf(event),
       event.check ?? event.error,
       event.user_id !== undefined && userLink(event.user_id),

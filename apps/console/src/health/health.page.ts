@@ -6,7 +6,7 @@ import type { ServiceStatus, Settings } from '#platform/status/status-report.js'
 import { type Fragment, html, type Html } from '#ui/html.js';
 import { mayActAs } from '../login/role.js';
 import type { Operator } from '../session/operator.js';
-import { button, noteBox, postForm, problemBox, table } from '../ui/components.js';
+import { button, facts, noteBox, postForm, problemBox, table } from '../ui/components.js';
 import type { Page } from '../ui/page.responder.js';
 import { moment, t } from '../ui/text.js';
 import type { Health } from './health-check.service.js';
@@ -64,15 +64,16 @@ const SEVERITY: Readonly<Record<Severity, string>> = {
 
 function findings({ findings: all, holding, notChecked }: Diagnosis): Html {
   return html`
-    <p>
-      ${t('{count, plural, one {One check passed} other {# checks passed}}.', { count: holding.length })}
-      ${
-        notChecked.length > 0 &&
-        t('Not checked: {checks}.', {
-          checks: notChecked.map(({ check, reason }) => `${check} (${reason})`).join(', '),
-        })
-      }
-    </p>
+    <p>${t('{count, plural, one {One check passed} other {# checks passed}}.', { count: holding.length })}</p>
+    ${
+      notChecked.length > 0 &&
+      html`<details>
+        <summary>
+          ${t('{count, plural, one {One check} other {# checks}} could not run', { count: notChecked.length })}
+        </summary>
+        ${facts(notChecked.map(({ check, reason }) => [check, reason]))}
+      </details>`
+    }
     ${table(
       t('Findings, the most severe first'),
       [{ title: t('Severity') }, { title: t('Concerns') }, { title: t('Finding') }, { title: t('Remedy') }],
@@ -82,7 +83,7 @@ function findings({ findings: all, holding, notChecked }: Diagnosis): Html {
         >`,
         finding.subject,
         html`${finding.problem}<br /><code>${finding.check}</code>`,
-        remedy(finding),
+        html`<div class="prose">${remedy(finding)}</div>`,
       ]),
     )}
   `;

@@ -1,7 +1,7 @@
 import { csrfField } from '#ui/browser-cookie.js';
 import { type Fragment, html, type Html } from '#ui/html.js';
 import type { Operator } from '../session/operator.js';
-import { t } from './text.js';
+import { shortMoment, t } from './text.js';
 
 /** A field of a form, with what is wrong with its value. */
 export interface FieldView {
@@ -196,6 +196,11 @@ export function selectionBox(value: string | number, name: string): Html {
     value="${value}"
     aria-label="${t('Select {name}', { name })}"
   />`;
+}
+
+/** A time in a table, on one line. */
+export function timeCell(time: string): Html {
+  return html`<time datetime="${time}">${shortMoment(time)}</time>`;
 }
 
 export function codes(values: readonly string[]): Html | false {

@@ -52,6 +52,9 @@ figure > .chart { display: block; width: 100%; height: 12rem; margin: var(--spac
 .axis { display: flex; justify-content: space-between; color: var(--quiet); font-size: 0.875rem; }
 .legend { display: flex; flex-wrap: wrap; gap: 0 var(--space-4); margin: 0 0 var(--space-4); }
 .legend svg { display: inline-block; width: 1rem; height: 1rem; margin-inline-end: var(--space-2); vertical-align: -0.125rem; }
+time { white-space: nowrap; }
+.prose { min-width: 16rem; }
+section + p { margin-top: var(--space-5); }
 td details { margin: 0; }
 td summary { min-height: 0; padding: 0; }
 `;

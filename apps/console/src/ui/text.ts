@@ -25,3 +25,8 @@ export function moment(date: Date | string): string {
 export function day(date: Date | string): string {
   return days.format(new Date(date));
 }
+
+/** In UTC, for columns: `2026-11-22 18:04:05`. */
+export function shortMoment(time: string): string {
+  return time.slice(0, 19).replace('T', ' ');
+}

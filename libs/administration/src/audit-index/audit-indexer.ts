@@ -5,13 +5,17 @@ import type { AuditReader, AuditStreamState, StoredMessage } from '#audit/reader
 import { AuditIndexStore, type IndexBatch } from '#database/audit-index/audit-index.store.js';
 import { AdministrationOptions } from '../administration.options.js';
 import { AuditTrail } from '../audit/audit-trail.js';
-import { countsOf, type StoredEvent, timeOf } from './event-counts.js';
+import { countsOf, startOf, type StoredEvent, timeOf } from './event-counts.js';
 
 /** Fewer events would make the index larger; more, each search slower. */
 const CHUNK_EVENTS = 1_000;
+/** Events of a transaction: fewer would add to the same counts more often. */
+const BATCH_EVENTS = 5 * CHUNK_EVENTS;
 /** Milliseconds after which fewer events are a chunk. */
 const MAX_AGE_MS = 60 * 60_000;
 const DAY_MS = 86_400_000;
+/** Days whose hours can be told apart; more than a chart of hours shows. */
+const HOURS_DAYS = 3;
 
 /** Indexes the audit trail in PostgreSQL. Any number of processes may do so. */
 @Injectable()
@@ -34,11 +38,12 @@ export class AuditIndexer {
     });
   }
 
-  /** Deletes what describes events that the trail no longer has. */
+  /** Deletes what describes events that the trail no longer has, and adds up the hours of past days. */
   async prune(now = Date.now()): Promise<void> {
     const streams = await this.trail.read((reader) => reader.streams());
     const { AUDIT_RETENTION_DAYS: days } = this.options.settings;
     await this.index.prune(streams, new Date(now - days * DAY_MS));
+    await this.index.compact(new Date(startOf('day', now - HOURS_DAYS * DAY_MS)));
   }
 
   private async append(reader: AuditReader, state: AuditStreamState, now: number): Promise<boolean> {
@@ -58,7 +63,7 @@ export class AuditIndexer {
   }
 }
 
-/** Reads enough messages for a chunk, if there are. */
+/** Reads enough messages for a transaction, if there are. */
 async function read(
   reader: AuditReader,
   stream: string,
@@ -73,7 +78,7 @@ async function read(
       messages.push(message);
       lines += linesOf(message);
     }
-    if (lines >= CHUNK_EVENTS) break;
+    if (lines >= BATCH_EVENTS) break;
   }
   return messages;
 }

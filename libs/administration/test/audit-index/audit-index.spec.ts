@@ -47,7 +47,7 @@ beforeAll(async () => {
     BASE_URL: ORIGIN,
     API_URL: ORIGIN,
     CONSOLE_URL: '',
-    AUDIT_RETENTION_DAYS: 2,
+    AUDIT_RETENTION_DAYS: 30,
     AUDIT_MAX_MEGABYTES: 64,
     AUDIT_REPLICAS: 1,
   };
@@ -287,6 +287,10 @@ describe('the counts of a client', () => {
       [1, 1, 0],
     ]);
     expect(byDay.periods[2]?.refused).toEqual({ refresh_token_reused: 1 });
+    expect(await indexer.indexNew(Date.now() + 61 * 60_000)).toBe(true);
+    await indexer.prune(now + 4 * 86_400_000);
+    expect(await sql('SELECT 1 FROM audit_counts')).toHaveLength(3);
+    expect(await read('2026-11-20')).toEqual(byDay);
   });
 });
 
@@ -309,7 +313,7 @@ describe('the index', () => {
     await indexAll();
     await indexer.prune();
     expect(await counted()).toBe(3_000);
-    await indexer.prune(Date.now() + 3 * 86_400_000);
+    await indexer.prune(Date.now() + 31 * 86_400_000);
     expect(await counted()).toBe(0);
   });
 

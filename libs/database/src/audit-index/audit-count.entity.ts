@@ -1,8 +1,9 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
-/** Number of events of a client in an hour, by type and cause. */
+/** Number of events of a client in an hour, or in a day that is some days ago, by type and cause. */
 @Entity('audit_counts')
 @Index('audit_counts_hour', ['hour'])
+@Index('audit_counts_later_hours', { synchronize: false })
 export class AuditCountEntity {
   @PrimaryColumn({ name: 'client_id', type: 'text' })
   clientId: string;

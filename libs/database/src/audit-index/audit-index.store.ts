@@ -180,9 +180,46 @@ export class AuditIndexStore {
            (SELECT max(last_sequence) FROM audit_chunks WHERE stream = $1 AND stream_created = $2)))`,
         [stream, created, firstSequence],
       );
-    await this.dataSource.query('DELETE FROM audit_counts WHERE hour < $1', [before]);
+    await this.repeat(`done AS (DELETE FROM audit_counts WHERE ${some('hour < $1')} RETURNING 1)`, before);
+  }
+
+  /** Adds up the hours of each day, which becomes one row at its first hour: most rows are of past days. */
+  compact(before: Date): Promise<void> {
+    return this.repeat(
+      `old AS (DELETE FROM audit_counts WHERE ${some(`hour < $1 AND ${IS_LATER_HOUR}`)} RETURNING *),
+       done AS (INSERT INTO audit_counts AS known (${COLUMNS})
+       SELECT client_id, date_trunc('day', hour, 'UTC'), type, "check", error, sum(count), min(first_at), max(last_at),
+              (array_agg(reference ORDER BY last_at DESC) FILTER (WHERE reference IS NOT NULL))[1]
+       FROM old GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5 ${ADD} RETURNING 1)`,
+      before,
+    );
+  }
+
+  /** Repeats a change of some rows until it finds none: all would take longer than a statement may. */
+  private async repeat(tables: string, before: Date): Promise<void> {
+    for (let rows = -1; rows !== 0;) {
+      const found = await this.dataSource.query<unknown[]>(`WITH ${tables} SELECT 1 FROM done LIMIT 1`, [
+        before,
+      ]);
+      rows = found.length;
+    }
   }
 }
+
+const COLUMNS = 'client_id, hour, type, "check", error, count, first_at, last_at, reference';
+
+/** Indexed. */
+const IS_LATER_HOUR = "(hour AT TIME ZONE 'UTC')::time <> '00:00'";
+
+const some = (condition: string) =>
+  `ctid = ANY(ARRAY(SELECT ctid FROM audit_counts WHERE ${condition} LIMIT 10000))`;
+
+const ADD = `ON CONFLICT (client_id, hour, type, "check", error) DO UPDATE
+       SET count = known.count + excluded.count,
+           first_at = least(known.first_at, excluded.first_at),
+           last_at = greatest(known.last_at, excluded.last_at),
+           reference = CASE WHEN excluded.last_at >= known.last_at THEN coalesce(excluded.reference, known.reference)
+                            ELSE coalesce(known.reference, excluded.reference) END`;
 
 interface ChunkRow {
   readonly stream: string;
@@ -197,8 +234,7 @@ interface ChunkRow {
 /** Counts registered clients only, because anyone can send a client_id. */
 async function addCounts(manager: EntityManager, counts: readonly NewCount[]): Promise<void> {
   await manager.query(
-    `INSERT INTO audit_counts AS known
-       (client_id, hour, type, "check", error, count, first_at, last_at, reference)
+    `INSERT INTO audit_counts AS known (${COLUMNS})
      SELECT c.client_id, sent.start, sent.type, sent."check", sent.error, sum(sent.count),
             min(sent.first), max(sent.last),
             (array_agg(sent.reference ORDER BY sent.last DESC) FILTER (WHERE sent.reference IS NOT NULL))[1]
@@ -206,13 +242,7 @@ async function addCounts(manager: EntityManager, counts: readonly NewCount[]): P
             error text, count integer, first timestamptz, last timestamptz, reference text)
        LEFT JOIN grants g ON sent."clientId" IS NULL AND g.id = sent."grantId"
        JOIN clients c ON c.client_id = coalesce(sent."clientId", g.client_id)
-     GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5
-     ON CONFLICT (client_id, hour, type, "check", error) DO UPDATE
-       SET count = known.count + excluded.count,
-           first_at = least(known.first_at, excluded.first_at),
-           last_at = greatest(known.last_at, excluded.last_at),
-           reference = CASE WHEN excluded.last_at >= known.last_at THEN coalesce(excluded.reference, known.reference)
-                            ELSE coalesce(known.reference, excluded.reference) END`,
+     GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5 ${ADD}`,
     [JSON.stringify(counts)],
   );
 }

@@ -274,6 +274,8 @@ async function createAuditIndex(runner: QueryRunner): Promise<void> {
       filter          bytea NOT NULL,
       PRIMARY KEY (stream, stream_created, last_sequence)
     )`);
+  // In the row, of which a page has one: a search reads all filters, and from a TOAST table that takes ten times as long.
+  await runner.query('ALTER TABLE audit_chunks ALTER COLUMN filter SET STORAGE MAIN');
   await runner.query('CREATE INDEX audit_chunks_stored ON audit_chunks (last_stored_at)');
   await runner.query(`
     CREATE TABLE audit_counts (
@@ -289,6 +291,9 @@ async function createAuditIndex(runner: QueryRunner): Promise<void> {
       PRIMARY KEY (client_id, hour, type, "check", error)
     )`);
   await runner.query('CREATE INDEX audit_counts_hour ON audit_counts (hour)');
+  // Hours that are not added up yet: the sum of a day is at its first hour.
+  await runner.query(`
+    CREATE INDEX audit_counts_later_hours ON audit_counts (hour) WHERE (hour AT TIME ZONE 'UTC')::time <> '00:00'`);
 }
 
 /**
