@@ -100,6 +100,7 @@ it('starts one job for two clicks at once', async () => {
   expect(first).toMatch(/^\/jobs\/.{22}$/);
   expect(second).toBe(first);
   await reaches(support, first ?? '', 'finished');
+  expect((await support.get(first ?? '')).text).toContain('2 of 2 done, 0 failed');
   expect(await versions(ids)).toEqual([2, 2]);
 });
 
