@@ -158,7 +158,7 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
     expect(scaler.spec?.scaleTargetRef).toEqual({ apiVersion: 'apps/v1', kind: 'Deployment', name: app });
   });
 
-  it('keeps a replica of the console during a node drain, and has it behind a controller of its own', () => {
+  it('keeps a replica of the console during a node drain, and has it behind a separate controller', () => {
     const names = all(manifests, 'Deployment').map(({ metadata }) => metadata?.name);
     expect(names.includes('console')).toBe(overlay === 'local');
     if (overlay !== 'local') return;

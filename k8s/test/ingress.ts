@@ -9,7 +9,7 @@ export function startIngress(
   backends: Readonly<Record<string, string>>,
   settings: ControllerSettings = {},
 ): Promise<Ingress> {
-  // The console has a controller of its own.
+  // The console has a separate controller.
   const ingresses = all(manifests, 'Ingress').filter(({ spec }) => spec?.ingressClassName === 'nginx');
   return startNginx((place) => nginxConfiguration(ingresses, { ...place, backends }, settings));
 }

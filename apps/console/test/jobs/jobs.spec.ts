@@ -92,7 +92,7 @@ it('changes every selected application, each in the audit trail with the operato
     ]);
 });
 
-it('starts one job for two clicks at once', async () => {
+it('starts one job for two concurrent clicks', async () => {
   const ids = await applications(2);
   const page = await select(support, 'disable-applications', ids);
   const answers = await Promise.all([confirm(support, page), confirm(support, page)]);
