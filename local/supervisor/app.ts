@@ -163,6 +163,8 @@ export function appCommands(
   const tokenEnv = {
     ...stateful,
     ID_TOKEN_KEYS: account.idTokenKeys,
+    // An application under development has its keys and its address for logout tokens on this machine.
+    OUTSIDE_FETCH_ALLOW: env['OUTSIDE_FETCH_ALLOW'] ?? 'localhost,127.0.0.1,::1',
     ...(hasConsole && { CONSOLE_URL }),
   };
   const authorizeEnv = { ...stateful, ID_TOKEN_KEYS: publicIdTokenKeys(account.idTokenKeys) };

@@ -37,6 +37,7 @@ export async function writeRunFile(
     nats_url: services.natsUrl,
     audit_nats_url: auditUrl,
     token_keys: account.tokenKeys,
+    id_token_keys: account.idTokenKeys,
   };
   const draft = `${file}.${process.pid}`;
   await writeFile(draft, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });

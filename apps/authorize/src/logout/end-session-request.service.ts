@@ -109,7 +109,7 @@ function unregistered(uri: string, client: Client | null): OAuthError {
       detail: {
         check: 'post_logout_redirect_uri_unregistered',
         post_logout_redirect_uri: uri,
-        ...(client && { client_id: client.clientId }),
+        ...(client && { client_id: client.clientId, registered: client.postLogoutRedirectUris }),
       },
     },
   );

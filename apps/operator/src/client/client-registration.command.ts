@@ -76,7 +76,10 @@ export function registerCommand(): OperatorCommand {
       choice('--state', STATE),
     )
     .option('--first-party', 'a first-party application: users are not asked for consent')
-    .option('--id-token-alg <RS256|ES256|EdDSA>', 'algorithm that signs its ID tokens (default: RS256)')
+    .option(
+      '--id-token-alg <RS256|ES256|EdDSA>',
+      'algorithm that signs its ID tokens (default: RS256; with --profile fapi2 ES256)',
+    )
     .option(
       '--subject <public|pairwise>',
       'pairwise: it gets another sub of each user than applications at other hosts (default: public)',

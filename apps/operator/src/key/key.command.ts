@@ -21,7 +21,7 @@ import {
 import { readSecretLine, readSecretText } from '../command-line/secret-input.js';
 import { commandToPaste } from '../command-line/shell.js';
 import { withAdministration } from '../connections/administration.js';
-import { readSettings } from '../settings/read-settings.js';
+import { idTokenKeys, readSettings } from '../settings/read-settings.js';
 import { ChangeSettings, IdTokenKeySettings, KeySettings } from '../settings/settings.js';
 
 export function keyCommand(): OperatorCommand {
@@ -153,9 +153,7 @@ async function nextIdToken({ json, stdin, begin, alg }: NextOptions): Promise<vo
 
 /** Needs no service: the input alone determines the output. */
 async function printPublicKeys({ stdin }: { stdin?: true }): Promise<void> {
-  const text = stdin
-    ? await readSecretText('--stdin', 'the value of ID_TOKEN_KEYS')
-    : (process.env.ID_TOKEN_KEYS ?? '');
+  const text = stdin ? await readSecretText('--stdin', 'the value of ID_TOKEN_KEYS') : idTokenKeys();
   const problems = idTokenKeyProblemsOf(stdin ? '--stdin' : 'ID_TOKEN_KEYS', text);
   if (problems.length > 0) throw new InputError(problems);
   printRaw(publicIdTokenKeys(text));

@@ -16,6 +16,7 @@ const FIELDS = {
   AUDIT_NATS_URL: 'audit_nats_url',
   SCOPES_FILE: 'scopes_file',
   TOKEN_KEYS: 'token_keys',
+  ID_TOKEN_KEYS: 'id_token_keys',
 } as const;
 
 /**
@@ -43,6 +44,11 @@ export function readSettings<T extends object>(shape: new () => T, env: NodeJS.P
 /** Returns SCOPES_FILE of the environment, else of a running `npm start`, else the default. */
 export function scopesFile(env: NodeJS.ProcessEnv = process.env): string {
   return optionalSettings(env)['SCOPES_FILE'] || DEFAULT_SCOPES_FILE;
+}
+
+/** Returns ID_TOKEN_KEYS of the environment, else of a running `npm start`, else an empty text. */
+export function idTokenKeys(env: NodeJS.ProcessEnv = process.env): string {
+  return optionalSettings(env)['ID_TOKEN_KEYS'] ?? '';
 }
 
 /** Returns the origins of all APIs; null if OTHER_API_URLS is not set. */

@@ -240,8 +240,13 @@ describe('operator client create --profile fapi2', () => {
       require_state: false,
       dpop_bound_access_tokens: true,
       refresh_token_rotation: false,
+      // FAPI 2.0 5.4.1
+      id_token_alg: 'ES256',
     });
+    const withRsa = ['--profile', 'fapi2', '--jwks', await oneKey(), '--id-token-alg', 'RS256'];
+    expectRefused(await client('create', ...GIVEN, ...withRsa), /FAPI 2.0 5.4.1/);
     for (const change of [
+      ['--id-token-alg', 'RS256'],
       ['--require-par', 'false'],
       ['--dpop-bound', 'false'],
       ['--refresh-token-rotation', 'on'],

@@ -21,6 +21,9 @@ import { RemoteClientKeys } from './remote-client-keys.service.js';
 /** Same response to an unknown client, an unknown key and a wrong signature. */
 const NOT_SIGNED = 'unknown client, or a client_assertion that none of its keys signed';
 
+/** Characters. */
+const MAX_SHOWN_KID = 100;
+
 interface AssertionParameters {
   readonly client_id?: string;
   readonly client_assertion?: string;
@@ -94,12 +97,12 @@ export class ClientAssertionService {
         : await this.remote.tryKeys(jwksUri, verifies).catch((error: unknown) => {
             throw this.remote.isFailure(error) ? unfetchable(clientId, error) : error;
           });
-    if (!verified)
-      throw refused(
-        clientId,
-        NOT_SIGNED,
-        found ? 'client_assertion_signature_mismatch' : 'client_assertion_key_unknown',
-      );
+    if (verified) return;
+    if (found) throw refused(clientId, NOT_SIGNED, 'client_assertion_signature_mismatch');
+    throw refused(clientId, NOT_SIGNED, 'client_assertion_key_unknown', {
+      sent: keyNameOf(assertion),
+      ...(jwks && { registered: jwks.keys.map(keyNameOf) }),
+    });
   }
 }
 
@@ -140,6 +143,17 @@ function refused(
   compared: ErrorDetail = {},
 ): OAuthError {
   return OAuthError.invalidClient(description, { detail: { check, client_id: clientId, ...compared } });
+}
+
+/** For `explain`. */
+function keyNameOf({
+  kid,
+  alg,
+}: {
+  readonly kid?: string | null | undefined;
+  readonly alg?: string | undefined;
+}): string {
+  return `${kid?.slice(0, MAX_SHOWN_KID) ?? 'no kid'}${alg === undefined ? '' : ` (${alg})`}`;
 }
 
 function unfetchable(clientId: string, { message }: Error): OAuthError {

@@ -28,6 +28,8 @@ const CHECKS = {
 
 interface Failure extends LogoutDelivery {
   readonly failure: string;
+  /** The service does not connect to this address. */
+  readonly isForbidden?: boolean;
   readonly attempt: number;
 }
 
@@ -79,10 +81,10 @@ export class LogoutDeliveryService {
     const client = await this.clients.find(delivery.client_id);
     const uri = client?.disabledAt === null ? client.backchannelLogoutUri : null;
     if (!client || uri === null) return this.end('skipped');
-    const { status, reason } = await this.send(client, uri, delivery);
+    const { status, reason, isForbidden = false } = await this.send(client, uri, delivery);
     // 2.8: "If the logout succeeded, the RP MUST respond with HTTP 200 OK"; 204 is tolerated.
     if (status === 200 || status === 204) return this.end('delivered');
-    const failure = { ...delivery, failure: reason, attempt };
+    const failure = { ...delivery, failure: reason, isForbidden, attempt };
     // 2.8: "400 Bad Request" if the request was invalid or the logout failed.
     if (status !== null && status >= 400 && status < 500) return this.fail('refused', failure);
     const delay = delayAfter(attempt, Date.now() - delivery.at);
@@ -101,7 +103,7 @@ export class LogoutDeliveryService {
     client: Client,
     uri: string,
     { id, session, user_id: userId }: LogoutDelivery,
-  ): Promise<{ status: number | null; reason: string }> {
+  ): Promise<{ status: number | null; reason: string; isForbidden?: boolean }> {
     const alg = client.idTokenAlg ?? DEFAULT_SIGNING_ALGORITHM;
     if (!this.keys.has(alg)) return { status: null, reason: `no key of ${alg} signs` };
     const about = { issuer: this.configuration.BASE_URL, now: Date.now() };
@@ -114,7 +116,7 @@ export class LogoutDeliveryService {
       return { status, reason: `status ${status}` };
     } catch (error) {
       if (!(error instanceof OutsideFetchError)) throw error;
-      return { status: null, reason: error.message };
+      return { status: null, reason: error.message, isForbidden: error.reason === 'address_refused' };
     }
   }
 
@@ -138,12 +140,13 @@ export class LogoutDeliveryService {
     return null;
   }
 
-  private record(outcome: keyof typeof CHECKS, { client_id, user_id, id, failure, attempt }: Failure): void {
+  private record(outcome: keyof typeof CHECKS, event: Failure): void {
+    const { client_id, user_id, id, failure, isForbidden = false, attempt } = event;
     this.audit.record({
       type: 'logout_token.failed',
       client_id,
       user_id,
-      check: CHECKS[outcome],
+      check: isForbidden ? 'logout_address_forbidden' : CHECKS[outcome],
       detail: { jti: id, outcome, failure, attempts: attempt },
     });
   }

@@ -2,6 +2,7 @@ import request from 'supertest';
 import { generateKeyPairSync } from 'node:crypto';
 import { ASSERTION_ALGORITHMS } from '#oauth/client-assertion/client-keys.js';
 import { SUBJECTS } from '#messaging/contract.js';
+import { auditEvents } from '#test/support/audit-trail.js';
 import { ASSERTION_TYPE, ClientKey, keysOf } from '#test/support/client-key.js';
 import { monitorRedis } from '#test/support/redis-monitor.js';
 import { expectStandardError } from '../support/expect-standard-error.js';
@@ -108,6 +109,12 @@ describe('a client with keys', () => {
       expectStandardError(refused, 401, 'invalid_client');
       expect(anchorOf(refused)).toBe('client_assertion_key_mismatch');
     }
+    // For `explain`: which key was named, and which keys are registered.
+    const [event] = await auditEvents(app.natsUrl, { types: ['request.refused'], clientId }, 3);
+    expect(event).toMatchObject({
+      check: 'client_assertion_key_unknown',
+      detail: { sent: `${old.jwk.kid} (ES256)`, registered: [expect.stringContaining(String(next.jwk.kid))] },
+    });
   });
 
   it('is refused with a secret, and without any credential, each by its own check', async () => {

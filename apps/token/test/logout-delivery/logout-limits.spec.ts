@@ -135,3 +135,22 @@ it('a queue that NATS has lost is created again by the running app', async () =>
   });
   await receivedAt(path);
 });
+
+it('an address that is not public is recorded as the cause, because the application cannot correct it', async () => {
+  const session = newSession();
+  const { clientId } = await app.clients.create({
+    name: 'Calendar Connect',
+    type: 'confidential',
+    scopes: ['openid'],
+    redirectUris: ['https://app.example.com/cb'],
+    logoutUris: { postLogoutRedirectUris: [], backchannelLogoutUri: 'http://localhost:1/logout' },
+  });
+  await app.code(clientId, app.userId, { scope: 'openid', login: { authTime: null, session } });
+  await endSession(session);
+  expect(await failures(clientId)).toMatchObject([
+    {
+      check: 'logout_address_forbidden',
+      detail: { outcome: 'retried', failure: expect.stringContaining('OUTSIDE_FETCH_ALLOW') },
+    },
+  ]);
+});

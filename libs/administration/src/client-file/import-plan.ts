@@ -10,7 +10,7 @@ import {
   scopeProblems,
 } from '../client/client-rules.js';
 import { grantTypeProblems } from '../client/grant-type.js';
-import { subjectOf } from '../client/openid-registration.js';
+import { profileAlgorithmProblems, subjectOf } from '../client/openid-registration.js';
 import { quoted } from '../text.js';
 import { changedFields } from './client-file.js';
 import type { ClientOfFile } from './read-client-file.js';
@@ -122,9 +122,13 @@ function checkRules({
   dpopBound,
   keepsRefreshToken,
   requirePar,
+  idTokenAlg,
   report,
   hasKeys: withKeys,
-}: Pick<ClientOfFile, 'profile' | 'dpopBound' | 'keepsRefreshToken' | 'requirePar' | 'report'> & {
+}: Pick<
+  ClientOfFile,
+  'profile' | 'dpopBound' | 'keepsRefreshToken' | 'requirePar' | 'idTokenAlg' | 'report'
+> & {
   readonly hasKeys: boolean;
 }): void {
   if (keepsRefreshToken && !dpopBound)
@@ -134,6 +138,7 @@ function checkRules({
       'fapi2 requires keys, require_par: true and refresh_token_rotation: false (FAPI 2.0 5.3.2)',
       'profile',
     );
+  for (const problem of profileAlgorithmProblems('it', profile, idTokenAlg)) report(problem, 'id_token_alg');
 }
 
 function checkSecrets(

@@ -1,5 +1,5 @@
 import { ADMIN_SCOPES, type GrantType } from '#oauth/client-credentials.js';
-import { DEFAULT_SIGNING_ALGORITHM, type SigningAlgorithm } from '#oauth/openid/signing-keys.js';
+import type { SigningAlgorithm } from '#oauth/openid/signing-keys.js';
 import { FileOrNull, Flag, JsonOrNull, Rule, Text, TextOrNull, Texts, WholeNumber } from '../input.js';
 import { linkProblems } from './client-links.js';
 import {
@@ -10,7 +10,14 @@ import {
   redirectUriProblems,
   rotationProblems,
 } from './client-rules.js';
-import { algorithmProblems, sectorProblems, type Subject, subjectProblems } from './openid-registration.js';
+import {
+  algorithmProblems,
+  defaultAlgorithm,
+  profileAlgorithmProblems,
+  sectorProblems,
+  type Subject,
+  subjectProblems,
+} from './openid-registration.js';
 
 const MAX_LIMIT = 1000;
 const PURPOSE = 'users see it when they allow access';
@@ -43,8 +50,11 @@ export class NewClientDto {
   firstParty = false;
 
   @Text()
-  @Rule('algorithm_unknown', ({ idTokenAlg }: NewClientDto) => algorithmProblems('‹idTokenAlg›', idTokenAlg))
-  idTokenAlg: SigningAlgorithm = DEFAULT_SIGNING_ALGORITHM;
+  @Rule('algorithm_unknown', ({ idTokenAlg, profile }: NewClientDto) => [
+    ...algorithmProblems('‹idTokenAlg›', idTokenAlg),
+    ...profileAlgorithmProblems('‹idTokenAlg›', profile, idTokenAlg ?? defaultAlgorithm(profile)),
+  ])
+  idTokenAlg?: SigningAlgorithm;
 
   @Text()
   @Rule('subject_invalid', ({ subject, redirectUris }: NewClientDto) => [

@@ -2,7 +2,9 @@ import type { ClientWithSecrets } from '#database/client/client.js';
 import { MAX_ASSERTION_LIFETIME } from '#oauth/client-assertion/client-assertion.js';
 import { ASSERTION_ALGORITHMS } from '#oauth/client-assertion/client-keys.js';
 import { DPOP_ALGORITHMS } from '#oauth/dpop/public-key.js';
+import { hasKeys } from '#oauth/client.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
+import { isFapiAlgorithm } from '#oauth/jwk.js';
 import { OPENID, OPENID_SCOPES } from '#oauth/openid/openid-scopes.js';
 import { describeKeys } from './client.description.js';
 import { algorithmOf } from './openid-registration.js';
@@ -20,7 +22,7 @@ endpoints has a new JWT in \`client_assertion\`, below \`$ASSERTION\`. Libraries
 - \`aud\`: ${code(baseUrl)}, as a single text
 - \`exp\`: a minute ahead, at most ${MAX_ASSERTION_LIFETIME / 60}; \`iat\`: now; \`jti\`: a new UUID
 
-Algorithms: ${ASSERTION_ALGORITHMS.map(code).join(', ')}. Keys: ${
+Algorithms: ${permitted(client, ASSERTION_ALGORITHMS)}. Keys: ${
     client.jwksUri === null
       ? `${describeKeys(client).keys?.map(code).join(', ')} (RFC 7638 thumbprints). To rotate, send the operator a JWK Set with the old and the new public key.`
       : `the JWK Set at ${code(client.jwksUri)}. To rotate, publish the new public key beside the old one before you sign with it.`
@@ -30,21 +32,33 @@ Algorithms: ${ASSERTION_ALGORITHMS.map(code).join(', ')}. Keys: ${
 }
 
 /** Empty for a client whose tokens need not be bound to a key. */
-export function boundSection({ dpopBound }: ClientWithSecrets): string {
-  if (!dpopBound) return '';
+export function boundSection(client: ClientWithSecrets): string {
+  if (!client.dpopBound) return '';
   return `\
 ## Bound tokens
 
 Your tokens are bound to a key of your application (DPoP, RFC 9449): each request to the token and refresh endpoints needs a new proof, below
 \`$PROOF\`, and each API request a proof and the scheme \`DPoP\`. Libraries make proofs. A proof is a JWT:
 
-- header \`typ\`: \`dpop+jwt\`; \`jwk\`: your public key; \`alg\`: ${DPOP_ALGORITHMS.map(code).join(', ')}
+- header \`typ\`: \`dpop+jwt\`; \`jwk\`: your public key; \`alg\`: ${permitted(client, DPOP_ALGORITHMS)}
 - \`htm\` and \`htu\`: method and URL of the request; \`iat\`: now; \`jti\`: a new UUID; for an API also \`ath\`: the SHA-256 of the access token
 - \`nonce\`: the value of the latest header \`DPoP-Nonce\`, if responses have it
 
-Keep the key as long as the tokens: they are worthless without it.
+${
+  hasKeys(client)
+    ? 'You may use a new key at any time: each access token needs the key of the proof with which you requested it.'
+    : 'Keep the key as long as the tokens: they are worthless without it.'
+}
 
 `;
+}
+
+/** FAPI 2.0 5.4.1 permits fewer algorithms. */
+function permitted({ profile }: ClientWithSecrets, algorithms: readonly string[]): string {
+  return algorithms
+    .filter((alg) => profile === null || isFapiAlgorithm(alg))
+    .map(code)
+    .join(', ');
 }
 
 /** Empty without the scope `openid`. */
@@ -73,7 +87,8 @@ export function openIdSection(
 | users return after it to | ${postLogoutRedirectUris.map(cell).join(', ') || 'no address: they stay there'} |
 | logout tokens (Back-Channel Logout 1.0) | ${backchannelLogoutUri === null ? 'not sent' : `posted to ${cell(backchannelLogoutUri)}`} |
 
-Send a new random \`nonce\` with each request, and compare it with the \`nonce\` of the ID token.
+Send a new random \`nonce\` with each request, and compare it with the \`nonce\` of the ID token. The ID token has no name and no email
+address: read UserInfo.
 ${backchannelLogoutUri === null ? '' : LOGOUT_TOKENS}`;
 }
 

@@ -59,9 +59,12 @@ export function handoverText(
     redirect_uri: redirectUri,
     scope: scopes.join(' '),
   });
+  const isOpenId = scopes.includes(OPENID);
   // Required with the scope openid (OpenID Connect Core 3.1.2.1).
-  if (scopes.includes(OPENID)) authorization.set('response_type', 'code');
-  const parameters = `${authorization}&state=$STATE&code_challenge=$CHALLENGE&code_challenge_method=S256`;
+  if (isOpenId) authorization.set('response_type', 'code');
+  const nonce = isOpenId ? '&nonce=$NONCE' : '';
+  const guides = isOpenId ? '`integrate.md` and `openid.md`' : '`integrate.md`';
+  const parameters = `${authorization}&state=$STATE${nonce}&code_challenge=$CHALLENGE&code_challenge_method=S256`;
   const idField = idFieldOf(clientId);
   const start = requirePar
     ? `\
@@ -100,7 +103,7 @@ Scopes that you may request: ${scopes.map((scope) => `\`${scope}\``).join(', ')}
 
 Libraries read the other addresses from ${BASE_URL}${ENDPOINTS.authorizationServerMetadata}
 ${openIdSection(client, scopes, { AUTH_URL, BASE_URL })}
-${signs ? assertionSection(client, BASE_URL) : ''}${boundSection(client)}The integration guide has recipes for client libraries: ${guide ?? '`integrate.md`, which the operator sends with this text'}
+${signs ? assertionSection(client, BASE_URL) : ''}${boundSection(client)}The integration guide has recipes for client libraries: ${guide ?? `${guides}, which the operator sends with this text`}
 
 ## Try it
 
@@ -108,7 +111,7 @@ ${signs ? assertionSection(client, BASE_URL) : ''}${boundSection(client)}The int
 
 \`\`\`sh
 STATE=$(node -p "crypto.randomBytes(24).toString('base64url')")
-VERIFIER=$(node -p "crypto.randomBytes(32).toString('base64url')")
+${isOpenId ? `NONCE=$(node -p "crypto.randomBytes(24).toString('base64url')")\n` : ''}VERIFIER=$(node -p "crypto.randomBytes(32).toString('base64url')")
 CHALLENGE=$(node -p "crypto.createHash('sha256').update('$VERIFIER').digest('base64url')")
 ${start}
 \`\`\`

@@ -25,6 +25,21 @@ export const algorithmOf = ({ idTokenAlg }: Pick<OpenIdRegistration, 'idTokenAlg
 export const storedAlgorithm = (alg: SigningAlgorithm): SigningAlgorithm | null =>
   alg === DEFAULT_SIGNING_ALGORITHM ? null : alg;
 
+/** FAPI 2.0 5.4.1: JWTs are signed with PS256, ES256 or EdDSA. */
+const FAPI_DEFAULT: SigningAlgorithm = 'ES256';
+
+export const defaultAlgorithm = (profile: string | null | undefined): SigningAlgorithm =>
+  profile === 'fapi2' ? FAPI_DEFAULT : DEFAULT_SIGNING_ALGORITHM;
+
+export const profileAlgorithmProblems = (
+  name: string,
+  profile: string | null | undefined,
+  alg: SigningAlgorithm | null,
+): string[] =>
+  profile === 'fapi2' && algorithmOf({ idTokenAlg: alg }) === 'RS256'
+    ? [`${name} must be ES256 or EdDSA for fapi2 (FAPI 2.0 5.4.1)`]
+    : [];
+
 export function algorithmProblems(name: string, value: unknown): string[] {
   return value === undefined || (SIGNING_ALGORITHMS as readonly unknown[]).includes(value)
     ? []

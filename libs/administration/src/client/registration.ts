@@ -18,7 +18,14 @@ import { ClientChangesDto, NewClientDto } from './client.dto.js';
 import { grantTypeProblems } from './grant-type.js';
 import { readKeys, keysToStore } from './keys.js';
 import { checkLogo } from './logo.js';
-import { sectorOf, sectorProblems, storedAlgorithm, subjectOf } from './openid-registration.js';
+import {
+  defaultAlgorithm,
+  profileAlgorithmProblems,
+  sectorOf,
+  sectorProblems,
+  storedAlgorithm,
+  subjectOf,
+} from './openid-registration.js';
 
 /**
  * @param consoleUrl empty without a console
@@ -34,6 +41,7 @@ export async function checkNewClient(
   const scopes = [...new Set(dto.scopes ?? (isOwn ? [] : catalogue.defaults))];
   const logo = await readLogo(dto.logo);
   const keys = readKeys(dto);
+  const idTokenAlg = dto.idTokenAlg ?? defaultAlgorithm(dto.profile);
   const isFapi = dto.profile === 'fapi2';
   const rules = {
     grantType: dto.grantType,
@@ -58,7 +66,7 @@ export async function checkNewClient(
     ...(isOwn && consoleUrl === '' ? [NO_CONSOLE] : []),
   ]);
   return {
-    dto: Object.assign(dto, { scopes }),
+    dto: Object.assign(dto, { scopes, idTokenAlg }),
     client: {
       ...described,
       name: dto.name,
@@ -66,7 +74,7 @@ export async function checkNewClient(
       requireState: dto.requireState && !isFapi,
       rules,
       logoutUris,
-      idTokenAlg: storedAlgorithm(dto.idTokenAlg),
+      idTokenAlg: storedAlgorithm(idTokenAlg),
       links: { clientUri: dto.clientUri, policyUri: dto.policyUri, contacts: dto.contacts },
       ...(logo.logo && { logo: logo.logo }),
       ...keysToStore(keys.keys),
@@ -211,6 +219,13 @@ export function changedRegistration(
       'profile',
       'the application is registered for fapi2, which requires keys, pushed requests, and refresh tokens that do not rotate (FAPI 2.0 5.3.2.1)',
     );
+  add(
+    'profile_violated',
+    'idTokenAlg',
+    ...(changes.idTokenAlg === undefined
+      ? []
+      : profileAlgorithmProblems('‹idTokenAlg›', current.profile, changes.idTokenAlg)),
+  );
   if (scopes.length === 0)
     add('scope_missing', 'removeScopes', 'no scope would be left: add one in the same command');
   if (redirectUris.length === 0 && current.grantType !== 'client_credentials')

@@ -32,14 +32,16 @@ export function comparisonOf({ check = '', detail = {}, time }: AuditEvent): Com
     registered,
     requested,
     redirect_uri: redirectUri,
+    post_logout_redirect_uri: postLogoutUri,
     expired_at: expiredAt,
-    // Recorded for `doctor` with every code exchange; not a compared value.
-    pkce: _,
+    // Recorded for `doctor` with every code exchange, and for readers of the log; not compared values.
+    pkce: _pkce,
+    operator: _operator,
     ...rest
   } = detail;
   const [sentLabel, expectedLabel] = LABELS.get(check) ?? ['sent', 'expected'];
   const values: ComparedValue[] = [
-    ...value('sent', redirectUri),
+    ...value('sent', redirectUri ?? postLogoutUri),
     ...value('requested', requested),
     ...value('registered', registered),
     ...value(sentLabel, sent),
@@ -51,9 +53,10 @@ export function comparisonOf({ check = '', detail = {}, time }: AuditEvent): Com
 }
 
 function differences(check: string, detail: Detail): Difference[] {
-  const { sent, expected, registered, requested, redirect_uri: redirectUri } = detail;
-  if (check === 'redirect_uri_unregistered' && typeof redirectUri === 'string')
-    return [closestDifference(redirectUri, textsOf(registered))].filter((one) => one !== null);
+  const { sent, expected, registered, requested } = detail;
+  const uri = detail['redirect_uri'] ?? detail['post_logout_redirect_uri'];
+  if (/^(?:post_logout_)?redirect_uri_unregistered$/.test(check) && typeof uri === 'string')
+    return [closestDifference(uri, textsOf(registered))].filter((one) => one !== null);
   if (
     (check === 'redirect_uri_mismatch' || check === 'dpop_htu_mismatch') &&
     typeof sent === 'string' &&
@@ -66,12 +69,13 @@ function differences(check: string, detail: Detail): Difference[] {
   return [];
 }
 
-/** Compares each rejected scope with its closest match. */
+/** Compares each rejected scope with its closest match. A match that has nothing in common with the scope would mislead. */
 function differentScopes(requested: readonly string[], permitted: readonly string[]): Difference[] {
   return requested
     .filter((scope) => !permitted.includes(scope))
     .map((scope) => closestDifference(scope, permitted))
-    .filter((one) => one !== null);
+    .filter((one) => one !== null)
+    .filter(({ parts }) => parts.some(({ only }) => only === undefined));
 }
 
 /** Accepts a list, or text separated by spaces. */

@@ -22,7 +22,12 @@ export interface Registration {
 }
 
 /** Values by placeholder of the guide's commands. */
-type Values = Readonly<Partial<Record<'client_id' | 'grant_id' | 'user' | 'redirect_uri' | 'scope', string>>>;
+type Values = Readonly<
+  Partial<Record<'client_id' | 'grant_id' | 'user' | 'redirect_uri' | 'scope', string>> & {
+    /** Options of `client update`. */
+    post_logout_redirect_uris?: readonly string[];
+  }
+>;
 
 /** Returns the remedies of an entry of the guide, without those that the registration makes useless. */
 export function remediesOf(
@@ -62,9 +67,14 @@ const REVIEWS: ReadonlyMap<string | undefined, Review> = new Map<string, Review>
   ['redirect_uri_unregistered', redirectUri],
   ['scope_unregistered', (client, { requested }, scopes) => scope(client, textsOf(requested), scopes)],
   ['scope_insufficient', (client, { expected }, scopes) => scope(client, textsOf(expected), scopes)],
+  ['post_logout_redirect_uri_unregistered', postLogoutRedirectUri],
   [
     'push_required',
-    ({ requirePar }) => (requirePar ? {} : 'The service requires this of every application: `REQUIRE_PAR`.'),
+    ({ requirePar, profile }) => {
+      if (profile === 'fapi2')
+        return 'The application is registered for FAPI 2.0, which requires this (5.3.2.2): nothing to change here.';
+      return requirePar ? {} : 'The service requires this of every application: `REQUIRE_PAR`.';
+    },
   ],
   [
     'state_missing',
@@ -87,6 +97,21 @@ function redirectUri(client: ClientWithSecrets, { redirect_uri: uri }: Readonly<
   return { redirect_uri: uri };
 }
 
+function postLogoutRedirectUri(
+  { postLogoutRedirectUris: registered, type }: ClientWithSecrets,
+  { post_logout_redirect_uri: uri }: Readonly<Record<string, unknown>>,
+) {
+  if (typeof uri !== 'string') return 'The request has no address that could be registered.';
+  if (registered.includes(uri)) return 'It is registered now: repeat the request.';
+  const problem = registrationProblem(uri, type);
+  if (problem !== null) return `It cannot be registered: it ${problem}.`;
+  if (registered.length >= MAX_REDIRECT_URIS)
+    return `The application has ${MAX_REDIRECT_URIS} such addresses, which is the limit.`;
+  // `client update` replaces all.
+  const options = [...registered, uri].flatMap((one) => ['--post-logout-redirect-uri', one]);
+  return { post_logout_redirect_uris: options };
+}
+
 function scope(client: ClientWithSecrets, requested: readonly string[], scopes: readonly string[] | null) {
   const missing = requested.filter((name) => !client.scopes.includes(name));
   if (missing.length === 0)
@@ -106,9 +131,9 @@ function enabled({ disabledAt }: ClientWithSecrets) {
 
 /** Fills in the placeholders of a command. @returns an empty list if a value is missing */
 function filled(command: string, values: Values): string[][] {
-  const words = command.split(' ').map((word) => {
+  const words = command.split(' ').flatMap((word) => {
     const [, name] = /^\{(\w+)\}$/.exec(word) ?? [];
-    return name === undefined ? word : values[name as keyof Values];
+    return name === undefined ? [word] : values[name as keyof Values];
   });
   return words.every((word) => word !== undefined) ? [words] : [];
 }

@@ -171,6 +171,26 @@ describe('client handover', () => {
     expect(text).not.toMatch(/new refresh token|One process refreshes/);
   });
 
+  it('has a nonce in each authorization request with openid', () => {
+    for (const requirePar of [false, true])
+      expect(textOf({ ...OPENID, requirePar }, { scopes: null })).toContain('&nonce=$NONCE&');
+    expect(textOf({})).not.toContain('NONCE');
+  });
+
+  it('has the algorithms that the profile permits (FAPI 2.0 5.4.1)', () => {
+    const keys = { jwksUri: 'https://a.example/jwks', dpopBound: true };
+    expect(textOf(keys)).toMatch(/`RS256`[^]*`ES384`/);
+    const text = textOf({ ...keys, profile: 'fapi2' });
+    expect(text).toContain('`PS256`');
+    expect(text).not.toMatch(/RS256|ES384/);
+  });
+
+  it('says that a client with keys may use a new DPoP key (RFC 9449 5)', () => {
+    const text = textOf({ jwksUri: 'https://a.example/jwks', dpopBound: true });
+    expect(text).toContain('You may use a new key at any time');
+    expect(textOf({ dpopBound: true })).toContain('Keep the key as long as the tokens');
+  });
+
   it('names the FAPI profile', () => {
     expect(textOf({ profile: 'fapi2' })).toContain('| profile | FAPI 2.0 Security Profile: ');
     expect(textOf({})).not.toContain('FAPI');

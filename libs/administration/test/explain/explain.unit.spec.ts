@@ -80,14 +80,28 @@ describe('the values that a check compared', () => {
     expect(differences.map(markedText)).toEqual(['bookings:re[-a-]{+e+}d']);
   });
 
+  it('have no difference for a scope that has nothing in common with any permitted scope', () => {
+    const detail = { requested: ['openid', 'bookings:read'], registered: ['openid'] };
+    expect(comparisonOf(event({ check: 'scope_unregistered', detail })).differences).toEqual([]);
+  });
+
+  it('are the address after a log-out and every registered one, with the difference', () => {
+    const detail = { post_logout_redirect_uri: 'https://a.example', registered: ['https://a.example/'] };
+    const { values, differences } = comparisonOf(
+      event({ check: 'post_logout_redirect_uri_unregistered', detail }),
+    );
+    expect(values.map(({ name }) => name)).toEqual(['sent', 'registered']);
+    expect(differences.map(markedText)).toEqual(['https://a.example[-/-]']);
+  });
+
   it('are the requested and the granted scopes of a refresh', () => {
-    const detail = { sent: 'profile:read x', expected: 'profile:read' };
+    const detail = { sent: 'profile:read profile', expected: 'profile:read' };
     expect(comparisonOf(event({ check: 'scope_exceeded', detail }))).toMatchObject({
       values: [
-        { name: 'requested', value: 'profile:read x' },
+        { name: 'requested', value: 'profile:read profile' },
         { name: 'granted', value: 'profile:read' },
       ],
-      differences: [{ sent: 'x' }],
+      differences: [{ sent: 'profile' }],
     });
   });
 
@@ -288,6 +302,36 @@ describe('a redirect URI that was not registered', () => {
   });
 });
 
+describe('an address after a log-out that was not registered', () => {
+  const remedy = (uri: string, postLogoutRedirectUris: string[]) =>
+    operatorRemedy(
+      { check: 'post_logout_redirect_uri_unregistered', detail: { post_logout_redirect_uri: uri } },
+      { postLogoutRedirectUris },
+    );
+
+  it('is suggested beside the registered ones, which the command would replace', () => {
+    expect(remedy('https://a.example/bye', ['https://a.example/']).commands).toEqual([
+      [
+        'client',
+        'update',
+        CLIENT,
+        '--post-logout-redirect-uri',
+        'https://a.example/',
+        '--post-logout-redirect-uri',
+        'https://a.example/bye',
+      ],
+    ]);
+  });
+
+  it.each([
+    ['http://a.example/bye', [], /cannot be registered: it is not encrypted/],
+    ['https://a.example/', ['https://a.example/'], /is registered now/],
+    ['https://a.example/', Array.from({ length: 20 }, (_, n) => `https://a.example/${n}`), /the limit/],
+  ])('is not suggested if the registration would refuse %s', (uri, registered, action) => {
+    expect(remedy(uri, registered)).toEqual({ action: expect.stringMatching(action), commands: [] });
+  });
+});
+
 describe('a remedy for the operator', () => {
   it('adds declared scopes that the client does not have', () => {
     const detail = { requested: ['profile:read', 'bookings:read', 'nope', 'bookings:write'] };
@@ -327,6 +371,7 @@ describe('a remedy for the operator', () => {
       ['client', 'update', CLIENT, '--require-par', 'false'],
     ]);
     expect(operatorRemedy({ check: 'push_required' }, { requirePar: false }).action).toMatch(/REQUIRE_PAR/);
+    expect(operatorRemedy({ check: 'push_required' }, { profile: 'fapi2' }).commands).toEqual([]);
     expect(operatorRemedy({ check: 'state_missing' }).commands).toEqual([
       ['client', 'update', CLIENT, '--state', 'optional'],
     ]);

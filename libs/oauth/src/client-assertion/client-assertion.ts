@@ -110,7 +110,10 @@ export function checkAssertionClaims(
     throw new InvalidAssertionError(
       'client_assertion_audience_mismatch',
       'its aud must be the issuer of this service',
-      { sent: shown(aud), expected: audiences.join(' ') },
+      {
+        sent: Array.isArray(aud) && isFapi ? `a list: ${shown(aud)}` : shown(aud),
+        expected: audiences.join(' '),
+      },
     );
   const seconds = now / 1000;
   const clock = `${Math.floor(seconds)} (clock of this service)`;
@@ -118,10 +121,14 @@ export function checkAssertionClaims(
   if (!isTime(exp))
     throw new InvalidAssertionError('client_assertion_expired', 'its exp must be a time in seconds');
   if (exp <= seconds - clockSkew)
-    throw new InvalidAssertionError('client_assertion_expired', 'it has expired: make one for each request', {
-      sent: `${exp} (exp)`,
-      expected: `later than ${clock}`,
-    });
+    throw new InvalidAssertionError(
+      'client_assertion_expired',
+      'it has expired: make one for each request, and set the clock',
+      {
+        sent: `${exp} (exp)`,
+        expected: `later than ${clock}`,
+      },
+    );
   // 4: "The authorization server may reject JWTs with an exp claim value that is unreasonably far in the future."
   if (exp > seconds + MAX_ASSERTION_LIFETIME + clockSkew)
     throw new InvalidAssertionError(

@@ -30,6 +30,10 @@ export const API_CHECKS = {
         'application',
         'Refresh it once and repeat the request. If the refresh is refused, send the user through the authorization again.',
       ],
+      [
+        'application',
+        'Send the `access_token`. If the token begins with `eyJ`, it is the `id_token`, which no API accepts.',
+      ],
     ],
   },
   token_without_user: {

@@ -66,7 +66,7 @@ export const ASSERTION_CHECKS = {
     errors: ['invalid_client'],
     title: 'The client assertion is for another server',
     meaning:
-      'Its claim `aud` is the issuer of this service, as the metadata gives it. The URL of the token endpoint, or of the called endpoint, is accepted as well.',
+      'Its claim `aud` is the issuer of this service, as the metadata gives it. The URL of the token endpoint, or of the called endpoint, is accepted as well, except from a FAPI 2.0 client (5.3.2.1).',
     remedies: [
       [
         'application',
@@ -126,7 +126,10 @@ export const ASSERTION_CHECKS = {
     meaning:
       'None of the client’s keys has the `kid` of the assertion, or the type that its `alg` needs. A set at a `jwks_uri` is fetched again for a new `kid`, but not more than twice a minute.',
     remedies: [
-      ['application', 'Publish the new public key before you sign with it, and wait a minute.'],
+      [
+        'application',
+        'Before you sign with a new key, send the operator a JWK Set that has it, or publish it at your `jwks_uri` and wait a minute.',
+      ],
       ['operator', 'Compare the keys with those of the application.', 'client show {client_id}'],
     ],
     publishedAs: 'client_assertion_key_mismatch',

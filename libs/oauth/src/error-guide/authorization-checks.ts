@@ -76,7 +76,7 @@ export const AUTHORIZATION_CHECKS = {
     title: 'The response_type is not code',
     meaning:
       'This service supports only the authorization code flow. The implicit flow is obsolete (RFC 9700 2.1.2).',
-    remedies: [['application', 'Send `response_type=code`, or leave it out.']],
+    remedies: [['application', 'Send `response_type=code`.']],
   },
   response_mode_unsupported: {
     errors: ['invalid_request'],

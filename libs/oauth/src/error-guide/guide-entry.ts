@@ -8,7 +8,7 @@ export type Party = 'application' | 'user' | 'operator' | 'platform';
 
 /**
  * Advice for one party, with commands for the operator (without the program name). Backticks mark code. Braces mark a value of
- * the request: {client_id}, {grant_id}, {redirect_uri}, {scope} or {user}.
+ * the request: {client_id}, {grant_id}, {redirect_uri}, {post_logout_redirect_uris}, {scope} or {user}.
  */
 type Remedy = readonly [party: Party, action: string, ...commands: string[]];
 

@@ -20,8 +20,18 @@ export const LOGOUT_CHECKS = {
       ],
       [
         'platform',
-        'If no application gets logout tokens, the token app must reach port 443 of the internet; `OUTSIDE_FETCH_ALLOW` permits private addresses.',
+        'If no application gets logout tokens, the token app must reach port 443 of the internet.',
       ],
+    ],
+  },
+  logout_address_forbidden: {
+    errors: [],
+    title: 'The address for logout tokens is not public',
+    meaning:
+      'The `backchannel_logout_uri` is on this machine or in a private network, to which the service does not connect unless `OUTSIDE_FETCH_ALLOW` of the token app names the host. It sends the token again for an hour.',
+    remedies: [
+      ['platform', 'If the application is yours, add its host to `OUTSIDE_FETCH_ALLOW` of the token app.'],
+      REVIEW,
     ],
   },
   logout_token_refused: {

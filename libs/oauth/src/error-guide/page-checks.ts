@@ -169,8 +169,8 @@ export const PAGE_CHECKS = {
       ['application', 'Send `id_token_hint` or `client_id` as well, and a registered address.'],
       [
         'operator',
-        'If the address is the application’s, register it together with those that it has: `client update --post-logout-redirect-uri`.',
-        'client show {client_id}',
+        'If the address is the application’s, register it beside those that it has.',
+        'client update {client_id} {post_logout_redirect_uris}',
       ],
     ],
   },

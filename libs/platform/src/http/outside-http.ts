@@ -81,7 +81,8 @@ export class OutsideHttp {
     const host = url.hostname.replace(/^\[|\]$/g, '');
     const isAllowed = this.allowed.hasHost(host) || (isIP(host) > 0 && this.allowed.hasAddress(host));
     // Plain HTTP only on this machine.
-    const isLocal = isAllowed && /^(?:localhost|127\.\d+\.\d+\.\d+|::1)$/.test(host);
+    const isLocal = /^(?:localhost|127\.\d+\.\d+\.\d+|::1)$/.test(host);
+    if (url.protocol === 'http:' && isLocal && !isAllowed) throw refusedAddress(url.host);
     if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLocal))
       throw new OutsideFetchError('url_refused', 'the URL is not https');
     // No name is resolved for an IP address, so that `lookupChecked` does not see it.
