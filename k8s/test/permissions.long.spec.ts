@@ -500,8 +500,27 @@ describe('a development installation', () => {
       expect(violations()).toBeLessThan(10);
     });
 
-    it('to send the keys of every process to the operator', async () => {
-      const listed = await operator(['keys', 'list', '--json']);
+    it('to start the console, which does what the command line does', async () => {
+      const env = { ...ADDRESSES, ...(await servers.environmentOf('console')) };
+      const login = { CONSOLE_ISSUER: ADDRESSES.BASE_URL, CONSOLE_CLIENT_ID: 'console' };
+      const site = await startApp('console', { ...env, ...login, CONSOLE_URL: 'https://console.localhost' });
+      running.push(site);
+      const registration = ['--name', 'B', '--redirect-uri', REDIRECT_URI, '--json'];
+      const created = await operator(['client', 'create', ...registration], 'console');
+      expect(created).toMatchObject({ code: 0, stderr: '' });
+      const { client_id: id = '' } = JSON.parse(created.stdout) as Record<string, string>;
+      const { AUDIT_NATS_URL = '' } = await servers.environmentOf('console');
+      const [event] = await auditEvents(AUDIT_NATS_URL, { clientId: id }, 1);
+      expect(event).toMatchObject({ type: 'client.created', service: 'operator' });
+      expect(await operator(['client', 'delete', id, '--yes'], 'console')).toMatchObject({
+        code: 0,
+        stderr: '',
+      });
+      expect(site.output()).not.toContain('Permissions Violation');
+    });
+
+    it.each(['operator', 'console'] as const)('to send the keys of every process to the %s', async (user) => {
+      const listed = await operator(['keys', 'list', '--json'], user);
       expect(listed).toMatchObject({ code: 0, stderr: '' });
       const { processes } = JSON.parse(listed.stdout) as { processes: string[] };
       expect(processes.map((name) => name.split(' ')[0])).toEqual(['authorize', 'token']);

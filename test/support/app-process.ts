@@ -12,7 +12,7 @@ export type AppName = 'authorize' | 'token' | 'resource';
 const READY_WITHIN_MS = 100_000;
 
 export interface AppProcess {
-  readonly name: AppName;
+  readonly name: AppName | 'console';
   readonly url: string;
   readonly internalUrl: string;
   readonly process: GuardedProcess;
@@ -38,7 +38,7 @@ interface Options {
 
 /** Starts an app's process from dist (`npm run build`), without waiting for it. */
 export async function launchApp(
-  name: AppName,
+  name: AppName | 'console',
   env: Readonly<Record<string, string>>,
   { port: given, logFile, onOutput, patient = true }: Options = {},
 ): Promise<AppProcess> {
@@ -94,7 +94,7 @@ export async function launchApp(
 
 /** Starts an app's process and resolves when it is ready. */
 export async function startApp(
-  name: AppName,
+  name: AppName | 'console',
   env: Readonly<Record<string, string>>,
   options?: Options,
 ): Promise<AppProcess> {

@@ -109,7 +109,7 @@ export function applicationPage({ operator, client, secrets, note, warnings = []
       <h1><bdi>${name}</bdi> ${stateOf(client)}</h1>
       ${note !== undefined && noteBox(note)} ${warningBox(warnings)}
       <div class="actions">
-        ${isAdmin && html`<a class="button" href="${pathOf(id, 'edit')}">${t('Edit')}</a>`}
+        ${isAdmin && client.redirect_uris.length > 0 && html`<a class="button" href="${pathOf(id, 'edit')}">${t('Edit')}</a>`}
         ${isAdmin && html`<a class="button even" href="${pathOf(id, 'logo')}">${t('Logo')}</a>`}
         <a class="button even" href="${pathOf(id, 'handover')}">${t('Text for the owner')}</a>
         ${client.redirect_uris.length > 0 && html`<a class="button even" href="${pathOf(id, 'consent')}">${t('Consent page')}</a>`}
