@@ -1,5 +1,5 @@
 import { addressNetwork } from '#platform/http/client-address.js';
-import { FROM, tightComposeIngress } from './compose-ingress.js';
+import { CONSOLE, FROM, tightComposeIngress } from './compose-ingress.js';
 import { lines } from './log-lines.js';
 import type { Ingress } from './nginx.js';
 
@@ -52,5 +52,18 @@ describe('the ingress of docker-compose.yml, without apps', () => {
     const headers = { 'x-large': 'x'.repeat(40_000) };
     expect((await ingress.ask(`${url}?state=typed`, { headers })).status).toBe(400);
     expect((await lines(ingress, 2)).join('\n')).not.toContain('typed');
+  });
+});
+
+describe('the ingress of the console in docker-compose.yml, without the console', () => {
+  it('limits requests per address, and logs no query', async () => {
+    const ingress = await tightComposeIngress(CONSOLE);
+    try {
+      const ask = async () => (await ingress.ask('https://console.localhost/login?state=typed')).status;
+      expect([await ask(), await ask(), await ask()]).toEqual([502, 502, 429]);
+      expect((await lines(ingress, 3)).join('\n')).not.toContain('typed');
+    } finally {
+      await ingress.stop();
+    }
   });
 });
