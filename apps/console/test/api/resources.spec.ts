@@ -123,7 +123,7 @@ describe('a problem', () => {
     expect(JSON.stringify(errors)).not.toContain('‹');
   });
 
-  it.each(['redirectUris', '__proto__', 'constructor.name'])('refuses the member %s', async (member) => {
+  it.each(['redirectUris', '__proto__'])('refuses the member %s', async (member) => {
     const text = `{"name": "Rooms", "redirect_uris": ["${CALLBACK}"], "${member}": {}}`;
     const { accessToken } = await api.program();
     const refused = await request(api.console.server)
@@ -144,7 +144,6 @@ describe('a problem', () => {
     ['a method that a resource does not support', 'put', '/clients/sc_x', {}, 405],
     ['a method that a part does not support', 'get', '/clients/sc_x/disable', {}, 405],
     ['a body that is not JSON', 'post', '/clients', '{"name"', 400],
-    ['a body that is not an object', 'post', '/clients', '[]', 400],
     ['a body that is too large', 'post', '/clients', JSON.stringify({ name: 'x'.repeat(70_000) }), 413],
   ])('is sent for %s', async (_, method, path, body, status) => {
     const { accessToken } = await api.program();
