@@ -37,7 +37,7 @@ import { addRateLimits, RateLimits } from './requests/rate-limit.js';
 import { OperatorGuard } from './session/operator.guard.js';
 import { ConsoleCookie, ConsoleLoginCookie } from './session/session.cookie.js';
 import { SessionStore } from './session/session.store.js';
-import { acceptUploads, parseConsoleForm } from './ui/form.js';
+import { acceptUploads, parseConsoleForm, refuseNul } from './ui/form.js';
 import { GrantsController } from './users/grants.controller.js';
 import { UsersController } from './users/users.controller.js';
 import { BRAND, IconController } from './ui/icon.controller.js';
@@ -135,7 +135,9 @@ export function consoleApp(
     },
     headers: PAGE_HEADERS,
     configure: async (app) => {
-      acceptUploads(app.getHttpAdapter().getInstance());
+      const fastify = app.getHttpAdapter().getInstance();
+      acceptUploads(fastify);
+      refuseNul(fastify);
       await addRateLimits(app);
     },
   };

@@ -12,7 +12,8 @@ function Type(name: string, isOf: (value: unknown) => boolean): PropertyDecorato
   );
 }
 
-const isText = (value: unknown): boolean => typeof value === 'string';
+/** PostgreSQL stores no NUL character. */
+const isText = (value: unknown): boolean => typeof value === 'string' && !value.includes('\0');
 
 export const Text = () => Type('text', isText);
 export const TextOrNull = () => Type('text', (value) => value === null || isText(value));

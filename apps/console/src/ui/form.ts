@@ -62,6 +62,13 @@ export function acceptUploads(fastify: FastifyInstance): void {
   );
 }
 
+/** PostgreSQL refuses texts with this character, such as an id in a path. */
+export function refuseNul(fastify: FastifyInstance): void {
+  fastify.addHook('onRequest', async ({ url }) => {
+    if (url.includes('%00')) throw new RefusedRequestError(400, 'the address contains a NUL character');
+  });
+}
+
 /** Injects the query of a page. */
 export const QueryForm = createParamDecorator((_data: unknown, context: ExecutionContext): Form =>
   queryOf(context.switchToHttp().getRequest<FastifyRequest>().url),
