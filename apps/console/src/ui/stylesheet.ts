@@ -56,5 +56,7 @@ time { white-space: nowrap; }
 .prose { min-width: 16rem; }
 section + p { margin-top: var(--space-5); }
 td details { margin: 0; }
+td details[open] { min-width: 18rem; }
+td .facts { grid-template-columns: 1fr; }
 td summary { min-height: 0; padding: 0; }
 `;
