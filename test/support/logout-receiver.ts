@@ -16,6 +16,8 @@ export async function startLogoutReceiver() {
   const received: ReceivedLogout[] = [];
   /** Status by path; 200 by default, 0 for no answer. */
   const statuses = new Map<string, number>();
+  /** Paths whose response has a compressed body that does not end. */
+  const endless = new Set<string>();
   const server = createServer((request, response) => {
     let body = '';
     request.on('data', (bytes: Buffer) => (body += bytes.toString('utf8')));
@@ -25,7 +27,8 @@ export async function startLogoutReceiver() {
       received.push({ path, type: request.headers['content-type'], token });
       const status = statuses.get(path) ?? 200;
       if (status === 0) return;
-      response.writeHead(status, status === 302 ? { Location: '/elsewhere' } : {}).end();
+      if (endless.has(path)) response.writeHead(status, { 'Content-Encoding': 'gzip' }).write('x');
+      else response.writeHead(status, status === 302 ? { Location: '/elsewhere' } : {}).end();
     });
   });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
@@ -33,6 +36,7 @@ export async function startLogoutReceiver() {
   return {
     url,
     statuses,
+    endless,
     at: (path: string): ReceivedLogout[] => received.filter((one) => one.path === path),
     get received(): readonly ReceivedLogout[] {
       return received;

@@ -112,7 +112,7 @@ export class LogoutDeliveryService {
     const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
     const body = new URLSearchParams({ logout_token: token }).toString();
     try {
-      const { status } = await this.http.fetchOutside(uri, { method: 'POST', headers, body });
+      const { status } = await this.http.fetchOutside(uri, { method: 'POST', headers, body, maxBytes: 0 });
       return { status, reason: `status ${status}` };
     } catch (error) {
       if (!(error instanceof OutsideFetchError)) throw error;

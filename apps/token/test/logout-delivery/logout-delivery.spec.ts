@@ -192,9 +192,13 @@ describe('the delivery', () => {
   });
 
   // @back-channel logout 2.8
-  it.each([400, 404])('is not repeated after status %d, and is an audit event', async (status) => {
+  it.each([
+    [400, 'no body'],
+    [404, 'a body that is compressed and does not end'],
+  ])('is not repeated after status %d with %s, and is an audit event', async (status, body) => {
     const session = newSession();
     const client = await clientOf(session);
+    if (body !== 'no body') receiver.endless.add(client.path);
     receiver.statuses.set(client.path, status);
     await endSession(session);
     const [event] = await auditEvents(app.natsUrl, {

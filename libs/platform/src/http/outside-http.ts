@@ -11,7 +11,7 @@ export interface OutsideRequest {
   readonly body?: string;
   /** Milliseconds for everything: DNS, connection and response. */
   readonly timeoutMs?: number;
-  /** Of the response body. */
+  /** Of the response body; 0 to ignore the body, so that only status and headers count. */
   readonly maxBytes?: number;
 }
 
@@ -38,6 +38,8 @@ export class OutsideFetchError extends Error {
 
 const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 512 * 1024;
+/** Interim responses (1xx) before the response: Node does not limit them. */
+const MAX_INTERIM = 10;
 
 /**
  * HTTP client for addresses that are not the operator's, such as a client's `jwks_uri`. Prevents server-side request forgery:
@@ -116,6 +118,13 @@ export class OutsideHttp {
           new OutsideFetchError('unreachable', `${url.host} changed the protocol, which was not requested`),
         );
       });
+      let interim = 0;
+      request.on('information', () => {
+        if (++interim > MAX_INTERIM)
+          request.destroy(
+            new OutsideFetchError('too_large', `${url.host} sends interim responses without end`),
+          );
+      });
       request.end(body);
     });
   }
@@ -153,6 +162,7 @@ async function readResponse(response: IncomingMessage, maxBytes: number): Promis
   const { statusCode: status = 0, headers } = response;
   if (status >= 300 && status < 400)
     throw new OutsideFetchError('redirected', `it answered with the redirect ${status}`);
+  if (maxBytes === 0) return { status, headers, body: Buffer.alloc(0) };
   // A small compressed body could expand without a limit.
   if ((headers['content-encoding'] ?? 'identity') !== 'identity')
     throw new OutsideFetchError('encoded', 'its response is compressed, which the request did not accept');

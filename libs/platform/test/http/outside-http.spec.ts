@@ -121,10 +121,30 @@ describe('a request to the outside', () => {
     });
   });
 
-  it('does not accept a compressed response', async () => {
-    const port = await serve((_request, response) =>
-      response.writeHead(200, { 'Content-Encoding': 'gzip' }).end('x'),
+  it('ends at the tenth interim response', async () => {
+    let written = 0;
+    const port = await listening(
+      createTcpServer((socket) => {
+        const more = () => {
+          while (!socket.destroyed && socket.write('HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(1_000)))
+            written++;
+        };
+        socket.on('error', () => undefined).on('drain', more);
+        socket.once('data', more);
+      }),
     );
+    await expect(http().fetchOutside(`http://127.0.0.1:${port}/`)).rejects.toMatchObject({
+      reason: 'too_large',
+    });
+    expect(written).toBeLessThan(1_000);
+  });
+
+  it('does not accept a compressed response, unless only the status counts', async () => {
+    const port = await serve((_request, response) =>
+      response.writeHead(200, { 'Content-Encoding': 'gzip' }).write('x'),
+    );
+    const { status } = await http().fetchOutside(`http://127.0.0.1:${port}/`, { maxBytes: 0 });
+    expect(status).toBe(200);
     await expect(http().fetchOutside(`http://127.0.0.1:${port}/`)).rejects.toMatchObject({
       reason: 'encoded',
     });
