@@ -97,7 +97,8 @@ function casesOf(parameters: readonly DeclaredParameter[]): Schema[] {
     const required = parameters
       .filter((declared) => (declared.required ?? true) && keysOf(declared).includes(key))
       .map(({ name }) => name);
-    return { required, properties: { [parameter]: { const: value } } };
+    // Otherwise a request without the parameter would match several cases.
+    return { required: [parameter, ...required], properties: { [parameter]: { const: value } } };
   });
 }
 

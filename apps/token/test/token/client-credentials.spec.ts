@@ -327,6 +327,7 @@ describe('an API behind TokenGuard', () => {
     class Service {}
     api = await NestFactory.create(Service, new FastifyAdapter(), { logger: false });
     await api.listen(0, '127.0.0.1');
+    await api.get(Introspector).ping();
     return api;
   }
 
