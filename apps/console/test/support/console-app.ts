@@ -1,4 +1,5 @@
-import { NestFactory } from '@nestjs/core';
+import type { Type } from '@nestjs/common';
+import { ModulesContainer, NestFactory } from '@nestjs/core';
 import { Redis } from 'ioredis';
 import type { JWTPayload } from 'jose';
 import { DataSource } from 'typeorm';
@@ -46,7 +47,7 @@ export async function startConsoleApp(settings: Partial<ConsoleConfiguration> = 
   const clock = { ahead: 0 };
   const service = checkingAnswers(consoleApp(configuration, () => Date.now() + clock.ahead));
   const app = await createService(service);
-  await app.listen(0, '127.0.0.1');
+  await app.listen(settings.PORT ?? 0, '127.0.0.1');
   const redis = new Redis(services.redisUrl);
   const now = () => Math.floor((Date.now() + clock.ahead) / 1000);
   const GROUPS: Record<Role, string> = { viewer: 'viewers', support: 'helpers', admin: 'admins' };
@@ -61,6 +62,9 @@ export async function startConsoleApp(settings: Partial<ConsoleConfiguration> = 
     sql: <Row>(text: string, values: unknown[] = []): Promise<Row[]> =>
       database.get(DataSource).query<Row[]>(text, values),
     server: app.getHttpServer(),
+    controllers: [...app.get(ModulesContainer).values()].flatMap(({ controllers }) =>
+      [...controllers.values()].map(({ metatype }) => metatype as Type),
+    ),
     browser: (): Browser => new Browser(app.getHttpServer()),
 
     /** Logs in, authenticated at this moment. @returns the last response before the page that required the login */

@@ -1,0 +1,115 @@
+import { RequestMethod, type Type } from '@nestjs/common';
+import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants.js';
+import type { Browser } from '#test/support/browser.js';
+import { CONSOLE_ROLES as ROLES, type ConsoleRole as Role } from '#database/user/console-role.js';
+import { type ConsoleApp, startConsoleApp } from '../support/console-app.js';
+
+/** Least role of every page; null without a login. A new page must be added here. */
+const PAGES: Readonly<Record<string, Role | null>> = {
+  'GET /': 'viewer',
+  'GET /login': null,
+  'GET /login/callback': null,
+  'POST /logout': 'viewer',
+  'GET /icon': null,
+  'GET /applications': 'viewer',
+  'GET /applications/new': 'admin',
+  'POST /applications/new': 'admin',
+  'GET /applications/:id': 'viewer',
+  'GET /applications/:id/edit': 'admin',
+  'POST /applications/:id/edit': 'admin',
+  'POST /applications/:id/save': 'admin',
+  'POST /applications/:id/disable': 'support',
+  'POST /applications/:id/enable': 'support',
+  'GET /applications/:id/delete': 'admin',
+  'POST /applications/:id/delete': 'admin',
+  'GET /applications/:id/secrets/new': 'admin',
+  'POST /applications/:id/secrets/new': 'admin',
+  'GET /applications/:id/secrets/:secret/revoke': 'admin',
+  'POST /applications/:id/secrets/:secret/revoke': 'admin',
+  'GET /applications/:id/handover': 'viewer',
+  'GET /applications/:id/handover.md': 'viewer',
+  'GET /applications/:id/consent': 'viewer',
+  'GET /applications/:id/consent/:locale': 'viewer',
+  'GET /applications/:id/logo': 'admin',
+  'POST /applications/:id/logo': 'admin',
+  'GET /applications/:id/logo/image': 'viewer',
+  'GET /users': 'viewer',
+  'GET /users/:id': 'viewer',
+  'POST /users/:id/disable': 'support',
+  'POST /users/:id/enable': 'support',
+  'POST /users/:id/logout': 'support',
+  'GET /users/:id/delete': 'admin',
+  'POST /users/:id/delete': 'admin',
+  'GET /grants': 'viewer',
+  'POST /grants/:id/revoke': 'support',
+  'GET /jobs': 'viewer',
+  'GET /jobs/new': 'support',
+  'POST /jobs': 'support',
+  'GET /jobs/:id': 'viewer',
+  'POST /jobs/:id/continue': 'support',
+  'POST /jobs/:id/stop': 'support',
+  'GET /events': 'viewer',
+  'GET /audit': 'viewer',
+  'GET /audit/events.jsonl': 'viewer',
+  'GET /health': 'viewer',
+  'POST /health': 'viewer',
+  'GET /health/keys': 'admin',
+  'POST /health/keys/token': 'admin',
+  'POST /health/keys/id-token': 'admin',
+};
+
+/** Roles and other checks of the HTTP API have their own tests. */
+const API = '/admin/v1';
+const FORBIDDEN = /this needs the role/;
+
+let app: ConsoleApp;
+const operators = new Map<Role, Browser>();
+
+beforeAll(async () => {
+  app = await startConsoleApp();
+  for (const role of ROLES) operators.set(role, await app.operator(role));
+});
+
+afterAll(() => app.close());
+
+/** Routes of a controller, as `GET /path`. */
+function routesOf(controller: Type): string[] {
+  const prefix = Reflect.getMetadata(PATH_METADATA, controller) as string;
+  const handlers = Object.getOwnPropertyNames(controller.prototype).map(
+    (name) => (controller.prototype as Record<string, object>)[name]!,
+  );
+  return handlers
+    .filter((handler) => Reflect.hasMetadata(METHOD_METADATA, handler))
+    .map((handler) => {
+      const path = Reflect.getMetadata(PATH_METADATA, handler) as string;
+      const method = RequestMethod[Reflect.getMetadata(METHOD_METADATA, handler) as RequestMethod];
+      return `${method} /${[prefix, path]
+        .flatMap((part) => part.split('/'))
+        .filter(Boolean)
+        .join('/')}`;
+    });
+}
+
+function ask(browser: Browser, route: string) {
+  const [method, path = ''] = route.split(' ');
+  const address = path.replaceAll(/:\w+/g, '1');
+  return method === 'GET' ? browser.get(address) : browser.post(address, {});
+}
+
+it('every page has a least role', () => {
+  const routes = app.controllers.flatMap(routesOf).filter((route) => !route.includes(` ${API}`));
+  expect(routes.toSorted()).toEqual(Object.keys(PAGES).toSorted());
+});
+
+it.each(Object.entries(PAGES))('%s requires the role %s', async (route, least) => {
+  const stranger = await ask(app.browser(), route);
+  if (least === null) return expect(stranger.headers['location'] ?? '').not.toMatch(/^\/login/);
+  expect([stranger.status, stranger.headers['location']]).toEqual([303, expect.stringMatching(/^\/login\?/)]);
+  for (const role of ROLES) {
+    // Of its own, because one of the pages ends the session.
+    const operator = route === 'POST /logout' ? await app.operator(role) : operators.get(role)!;
+    const page = await ask(operator, route);
+    const isForbidden = page.status === 403 && FORBIDDEN.test(page.text);
+    expect([role, isForbidden]).toEqual([role, ROLES.indexOf(role) < ROLES.indexOf(least)]);
+  }
+});
