@@ -1,21 +1,11 @@
-import type { Page } from 'playwright-core';
 import type { Locale } from '#oauth/locale.js';
+import { tabTo } from '#test/support/keyboard.js';
 import { PASSWORD } from '../support/authorize-app.js';
 import { ERROR_SCENES } from './scenes/error-scenes.js';
 import { focusPath } from './scenes/focus-path.js';
 import { SCENES } from './scenes/scenes.js';
 import { chromium, fixture } from './scenes/use-scene-fixture.js';
 import { openTab } from './scenes/tab.js';
-
-/** Presses Tab until an element with this name has the focus. */
-async function tabTo(page: Page, name: string): Promise<void> {
-  for (let presses = 0; presses < 30; presses += 1) {
-    await page.keyboard.press('Tab');
-    const focused = page.locator(':focus');
-    if ((await focused.count()) > 0 && (await focused.ariaSnapshot()).includes(`"${name}"`)) return;
-  }
-  throw new Error(`Tab did not reach ${name}`);
-}
 
 describe('with the keyboard only and no JavaScript', () => {
   it('a user logs in, chooses scopes, and allows the request', async () => {

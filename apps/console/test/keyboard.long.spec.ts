@@ -1,0 +1,171 @@
+import { connect } from '@nats-io/transport-node';
+import type { Browser as Chromium, BrowserContext, Page } from 'playwright-core';
+import { auditEvent } from '#audit/event.js';
+import { storeEvent } from '#audit/streams.js';
+import { hashPassword } from '#database/user/password.js';
+import { freePort } from '#local/servers/free-port.js';
+import { natsOptions } from '#messaging/nats.connection.js';
+import { launchBrowser } from '#test/support/chromium.js';
+import { tabTo } from '#test/support/keyboard.js';
+import { type ConsoleApp, startConsoleApp } from './support/console-app.js';
+
+const REDIRECT_URI = 'https://rooms.example.com/callback';
+
+let app: ConsoleApp;
+let chromium: Chromium;
+let origin: string;
+
+beforeAll(async () => {
+  const PORT = await freePort();
+  origin = `http://127.0.0.1:${PORT}`;
+  app = await startConsoleApp({ PORT, CONSOLE_URL: origin });
+  chromium = await launchBrowser();
+});
+
+afterAll(async () => {
+  await chromium?.close();
+  await app?.close();
+});
+
+/** A tab without JavaScript, in which an admin is logged in. */
+async function adminTab(name = 'ada'): Promise<{ page: Page; context: BrowserContext }> {
+  const { cookies } = await app.operator('admin', name);
+  const context = await chromium.newContext({ javaScriptEnabled: false, locale: 'en' });
+  await context.addCookies([...cookies].map(([cookie, value]) => ({ name: cookie, value, url: origin })));
+  const page = await context.newPage();
+  page.setDefaultTimeout(20_000);
+  return { page, context };
+}
+
+/** Tabs to a link or button, and presses Enter. */
+async function activate(page: Page, name: string): Promise<void> {
+  await tabTo(page, name);
+  await Promise.all([page.waitForEvent('domcontentloaded'), page.keyboard.press('Enter')]);
+}
+
+async function type(page: Page, field: string, text: string): Promise<void> {
+  await tabTo(page, field);
+  await page.keyboard.type(text);
+}
+
+const textOf = (page: Page): Promise<string> => page.locator('main').innerText();
+
+/** Creates an application, and leaves its page open. @returns its client id */
+async function create(page: Page, name: string): Promise<string> {
+  await page.goto(`${origin}/applications`);
+  await activate(page, 'New application');
+  await type(page, 'name', name);
+  await activate(page, 'Next');
+  await tabTo(page, 'kind');
+  await activate(page, 'Next');
+  await type(page, 'redirectUris', REDIRECT_URI);
+  await activate(page, 'Next');
+  await tabTo(page, 'scope:profile:read');
+  await page.keyboard.press('ArrowDown');
+  await activate(page, 'Next');
+  await activate(page, 'Create the application');
+  expect(await textOf(page)).toMatch(/scs_[\w-]{43}/);
+  const [id = ''] = /sc_[a-z2-7]{24}/.exec(await textOf(page)) ?? [];
+  await activate(page, 'To the application');
+  return id;
+}
+
+/** The tasks of docs/operate.md, except those on files in git. */
+describe('with the keyboard only and no JavaScript an operator', () => {
+  it('registers the first client, and gives its owner the text', async () => {
+    const { page, context } = await adminTab();
+    const id = await create(page, 'Room Finder');
+    await activate(page, 'Text for the owner');
+    expect(await textOf(page)).toContain(id);
+    await context.close();
+  });
+
+  it('replaces a secret: creates the new one, and revokes the old one', async () => {
+    const { page, context } = await adminTab();
+    const id = await create(page, 'Rooms with a new secret');
+    await activate(page, 'New secret');
+    await activate(page, 'Create the secret');
+    expect(await textOf(page)).toMatch(/scs_[\w-]{43}/);
+    await page.goto(`${origin}/applications/${id}`);
+    await activate(page, 'Revoke');
+    await activate(page, 'Revoke');
+    const sql =
+      'SELECT revoked_at IS NULL AS live FROM client_secrets WHERE client_id = $1 ORDER BY created_at';
+    expect(await app.sql(sql, [id])).toEqual([{ live: false }, { live: true }]);
+    await context.close();
+  });
+
+  it('finds out why an application fails, disables it, and deletes it', async () => {
+    const { page, context } = await adminTab();
+    const id = await create(page, 'Rooms that misbehave');
+    const nats = await connect(natsOptions(app.services.natsUrl, 'keyboard test'));
+    await storeEvent(
+      nats,
+      auditEvent('token', {
+        type: 'request.refused',
+        client_id: id,
+        reference: 'keyboardtest',
+        status: 400,
+        error: 'invalid_grant',
+        check: 'redirect_uri_mismatch',
+        detail: { sent: `${REDIRECT_URI}/`, expected: REDIRECT_URI },
+      }),
+    );
+    await nats.close();
+    await page.goto(`${origin}/events`);
+    await type(page, 'reference', 'error_reference=keyboardtest');
+    await activate(page, 'Explain');
+    expect(await textOf(page)).toContain('redirect_uri_mismatch');
+    await page.goto(`${origin}/applications/${id}`);
+    await activate(page, 'Disable');
+    expect(await textOf(page)).toContain('The application is disabled');
+    await activate(page, 'Delete');
+    await activate(page, 'Delete');
+    const sql = 'SELECT deleted_at IS NOT NULL AS deleted FROM clients WHERE client_id = $1';
+    expect(await app.sql(sql, [id])).toEqual([{ deleted: true }]);
+    await context.close();
+  });
+
+  it('finds a user, logs the user out, and reads in the audit trail who did it', async () => {
+    const { page, context } = await adminTab('grace');
+    const [username, email, name] = ['alan', 'alan@example.com', 'Alan Turing'];
+    await app.users.create({ username, email, name, passwordHash: await hashPassword('x'.repeat(20)) });
+    await page.goto(`${origin}/users`);
+    await type(page, 'search', email);
+    await activate(page, 'Search');
+    await activate(page, name);
+    await activate(page, 'Log out everywhere');
+    await page.goto(`${origin}/audit`);
+    await type(page, 'operator', 'grace');
+    await activate(page, 'Search');
+    expect(await textOf(page)).toContain('grace');
+    await context.close();
+  });
+
+  it('checks the installation before a deployment, and opens the rotation of keys', async () => {
+    const { page, context } = await adminTab();
+    await page.goto(`${origin}/health`);
+    await activate(page, 'Check now');
+    while ((await textOf(page)).includes('A check is running')) await activate(page, 'Show the result');
+    expect(await textOf(page)).toContain('Findings, the most severe first');
+    await activate(page, 'Rotate keys');
+    expect(await textOf(page)).toContain('Keys of ID tokens');
+    await context.close();
+  });
+});
+
+it('the second of two operators who edit an application sees the conflict', async () => {
+  const [one, other] = [await adminTab('ada'), await adminTab('grace')];
+  const id = await create(one.page, 'Rooms of two');
+  for (const { page } of [one, other]) {
+    await page.goto(`${origin}/applications/${id}/edit`);
+    await tabTo(page, 'name');
+    await page.keyboard.type(' edited');
+    await activate(page, 'Show the changes');
+  }
+  await activate(one.page, 'Save');
+  expect(await textOf(one.page)).toContain('The changes are saved.');
+  await activate(other.page, 'Save');
+  expect(await textOf(other.page)).toMatch(/has changed/);
+  await Promise.all([one.context.close(), other.context.close()]);
+});
