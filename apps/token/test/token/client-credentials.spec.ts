@@ -327,7 +327,9 @@ describe('an API behind TokenGuard', () => {
     class Service {}
     api = await NestFactory.create(Service, new FastifyAdapter(), { logger: false });
     await api.listen(0, '127.0.0.1');
-    await api.get(Introspector).ping();
+    const introspector = api.get(Introspector);
+    // It connects in the background.
+    await until('the API is connected', 20_000, () => introspector.ping().then(() => true));
     return api;
   }
 
