@@ -71,6 +71,7 @@ describe('npm start', () => {
       redis_url: expect.stringMatching(/^redis:\/\//),
       nats_url: expect.stringMatching(/^nats:\/\//),
       token_keys: expect.stringMatching(/^[\w-]{43}$/),
+      id_token_keys: expect.stringMatching(/^\{"keys":\[/),
       scopes_file: resolve('scopes.yaml'),
     });
     for (const shown of [

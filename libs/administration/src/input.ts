@@ -15,9 +15,11 @@ function Type(name: string, isOf: (value: unknown) => boolean): PropertyDecorato
 /** PostgreSQL stores no NUL character. */
 const isText = (value: unknown): boolean => typeof value === 'string' && !value.includes('\0');
 
-export const Text = () => Type('text', isText);
-export const TextOrNull = () => Type('text', (value) => value === null || isText(value));
-export const Texts = () => Type('a list of texts', (value) => Array.isArray(value) && value.every(isText));
+export const Text = () => Type('text without NUL characters', isText);
+export const TextOrNull = () =>
+  Type('text without NUL characters', (value) => value === null || isText(value));
+export const Texts = () =>
+  Type('a list of texts without NUL characters', (value) => Array.isArray(value) && value.every(isText));
 export const Flag = () => Type('true or false', (value) => typeof value === 'boolean');
 export const FileOrNull = () =>
   Type('the content of a file', (value) => value === null || value instanceof Uint8Array);

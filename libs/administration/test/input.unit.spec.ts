@@ -55,10 +55,10 @@ describe('the input of an operation', () => {
   });
 
   it.each([
-    [{ name: 1 }, 'name', 'text'],
-    [{ name: null }, 'name', 'text'],
-    [{ name: 'a', list: 'b' }, 'list', 'a list of texts'],
-    [{ name: 'a', list: [1] }, 'list', 'a list of texts'],
+    [{ name: 1 }, 'name', 'text without NUL characters'],
+    [{ name: null }, 'name', 'text without NUL characters'],
+    [{ name: 'a', list: 'b' }, 'list', 'a list of texts without NUL characters'],
+    [{ name: 'a', list: [1] }, 'list', 'a list of texts without NUL characters'],
     [{ name: 'a', flag: 'true' }, 'flag', 'true or false'],
     [{ name: 'a', count: '1' }, 'count', 'a number'],
   ])('is refused before its rules run if a type is wrong: %j', (input, field, type) => {

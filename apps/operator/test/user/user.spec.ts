@@ -120,7 +120,8 @@ describe('operator user create', () => {
       ],
       [[...named('a'), '--time-zone', '+01:00', '--password-stdin'], '', [/--time-zone/, /8 to 256/]],
       [[...named('c'), '--password-stdin'], `${'y'.repeat(257)}\n`, [/8 to 256/]],
-      [[...named('e'), '--password-stdin'], 'with a nul \0\n', [/control/]],
+      [[...named('e'), '--password-stdin'], 'with a nul \0\n', [/NUL/]],
+      [[...named('f'), '--password-stdin'], 'with a bell \x07\n', [/control/]],
       [
         ['--email', 'GRACE@example.com', '--username', 'Grace', '--name', 'G'],
         undefined,

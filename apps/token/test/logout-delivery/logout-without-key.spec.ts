@@ -21,7 +21,7 @@ it.each([
     idTokenAlg: 'ES256',
     logoutUris: { postLogoutRedirectUris: [], backchannelLogoutUri: 'https://app.example.com/logout' },
   });
-  const session = `session of ${outcome}`;
+  const session = `session-of-${outcome}`;
   await app.code(clientId, app.userId, { scope: 'openid', login: { authTime: null, session } });
   const nats = await connect(natsOptions(app.natsUrl, 'logout test'));
   const event = sessionsEnded({ session }, Date.now() - ageMs);

@@ -15,6 +15,7 @@ const EXPORTS = [
   'CurrentToken',
   'IntrospectionModule',
   'Introspector',
+  'RequireClientToken',
   'RequireScope',
   'ResourceMetadata',
   'TokenGuard',
