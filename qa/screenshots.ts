@@ -26,7 +26,7 @@ async function useOwnFonts(): Promise<void> {
   await writeFile(
     file,
     `<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd"><fontconfig>
-      ${folders.map((one) => `<dir>${one}</dir>`).join('')}
+      ${folders.map((folder) => `<dir>${folder}</dir>`).join('')}
       <cachedir>${folder}</cachedir>
       ${['system-ui', 'sans-serif', 'monospace']
         .map(

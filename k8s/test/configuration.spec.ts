@@ -137,7 +137,7 @@ describe.each(OVERLAYS)('the variables of the %s overlay', (overlay) => {
       name: container.name,
       keys: SigningKeys.parse(environmentOf(container)['ID_TOKEN_KEYS'] ?? ''),
     }));
-    const canSign = Object.fromEntries(keys.map((one) => [one.name, one.keys.canSign]));
+    const canSign = Object.fromEntries(keys.map((app) => [app.name, app.keys.canSign]));
     expect(canSign).toEqual({ authorize: false, token: true });
     expect(keys[0]?.keys.jwks).toEqual(keys[1]?.keys.jwks);
     expect(keys[0]?.keys.algorithms).toEqual(SIGNING_ALGORITHMS);
@@ -145,7 +145,7 @@ describe.each(OVERLAYS)('the variables of the %s overlay', (overlay) => {
 
   it('take credentials only from Secrets, of the process’s own user', () => {
     for (const { name, env = [] } of ours)
-      for (const variable of env.filter((one) => one.name in SECRETS)) {
+      for (const variable of env.filter((setting) => setting.name in SECRETS)) {
         const { secretKeyRef } = variable.valueFrom ?? {};
         expect(secretKeyRef?.key).toBe(variable.name);
         const secret = secretKeyRef?.name?.replace(/-[a-z0-9]{10}$/, '');
@@ -196,7 +196,7 @@ describe.each(OVERLAYS)('the %s overlay with the component for a schema', (overl
       workloads(manifests)
         .flatMap(containersOf)
         .flatMap(({ name, env = [] }) =>
-          env.filter((one) => one.name === variable).map(({ value }) => [name, value] as const),
+          env.filter((setting) => setting.name === variable).map(({ value }) => [name, value] as const),
         );
     const schemas = valuesOf('DATABASE_SCHEMA');
     expect(schemas.map(([name]) => name)).toEqual(valuesOf('DATABASE_URL').map(([name]) => name));
@@ -214,7 +214,7 @@ describe.each(OVERLAYS)(
       const allowed = workloads(manifests)
         .flatMap(containersOf)
         .flatMap(({ name, env = [] }) =>
-          env.filter((one) => one.name === 'OUTSIDE_FETCH_ALLOW').map(({ value }) => [name, value]),
+          env.filter((setting) => setting.name === 'OUTSIDE_FETCH_ALLOW').map(({ value }) => [name, value]),
         );
       expect(allowed).toEqual([['token', '10.1.0.0/16']]);
       expect(new OutsideHosts(allowed[0]?.[1] ?? '').hasAddress('10.1.2.3')).toBe(true);

@@ -167,7 +167,7 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
     expect(spec?.selector).toEqual(one(manifests, 'Deployment', 'console').spec?.selector);
     const { metadata, spec: ingress } = one(manifests, 'Ingress', 'console');
     expect(metadata?.annotations?.['nginx.org/server-snippets']).toMatch(/^(allow [\d./]+;\n)+deny all;\n$/);
-    for (const other of all(manifests, 'Ingress').filter((one) => one.metadata?.name !== 'console')) {
+    for (const other of all(manifests, 'Ingress').filter((ingress) => ingress.metadata?.name !== 'console')) {
       expect(other.spec?.ingressClassName).not.toBe(ingress?.ingressClassName);
       expect(other.spec?.rules?.[0]?.host).not.toBe(ingress?.rules?.[0]?.host);
     }

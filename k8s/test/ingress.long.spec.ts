@@ -158,7 +158,7 @@ describe('the ingress', () => {
     expect(statuses).toEqual([401, 401, 401, 401, 401, 429]);
   });
 
-  it('lets the app answer a body that is too large, and answers in its format above a second limit', async () => {
+  it('lets the app refuse a body that is too large, and above a second limit refuses it in the format of the app', async () => {
     const [byApp, byIngress] = [
       await post(`a=${'x'.repeat(100 * 1024)}`),
       await post(`a=${'x'.repeat(200 * 1024)}`),

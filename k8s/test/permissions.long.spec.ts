@@ -423,7 +423,7 @@ describe('a development installation', () => {
     });
     afterAll(async () => {
       await fixture?.close();
-      await Promise.all(running.map((one) => one.stop()));
+      await Promise.all(running.map((app) => app.stop()));
     });
 
     const me = (token: string) => statusOfToken(app.resource.url, token);

@@ -67,7 +67,9 @@ function problemsAt(value: unknown, type: string, at: string): string[] {
   const model = byName[type];
   if (!model) return [`${at}: nothing is known of ${type}`];
   if (!isObject(value)) return [`${at} must be an object`];
-  const attributes = new Map(model.getAttributeTypeMap().map((one) => [one.baseName, one.type]));
+  const attributes = new Map(
+    model.getAttributeTypeMap().map((attribute) => [attribute.baseName, attribute.type]),
+  );
   return Object.entries(value).flatMap(([field, inner]) => {
     const known = attributes.get(field);
     return known ? problemsAt(inner, known, `${at}.${field}`) : [`${at}.${field} is unknown`];

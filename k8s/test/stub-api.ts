@@ -98,6 +98,8 @@ function discovery(path: string): object | undefined {
       });
     return { kind: 'APIGroupList', apiVersion: 'v1', groups };
   }
-  const version = versions.find((one) => path === (one === 'v1' ? '/api/v1' : `/apis/${one}`));
+  const version = versions.find(
+    (candidate) => path === (candidate === 'v1' ? '/api/v1' : `/apis/${candidate}`),
+  );
   return version && ofVersion(version);
 }

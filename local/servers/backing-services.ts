@@ -77,11 +77,11 @@ export async function startBackingServices(options: BackingOptions): Promise<Bac
     }),
   );
   const running = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
-  const started = running.filter((one): one is BackingService => 'process' in one);
+  const started = running.filter((service): service is BackingService => 'process' in service);
   let stopping = false;
   const stop = async (): Promise<void> => {
     stopping = true;
-    await Promise.all(started.map((one) => one.process.stop()));
+    await Promise.all(started.map((service) => service.process.stop()));
   };
   const failure = results.find((result) => result.status === 'rejected');
   if (failure) {

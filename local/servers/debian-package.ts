@@ -55,7 +55,7 @@ export async function debianServers(
       });
     });
   }
-  return Promise.all(wanted.map(async (one, index) => found[index] ?? runnable(one)));
+  return Promise.all(wanted.map(async (program, index) => found[index] ?? runnable(program)));
 }
 
 /** One server, as `debianServers`. */
@@ -92,10 +92,10 @@ async function unpackAll(
   const workspace = new Workspace(env);
   try {
     const trees: Tree[] = [];
-    for (const one of wanted) {
-      await localFolder(one.folder);
-      const draft = await workspace.folder(join(one.folder, 'packages'));
-      trees.push({ ...one, draft, path: join(draft, 'tree') });
+    for (const program of wanted) {
+      await localFolder(program.folder);
+      const draft = await workspace.folder(join(program.folder, 'packages'));
+      trees.push({ ...program, draft, path: join(draft, 'tree') });
     }
     const downloads = trees[0]?.draft ?? '';
     const apt = new Apt(workspace, downloads, env, progress);

@@ -17,8 +17,8 @@ export async function freePort(distance = 0): Promise<number> {
   for (;;) {
     const port = randomInt(FIRST, LAST - distance + 1);
     const ports = [...new Set([port, port + distance])];
-    if (ports.some((one) => given.has(one))) continue;
-    for (const one of ports) given.add(one);
+    if (ports.some((candidate) => given.has(candidate))) continue;
+    for (const candidate of ports) given.add(candidate);
     if ((await Promise.all(ports.map(isOurs))).every(Boolean)) return port;
   }
 }

@@ -152,8 +152,8 @@ it('the demo app stays connected when two tabs refresh concurrently', async () =
   await connect(page);
   const tab = await context.newPage();
   await tab.goto(product.demoUrl);
-  await Promise.all([page, tab].map((one) => one.getByRole('button', { name: 'Refresh tokens' }).click()));
-  await Promise.all([page, tab].map((one) => one.getByText('Tokens refreshed').waitFor()));
+  await Promise.all([page, tab].map((view) => view.getByRole('button', { name: 'Refresh tokens' }).click()));
+  await Promise.all([page, tab].map((view) => view.getByText('Tokens refreshed').waitFor()));
   await context.close();
 });
 

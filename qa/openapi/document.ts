@@ -99,9 +99,9 @@ function operation(route: Route, described: OperationDescription, shared: Shared
     }),
     ...(body && { requestBody: body }),
     responses: Object.fromEntries(
-      Object.entries(responses).map(([status, one]) => [
+      Object.entries(responses).map(([status, answer]) => [
         status,
-        response(Number(status) < 300 ? withFixedHeaders(one, route) : one, shared),
+        response(Number(status) < 300 ? withFixedHeaders(answer, route) : answer, shared),
       ]),
     ),
   };
@@ -143,7 +143,7 @@ function response(
     name,
     { ...header, schema: schemas.of(schema ?? { type: 'string' }) },
   ]);
-  const withContent = Object.entries(content).map(([type, one]) => [type, media(one, schemas)]);
+  const withContent = Object.entries(content).map(([type, body]) => [type, media(body, schemas)]);
   const written = {
     description,
     ...(withHeaders.length > 0 && { headers: Object.fromEntries(withHeaders) as object }),

@@ -19,7 +19,7 @@ export class Schemas {
     const { component, ...own } = source;
     if (component !== undefined) return this.component(component, () => this.of(own));
     const { items, properties, allOf, oneOf, anyOf, ...rest } = own;
-    const all = (sources: readonly SchemaSource[]) => sources.map((one) => this.of(one));
+    const all = (sources: readonly SchemaSource[]) => sources.map((source) => this.of(source));
     return {
       ...rest,
       ...(items && { items: this.of(items) }),

@@ -50,7 +50,7 @@ export function readOptions(args: readonly string[]): Options {
 }
 
 function faultKindOf(name: string): FaultKind {
-  const kind = FAULT_KINDS.find((one) => faultName(one) === name.trim());
+  const kind = FAULT_KINDS.find((candidate) => faultName(candidate) === name.trim());
   if (!kind) throw new UsageError(`--faults: there is no fault named '${name.trim()}'`);
   return kind;
 }

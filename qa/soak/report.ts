@@ -39,7 +39,7 @@ export function faultFigures(timeline: Timeline, availability: Availability): Fa
   return FAULT_KINDS.flatMap((kind) => {
     const windows = timeline.faultWindows.filter(({ fault }) => faultName(fault.kind) === faultName(kind));
     if (windows.length === 0) return [];
-    const recoveries = windows.flatMap((one) => availability.recoveries.get(one) ?? []);
+    const recoveries = windows.flatMap((window) => availability.recoveries.get(window) ?? []);
     const slowest = recoveries.flatMap(({ recoveryTimes }) =>
       recoveryTimes.size > 0 ? [Math.max(...recoveryTimes.values())] : [],
     );
@@ -63,8 +63,11 @@ export function operationFigures({ counts }: Availability): Report['operations']
 /** The report as text. */
 export function textOf(report: Report): string {
   const { seed, seconds, faults, operations, statistics, violations, logs } = report;
-  const count = faults.reduce((sum, one) => sum + one.count, 0);
-  const requests = operations.reduce((sum, one) => sum + one.answered + one.unavailable + one.unanswered, 0);
+  const count = faults.reduce((sum, fault) => sum + fault.count, 0);
+  const requests = operations.reduce(
+    (sum, operation) => sum + operation.answered + operation.unavailable + operation.unanswered,
+    0,
+  );
   return [
     `soak, seed ${seed}: ${count} faults and ${requests} requests in ${(seconds / 60).toFixed(1)} minutes, ${violations.length} violations`,
     '',

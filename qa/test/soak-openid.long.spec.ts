@@ -15,7 +15,7 @@ function newModel() {
   const logOuts = new LogOuts(timeline, ({ rule }) => void rules.push(rule), statistics);
   const inject = (name: string, startedAt: number): void => {
     now = startedAt;
-    const kind = FAULT_KINDS.find((one) => faultName(one) === name);
+    const kind = FAULT_KINDS.find((candidate) => faultName(candidate) === name);
     if (!kind) throw new Error(name);
     const endedAt = startedAt + 1_000;
     Object.assign(timeline.start({ kind, replica: null }), { endedAt, settledAt: endedAt });

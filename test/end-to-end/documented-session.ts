@@ -134,8 +134,9 @@ export class DocumentedSession {
     if (known !== undefined) return escaped(known);
     const earlier = examples.indexOf(part);
     if (earlier >= 0) return `\\${earlier + 1}`;
-    const value = VALUES.find((one) => new RegExp(`^${one}$`).test(part));
-    if (value === undefined) return PASSING.find((one) => new RegExp(`^${one}$`).test(part)) ?? escaped(part);
+    const value = VALUES.find((pattern) => new RegExp(`^${pattern}$`).test(part));
+    if (value === undefined)
+      return PASSING.find((pattern) => new RegExp(`^${pattern}$`).test(part)) ?? escaped(part);
     examples.push(part);
     return `(${value})`;
   }

@@ -11,6 +11,7 @@ import { type AppProcess, startApp } from '../support/app-process.js';
 import { type ProductProcesses, startProcesses } from './product-processes.js';
 import { UserBrowser } from '../topology/retrying-client.js';
 import { ProductUser } from './use-product.js';
+import { type Pair, statusOfToken } from '../support/tokens.js';
 
 let product: ProductProcesses;
 let second: AppProcess;
@@ -54,34 +55,19 @@ class Person {
   }
 
   /** Logs in, allows access, and redeems the code. */
-  async connect(): Promise<TokenPair> {
-    return (await this.app.redeem(await this.browser.allow())).body as unknown as TokenPair;
+  async connect(): Promise<Pair> {
+    return (await this.app.redeem(await this.browser.allow())).body as unknown as Pair;
   }
 }
 
-interface TokenPair {
-  readonly access_token: string;
-  readonly refresh_token: string;
-}
-
 /** The status of every replica for an access token. */
-const statusesOf = ({ access_token }: TokenPair) =>
-  Promise.all(
-    apis.map(async (url) => {
-      const answer = await fetch(`${url}/v2/me`, { headers: { Authorization: `Bearer ${access_token}` } });
-      await answer.arrayBuffer();
-      return answer.status;
-    }),
-  );
+const statusesOf = ({ access_token }: Pair) =>
+  Promise.all(apis.map((url) => statusOfToken(url, access_token)));
 
 const TO_LOGIN = /no code: 303 \/auth\/login/;
 
 /** Checks that the user's tokens, code and session are refused immediately. */
-async function expectAccessEnded(
-  person: Person,
-  pairs: readonly TokenPair[],
-  code: string | null,
-): Promise<void> {
+async function expectAccessEnded(person: Person, pairs: readonly Pair[], code: string | null): Promise<void> {
   for (const pair of pairs) expect(await statusesOf(pair)).toEqual([401, 401]);
   for (const pair of pairs)
     expect((await person.app.refresh(pair.refresh_token)).body).toMatchObject({ error: 'invalid_grant' });
@@ -102,7 +88,7 @@ describe.each([
   it('ends every token, code and session of the user before it exits, even cached ones', async () => {
     const [person, other] = [await Person.new(), await Person.new()];
     const [first, kept] = [await person.connect(), await other.connect()];
-    const again = (await person.app.redeem((await person.browser.code()).code)).body as unknown as TokenPair;
+    const again = (await person.app.redeem((await person.browser.code()).code)).body as unknown as Pair;
     const { code } = await person.browser.code();
     for (const pair of [first, again, kept]) expect(await statusesOf(pair)).toEqual([200, 200]);
 

@@ -105,7 +105,7 @@ describe.each([
     const served = await fetch(app.url + path, { headers, redirect: 'manual' });
     expect(served.status).toBeLessThan(400);
     const own = ['retry-after', 'content-type', 'content-length', 'content-language', 'link'];
-    const wanted = namesOf(served).filter((one) => !['location', 'set-cookie', ...own].includes(one));
+    const wanted = namesOf(served).filter((header) => !['location', 'set-cookie', ...own].includes(header));
     expect(namesOf(refused)).toEqual(expect.arrayContaining(wanted));
   });
 

@@ -178,7 +178,7 @@ for (const [index, example] of EXAMPLES.entries()) {
       expect(await tokenFor(['https://files.example.com', API_URL])).toBe(200);
     });
 
-    it('asks once for a token that it sees often', async () => {
+    it('introspects a token once, however often it is presented', async () => {
       const valid = await accessToken();
       await cached(valid);
       expect(await cost(valid)).toBe(0);
@@ -241,7 +241,7 @@ for (const [index, example] of EXAMPLES.entries()) {
     });
 
     // @rfc 7662 4
-    it('answers 503 when it cannot ask, and never lets the request through', async () => {
+    it('answers 503 when it cannot introspect a token, and never lets the request through', async () => {
       const [known, unknown] = [await accessToken(), await accessToken()];
       await cached(known);
       const failures = [

@@ -48,8 +48,8 @@ export async function startForgingProvider(port: number) {
     const challenge = createHash('sha256')
       .update(form.get('code_verifier') ?? '')
       .digest('base64url');
-    const credentials = [FORGER_CLIENT.id, FORGER_CLIENT.secret].map((one) =>
-      encodeURIComponent(one).replaceAll('%20', '+'),
+    const credentials = [FORGER_CLIENT.id, FORGER_CLIENT.secret].map((part) =>
+      encodeURIComponent(part).replaceAll('%20', '+'),
     );
     const basic = `Basic ${Buffer.from(credentials.join(':')).toString('base64')}`;
     if (challenge !== asked?.get('code_challenge') || request.headers.authorization !== basic)

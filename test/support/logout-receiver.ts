@@ -37,7 +37,7 @@ export async function startLogoutReceiver() {
     url,
     statuses,
     endless,
-    at: (path: string): ReceivedLogout[] => received.filter((one) => one.path === path),
+    at: (path: string): ReceivedLogout[] => received.filter((logout) => logout.path === path),
     get received(): readonly ReceivedLogout[] {
       return received;
     },

@@ -1,6 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+/** Tokens of a token response. */
+export interface Pair {
+  readonly access_token: string;
+  readonly refresh_token: string;
+}
+
 /** The fields before the thumbprint: version, key id, handle, kind, generation, expiry and scope mask. */
 const SAID_BYTES = 34;
 const KIND_AT = 21;

@@ -1,11 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  type Outcome,
-  pairOf,
-  type RetryingClient,
-  type TokenPair,
-  type UserBrowser,
-} from './retrying-client.js';
+import { type Outcome, pairOf, type RetryingClient, type UserBrowser } from './retrying-client.js';
+import type { Pair } from '../support/tokens.js';
 
 const PAUSE_MS = 40;
 /** The load ends after this many faults. */
@@ -36,7 +31,7 @@ export class Load {
   constructor(
     private readonly application: RetryingClient,
     private readonly connect: () => ReturnType<UserBrowser['code']>,
-    readonly sessions: TokenPair[],
+    readonly sessions: Pair[],
   ) {
     this.loops = [
       ...sessions.map((_, index) => this.loop('session', () => this.use(index))),
@@ -52,7 +47,7 @@ export class Load {
   }
 
   private async use(index: number): Promise<void> {
-    const refreshed = await this.application.refresh((this.sessions[index] as TokenPair).refresh_token);
+    const refreshed = await this.application.refresh((this.sessions[index] as Pair).refresh_token);
     if (!this.checkOk('refresh', refreshed)) return;
     const pair = (this.sessions[index] = pairOf(refreshed));
     this.checkOk('me', await this.application.me(pair.access_token));

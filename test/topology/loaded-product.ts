@@ -2,13 +2,8 @@ import { until } from '../support/until.js';
 import type { ClusteredProduct } from './clustered-product.js';
 import { MAX_FAULTS, Load, type Report } from './load.js';
 import { ReadinessWatch, untilReady } from './readiness-watch.js';
-import {
-  pairOf,
-  retryingClient,
-  type RetryingClient,
-  type TokenPair,
-  UserBrowser,
-} from './retrying-client.js';
+import { pairOf, retryingClient, type RetryingClient, UserBrowser } from './retrying-client.js';
+import type { Pair } from '../support/tokens.js';
 
 /** Successful requests under load before a server fails, and after the service has recovered. */
 const STEADY_REQUESTS = 100;
@@ -26,7 +21,7 @@ export interface Failure {
 
 /** A product under load from users and an application, for fail-over tests. */
 export class LoadedProduct {
-  private readonly sessions: TokenPair[] = [];
+  private readonly sessions: Pair[] = [];
   private turn = 0;
 
   private constructor(

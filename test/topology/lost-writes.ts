@@ -6,7 +6,8 @@ import { until } from '../support/until.js';
 import type { LoadedProduct } from './loaded-product.js';
 import type { ClusteredProduct } from './clustered-product.js';
 import { untilReady } from './readiness-watch.js';
-import { pairOf, type TokenPair } from './retrying-client.js';
+import { pairOf } from './retrying-client.js';
+import type { Pair } from '../support/tokens.js';
 
 const RECOVERY_DEADLINE_MS = 60_000;
 
@@ -15,12 +16,12 @@ export interface LostWrites {
   readonly redeemed: string;
   readonly unredeemed: string;
   /** Pairs from the lost redemption, from a lost refresh, and of a grant whose revocation was lost. */
-  readonly first: TokenPair;
-  readonly rotated: TokenPair;
-  readonly revoked: TokenPair;
+  readonly first: Pair;
+  readonly rotated: Pair;
+  readonly revoked: Pair;
 }
 
-/** Redeems, refreshes and revokes on one master, whose writes are then lost. Resolves after recovery. */
+/** Redeems, refreshes and revokes on one master, and makes it lose these writes. Resolves after recovery. */
 export async function loseLatestWrites(
   redis: RedisCluster,
   product: ClusteredProduct,

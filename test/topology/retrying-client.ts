@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { OAuthClient, sendTo } from '#local/demo/oauth-client.js';
 import { Browser } from '../support/browser.js';
+import type { Pair } from '../support/tokens.js';
 
 const RETRY_DEADLINE_MS = 60_000;
 const PAUSE_MS = 100;
@@ -37,11 +38,6 @@ export interface Outcome extends Delay {
   readonly text: string;
 }
 
-export interface TokenPair {
-  readonly access_token: string;
-  readonly refresh_token: string;
-}
-
 /** Repeats a request on 503, as a robust client does. */
 async function retryUntilAvailable<Answer extends { readonly status: number }>(
   send: () => Promise<Answer>,
@@ -71,9 +67,9 @@ export function retryingClient({ client, tokenUrls, resourceUrls }: Installation
   });
 }
 
-export function pairOf({ status, text }: Outcome): TokenPair {
+export function pairOf({ status, text }: Outcome): Pair {
   if (status !== 200) throw new Error(`no pair: ${status} ${text}`);
-  return JSON.parse(text) as TokenPair;
+  return JSON.parse(text) as Pair;
 }
 
 /** A user's browser that opens the application's authorization URL. */

@@ -8,9 +8,9 @@ import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
 import { RevocationPublisher } from '#grants/revocation.publisher.js';
 import { LogoutModule } from '#messaging/logout/logout.module.js';
 import { SigningKeys } from '#oauth/openid/signing-keys.js';
-import { parseScopes } from '#oauth/scope-file.js';
+import { scopeFile } from '#oauth/scope-file.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
-import { type ConfigurationFile, readConfigurationFile } from '#platform/configuration/configuration-file.js';
+import { readConfigurationFile } from '#platform/configuration/configuration-file.js';
 import { ConfigurationFilesModule } from '#platform/configuration/configuration-files.module.js';
 import { RedisModule } from '#platform/redis/redis.module.js';
 import { StatusReport } from '#platform/status/status-report.js';
@@ -32,7 +32,7 @@ export class CoreModule {
 
   static forRoot(configuration: AuthorizeConfiguration, brand: Brand): DynamicModule {
     const { AUTH_URL, dependencyTimeoutMs: timeoutMs } = configuration;
-    const scopes = readScopes(configuration);
+    const scopes = readConfigurationFile(scopeFile(configuration));
     const requests = new OperatorRequests();
     const stores = [
       DatabaseModule.forRoot({
@@ -95,15 +95,4 @@ export class CoreModule {
       exports: [...stores, grants, ...providers],
     };
   }
-}
-
-/** @throws ConfigurationError listing every problem in the file */
-export function readScopes({
-  SCOPES_FILE,
-  API_URL: apiUrl,
-  apis,
-  ID_TOKEN_KEYS: keys,
-}: AuthorizeConfiguration): ConfigurationFile<ScopeCatalogue> {
-  const known = { apiUrl, apis, openid: keys !== '' };
-  return readConfigurationFile('SCOPES_FILE', SCOPES_FILE, (file) => parseScopes(file, known));
 }

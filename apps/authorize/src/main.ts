@@ -1,11 +1,15 @@
+import { scopeFile } from '#oauth/scope-file.js';
 import { main, runService } from '#platform/bootstrap/service.js';
+import { readConfigurationFile } from '#platform/configuration/configuration-file.js';
 import { loadConfiguration } from '#platform/configuration/load-configuration.js';
 import { authorizeApp } from './app.module.js';
 import { AuthorizeConfiguration } from './authorize.configuration.js';
-import { readScopes } from './core.module.js';
 import { readBrand } from '#ui/brand/brand.js';
 
 main(async () => {
-  const configuration = loadConfiguration(AuthorizeConfiguration, process.env, [readBrand, readScopes]);
+  const configuration = loadConfiguration(AuthorizeConfiguration, process.env, [
+    readBrand,
+    (settings) => readConfigurationFile(scopeFile(settings)),
+  ]);
   return runService(authorizeApp(configuration), ['postgres', 'redis']);
 });

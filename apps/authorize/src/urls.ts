@@ -30,7 +30,7 @@ const MAX_POSTED_QUERY = 8_000;
  */
 export function postedQuery(fields: Readonly<Record<string, unknown>>): string {
   const pairs = Object.entries(fields).flatMap(([name, value]) =>
-    [value].flat().map((one): [string, string] => [name, String(one)]),
+    [value].flat().map((item): [string, string] => [name, String(item)]),
   );
   const query = new URLSearchParams(pairs).toString();
   if (query.length <= MAX_POSTED_QUERY) return query;

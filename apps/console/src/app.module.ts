@@ -3,9 +3,9 @@ import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR } from '@nestjs/core';
 import { AdministrationModule } from '#administration/administration.module.js';
 import { DatabaseModule } from '#database/database.module.js';
 import type { Service } from '#platform/bootstrap/service.js';
-import { type ConfigurationFile, readConfigurationFile } from '#platform/configuration/configuration-file.js';
+import { readConfigurationFile } from '#platform/configuration/configuration-file.js';
 import { ConfigurationFilesModule } from '#platform/configuration/configuration-files.module.js';
-import { parseScopes } from '#oauth/scope-file.js';
+import { scopeFile } from '#oauth/scope-file.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
 import { IntrospectionModule } from '#introspection/index.js';
 import { RedisModule } from '#platform/redis/redis.module.js';
@@ -48,7 +48,7 @@ import { CONSOLE_RULES } from './ui/stylesheet.js';
 @Module({})
 class AppModule {
   static forRoot(configuration: ConsoleConfiguration, clock: Clock): DynamicModule {
-    const scopes = readScopes(configuration);
+    const scopes = readConfigurationFile(scopeFile(configuration, true));
     const database = DatabaseModule.forRoot({
       databaseUrl: configuration.DATABASE_URL,
       schema: configuration.DATABASE_SCHEMA,
@@ -141,14 +141,4 @@ export function consoleApp(
       await addRateLimits(app);
     },
   };
-}
-
-/** @throws ConfigurationError that lists every problem of the file */
-function readScopes({
-  SCOPES_FILE,
-  API_URL: apiUrl,
-}: ConsoleConfiguration): ConfigurationFile<ScopeCatalogue> {
-  // Authorize and token check the origins of other APIs, which are unknown here.
-  const known = { apiUrl, apis: null, openid: true };
-  return readConfigurationFile('SCOPES_FILE', SCOPES_FILE, (file) => parseScopes(file, known));
 }

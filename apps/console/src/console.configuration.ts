@@ -75,7 +75,7 @@ export class ConsoleConfiguration extends ServiceConfiguration {
   @NumberVariable(1, 5)
   AUDIT_REPLICAS = DEFAULT_AUDIT_RETENTION.replicas;
 
-  /** OpenID provider where operators log in; it may be this service itself, whose issuer is BASE_URL. */
+  /** OpenID provider where operators log in: BASE_URL if they log in at this service itself. */
   @IssuerVariable()
   CONSOLE_ISSUER: string;
 

@@ -72,7 +72,7 @@ async function create(page: Page, name: string): Promise<string> {
 
 /** The tasks of docs/operate.md, except those on files in git. */
 describe('with the keyboard only and no JavaScript an operator', () => {
-  it('registers the first client, and gives its owner the text', async () => {
+  it('registers the first client, and shows the text for its owner', async () => {
     const { page, context } = await adminTab();
     const id = await create(page, 'Room Finder');
     await activate(page, 'Text for the owner');

@@ -5,9 +5,9 @@ import { IntrospectionModule } from '#introspection/index.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { parseForm, parseJson } from '#oauth/parameters.js';
-import { parseScopes } from '#oauth/scope-file.js';
+import { scopeFile } from '#oauth/scope-file.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
-import { type ConfigurationFile, readConfigurationFile } from '#platform/configuration/configuration-file.js';
+import { readConfigurationFile } from '#platform/configuration/configuration-file.js';
 import { ConfigurationFilesModule } from '#platform/configuration/configuration-files.module.js';
 import type { Service } from '#platform/bootstrap/service.js';
 import { MeModule } from './me/me.module.js';
@@ -23,7 +23,7 @@ import { ResourceConfiguration } from './resource.configuration.js';
 @Module({})
 export class AppModule {
   static forRoot(configuration: ResourceConfiguration): DynamicModule {
-    const scopes = readScopes(configuration);
+    const scopes = readConfigurationFile(scopeFile(configuration));
     return {
       module: AppModule,
       global: true,
@@ -77,15 +77,4 @@ export function resourceApp(configuration: ResourceConfiguration): Service<Resou
       ENDPOINTS.resourceOpenApi,
     ],
   };
-}
-
-/** @throws ConfigurationError that lists every problem of the file */
-export function readScopes({
-  SCOPES_FILE,
-  API_URL: apiUrl,
-}: ResourceConfiguration): ConfigurationFile<ScopeCatalogue> {
-  // Authorize and token check the origins of other APIs, which are unknown here.
-  return readConfigurationFile('SCOPES_FILE', SCOPES_FILE, (file) =>
-    parseScopes(file, { apiUrl, apis: null }),
-  );
 }

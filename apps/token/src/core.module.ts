@@ -10,9 +10,9 @@ import { StatusReport } from '#platform/status/status-report.js';
 import { LogoutModule } from '#messaging/logout/logout.module.js';
 import { LOGOUT_TOKEN_LIFETIME_S } from '#oauth/openid/logout-token.js';
 import { SigningKeys } from '#oauth/openid/signing-keys.js';
-import { parseScopes } from '#oauth/scope-file.js';
+import { scopeFile } from '#oauth/scope-file.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
-import { type ConfigurationFile, readConfigurationFile } from '#platform/configuration/configuration-file.js';
+import { readConfigurationFile } from '#platform/configuration/configuration-file.js';
 import { ConfigurationFilesModule } from '#platform/configuration/configuration-files.module.js';
 import { OutsideHosts } from '#platform/http/outside-hosts.js';
 import { OutsideHttp } from '#platform/http/outside-http.js';
@@ -48,7 +48,7 @@ export class CoreModule {
 
   static forRoot(configuration: TokenConfiguration): DynamicModule {
     const { DATABASE_URL, DATABASE_SCHEMA, REDIS_URL, NATS_URL, dependencyTimeoutMs } = configuration;
-    const scopes = readScopes(configuration);
+    const scopes = readConfigurationFile(scopeFile(configuration));
     const connections = [
       DatabaseModule.forRoot({
         databaseUrl: DATABASE_URL,
@@ -109,17 +109,6 @@ export class CoreModule {
       ],
     };
   }
-}
-
-/** @throws ConfigurationError that lists every problem of the file */
-export function readScopes({
-  SCOPES_FILE,
-  API_URL: apiUrl,
-  apis,
-  ID_TOKEN_KEYS: keys,
-}: TokenConfiguration): ConfigurationFile<ScopeCatalogue> {
-  const known = { apiUrl, apis, openid: keys !== '' };
-  return readConfigurationFile('SCOPES_FILE', SCOPES_FILE, (file) => parseScopes(file, known));
 }
 
 function idTokenRings({

@@ -1,7 +1,8 @@
 import { SUBJECTS } from '#messaging/contract.js';
 import { auditEvents, undocumentedDetails } from '#test/support/audit-trail.js';
 import { REDIRECT_URI } from '#test/support/fixture.js';
-import { type Pair, useTokenApp } from './support/use-token-app.js';
+import { useTokenApp } from './support/use-token-app.js';
+import type { Pair } from '#test/support/tokens.js';
 
 const app = useTokenApp();
 

@@ -11,7 +11,7 @@ class Example {
 
   @Texts()
   @Rule('list_invalid', ({ list, name }: Example) =>
-    list.filter((one) => one === name).map((one) => `‹list› has ${quoted(one)}`),
+    list.filter((item) => item === name).map((item) => `‹list› has ${quoted(item)}`),
   )
   list: string[] = [];
 

@@ -62,8 +62,11 @@ export class AuditPublisher implements OnApplicationBootstrap, OnApplicationShut
       'Events lost to the audit trail: the buffer was full, or the process ended while NATS was unavailable',
       [],
     );
-    const gauge = metrics.gauge('oauth_audit_events_waiting', 'Events that wait for NATS to store them', []);
-    Object.assign(gauge, { collect: () => gauge.set(this.waiting.size) });
+    metrics.measure(
+      'oauth_audit_events_waiting',
+      'Events that wait for NATS to store them',
+      () => this.waiting.size,
+    );
   }
 
   onApplicationBootstrap(): void {

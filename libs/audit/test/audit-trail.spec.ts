@@ -182,7 +182,7 @@ describe('the audit trail in NATS', () => {
     for (let n = 0; n < 200; n++) nats.publish(subject, large);
     await nats.flush();
     const stream = await (await jetstreamManager(nats)).streams.find(subject);
-    const full = (await reader.streams()).find((one) => one.stream === stream);
+    const full = (await reader.streams()).find((candidate) => candidate.stream === stream);
     expect(full?.messages).toBeLessThan(200);
     expect(await read({ clientId: `kept from ${flood}`, types: [type] })).toEqual([kept]);
   });

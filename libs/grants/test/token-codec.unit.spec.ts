@@ -247,7 +247,7 @@ const hoards: fc.Arbitrary<Hoard> = fc
       { ...token, kind, audience: null, generation: (token.generation + 1) % 2 ** 32 },
       { ...token, kind, audience: kind === 'access' ? 'https://api.example.com' : null, handle },
     ]);
-    const written = (jkt: string | null) => alike.map((one) => codec.encode({ ...one, jkt }));
+    const written = (jkt: string | null) => alike.map((token) => codec.encode({ ...token, jkt }));
     const code = codec.encode({ ...token, kind: 'code', audience: null, jkt: null });
     return { bound: written(token.jkt), bearer: [...written(null), code], own: written(ownJkt), ownJkt };
   });

@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto';
 import type { INestApplication } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
-import { NatsConnection } from '#messaging/nats.connection.js';
 import request from 'supertest';
 import { REDIRECT_URI } from '#test/support/fixture.js';
 import { startTokenProcess, type TokenProcess } from '#test/support/token-process.js';
@@ -73,21 +72,5 @@ describe('another team’s service with three lines of protection', () => {
       400,
       'Bearer realm="oauth", error="invalid_request"',
     ]);
-  });
-
-  it('refuses a cached token as soon as its grant is revoked', async () => {
-    expect((await bookings().auth(accessToken, { type: 'bearer' })).status).toBe(200);
-    const { told } = await tokenApp.revocation();
-    await post('revoke', { token: accessToken });
-    // The response arrives before the broadcast.
-    await told;
-    await service.get(NatsConnection).ping();
-    expect((await bookings().auth(accessToken, { type: 'bearer' })).status).toBe(401);
-  });
-
-  it('answers 503 with Retry-After while the token app is down', async () => {
-    await tokenApp.stop();
-    const answer = await bookings().auth(`sat_${randomBytes(63).toString('base64url')}`, { type: 'bearer' });
-    expect([answer.status, answer.headers['retry-after']]).toEqual([503, '1']);
   });
 });

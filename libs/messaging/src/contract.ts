@@ -212,7 +212,8 @@ export const parseReply = {
           (isText(sub, 255) && sub.startsWith('sc_') && sub === clientId && aud !== undefined)) &&
         typeof scope === 'string' &&
         Number.isFinite(exp) &&
-        (aud === undefined || (Array.isArray(aud) && aud.every((one) => typeof one === 'string'))) &&
+        (aud === undefined ||
+          (Array.isArray(aud) && aud.every((audience) => typeof audience === 'string'))) &&
         (externalId === undefined || typeof externalId === 'string')),
   ),
   consumeProof: parser<ConsumeProofReply>(

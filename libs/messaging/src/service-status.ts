@@ -62,7 +62,8 @@ const PARTS: Readonly<Record<string, Check>> = {
       }),
     ),
   settings: (value) =>
-    isObject(value) && Object.values(value).every((one) => isText(one) || typeof one === 'number'),
+    isObject(value) &&
+    Object.values(value).every((setting) => isText(setting) || typeof setting === 'number'),
   audit: has({ waiting: isCount, dropped: isCount }),
   redis: has({
     version: isText,

@@ -9,7 +9,7 @@ export const MAX_AUDIENCE = 255;
  */
 export function isInAudience(audience: readonly string[], api: string | undefined): boolean {
   if (audience.length === 0) return true;
-  return api !== undefined && audience.some((one) => isWithinApi(one, api));
+  return api !== undefined && audience.some((resource) => isWithinApi(resource, api));
 }
 
 export function isWithinApi(api: string, url: string): boolean {

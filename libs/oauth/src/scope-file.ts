@@ -23,6 +23,27 @@ export interface KnownApis {
   readonly openid?: boolean;
 }
 
+/** Settings of a process that decide about its scopes. */
+export interface ScopeSettings {
+  readonly SCOPES_FILE: string;
+  readonly API_URL: string;
+  /** Allowed origins; null or absent where another process validates them. */
+  readonly apis?: readonly string[] | null;
+  readonly ID_TOKEN_KEYS?: string;
+}
+
+/** Describes the file for `readConfigurationFile`. */
+export function scopeFile(
+  { SCOPES_FILE: path, API_URL: apiUrl, apis = null, ID_TOKEN_KEYS: keys = '' }: ScopeSettings,
+  openid = keys !== '',
+): { variable: string; path: string; parse: (content: Buffer) => ScopeCatalogue } {
+  return {
+    variable: 'SCOPES_FILE',
+    path,
+    parse: (content) => parseScopes(content, { apiUrl, apis, openid }),
+  };
+}
+
 const FIELDS = ['name', 'access', 'default', 'resource', 'description', 'text'];
 /** Also the limit of `clients.scopes`. */
 const MAX_SCOPES = 100;
@@ -44,13 +65,13 @@ export function parseScopes(file: Buffer, { apiUrl, apis, openid = false }: Know
   const read = entries.map((entry: unknown, index) => readScope(entry, index, apiUrl, apis));
   const declared = read.flatMap(({ scope }) => scope ?? []);
   const builtIn = openid
-    ? OPENID_SCOPES.filter(({ name }) => !declared.some((one) => one.name === name))
+    ? OPENID_SCOPES.filter(({ name }) => !declared.some((scope) => scope.name === name))
     : [];
   const catalogue = new ScopeCatalogue([
     ...builtIn.map((scope) => ({ ...scope, resource: apiUrl })),
     ...declared,
   ]);
-  const problems = read.flatMap((one) => one.problems);
+  const problems = read.flatMap((entry) => entry.problems);
   const twice = catalogue.names.filter((name, index) => catalogue.names.indexOf(name) < index);
   problems.push(...new Set(twice.map((name) => `${name}: it is declared more than once`)));
   // RFC 6749 3.3: without `scope` the server uses "a pre-defined default value".

@@ -4,13 +4,14 @@ import { SessionModule } from '../session/session.module.js';
 import { UiModule } from '../ui/ui.module.js';
 import { AuthorizationRequestService } from './authorization-request.service.js';
 import { AuthorizationResponse } from './authorization-response.service.js';
+import { AuthorizationService } from './authorization.service.js';
 import { AuthorizeController } from './authorize.controller.js';
 import { PushedRequestService } from './pushed-request.service.js';
 
 @Module({
   imports: [ConsentModule, SessionModule, UiModule],
   controllers: [AuthorizeController],
-  providers: [AuthorizationRequestService, AuthorizationResponse, PushedRequestService],
+  providers: [AuthorizationRequestService, AuthorizationResponse, AuthorizationService, PushedRequestService],
   exports: [AuthorizationRequestService, AuthorizationResponse],
 })
 export class AuthorizeModule {}

@@ -60,10 +60,10 @@ export class ConsentPreview {
     const logos = logo === null ? [] : [...(await this.logos.find([logo]))];
     return new Map([
       ...[...imagesOf(brand).values()].map(
-        (one) => [imageUrl(one), dataUrl(one.mediaType, one.content)] as const,
+        (image) => [imageUrl(image), dataUrl(image.mediaType, image.content)] as const,
       ),
       ...logos.map(
-        ([digest, one]) => [`${ENDPOINTS.logos}/${digest}`, dataUrl(one.mediaType, one.image)] as const,
+        ([digest, logo]) => [`${ENDPOINTS.logos}/${digest}`, dataUrl(logo.mediaType, logo.image)] as const,
       ),
     ]);
   }

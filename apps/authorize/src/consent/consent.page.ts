@@ -31,7 +31,7 @@ export function consentPage(form: ConsentForm): Page {
   // Lists only the undecided scopes; all scopes with prompt=consent, or if none is undecided.
   const undecided = request.prompt.has('consent') ? scopes : scopes.filter(isUndecided);
   const listed = undecided.length === 0 ? scopes : undecided;
-  const decided = scopes.filter((one) => !listed.includes(one));
+  const decided = scopes.filter((scope) => !listed.includes(scope));
   const optionalOnly = decided.length === 0 && !listed.some(({ required }) => required);
   return {
     translator,
@@ -100,7 +100,7 @@ function requiredList(
   heading: MessageId,
   scopes: readonly RequestedScope[],
 ): Html | false {
-  const required = scopes.filter((one) => one.required);
+  const required = scopes.filter((scope) => scope.required);
   if (required.length === 0) return false;
   return html`
     <h2>${translator.rich(heading, { client: client.name })}</h2>
@@ -117,7 +117,7 @@ function checkboxes(
   scopes: readonly RequestedScope[],
   focus = false,
 ): Html | false {
-  const optional = scopes.filter((one) => !one.required);
+  const optional = scopes.filter((scope) => !scope.required);
   if (optional.length === 0) return false;
   return html`
     <fieldset ${focus && html`aria-describedby="problem"`}>

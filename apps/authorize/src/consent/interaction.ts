@@ -89,7 +89,9 @@ export function grantedEarlier(scopes: readonly RequestedScope[]): string | null
 
 /** A first-party application gets every scope that the user has not declined. */
 export function grantedToFirstParty(scopes: readonly RequestedScope[]): string | null {
-  return grantedEarlier(scopes.map((one) => (isUndecided(one) ? { ...one, decision: 'granted' } : one)));
+  return grantedEarlier(
+    scopes.map((scope) => (isUndecided(scope) ? { ...scope, decision: 'granted' } : scope)),
+  );
 }
 
 export function declinedScopes(granted: string, requested: string): string[] {

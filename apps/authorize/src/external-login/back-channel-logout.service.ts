@@ -23,7 +23,7 @@ export class BackChannelLogoutService {
     private readonly tokens: LogoutTokenStore,
     private readonly sessions: SessionService,
     private readonly users: UserStore,
-    private readonly endings: LogoutPublisher,
+    private readonly logouts: LogoutPublisher,
     private readonly configuration: AuthorizeConfiguration,
   ) {}
 
@@ -46,12 +46,12 @@ export class BackChannelLogoutService {
   private async end({ sid, sub }: Logout): Promise<Readonly<Record<string, unknown>>> {
     const identity = { issuer: this.configuration.loginIssuer, externalId: sub ?? '' };
     if (sid !== null) {
-      for (const session of await this.sessions.endExternal(sid)) this.endings.sessionEnded(session);
+      for (const session of await this.sessions.endExternal(sid)) this.logouts.sessionEnded(session);
       if (sub === null || !(await this.sessions.hasWithoutSid(identity)))
         return { outcome: 'session ended by the provider' };
     }
     const userId = await this.users.endSessionsOf(identity);
-    if (userId !== null) this.endings.userEnded(userId);
+    if (userId !== null) this.logouts.userEnded(userId);
     return { outcome: 'sessions ended by the provider', user_id: userId };
   }
 

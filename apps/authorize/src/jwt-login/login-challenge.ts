@@ -99,7 +99,7 @@ export class LoginChallenges {
   }
 
   private readonly publicKeyOf = ({ kid }: CompactJWSHeaderParameters): KeyObject => {
-    const key = this.keys.find((one) => one.kid === kid);
+    const key = this.keys.find((candidate) => candidate.kid === kid);
     if (!key) throw new errors.JWKSNoMatchingKey();
     return key.publicKey;
   };

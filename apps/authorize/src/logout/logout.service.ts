@@ -24,7 +24,7 @@ export class LogoutService {
     private readonly users: UserStore,
     private readonly sessions: SessionService,
     private readonly cookies: SessionCookie,
-    private readonly endings: LogoutPublisher,
+    private readonly logouts: LogoutPublisher,
     private readonly continuation: LogoutContinuation,
     private readonly flashMessages: FlashMessageStore,
     private readonly returns: LogoutReturnStore,
@@ -39,7 +39,7 @@ export class LogoutService {
   /** Ends every session of a user, who is logged in by this browser. */
   async logOutEverywhere(request: IncomingMessage, userId: number): Promise<LoggedOut> {
     await this.users.endSessions(userId);
-    this.endings.userEnded(userId);
+    this.logouts.userEnded(userId);
     addLogContext(request, { user_id: userId, outcome: 'logged out everywhere' });
     addAuditEvent(request, 'login.ended');
     return this.leave(request, null, { id: 'flash.logged_out_everywhere' });
@@ -49,7 +49,7 @@ export class LogoutService {
   async end(request: IncomingMessage, isAnnounced = true): Promise<void> {
     const ended = await this.sessions.end(this.cookies.read(request.headers.cookie));
     if (!ended) return;
-    if (isAnnounced) this.endings.sessionEnded(ended.sessionId);
+    if (isAnnounced) this.logouts.sessionEnded(ended.sessionId);
     addLogContext(request, { user_id: ended.userId });
     addAuditEvent(request, 'login.ended');
   }

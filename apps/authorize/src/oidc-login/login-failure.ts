@@ -28,7 +28,8 @@ export function externalLoginError(error: unknown, query: string): unknown {
 /** Reads only codes and claim names: messages and causes may contain tokens and claims, which must not be logged. */
 function loginFailure(error: unknown): LoginFailure | null {
   const chain = chainOf(error);
-  if (chain.some((one) => one instanceof DependencyUnavailableError)) return unavailable('no response');
+  if (chain.some((failure) => failure instanceof DependencyUnavailableError))
+    return unavailable('no response');
   const [first] = chain;
   if (first === undefined) return null;
   if (first instanceof InvalidAnswerError) return invalid(first.failed, first.message);
@@ -36,7 +37,7 @@ function loginFailure(error: unknown): LoginFailure | null {
   if (answered) return providerError(first.name, textOf(first, 'error'));
   const code = textOf(first, 'code');
   if (code === null && first.name !== 'ClientError') return null;
-  const cause = chain.map((one) => objectOf(one.cause)).find((one) => one !== null);
+  const cause = chain.map((failure) => objectOf(failure.cause)).find((value) => value !== null);
   const claim = [cause?.['claim'], cause?.['attribute'], cause?.['parameter']].find(isName);
   return invalid(claim ?? code ?? 'response', reasonOf(chain));
 }
@@ -71,12 +72,13 @@ function unavailable(failed: string): LoginFailure {
 
 /** The innermost message of openid-client's libraries, which never contains values. JSON parser errors may quote a token. */
 function reasonOf(chain: readonly Error[]): string {
-  return chain.findLast((one) => textOf(one, 'code')?.startsWith('OAUTH_'))?.message ?? '';
+  return chain.findLast((failure) => textOf(failure, 'code')?.startsWith('OAUTH_'))?.message ?? '';
 }
 
 function chainOf(error: unknown): Error[] {
   const chain: Error[] = [];
-  for (let one = error; one instanceof Error && chain.length < 5; one = one.cause) chain.push(one);
+  for (let failure = error; failure instanceof Error && chain.length < 5; failure = failure.cause)
+    chain.push(failure);
   return chain;
 }
 

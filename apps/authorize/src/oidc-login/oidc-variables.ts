@@ -30,7 +30,7 @@ export function ClaimsVariable(): PropertyDecorator {
 /** `field=claim,field=claim`; an empty claim disables the field. @returns null if malformed */
 export function readClaimMapping(text: string): ClaimMapping | null {
   const mapping: { -readonly [Field in keyof ClaimMapping]: string | undefined } = { ...STANDARD_CLAIMS };
-  for (const part of text.split(',').filter((one) => one.trim() !== '')) {
+  for (const part of text.split(',').filter((entry) => entry.trim() !== '')) {
     const [, field = '', claim = ''] = /^([^=]*)=(.*)$/.exec(part.trim()) ?? [];
     if (!isProfileField(field)) return null;
     if (claim === '') delete mapping[field];

@@ -48,7 +48,7 @@ export class SessionService {
     private readonly cookies: SessionCookie,
     private readonly sessions: SessionStore,
     private readonly users: UserStore,
-    private readonly endings: LogoutPublisher,
+    private readonly logouts: LogoutPublisher,
     private readonly configuration: AuthorizeConfiguration,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
@@ -122,7 +122,7 @@ export class SessionService {
     if (cookie === null || !former) return null;
     const id = sessionIdOf(cookie, former);
     if (former.userId !== user.id) {
-      this.endings.sessionEnded(id);
+      this.logouts.sessionEnded(id);
       return null;
     }
     // Applications have learned of a log-out everywhere, and of the end at the login provider.

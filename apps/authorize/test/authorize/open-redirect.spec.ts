@@ -153,7 +153,7 @@ it('these fuzz tests include responses to the application, and detect unsafe red
   expect(headers['location']).toMatch(
     /^https:\/\/app\.example\.com\/callback\?tenant=7&x=%2F&error=consent_required/,
   );
-  for (const bad of EVIL.filter((one) => !['/auth/apps', REDIRECT_URI].includes(one)))
+  for (const bad of EVIL.filter((value) => !['/auth/apps', REDIRECT_URI].includes(value)))
     expect(isOwnPath(bad)).toBe(false);
   for (const bad of ['/auth//evil.example', '//auth', '/auth/\\evil.example'])
     expect(isOwnPath(bad)).toBe(false);

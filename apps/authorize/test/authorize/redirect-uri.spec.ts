@@ -139,7 +139,7 @@ describe('the check of client and redirect URI', () => {
       const page = await browser.get(authorizeAddress(asked));
       const { headers } = await browser.submit(page, { decision: 'allow' }, '/auth/oauth2/authorize');
       expect(headers['location']).toMatch(`${redirectUri}?code=`);
-      const [key = ''] = (await app.redis.keys('grant:*')).filter((one) => !before.includes(one));
+      const [key = ''] = (await app.redis.keys('grant:*')).filter((name) => !before.includes(name));
       expect(await app.redis.hget(key, 'redirect_uri')).toBe(redirectUri);
     },
   );

@@ -1,7 +1,7 @@
 import type { User } from '#database/user/user.js';
 import { type AppProcess, startApp } from '#test/support/app-process.js';
 import { type Fixture, openFixture, REDIRECT_URI, type TestClient } from '#test/support/fixture.js';
-import { becomesRefused, statusOfToken } from '#test/support/tokens.js';
+import { becomesRefused, statusOfToken, type Pair } from '#test/support/tokens.js';
 import {
   authorizeAddress,
   type AuthorizeApp,
@@ -43,11 +43,6 @@ afterAll(async () => {
   await fixture.close();
   await app.close();
 });
-
-interface Pair {
-  readonly access_token: string;
-  readonly refresh_token: string;
-}
 
 /** Returns the code that Allow issues. */
 async function allow(): Promise<string> {

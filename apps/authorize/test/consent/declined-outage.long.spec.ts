@@ -91,7 +91,7 @@ describe('a decision that declines a scope', () => {
     await isServed();
     expect((await allow()).status).toBe(303);
     expect(await stateOf(app, wide)).toEqual([true, 'revoked']);
-    const live = (await grants()).filter((one) => one.live);
+    const live = (await grants()).filter((grant) => grant.live);
     expect(new Set(live.map(({ scope }) => scope))).toEqual(new Set(['profile:read']));
   });
 

@@ -59,13 +59,13 @@ describe('the earlier decision on a scope', () => {
   // @rfc 8707 2.2
   it('is the latest decision that declined the scope, or allowed it for every API of the request', () => {
     always(({ scope, resources, decisions, requested }) => {
-      expect(requested.map((one) => one.scope)).toEqual(scope);
+      expect(requested.map((entry) => entry.scope)).toEqual(scope);
       for (const { scope: token, decision } of requested) {
         const last = decisions.find(
-          (one) =>
-            tokens(one.requested).includes(token) &&
-            (!tokens(one.granted).includes(token) ||
-              apisOf(resources).every((api) => apisOf(one.resources).includes(api))),
+          (grant) =>
+            tokens(grant.requested).includes(token) &&
+            (!tokens(grant.granted).includes(token) ||
+              apisOf(resources).every((api) => apisOf(grant.resources).includes(api))),
         );
         const expected = last && (tokens(last.granted).includes(token) ? 'granted' : 'declined');
         expect(decision).toBe(expected ?? null);
@@ -86,10 +86,12 @@ describe('the earlier decision on a scope', () => {
 
   it('is undecided if none exists, or if it declined a scope that is now required', () => {
     always(({ optional, requested }) => {
-      for (const one of requested) {
-        const requiredNow = !optional.includes(one.scope);
-        expect(one.required).toBe(requiredNow);
-        expect(isUndecided(one)).toBe(one.decision === null || (one.decision === 'declined' && requiredNow));
+      for (const entry of requested) {
+        const requiredNow = !optional.includes(entry.scope);
+        expect(entry.required).toBe(requiredNow);
+        expect(isUndecided(entry)).toBe(
+          entry.decision === null || (entry.decision === 'declined' && requiredNow),
+        );
       }
     });
   });
@@ -106,10 +108,10 @@ describe('the scope granted without a consent page', () => {
       } else {
         expect(requested.filter(isUndecided)).toEqual([]);
         expect(tokens(scope)).toEqual(
-          requested.filter(({ decision }) => decision === 'granted').map((one) => one.scope),
+          requested.filter(({ decision }) => decision === 'granted').map((entry) => entry.scope),
         );
-        for (const one of requested.filter(({ required }) => required))
-          expect(tokens(scope)).toContain(one.scope);
+        for (const entry of requested.filter(({ required }) => required))
+          expect(tokens(scope)).toContain(entry.scope);
       }
     });
   });
@@ -132,7 +134,7 @@ describe('the scope granted without a consent page', () => {
     always(({ requested }) => {
       const expected = requested
         .filter(({ required, decision }) => required || decision !== 'declined')
-        .map((one) => one.scope);
+        .map((entry) => entry.scope);
       expect(tokens(grantedToFirstParty(requested))).toEqual(expected);
     });
   });

@@ -109,7 +109,7 @@ describe('optional scopes', () => {
           'SELECT scope FROM grants WHERE client_id = $1 AND revoked_at IS NULL',
           [calendar.clientId],
         );
-        expect(new Set(live.map((one) => one.scope))).toEqual(new Set(['profile:read']));
+        expect(new Set(live.map((grant) => grant.scope))).toEqual(new Set(['profile:read']));
       }
     },
   );

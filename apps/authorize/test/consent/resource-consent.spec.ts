@@ -11,7 +11,7 @@ const BOTH = [API, BOOKINGS];
 const { app, now, address } = useRequests(APIS);
 
 const requestFor = (resources: readonly string[] = [], more: Record<string, string> = {}): string =>
-  [address(more), ...resources.map((one) => `resource=${encodeURIComponent(one)}`)].join('&');
+  [address(more), ...resources.map((api) => `resource=${encodeURIComponent(api)}`)].join('&');
 
 /** Logs in, and allows a request for these APIs. */
 async function consentedFor(

@@ -44,8 +44,8 @@ it.each(['EdDSA', 'Ed25519', 'ES256'] as const)('accepts an assertion signed wit
 it('accepts each of several keys, also of the same type, regardless of the assertion’s kid', async () => {
   const keys = [key, new ProductKey(), new ProductKey('ES256')];
   const verifier = verifierOf(...keys);
-  for (const one of keys)
-    await verify(await one.assertion(CHALLENGE, { header: { kid: 'unknown' } }), verifier);
+  for (const signer of keys)
+    await verify(await signer.assertion(CHALLENGE, { header: { kid: 'unknown' } }), verifier);
   expect(await failure(await new ProductKey().assertion(CHALLENGE), verifier)).toBe('signature');
 });
 

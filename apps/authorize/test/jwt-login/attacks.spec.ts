@@ -55,14 +55,14 @@ describe('an assertion is rejected', () => {
     };
     const otherKey = new ProductKey();
     const made = new SignJWT(claims).setProtectedHeader({ ...decodeProtectedHeader(issued), alg: 'EdDSA' });
-    for (const one of [
+    for (const challenge of [
       forged(issued, { alg: 'none' }, () => ''),
       await made.sign(otherKey.privateKey),
       claims.jti,
       JSON.stringify(claims),
       '',
     ])
-      expectRefused(await jwtLogin(browser, await assertion(one)), 403, REFUSED);
+      expectRefused(await jwtLogin(browser, await assertion(challenge)), 403, REFUSED);
     // The real challenge remains valid.
     expect((await jwtLogin(browser, await assertion(issued))).headers['set-cookie']).toBeDefined();
   });

@@ -83,7 +83,7 @@ describe('the logins of one address', () => {
     );
     expect(answers.map(({ status }) => status)).toEqual([303, 303, 303, 303]);
     const used = await Promise.all((await transactions()).map((key) => app.redis.memory('USAGE', key)));
-    const bytes = used.reduce<number>((sum, one) => sum + Number(one), 0);
+    const bytes = used.reduce<number>((sum, size) => sum + Number(size), 0);
     const [counter = ''] = await counters();
     const counted = Number(await app.redis.get(counter));
     expect(bytes).toBeLessThanOrEqual(counted * 1_024);

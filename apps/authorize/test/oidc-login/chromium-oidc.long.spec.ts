@@ -202,7 +202,7 @@ describe('logout', () => {
     expect(page.url()).toMatch(/\/auth\/logout$/);
     const hint = seen
       .map((url) => new URL(url).searchParams.get('id_token_hint'))
-      .find((one) => one !== null);
+      .find((match) => match !== null);
     expect(hint).toMatch(/^eyJ/);
     await page.getByRole('link', { name: 'Log in' }).click();
     await page.getByPlaceholder('Enter any login').waitFor();

@@ -31,7 +31,9 @@ describe('the list of sessions for operators', () => {
     await app.redis.expire(key, 60);
     const { text, sessions } = await sessionsOf(user.id);
     expect(sessions).toHaveLength(2);
-    const [newer, older] = sessions.map((one) => Date.parse(one.last_used_at) - Date.parse(one.started_at));
+    const [newer, older] = sessions.map(
+      (session) => Date.parse(session.last_used_at) - Date.parse(session.started_at),
+    );
     // 540 of 600 seconds have passed since the last use, and the request itself takes some.
     expect(Math.round((older ?? 0) / -60_000)).toBe(9);
     expect(Math.round((newer ?? 0) / -60_000)).toBe(0);

@@ -34,10 +34,10 @@ export async function tryLogin(
 /** Runs sequential attempts, and returns their statuses. */
 export async function statusesOf(
   times: number,
-  one: (index: number) => Promise<Response>,
+  guess: (index: number) => Promise<Response>,
 ): Promise<number[]> {
   const statuses: number[] = [];
-  for (let index = 0; index < times; index += 1) statuses.push((await one(index)).status);
+  for (let index = 0; index < times; index += 1) statuses.push((await guess(index)).status);
   return statuses;
 }
 

@@ -11,8 +11,8 @@ it('the layout check reports defects', async () => {
   const page = await context.newPage();
   await SCENES[0]?.open(page, fixture, 'en');
   await page.evaluate(() => {
-    const [heading, field, button] = ['h1', '#username', 'button.wide'].map((one) =>
-      document.querySelector(one),
+    const [heading, field, button] = ['h1', '#username', 'button.wide'].map((selector) =>
+      document.querySelector(selector),
     );
     (field as HTMLElement).style.width = '400px';
     (button as HTMLElement).style.minHeight = '0';

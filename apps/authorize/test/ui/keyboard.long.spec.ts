@@ -78,7 +78,7 @@ describe.each<Locale>(['en', 'ar'])('%s', (locale) => {
       const page = await tab.play(scene);
       await page
         .locator('details')
-        .evaluateAll((all: HTMLDetailsElement[]) => all.forEach((one) => (one.open = true)));
+        .evaluateAll((all: HTMLDetailsElement[]) => all.forEach((details) => (details.open = true)));
       found.push(...(await focusPath(page)).map((problem) => `${scene.name}: ${problem}`));
     }
     await tab.close();
@@ -90,7 +90,7 @@ describe('a browser with forced colours and reduced motion', () => {
   it.each(['login-wrong', 'consent-choices', 'apps', 'error-with-details'])(
     'shows borders and the focus, and has no animation: %s',
     async (name) => {
-      const scene = SCENES.find((one) => one.name === name);
+      const scene = SCENES.find((candidate) => candidate.name === name);
       if (!scene) throw new Error(`no scene ${name}`);
       const options = { locale: 'en', forcedColors: 'active', reducedMotion: 'reduce' } as const;
       const context = await fixture.visit(chromium, scene.visitor(fixture), options);

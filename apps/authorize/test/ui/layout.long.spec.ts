@@ -11,7 +11,7 @@ async function inspect<Found>(
   options: Options,
   find: (page: Page) => Promise<Found>,
 ): Promise<Found> {
-  const scene = [...SCENES, ...ERROR_SCENES].find((one) => one.name === name);
+  const scene = [...SCENES, ...ERROR_SCENES].find((candidate) => candidate.name === name);
   if (!scene) throw new Error(`no scene ${name}`);
   const tab = await openTab(locale, options);
   try {

@@ -7,7 +7,7 @@ export interface Answer {
   readonly headers: Readonly<Record<string, string>>;
   /** Absent for 204. */
   readonly body?: object;
-  /** Of a change that is stored, or a list that is not complete. */
+  /** About a change that is stored, or a list that is incomplete. */
   readonly warnings?: readonly string[];
 }
 

@@ -5,7 +5,7 @@ import { RefusedRequestError } from '#platform/http/refused-request.js';
 const TAG = /^"([1-9]\d{0,9})"$/;
 
 /**
- * RFC 9110 13.1.1. A tag that no version has, such as a weak one, matches none.
+ * RFC 9110 13.1.1. Weak tags and tags of unknown versions never match.
  *
  * @throws RefusedRequestError 428 without the header, 412 if it cannot match
  */

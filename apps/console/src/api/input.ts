@@ -68,7 +68,7 @@ function fieldOf(member: string): string {
   return member.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Returns the member of the JSON, or the parameter of the query, that a field of an operation is. */
+/** Returns the JSON member or query parameter for a field of an operation. */
 export function memberOf(field: string): string {
   if (field === 'dpopBound') return DPOP;
   if (field === 'after' || field === 'before') return 'cursor';

@@ -24,7 +24,7 @@ export function object(component: string, required: Properties, optional: Proper
   };
 }
 
-/** A running service or the audit trail was not reached. */
+/** Present if a running service or the audit trail could not be reached. */
 const WARNINGS = { warnings: texts };
 
 export function listOf(items: Schema): Schema {

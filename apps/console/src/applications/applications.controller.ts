@@ -190,7 +190,7 @@ export class ApplicationsController {
     });
   }
 
-  /** Revokes the last secret only if the page before has said that it is the last one. */
+  /** Revokes the last secret only if the confirmation page warned that it is the last one. */
   @Post(':id/secrets/:secret/revoke')
   @RequireRole('admin')
   @RecentLogin()

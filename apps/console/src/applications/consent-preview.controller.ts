@@ -29,7 +29,7 @@ export class ConsentPreviewController {
           ${t('The page as authorize shows it to users who see the application for the first time. Its buttons and links do nothing here.')}
         </p>
         <ul class="plain actions">
-          ${LOCALES.map((one) => html`<li><a href="${pathOf(id, `consent?language=${one}`)}" ${one === locale && html`aria-current="true"`}>${languageNames.of(one)}</a></li>`)}
+          ${LOCALES.map((language) => html`<li><a href="${pathOf(id, `consent?language=${language}`)}" ${language === locale && html`aria-current="true"`}>${languageNames.of(language)}</a></li>`)}
         </ul>
         <iframe
           sandbox
@@ -41,7 +41,7 @@ export class ConsentPreviewController {
     };
   }
 
-  /** The document of the frame. Without any source of scripts, forms and other pages, and without an origin, also if opened alone. */
+  /** Document of the frame. Even opened alone, it has no origin and may not load scripts, submit forms or show other pages. */
   @Get(':locale')
   async document(
     @Param('id') id: string,

@@ -30,7 +30,7 @@ export class LogoController {
     @Param('id') id: string,
     @Body() form: Form,
   ): Promise<Page> {
-    // Without a file, the operation refuses an empty one.
+    // Without a chosen file, the operation refuses the empty content.
     const logo = form.text('go') === 'remove' ? null : (form.files.get('logo') ?? Buffer.alloc(0));
     const expectedVersion = Number(form.text('version'));
     try {

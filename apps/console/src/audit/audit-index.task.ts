@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { AuditIndexer } from '#administration/audit-index/audit-indexer.js';
 
-/** Milliseconds between two looks at the trail. Pages also read what is not indexed yet. */
+/** Milliseconds between two passes. Pages also read events that are not indexed yet. */
 const PAUSE_MS = 5_000;
 const PRUNE_MS = 60 * 60_000;
 /** Milliseconds until the next attempt after a failure. */

@@ -21,7 +21,7 @@ export class AuditController {
     try {
       return auditPage(filters, await this.audit.page({ ...inputOf(filters), ...(after && { after }) }));
     } catch (error) {
-      // The page of a name that nothing has lets the operator correct it.
+      // The page of an unknown name lets the operator correct it.
       if (!(error instanceof AdministrationError)) throw error;
       return auditPage(
         filters,
@@ -46,7 +46,7 @@ export class AuditController {
   }
 }
 
-/** Waits for the reader of the output, and ends when it is closed. */
+/** Waits until the client reads, and stops when it disconnects. */
 async function writeEvents(selected: SelectedEvents, output: Writable): Promise<void> {
   const closed = new AbortController();
   output.once('close', () => closed.abort());

@@ -16,8 +16,8 @@ const TYPES = [
   { value: '', text: t('All') },
   ...NOUNS.flatMap((noun) => {
     const types = AUDIT_TYPES.filter((type) => type.startsWith(`${noun}.`));
-    const one = types.map((type) => ({ value: type as string, text: type as string }));
-    return one.length > 1 ? [{ value: noun, text: t('{noun}: all', { noun }) }, ...one] : one;
+    const choices = types.map((type) => ({ value: type as string, text: type as string }));
+    return choices.length > 1 ? [{ value: noun, text: t('{noun}: all', { noun }) }, ...choices] : choices;
   }),
 ];
 

@@ -48,7 +48,7 @@ export function textOf({ type, detail = {} }: AuditEvent): string {
   return type === 'operator.command' && typeof command === 'string' ? `${text}: ${command}` : text;
 }
 
-/** By service: these events have the user as their actor. */
+/** Events of which the user is the actor. */
 const USERS_ACT: ReadonlySet<AuditType> = new Set([
   'login.succeeded',
   'login.ended',
@@ -70,7 +70,7 @@ export function actorOfEvent(event: AuditEvent): Html {
 
 const DOORS = { api: t('HTTP API'), page: t('console') } as const;
 
-/** Where an operator's event came from, or the service of another event. */
+/** Origin of an operator's event; the service of any other event. */
 export function doorOf({ operator, door, service, type }: AuditEvent): string {
   if (operator === undefined) return service;
   // Only the console has logins of operators.
@@ -97,8 +97,8 @@ export function objectsOf(event: AuditEvent): Html {
   const all = [
     client === undefined ? null : clientLink(client),
     user === undefined ? null : userLink(user),
-  ].filter((one) => one !== null && one.text !== actor);
-  return html`${all.map((one, index) => html`${index > 0 && html`<br />`}${one}`)}`;
+  ].filter((object) => object !== null && object.text !== actor);
+  return html`${all.map((object, index) => html`${index > 0 && html`<br />`}${object}`)}`;
 }
 
 /** Everything else that an event has. */

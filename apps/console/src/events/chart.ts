@@ -3,7 +3,7 @@ import { html, type Html } from '#ui/html.js';
 import { table } from '../ui/components.js';
 import { day, t } from '../ui/text.js';
 
-/** Causes with a colour and a column of their own. */
+/** Causes that get a colour and a column each; the others are added up. */
 const MAX_CAUSES = 3;
 const HEIGHT = 100;
 /** Units of the drawing, which is stretched to the width of the page. */
@@ -17,7 +17,7 @@ interface Series {
   readonly of: (period: HistoryPeriod) => number;
 }
 
-/** Issued, refreshed and refused by cause, as a drawing for eyes and a table for everyone. */
+/** Issued, refreshed and refused by cause, as a chart, and as a table that needs no sight. */
 export function chart({ periods, unit }: Pick<ClientHistory, 'periods' | 'unit'>): Html {
   const series = seriesOf(periods);
   const totals = periods.map((period) => series.reduce((sum, { of }) => sum + of(period), 0));
@@ -25,7 +25,7 @@ export function chart({ periods, unit }: Pick<ClientHistory, 'periods' | 'unit'>
   const misused = periods.some((period) => period.misused > 0);
   const nameOf = ({ start }: HistoryPeriod) => (unit === 'day' ? day(start) : hour(start));
   const title = unit === 'day' ? t('Requests per day') : t('Requests per hour');
-  const names = series.map((one) => one.title).join(', ');
+  const names = series.map(({ title }) => title).join(', ');
   return html`<figure>
     <figcaption>${title} <span class="quiet">${t('highest: {highest}', { highest })}</span></figcaption>
     <svg
@@ -62,8 +62,8 @@ export function chart({ periods, unit }: Pick<ClientHistory, 'periods' | 'unit'>
       unit === 'day' ? t('Numbers per day (UTC)') : t('Numbers per hour (UTC)'),
       [
         { title: unit === 'day' ? t('Day') : t('Hour') },
-        ...[...series.map((one) => one.title), ...(misused ? [MISUSED] : [])].map((one) => ({
-          title: one,
+        ...[...series.map(({ title }) => title), ...(misused ? [MISUSED] : [])].map((title) => ({
+          title,
           isNumber: true,
         })),
       ],

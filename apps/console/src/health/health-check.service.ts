@@ -9,13 +9,13 @@ import { REDIS } from '#platform/redis/redis.connection.js';
 import type { ServiceStatus } from '#platform/status/status-report.js';
 import { CLOCK, type Clock, ConsoleConfiguration } from '../console.configuration.js';
 
-/** Seconds: a check takes some of them, and a process may be killed during one. */
+/** Seconds after which another check may start, because a killed process does not finish its check. */
 const LIMIT = 120;
 /** Seconds for which a result is shown. */
 const KEPT = 7 * 86_400;
 const [RUNNING, RESULT] = ['console:health:running', 'console:health:result'];
 
-/** The result of a part, or why there is none. */
+/** Result of a part, or the reason for its failure. */
 type Part<Value> = { readonly value: Value } | { readonly problem: string };
 
 export interface Health {
@@ -28,8 +28,8 @@ export interface Health {
 }
 
 /**
- * Examines the installation in the background: it takes seconds, because nobody knows how many processes will answer. The result is in
- * Redis, for all copies of the console.
+ * Examines the installation in the background, which takes seconds: the number of processes that will answer is unknown. The result is in
+ * Redis, for all replicas of the console.
  */
 @Injectable()
 export class HealthCheck {

@@ -10,7 +10,7 @@ import { t } from '../ui/text.js';
 export const JOB_ROLE: Role = 'support';
 
 interface Action {
-  /** @param count of the items */
+  /** @param count number of items */
   readonly question: (count: number) => string;
   readonly effect: string;
   readonly title: string;

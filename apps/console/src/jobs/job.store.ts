@@ -48,7 +48,7 @@ export interface Job extends Pick<NewJob, 'id' | 'action' | 'operator' | 'total'
   readonly failures: readonly Failure[];
 }
 
-/** Outcome of one step. `more`: the item needs another one. */
+/** Outcome of one step. `more`: the item needs another step. */
 export interface StepOutcome {
   readonly done: number;
   readonly more: boolean;
@@ -148,7 +148,7 @@ export class JobStore {
     await this.run('jobAdvance', keysOf(id), owner, item, done, more ? 1 : 0, failed, ...limits);
   }
 
-  /** @param state end of the job; null if it can be continued */
+  /** @param state final state; null if the job can be continued */
   async leave(id: string, owner: string, state: 'refused' | null): Promise<void> {
     await this.run('jobLeave', keysOf(id), owner, state ?? '');
   }

@@ -14,7 +14,7 @@ import { jobPage, jobsPage, namesOf } from './job.page.js';
 import { JobRunner } from './job.runner.js';
 import { type Job, JobStore } from './job.store.js';
 
-/** As many as a page of a list has, and some more. */
+/** More than a page of a list shows. */
 const MAX_ITEMS = 200;
 
 /** Seconds between two reloads of the page of a running job. */
@@ -52,7 +52,7 @@ export class JobsController {
       button,
       back: section,
       fields: [
-        // Of two clicks, the second one finds the job of the first.
+        // The second of two clicks finds the job of the first.
         ['job', randomBytes(16).toString('base64url')],
         ['action', action],
         ...items.map((item) => ['id', item] as const),
@@ -100,7 +100,7 @@ export class JobsController {
     return seeOther(`/jobs/${id}`);
   }
 
-  /** The step that runs is completed. */
+  /** Stops after the running step. */
   @Post(':id/stop')
   @RequireRole(JOB_ROLE)
   @Redirect()

@@ -13,7 +13,7 @@ export interface LoginState {
 }
 
 /**
- * Returns the `state` of an authorization request. It carries the login itself, authenticated with the cookie of the browser (login
+ * Returns the `state` of an authorization request. It contains the login itself, authenticated with the cookie of the browser (login
  * CSRF, RFC 6749 10.12), so that nothing has to be stored and every tab can finish its login.
  */
 export function sealState(cookie: string, state: LoginState): string {

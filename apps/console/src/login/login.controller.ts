@@ -74,7 +74,7 @@ export class LoginController {
   }
 }
 
-/** A path on this site: an address that a link could make of `//` or a backslash leads elsewhere. */
+/** Accepts only a path on this site: `//` or a backslash would lead to another site. */
 function localPage(page: string | null): string {
   return page !== null && /^\/(?![/\\])[\x21-\x7e]*$/.test(page) ? page : '/';
 }

@@ -28,7 +28,7 @@ export interface FinishedLogin {
 // Loaded at the first login.
 const openid = () => import('openid-client');
 
-/** OpenID Connect Core 1.0 3.1 and Discovery 1.0, with PKCE (RFC 7636). Everything that a login needs is in its browser. */
+/** OpenID Connect Core 1.0 3.1 and Discovery 1.0, with PKCE (RFC 7636). The browser keeps the state of a login. */
 @Injectable()
 export class OpenIdLogin {
   private readonly callback: string;

@@ -33,7 +33,7 @@ export interface IdempotentRequest {
   readonly key: string;
   /** Everything that may differ between two requests: method, path, body. */
   readonly content: string;
-  /** An execution must not be repeated unless it certainly changed nothing. */
+  /** After a failure, it may be repeated only if it certainly changed nothing. */
   readonly creates: boolean;
 }
 

@@ -15,7 +15,7 @@ import type { Operator, OperatorRequest } from './operator.js';
 import { ConsoleCookie } from './session.cookie.js';
 import { type Session, SessionStore } from './session.store.js';
 
-/** Milliseconds after which a session ends, also of a busy operator. */
+/** Milliseconds after which a session ends, even if it is in use. */
 const MAX_SESSION_MS = 12 * 60 * 60_000;
 
 /** Milliseconds for which a login suffices for a dangerous step. */
@@ -25,7 +25,7 @@ const PUBLIC = Symbol('no login');
 const ROLE = Symbol('required role');
 const RECENT = Symbol('recent login');
 
-/** Lets everyone call a handler, or every handler of a controller. */
+/** Requires no login for a handler, or every handler of a controller. */
 export const Public = (): ClassDecorator & MethodDecorator => SetMetadata(PUBLIC, true);
 
 /** Requires a role for a handler, or for every handler of a controller; `viewer` by default. */

@@ -14,7 +14,7 @@ export interface Session {
   readonly name: string;
   /** By the groups at the login; null if the role is stored here, where it may change at any time. */
   readonly role: Role | null;
-  /** Time of the authentication at the provider, in milliseconds since the epoch; 0 if the provider does not say. */
+  /** Time of the authentication at the provider, in milliseconds since the epoch; 0 if the provider does not send it. */
   readonly authTime: number;
   /** Time of the login here, in milliseconds since the epoch. */
   readonly startedAt: number;

@@ -136,7 +136,7 @@ export interface Column {
   readonly isNumber?: boolean;
 }
 
-/** A table that scrolls sideways on a narrow screen, also with the keyboard (WCAG 2.2, 1.4.10 and 2.1.1). */
+/** Table that scrolls sideways on a narrow screen, also by keyboard (WCAG 2.2, 1.4.10 and 2.1.1). */
 export function table(
   caption: string,
   columns: readonly Column[],

@@ -21,7 +21,7 @@ export interface ConfirmView {
   readonly fields?: readonly (readonly [name: string, value: string])[];
 }
 
-/** Asks before a step that ends access or cannot be undone. */
+/** Asks for confirmation of a step that ends access or cannot be undone. */
 export function confirmPage(view: ConfirmView): Page {
   const { operator, section, title, subject, text, path, look = 'danger', back, fields = [] } = view;
   return {

@@ -4,7 +4,7 @@ import { RefusedRequestError } from '#platform/http/refused-request.js';
 
 /** The fields of a posted form, or of a query. */
 export class Form extends URLSearchParams {
-  /** Content of files by field; without those that were not chosen. */
+  /** Contents of the chosen files, by field. */
   readonly files = new Map<string, Buffer>();
 
   /** @returns an empty string for a missing field, without white space around it */
@@ -17,7 +17,7 @@ export class Form extends URLSearchParams {
     return this.text(name) || null;
   }
 
-  /** The lines of a text, without empty ones. */
+  /** Non-empty lines of a text. */
   lines(name: string): string[] {
     return (this.get(name) ?? '')
       .split('\n')

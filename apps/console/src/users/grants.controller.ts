@@ -32,7 +32,7 @@ export class GrantsController {
   }
 }
 
-/** The user or application whose grants are meant. */
+/** The user, the application or both that select the grants. */
 function selectionOf(form: Form): Readonly<Record<string, string>> {
   const [user, client] = [form.text('user'), form.text('client')];
   return { ...(user && { user }), ...(client && { client }) };

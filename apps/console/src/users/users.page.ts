@@ -150,7 +150,7 @@ function sessionTable(sessions: readonly UserSession[]): Html {
   );
 }
 
-/** Asks before every grant of a user or an application is revoked. */
+/** Asks for confirmation before every grant of a user or an application is revoked. */
 function revokePath(selection: Readonly<Record<string, string>>): string {
   const id = new URLSearchParams(selection).toString();
   return `/jobs/new?${new URLSearchParams({ action: 'revoke-grants', id }).toString()}`;

@@ -43,7 +43,9 @@ it('creates a second secret, and revokes the last one only with force', async ()
   const created = await api.call('post', `/clients/${id}/secrets`, { headers: ANY });
   expect(created.body.client_secret).toMatch(/^scs_/);
   const { body } = await api.call('get', `/clients/${id}/secrets`);
-  const [first, second] = (body.secrets as { id: string }[]).map((one) => `/clients/${id}/secrets/${one.id}`);
+  const [first, second] = (body.secrets as { id: string }[]).map(
+    (secret) => `/clients/${id}/secrets/${secret.id}`,
+  );
   expect(created.headers['location']).toBe(`/admin/v1${second}`);
   expect((await api.call('delete', first ?? '', { headers: ANY })).status).toBe(204);
   expect((await api.call('delete', second ?? '', { headers: ANY })).status).toBe(409);
@@ -110,7 +112,7 @@ it('explains a refused request, and reports events, findings and keys', async ()
 });
 
 describe('a problem', () => {
-  it('points to each wrong member by its name', async () => {
+  it('names each invalid member', async () => {
     const body = { name: '', redirect_uris: ['http://rooms.example.com'], colour: 'red' };
     const unknown = await api.call('post', '/clients', { body });
     expect(unknown.body).toMatchObject({ type: 'about:blank', title: 'Bad Request', status: 400 });

@@ -30,7 +30,7 @@ afterAll(async () => {
 const store = (record: Partial<AuditRecord> & Pick<AuditRecord, 'type'>, service: AuditService = 'token') =>
   storeEvent(nats, auditEvent(service, { client_id: CLIENT, ...record }));
 
-it('explains a pasted reference: failed check, values, remedy, whose job it is, and what happened around it', async () => {
+it('explains a pasted reference: failed check, values, remedy, who has to act, and the events around it', async () => {
   await store({ type: 'token.issued', user_id: 7 });
   await store({
     type: 'request.refused',
@@ -68,7 +68,7 @@ it('shows the latest uses of a grant after a reuse', async () => {
   expect(uses).toMatch(/192\.0\.2\.1[^]*198\.51\.100\.2/);
 });
 
-it('draws what an application did, with the numbers as a table, causes with their latest reference, and misuse', async () => {
+it('charts the activity of an application, with the numbers as a table, causes with their latest reference, and misuse', async () => {
   const page = await viewer.get(`/events?client=${CLIENT}&period=23h`);
   expect(page.text).toMatch(/<svg[^>]*role="img"[^>]*aria-labelledby="chart-title chart-text"/);
   expect(page.text).toContain('<rect class="issued"');

@@ -32,7 +32,7 @@ beforeEach(() => {
 
 afterAll(async () => {
   await app.close();
-  for (const one of processes) await one.stop();
+  for (const running of processes) await running.stop();
   await services.close();
 });
 

@@ -52,7 +52,7 @@ it('refuses a callback in a browser that did not start the login', async () => {
   expect((await other.get(app.provider.answer(started.headers['location']))).status).toBe(400);
 });
 
-it('sets a new session cookie at each login, and ends the session of the old one', async () => {
+it('sets a new session cookie at each login, and ends the session of the previous cookie', async () => {
   const browser = await app.operator('viewer');
   const before = browser.cookies.get('oauth_service_console') ?? '';
   await app.logIn(browser, { groups: ['viewers'] });
@@ -62,33 +62,35 @@ it('sets a new session cookie at each login, and ends the session of the old one
   expect((await old.get('/')).headers['location']).toContain('/login?');
 });
 
-it('keeps neither cookie nor name of an operator as text in a key of Redis', async () => {
+it('stores no key in Redis that contains the cookie or name of an operator', async () => {
   const browser = await app.operator('viewer', 'grace');
   const cookie = browser.cookies.get('oauth_service_console') ?? '';
   const keys = await app.redis.keys('*');
   expect(keys.some((key) => key.includes(cookie) || key.includes('grace'))).toBe(false);
 });
 
-it('ends a session that is used all the time after twelve hours', async () => {
+it('ends a session after twelve hours, even while it is used', async () => {
   const browser = await app.operator('viewer');
   app.clock.ahead = 12 * 60 * MINUTE + 1_000;
   expect((await browser.get('/')).headers['location']).toContain('/login?');
 });
 
-it('lets a session live for 30 minutes after its last request', async () => {
+it('ends a session 30 minutes after its last request', async () => {
   const browser = await app.operator('viewer');
   const [key = ''] = await app.redis.keys('console:session:*');
-  await Promise.all((await app.redis.keys('console:session:*')).map((one) => app.redis.expire(one, 60)));
+  await Promise.all(
+    (await app.redis.keys('console:session:*')).map((session) => app.redis.expire(session, 60)),
+  );
   await browser.get('/');
   const lifetimes = await Promise.all(
-    (await app.redis.keys('console:session:*')).map((one) => app.redis.ttl(one)),
+    (await app.redis.keys('console:session:*')).map((session) => app.redis.ttl(session)),
   );
   expect(key).not.toBe('');
   expect(Math.max(...lifetimes)).toBeGreaterThan(29 * 60);
   expect(Math.max(...lifetimes)).toBeLessThanOrEqual(30 * 60);
 });
 
-it('logs out with a form of its own, and refuses it without its CSRF token or from another site', async () => {
+it('logs out by a form, and refuses it without its CSRF token or from another site', async () => {
   const browser = await app.operator('viewer');
   expect((await browser.post('/logout', {})).status).toBe(403);
   const page = await browser.get('/applications');

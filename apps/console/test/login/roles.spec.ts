@@ -96,7 +96,7 @@ function ask(browser: Browser, route: string) {
   return method === 'GET' ? browser.get(address) : browser.post(address, {});
 }
 
-it('every page has a least role', () => {
+it('every page requires a minimum role', () => {
   const routes = app.controllers.flatMap(routesOf).filter((route) => !route.includes(` ${API}`));
   expect(routes.toSorted()).toEqual(Object.keys(PAGES).toSorted());
 });
@@ -106,7 +106,7 @@ it.each(Object.entries(PAGES))('%s requires the role %s', async (route, least) =
   if (least === null) return expect(stranger.headers['location'] ?? '').not.toMatch(/^\/login/);
   expect([stranger.status, stranger.headers['location']]).toEqual([303, expect.stringMatching(/^\/login\?/)]);
   for (const role of ROLES) {
-    // Of its own, because one of the pages ends the session.
+    // A separate session, because the log-out ends it.
     const operator = route === 'POST /logout' ? await app.operator(role) : operators.get(role)!;
     const page = await ask(operator, route);
     const isForbidden = page.status === 403 && FORBIDDEN.test(page.text);

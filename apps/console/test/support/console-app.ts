@@ -18,7 +18,7 @@ import type { Role } from '../../src/login/role.js';
 
 const CONSOLE_URL = 'http://localhost:3004';
 
-/** Starts a console with its own login provider, whose groups are the roles. @param given services that others use, too */
+/** Starts a console with a login provider that sends roles as groups. @param given services to share with other apps */
 export async function startConsoleApp(settings: Partial<ConsoleConfiguration> = {}, given?: Isolated) {
   const services = given ?? (await isolate());
   const provider = await startForgingProvider(await freePort());

@@ -129,7 +129,7 @@ function wrapped(text: string, width: number, help: Help): string {
 }
 
 function summaryOf(command: Command): string {
-  const names = command.commands.map((one) => one.name()).join(', ');
+  const names = command.commands.map((subcommand) => subcommand.name()).join(', ');
   return names === '' ? command.description() : `${command.description()}: ${names}`;
 }
 

@@ -87,4 +87,4 @@ const styleOf = (cell: Cell): Style | undefined => (typeof cell === 'string' ? u
 
 const inStyle = (text: string, style: Style | undefined): string => (style ? styled(style, text) : text);
 
-const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, value) => total + value, 0);

@@ -22,9 +22,9 @@ export function completionsOf(command: Command, path = ''): Completions[] {
   const [argument] = command.registeredArguments;
   const own: Completions = {
     path,
-    subcommands: command.commands.map((one) => ({
-      name: one.name(),
-      description: help.subcommandDescription(one),
+    subcommands: command.commands.map((subcommand) => ({
+      name: subcommand.name(),
+      description: help.subcommandDescription(subcommand),
     })),
     options: options.map((option) => ({
       name: option.long ?? option.flags,
@@ -33,7 +33,9 @@ export function completionsOf(command: Command, path = ''): Completions[] {
     })),
     ...(argument && { argument: valueOf(argument, argument.name()) }),
   };
-  const below = command.commands.flatMap((one) => completionsOf(one, `${path} ${one.name()}`.trim()));
+  const below = command.commands.flatMap((subcommand) =>
+    completionsOf(subcommand, `${path} ${subcommand.name()}`.trim()),
+  );
   return [own, ...below];
 }
 

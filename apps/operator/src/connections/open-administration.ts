@@ -14,7 +14,7 @@ import { GrantService } from '#administration/grant/grant.service.js';
 import { ConsoleOperatorService } from '#administration/console/console-operator.service.js';
 import { ResourceServerService } from '#administration/resource-server/resource-server.service.js';
 import { UserService } from '#administration/user/user.service.js';
-import { readScopes } from '../scope/read-scopes.js';
+import { readScopes } from '../settings/read-settings.js';
 import { OnDemandDatabaseModule } from './on-demand-database.module.js';
 
 export type Administration = Awaited<ReturnType<typeof openAdministration>>;

@@ -146,14 +146,14 @@ export function printSummary({
   );
   for (const { check, error, title, failure, count, first, last, reference, party, remedy } of groups) {
     heading(`${count} × ${title ?? check ?? error ?? 'unknown'}`);
-    const one = {
+    const group = {
       'Failed check': [check, error].filter((part) => part !== null).join(', '),
       Failure: failure,
       First: first,
       Last: last,
       Reference: reference,
     };
-    fields(one);
+    fields(group);
     if (party !== null && remedy !== null) printLine(`${PARTIES[party]}: ${unquoted(remedy)}`);
   }
 }

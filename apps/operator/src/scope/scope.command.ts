@@ -1,8 +1,7 @@
 import { untranslated } from '#oauth/scope-file.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
 import { printLine, printResult, printTable, type JsonOption, warn } from '../command-line/output.js';
-import { apisOfServices } from '../settings/read-settings.js';
-import { readScopes } from './read-scopes.js';
+import { apisOfServices, readScopes } from '../settings/read-settings.js';
 
 export function scopeCommand(): OperatorCommand {
   const scope = new OperatorCommand('scope')
@@ -37,10 +36,10 @@ function list(options: JsonOption): void {
   printResult(options, { file: path, sha256: digest, scopes }, () => {
     printTable(
       ['name', 'access', 'default', 'resource', 'description'],
-      scopes.map(({ name, resource, description, ...one }) => [
+      scopes.map(({ name, resource, description, ...rest }) => [
         name,
-        one.access,
-        one.default ? 'yes' : 'no',
+        rest.access,
+        rest.default ? 'yes' : 'no',
         resource ?? 'API_URL',
         description,
       ]),

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { DEFAULT_SCOPES_FILE } from '#oauth/scope-file.js';
+import { DEFAULT_SCOPES_FILE, scopeFile } from '#oauth/scope-file.js';
+import type { ScopeCatalogue } from '#oauth/scope.js';
+import { type ConfigurationFile, readConfigurationFile } from '#platform/configuration/configuration-file.js';
 import { loadConfiguration } from '#platform/configuration/load-configuration.js';
 import { listOf } from '#platform/configuration/variables.js';
 
@@ -41,9 +43,20 @@ export function readSettings<T extends object>(shape: new () => T, env: NodeJS.P
   return loadConfiguration(shape, { ...running, ...rest });
 }
 
-/** Returns SCOPES_FILE of the environment, else of a running `npm start`, else the default. */
-export function scopesFile(env: NodeJS.ProcessEnv = process.env): string {
-  return optionalSettings(env)['SCOPES_FILE'] || DEFAULT_SCOPES_FILE;
+/**
+ * Reads SCOPES_FILE of the environment, else of a running `npm start`, else the default. Includes the scopes of OpenID Connect,
+ * which the services have if ID_TOKEN_KEYS is set.
+ *
+ * @param apiUrl API of scopes without `resource`
+ * @param apis all API URLs of the services; null skips their check
+ * @throws ConfigurationError that lists every problem
+ */
+export function readScopes(
+  apiUrl = '',
+  apis: readonly string[] | null = null,
+): ConfigurationFile<ScopeCatalogue> {
+  const path = optionalSettings(process.env)['SCOPES_FILE'] || DEFAULT_SCOPES_FILE;
+  return readConfigurationFile(scopeFile({ SCOPES_FILE: path, API_URL: apiUrl, apis }, true));
 }
 
 /** Returns ID_TOKEN_KEYS of the environment, else of a running `npm start`, else an empty text. */

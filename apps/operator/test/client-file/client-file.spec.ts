@@ -95,7 +95,7 @@ describe('operator client export', () => {
     expect(await exported()).toBe(text);
     expect(text).not.toContain(secret);
     expect(text).not.toContain('scs_');
-    const ids = [...text.matchAll(/^ {2}- client_id: (\S+)$/gm)].map(([, one = '']) => one);
+    const ids = [...text.matchAll(/^ {2}- client_id: (\S+)$/gm)].map(([, id = '']) => id);
     expect(ids).toEqual(ids.toSorted((one, two) => (one < two ? -1 : 1)));
     expect(await exported(id)).toMatch(
       new RegExp(

@@ -3,13 +3,8 @@ import { type AppProcess, startApp } from '#test/support/app-process.js';
 import { appSettings } from '#test/support/app-settings.js';
 import { type Fixture, openFixture, REDIRECT_URI, type TestClient } from '#test/support/fixture.js';
 import { isolate, type Isolated } from '#test/support/isolate.js';
-import { becomesRefused, statusOfToken } from '#test/support/tokens.js';
+import { becomesRefused, statusOfToken, type Pair } from '#test/support/tokens.js';
 import { CommandHost } from '../support/run-operator.js';
-
-interface Pair {
-  access_token: string;
-  refresh_token: string;
-}
 
 let host: CommandHost;
 let services: Isolated;

@@ -398,27 +398,6 @@ describe('operator client secret', () => {
   });
 });
 
-describe('help', () => {
-  it.each([
-    ['client update', /--add-redirect-uri/],
-    ['client delete', /--yes/],
-    ['client secret', /rotate/],
-    ['client secret rotate', /--json/],
-    ['client secret list', /--json/],
-    ['client secret revoke', /--force/],
-    ['resource-server', /create/],
-    ['resource-server create', /--name/],
-    ['resource-server list', /--json/],
-    ['resource-server revoke', /--json/],
-  ])('of %s has an example and needs no settings', async (command, option) => {
-    const { code, stdout, stderr } = await bench.run([...command.split(' '), '--help'], {});
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toContain(`Usage: operator ${command} `);
-    expect(stdout).toContain(`$ operator ${command}`);
-    expect(stdout).toMatch(option);
-  });
-});
-
 describe('operator resource-server', () => {
   const server = (...args: string[]) => bench.run(['resource-server', ...args]);
 

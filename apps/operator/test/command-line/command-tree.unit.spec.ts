@@ -9,9 +9,9 @@ import { program } from '../../src/program.js';
 type Named = readonly [path: string, command: OperatorCommand];
 
 const below = (command: OperatorCommand, path = ''): Named[] =>
-  command.commands.flatMap((one) => {
-    const name = `${path} ${one.name()}`.trim();
-    return [[name, one] as const, ...below(one, name)];
+  command.commands.flatMap((subcommand) => {
+    const name = `${path} ${subcommand.name()}`.trim();
+    return [[name, subcommand] as const, ...below(subcommand, name)];
   });
 
 const root = program();
@@ -52,7 +52,7 @@ describe('every command', () => {
             .split(/\s+/);
           const [name, shown] = ALL.findLast(([one]) => `${words.join(' ')} `.startsWith(`${one} `)) ?? [];
           const known = shown?.options.map(({ long }) => long).concat('--help') ?? [];
-          for (const word of words.filter((one) => one.startsWith('--')))
+          for (const word of words.filter((option) => option.startsWith('--')))
             expect({ line, known }).toEqual({ line, known: expect.arrayContaining([word]) });
           return name;
         });

@@ -316,7 +316,7 @@ describe('operator doctor', () => {
         expect.stringMatching(/^DATABASE_URL localhost:/),
         expect.stringMatching(/^NATS_URL localhost:/),
       ]);
-      // Their clients use a private authority.
+      // Other clients of these servers may trust a private certificate authority.
       expect(found.holding).toContain('certificate-untrusted');
     });
   });

@@ -171,9 +171,9 @@ describe('operator grant revoke', () => {
     const args = [...options(ada.username, calendar.client_id), '--yes', '--json'];
     const count = ended.filter(Boolean).length;
     expect(jsonOf(await grant('revoke', ...args))).toEqual({ revoked_grants: count });
-    for (const [index, one] of grants.entries())
-      if (ended[index]) await isOver(one);
-      else expect(await works(one)).toBe(200);
+    for (const [index, tokens] of grants.entries())
+      if (ended[index]) await isOver(tokens);
+      else expect(await works(tokens)).toBe(200);
     expect(jsonOf(await grant('revoke', ...args))).toEqual({ revoked_grants: 0 });
   });
 
@@ -193,7 +193,7 @@ describe('operator grant revoke', () => {
     expect((await grant('revoke', '--all', '--yes')).stdout).toMatch(
       /^Revoked \d+ grants: none of their tokens works any more\.$/m,
     );
-    for (const one of grants) await isOver(one);
+    for (const tokens of grants) await isOver(tokens);
     expect(await idsOf()).toEqual([]);
   });
 

@@ -245,18 +245,4 @@ describe('a user command', () => {
     const enabled = await user('enable', 'closed', '--override-product', '--json');
     expect(jsonOf(enabled)).toMatchObject({ disabled: false, disabled_before: true, disabled_by: [] });
   });
-
-  it.each([
-    ['list', /--search/],
-    ['show', /--json/],
-    ['set-password', /--end-sessions/],
-    ['disable', /Safe to repeat/],
-    ['enable', /--json/],
-    ['delete', /--yes/],
-  ])('%s has help with an example, which needs no settings', async (command, option) => {
-    const { code, stdout, stderr } = await bench.run(['user', command, '--help'], {});
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toContain(`$ operator user ${command}`);
-    expect(stdout).toMatch(option);
-  });
 });

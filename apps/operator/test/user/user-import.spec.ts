@@ -149,7 +149,7 @@ it('reports each bad line with its number and every reason, imports the others, 
   };
   expect(code).toBe(3);
   const bad = counts['bad_lines'] as { line: number; problems: string[] }[];
-  expect(Object.fromEntries(bad.map((one) => [one.line, one.problems]))).toEqual(problems);
+  expect(Object.fromEntries(bad.map((row) => [row.line, row.problems]))).toEqual(problems);
   // Line 12 has the email of line 1: the same user with another username.
   expect(counts).toMatchObject({ created: 2, updated: 1, failed: 10 });
   expect(stderr.trim().split('\n')).toHaveLength(10);
@@ -250,7 +250,7 @@ it.each([
   expect(stderr).toContain(problem);
 });
 
-it('reads stdin as a separate process, and imports thousands of users with few statements', async () => {
+it('reads stdin when run as a separate process, and imports thousands of users with few statements', async () => {
   const lines = Array.from({ length: 2500 }, (_, index) =>
     JSON.stringify({ external_id: `u${index}`, issuer, email: `u${index}@example.com` }),
   );

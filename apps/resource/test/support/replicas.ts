@@ -4,16 +4,12 @@ import { appSettings } from '#test/support/app-settings.js';
 import { type AppProcess, startApp } from '#test/support/app-process.js';
 import { openFixture, REDIRECT_URI, type TestClient } from '#test/support/fixture.js';
 import { isolate } from '#test/support/isolate.js';
+import type { Pair } from '#test/support/tokens.js';
 
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Readonly<Record<string, unknown>>;
-}
-
-export interface Pair {
-  readonly access_token: string;
-  readonly refresh_token: string;
 }
 
 /** Starts a token app and several replicas of the resource app, each in a separate process as deployed. */

@@ -10,11 +10,7 @@ import { isolate } from '#test/support/isolate.js';
 import { APIS } from '#test/support/resources.js';
 import { ResourceConfiguration } from '../../src/resource.configuration.js';
 import { resourceApp } from '../../src/app.module.js';
-
-export interface Pair {
-  readonly access_token: string;
-  readonly refresh_token: string;
-}
+import type { Pair } from '#test/support/tokens.js';
 
 /** Starts a resource app and a real token app on isolated services. @param tokenSettings extra environment of the token app */
 export async function startResourceApp(tokenSettings: Readonly<Record<string, string>> = {}) {

@@ -17,31 +17,22 @@ export class LogoutQueueMonitor {
   ) {
     if (keys.isEmpty) return;
     status.register('logout_queue', () => this.read().catch((error: Error) => ({ problem: error.message })));
-    this.measure(
-      metrics,
-      'oauth_logout_queue_messages',
-      'Ends of sessions and logout tokens in the queue',
-      (queue) => queue.messages,
+    metrics.measure('oauth_logout_queue_messages', 'Ends of sessions and logout tokens in the queue', () =>
+      this.valueOf((queue) => queue.messages),
     );
-    this.measure(
-      metrics,
+    metrics.measure(
       'oauth_logout_queue_oldest_seconds',
       'Age of the oldest end of a session or logout token in the queue; 0 if it is empty',
-      ({ oldest }) => (oldest === null ? 0 : Math.max(0, Date.now() - Date.parse(oldest)) / 1000),
+      () =>
+        this.valueOf(({ oldest }) =>
+          oldest === null ? 0 : Math.max(0, Date.now() - Date.parse(oldest)) / 1000,
+        ),
     );
   }
 
-  /** Reads at each scrape. NaN if NATS does not answer: an old value would hide the failure. */
-  private measure(
-    metrics: Metrics,
-    name: string,
-    help: string,
-    value: (queue: LogoutQueueStatus) => number,
-  ): void {
-    const gauge = metrics.gauge(name, help, []);
-    Object.assign(gauge, {
-      collect: async () => gauge.set(await this.read().then(value, () => Number.NaN)),
-    });
+  /** NaN if NATS does not answer: an old value would hide the failure. */
+  private async valueOf(value: (queue: LogoutQueueStatus) => number): Promise<number> {
+    return this.read().then(value, () => Number.NaN);
   }
 
   /** Concurrent calls share one request to NATS. */

@@ -2,9 +2,14 @@ import { Injectable } from '@nestjs/common';
 import { GrantRecordStore } from '#database/grant/grant-record.store.js';
 import { ExternalUserStore } from '#database/user/external-user.store.js';
 import { refusedRow } from '#database/connection/errors.js';
-import { DuplicateUserError, type Identity } from '#database/user/user.js';
+import { DuplicateUserError } from '#database/user/user.js';
 import { UserAccountStore } from '#database/user/user-account.store.js';
-import { readUserRecord, type UserRecord } from '#database/user/user-record.js';
+import {
+  missingFields,
+  readIdentityRecord,
+  readUserRecord,
+  type UserRecord,
+} from '#database/user/user-record.js';
 import { RevocationService } from '#grants/revocation.service.js';
 import {
   SUBJECTS,
@@ -28,7 +33,7 @@ export class UserChangeService {
     private readonly grants: GrantRecordStore,
     private readonly revocations: RevocationService,
     private readonly nats: NatsConnection,
-    private readonly endings: LogoutPublisher,
+    private readonly logouts: LogoutPublisher,
     private readonly configuration: TokenConfiguration,
   ) {}
 
@@ -37,7 +42,7 @@ export class UserChangeService {
     const read = readUserRecord(record, null, Date.now());
     const problems = [
       ...('problems' in read ? read.problems : []),
-      ...missing(record, 'issuer', 'external_id', 'updated_at'),
+      ...missingFields(record),
       ...['password_hash', 'disabled']
         .filter((name) => name in record)
         .map((name) => `${name} is not accepted here`),
@@ -67,7 +72,7 @@ export class UserChangeService {
   }
 
   async disable(message: UserRecord): Promise<UserDisableReply> {
-    const read = readIdentityChange(message);
+    const read = readIdentityRecord(message, Date.now());
     if ('problems' in read) return { status: 'invalid', ...read };
     const disabled = await this.accounts.disableIdentity(read.identity, read.updatedAt);
     if (disabled === null) return { status: 'unknown' };
@@ -79,7 +84,7 @@ export class UserChangeService {
 
   /** Deletes the row last, like the operator's command, so that a repeated message still finds the user. */
   async delete(message: UserRecord): Promise<UserDeleteReply> {
-    const read = readIdentityChange(message);
+    const read = readIdentityRecord(message, Date.now());
     if ('problems' in read) return { status: 'invalid', ...read };
     const { identity, updatedAt } = read;
     const disabled = await this.accounts.disableIdentity(identity, updatedAt);
@@ -101,7 +106,7 @@ export class UserChangeService {
 
   /** Evicts caches before revoking tokens, like the operator's command; also for a disabled user, because an earlier attempt may have failed. */
   private async endAccess(userId: number): Promise<void> {
-    this.endings.userEnded(userId);
+    this.logouts.userEnded(userId);
     await this.announce(userId);
     await this.revocations.apply(await this.grants.revokedOf({ userId }));
   }
@@ -112,28 +117,4 @@ export class UserChangeService {
     // The reply must wait until NATS has the broadcast.
     await this.nats.ping();
   }
-}
-
-/** Accepts only an identity and `updated_at`. */
-function readIdentityChange(
-  message: UserRecord,
-): { readonly identity: Identity; readonly updatedAt: string } | { readonly problems: readonly string[] } {
-  const { issuer, external_id: externalId, updated_at: updatedAt, ...unknown } = message;
-  // Validates these fields as an upsert, which requires an email.
-  const read = readUserRecord(
-    { ...unknown, issuer, external_id: externalId, updated_at: updatedAt, email: 'a@b' },
-    null,
-    Date.now(),
-  );
-  const problems = [
-    ...('problems' in read ? read.problems : []),
-    ...missing(message, 'issuer', 'external_id', 'updated_at'),
-    ...Object.keys(unknown).map((name) => `${JSON.stringify(name.slice(0, 100))} is not accepted here`),
-  ];
-  if (problems.length > 0) return { problems: [...new Set(problems)] };
-  return { identity: { issuer, externalId } as Identity, updatedAt: updatedAt as string };
-}
-
-function missing(record: UserRecord, ...names: readonly string[]): string[] {
-  return names.filter((name) => record[name] === undefined).map((name) => `${name} is missing`);
 }

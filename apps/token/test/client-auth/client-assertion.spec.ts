@@ -7,11 +7,7 @@ import { ASSERTION_TYPE, ClientKey, keysOf } from '#test/support/client-key.js';
 import { monitorRedis } from '#test/support/redis-monitor.js';
 import { expectStandardError } from '../support/expect-standard-error.js';
 import { ISSUER, TOKEN_URL, useKeyClient } from '../support/use-key-client.js';
-
-interface Pair {
-  access_token: string;
-  refresh_token: string;
-}
+import type { Pair } from '#test/support/tokens.js';
 
 const client = useKeyClient();
 const { app } = client;
@@ -191,7 +187,7 @@ describe('an assertion', () => {
         client_assertion_type: ASSERTION_TYPE,
       });
     const [added = '', ...others] = (await app.redis.keys('assertions:*')).filter(
-      (one) => !before.includes(one),
+      (name) => !before.includes(name),
     );
     expect(others).toEqual([]);
     expect(await app.redis.zcard(added)).toBe(3);

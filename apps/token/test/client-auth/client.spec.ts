@@ -3,11 +3,7 @@ import { generateClientSecret } from '#oauth/client.js';
 import { type ApplyRevocationsReply, type IntrospectionReply, SUBJECTS } from '#messaging/contract.js';
 import { REDIRECT_URI, type TestClient } from '#test/support/fixture.js';
 import { startTokenApp, type TokenApp } from '../support/token-app.js';
-
-interface Pair {
-  access_token: string;
-  refresh_token: string;
-}
+import type { Pair } from '#test/support/tokens.js';
 
 const today = () => new Date().toISOString().slice(0, 10);
 

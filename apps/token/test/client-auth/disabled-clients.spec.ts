@@ -11,7 +11,7 @@ import { REDIRECT_URI, type TestClient } from '#test/support/fixture.js';
 import { until } from '#test/support/until.js';
 import { DisabledClients } from '../../src/introspection/disabled-clients.service.js';
 import { startTokenApp, type TokenApp } from '../support/token-app.js';
-import type { Pair } from '../support/use-token-app.js';
+import type { Pair } from '#test/support/tokens.js';
 
 /** Timeout for hangs. */
 const PATIENCE_MS = 60_000;
@@ -86,7 +86,7 @@ describe('a client that the operator disables', () => {
     const { secret, hash } = generateClientSecret();
     const { id } = await app.resourceServers.create('Bookings API', hash);
     const server = { client_id: id, client_secret: secret };
-    const overHttp = async (one: string) => (await send('introspect', { token: one, ...server })).body;
+    const overHttp = async (token: string) => (await send('introspect', { token, ...server })).body;
     expect([await introspect(token), await overHttp(token)]).toMatchObject([
       { active: true },
       { active: true },

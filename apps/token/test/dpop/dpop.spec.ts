@@ -3,9 +3,9 @@ import request, { type Response, type Test } from 'supertest';
 import { DPOP_ALGORITHMS } from '#oauth/dpop/public-key.js';
 import { DpopKey } from '#test/support/dpop-key.js';
 import { REDIRECT_URI } from '#test/support/fixture.js';
-import { rearranged } from '#test/support/tokens.js';
+import { rearranged, type Pair } from '#test/support/tokens.js';
 import { INVALID_PROOFS } from '#test/support/invalid-proofs.js';
-import { type Pair, useTokenApp } from '../support/use-token-app.js';
+import { useTokenApp } from '../support/use-token-app.js';
 
 const TOKEN = 'https://base.example.com/api/auth/oauth/token';
 const REFRESH = 'https://base.example.com/api/auth/oauth/refreshToken';

@@ -3,7 +3,8 @@ import request from 'supertest';
 import { FIELD } from '#grants/grant.scripts.js';
 import { generateClientSecret } from '#oauth/client.js';
 import { DpopKey } from '#test/support/dpop-key.js';
-import { type Pair, useTokenApp } from '../support/use-token-app.js';
+import { useTokenApp } from '../support/use-token-app.js';
+import type { Pair } from '#test/support/tokens.js';
 
 const app = useTokenApp();
 let server: { client_id: string; client_secret: string };

@@ -3,7 +3,8 @@ import { FIELD } from '#grants/grant.scripts.js';
 import { type IntrospectionReply, SUBJECTS } from '#messaging/contract.js';
 import { DpopKey } from '#test/support/dpop-key.js';
 import { monitorRedis } from '#test/support/redis-monitor.js';
-import { type Pair, useTokenApp } from '../support/use-token-app.js';
+import { useTokenApp } from '../support/use-token-app.js';
+import type { Pair } from '#test/support/tokens.js';
 
 const app = useTokenApp();
 

@@ -2,7 +2,8 @@ import { INVALIDATIONS, SUBJECTS } from '#messaging/contract.js';
 import { Introspector } from '#introspection/introspector.js';
 import { NatsConnection } from '#messaging/nats.connection.js';
 import { until } from '#test/support/until.js';
-import { type Pair, useTokenApp } from '../support/use-token-app.js';
+import { useTokenApp } from '../support/use-token-app.js';
+import type { Pair } from '#test/support/tokens.js';
 
 const app = useTokenApp();
 

@@ -15,7 +15,7 @@ export function expectStandardError(answer: Response, status: number, error: str
   // The error guide explains this check.
   const [page, anchor] = (answer.body as { error_uri: string }).error_uri.split('#');
   expect(page).toMatch(/^https?:\/\/[^/]+\/api\/auth\/oauth\/errors$/);
-  const entry = ENTRIES.find((one) => one.anchor === anchor);
+  const entry = ENTRIES.find((candidate) => candidate.anchor === anchor);
   expect(entry).toBeDefined();
   expect(entry && 'errors' in entry ? entry.errors : [error]).toContain(error);
   expect(answer.status).toBe(status);

@@ -1,6 +1,7 @@
 import request, { type Test } from 'supertest';
 import { expectStandardError } from './expect-standard-error.js';
-import { type Pair, useTokenApp } from './use-token-app.js';
+import { useTokenApp } from './use-token-app.js';
+import type { Pair } from '#test/support/tokens.js';
 
 /** Requests by the rule that they break. */
 type BadRequests = Readonly<Record<string, () => Test>>;

@@ -2,11 +2,7 @@ import request, { type Test } from 'supertest';
 import { REDIRECT_URI, type TestClient } from '#test/support/fixture.js';
 import type { TokenConfiguration } from '../../src/token.configuration.js';
 import { startTokenApp, type TokenApp } from './token-app.js';
-
-export interface Pair {
-  readonly access_token: string;
-  readonly refresh_token: string;
-}
+import type { Pair } from '#test/support/tokens.js';
 
 type Pending = Parameters<TokenApp['code']>[2];
 

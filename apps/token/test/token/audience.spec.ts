@@ -4,7 +4,8 @@ import { DpopKey } from '#test/support/dpop-key.js';
 import { APIS } from '#test/support/resources.js';
 import { storedGrant } from '#test/support/stored-grant.js';
 import { expectStandardError } from '../support/expect-standard-error.js';
-import { type Pair, useTokenApp } from '../support/use-token-app.js';
+import { useTokenApp } from '../support/use-token-app.js';
+import type { Pair } from '#test/support/tokens.js';
 
 const API = 'https://api.example.com';
 const BOOKINGS = 'https://bookings.example.com:8443';

@@ -76,7 +76,7 @@ describe('a client of client_credentials (RFC 6749 4.4)', () => {
       expires_in: 600,
       scope: 'admin:read admin:write',
     });
-    const added = (await grants()).filter((one) => !before.includes(one));
+    const added = (await grants()).filter((name) => !before.includes(name));
     const id = app.grantIdOf((answer.body as { access_token: string }).access_token);
     expect(added).toEqual([`grant:${id}`]);
     const stored = await app.redis.hgetall(`grant:${id}`);

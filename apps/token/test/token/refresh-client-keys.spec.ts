@@ -6,7 +6,8 @@ import { ASSERTION_TYPE, ClientKey, keysOf } from '#test/support/client-key.js';
 import { DpopKey } from '#test/support/dpop-key.js';
 import { REDIRECT_URI } from '#test/support/fixture.js';
 import { storedGrant } from '#test/support/stored-grant.js';
-import { type Pair, useTokenApp } from '../support/use-token-app.js';
+import { useTokenApp } from '../support/use-token-app.js';
+import type { Pair } from '#test/support/tokens.js';
 
 const ISSUER = 'https://base.example.com';
 const TOKEN = `${ISSUER}/api/auth/oauth/token`;

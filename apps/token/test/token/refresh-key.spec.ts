@@ -1,7 +1,8 @@
 import type { Response } from 'supertest';
 import { DpopKey } from '#test/support/dpop-key.js';
 import { storedGrant } from '#test/support/stored-grant.js';
-import { type Pair, useTokenApp } from '../support/use-token-app.js';
+import { useTokenApp } from '../support/use-token-app.js';
+import type { Pair } from '#test/support/tokens.js';
 
 const TOKEN = 'https://base.example.com/api/auth/oauth/token';
 const REDIRECT_URI = 'com.example.pocket:/callback';

@@ -1,6 +1,7 @@
 import request from 'supertest';
 import type { TestClient } from '#test/support/fixture.js';
-import { type Pair, useTokenApp } from '../support/use-token-app.js';
+import { useTokenApp } from '../support/use-token-app.js';
+import type { Pair } from '#test/support/tokens.js';
 
 const app = useTokenApp();
 

@@ -4,17 +4,13 @@ import { GrantStore } from '#grants/grant.store.js';
 import { DEFAULT_LIFETIMES, grantTtl } from '#grants/lifetimes.js';
 import { REDIRECT_URI } from '#test/support/fixture.js';
 import { startTokenProcess, type TokenProcess } from '#test/support/token-process.js';
+import type { Pair } from '#test/support/tokens.js';
 
 const CLIENTS = 12;
 const WIPES = 40;
 /** Redis is flushed after this many refreshes, or after this many responses if refreshes fail. */
 const REFRESHES = 3;
 const ANSWERS = 10 * CLIENTS;
-
-interface Pair {
-  readonly access_token: string;
-  readonly refresh_token: string;
-}
 
 let app: TokenProcess;
 /** For revocations; another connection flushes. */

@@ -1,5 +1,6 @@
 import { type ApplyRevocationsReply, type IntrospectionReply, SUBJECTS } from '#messaging/contract.js';
-import { type Pair, useTokenApp } from '../support/use-token-app.js';
+import { useTokenApp } from '../support/use-token-app.js';
+import type { Pair } from '#test/support/tokens.js';
 
 const app = useTokenApp();
 

@@ -32,7 +32,7 @@ export interface Cursor {
 export interface FoundEvents {
   /** Newest first. */
   readonly events: readonly AuditEvent[];
-  /** Where to continue; null if there is no older event. With fewer events than the limit: the search ended there. */
+  /** Position to continue from; null at the oldest event. With fewer events than the limit, the search stopped there. */
   readonly next: Cursor | null;
   /** The index does not have all events yet. */
   readonly isBehind: boolean;
@@ -96,11 +96,11 @@ export class AuditIndex {
     });
     const later = countsOf(recent, unit).filter(({ last }) => last >= since);
     const grants = await ofClient(later.flatMap(({ grantId }) => (grantId === null ? [] : [grantId])));
-    const own = later.filter((one) => one.clientId === clientId || grants.has(one.grantId ?? ''));
+    const own = later.filter((count) => count.clientId === clientId || grants.has(count.grantId ?? ''));
     return { counts: [...(await this.index.counts(clientId, since, unit)), ...own], isBehind };
   }
 
-  /** Returns chunks that may have a matching event: as many as a page reads, and one to know how far it gets. */
+  /** Returns chunks that may have a matching event: as many as a page reads, and the next, which bounds the page. */
   private async chunks(streams: readonly AuditStreamState[], filter: AuditFilter, before: number) {
     const query = {
       streams,

@@ -14,7 +14,7 @@ const BATCH_EVENTS = 5 * CHUNK_EVENTS;
 /** Milliseconds after which fewer events are a chunk. */
 const MAX_AGE_MS = 60 * 60_000;
 const DAY_MS = 86_400_000;
-/** Days whose hours can be told apart; more than a chart of hours shows. */
+/** Days that are counted by hour: more than a chart of hours shows. */
 const HOURS_DAYS = 3;
 
 /** Indexes the audit trail in PostgreSQL. Any number of processes may do so. */

@@ -94,25 +94,21 @@ function checkRegistration(
   before: TransferredClient | null,
   catalogue: ScopeCatalogue,
 ): void {
-  const newOnes = postLogoutRedirectUris.filter((uri) => !before?.postLogoutRedirectUris.includes(uri));
+  const newUris = postLogoutRedirectUris.filter((uri) => !before?.postLogoutRedirectUris.includes(uri));
   if (redirectUris.length > MAX_REDIRECT_URIS)
     report(`must be at most ${MAX_REDIRECT_URIS}`, 'redirect_uris');
   redirectUris.forEach((uri, index) => {
     if (before?.redirectUris.includes(uri)) return;
-    for (const problem of redirectUriProblems('', [uri], type))
-      report(problem.trim(), 'redirect_uris', index);
+    for (const problem of redirectUriProblems([uri], type)) report(problem, 'redirect_uris', index);
   });
-  for (const problem of backchannelProblems('', backchannelLogoutUri))
-    report(problem.trim(), 'backchannel_logout_uri');
-  for (const problem of postLogoutProblems('', newOnes, type))
-    report(problem.trim(), 'post_logout_redirect_uris');
+  for (const problem of backchannelProblems(backchannelLogoutUri)) report(problem, 'backchannel_logout_uri');
+  for (const problem of postLogoutProblems(newUris, type)) report(problem, 'post_logout_redirect_uris');
   scopes.forEach((scope, index) => {
     if (before?.scopes.includes(scope)) return;
-    for (const problem of scopeProblems('', [scope], catalogue)) report(problem.trim(), 'scopes', index);
+    for (const problem of scopeProblems([scope], catalogue)) report(problem, 'scopes', index);
   });
   optionalScopes.forEach((scope, index) => {
-    for (const problem of optionalScopeProblems('', [scope], scopes))
-      report(problem.trim(), 'optional_scopes', index);
+    for (const problem of optionalScopeProblems([scope], scopes)) report(problem, 'optional_scopes', index);
   });
 }
 

@@ -96,7 +96,7 @@ function readOpenId(
       ...(subject === 'pairwise' ? sectorProblems('redirect URI', redirectUris, null) : []),
     ],
   };
-  for (const [field, found] of Object.entries(problems)) for (const one of found) report(one, field);
+  for (const [field, found] of Object.entries(problems)) for (const problem of found) report(problem, field);
   return {
     idTokenAlg: storedAlgorithm(alg as SigningAlgorithm),
     sector: subject === 'pairwise' ? sectorOf(redirectUris) : null,
@@ -236,8 +236,8 @@ function readSecrets(value: unknown, type: ClientType, report: Report): Transfer
     report(`must be a list of at most ${MAX_SECRETS}`, 'secrets');
     return null;
   }
-  return value.flatMap((one: unknown, index) => {
-    const { id, sha256, created_on: day, ...others } = isFields(one) ? one : {};
+  return value.flatMap((secret: unknown, index) => {
+    const { id, sha256, created_on: day, ...others } = isFields(secret) ? secret : {};
     const unknown = Object.keys(others);
     const createdAt = day === undefined ? new Date() : startOfDay(day);
     if (typeof id !== 'string' || !UUID.test(id))

@@ -19,23 +19,28 @@ export function nameProblems(field: string, name: unknown, purpose: string): str
   ];
 }
 
-export function redirectUriProblems(field: string, uris: readonly string[], type: ClientType): string[] {
+/** Begins each problem of a field with its name. */
+export function named(field: string, problems: readonly string[]): string[] {
+  return problems.map((problem) => `${field} ${problem}`);
+}
+
+export function redirectUriProblems(uris: readonly string[], type: ClientType): string[] {
   return uris.flatMap((uri, index) => {
     const problem =
       uris.indexOf(uri) < index ? 'is given twice: give it once' : registrationProblem(uri, type);
-    return problem ? [`${field} ${quoted(uri)} ${problem}`] : [];
+    return problem ? [`${quoted(uri)} ${problem}`] : [];
   });
 }
 
 /** Applies the rules of redirect URIs, because browsers are redirected to both. */
-export function postLogoutProblems(field: string, uris: readonly string[], type: ClientType): string[] {
-  if (uris.length > MAX_REDIRECT_URIS) return [`${field} has more than ${MAX_REDIRECT_URIS}: give fewer`];
-  return redirectUriProblems(field, uris, type);
+export function postLogoutProblems(uris: readonly string[], type: ClientType): string[] {
+  if (uris.length > MAX_REDIRECT_URIS) return [`has more than ${MAX_REDIRECT_URIS}: give fewer`];
+  return redirectUriProblems(uris, type);
 }
 
 /** Back-Channel Logout 1.0 2.2. Also for public clients: their server gets the logout token. */
-export function backchannelProblems(field: string, uri: string | null): string[] {
-  return uri === null ? [] : redirectUriProblems(field, [uri], 'confidential');
+export function backchannelProblems(uri: string | null): string[] {
+  return uri === null ? [] : redirectUriProblems([uri], 'confidential');
 }
 
 export function redirectUriHints(uris: readonly string[], type: ClientType): string[] {
@@ -47,21 +52,17 @@ export function redirectUriHints(uris: readonly string[], type: ClientType): str
     );
 }
 
-export function optionalScopeProblems(
-  field: string,
-  optional: readonly string[],
-  scopes: readonly string[],
-): string[] {
+export function optionalScopeProblems(optional: readonly string[], scopes: readonly string[]): string[] {
   return optional
     .filter((scope) => !scopes.includes(scope))
-    .map((scope) => `${field} ${quoted(scope)} is not among its scopes: add it to them as well`);
+    .map((scope) => `${quoted(scope)} is not among its scopes: add it to them as well`);
 }
 
 /** Leaves the scopes of the HTTP API to `grantTypeProblems`. */
-export function scopeProblems(field: string, scopes: readonly string[], catalogue: ScopeCatalogue): string[] {
+export function scopeProblems(scopes: readonly string[], catalogue: ScopeCatalogue): string[] {
   return scopes
     .filter((scope) => !catalogue.has(scope) && !isAdminScope(scope))
-    .map((scope) => `${field} ${quoted(scope)} is unknown: the scopes are ${catalogue.names.join(' ')}`);
+    .map((scope) => `${quoted(scope)} is unknown: the scopes are ${catalogue.names.join(' ')}`);
 }
 
 export function rotationProblems(rotates: boolean | undefined, dpopBound: boolean): string[] {

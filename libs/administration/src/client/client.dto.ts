@@ -5,6 +5,7 @@ import { linkProblems } from './client-links.js';
 import {
   backchannelProblems,
   MAX_REDIRECT_URIS,
+  named,
   nameProblems,
   postLogoutProblems,
   redirectUriProblems,
@@ -72,7 +73,7 @@ export class NewClientDto {
       ];
     if (uris.length > MAX_REDIRECT_URIS)
       return [`‹redirectUris› is given more than ${MAX_REDIRECT_URIS} times: give fewer`];
-    return redirectUriProblems('‹redirectUris›', uris, isPublic ? 'public' : 'confidential');
+    return named('‹redirectUris›', redirectUriProblems(uris, isPublic ? 'public' : 'confidential'));
   })
   redirectUris: string[] = [];
 
@@ -80,13 +81,13 @@ export class NewClientDto {
   @Rule(
     'post_logout_redirect_uri_invalid',
     ({ postLogoutRedirectUris: uris, public: isPublic }: NewClientDto) =>
-      postLogoutProblems('‹postLogoutRedirectUris›', uris, isPublic ? 'public' : 'confidential'),
+      named('‹postLogoutRedirectUris›', postLogoutProblems(uris, isPublic ? 'public' : 'confidential')),
   )
   postLogoutRedirectUris: string[] = [];
 
   @TextOrNull()
   @Rule('backchannel_logout_uri_invalid', ({ backchannelLogoutUri: uri }: NewClientDto) =>
-    backchannelProblems('‹backchannelLogoutUri›', uri),
+    named('‹backchannelLogoutUri›', backchannelProblems(uri)),
   )
   backchannelLogoutUri: string | null = null;
 
@@ -216,7 +217,7 @@ export class ClientChangesDto {
 
   @TextOrNull()
   @Rule('backchannel_logout_uri_invalid', ({ backchannelLogoutUri: uri }: ClientChangesDto) =>
-    backchannelProblems('‹backchannelLogoutUri›', uri ?? null),
+    named('‹backchannelLogoutUri›', backchannelProblems(uri ?? null)),
   )
   backchannelLogoutUri?: string | null;
 

@@ -8,6 +8,7 @@ import { checked } from '../input.js';
 import { quoted } from '../text.js';
 import {
   MAX_REDIRECT_URIS,
+  named,
   optionalScopeProblems,
   postLogoutProblems,
   redirectUriProblems,
@@ -56,10 +57,8 @@ export async function checkNewClient(
   const described = { redirectUris, scopes, optionalScopes, firstParty, requirePar, sector };
   refuseInvalid([
     ...problems,
-    ...ofField('optionalScopes', 'optional_scope_invalid', (name) =>
-      optionalScopeProblems(name, optionalScopes, scopes),
-    ),
-    ...ofField('scopes', 'scope_unknown', (name) => scopeProblems(name, dto.scopes ?? [], catalogue)),
+    ...ofField('optionalScopes', 'optional_scope_invalid', optionalScopeProblems(optionalScopes, scopes)),
+    ...ofField('scopes', 'scope_unknown', scopeProblems(dto.scopes ?? [], catalogue)),
     ...logo.problems,
     ...keys.problems,
     ...ofGrantType({ ...described, ...rules, ...logoutUris, ...(keys.keys ?? NO_KEYS) }),
@@ -119,7 +118,7 @@ export async function checkClientChanges(
   const { scopes = [], addScopes } = changes;
   const catalogue = scopes.length + addScopes.length > 0 ? catalogueOf() : null;
   const unknown = (field: string, names: readonly string[]) =>
-    ofField(field, 'scope_unknown', (name) => (catalogue ? scopeProblems(name, names, catalogue) : []));
+    ofField(field, 'scope_unknown', catalogue ? scopeProblems(names, catalogue) : []);
   const { problems: logoProblems, ...logo } = await readLogo(changes.logo);
   const { problems: keyProblems, ...keys } = readKeys(changes);
   refuseInvalid([
@@ -157,8 +156,8 @@ export function changedRegistration(
 ): ChangedRegistration {
   const { addScopes, removeScopes, addRedirectUris: added, removeRedirectUris: removed } = changes;
   const scopes = (changes.scopes && [...new Set(changes.scopes)]) ?? [
-    ...current.scopes.filter((one) => !removeScopes.includes(one)),
-    ...addScopes.filter((one) => !current.scopes.includes(one)),
+    ...current.scopes.filter((scope) => !removeScopes.includes(scope)),
+    ...addScopes.filter((scope) => !current.scopes.includes(scope)),
   ];
   const redirectUris = redirectUrisAfter(current, changes);
   const kept = current.redirectUris.filter((uri) => !removed.includes(uri));
@@ -168,33 +167,40 @@ export function changedRegistration(
   const sector = changes.subject === undefined ? current.sector : null;
   const show = { text: 'See', command: ['client', 'show', clientId] };
   const unregistered = (field: string, values: readonly string[], registered: readonly string[]) =>
-    ofField(field, 'not_registered', (name) =>
+    ofField(
+      field,
+      'not_registered',
       values
         .filter((value) => !registered.includes(value))
-        .map((value) => `${name} ${quoted(value)} is not registered`),
+        .map((value) => `${quoted(value)} is not registered`),
     ).map((problem): Problem => ({ ...problem, next: show }));
   const registeredTwice = (field: string, values: readonly string[], registered: readonly string[]) =>
-    ofField(field, 'registered_already', (name) =>
+    ofField(
+      field,
+      'registered_already',
       values
         .filter((value) => registered.includes(value))
-        .map((value) => `${name} ${quoted(value)} is registered already: leave it out`),
+        .map((value) => `${quoted(value)} is registered already: leave it out`),
     );
   const problems = [
     ...unregistered('removeRedirectUris', removed, current.redirectUris),
     ...registeredTwice('addRedirectUris', added, kept),
-    ...ofField(uriField, 'redirect_uri_invalid', (name) => [
-      ...redirectUriProblems(name, newUris, type),
-      ...(subject === 'pairwise'
-        ? sectorProblems(changes.subject ? 'redirect URI' : name, redirectUris, sector)
-        : []),
-    ]),
+    ...ofField(uriField, 'redirect_uri_invalid', redirectUriProblems(newUris, type)),
+    ...(subject === 'pairwise'
+      ? sectorProblems(changes.subject ? 'redirect URI' : `‹${uriField}›`, redirectUris, sector)
+      : []
+    ).map((message): Problem => ({ id: 'redirect_uri_invalid', field: uriField, message })),
     ...unregistered('removeScopes', removeScopes, current.scopes),
     ...registeredTwice('addScopes', addScopes, current.scopes),
-    ...ofField('postLogoutRedirectUris', 'post_logout_redirect_uri_invalid', (name) =>
-      postLogoutProblems(name, changes.postLogoutRedirectUris ?? [], type),
+    ...ofField(
+      'postLogoutRedirectUris',
+      'post_logout_redirect_uri_invalid',
+      postLogoutProblems(changes.postLogoutRedirectUris ?? [], type),
     ),
-    ...ofField('optionalScopes', 'optional_scope_invalid', (name) =>
-      optionalScopeProblems(name, changes.optionalScopes ?? [], scopes),
+    ...ofField(
+      'optionalScopes',
+      'optional_scope_invalid',
+      optionalScopeProblems(changes.optionalScopes ?? [], scopes),
     ),
   ];
   const add = (id: string, field: string, ...messages: readonly string[]) =>
@@ -290,7 +296,7 @@ function redirectUrisAfter(
 const orCurrent = (given: string | null | undefined, current: string | null): string | null =>
   given === undefined ? current : given;
 
-/** @param messagesOf gets the name of the field for messages */
-function ofField(field: string, id: string, messagesOf: (name: string) => readonly string[]): Problem[] {
-  return messagesOf(`‹${field}›`).map((message) => ({ id, field, message }));
+/** @param problems without the name of the field */
+function ofField(field: string, id: string, problems: readonly string[]): Problem[] {
+  return named(`‹${field}›`, problems).map((message) => ({ id, field, message }));
 }

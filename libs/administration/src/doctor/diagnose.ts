@@ -42,7 +42,7 @@ export async function diagnose(
       return diagnosis;
     }),
   );
-  const findings = diagnoses.flatMap((one) => one.findings);
+  const findings = diagnoses.flatMap(({ findings }) => findings);
   return {
     findings: SEVERITIES.flatMap((severity) => findings.filter((finding) => finding.severity === severity)),
     holding: diagnoses.flatMap(({ holding }) => holding),

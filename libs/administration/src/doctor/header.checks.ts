@@ -107,7 +107,7 @@ export function examineHeaders(address: string, subject: string, { headers }: An
 function weakCookie(address: string, subject: string, cookie: string): Finding[] {
   const [pair = '', ...attributes] = cookie.split(';').map((part) => part.trim());
   const [name = ''] = pair.split('=', 1);
-  const has = (attribute: RegExp) => attributes.some((one) => attribute.test(one));
+  const has = (attribute: RegExp) => attributes.some((text) => attribute.test(text));
   const isHttps = address.startsWith('https:');
   const missing = [
     !has(/^HttpOnly$/i) && 'HttpOnly',
@@ -115,7 +115,7 @@ function weakCookie(address: string, subject: string, cookie: string): Finding[]
     isHttps && !has(/^Secure$/i) && 'Secure',
     isHttps && !name.startsWith('__Host-') && 'the prefix __Host-',
     has(/^Domain=/i) && 'to be without Domain',
-  ].filter((one) => one !== false);
+  ].filter((gap) => gap !== false);
   if (missing.length === 0) return [];
   return found(
     'cookie-weak',

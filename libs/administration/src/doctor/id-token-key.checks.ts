@@ -40,7 +40,7 @@ export function signingAlgorithms(statuses: readonly ServiceStatus[]): readonly 
     .flatMap(({ id_token_keys: keys }) =>
       keys ? [keys.filter(({ role }) => role === 'signing').map(({ alg }) => alg)] : [],
     );
-  return first?.filter((alg) => others.every((one) => one.includes(alg))) ?? null;
+  return first?.filter((alg) => others.every((algorithms) => algorithms.includes(alg))) ?? null;
 }
 
 const keyIds = ({ id_token_keys: keys = [] }: ServiceStatus): string[] => keys.map(({ id }) => id);

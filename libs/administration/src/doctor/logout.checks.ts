@@ -79,7 +79,7 @@ function queueOf(
         ]
       : [],
   );
-  const [queue] = queues.flatMap((one) => ('problem' in one.queue ? [] : [one.queue]));
+  const [queue] = queues.flatMap((status) => ('problem' in status.queue ? [] : [status.queue]));
   if (!queue) {
     const reason = 'no token app reports the queue';
     const others = ['logout-queue-differs', 'logout-queue-full', 'logout-queue-late'];

@@ -122,7 +122,7 @@ export function examineNats(facts: NatsFacts, wanted: readonly string[]): Findin
 }
 
 function stream(name: string, { place, streams, noStreams }: NatsFacts): Finding[] {
-  const state = streams?.find((one) => one.stream === name);
+  const state = streams?.find((candidate) => candidate.stream === name);
   if (!state)
     return [
       {

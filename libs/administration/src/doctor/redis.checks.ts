@@ -51,7 +51,7 @@ export function examineRedis(observed: readonly ObservedRedis[]): Finding[] {
           'free disk space, and read the log of Redis',
         ),
       );
-    if (role.split(',').some((one) => one !== 'master' && one !== 'unknown'))
+    if (role.split(',').some((name) => name !== 'master' && name !== 'unknown'))
       findings.push(
         found(
           'redis-no-primary',

@@ -15,7 +15,7 @@ import { type RefusalSummary, SummaryBuilder } from './refusal-summary.js';
 
 /** Longer periods are counted by day. */
 const MAX_HOURS = 48;
-/** Columns of a chart that a reader can tell apart. */
+/** More columns of a chart would be illegible. */
 const MAX_DAYS = 92;
 
 /** Numbers of events in an hour, or in a day in UTC. */
@@ -111,8 +111,8 @@ function summaryOf(counts: readonly EventCount[]): RefusalSummary {
 function periodsOf(counts: readonly EventCount[], unit: Unit, since: number, now: number): HistoryPeriod[] {
   const periods: HistoryPeriod[] = [];
   for (let start = since; start <= now; start = nextStart(unit, start)) {
-    const found = counts.filter((one) => one.start.getTime() === start);
-    const sum = (isCounted: (one: EventCount) => boolean) =>
+    const found = counts.filter((count) => count.start.getTime() === start);
+    const sum = (isCounted: (count: EventCount) => boolean) =>
       found.filter(isCounted).reduce((total, { count }) => total + count, 0);
     const refused = Object.create(null) as Record<string, number>;
     for (const { check, error, count } of found)

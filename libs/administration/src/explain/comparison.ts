@@ -47,7 +47,7 @@ export function comparisonOf({ check = '', detail = {}, time }: AuditEvent): Com
     ...value(sentLabel, sent),
     ...value(expectedLabel, expected),
     ...expiry(expiredAt, time),
-    ...Object.entries(rest).flatMap(([name, one]) => value(name, one)),
+    ...Object.entries(rest).flatMap(([name, content]) => value(name, content)),
   ];
   return { values, differences: differences(check, detail) };
 }
@@ -56,7 +56,7 @@ function differences(check: string, detail: Detail): Difference[] {
   const { sent, expected, registered, requested } = detail;
   const uri = detail['redirect_uri'] ?? detail['post_logout_redirect_uri'];
   if (/^(?:post_logout_)?redirect_uri_unregistered$/.test(check) && typeof uri === 'string')
-    return [closestDifference(uri, textsOf(registered))].filter((one) => one !== null);
+    return [closestDifference(uri, textsOf(registered))].filter((difference) => difference !== null);
   if (
     (check === 'redirect_uri_mismatch' || check === 'dpop_htu_mismatch') &&
     typeof sent === 'string' &&
@@ -74,20 +74,20 @@ function differentScopes(requested: readonly string[], permitted: readonly strin
   return requested
     .filter((scope) => !permitted.includes(scope))
     .map((scope) => closestDifference(scope, permitted))
-    .filter((one) => one !== null)
+    .filter((difference) => difference !== null)
     .filter(({ parts }) => parts.some(({ only }) => only === undefined));
 }
 
 /** Accepts a list, or text separated by spaces. */
 export function textsOf(value: unknown): string[] {
   if (typeof value === 'string') return value.split(' ').filter((text) => text !== '');
-  return Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : [];
+  return Array.isArray(value) ? value.filter((text): text is string => typeof text === 'string') : [];
 }
 
 function value(name: string, value: unknown): ComparedValue[] {
   if (value === undefined || value === null) return [];
   if (Array.isArray(value) && value.length === 0) return [{ name, value: 'none' }];
-  if (Array.isArray(value)) return value.map((one) => ({ name, value: textOf(one) }));
+  if (Array.isArray(value)) return value.map((item) => ({ name, value: textOf(item) }));
   return [{ name, value: textOf(value) }];
 }
 

@@ -111,7 +111,7 @@ export class ExplainService {
     return this.explainBy((reader) => wholeTrail(reader, progress), text);
   }
 
-  /** As `explain`, in bounded time by the index, without which older requests are not found. Proposes no similar references. */
+  /** Like `explain`, but in bounded time: finds older requests only if they are indexed, and suggests no similar references. */
   explainIndexed(text: string): Promise<WithWarnings<ExplainedRequest>> {
     return this.explainBy((reader) => indexed(reader, this.index), text);
   }

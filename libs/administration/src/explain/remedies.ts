@@ -108,7 +108,7 @@ function postLogoutRedirectUri(
   if (registered.length >= MAX_REDIRECT_URIS)
     return `The application has ${MAX_REDIRECT_URIS} such addresses, which is the limit.`;
   // `client update` replaces all.
-  const options = [...registered, uri].flatMap((one) => ['--post-logout-redirect-uri', one]);
+  const options = [...registered, uri].flatMap((address) => ['--post-logout-redirect-uri', address]);
   return { post_logout_redirect_uris: options };
 }
 

@@ -105,7 +105,7 @@ function requireEverywhere(ids: readonly string[], { processes, problems }: KeyR
 }
 
 export function recordOf(id: string, records: readonly RecordedKey[]): RecordedKey {
-  const record = records.find((one) => one.id === id);
+  const record = records.find((candidate) => candidate.id === id);
   if (record) return record;
   throw new UnsafeStepError(
     `no process has recorded key ${id} in PostgreSQL yet: processes do so at their start and every minute after a failure, ` +

@@ -58,7 +58,7 @@ export class ResourceServerService {
   }
 
   async find(id: string): Promise<ResourceServerView> {
-    const server = (await this.list()).find((one) => one.id === id);
+    const server = (await this.list()).find((candidate) => candidate.id === id);
     if (!server) throw unknownServer(id);
     return server;
   }

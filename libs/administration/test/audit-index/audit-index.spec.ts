@@ -90,7 +90,10 @@ async function store(
   const events = records.map((record) => auditEvent(service, record, time));
   const [first] = events;
   if (first)
-    await jetstream(nats).publish(auditSubject(first), events.map((one) => JSON.stringify(one)).join('\n'));
+    await jetstream(nats).publish(
+      auditSubject(first),
+      events.map((event) => JSON.stringify(event)).join('\n'),
+    );
   return events;
 }
 
@@ -226,7 +229,7 @@ describe('the counts of a client', () => {
     await expect(failing.indexNew()).rejects.toThrow();
     expect(await counted()).toBe(0);
     const other = copy(store);
-    await Promise.all([indexer, other].map((one) => indexAll(one)));
+    await Promise.all([indexer, other].map((worker) => indexAll(worker)));
     await indexAll();
     // Of each of three streams, the rest of less than 1,000 events waits.
     expect(await counted()).toBe(3_000);

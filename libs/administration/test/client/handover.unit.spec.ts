@@ -9,7 +9,7 @@ const ORIGINS = {
   API_URL: 'https://api.example.com',
 };
 
-/** Visible ASCII of an imported identifier, none of which a generated one has. */
+/** Characters that an imported identifier may contain, but a generated one never does. */
 const IMPORTED = 'a`b`|c$(echo pwned)&d=1"\'+!e';
 
 const scope = (name: string, resource: string) => ({

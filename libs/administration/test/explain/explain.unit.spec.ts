@@ -309,7 +309,7 @@ describe('an address after a log-out that was not registered', () => {
       { postLogoutRedirectUris },
     );
 
-  it('is suggested beside the registered ones, which the command would replace', () => {
+  it('is suggested together with the registered ones, which the command would replace', () => {
     expect(remedy('https://a.example/bye', ['https://a.example/']).commands).toEqual([
       [
         'client',

@@ -19,7 +19,7 @@ const idOf = (key: KeyObject): string =>
 const namesOf = (value: string): string[] =>
   (JSON.parse(value) as { keys: JsonWebKey[] }).keys.map((jwk) => {
     const key = createPrivateKey({ key: jwk, format: 'jwk' });
-    return Object.entries({ OLD, NEW, EC, NEW_EC }).find(([, one]) => one.equals(key))?.[0] ?? 'unknown';
+    return Object.entries({ OLD, NEW, EC, NEW_EC }).find(([, known]) => known.equals(key))?.[0] ?? 'unknown';
   });
 
 function processOf(

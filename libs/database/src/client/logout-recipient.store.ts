@@ -30,7 +30,7 @@ export class LogoutRecipientStore {
       .getRawMany();
   }
 
-  /** Also finds the clients of a deleted user, whose grants are still recorded. */
+  /** Also finds the clients of a deleted user: the grants are still recorded. */
   async ofUser(userId: number): Promise<LogoutRecipient[]> {
     const grants = this.dataSource
       .createQueryBuilder(GrantRecordEntity, 'grant')

@@ -29,7 +29,7 @@ export class ConsoleOperatorStore {
     return found?.consoleRole ?? null;
   }
 
-  /** Replaces an earlier role. @returns false if there is no such user */
+  /** Replaces an earlier role. @returns false if the user does not exist */
   async grant(id: number, consoleRole: ConsoleRole): Promise<boolean> {
     return (await this.users.update({ id }, { consoleRole })).affected === 1;
   }

@@ -1,4 +1,5 @@
 import type { ImportedUser } from './external-user.store.js';
+import type { Identity } from './user.js';
 import { passwordHashProblem } from './password-hash.js';
 import { invalidFields, type UserProfile } from './user-profile.js';
 
@@ -95,6 +96,29 @@ export function readUserRecord(
   };
 }
 
+/** Accepts only an identity and `updated_at`, all of them required. */
+export function readIdentityRecord(
+  { issuer, external_id: externalId, updated_at: updatedAt, ...others }: UserRecord,
+  now: number,
+): { readonly identity: Identity; readonly updatedAt: string } | { readonly problems: readonly string[] } {
+  const identity = { issuer, external_id: externalId };
+  const problems = [
+    ...missingFields({ ...identity, updated_at: updatedAt }),
+    ...identityProblems(identity, null),
+    ...timeProblems(updatedAt, now),
+    ...Object.keys(others).map((name) => `${JSON.stringify(name.slice(0, 100))} is not accepted here`),
+  ];
+  if (problems.length > 0) return { problems };
+  return { identity: { issuer, externalId } as Identity, updatedAt: updatedAt as string };
+}
+
+/** Fields that order the changes of the product's users. */
+export function missingFields(record: UserRecord): string[] {
+  return ['issuer', 'external_id', 'updated_at']
+    .filter((name) => record[name] === undefined)
+    .map((name) => `${name} is missing`);
+}
+
 function identityProblems({ external_id: id, issuer }: UserRecord, defaultIssuer: string | null): string[] {
   const isText = (value: unknown): boolean =>
     typeof value === 'string' && value !== '' && value.length <= 255 && !/\p{Cc}/u.test(value);
@@ -110,11 +134,7 @@ function otherProblems(
   { updated_at: updatedAt, password_hash: hash, disabled, email_verified: emailVerified }: UserRecord,
   now: number,
 ): string[] {
-  const problems: string[] = [];
-  const time = typeof updatedAt === 'string' && DATE_TIME.test(updatedAt) ? Date.parse(updatedAt) : NaN;
-  if (updatedAt !== undefined && Number.isNaN(time))
-    problems.push('updated_at must be a time with a time zone, like 2026-11-22T13:00:00.123456Z');
-  if (time > now + CLOCK_TOLERANCE) problems.push('updated_at must not be in the future');
+  const problems = timeProblems(updatedAt, now);
   const hashProblem = typeof hash === 'string' ? passwordHashProblem(hash) : 'it must be text';
   if (hash !== undefined && hashProblem !== null)
     problems.push(`password_hash is not accepted: ${hashProblem}`);
@@ -123,6 +143,14 @@ function otherProblems(
   if (emailVerified !== undefined && typeof emailVerified !== 'boolean')
     problems.push('email_verified must be true or false');
   return problems;
+}
+
+function timeProblems(updatedAt: unknown, now: number): string[] {
+  if (updatedAt === undefined) return [];
+  const time = typeof updatedAt === 'string' && DATE_TIME.test(updatedAt) ? Date.parse(updatedAt) : NaN;
+  if (Number.isNaN(time))
+    return ['updated_at must be a time with a time zone, like 2026-11-22T13:00:00.123456Z'];
+  return time > now + CLOCK_TOLERANCE ? ['updated_at must not be in the future'] : [];
 }
 
 const nameOf = (field: keyof UserProfile): string =>

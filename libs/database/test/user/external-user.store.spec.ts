@@ -178,7 +178,7 @@ describe('a user without an identity who has the same email', () => {
     for (let round = 0; round < 20; round++) {
       const { email } = await local(`race${round}`);
       const known = newIdentity({ profile: { email } });
-      const both = [known, { ...known, linkByEmail: true }].map((one) => external.upsertIdentity(one));
+      const both = [known, { ...known, linkByEmail: true }].map((user) => external.upsertIdentity(user));
       const [one, other] = await Promise.all(both);
       expect(one?.id).toBe(other?.id);
     }

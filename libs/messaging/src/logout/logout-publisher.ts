@@ -48,12 +48,11 @@ export class LogoutPublisher implements OnApplicationBootstrap, OnApplicationShu
       'Ends of sessions that no client will learn of: the buffer was full, or the process ended while NATS was unavailable',
       [],
     );
-    const gauge = metrics.gauge(
+    metrics.measure(
       'oauth_logout_events_waiting',
       'Ends of sessions that wait for NATS to store them',
-      [],
+      () => this.waiting.length,
     );
-    Object.assign(gauge, { collect: () => gauge.set(this.waiting.length) });
   }
 
   onApplicationBootstrap(): void {

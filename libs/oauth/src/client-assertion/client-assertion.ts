@@ -106,7 +106,7 @@ export function checkAssertionClaims(
   // 3: every audience is this server, so that no other server can present the assertion here, or this one there.
   // FAPI 2.0 5.3.2.1: "shall only accept its issuer identifier value … as a string in the aud claim".
   const named: readonly unknown[] = Array.isArray(aud) && !isFapi ? aud : [aud];
-  if (named.length === 0 || !named.every((one) => audiences.includes(one as string)))
+  if (named.length === 0 || !named.every((name) => audiences.includes(name as string)))
     throw new InvalidAssertionError(
       'client_assertion_audience_mismatch',
       'its aud must be the issuer of this service',
@@ -173,8 +173,8 @@ const isTime = (value: unknown): value is number => typeof value === 'number' &&
 
 function shown(value: unknown): string {
   const parts: readonly unknown[] = Array.isArray(value) ? value : [value];
-  const texts = parts.map((one) =>
-    typeof one === 'string' || typeof one === 'number' ? String(one) : typeof one,
+  const texts = parts.map((part) =>
+    typeof part === 'string' || typeof part === 'number' ? String(part) : typeof part,
   );
   return texts.join(' ').slice(0, MAX_SHOWN_CLAIM);
 }

@@ -40,7 +40,9 @@ export function withClaims(
 ): string {
   const requested = scopeTokens(scope);
   if (claims === undefined || !requested.includes(OPENID)) return scope;
-  const granting = parseClaims(claims).scopes.filter((one) => registered.includes(one) && catalogue.has(one));
+  const granting = parseClaims(claims).scopes.filter(
+    (scope) => registered.includes(scope) && catalogue.has(scope),
+  );
   return [...new Set([...requested, ...granting])].join(' ');
 }
 

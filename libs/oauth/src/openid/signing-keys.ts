@@ -119,7 +119,7 @@ export class SigningKeys {
    * @throws Error without a private key of the algorithm
    */
   async sign(claims: object, alg: SigningAlgorithm, type = 'JWT'): Promise<string> {
-    const key = [...this.byId.values()].find((one) => one.alg === alg && one.privateKey);
+    const key = [...this.byId.values()].find((candidate) => candidate.alg === alg && candidate.privateKey);
     if (!key?.privateKey) throw new Error(`there is no private key for ${alg}`);
     return new CompactSign(Buffer.from(JSON.stringify(claims)))
       .setProtectedHeader({ alg, kid: key.kid, typ: type })

@@ -6,10 +6,19 @@ import { ConfigurationError } from './load-configuration.js';
 /** A file named by a variable, as read at startup. */
 export interface ConfigurationFile<T> {
   readonly variable: string;
+  /** Absolute. */
   readonly path: string;
   /** SHA-256 of the content, in hexadecimal. */
   readonly digest: string;
   readonly value: T;
+}
+
+export interface FileSource<T> {
+  readonly variable: string;
+  /** Relative to the working directory. */
+  readonly path: string;
+  /** May throw an error whose `problems` lists every mistake in the file. */
+  readonly parse: (content: Buffer) => T;
 }
 
 const MAX_BYTES = 256 * 1024;
@@ -17,15 +26,9 @@ const MAX_BYTES = 256 * 1024;
 /**
  * Reads a file once, at startup.
  *
- * @param path relative to the working directory
- * @param parse may throw an error whose `problems` lists every mistake in the file
  * @throws ConfigurationError listing every problem
  */
-export function readConfigurationFile<T>(
-  variable: string,
-  path: string,
-  parse: (content: Buffer) => T,
-): ConfigurationFile<T> {
+export function readConfigurationFile<T>({ variable, path, parse }: FileSource<T>): ConfigurationFile<T> {
   const name = resolve(path);
   try {
     const content = readFileSync(name);

@@ -8,6 +8,8 @@ export function serverUrls(url: string): string[] {
   if (!parts) return [];
   const [, before = '', servers = '', after = ''] = parts;
   const urls = servers.split(',').map((server) => `${before}${server.trim()}${after}`);
-  const all = urls.every((one) => URL.canParse(one) && (urls.length === 1 || new URL(one).hostname !== ''));
+  const all = urls.every(
+    (server) => URL.canParse(server) && (urls.length === 1 || new URL(server).hostname !== ''),
+  );
   return all ? urls : [];
 }

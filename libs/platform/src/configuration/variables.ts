@@ -129,8 +129,8 @@ export function NameVariable(): PropertyDecorator {
 export function listOf(value: string): string[] {
   return value
     .split(',')
-    .map((one) => one.trim())
-    .filter((one) => one !== '');
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
 }
 
 function webSchemes(configuration: object | undefined): string[] {

@@ -13,10 +13,10 @@ export type Resolve = (
 const TIMEOUT_MS = 1_500;
 
 /**
- * Queries the name servers directly. `lookup` would occupy one of two threads until they answer, and silent ones, of two outsiders, would
- * stop every lookup of the process for ten seconds, also of PostgreSQL, Redis and NATS. Reads neither /etc/hosts nor search domains.
+ * Queries the name servers directly. `lookup` would occupy one of two threads until they answer: the silent name servers of two outsiders would
+ * block every lookup of the process for ten seconds, also of PostgreSQL, Redis and NATS. Ignores /etc/hosts and search domains.
  *
- * @param servers by default those of the system
+ * @param servers the system's by default
  */
 export function resolveByDns(servers?: readonly string[]): Resolve {
   return (host, _options, answer, limit) => {

@@ -21,6 +21,19 @@ export class Metrics {
     return this.once(name, () => new Gauge({ name, help, labelNames, registers: [this.registry] }));
   }
 
+  /** Reads the value at each scrape. */
+  measure(name: string, help: string, read: () => number | Promise<number>): void {
+    this.once(name, () => {
+      const gauge: Gauge = new Gauge({
+        name,
+        help,
+        registers: [this.registry],
+        collect: async () => gauge.set(await read()),
+      });
+      return gauge;
+    });
+  }
+
   histogram<L extends string>(name: string, help: string, labelNames: readonly L[]): Histogram<L> {
     const options = { name, help, labelNames, buckets: DURATION_BUCKETS, registers: [this.registry] };
     return this.once(name, () => new Histogram(options));

@@ -131,7 +131,7 @@ function readAccent(
 function readLogo(variable: string, path: string, problems: string[]): BrandImage | null {
   if (path === '') return null;
   try {
-    return readConfigurationFile(variable, path, readImage).value;
+    return readConfigurationFile({ variable, path, parse: readImage }).value;
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
     problems.push(...error.problems);

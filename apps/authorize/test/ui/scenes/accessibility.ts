@@ -44,7 +44,7 @@ async function findingsEverywhere(page: Page): Promise<string[]> {
   const found = await findings(page, EVERY_RULE);
   await page
     .locator('details')
-    .evaluateAll((all: HTMLDetailsElement[]) => all.forEach((one) => (one.open = true)));
+    .evaluateAll((all: HTMLDetailsElement[]) => all.forEach((details) => (details.open = true)));
   await page.emulateMedia({ colorScheme: 'dark' });
   found.push(...(await findings(page, LOOKS)));
   await page.setViewportSize({ width: 640, height: 640 });

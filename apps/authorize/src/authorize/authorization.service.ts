@@ -1,0 +1,176 @@
+import { Injectable } from '@nestjs/common';
+import type { User } from '#database/user/user.js';
+import { type ErrorDetail, OAuthError } from '#oauth/oauth-error.js';
+import { RedirectableError } from '#oauth/redirectable.error.js';
+import { ConsentEndedError } from '../consent/consent.service.js';
+import {
+  grantedByForm,
+  grantedEarlier,
+  listedSameRequired,
+  requiredInteraction,
+} from '../consent/interaction.js';
+import type { FormFields } from '../session/csrf.guard.js';
+import { SessionService, type Visitor } from '../session/session.service.js';
+import type { Session } from '../session/session.store.js';
+import { type Answer, AuthorizationResponse } from './authorization-response.service.js';
+import type { ValidatedRequest } from './validated-request.js';
+
+/** An authorization request and the browser that sent it. */
+export interface Visit {
+  readonly request: ValidatedRequest;
+  readonly visitor: Visitor;
+  readonly query: string;
+}
+
+interface LoggedIn {
+  readonly user: User;
+  readonly cookie: string;
+  readonly session: Session;
+}
+
+export type Outcome =
+  | { readonly kind: 'login' }
+  | {
+      readonly kind: 'consent';
+      readonly user: User;
+      readonly cookie: string;
+      /** The user allowed without selecting a scope. */
+      readonly nothingChosen: boolean;
+    }
+  | {
+      readonly kind: 'allowed';
+      readonly user: User;
+      readonly answer: Answer;
+      readonly grantId: string;
+      readonly scope: string;
+      /** The user was not asked now. */
+      readonly isByEarlierConsent: boolean;
+    }
+  | { readonly kind: 'denied'; readonly error: RedirectableError }
+  /** The consent ended while the request was being answered. */
+  | { readonly kind: 'ended' };
+
+const LOGIN: Outcome = { kind: 'login' };
+
+/** The flow of an authorization request (RFC 6749 4.1.1) once it is validated. */
+@Injectable()
+export class AuthorizationService {
+  constructor(
+    private readonly sessions: SessionService,
+    private readonly responses: AuthorizationResponse,
+  ) {}
+
+  /** Selects the page that the request needs, or allows it by earlier consent. */
+  async begin(visit: Visit): Promise<Outcome> {
+    const { request, visitor, query } = visit;
+    const isLoggedInForIt = this.sessions.isLoginFor(visitor.session, query);
+    const needed = requiredInteraction(request, isLoggedInForIt);
+    if (request.prompt.has('none')) refusePage(request, isLoggedInForIt);
+    if (request.isOtherUser && isLoggedInForIt) throw otherUserError(request);
+    const loggedIn = loggedInOf(visit);
+    if (needed.page === 'login' || loggedIn === null) return this.login(visit);
+    if (needed.page === 'consent') return { kind: 'consent', ...loggedIn, nothingChosen: false };
+    if (!(await this.consumeLogin(visit))) return this.login(visit);
+    return this.allow(visit, loggedIn, needed.scope, true);
+  }
+
+  /** Carries out the decision that the user made on the consent page. */
+  async decide(visit: Visit, fields: FormFields): Promise<Outcome> {
+    const { request, visitor, query } = visit;
+    const { client, scopes } = request;
+    // The login may have become too old since the page was sent, or the form may be of another request.
+    const isTooOld = request.loginTooOld && !this.sessions.isLoginFor(visitor.session, query);
+    const loggedIn = loggedInOf(visit);
+    if (loggedIn === null || request.isOtherUser || isTooOld) return this.login(visit);
+    const decision = fields['decision'];
+    if (decision !== 'allow' && decision !== 'deny')
+      throw OAuthError.invalidRequest("the parameter 'decision' must be allow or deny", {
+        detail: { check: 'decision_missing', client_id: client.clientId },
+      });
+    const scope = grantedByForm(scopes, fields);
+    const nothingChosen = scope === '';
+    // Shows the page again: nothing was selected, or the required scopes have changed since the page was sent.
+    if (decision === 'allow' && (nothingChosen || !listedSameRequired(scopes, fields)))
+      return { kind: 'consent', ...loggedIn, nothingChosen };
+    if (!(await this.consumeLogin(visit))) return this.login(visit);
+    if (decision === 'deny')
+      return { kind: 'denied', error: await this.responses.deny(request, loggedIn.user) };
+    return this.allow(visit, loggedIn, scope, false);
+  }
+
+  /** Deletes an invalid session: with it, the login page would redirect back here in a loop. */
+  private async login({ request, visitor: { cookie, session } }: Visit): Promise<Outcome> {
+    if (session && !request.user) await this.sessions.end(cookie);
+    return LOGIN;
+  }
+
+  /** OpenID Connect Core 3.1.2.1: with prompt=login an earlier login does not count, so each login counts once. */
+  private async consumeLogin({ request, visitor, query }: Visit): Promise<boolean> {
+    return !request.prompt.has('login') || this.sessions.consumeLogin(visitor, query);
+  }
+
+  private async allow(
+    { request, query }: Visit,
+    { user, cookie, session }: LoggedIn,
+    scope: string,
+    isByEarlierConsent: boolean,
+  ): Promise<Outcome> {
+    const isForced = request.maxAge !== null || request.prompt.has('login');
+    const login = this.sessions.loginOf(cookie, session, { query, isForced });
+    // A first-party application also gets scopes for which the user was never asked.
+    const continuesConsent =
+      isByEarlierConsent && (!request.client.firstParty || grantedEarlier(request.scopes) !== null);
+    try {
+      const allowed = await this.responses.approve(request, user, { scope, continuesConsent, login });
+      return { kind: 'allowed', user, scope, isByEarlierConsent, ...allowed };
+    } catch (error) {
+      if (error instanceof ConsentEndedError) return { kind: 'ended' };
+      throw error;
+    }
+  }
+}
+
+function loggedInOf({ request: { user }, visitor: { cookie, session } }: Visit): LoggedIn | null {
+  return user && cookie !== null && session !== null ? { user, cookie, session } : null;
+}
+
+/**
+ * A client without consent gets the same error for every expected user: it could otherwise find out who is logged in.
+ *
+ * @throws RedirectableError if the request needs a page
+ */
+function refusePage(request: ValidatedRequest, isLoggedInForIt: boolean): void {
+  const { page } = requiredInteraction({ ...request, isOtherUser: false }, isLoggedInForIt);
+  if (page !== null) throw promptNoneError(page, request);
+  if (request.isOtherUser) throw otherUserError(request);
+}
+
+/**
+ * OpenID Connect Core 3.1.2.1: with prompt=none "an error is returned if an End-User is not already Authenticated or the Client
+ * does not have pre-configured consent"; 3.1.2.6 names the errors.
+ */
+function promptNoneError(page: 'login' | 'consent', request: ValidatedRequest): RedirectableError {
+  const [code, check, description] =
+    page === 'login'
+      ? ([
+          'login_required',
+          'login_impossible',
+          'no user is logged in, and prompt=none does not allow a login page',
+        ] as const)
+      : ([
+          'consent_required',
+          'consent_impossible',
+          'the user must give consent, and prompt=none does not allow a consent page',
+        ] as const);
+  const detail: ErrorDetail = { check, ...(request.user && { user_id: request.user.id }) };
+  return new RedirectableError(new OAuthError(code, 400, description, { detail }), request, request.client);
+}
+
+/** OpenID Connect Core 3.1.2.2 and 5.5.1: "If the value does not match […], the Authorization Server MUST return an error". */
+function otherUserError(request: ValidatedRequest): RedirectableError {
+  const description = 'another user is logged in than the one that the request names';
+  const error = new OAuthError('login_required', 400, description, {
+    detail: { check: 'other_user_logged_in', ...(request.user && { user_id: request.user.id }) },
+  });
+  return new RedirectableError(error, request, request.client);
+}
