@@ -7,6 +7,7 @@ import type { AuthorizeConfiguration } from './authorize.configuration.js';
 import { AuthorizeModule } from './authorize/authorize.module.js';
 import { ConnectedAppsModule } from './connected-apps/connected-apps.module.js';
 import { CoreModule } from './core.module.js';
+import { DeviceModule } from './device/device.module.js';
 import { ErrorFilter } from './error.filter.js';
 import { ErrorGuideModule } from './error-guide/error-guide.module.js';
 import { JwtLoginModule } from './jwt-login/jwt-login.module.js';
@@ -32,6 +33,7 @@ export class AppModule {
         AuthorizeModule,
         AccountModule,
         ConnectedAppsModule,
+        DeviceModule,
         LogoModule,
         ErrorGuideModule,
       ],

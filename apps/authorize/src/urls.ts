@@ -1,4 +1,5 @@
 import { AUTHORIZATION_PARAMETERS } from '#oauth/authorization-parameters.js';
+import { displayedUserCode, normalizeUserCode } from '#oauth/device-authorization.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 
@@ -42,16 +43,28 @@ export function postedQuery(fields: Readonly<Record<string, unknown>>): string {
   );
 }
 
-const RETURN_PAGES = { apps: ENDPOINTS.connectedApps } as const;
+const RETURN_PAGES = { apps: ENDPOINTS.connectedApps, device: ENDPOINTS.device } as const;
 
-export function loginReturningTo(page: keyof typeof RETURN_PAGES): string {
-  return withQuery(ENDPOINTS.login, `to=${page}`);
+/** @param userCode of the device page */
+export function loginReturningTo(page: keyof typeof RETURN_PAGES, userCode: string | null = null): string {
+  return withQuery(ENDPOINTS.login, userCode === null ? `to=${page}` : deviceQuery(userCode));
+}
+
+/** Query of a login that returns to the page of a device (RFC 8628). */
+export function deviceQuery(userCode: string): string {
+  return `to=device&user_code=${displayedUserCode(userCode)}`;
+}
+
+function userCodeOf(parameters: URLSearchParams): string | null {
+  return parameters.get('to') === 'device' ? normalizeUserCode(parameters.get('user_code')) : null;
 }
 
 /** Path to continue with after a login. No parameter holds a URL, so this cannot become an open redirect. */
 export function afterLogin(query: string): string {
   const parameters = new URLSearchParams(query);
   if (parameters.has('client_id')) return withQuery(ENDPOINTS.authorize, query);
+  const userCode = userCodeOf(parameters);
+  if (userCode !== null) return withQuery(ENDPOINTS.device, `user_code=${displayedUserCode(userCode)}`);
   const page = new Map<string | null, string>(Object.entries(RETURN_PAGES)).get(parameters.get('to'));
   return page ?? ENDPOINTS.account;
 }
@@ -60,6 +73,8 @@ export function afterLogin(query: string): string {
 export function resumableQuery(query: string, request: { readonly pushedId: string | null } | null): string {
   const parameters = new URLSearchParams(query);
   if (request === null) {
+    const userCode = userCodeOf(parameters);
+    if (userCode !== null) return deviceQuery(userCode);
     const page = parameters.get('to') ?? '';
     return Object.hasOwn(RETURN_PAGES, page) ? `to=${page}` : '';
   }

@@ -8,6 +8,7 @@ import type { Service } from '#platform/bootstrap/service.js';
 import { natsOptions } from '#messaging/nats.connection.js';
 import { GracefulNatsServer } from './graceful-nats-server.js';
 import { CoreModule } from './core.module.js';
+import { DeviceModule } from './device/device.module.js';
 import { IntrospectionModule } from './introspection/introspection.module.js';
 import { LogoutDeliveryModule } from './logout-delivery/logout-delivery.module.js';
 import { MetadataModule } from './metadata/metadata.module.js';
@@ -31,6 +32,7 @@ export class AppModule {
         RevocationModule,
         IntrospectionModule,
         ParModule,
+        DeviceModule,
         LogoutDeliveryModule,
         MetadataModule,
         ErrorsModule,
@@ -48,6 +50,7 @@ const BROWSER_ENDPOINTS = [
   ENDPOINTS.refreshToken,
   ENDPOINTS.revoke,
   ENDPOINTS.par,
+  ENDPOINTS.deviceAuthorization,
   ENDPOINTS.authorizationServerMetadata,
   ENDPOINTS.openIdConfiguration,
   ENDPOINTS.jwks,

@@ -73,7 +73,8 @@ function typeOf({ routeOptions }: FastifyRequest, fields: Fields, status: number
   const { event, error, check } = fields;
   if (typeof event === 'string') return event as AuditType;
   if (error === undefined && status < 400) return null;
-  if (check === OVERLOAD_CHECK) return null;
+  // A device polls every five seconds (RFC 8628 3.5).
+  if (check === OVERLOAD_CHECK || check === 'decision_pending' || check === 'polled_too_early') return null;
   if (check === 'code_replayed' || check === 'refresh_token_reused') return 'token.reuse_detected';
   if (check === 'verifier_mismatch') return 'grant.revoked';
   if (status === 429) return 'request.throttled';

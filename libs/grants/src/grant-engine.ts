@@ -8,6 +8,7 @@ import {
   type ClientToken,
   type CountTransition,
   type Granted,
+  type DevicePoll,
   type KeyRefusal,
   type CodeExchange,
   type Refusal,
@@ -18,7 +19,7 @@ import { COUNT_TRANSITION, GrantStore, type Transition } from './grant.store.js'
 import type { TokenKind } from './key-ring.js';
 import { grantTtl, LIFETIMES, type Lifetimes } from './lifetimes.js';
 import { RevocationService } from './revocation.service.js';
-import { grantId, isProvedBy, type Token, TokenCodec } from './token-codec.js';
+import { grantId, isCode, isProvedBy, type Token, TokenCodec } from './token-codec.js';
 import { maskedScope, TokenIssuer } from './token-issuer.js';
 
 /** Injection token of a clock: `() => number`, milliseconds since the epoch. */
@@ -80,6 +81,30 @@ export class GrantEngine {
       pair,
       ...(idToken && { idToken }),
     };
+  }
+
+  /** RFC 8628 3.4. Inside the retry window, a repeated poll gets the same pair; a later one revokes the grant. */
+  async poll(deviceCode: string, request: DevicePoll): Promise<Granted | Refusal> {
+    const token = this.authentic(deviceCode, 'device');
+    if ('outcome' in token) return token;
+    const id = grantId(token.handle);
+    const now = this.clock();
+    const window = this.lifetimes.retryWindow * 1000;
+    const transition = await this.store.poll(id, request, {
+      now,
+      window,
+      expired: this.isExpired(token),
+      ttl: this.ttl,
+    });
+    // A requested grant expires with its code, and a code cannot restore a grant.
+    if (transition.outcome === 'unknown') return expired(id, token);
+    if (transition.outcome !== 'active') return this.refuse(transition, token, request);
+    const { grant } = transition;
+    // A retry returns an earlier time, except within the same millisecond.
+    const name = grant.rotatedAt === now ? 'redeemed' : 'retried';
+    this.count(name);
+    const pair = this.issuer.pair(token.handle, grant, { ...request, scope: null }, now);
+    return { outcome: 'granted', transition: name, grantId: id, grant, pair };
   }
 
   /**
@@ -148,7 +173,7 @@ export class GrantEngine {
    */
   async revokeByToken(text: string, clientId: string): Promise<TokenRevocation> {
     const token = this.codec.decode(text);
-    if (!token || token.kind === 'code') return { outcome: 'unrecognized' };
+    if (!token || isCode(token.kind)) return { outcome: 'unrecognized' };
     const id = grantId(token.handle);
     const record = await this.records.find(id);
     if (!record) {
@@ -161,7 +186,7 @@ export class GrantEngine {
   }
 
   private async introspectToken(token: Token): Promise<ActiveToken | Refusal> {
-    if (token.kind === 'code') return { outcome: 'wrong_kind', sent: token.kind };
+    if (isCode(token.kind)) return { outcome: 'wrong_kind', sent: token.kind };
     const id = grantId(token.handle);
     if (this.isExpired(token)) return expired(id, token);
     const issuedAt = this.issuer.issuedAt(token);
@@ -221,7 +246,7 @@ export class GrantEngine {
   private async refuse(
     refusal: Refusal,
     token: Token,
-    presented: CodeExchange | RefreshRequest,
+    presented: CodeExchange | RefreshRequest | DevicePoll,
   ): Promise<Refusal> {
     if (REVOKING.includes(refusal.outcome)) {
       this.count(refusal.outcome as 'verifier_mismatch' | 'code_replayed' | 'refresh_token_reused');

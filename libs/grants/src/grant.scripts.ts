@@ -1,8 +1,11 @@
+import { POLL_INTERVAL } from '#oauth/device-authorization.js';
+
 /**
  * Lua scripts, one per transition of a grant (docs/adr/0003). KEYS[1] is the hash `grant:<id>`: one key and one round trip, also in
  * a Redis Cluster. Each script returns its outcome and, for `active`, the fields of ActiveGrant in the order of ARGUMENTS.
  *
  * A pending grant also has redirect_uri, challenge, replication_id and, with the scope `openid`, id_token. A grant that is being restored has only `missing`.
+ * A grant of a device (docs/adr/0040) has interval and polled_at while it is requested, and replication_id while it is pending.
  */
 
 /** Arguments of the scripts. `now`, `rotated_at`, `kept_since` and `window` are in milliseconds, `ttl` in seconds; `expired` is 0 or 1. `any_key` is 1 or empty. */
@@ -27,6 +30,7 @@ const ARGUMENTS = [
   'id_token',
   'any_key',
   'kept_since',
+  'interval',
 ] as const;
 type Argument = (typeof ARGUMENTS)[number];
 
@@ -62,13 +66,13 @@ export const FIELD = {
   login: 'l',
 } as const;
 
-export const STATUS = { pending: 'p', active: 'a', revoked: 'r' } as const;
+export const STATUS = { requested: 'd', pending: 'p', active: 'a', revoked: 'r' } as const;
 
 const NAMES = `
 local STATUS, CLIENT, USER, SCOPE = '${FIELD.status}', '${FIELD.client}', '${FIELD.user}', '${FIELD.scope}'
 local GENERATION, ROTATED_AT, JKT = '${FIELD.generation}', '${FIELD.rotatedAt}', '${FIELD.jkt}'
 local RESOURCES, EXTERNAL_ID, LOGIN = '${FIELD.resources}', '${FIELD.externalId}', '${FIELD.login}'
-local PENDING, ACTIVE, REVOKED = '${STATUS.pending}', '${STATUS.active}', '${STATUS.revoked}'
+local REQUESTED, PENDING, ACTIVE, REVOKED = '${STATUS.requested}', '${STATUS.pending}', '${STATUS.active}', '${STATUS.revoked}'
 `;
 
 /** Skips empty values to save memory. */
@@ -78,13 +82,21 @@ local function set_optional(field, value)
 end
 `;
 
+/** A requested grant has no tokens. If Redis lost its approval and redemption, it is missing: an authentic token restores it. */
+const EXISTS = `
+local function exists(stored)
+  return stored and stored ~= REQUESTED
+end
+`;
+
 /** Fields of an active grant that the arguments of the caller are compared with. */
-const READ_GRANT = `
+const READ_GRANT = `${EXISTS}
 local grant = redis.call('HMGET', KEYS[1], STATUS, CLIENT, USER, EXTERNAL_ID, SCOPE, RESOURCES, JKT,
   GENERATION, ROTATED_AT, LOGIN)
 local status, stored_client, user, external_id, stored_scope = grant[1], grant[2], grant[3], grant[4] or '', grant[5]
 local stored_resources, stored_jkt, stored_generation, stored_time = grant[6] or '', grant[7] or '', grant[8], grant[9]
 local login = grant[10] or ''
+if not exists(status) then status = nil end
 `;
 
 /**
@@ -153,6 +165,43 @@ redis.call('EXPIRE', KEYS[1], ttl)
 `,
 );
 
+/** Nothing ──► requested, generation 0: a device waits for its user (RFC 8628 3.2). */
+export const REQUEST = script(
+  ['client', 'jkt', 'interval', 'ttl'],
+  `${SET_OPTIONAL}
+redis.call('HSET', KEYS[1], STATUS, REQUESTED, GENERATION, 0, CLIENT, client, 'interval', interval)
+set_optional(JKT, jkt)
+redis.call('EXPIRE', KEYS[1], ttl)
+`,
+);
+
+/** requested ──► pending; 0 if the user decided before, or the request has expired. Keeps the TTL. */
+export const APPROVE = script(
+  ['client', 'user', 'external_id', 'scope', 'resources', 'now', 'login'],
+  `${SET_OPTIONAL}${REPLICATION_ID}
+local grant = redis.call('HMGET', KEYS[1], STATUS, CLIENT)
+if grant[1] ~= REQUESTED or grant[2] ~= client then return 0 end
+redis.call('HSET', KEYS[1], STATUS, PENDING, USER, user, SCOPE, scope, ROTATED_AT, now, 'replication_id', replication_id())
+set_optional(RESOURCES, resources)
+set_optional(EXTERNAL_ID, external_id)
+set_optional(LOGIN, login)
+redis.call('HDEL', KEYS[1], 'interval', 'polled_at')
+return 1
+`,
+);
+
+/** requested ──► revoked; 0 if the user decided before, or the request has expired. Keeps the TTL. */
+export const DENY = script(
+  ['client'],
+  `
+local grant = redis.call('HMGET', KEYS[1], STATUS, CLIENT)
+if grant[1] ~= REQUESTED or grant[2] ~= client then return 0 end
+redis.call('HSET', KEYS[1], STATUS, REVOKED)
+redis.call('HDEL', KEYS[1], 'interval', 'polled_at')
+return 1
+`,
+);
+
 /** Nothing ──► active, for a client without a user (RFC 6749 4.4). It is not recorded: a lost grant is not restored. */
 export const ISSUE = script(
   ['client', 'scope', 'resources', 'now', 'ttl'],
@@ -197,6 +246,57 @@ set_optional(JKT, jkt)
 redis.call('HDEL', KEYS[1], 'redirect_uri', 'challenge', 'replication_id', 'id_token')
 redis.call('EXPIRE', KEYS[1], ttl)
 return {'active', client, user, external_id, scope, stored_resources, jkt, '1', now, grant[11] or '', grant[12] or ''}
+`,
+);
+
+/** Milliseconds by which a poll may come early: the network delays each request differently. */
+const POLL_TOLERANCE = 500;
+
+/**
+ * pending ──► active, generation 1, by the poll of a device (RFC 8628 3.4).
+ *
+ * - A poll that follows an earlier one too soon makes the interval longer (3.5). After the approval the interval does not matter.
+ * - A poll proves the key that the device proved first.
+ * - Inside the retry window, the same device gets the same pair: its answer may have been lost. Later, or after a refresh, the code is
+ *   replayed, as in REDEEM.
+ * - A code approved before a failover is refused, as in REDEEM.
+ */
+export const POLL = script(
+  ['client', 'resources', 'jkt', 'now', 'window', 'expired', 'ttl'],
+  `${SET_OPTIONAL}${REPLICATION_ID}${COVERS}
+local grant = redis.call('HMGET', KEYS[1], STATUS, CLIENT, USER, EXTERNAL_ID, SCOPE, RESOURCES, JKT, GENERATION, ROTATED_AT, LOGIN,
+  'replication_id', 'interval', 'polled_at')
+local status, stored_client, user, external_id, scope = grant[1], grant[2], grant[3], grant[4] or '', grant[5]
+local stored_resources, stored_jkt, generation, stored_time = grant[6] or '', grant[7] or '', grant[8], grant[9]
+local login, issued_by, interval, polled_at = grant[10] or '', grant[11], grant[12], grant[13]
+if not status then return {'unknown'} end
+if not stored_client then return {'revoked'} end
+if stored_client ~= client then return {'other_client', stored_client} end
+if status == REVOKED then return {'decision_denied'} end
+if status == ACTIVE then
+  local is_retry = generation == '1' and tonumber(now) - tonumber(stored_time) < tonumber(window) and stored_jkt == jkt
+    and is_for(stored_resources, resources)
+  if not is_retry then return {'code_replayed'} end
+  return {'active', client, user, external_id, scope, stored_resources, jkt, generation, stored_time, login}
+end
+if expired == '1' then return {'expired'} end
+if stored_jkt ~= '' and stored_jkt ~= jkt then return {'key_mismatch'} end
+if status == REQUESTED then
+  set_optional(JKT, jkt)
+  redis.call('HSET', KEYS[1], 'polled_at', now)
+  if polled_at and tonumber(now) - tonumber(polled_at) < interval * 1000 - ${POLL_TOLERANCE} then
+    redis.call('HINCRBY', KEYS[1], 'interval', ${POLL_INTERVAL})
+    return {'polled_too_early'}
+  end
+  return {'decision_pending'}
+end
+if issued_by ~= replication_id() then return {'issued_before_failover'} end
+if not is_for(stored_resources, resources) then return {'resource_exceeded', stored_resources} end
+redis.call('HSET', KEYS[1], STATUS, ACTIVE, GENERATION, 1, ROTATED_AT, now)
+set_optional(JKT, jkt)
+redis.call('HDEL', KEYS[1], 'replication_id')
+redis.call('EXPIRE', KEYS[1], ttl)
+return {'active', client, user, external_id, scope, stored_resources, jkt, '1', now, login}
 `,
 );
 
@@ -287,8 +387,8 @@ return {'active', stored_client, user, external_id, stored_scope, stored_resourc
  */
 export const MARK_MISSING = script(
   ['marker', 'ttl'],
-  `
-if redis.call('HEXISTS', KEYS[1], STATUS) == 1 then return '' end
+  `${EXISTS}
+if exists(redis.call('HGET', KEYS[1], STATUS)) then return '' end
 redis.call('HSETNX', KEYS[1], 'missing', marker)
 redis.call('EXPIRE', KEYS[1], ttl)
 return redis.call('HGET', KEYS[1], 'missing')
@@ -312,8 +412,8 @@ export const RESTORE = script(
     'ttl',
     'login',
   ],
-  `${SET_OPTIONAL}
-if redis.call('HEXISTS', KEYS[1], STATUS) == 1 or redis.call('HGET', KEYS[1], 'missing') ~= marker then return 0 end
+  `${SET_OPTIONAL}${EXISTS}
+if exists(redis.call('HGET', KEYS[1], STATUS)) or redis.call('HGET', KEYS[1], 'missing') ~= marker then return 0 end
 redis.call('HSET', KEYS[1], STATUS, ACTIVE, CLIENT, client, USER, user, SCOPE, scope,
   GENERATION, generation, ROTATED_AT, rotated_at)
 set_optional(JKT, jkt)

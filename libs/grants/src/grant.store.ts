@@ -2,11 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { defineScripts, type RedisClient, type RunScript } from '#platform/redis/redis-client.js';
 import { REDIS } from '#platform/redis/redis.connection.js';
+import { POLL_INTERVAL } from '#oauth/device-authorization.js';
 import type { Metrics } from '#platform/telemetry/metrics.js';
 import type {
   ActiveGrant,
+  Authorization,
   ClientGrant,
   CountTransition,
+  DevicePoll,
   GrantTransition,
   IdTokenRequest,
   IntrospectedGrant,
@@ -19,13 +22,17 @@ import type {
   RefreshRequest,
 } from './grant.js';
 import {
+  APPROVE,
   type Arguments,
   CREATE,
+  DENY,
   INTROSPECT,
   ISSUE,
   MARK_MISSING,
+  POLL,
   REDEEM,
   REFRESH,
+  REQUEST,
   RESTORE,
   REVOKE,
   REVOKE_OF_CLIENT,
@@ -53,6 +60,10 @@ const SCRIPTS = {
   grantRestore: RESTORE,
   grantRevoke: REVOKE,
   grantRevokeOfClient: REVOKE_OF_CLIENT,
+  grantRequest: REQUEST,
+  grantApprove: APPROVE,
+  grantDeny: DENY,
+  grantPoll: POLL,
 };
 type ScriptName = keyof typeof SCRIPTS;
 const LUA = Object.fromEntries(Object.entries(SCRIPTS).map(([name, { lua }]) => [name, lua])) as Record<
@@ -136,6 +147,50 @@ export class GrantStore {
   ): Promise<void> {
     await this.run('grantIssue', id, { client: clientId, scope, resources: resource, now, ttl });
     this.count('issued');
+  }
+
+  /** Nothing → requested. @param jkt thumbprint of the device's key, or null @param ttl seconds */
+  async request(id: string, clientId: string, jkt: string | null, ttl: number): Promise<void> {
+    await this.run('grantRequest', id, { client: clientId, jkt, interval: POLL_INTERVAL, ttl });
+  }
+
+  /** requested → pending. @returns false if the user decided before, or the request has expired */
+  async approve(id: string, grant: Authorization, now: number): Promise<boolean> {
+    const { clientId, userId, externalId, scope, resources, login } = grant;
+    const approved = await this.run('grantApprove', id, {
+      client: clientId,
+      user: userId,
+      external_id: externalId,
+      scope,
+      resources,
+      now,
+      login: login ? writeLogin(login) : null,
+    });
+    if (approved === 1) this.count('created');
+    return approved === 1;
+  }
+
+  /** requested → revoked. @returns false if the user decided before, or the request has expired */
+  async deny(id: string, clientId: string): Promise<boolean> {
+    return (await this.run('grantDeny', id, { client: clientId })) === 1;
+  }
+
+  /** pending → active. Of concurrent polls of one device, one redeems, and the others get the same pair. */
+  async poll(
+    id: string,
+    { clientId, resources, jkt }: DevicePoll,
+    { now, window, expired, ttl }: RedeemTimes & Pick<RefreshTimes, 'window'>,
+  ): Promise<Transition> {
+    const transition = await this.transition('grantPoll', id, {
+      client: clientId,
+      resources,
+      jkt,
+      now,
+      window,
+      expired: expired ? 1 : 0,
+      ttl,
+    });
+    return ofUser(transition);
   }
 
   /** pending → active. Of concurrent calls with one code, exactly one succeeds. */

@@ -17,7 +17,7 @@ export interface IdTokenRequest {
   readonly claims?: readonly ClaimName[];
 }
 
-interface Authorization {
+export interface Authorization {
   readonly clientId: string;
   readonly userId: number;
   /** Id of the user in the product; null if it has none. */
@@ -93,6 +93,11 @@ export interface CodeExchange extends Omit<RequestedAccess, 'scope'> {
   readonly challenge: string | null;
 }
 
+/** A poll of a device (RFC 8628 3.4). */
+export interface DevicePoll extends Omit<RequestedAccess, 'scope'> {
+  readonly clientId: string;
+}
+
 export interface RefreshRequest extends RequestedAccess {
   readonly clientId: string;
   /**
@@ -131,6 +136,12 @@ export type RefusalReason =
   | 'redirect_uri_mismatch'
   | 'verifier_missing'
   | 'verifier_unexpected'
+  /** RFC 8628 3.5: the user has not decided yet. */
+  | 'decision_pending'
+  /** RFC 8628 3.5: so is this, and the device polled before its interval had passed. */
+  | 'polled_too_early'
+  /** RFC 8628 3.5: the user denied the request, or removed the access before the device polled. */
+  | 'decision_denied'
   /** Revokes the grant: the code may be stolen (RFC 7636 4.6). */
   | 'verifier_mismatch'
   /** Revokes the grant (RFC 6749 4.1.2). */

@@ -13,6 +13,7 @@ import { RevocationPublisher } from './revocation.publisher.js';
 import { RevocationService } from './revocation.service.js';
 import { TokenCodec } from './token-codec.js';
 import { TokenIssuer } from './token-issuer.js';
+import { UserCodeStore } from './user-code.store.js';
 
 export interface GrantsOptions {
   /** Modules that provide the PostgreSQL stores, Redis, and the dependencies of `publisher`. */
@@ -27,7 +28,7 @@ export interface GrantsOptions {
   readonly transitions: readonly GrantTransition[];
 }
 
-const STORES_AND_SERVICES = [GrantStore, PushedRequestStore, RevocationService, GrantEngine];
+const STORES_AND_SERVICES = [GrantStore, PushedRequestStore, UserCodeStore, RevocationService, GrantEngine];
 
 @Module({})
 export class GrantsModule {

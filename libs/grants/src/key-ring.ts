@@ -1,7 +1,7 @@
 import { createHash, hkdfSync } from 'node:crypto';
 
 /** The bytes are part of the token format and must never be reused. */
-export const TOKEN_KINDS = { code: 1, access: 2, refresh: 3 } as const;
+export const TOKEN_KINDS = { code: 1, access: 2, refresh: 3, device: 4 } as const;
 export type TokenKind = keyof typeof TOKEN_KINDS;
 
 /** Domain separation of MACs: over a bearer token, and over a token that is bound to a DPoP key (RFC 9449). */
@@ -14,6 +14,7 @@ interface RingKey {
   readonly device: Buffer;
   readonly throttle: Buffer;
   readonly challenge: Buffer;
+  readonly userCode: Buffer;
 }
 
 const KEY_BYTES = 32;
@@ -76,6 +77,11 @@ export class KeyRing {
     return [...this.byId.values()].map(({ challenge }) => challenge);
   }
 
+  /** For the names of user codes (RFC 8628), signing key first. A user code has no key id, so the reader tries each. */
+  get userCodeKeys(): readonly Buffer[] {
+    return [...this.byId.values()].map(({ userCode }) => userCode);
+  }
+
   /** For the hashed counters of the login throttle, which live for an hour: earlier keys are not needed. */
   get throttleKey(): Buffer {
     return this.signing.throttle;
@@ -100,5 +106,6 @@ function deriveKey(key: Buffer): RingKey {
     device: derive('login device'),
     throttle: derive('login throttle'),
     challenge: derive('login challenge'),
+    userCode: derive('device user code'),
   };
 }

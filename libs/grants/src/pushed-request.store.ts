@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { defineScripts, type RedisClient, type RunScript } from '#platform/redis/redis-client.js';
 import { REDIS } from '#platform/redis/redis.connection.js';
+import { COUNTERS } from './counters.js';
 
 /** `parameters` as `writePushedParameters` wrote them. */
 export type PushedRequest =
@@ -36,18 +37,7 @@ const ANSWER_LIFETIME = 15 * 60;
 /** Seconds to keep a consumed request, so that a second browser request gets an error that says so. */
 const ANSWERED_LIFETIME = 60;
 
-/**
- * All keys share the hash tag `{par}`, because a script may use keys of only one Redis Cluster slot. A counter is a sorted set of
- * request ids, scored by their expiry on Redis's clock: expired requests free their slots without a clean-up job.
- */
-const COUNT = `
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local function count(counter, id, ttl)
-  redis.call('ZADD', counter, now + ttl, id)
-  if redis.call('PTTL', counter) < ttl then redis.call('PEXPIRE', counter, ttl) end
-end
-`;
+// All keys share the hash tag `{par}`, because a script may use keys of only one Redis Cluster slot.
 
 /**
  * KEYS request client-counter counter… · ARGV id client parameters ttl(ms) login(ms), then one limit per counter. Nothing ──►
@@ -57,17 +47,9 @@ end
  */
 const PUSH = `
 local id, client, parameters, ttl, login = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5]
-${COUNT}
-local full, wait = 0, 0
-for i = 2, #KEYS do
-  redis.call('ZREMRANGEBYSCORE', KEYS[i], '-inf', now)
-  local excess = redis.call('ZCARD', KEYS[i]) - ARGV[4 + i]
-  if excess >= 0 then
-    local leaving = redis.call('ZRANGE', KEYS[i], excess, excess, 'WITHSCORES')
-    if leaving[2] - now > wait then full, wait = i - 1, leaving[2] - now end
-  end
-end
-if full > 0 then return {full, wait} end
+${COUNTERS}
+local full, longest = fullest(2, #KEYS, 6)
+if full > 0 then return {full, longest} end
 for i = 2, #KEYS do count(KEYS[i], id, i == 2 and ttl or ttl + login) end
 redis.call('HSET', KEYS[1], 'status', 'pushed', 'client', client, 'parameters', parameters)
 redis.call('PEXPIRE', KEYS[1], ttl)
@@ -77,7 +59,7 @@ return {0, 0}
 /** KEYS request client-counter · ARGV id client ttl(ms), for each script below. `live` sets the TTL of the request and its counter. */
 const LIVE = `
 local id, client, ttl = ARGV[1], ARGV[2], tonumber(ARGV[3])
-${COUNT}
+${COUNTERS}
 local function live(remaining)
   redis.call('PEXPIRE', KEYS[1], remaining)
   count(KEYS[2], id, remaining)

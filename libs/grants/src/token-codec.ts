@@ -7,7 +7,7 @@ export interface Token {
   readonly kind: TokenKind;
   /** 128 random bits that identify the grant, known only to holders of its tokens. */
   readonly handle: Buffer;
-  /** 0 for a code; each refresh adds one. */
+  /** 0 for a code and a device code; each refresh adds one. */
   readonly generation: number;
   /** Seconds since the epoch. */
   readonly expiry: number;
@@ -17,6 +17,11 @@ export interface Token {
   readonly audience: string | null;
   /** Thumbprint (RFC 7638) of the DPoP key that the token is bound to (RFC 9449); null for a bearer token. */
   readonly jkt: string | null;
+}
+
+/** Codes are only exchanged for tokens: they cannot be introspected or revoked. */
+export function isCode(kind: TokenKind): boolean {
+  return kind === 'code' || kind === 'device';
 }
 
 /** @param jkt thumbprint of the proved key, or null. A bearer token needs no proof */
@@ -29,7 +34,12 @@ export function grantId(handle: Buffer): string {
   return hash('sha256', handle, 'base64url');
 }
 
-const PREFIXES: Readonly<Record<TokenKind, string>> = { code: 'sac_', access: 'sat_', refresh: 'srt_' };
+const PREFIXES: Readonly<Record<TokenKind, string>> = {
+  code: 'sac_',
+  access: 'sat_',
+  refresh: 'srt_',
+  device: 'sdc_',
+};
 
 const VERSION = 3;
 export const HANDLE_BYTES = 16;
@@ -54,9 +64,9 @@ const BOUND_MAC_BYTES = 30;
 // Flags in the kind byte.
 const BOUND = 0x80;
 const HAS_AUDIENCE = 0x40;
-// A code is never bound: the client proves its key at redemption.
+// A code and a device code are never bound: the client proves its key at redemption.
 const TOKEN_TEXT =
-  /^(?:sac_[A-Za-z0-9_-]{84}|srt_(?:[A-Za-z0-9_-]{84}|[A-Za-z0-9_-]{128})|sat_(?:[A-Za-z0-9_-]{4}){21,117})$/;
+  /^(?:(?:sac|sdc)_[A-Za-z0-9_-]{84}|srt_(?:[A-Za-z0-9_-]{84}|[A-Za-z0-9_-]{128})|sat_(?:[A-Za-z0-9_-]{4}){21,117})$/;
 
 /** Encodes and decodes `<prefix>_<base64url>` tokens (docs/adr/0002), without I/O or state. */
 export class TokenCodec {
@@ -65,7 +75,7 @@ export class TokenCodec {
   /** Deterministic, so that a retry gets the same token. @throws RangeError for a combination that no token can have */
   encode(token: Token): string {
     const { kind, jkt } = token;
-    if (jkt !== null && kind === 'code') throw new RangeError('a code cannot be bound to a key');
+    if (jkt !== null && isCode(kind)) throw new RangeError('a code cannot be bound to a key');
     const audience = paddedAudience(token);
     const thumbprint = jkt === null ? Buffer.alloc(0) : thumbprintBytes(jkt);
     const thumbprintAt = AT.audience + audience.length;
@@ -138,7 +148,10 @@ function paddedAudience({ kind, audience }: Token): string {
   return audience.padEnd(Math.ceil(audience.length / 3) * 3);
 }
 
+const KINDS: ReadonlyMap<string, TokenKind> = new Map(
+  Object.entries(PREFIXES).map(([kind, prefix]) => [prefix, kind as TokenKind]),
+);
+
 function kindOf(text: string): TokenKind {
-  if (text.startsWith(PREFIXES.code)) return 'code';
-  return text.startsWith(PREFIXES.access) ? 'access' : 'refresh';
+  return KINDS.get(text.slice(0, PREFIXES.code.length)) ?? 'refresh';
 }

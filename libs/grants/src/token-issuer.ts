@@ -1,7 +1,13 @@
 import { randomBytes } from 'node:crypto';
+import { DEVICE_CODE_LIFETIME } from '#oauth/device-authorization.js';
 import type { ActiveGrant, ClientGrant, ClientToken, RequestedAccess, TokenPair } from './grant.js';
 import type { Lifetimes } from './lifetimes.js';
 import { grantId, HANDLE_BYTES, SCOPE_MASK_BITS, type Token, type TokenCodec } from './token-codec.js';
+
+interface NewCode {
+  readonly code: string;
+  readonly grantId: string;
+}
 
 /** Computes the tokens of a grant and stores nothing; only the handle of a new code is random. */
 export class TokenIssuer {
@@ -12,11 +18,19 @@ export class TokenIssuer {
   ) {}
 
   /** @param now milliseconds. @returns a code and the id of its grant */
-  code(now: number): { readonly code: string; readonly grantId: string } {
+  code(now: number): NewCode {
+    return this.newCode('code', seconds(now) + this.lifetimes.code);
+  }
+
+  /** RFC 8628 3.2. @param now milliseconds. @returns a device code and the id of its grant */
+  deviceCode(now: number): NewCode {
+    return this.newCode('device', seconds(now) + DEVICE_CODE_LIFETIME);
+  }
+
+  private newCode(kind: 'code' | 'device', expiry: number): NewCode {
     const handle = this.random(HANDLE_BYTES);
-    const expiry = seconds(now) + this.lifetimes.code;
     const code = this.codec.encode({
-      kind: 'code',
+      kind,
       handle,
       generation: 0,
       expiry,

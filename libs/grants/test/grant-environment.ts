@@ -89,7 +89,10 @@ async function openGrantEnvironment({
   return {
     engine,
     revocations,
+    store,
+    issuer,
     fixture,
+    userId,
     announced,
     clientId: client.client_id,
     otherClientId: other.client_id,

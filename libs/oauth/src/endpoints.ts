@@ -18,6 +18,9 @@ export const ENDPOINTS = {
   connectedApps: '/auth/apps',
   revokeApp: '/auth/apps/revoke',
   revokeAllApps: '/auth/apps/revoke-all',
+  /** `verification_uri` (RFC 8628 3.2). */
+  device: '/auth/device',
+  deviceDecision: '/auth/device/decision',
   logos: '/auth/logos',
   brand: '/auth/brand',
   errorGuide: '/auth/errors',
@@ -27,6 +30,7 @@ export const ENDPOINTS = {
   revoke: '/api/auth/oauth/revoke',
   introspect: '/api/auth/oauth/introspect',
   par: '/api/auth/oauth/par',
+  deviceAuthorization: '/api/auth/oauth/device_authorization',
   openApi: '/api/auth/oauth/openapi.json',
   errors: '/api/auth/oauth/errors',
   jwks: '/api/auth/oauth/jwks',

@@ -14,14 +14,14 @@ export function isLoopback(hostname: string): boolean {
 }
 
 /**
- * RFC 6749 3.1.2.3, RFC 9700 2.1: must be registered. A client of `client_credentials` has none.
+ * RFC 6749 3.1.2.3, RFC 9700 2.1: must be registered. A client of `client_credentials`, or only of devices, has none.
  * @throws OAuthError invalid_request, unauthorized_client
  */
 export function checkRedirectUri(redirectUri: string | undefined, client: OAuthClient): string {
   if (client.redirectUris.length === 0)
     throw unauthorizedClient(
       client.clientId,
-      'this client is registered for client_credentials only: it has no users',
+      'this client is registered without a redirect URI: it cannot send users here',
     );
   const detail: ErrorDetail = {
     check: 'redirect_uri_unregistered',

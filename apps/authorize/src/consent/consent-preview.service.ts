@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { AuthorizationContextStore } from '#database/client/authorization-context.store.js';
 import { ClientLogoStore } from '#database/client/client-logo.store.js';
 import { type ConsentPreviewReply, OPERATOR_SUBJECTS } from '#messaging/operator-requests.js';
+import { isAdminScope } from '#oauth/client-credentials.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
 import { imagesOf, imageUrl } from '#ui/brand/brand.js';
@@ -34,8 +35,8 @@ export class ConsentPreview {
 
   private async render(clientId: string, locale: string): Promise<ConsentPreviewReply> {
     const { client } = await this.contexts.find(clientId, null);
-    const [redirectUri] = client?.redirectUris ?? [];
-    if (!client || redirectUri === undefined || !isLocale(locale)) return { page: null };
+    if (!client || client.scopes.some(isAdminScope) || !isLocale(locale)) return { page: null };
+    const [redirectUri = null] = client.redirectUris;
     const requested = { scope: this.scopes.inOrder(client.scopes).join(' '), resources: null };
     const scopes = requestedScopes(requested, client, []);
     const page = consentPage({

@@ -13,10 +13,17 @@ import type { RequestedScope, ValidatedRequest } from '../authorize/validated-re
 
 export interface ConsentForm {
   readonly translator: Translator;
-  readonly request: Pick<ValidatedRequest, 'client' | 'redirectUri' | 'scopes' | 'prompt'>;
+  readonly request: Pick<ValidatedRequest, 'client' | 'scopes' | 'prompt'> & {
+    /** Null if the decision redirects to a page of this service. */
+    readonly redirectUri: string | null;
+  };
   readonly user: Pick<User, 'name' | 'email' | 'avatarUrl' | 'timeZone'>;
   readonly cookie: string;
   readonly query: string;
+  /** By default the authorization endpoint, with the query. */
+  readonly action?: string;
+  /** In place of the redirect URI. */
+  readonly notice?: Html;
   readonly product: string;
   readonly apis: readonly string[];
   readonly avatarOrigins: readonly string[];
@@ -27,7 +34,6 @@ export interface ConsentForm {
 export function consentPage(form: ConsentForm): Page {
   const { translator, request, user, cookie, query, avatarOrigins, nothingChosen = false } = form;
   const { client, redirectUri, scopes } = request;
-  const { kind, place } = destinationOf(redirectUri);
   // Lists only the undecided scopes; all scopes with prompt=consent, or if none is undecided.
   const undecided = request.prompt.has('consent') ? scopes : scopes.filter(isUndecided);
   const listed = undecided.length === 0 ? scopes : undecided;
@@ -37,13 +43,12 @@ export function consentPage(form: ConsentForm): Page {
     translator,
     title: translator.text(nothingChosen ? 'consent.error_title' : 'consent.title', { client: client.name }),
     script: true,
-    formTargets: formTargets(redirectUri),
+    formTargets: redirectUri === null ? [] : formTargets(redirectUri),
     imageOrigins: pictureOrigins(user, avatarOrigins),
     content: html`
       <h1>${translator.rich('consent.heading', { client: client.name, product: form.product })}</h1>
       ${nothingChosen && html`<p role="alert" id="problem">${translator.text('consent.problem.nothing')}</p>`}
-      ${party(form)}
-      <p>${translator.rich(`consent.goes_to.${kind}`, { place })}</p>
+      ${party(form)} ${redirectUri === null ? form.notice : destination(translator, redirectUri)}
       <div class="account">
         <div class="party">
           ${userAvatar(user, avatarOrigins)}
@@ -57,7 +62,7 @@ export function consentPage(form: ConsentForm): Page {
           <button class="plain">${translator.text('consent.not_you')}</button>
         </form>
       </div>
-      <form method="post" action="${withQuery(ENDPOINTS.authorize, query)}">
+      <form method="post" action="${form.action ?? withQuery(ENDPOINTS.authorize, query)}">
         ${csrfField(cookie, 'consent')}
         <input type="hidden" name="${REQUIRED_SCOPES_FIELD}" value="${requiredScopes(scopes)}" />
         ${requiredList(form, decided.length === 0 ? 'consent.may' : 'consent.may_new', listed)}
@@ -152,6 +157,11 @@ function earlierDecisions(form: ConsentForm, decided: readonly RequestedScope[])
 
 function hosts(apis: readonly string[]): string {
   return apis.map((api) => new URL(api).host).join(', ');
+}
+
+function destination(translator: Translator, redirectUri: string): Html {
+  const { kind, place } = destinationOf(redirectUri);
+  return html`<p>${translator.rich(`consent.goes_to.${kind}`, { place })}</p>`;
 }
 
 function destinationOf(redirectUri: string): { kind: 'site' | 'device'; place: string } {

@@ -1,7 +1,11 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { AuditPublisher } from '#audit/publisher.js';
 import { MAX_LIVE_GRANTS } from '#database/grant/grant-record.statements.js';
-import { GrantRecordStore } from '#database/grant/grant-record.store.js';
+import {
+  type EndedGrants,
+  GrantRecordStore,
+  type NewGrantRecord,
+} from '#database/grant/grant-record.store.js';
 import type { User } from '#database/user/user.js';
 import { GrantStore } from '#grants/grant.store.js';
 import { RevocationService } from '#grants/revocation.service.js';
@@ -22,6 +26,9 @@ export interface Approval {
   readonly continuesConsent: boolean;
   readonly login: Login;
 }
+
+/** Part of a request that every consent needs. */
+type ConsentRequest = Pick<ValidatedRequest, 'client' | 'scope' | 'resources'>;
 
 /** The consent was revoked, or its user or client deleted or disabled. Reloading the request shows the reason. */
 export class ConsentEndedError extends Error {
@@ -55,36 +62,88 @@ export class ConsentService {
    */
   async allow(
     request: ValidatedRequest,
-    { id: userId, externalId }: User,
-    { scope, continuesConsent, login: ofUser }: Approval,
+    user: User,
+    approval: Approval,
   ): Promise<{ code: string; grantId: string }> {
-    const { client, scope: requestedScope, resources, redirectUri, challenge, jkt } = request;
-    const grantsOpenId = scopeTokens(scope).includes(OPENID);
-    const login = grantsOpenId ? ofUser : null;
-    const { CODE_LIFETIME, CLOCK_SKEW, REFRESH_TOKEN_LIFETIME } = this.configuration;
+    const { redirectUri, challenge, jkt } = request;
+    const { CODE_LIFETIME, CLOCK_SKEW } = this.configuration;
     const now = this.clock();
     const { code, grantId } = this.issuer.code(now);
-    const authorization = { clientId: client.clientId, userId, scope, resources, login };
-    const expiresAt = new Date(now + REFRESH_TOKEN_LIFETIME * 1000);
-    const record = { id: grantId, ...authorization, requestedScope, expiresAt, continuesConsent };
-    const declined = continuesConsent ? [] : declinedScopes(scope, requestedScope);
+    const { record, declined } = this.recordOf(grantId, request, user, approval);
     const ended = await this.withdrawOnError(grantId, () => this.records.create(record, declined));
+    const revoked = this.endedGrants(record, ended);
+    await this.withdrawOnError(grantId, async () => {
+      await this.revocations.apply(revoked);
+      const idToken = record.login === null ? {} : idTokenRequest(request);
+      const pending = { ...record, externalId: user.externalId, redirectUri, challenge, jkt, idToken };
+      await this.grants.create(grantId, pending, now, CODE_LIFETIME + CLOCK_SKEW);
+    });
+    return { code, grantId };
+  }
+
+  /**
+   * The same for a device (RFC 8628). PostgreSQL records at most one grant for a device code. After an error the grant is revoked, not
+   * withdrawn: the device is polling, and may have its tokens already.
+   *
+   * @returns false if the request was denied concurrently, or has expired
+   * @throws ConsentEndedError also if another approval was recorded
+   */
+  async allowDevice(
+    request: ConsentRequest & { grantId: string },
+    user: User,
+    approval: Approval,
+  ): Promise<boolean> {
+    const { grantId } = request;
+    const { record, declined } = this.recordOf(grantId, request, user, approval);
+    let approved = false;
+    let isRecorded = true;
+    try {
+      const ended = await this.records.create(record, declined);
+      isRecorded = ended !== null;
+      await this.revocations.apply(this.endedGrants(record, ended));
+      approved = await this.grants.approve(grantId, { ...record, externalId: user.externalId }, this.clock());
+    } finally {
+      if (!approved && isRecorded) await this.revokeUnused(grantId);
+    }
+    return approved;
+  }
+
+  private recordOf(
+    id: string,
+    { client, scope: requestedScope, resources }: ConsentRequest,
+    { id: userId }: User,
+    { scope, continuesConsent, login: ofUser }: Approval,
+  ) {
+    const login = scopeTokens(scope).includes(OPENID) ? ofUser : null;
+    const expiresAt = new Date(this.clock() + this.configuration.REFRESH_TOKEN_LIFETIME * 1000);
+    const { clientId } = client;
+    return {
+      record: { id, clientId, userId, scope, resources, login, requestedScope, expiresAt, continuesConsent },
+      declined: continuesConsent ? [] : declinedScopes(scope, requestedScope),
+    };
+  }
+
+  /** @returns ids of the grants that the new one ends @throws ConsentEndedError if it was not recorded */
+  private endedGrants(
+    { id: replacedBy, clientId, userId }: NewGrantRecord,
+    ended: EndedGrants | null,
+  ): string[] {
     if (ended === null) throw new ConsentEndedError();
     for (const id of ended.aboveLimit)
       this.audit.record({
         type: 'grant.revoked',
-        client_id: client.clientId,
+        client_id: clientId,
         user_id: userId,
         grant_id: id,
-        detail: { outcome: 'above the limit', limit: MAX_LIVE_GRANTS, replaced_by: grantId },
+        detail: { outcome: 'above the limit', limit: MAX_LIVE_GRANTS, replaced_by: replacedBy },
       });
-    await this.withdrawOnError(grantId, async () => {
-      await this.revocations.apply([...ended.declined, ...ended.aboveLimit]);
-      const idToken = grantsOpenId ? idTokenRequest(request) : {};
-      const pending = { ...authorization, externalId, redirectUri, challenge, jkt, idToken };
-      await this.grants.create(grantId, pending, now, CODE_LIFETIME + CLOCK_SKEW);
+    return [...ended.declined, ...ended.aboveLimit];
+  }
+
+  private async revokeUnused(grantId: string): Promise<void> {
+    await this.revocations.revoke(grantId).catch((reason: Error) => {
+      this.logger.warn(`could not revoke the grant of a device that was not approved: ${reason.message}`);
     });
-    return { code, grantId };
   }
 
   /**

@@ -17,7 +17,15 @@ import { SessionCookie } from './session.service.js';
 
 /** Purpose of a form. The token of one purpose is not valid for another. */
 export type FormPurpose =
-  'login' | 'logout' | 'end_session' | 'logout_everywhere' | 'consent' | 'language' | 'revoke' | 'revoke_all';
+  | 'login'
+  | 'logout'
+  | 'end_session'
+  | 'logout_everywhere'
+  | 'consent'
+  | 'device'
+  | 'language'
+  | 'revoke'
+  | 'revoke_all';
 
 export type FormFields = Readonly<Record<string, unknown>>;
 

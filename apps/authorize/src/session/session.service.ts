@@ -18,6 +18,7 @@ export interface Visitor {
 export interface CurrentAccount {
   readonly cookie: string;
   readonly user: User;
+  readonly session: Session;
   readonly sessionId: string;
 }
 
@@ -75,7 +76,8 @@ export class SessionService {
     const { cookie, session } = await this.findVisitor(cookieHeader);
     if (cookie === null || !session) return null;
     const user = await this.users.find(session.userId);
-    if (user && isCurrent(session, user)) return { cookie, user, sessionId: sessionIdOf(cookie, session) };
+    if (user && isCurrent(session, user))
+      return { cookie, user, session, sessionId: sessionIdOf(cookie, session) };
     await this.sessions.delete(cookie);
     return null;
   }

@@ -1,3 +1,4 @@
+import { DEVICE_CODE } from '#oauth/device-authorization.js';
 import type { Schema } from '#openapi/schema.js';
 
 // Parts of the descriptions. The tests compare every response with them.
@@ -57,6 +58,7 @@ const RULES: Properties = {
 const KEYS: Properties = { ...RULES, jwks: orNull(anyObject) };
 const TYPE = oneOf('confidential', 'public');
 const GRANT_TYPE = oneOf('authorization_code', 'client_credentials');
+const GRANT_TYPES = oneOf('authorization_code', 'client_credentials', DEVICE_CODE);
 
 export const CLIENT = object(
   'Client',
@@ -71,14 +73,21 @@ export const CLIENT = object(
     version: number,
     created_at: time,
   },
-  { ...RULES, ...WARNINGS, keys: texts, grant_types: list(GRANT_TYPE), profile: oneOf('fapi2') },
+  { ...RULES, ...WARNINGS, keys: texts, grant_types: list(GRANT_TYPES), profile: oneOf('fapi2') },
 );
 
 export const NEW_CLIENT: Schema = {
   ...object(
     'NewClient',
     {},
-    { ...REGISTRATION, ...KEYS, type: TYPE, grant_type: GRANT_TYPE, profile: oneOf('fapi2') },
+    {
+      ...REGISTRATION,
+      ...KEYS,
+      type: TYPE,
+      grant_type: GRANT_TYPE,
+      device_grant: flag,
+      profile: oneOf('fapi2'),
+    },
   ),
   required: ['name'],
 };
@@ -89,6 +98,7 @@ export const CLIENT_CHANGES = object(
   {
     ...REGISTRATION,
     ...KEYS,
+    device_grant: flag,
     logo: { type: 'null' },
     confirm_new_subjects: flag,
     add_scopes: texts,

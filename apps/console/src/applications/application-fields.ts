@@ -89,9 +89,10 @@ const KIND: Group = {
 
 const ADDRESSES: Group = {
   title: t('Addresses'),
-  fields: ['redirectUris', 'postLogoutRedirectUris', 'backchannelLogoutUri'],
+  fields: ['redirectUris', 'deviceGrant', 'postLogoutRedirectUris', 'backchannelLogoutUri'],
   render: (view) => html`
-    ${lines(view, 'redirectUris', t('Where users return with the code, one per line. Compared exactly, letter by letter.'), true)}
+    ${lines(view, 'redirectUris', t('Where users return with the code, one per line. Compared exactly, letter by letter.'))}
+    ${yesOrNo(view.form, 'deviceGrant', 'false', t('Users type a code of the device (RFC 8628): redirect URIs are optional'), t('No'))}
     ${lines(view, 'postLogoutRedirectUris', t('Optional. Where users may return after a log-out, one per line.'))}
     ${text(view, 'backchannelLogoutUri', t('Optional. Receives a signed token when a session of a user ends.'))}
   `,

@@ -1,6 +1,7 @@
 import type { AdministrationError } from '#administration/administration.error.js';
 import { withNames } from '#administration/administration.error.js';
 import type { ClientView } from '#administration/client/client.description.js';
+import { DEVICE_CODE } from '#oauth/device-authorization.js';
 import { Form } from '../ui/form.js';
 import { t } from '../ui/text.js';
 
@@ -20,6 +21,7 @@ const LABELS: Readonly<Record<string, string>> = {
   optionalScopes: t('Scopes that users may decline'),
   firstParty: t('Consent'),
   profile: t('Profile'),
+  deviceGrant: t('Devices without a browser'),
   requirePar: t('Pushed authorization requests'),
   requireState: t('The state parameter'),
   idTokenAlg: t('Signature of ID tokens'),
@@ -74,6 +76,7 @@ function commonFields(form: Form) {
     scopes: scopesOf(form, 'required', 'optional'),
     optionalScopes: scopesOf(form, 'optional'),
     firstParty: form.text('firstParty') === 'true',
+    deviceGrant: form.text('deviceGrant') === 'true',
     requirePar: form.text('requirePar') === 'true',
     requireState: form.text('requireState') !== 'false',
     idTokenAlg: form.text('idTokenAlg') || 'RS256',
@@ -100,6 +103,10 @@ export function changesOf(form: Form): object {
   };
 }
 
+export function hasDeviceGrant({ grant_types: types = [] }: ClientView): boolean {
+  return types.includes(DEVICE_CODE);
+}
+
 /** A form with the registered values. */
 export function formOf(client: ClientView): Form {
   const entries: [string, string][] = [
@@ -111,6 +118,7 @@ export function formOf(client: ClientView): Form {
     ['postLogoutRedirectUris', client.post_logout_redirect_uris.join('\n')],
     ['backchannelLogoutUri', client.backchannel_logout_uri ?? ''],
     ['firstParty', String(client.first_party)],
+    ['deviceGrant', String(hasDeviceGrant(client))],
     ['requirePar', String(client.require_par)],
     ['requireState', String(client.require_state)],
     ['idTokenAlg', client.id_token_alg],

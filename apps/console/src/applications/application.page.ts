@@ -19,7 +19,7 @@ import {
 } from '../ui/components.js';
 import type { Page } from '../ui/page.responder.js';
 import { day, moment, t } from '../ui/text.js';
-import { labelOf } from './application.form.js';
+import { hasDeviceGrant, labelOf } from './application.form.js';
 import { pathOf } from './paths.js';
 
 export function applicationsPage(
@@ -98,6 +98,7 @@ export function applicationPage({ operator, client, secrets, note, warnings = []
   const [isAdmin, isSupport] = [mayActAs(operator.role, 'admin'), mayActAs(operator.role, 'support')];
   const link = (address: string | null) =>
     address && html`<a href="${address}" rel="noreferrer">${address}</a>`;
+  const hasUsers = !client.grant_types?.includes('client_credentials');
   const scopes = client.scopes.map((scope) =>
     client.optional_scopes.includes(scope) ? `${scope} (${t('optional')})` : scope,
   );
@@ -109,10 +110,10 @@ export function applicationPage({ operator, client, secrets, note, warnings = []
       <h1><bdi>${name}</bdi> ${stateOf(client)}</h1>
       ${note !== undefined && noteBox(note)} ${warningBox(warnings)}
       <div class="actions">
-        ${isAdmin && client.redirect_uris.length > 0 && html`<a class="button" href="${pathOf(id, 'edit')}">${t('Edit')}</a>`}
+        ${isAdmin && hasUsers && html`<a class="button" href="${pathOf(id, 'edit')}">${t('Edit')}</a>`}
         ${isAdmin && html`<a class="button even" href="${pathOf(id, 'logo')}">${t('Logo')}</a>`}
         <a class="button even" href="${pathOf(id, 'handover')}">${t('Text for the owner')}</a>
-        ${client.redirect_uris.length > 0 && html`<a class="button even" href="${pathOf(id, 'consent')}">${t('Consent page')}</a>`}
+        ${hasUsers && html`<a class="button even" href="${pathOf(id, 'consent')}">${t('Consent page')}</a>`}
         <a class="button even" href="/grants?client=${encodeURIComponent(id)}">${t('Grants')}</a>
         <a class="button even" href="/events?client=${encodeURIComponent(id)}">${t('What happened')}</a>
         ${isSupport && postForm(operator, pathOf(id, toggle), button(disabledAt === null ? t('Disable') : t('Enable'), disabledAt === null ? 'danger' : 'even'), '')}
@@ -134,6 +135,7 @@ export function applicationPage({ operator, client, secrets, note, warnings = []
           labelOf('firstParty'),
           client.first_party ? t('It belongs to the product: users are not asked') : t('Users are asked'),
         ],
+        [labelOf('deviceGrant'), hasDeviceGrant(client) ? t('allowed') : null],
         [labelOf('requirePar'), client.require_par ? t('required') : t('optional')],
         [labelOf('requireState'), client.require_state ? t('required') : t('optional')],
         [labelOf('idTokenAlg'), client.id_token_alg],

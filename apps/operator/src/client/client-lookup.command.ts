@@ -88,7 +88,7 @@ function printClients(options: JsonOption, clients: readonly ClientView[], none:
       ['client_id', 'type', 'state', 'first_party', 'logo', 'created_at', 'name'],
       clients.map(({ client_id, type, grant_types, disabled_at, first_party, logo, created_at, name }) => [
         client_id,
-        grant_types?.join(' ') ?? type,
+        grant_types?.includes('client_credentials') ? 'client_credentials' : type,
         disabled_at === null ? 'enabled' : 'disabled',
         first_party ? 'yes' : 'no',
         logo ? 'yes' : 'no',

@@ -15,6 +15,7 @@ import { type FileOptions, readGivenFiles } from './given-files.js';
 
 const BOOLEAN = { true: true, false: false };
 const STATE = { required: true, optional: false };
+const GRANT = { device: true, code: false };
 const ROTATION = { on: true, off: false };
 
 export function registerCommand(): OperatorCommand {
@@ -68,6 +69,11 @@ export function registerCommand(): OperatorCommand {
       '--grant-type <type>',
       'client_credentials: a program for the HTTP API of the console, with keys and --scope admin:read or admin:write (default: authorization_code)',
     )
+    .option(
+      '--grant <code|device>',
+      'device: it may also use the device authorization grant (RFC 8628), and needs no redirect URI (default: code)',
+      choice('--grant', GRANT),
+    )
     .option('--public', 'a phone, desktop or browser application: no secret, PKCE required')
     .option('--require-par', 'refuse authorization requests that the application did not push (RFC 9126)')
     .option(
@@ -97,6 +103,7 @@ secret is shown only once. Keys replace the secret: public keys only, for ES256,
       'client create --name Bookings --redirect-uri https://app.example.com/callback \\\n' +
         '      --scope "profile:read bookings:read" --optional-scope bookings:read --logo bookings.png \\\n' +
         '      --client-uri https://app.example.com/ --policy-uri https://app.example.com/privacy --contacts support@example.com',
+      'client create --name "Room display" --grant device --public',
       'client create --name Terraform --grant-type client_credentials --jwks jwks.json --scope "admin:read admin:write"',
     )
     .action(create);
@@ -133,6 +140,11 @@ export function updateCommand(): OperatorCommand {
       '--first-party <true|false>',
       'whether it is a first-party application: users are not asked for consent',
       choice('--first-party', BOOLEAN),
+    )
+    .option(
+      '--grant <code|device>',
+      'whether it may use the device authorization grant (RFC 8628)',
+      choice('--grant', GRANT),
     )
     .option('--id-token-alg <RS256|ES256|EdDSA>', 'algorithm that signs its ID tokens')
     .option(
@@ -204,6 +216,7 @@ interface RegistrationOptions extends JsonOption, FileOptions {
   readonly optionalScope?: readonly string[];
   readonly postLogoutRedirectUri?: readonly string[];
   readonly state?: boolean;
+  readonly grant?: boolean;
   readonly backchannelLogoutUri?: string;
   readonly clientUri?: string;
   readonly policyUri?: string;
@@ -289,6 +302,7 @@ async function inputOf({
   optionalScope: optionalScopes,
   postLogoutRedirectUri: postLogoutRedirectUris,
   state: requireState,
+  grant: deviceGrant,
   ...options
 }: RegistrationOptions): Promise<object> {
   const { backchannelLogoutUri, clientUri, policyUri, jwksUri } = options;
@@ -302,5 +316,6 @@ async function inputOf({
     optionalScopes,
     postLogoutRedirectUris,
     requireState,
+    deviceGrant,
   };
 }

@@ -71,6 +71,8 @@ export class MetadataController {
       introspection_endpoint: BASE_URL + ENDPOINTS.introspect,
       // RFC 9126 5
       pushed_authorization_request_endpoint: BASE_URL + ENDPOINTS.par,
+      // RFC 8628 4
+      device_authorization_endpoint: BASE_URL + ENDPOINTS.deviceAuthorization,
       require_pushed_authorization_requests: REQUIRE_PAR === 'true',
       response_types_supported: ['code'],
       response_modes_supported: RESPONSE_MODES,

@@ -66,6 +66,9 @@ export class AuthorizationServerMetadata extends OpenIdMetadata {
   @ApiProperty(url('RFC 9126.'))
   readonly pushed_authorization_request_endpoint: string;
 
+  @ApiProperty(url('RFC 8628.'))
+  readonly device_authorization_endpoint: string;
+
   @ApiProperty({ description: 'Whether every authorization request must be pushed (RFC 9126 5).' })
   readonly require_pushed_authorization_requests: boolean;
 

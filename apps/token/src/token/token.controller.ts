@@ -1,4 +1,5 @@
 import { Body, Controller, Header, HttpCode, Post, Req, UseGuards } from '@nestjs/common';
+import { DEVICE_CODE } from '#oauth/device-authorization.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { LIMITS } from '#oauth/parameters.js';
@@ -15,7 +16,7 @@ import { type TokenRequest, TokenService, unsupportedGrantType } from './token.s
 export class TokenController {
   constructor(private readonly tokens: TokenService) {}
 
-  /** RFC 6749 4.1.3, 6 and 4.4.2. */
+  /** RFC 6749 4.1.3, 6 and 4.4.2, RFC 8628 3.4. */
   @Post(ENDPOINTS.token)
   @ApiOperation(TOKEN_OPERATION)
   @HttpCode(200)
@@ -26,6 +27,8 @@ export class TokenController {
         return this.tokens.exchange(request, dto);
       case 'refresh_token':
         return this.tokens.refresh(request, dto, dto.refresh_token);
+      case DEVICE_CODE:
+        return this.tokens.poll(request, dto);
       case 'client_credentials':
         return this.tokens.issue(request, dto);
       default:

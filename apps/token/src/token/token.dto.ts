@@ -1,10 +1,17 @@
+import { DEVICE_CODE } from '#oauth/device-authorization.js';
 import { LIMITS, Parameter, RepeatableParameter } from '#oauth/parameters.js';
 import { ApiProperty } from '#openapi/schema.js';
 import { ClientDto } from '../client-auth/client.dto.js';
 
-export const GRANT_TYPES = ['authorization_code', 'refresh_token', 'client_credentials'] as const;
+export const GRANT_TYPES = [
+  'authorization_code',
+  'refresh_token',
+  DEVICE_CODE,
+  'client_credentials',
+] as const;
 
 const byCode = ['grant_type', 'authorization_code'] as const;
+const byDeviceCode = ['grant_type', DEVICE_CODE] as const;
 const byRefreshToken = ['grant_type', 'refresh_token'] as const;
 
 const withScope = [...byRefreshToken, 'client_credentials'] as const;
@@ -39,6 +46,14 @@ export class TokenDto extends ClientDto {
     description: 'Required if the authorization request had a `code_challenge` (RFC 7636 4.5).',
   })
   code_verifier?: string;
+
+  /** RFC 8628 3.4. */
+  @Parameter({
+    max: LIMITS.token,
+    when: byDeviceCode,
+    description: 'The `device_code` of the device authorization response.',
+  })
+  device_code: string;
 
   /** RFC 6749 6. */
   @Parameter({

@@ -19,6 +19,10 @@ const ERRORS: readonly OAuthErrorCode[] = [
   'invalid_target',
   'invalid_dpop_proof',
   'use_dpop_nonce',
+  'authorization_pending',
+  'slow_down',
+  'access_denied',
+  'expired_token',
 ];
 
 const PAIR = {
@@ -43,7 +47,7 @@ export const TOKEN_OPERATION: OperationDescription = {
   tag: 'Tokens',
   summary: 'Exchanges a code for tokens, or refreshes them',
   description:
-    'RFC 6749 4.1.3, 4.4 and 6. A refresh replaces the refresh token: a retry with the old one within 30 s gets the same new tokens, any later use revokes the grant. A code that is used twice revokes its grant. `client_credentials` is only for programs of the operator.',
+    'RFC 6749 4.1.3, 4.4 and 6, RFC 8628 3.4. A refresh replaces the refresh token: a retry with the old one within 30 s gets the same new tokens, any later use revokes the grant. A code that is used twice revokes its grant. `client_credentials` is only for programs of the operator.',
   security: [{ basic: [] }, {}],
   parameters: { DPoP: DPOP_PROOF },
   responses: RESPONSES,

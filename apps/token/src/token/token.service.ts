@@ -6,6 +6,8 @@ import type { Granted, Refusal, RefusalReason } from '#grants/grant.js';
 import { GrantEngine } from '#grants/grant-engine.js';
 import { clientScope, unauthorizedClient } from '#oauth/client-credentials.js';
 import { hasKeys } from '#oauth/client.js';
+import { DEVICE_CODE } from '#oauth/device-authorization.js';
+import type { OAuthErrorCode } from '#oauth/error-code.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { OPENID } from '#oauth/openid/openid-scopes.js';
 import { challengeOf } from '#oauth/pkce.js';
@@ -22,7 +24,7 @@ import type { RefreshTokenDto, TokenResponse, TokenDto } from './token.dto.js';
 
 export type TokenRequest = ClientRequest & ProvedRequest;
 
-type Credential = 'code' | 'refresh token';
+type Credential = 'code' | 'device code' | 'refresh token';
 
 const EVENTS = {
   redeemed: 'token.issued',
@@ -77,6 +79,14 @@ export class TokenService {
       isFapi ? { ...exchange, maxAge: FAPI_CODE_LIFETIME } : exchange,
     );
     return this.answer(request, client, result, 'code');
+  }
+
+  /** RFC 8628 3.4 and 3.5. @throws OAuthError also authorization_pending, slow_down, access_denied, expired_token */
+  async poll(request: TokenRequest, dto: TokenDto): Promise<TokenResponse> {
+    const { client, jkt, resources } = await this.authenticate(request, dto);
+    if (client.idTokenAlg !== null) this.idTokens.checkKey(client);
+    const result = await this.engine.poll(dto.device_code, { clientId: client.clientId, jkt, resources });
+    return this.answer(request, client, result, 'device code');
   }
 
   /** RFC 6749 6. @throws OAuthError invalid_client, invalid_grant, invalid_scope, or invalid_target */
@@ -158,7 +168,9 @@ export class TokenService {
 }
 
 /** @throws OAuthError unauthorized_client */
-function checkGrantType(requested: string, { clientId, grantType }: ClientWithSecrets): void {
+function checkGrantType(requested: string, client: ClientWithSecrets): void {
+  const { clientId, grantType } = client;
+  if (requested === DEVICE_CODE) checkDeviceGrant(client);
   const isOwn = requested === 'client_credentials';
   if (isOwn === (grantType === 'client_credentials')) return;
   throw unauthorizedClient(
@@ -169,10 +181,16 @@ function checkGrantType(requested: string, { clientId, grantType }: ClientWithSe
   );
 }
 
+/** @throws OAuthError unauthorized_client */
+export function checkDeviceGrant({ clientId, deviceGrant }: ClientWithSecrets): void {
+  if (!deviceGrant)
+    throw unauthorizedClient(clientId, 'the operator has not registered this client for devices (RFC 8628)');
+}
+
 /** RFC 6749 5.2. Does not name `client_credentials`, which applications cannot use. */
 export function unsupportedGrantType(): OAuthError {
   return OAuthError.unsupportedGrantType(
-    "the parameter 'grant_type' must be authorization_code or refresh_token",
+    `the parameter 'grant_type' must be authorization_code, refresh_token or ${DEVICE_CODE}`,
   );
 }
 
@@ -199,17 +217,31 @@ const DESCRIPTIONS: Readonly<Record<RefusalReason, string>> = {
   scope_exceeded: "the parameter 'scope' asks for more than the user granted",
   resource_exceeded: "the parameter 'resource' names an API that the authorization request did not name",
   redirect_uri_mismatch: "the parameter 'redirect_uri' differs from the one in the authorization request",
+  decision_pending: 'the user has not decided yet: poll again after the interval',
+  polled_too_early: 'the device polls too often: from now on, wait 5 seconds longer between two polls',
+  decision_denied: 'the user has denied the request',
   verifier_missing:
     "the authorization request had a code_challenge: the parameter 'code_verifier' is missing",
   verifier_unexpected:
     "the authorization request had no code_challenge: the parameter 'code_verifier' must not be sent",
   verifier_mismatch: "the parameter 'code_verifier' does not match the code_challenge; the code is now void",
-  code_replayed: 'the code was used before; every token issued for it is now revoked',
+  code_replayed: 'the $credential was used before; every token issued for it is now revoked',
   refresh_token_reused:
     'the refresh token was used before; every token of its grant is now revoked, ask the user to authorize again',
 };
 
-/** RFC 6749 5.2: invalid_grant, except invalid_scope (RFC 6749 6) and invalid_target (RFC 8707 2). */
+/** RFC 6749 5.2: the others are invalid_grant. */
+const CODES: Readonly<Partial<Record<RefusalReason, OAuthErrorCode>>> = {
+  // RFC 6749 6
+  scope_exceeded: 'invalid_scope',
+  // RFC 8707 2
+  resource_exceeded: 'invalid_target',
+  // RFC 8628 3.5
+  decision_pending: 'authorization_pending',
+  polled_too_early: 'slow_down',
+  decision_denied: 'access_denied',
+};
+
 function refusalError(
   { outcome, grantId, expiredAt, ...compared }: Refusal,
   credential: Credential,
@@ -217,7 +249,11 @@ function refusalError(
   const values = { ...compared, ...(expiredAt !== undefined && { expired_at: expiredAt }) };
   const options = { detail: { check: outcome, grant_id: grantId, ...values } };
   const description = DESCRIPTIONS[outcome].replace('$credential', credential);
-  if (outcome === 'scope_exceeded') return OAuthError.invalidScope(description, options);
-  if (outcome === 'resource_exceeded') return OAuthError.invalidTarget(description, options);
-  return OAuthError.invalidGrant(description, options);
+  const isExpired = outcome === 'expired' && credential === 'device code';
+  return new OAuthError(
+    isExpired ? 'expired_token' : (CODES[outcome] ?? 'invalid_grant'),
+    400,
+    description,
+    options,
+  );
 }

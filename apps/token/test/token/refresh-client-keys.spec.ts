@@ -28,14 +28,14 @@ beforeAll(async () => {
   api = { client_id: (await app.resourceServers.create('Bookings API', hash)).id, client_secret: secret };
 });
 
-const RULES: Record<'plain' | 'bound' | 'kept' | 'fapi', Omit<TokenRules, 'grantType'>> = {
+const RULES: Record<'plain' | 'bound' | 'kept' | 'fapi', Omit<TokenRules, 'grantType' | 'deviceGrant'>> = {
   plain: { dpopBound: false, keepsRefreshToken: false, profile: null },
   bound: { dpopBound: true, keepsRefreshToken: false, profile: null },
   kept: { dpopBound: true, keepsRefreshToken: true, profile: null },
   fapi: { dpopBound: true, keepsRefreshToken: true, profile: 'fapi2' },
 };
 
-async function register(rules: Omit<TokenRules, 'grantType'>): Promise<string> {
+async function register(rules: Omit<TokenRules, 'grantType' | 'deviceGrant'>): Promise<string> {
   const registration = {
     name: 'Bank',
     type: 'confidential',

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { Document, Scalar } from 'yaml';
 import type { TransferredClient } from '#database/client/client-transfer.store.js';
 import { hasKeys } from '#oauth/client.js';
+import { describeGrantTypes } from '../client/grant-type.js';
 import { algorithmOf, subjectOf } from '../client/openid-registration.js';
 
 export const VERSION = 1;
@@ -68,7 +69,7 @@ export function entryOf(client: TransferredClient) {
     contacts: client.contacts,
     disabled: client.disabled,
     created_at: client.createdAt.toISOString(),
-    ...(client.grantType !== 'authorization_code' && { grant_types: [client.grantType] }),
+    ...describeGrantTypes(client),
     ...(client.profile !== null && { profile: client.profile }),
     ...(client.dpopBound && { dpop_bound_access_tokens: true }),
     ...(client.keepsRefreshToken && { refresh_token_rotation: false }),

@@ -3,7 +3,7 @@ import type { TransferredClient, TransferredSecret } from '#database/client/clie
 import { nameProblems } from '../client/client-rules.js';
 import { linkProblems } from '../client/client-links.js';
 import type { ClientLinks, LogoutUris, TokenRules } from '#database/client/client.js';
-import type { GrantType } from '#oauth/client-credentials.js';
+import { DEVICE_CODE } from '#oauth/device-authorization.js';
 import { type ClientKeys, type ClientType, hasKeys, isClientId } from '#oauth/client.js';
 import { jwksUriProblem, keysOf } from '../client/keys.js';
 import {
@@ -144,7 +144,9 @@ async function readClient(entry: unknown, report: Report): Promise<ClientOfFile 
   const scopes = readTexts(entry, 'scopes', report);
   const rules = readRules(entry, report);
   const needed =
-    rules.grantType === 'client_credentials' ? { scopes } : { redirect_uris: redirectUris, scopes };
+    rules.grantType === 'client_credentials' || rules.deviceGrant
+      ? { scopes }
+      : { redirect_uris: redirectUris, scopes };
   for (const [field, texts] of Object.entries(needed))
     if (texts.length === 0) report('must be a list with at least one element', field);
   const optionalScopes =
@@ -256,20 +258,28 @@ function readRules(entry: Fields, report: Report): TokenRules {
   const { profile = null } = entry;
   if (profile !== null && profile !== 'fapi2') report('must be fapi2, or absent', 'profile');
   return {
-    grantType: readGrantType(entry['grant_types'], report),
+    ...readGrantTypes(entry['grant_types'], report),
     profile: profile === 'fapi2' ? profile : null,
     dpopBound: readBoolean(entry, 'dpop_bound_access_tokens', report),
     keepsRefreshToken: !readBoolean(entry, 'refresh_token_rotation', report, true),
   };
 }
 
-/** RFC 7591 2: a list, with one element here. */
-function readGrantType(value: unknown, report: Report): GrantType {
-  const [type, ...others] =
-    value === undefined ? ['authorization_code'] : Array.isArray(value) ? (value as unknown[]) : [];
-  if (others.length === 0 && (type === 'authorization_code' || type === 'client_credentials')) return type;
-  report('must be [authorization_code] or [client_credentials]', 'grant_types');
-  return 'authorization_code';
+/** RFC 7591 2. Without redirect URIs, `authorization_code` changes nothing. */
+function readGrantTypes(value: unknown, report: Report): Pick<TokenRules, 'grantType' | 'deviceGrant'> {
+  const types = new Set(
+    value === undefined ? ['authorization_code'] : Array.isArray(value) ? (value as unknown[]) : [],
+  );
+  const deviceGrant = types.delete(DEVICE_CODE);
+  const [type] = types;
+  if (type === 'client_credentials' && types.size === 1) return { grantType: type, deviceGrant };
+  if (
+    types.size > 1 ||
+    (type ?? 'authorization_code') !== 'authorization_code' ||
+    (!deviceGrant && types.size === 0)
+  )
+    report(`must be [client_credentials], or a list of authorization_code and ${DEVICE_CODE}`, 'grant_types');
+  return { grantType: 'authorization_code', deviceGrant };
 }
 
 /** `null` removes the keys. */

@@ -1,6 +1,7 @@
 import type { ClientWithSecrets } from '#database/client/client.js';
 import { type ClientKeys, hasKeys } from '#oauth/client.js';
 import { thumbprintOf } from '#oauth/jwk.js';
+import { describeGrantTypes } from './grant-type.js';
 import { algorithmOf, subjectOf } from './openid-registration.js';
 
 export type ClientView = ReturnType<typeof describe>;
@@ -26,7 +27,7 @@ export function describe(client: ClientWithSecrets) {
     contacts: client.contacts,
     disabled_at: client.disabledAt?.toISOString() ?? null,
     logo: client.logo,
-    ...(client.grantType !== 'authorization_code' && { grant_types: [client.grantType] }),
+    ...describeGrantTypes(client),
     auth_method: hasKeys(client) ? 'private_key_jwt' : client.type === 'public' ? 'none' : 'client_secret',
     live_secrets: client.secrets.length,
     ...describeKeys(client),

@@ -38,6 +38,10 @@ export class NewClientDto {
   )
   grantType: GrantType = 'authorization_code';
 
+  /** It may use the device authorization grant (RFC 8628), and then needs no redirect URI. */
+  @Flag()
+  deviceGrant = false;
+
   @Flag()
   public = false;
 
@@ -65,8 +69,8 @@ export class NewClientDto {
   subject: Subject = 'public';
 
   @Texts()
-  @Rule('redirect_uri_invalid', ({ redirectUris: uris, public: isPublic, grantType }: NewClientDto) => {
-    if (uris.length === 0 && grantType === 'client_credentials') return [];
+  @Rule('redirect_uri_invalid', ({ redirectUris: uris, public: isPublic, ...grant }: NewClientDto) => {
+    if (uris.length === 0 && (grant.deviceGrant || grant.grantType === 'client_credentials')) return [];
     if (uris.length === 0)
       return [
         '‹redirectUris› is missing: give the address users return to, like https://app.example.com/callback',
@@ -192,6 +196,10 @@ export class ClientChangesDto {
 
   @Flag()
   firstParty?: boolean;
+
+  /** Without it, the client needs a redirect URI. */
+  @Flag()
+  deviceGrant?: boolean;
 
   /** Replaces all. */
   @Texts()

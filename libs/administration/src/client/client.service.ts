@@ -29,6 +29,7 @@ import { type ClientView, describe, describeKeys } from './client.description.js
 import { ClientListDto, HandoverDto } from './client.dto.js';
 import { identifyClient, unknownClient } from './client-lookup.js';
 import { redirectUriHints } from './client-rules.js';
+import { describeGrantTypes } from './grant-type.js';
 import { clientCredentialsText } from './handover-client-credentials.js';
 import { handoverText } from './handover.js';
 import { changedRegistration, checkClientChanges, checkNewClient, newSector } from './registration.js';
@@ -139,7 +140,7 @@ export class ClientService {
       ...(keys && describeKeys(keys)),
       id_token_alg: dto.idTokenAlg,
       subject: dto.subject,
-      ...(dto.grantType === 'client_credentials' && { grant_types: [dto.grantType] }),
+      ...describeGrantTypes({ ...dto, redirectUris: client.redirectUris }),
       ...(rules?.profile && { profile: rules.profile }),
       ...(dto.dpopBound && { dpop_bound_access_tokens: true }),
       ...(dto.refreshTokenRotation === false && { refresh_token_rotation: false }),

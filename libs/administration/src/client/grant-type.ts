@@ -1,6 +1,7 @@
 import type { ClientRegistration } from '#database/client/client-registration.store.js';
 import { ADMIN_SCOPES, isAdminScope } from '#oauth/client-credentials.js';
 import { hasKeys } from '#oauth/client.js';
+import { DEVICE_CODE } from '#oauth/device-authorization.js';
 import { quoted } from '../text.js';
 
 /** A field by its names in an operation and in a file of clients. */
@@ -26,7 +27,18 @@ const ABOUT_USERS: readonly (readonly [keyof Registration, field: string, inFile
   ['sector', 'subject', 'subject'],
   ['keepsRefreshToken', 'refreshTokenRotation', 'refresh_token_rotation'],
   ['profile', 'profile', 'profile'],
+  ['deviceGrant', 'deviceGrant', 'grant_types'],
 ];
+
+/** RFC 7591 2 `grant_types`, for output; absent for a client of authorization codes only. */
+export function describeGrantTypes({
+  grantType,
+  deviceGrant,
+  redirectUris,
+}: Pick<Registration, 'grantType' | 'deviceGrant' | 'redirectUris'>): { grant_types?: string[] } {
+  if (deviceGrant) return { grant_types: [...(redirectUris.length > 0 ? [grantType] : []), DEVICE_CODE] };
+  return grantType === 'authorization_code' ? {} : { grant_types: [grantType] };
+}
 
 /** RFC 6749 4.4. The same rules as in the table, and that nothing is registered that could have no effect. */
 export function grantTypeProblems(client: Registration): GrantTypeProblem[] {
@@ -40,6 +52,8 @@ export function grantTypeProblems(client: Registration): GrantTypeProblem[] {
         ? `${quoted(scope)} is not a scope of the HTTP API: those are ${ADMIN_SCOPES.join(' and ')}`
         : `${quoted(scope)} is only for clients of client_credentials`,
     }));
+  if (client.deviceGrant && client.profile === 'fapi2')
+    scopes.push({ field: 'deviceGrant', inFile: 'grant_types', problem: 'is not possible with fapi2' });
   if (!isOwn) return scopes;
   const given = ABOUT_USERS.filter(([name]) => {
     const value = client[name];

@@ -68,6 +68,8 @@ export function sectorProblems(
   redirectUris: readonly string[],
   sector: string | null,
 ): string[] {
+  if (redirectUris.length === 0)
+    return [`${name} is missing: the subjects of a pairwise client depend on the host of its redirect URIs`];
   const withoutHost = redirectUris.filter((uri) => hostOf(uri) === null);
   if (withoutHost.length > 0)
     return withoutHost.map(

@@ -46,6 +46,7 @@ export async function checkNewClient(
   const isFapi = dto.profile === 'fapi2';
   const rules = {
     grantType: dto.grantType,
+    deviceGrant: dto.deviceGrant,
     dpopBound: dto.dpopBound || isFapi,
     keepsRefreshToken: dto.refreshTokenRotation === false || isFapi,
     profile: isFapi ? ('fapi2' as const) : null,
@@ -234,7 +235,8 @@ export function changedRegistration(
   );
   if (scopes.length === 0)
     add('scope_missing', 'removeScopes', 'no scope would be left: add one in the same command');
-  if (redirectUris.length === 0 && current.grantType !== 'client_credentials')
+  const { deviceGrant = current.deviceGrant } = changes;
+  if (redirectUris.length === 0 && current.grantType !== 'client_credentials' && !deviceGrant)
     add(
       'redirect_uri_missing',
       uriField,
@@ -267,6 +269,7 @@ export function changedRegistration(
     keepsRefreshToken,
     profile: current.profile,
     grantType: current.grantType,
+    deviceGrant,
     ...(logo !== undefined && { logo }),
   };
   refuseInvalid([...problems, ...ofGrantType(changed)]);

@@ -46,6 +46,7 @@ function textOf(client: Partial<ClientWithSecrets>, options: Partial<HandoverOpt
     jwks: null,
     jwksUri: null,
     grantType: 'authorization_code',
+    deviceGrant: false,
     dpopBound: false,
     keepsRefreshToken: false,
     profile: null,

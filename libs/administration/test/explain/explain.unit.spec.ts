@@ -146,6 +146,7 @@ const REGISTERED: ClientWithSecrets = {
   jwks: null,
   jwksUri: null,
   grantType: 'authorization_code',
+  deviceGrant: false,
   dpopBound: false,
   keepsRefreshToken: false,
   profile: null,

@@ -113,7 +113,7 @@ export class ClientRegistrationStore {
 function registrationOf(client: ClientEntity): ClientRegistration {
   const { name, redirectUris, scopes, optionalScopes, requirePar, requireState, firstParty } = client;
   const { clientUri, policyUri, contacts, idTokenAlg, sector, jwks, jwksUri } = client;
-  const { grantType, dpopBound, keepsRefreshToken, profile } = client;
+  const { grantType, deviceGrant, dpopBound, keepsRefreshToken, profile } = client;
   const { postLogoutRedirectUris, backchannelLogoutUri } = client;
   return {
     name,
@@ -133,6 +133,7 @@ function registrationOf(client: ClientEntity): ClientRegistration {
     jwks,
     jwksUri,
     grantType,
+    deviceGrant,
     dpopBound,
     keepsRefreshToken,
     profile,

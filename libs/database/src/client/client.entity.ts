@@ -157,6 +157,9 @@ export class ClientEntity {
   @Column({ name: 'grant_type', type: 'text', default: 'authorization_code' })
   grantType: GrantType;
 
+  @Column({ name: 'device_grant', type: 'boolean', default: false })
+  deviceGrant: boolean;
+
   @CreateDateColumn({ name: 'created_at', type: 'timestamptz' })
   createdAt: Date;
 

@@ -56,6 +56,7 @@ export interface ClientFilter {
 
 const NO_RULES: TokenRules = {
   grantType: 'authorization_code',
+  deviceGrant: false,
   dpopBound: false,
   keepsRefreshToken: false,
   profile: null,
@@ -204,7 +205,7 @@ function toClient(entity: ClientEntity): ClientWithSecrets {
   const { firstParty, clientUri, policyUri, contacts, secrets = [], logo, createdAt, disabledAt } = entity;
   const { version } = entity;
   const { idTokenAlg, sector, subjectSector, postLogoutRedirectUris, backchannelLogoutUri } = entity;
-  const { jwks, jwksUri, grantType, dpopBound, keepsRefreshToken, profile } = entity;
+  const { jwks, jwksUri, grantType, deviceGrant, dpopBound, keepsRefreshToken, profile } = entity;
   return {
     clientId,
     name,
@@ -229,6 +230,7 @@ function toClient(entity: ClientEntity): ClientWithSecrets {
     jwks,
     jwksUri,
     grantType,
+    deviceGrant,
     dpopBound,
     keepsRefreshToken,
     profile,

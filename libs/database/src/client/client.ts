@@ -44,6 +44,8 @@ export interface Client extends OAuthClient, ClientLinks, LogoutUris, SubjectRul
 export interface TokenRules {
   /** RFC 7591 2 `grant_types`. It never changes. */
   readonly grantType: GrantType;
+  /** The client may also use the device authorization grant (RFC 8628), and may then lack redirect URIs. */
+  readonly deviceGrant: boolean;
   /** RFC 9449 5.2 `dpop_bound_access_tokens`: token requests need a proof. */
   readonly dpopBound: boolean;
   /** Refresh tokens do not rotate (FAPI 2.0 5.3.2.1). Requires `dpopBound`. */

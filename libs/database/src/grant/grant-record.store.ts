@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull, type Repository } from 'typeorm';
+import { violatedConstraint } from '../connection/errors.js';
 import { GrantRecordEntity } from './grant-record.entity.js';
 import {
   BATCH,
@@ -66,13 +67,18 @@ export class GrantRecordStore {
    * they then see the new grant. Expired grants that are locked are left to the next call.
    * @param declined scopes that the record does not include. In the same transaction, revokes older grants to the client that
    *   include one of them: their tokens would stay valid, and they would count as consent once the newer grant is revoked.
-   * @returns null, recording and revoking nothing, if the client or the user was deleted or disabled, or if (with
-   *   `continuesConsent`) a scope was concurrently revoked or declined
+   * @returns null, recording and revoking nothing, if the client or the user was deleted or disabled, if (with `continuesConsent`) a
+   *   scope was concurrently revoked or declined, or if the grant is recorded already (of two approvals of a device)
    */
   async create(record: NewGrantRecord, declined: readonly string[] = []): Promise<EndedGrants | null> {
-    if (declined.length > 0) return this.createDeclining(record, declined);
-    const aboveLimit = await recordGrant(this.dataSource, record);
-    return aboveLimit && { declined: [], aboveLimit };
+    try {
+      if (declined.length > 0) return await this.createDeclining(record, declined);
+      const aboveLimit = await recordGrant(this.dataSource, record);
+      return aboveLimit && { declined: [], aboveLimit };
+    } catch (error) {
+      if (violatedConstraint(error) === undefined) throw error;
+      return null;
+    }
   }
 
   /** Deletes a record whose code was never issued, so that it does not count as consent. */

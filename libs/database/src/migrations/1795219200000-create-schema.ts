@@ -59,18 +59,19 @@ async function createClients(runner: QueryRunner): Promise<void> {
       keeps_refresh_token boolean NOT NULL DEFAULT false,
       profile         text CHECK (profile IN ('fapi2')),
       grant_type      text NOT NULL DEFAULT 'authorization_code' CHECK (grant_type IN ('authorization_code', 'client_credentials')),
+      device_grant    boolean NOT NULL DEFAULT false,
       created_at      timestamptz NOT NULL DEFAULT now(),
       disabled_at     timestamptz,
       deleted_at      timestamptz,
       CONSTRAINT clients_optional_scopes_check CHECK (optional_scopes <@ scopes),
       CONSTRAINT clients_kept_token_check CHECK (dpop_bound OR NOT keeps_refresh_token),
       CONSTRAINT clients_profile_rules_check CHECK (
-        profile IS NULL OR (require_par AND keeps_refresh_token AND num_nonnulls(jwks, jwks_uri) = 1)),
+        profile IS NULL OR (require_par AND keeps_refresh_token AND num_nonnulls(jwks, jwks_uri) = 1 AND NOT device_grant)),
       CONSTRAINT clients_keys_check CHECK (num_nonnulls(jwks, jwks_uri) <= CASE type WHEN 'public' THEN 0 ELSE 1 END),
       CONSTRAINT clients_grant_type_rules_check CHECK (CASE grant_type
         WHEN 'client_credentials' THEN client_id ~ '^sc_' AND num_nonnulls(jwks, jwks_uri) = 1 AND profile IS NULL
-          AND redirect_uris = '{}' AND optional_scopes = '{}' AND scopes <@ '{admin:read,admin:write}'
-        ELSE redirect_uris <> '{}' AND NOT scopes && '{admin:read,admin:write}' END)
+          AND redirect_uris = '{}' AND NOT device_grant AND optional_scopes = '{}' AND scopes <@ '{admin:read,admin:write}'
+        ELSE (redirect_uris <> '{}' OR device_grant) AND NOT scopes && '{admin:read,admin:write}' END)
     )`);
   // Every token app reads all disabled clients every few seconds.
   await runner.query('CREATE INDEX clients_disabled ON clients (client_id) WHERE disabled_at IS NOT NULL');

@@ -82,8 +82,8 @@ export class GrantRequests {
   /** Restores the copy in Redis; a token app that connects then applies the revocations again. */
   async fallBack(process: number, now: number): Promise<void> {
     const { status, generation, rotatedAt, client } = withFullNames(this.saved);
-    // A copy without the grant is a wipe.
-    if (status === undefined) return this.wipe();
+    // A copy without the grant is a wipe. No grant of a history is of a device.
+    if (status === undefined || status === 'requested') return this.wipe();
     const left = {
       status,
       generation: Number(generation ?? 0),

@@ -36,9 +36,10 @@ export const ERROR_CODES = {
   unsupported_grant_type: {
     title: 'unsupported_grant_type',
     meaning:
-      'The `grant_type` is not `authorization_code` or `refresh_token`. There is no password grant, and `client_credentials` is only for programs of the operator, if there is a console.',
-    example: "the parameter 'grant_type' must be authorization_code or refresh_token",
-    remedies: [['application', 'Send one of the two: `refreshToken` takes `refresh_token` only.']],
+      'The `grant_type` is not `authorization_code`, `refresh_token` or, for devices, `urn:ietf:params:oauth:grant-type:device_code`. There is no password grant, and `client_credentials` is only for programs of the operator, if there is a console.',
+    example:
+      "the parameter 'grant_type' must be authorization_code, refresh_token or urn:ietf:params:oauth:grant-type:device_code",
+    remedies: [['application', 'Send one of these: `refreshToken` takes `refresh_token` only.']],
   },
   unsupported_response_type: {
     title: 'unsupported_response_type',
@@ -62,9 +63,29 @@ export const ERROR_CODES = {
   },
   access_denied: {
     title: 'access_denied',
-    meaning: 'The user clicked Cancel, or the login was refused (RFC 6749 4.1.2.1).',
+    meaning: 'The user clicked Cancel, or the login was refused (RFC 6749 4.1.2.1, RFC 8628 3.5).',
     example: 'the user denied the request',
     remedies: [['application', 'Tell the user that nothing is connected, and offer to start again.']],
+  },
+  authorization_pending: {
+    title: 'authorization_pending',
+    meaning: 'The user of the device has not decided yet: the normal answer to a poll (RFC 8628 3.5).',
+    example: 'the user has not decided yet: poll again after the interval',
+    remedies: [['application', 'Poll again after `interval` seconds, until `expires_in` has passed.']],
+  },
+  slow_down: {
+    title: 'slow_down',
+    meaning:
+      'The device polled before the interval had passed, which is now 5 seconds longer (RFC 8628 3.5).',
+    example: 'the device polls too often: from now on, wait 5 seconds longer between two polls',
+    remedies: [['application', 'Add 5 seconds to the interval, for this and all later polls.']],
+  },
+  expired_token: {
+    title: 'expired_token',
+    meaning:
+      'The user has not decided within 15 minutes: the codes of the device have expired (RFC 8628 3.5).',
+    example: 'the device code has expired; ask the user to authorize again',
+    remedies: [['application', 'Offer to start again, and request new codes then.']],
   },
   login_required: {
     title: 'login_required',

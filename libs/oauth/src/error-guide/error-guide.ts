@@ -4,6 +4,7 @@ import { API_CHECKS } from './api-checks.js';
 import { ASSERTION_CHECKS } from './assertion-checks.js';
 import { AUTHORIZATION_CHECKS } from './authorization-checks.js';
 import { CLIENT_CHECKS } from './client-checks.js';
+import { DEVICE_CHECKS } from './device-checks.js';
 import { DPOP_CHECKS } from './dpop-checks.js';
 import { ERROR_CODES } from './error-codes.js';
 import { GRANT_CHECKS } from './grant-checks.js';
@@ -21,6 +22,7 @@ export const SECTIONS = {
   'Client assertions': ASSERTION_CHECKS,
   'Authorization requests': AUTHORIZATION_CHECKS,
   'Codes and tokens': GRANT_CHECKS,
+  Devices: DEVICE_CHECKS,
   'DPoP proofs': DPOP_CHECKS,
   'Calls of an API': API_CHECKS,
   'Logout tokens': LOGOUT_CHECKS,

@@ -28,13 +28,13 @@ export const GRANT_CHECKS = {
     errors: ['invalid_grant', 'invalid_token'],
     title: 'This is a token of another kind',
     meaning:
-      'Codes begin with `sac_`, access tokens with `sat_`, refresh tokens with `srt_`. The endpoint requires another kind.',
+      'Codes begin with `sac_`, device codes with `sdc_`, access tokens with `sat_`, refresh tokens with `srt_`. The endpoint requires another kind.',
     remedies: [
       ['application', 'Redeem a code, refresh with the refresh token, and call APIs with the access token.'],
     ],
   },
   expired: {
-    errors: ['invalid_grant', 'invalid_token'],
+    errors: ['invalid_grant', 'invalid_token', 'expired_token'],
     title: 'The code or token has expired',
     meaning:
       'A code is valid for about a minute; a refresh token expires when it has not been used for a long time. The operator sets both.',

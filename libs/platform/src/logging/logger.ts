@@ -14,7 +14,7 @@ export function createLogger(service: string, level: string): Logger {
   );
 }
 
-const CREDENTIAL = /(s(?:ac|at|rt|cs)_)[\w-]{16,}/g;
+const CREDENTIAL = /(s(?:ac|at|rt|cs|dc)_)[\w-]{16,}/g;
 
 /** Truncates credentials that a caller put in the wrong place, such as a path or a client id, to their prefix. */
 export function redactCredentials(line: string): string {

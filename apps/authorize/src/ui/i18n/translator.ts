@@ -7,6 +7,7 @@ import { ACCOUNT_MESSAGES, LOGIN_MESSAGES } from './account.messages.js';
 import { APPS_MESSAGES } from './apps.messages.js';
 import { BRAND_MESSAGES } from './brand.messages.js';
 import { CONSENT_MESSAGES } from './consent.messages.js';
+import { DEVICE_MESSAGES } from './device.messages.js';
 import { ERROR_KIND_MESSAGES } from './error-kind.messages.js';
 import { ERROR_MESSAGES } from './error.messages.js';
 import { EXTERNAL_LOGIN_MESSAGES } from './external-login.messages.js';
@@ -18,6 +19,7 @@ export const CATALOGUE = {
   ...APPS_MESSAGES,
   ...BRAND_MESSAGES,
   ...CONSENT_MESSAGES,
+  ...DEVICE_MESSAGES,
   ...ERROR_KIND_MESSAGES,
   ...ERROR_MESSAGES,
   ...EXTERNAL_LOGIN_MESSAGES,

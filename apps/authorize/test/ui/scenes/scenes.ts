@@ -6,6 +6,7 @@ import { confirmLogoutPage } from '../../../src/logout/logout.page.js';
 import { Translator } from '../../../src/ui/i18n/translator.js';
 import { PASSWORD, PKCE } from '../../support/authorize-app.js';
 import { tryLogin } from '../../support/throttle-guesser.js';
+import { waitingDevice } from '../../support/waiting-device.js';
 import { ERROR_SCENES, REFERENCE } from './error-scenes.js';
 import type { Scene } from './scene.js';
 import { show } from './show.js';
@@ -134,6 +135,36 @@ export const SCENES: readonly Scene[] = [
     name: 'consent-long-word',
     visitor: long,
     open: (page, { request, clients }) => page.goto(request(clients.word, ALL)),
+  },
+  {
+    name: 'device-code',
+    visitor: ada,
+    open: (page, { app }) => page.goto(`${app.url}/auth/device`),
+  },
+  {
+    name: 'device-compare',
+    visitor: ada,
+    open: (page, { app }) => page.goto(`${app.url}/auth/device?user_code=WDJB-MJHT`),
+  },
+  {
+    name: 'device-wrong',
+    visitor: ada,
+    async open(page, { app }) {
+      await page.goto(`${app.url}/auth/device`);
+      await page.locator('#user_code').fill('1234');
+      await page.locator('main form button').click();
+      await page.locator('#problem').waitFor();
+    },
+  },
+  {
+    name: 'device-consent',
+    visitor: ada,
+    async open(page, { app, clients }) {
+      const { userCode } = await waitingDevice(app, clients.pocket);
+      await page.goto(`${app.url}/auth/device?user_code=${userCode}`);
+      await page.locator('main form button').click();
+      await page.locator('button[value=allow]').waitFor();
+    },
   },
   {
     name: 'form-post',

@@ -1,0 +1,174 @@
+import { Body, Controller, Get, Post, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { addAuditEvent } from '#audit/request-events.js';
+import { DEVICE_CODE, normalizeUserCode } from '#oauth/device-authorization.js';
+import { ENDPOINTS } from '#oauth/endpoints.js';
+import type { ErrorDetail } from '#oauth/oauth-error.js';
+import { OAuthError } from '#oauth/oauth-error.js';
+import { ApiOperation } from '#openapi/operation.js';
+import { addLogContext } from '#platform/logging/request-log.js';
+import { AuthorizeConfiguration } from '../authorize.configuration.js';
+import { consentPage } from '../consent/consent.page.js';
+import { grantedByForm, listedSameRequired } from '../consent/interaction.js';
+import { type FormFields, ProtectForm } from '../session/csrf.guard.js';
+import { FLASH_QUERY, FlashMessageStore } from '../session/flash-message.store.js';
+import { type CurrentAccount, SessionService } from '../session/session.service.js';
+import type { FlashMessage } from '../ui/components.js';
+import { LanguageService } from '../ui/i18n/language.service.js';
+import { type Page, PageResponder } from '../ui/page.responder.js';
+import { deviceQuery, loginReturningTo, rawQuery, withQuery } from '../urls.js';
+import { DEVICE_CODE_OPERATION, DEVICE_DECISION_OPERATION, DEVICE_OPERATION } from './device.openapi.js';
+import { codePage, type CodeProblem, deviceNotice } from './device.page.js';
+import { DeviceService, type PendingDevice } from './device.service.js';
+
+/** The user's part of the device authorization grant (RFC 8628 3.3). A code is looked up only for a logged-in user. */
+@Controller()
+export class DeviceController {
+  constructor(
+    private readonly devices: DeviceService,
+    private readonly sessions: SessionService,
+    private readonly flashMessages: FlashMessageStore,
+    private readonly language: LanguageService,
+    private readonly pages: PageResponder,
+    private readonly configuration: AuthorizeConfiguration,
+  ) {}
+
+  /** Does not look the code up: another site could make a browser guess. */
+  @Get(ENDPOINTS.device)
+  @ApiOperation(DEVICE_OPERATION)
+  async show(@Req() { url, headers }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    const query = rawQuery(url);
+    const userCode = normalizeUserCode(new URLSearchParams(query).get('user_code'));
+    const account = await this.sessions.findAccount(headers.cookie);
+    if (!account) return this.pages.seeOther(reply, loginReturningTo('device', userCode));
+    const { user, cookie } = account;
+    const translator = this.language.translatorFor({ headers, query, user });
+    this.pages.page(reply, 200, codePage({ translator, cookie, userCode }));
+  }
+
+  @Post(ENDPOINTS.device)
+  @ApiOperation(DEVICE_CODE_OPERATION)
+  @ProtectForm('device')
+  async submit(
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+    @Body() fields: FormFields = {},
+  ): Promise<void> {
+    const found = await this.find(request, reply, String(fields['user_code'] ?? ''));
+    if (found) this.pages.page(reply, 200, this.consentPage(request, found));
+  }
+
+  @Post(ENDPOINTS.deviceDecision)
+  @ApiOperation(DEVICE_DECISION_OPERATION)
+  @ProtectForm('consent')
+  async decide(
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+    @Body() fields: FormFields = {},
+  ): Promise<void> {
+    const { raw, url } = request;
+    const typed = new URLSearchParams(rawQuery(url)).get('user_code') ?? '';
+    const found = await this.find(request, reply, typed);
+    if (!found) return;
+    const { account, device } = found;
+    const { decision } = fields;
+    if (decision !== 'allow' && decision !== 'deny')
+      throw OAuthError.invalidRequest("the parameter 'decision' must be allow or deny", {
+        detail: { check: 'decision_missing', client_id: device.clientId },
+      });
+    if (decision === 'deny') {
+      await this.devices.deny(device);
+      addAuditEvent(raw, 'consent.denied');
+      return this.redirect(reply, ENDPOINTS.account, account, { id: 'flash.device_denied' });
+    }
+    const scope = grantedByForm(device.scopes, fields);
+    const nothingChosen = scope === '';
+    // Shows the page again: nothing was selected, or the required scopes have changed since the page was sent.
+    if (nothingChosen || !listedSameRequired(device.scopes, fields))
+      return this.pages.page(
+        reply,
+        nothingChosen ? 400 : 200,
+        this.consentPage(request, found, nothingChosen),
+      );
+    const login = this.sessions.loginOf(account.cookie, account.session, { query: '', isForced: false });
+    await this.devices.allow(device, account, { scope, continuesConsent: false, login });
+    addLogContext(raw, { scope, outcome: 'allowed' });
+    addAuditEvent(raw, 'consent.allowed');
+    const values = { client: device.client.name };
+    await this.redirect(reply, ENDPOINTS.connectedApps, account, { id: 'flash.device_connected', values });
+  }
+
+  /** @returns null after it has sent another page: without a user the login, and for a wrong code the form */
+  private async find(
+    { headers, raw, ip, url }: FastifyRequest,
+    reply: FastifyReply,
+    typed: string,
+  ): Promise<{ account: CurrentAccount; device: PendingDevice } | null> {
+    const userCode = normalizeUserCode(typed);
+    const account = await this.sessions.findAccount(headers.cookie);
+    if (!account) {
+      this.pages.seeOther(reply, loginReturningTo('device', userCode));
+      return null;
+    }
+    const { user, cookie } = account;
+    addLogContext(raw, { user_id: user.id, grant_type: DEVICE_CODE });
+    const found =
+      userCode === null ? ({ outcome: 'unknown' } as const) : await this.devices.find(userCode, ip, account);
+    if (found.outcome === 'found') {
+      const { device } = found;
+      addLogContext(raw, { client_id: device.clientId, grant_id: device.grantId });
+      return { account, device };
+    }
+    const translator = this.language.translatorFor({ headers, query: rawQuery(url), user });
+    const show = (status: number, problem: CodeProblem, detail: ErrorDetail): null => {
+      addLogContext(raw, detail);
+      const form = { translator, cookie, userCode: null, typed: typed.slice(0, 30), problem };
+      this.pages.page(reply, status, codePage(form));
+      return null;
+    };
+    if (found.outcome === 'unknown')
+      return show(400, { id: 'device.problem.unknown' }, { check: 'user_code_unknown' });
+    const { counter, retryAfter } = found;
+    reply.header('Retry-After', String(retryAfter));
+    const problem = {
+      id: 'device.problem.throttled',
+      values: { minutes: Math.ceil(retryAfter / 60) },
+    } as const;
+    return show(429, problem, { check: 'user_code_throttled', counter, retry_after: retryAfter });
+  }
+
+  /** Always asks, and lists every scope: whoever started the request may be far away (RFC 8628 5.4). */
+  private consentPage(
+    { headers }: FastifyRequest,
+    { account: { user, cookie }, device }: { account: CurrentAccount; device: PendingDevice },
+    nothingChosen = false,
+  ): Page {
+    const { client, scopes, resources, userCode } = device;
+    const { PRODUCT_NAME: product, apis, avatarOrigins } = this.configuration;
+    const query = deviceQuery(userCode);
+    const translator = this.language.translatorFor({ headers, user });
+    return consentPage({
+      translator,
+      request: { client, redirectUri: null, scopes, prompt: new Set(['consent']) },
+      user,
+      cookie,
+      query,
+      action: withQuery(ENDPOINTS.deviceDecision, query),
+      notice: deviceNotice(translator, device, userCode),
+      product,
+      apis: apis.length > 1 && resources !== null ? resources.split(' ') : [],
+      avatarOrigins,
+      nothingChosen,
+    });
+  }
+
+  private async redirect(
+    reply: FastifyReply,
+    page: string,
+    { cookie }: CurrentAccount,
+    message: FlashMessage,
+  ): Promise<void> {
+    await this.flashMessages.save(cookie, message);
+    this.pages.seeOther(reply, withQuery(page, FLASH_QUERY));
+  }
+}

@@ -1,0 +1,54 @@
+import type { OperationDescription } from '#openapi/operation.js';
+import { CSRF_TOKEN, errorPages, formErrors, formOf, page, seeOther, SESSION } from '../ui/page.openapi.js';
+
+export const DEVICE_OPERATION: OperationDescription = {
+  id: 'device',
+  tag: 'Pages',
+  summary: 'Asks for the code of a device',
+  description: 'RFC 8628 3.3. With `user_code`, the user compares the code with the device.',
+  security: SESSION,
+  parameters: { user_code: { in: 'query', description: 'The code of `verification_uri_complete`.' } },
+  responses: {
+    200: page('The page.'),
+    303: seeOther('To the login page, if no user is logged in.'),
+    ...errorPages(),
+  },
+};
+
+export const DEVICE_CODE_OPERATION: OperationDescription = {
+  id: 'submitDeviceCode',
+  tag: 'Pages',
+  summary: 'Submits the code of a device',
+  description: '400 for a wrong code, 429 after too many.',
+  security: SESSION,
+  form: formOf({ ...CSRF_TOKEN, user_code: 'The code; case, spaces and hyphens do not matter.' }),
+  responses: {
+    200: page('The consent page.'),
+    303: seeOther('To the login page, if no user is logged in.'),
+    ...formErrors(),
+  },
+};
+
+export const DEVICE_DECISION_OPERATION: OperationDescription = {
+  id: 'decideDevice',
+  tag: 'Pages',
+  summary: 'Submits the consent page of a device',
+  security: SESSION,
+  parameters: { user_code: { in: 'query', required: true, description: 'The code.' } },
+  form: {
+    ...formOf(
+      {
+        ...CSRF_TOKEN,
+        decision: '`allow` or `deny`.',
+        required_scopes: 'Hidden field: the required scopes that the page listed.',
+      },
+      ['csrf_token', 'decision'],
+    ),
+    description: 'Also `allow:<scope>` with the value `yes` for each optional scope that the user selected.',
+  },
+  responses: {
+    200: page('The consent page again, because the required scopes have changed.'),
+    303: seeOther('To a page that confirms the decision, or to the login page if no user is logged in.'),
+    ...formErrors(),
+  },
+};

@@ -1,0 +1,71 @@
+import { Injectable } from '@nestjs/common';
+import { AuthorizationContextStore } from '#database/client/authorization-context.store.js';
+import type { Client } from '#database/client/client.js';
+import { GrantStore } from '#grants/grant.store.js';
+import { type DeviceRequest, UserCodeStore } from '#grants/user-code.store.js';
+import { OAuthError } from '#oauth/oauth-error.js';
+import { enabledClient } from '../authorize/authorization-request.service.js';
+import type { RequestedScope } from '../authorize/validated-request.js';
+import { type Approval, ConsentEndedError, ConsentService } from '../consent/consent.service.js';
+import { requestedScopes } from '../consent/interaction.js';
+import type { CurrentAccount } from '../session/session.service.js';
+
+/** The request of a device, for its consent page. */
+export interface PendingDevice extends DeviceRequest {
+  readonly userCode: string;
+  readonly client: Client;
+  readonly scopes: readonly RequestedScope[];
+}
+
+export type DeviceLookup =
+  | { readonly outcome: 'found'; readonly device: PendingDevice }
+  | { readonly outcome: 'unknown' }
+  | { readonly outcome: 'refused'; readonly counter: string; readonly retryAfter: number };
+
+@Injectable()
+export class DeviceService {
+  constructor(
+    private readonly userCodes: UserCodeStore,
+    private readonly grants: GrantStore,
+    private readonly contexts: AuthorizationContextStore,
+    private readonly consent: ConsentService,
+  ) {}
+
+  /**
+   * Runs one Redis script, which counts a wrong code, and one query for client and earlier consent.
+   *
+   * @param userCode from `normalizeUserCode`
+   * @throws KnownClientError for a disabled client
+   */
+  async find(userCode: string, address: string, { user }: CurrentAccount): Promise<DeviceLookup> {
+    const found = await this.userCodes.find(userCode, address, user.id);
+    if (found.outcome !== 'found') return found;
+    const { request } = found;
+    const { client: known, decisions } = await this.contexts.find(request.clientId, user.id);
+    const client = enabledClient(known, request.clientId);
+    const scopes = requestedScopes(request, client, decisions);
+    return { outcome: 'found', device: { ...request, userCode, client, scopes } };
+  }
+
+  /** @throws OAuthError if the request was answered before, or has expired */
+  async allow(device: PendingDevice, { user }: CurrentAccount, approval: Approval): Promise<void> {
+    const approved = await this.consent.allowDevice(device, user, approval).catch((error: unknown) => {
+      if (error instanceof ConsentEndedError) return false;
+      throw error;
+    });
+    if (!approved) throw answered(device);
+    await this.userCodes.delete(device.userCode);
+  }
+
+  /** @throws OAuthError if the request was answered before, or has expired */
+  async deny(device: PendingDevice): Promise<void> {
+    if (!(await this.grants.deny(device.grantId, device.clientId))) throw answered(device);
+    await this.userCodes.delete(device.userCode);
+  }
+}
+
+function answered({ grantId, clientId }: DeviceRequest): OAuthError {
+  return OAuthError.invalidRequest('this device has been answered before, or its code has expired', {
+    detail: { check: 'device_answered', client_id: clientId, grant_id: grantId },
+  });
+}

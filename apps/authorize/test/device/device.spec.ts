@@ -1,0 +1,221 @@
+import { randomInt } from 'node:crypto';
+import type { Response } from 'supertest';
+import type { Client } from '#database/client/client.js';
+import type { User } from '#database/user/user.js';
+import { type Browser, statusOf, wordsOf } from '#test/support/browser.js';
+import { PASSWORD } from '../support/authorize-app.js';
+import { useAuthorizeApp } from '../support/use-authorize-app.js';
+import { type WaitingDevice, waitingDevice } from '../support/waiting-device.js';
+
+const { app } = useAuthorizeApp();
+
+const DECISION = '/auth/device/decision';
+
+let client: Client;
+let user: User;
+let browser: Browser;
+
+beforeEach(async () => {
+  const old = await app.redis.keys('{device}:*');
+  if (old.length > 0) await app.redis.del(...old);
+  client = await app.client({
+    name: 'Room display',
+    type: 'public',
+    scopes: ['profile:read', 'bookings:read'],
+    optionalScopes: ['bookings:read'],
+    rules: { deviceGrant: true },
+  });
+  user = await app.user();
+  browser = await app.loggedIn(user);
+});
+
+const device = () => waitingDevice(app, client);
+const statusInRedis = ({ grantId }: WaitingDevice) => app.redis.hget(`grant:${grantId}`, 's');
+const rows = ({ grantId }: WaitingDevice) =>
+  app.sql<{ user_id: number; scope: string; revoked_at: Date | null }>(
+    'SELECT user_id, scope, revoked_at FROM grants WHERE id = $1',
+    [grantId],
+  );
+
+/** Types a code on the page. */
+async function enter(userCode: string, by = browser): Promise<Response> {
+  return by.submit(await by.get('/auth/device'), { user_code: userCode }, '/auth/device');
+}
+
+const decide = (page: Response, fields: Record<string, string>, by = browser) =>
+  by.submit(page, fields, DECISION);
+
+describe('the page of a device', () => {
+  // @rfc 8628 3.3
+  it('names the application, its scopes, the address and the code, warns, and asks for consent', async () => {
+    const { userCode } = await device();
+    const page = await enter(userCode.toLowerCase().replace('-', ' '));
+    expect(page.status).toBe(200);
+    const words = wordsOf(page);
+    for (const text of ['Room display', '192.0.2.7', userCode, 'Did somebody send you this code or link?'])
+      expect(words).toContain(text);
+    expect(page.text).toContain('value="allow"');
+  });
+
+  it('lets the device in with the scopes that the user chose, and shows the application among the connected ones', async () => {
+    const waiting = await device();
+    const answer = await decide(await enter(waiting.userCode), {
+      decision: 'allow',
+      'allow:bookings:read': 'yes',
+    });
+    expect(answer.headers['location']).toBe('/auth/apps?done');
+    const page = await browser.follow(answer);
+    expect(statusOf(page)).toContain('now has access');
+    expect(await rows(waiting)).toEqual([
+      { user_id: user.id, scope: 'profile:read bookings:read', revoked_at: null },
+    ]);
+    expect(await app.redis.hmget(`grant:${waiting.grantId}`, 's', 'u', 'o', 'interval')).toEqual([
+      'p',
+      String(user.id),
+      'profile:read bookings:read',
+      null,
+    ]);
+  });
+
+  // @rfc 8628 3.5
+  it('ends the request at once if the user cancels', async () => {
+    const waiting = await device();
+    const answer = await decide(await enter(waiting.userCode), { decision: 'deny' });
+    expect(answer.headers['location']).toBe('/auth/?done');
+    expect(statusOf(await browser.follow(answer))).toBe(
+      'The device was not connected. You can close this page.',
+    );
+    expect(await statusInRedis(waiting)).toBe('r');
+    expect(await rows(waiting)).toEqual([]);
+    expect((await enter(waiting.userCode)).status).toBe(400);
+  });
+
+  // @rfc 8628 3.3.1
+  it('asks to compare the code of verification_uri_complete before it is looked up', async () => {
+    const { userCode } = await device();
+    const opened = await browser.get(`/auth/device?user_code=${userCode}`);
+    expect(wordsOf(opened)).toContain(`Check that your device shows this code: ${userCode}`);
+    expect(opened.text).not.toContain('Room display');
+    const page = await browser.submit(opened, {}, '/auth/device');
+    expect(wordsOf(page)).toContain('Room display');
+  });
+
+  it('survives the login, with the code of the link', async () => {
+    const { userCode } = await device();
+    const stranger = app.browser();
+    const login = await stranger.get(`/auth/device?user_code=${userCode.toLowerCase()}`);
+    expect(login.headers['location']).toBe(`/auth/login?to=device&user_code=${userCode}`);
+    const form = await stranger.follow(login);
+    const back = await stranger.submit(form, { username: user.email, password: PASSWORD }, '/auth/login');
+    expect(back.headers['location']).toBe(`/auth/device?user_code=${userCode}`);
+    expect((await app.browser().get('/auth/device')).headers['location']).toBe('/auth/login?to=device');
+  });
+
+  it('changes the account, and returns to the code', async () => {
+    const { userCode } = await device();
+    const answer = await browser.submit(await enter(userCode), {}, '/auth/logout');
+    expect(answer.headers['location']).toBe(`/auth/login?to=device&user_code=${userCode}`);
+  });
+
+  it('asks a first-party application’s user too, and again every time', async () => {
+    client = await app.client({ firstParty: true, rules: { deviceGrant: true } });
+    for (const _ of [1, 2]) {
+      const page = await enter((await device()).userCode);
+      expect(page.text).toContain('value="allow"');
+      await decide(page, { decision: 'allow', 'allow:bookings:read': 'yes' });
+    }
+  });
+
+  it('shows an error page for a disabled application', async () => {
+    const { userCode } = await device();
+    await app.sql('UPDATE clients SET disabled_at = now() WHERE client_id = $1', [client.clientId]);
+    expect((await enter(userCode)).status).toBe(403);
+  });
+});
+
+describe('a wrong code', () => {
+  // @rfc 8628 5.1
+  it('is refused, and after five of them so is a right one', async () => {
+    const { userCode } = await device();
+    for (const code of ['BBBB-BBBC', 'BBBB-BBBD', 'BBBB-BBBF', 'BBBB-BBBG', 'BBBB-BBBH']) {
+      const page = await enter(code);
+      expect(page.status).toBe(400);
+      expect(wordsOf(page)).toContain('This code is wrong or has expired');
+    }
+    const refused = await enter(userCode);
+    expect(refused.status).toBe(429);
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+    expect(wordsOf(refused)).toContain('Too many wrong codes. Try again in 15 minutes.');
+  });
+
+  it('that cannot be a code is not counted, and is shown again as text', async () => {
+    for (const code of ['<b>1</b>', '', 'AEIO-UAEI']) {
+      const page = await enter(code);
+      expect(page.status).toBe(400);
+      expect(page.text).not.toContain('<b>1');
+    }
+    expect(await app.redis.keys('{device}:wrong*')).toEqual([]);
+  });
+});
+
+describe('one code gives one grant', () => {
+  it('when two users allow it, and when one allows while the other denies', async () => {
+    const other = await app.loggedIn(await app.user('Grace Hopper'));
+    for (const second of ['allow', 'deny'] as const) {
+      const waiting = await device();
+      const pages = [await enter(waiting.userCode), await enter(waiting.userCode, other)] as const;
+      const answers = await Promise.all([
+        decide(pages[0], { decision: 'allow' }),
+        decide(pages[1], { decision: second }, other),
+      ]);
+      expect(answers.map(({ status }) => status).sort()).toEqual([303, 400]);
+      const isAllowed = answers[0].status === 303 || second === 'allow';
+      expect(await statusInRedis(waiting)).toBe(isAllowed ? 'p' : 'r');
+      const live = (await rows(waiting)).filter(({ revoked_at: at }) => at === null);
+      expect(live).toHaveLength(isAllowed ? 1 : 0);
+      if (isAllowed)
+        expect(await app.redis.hget(`grant:${waiting.grantId}`, 'u')).toBe(String(live[0]?.user_id));
+    }
+  });
+
+  it('and a second click gets an error, and changes nothing', async () => {
+    const waiting = await device();
+    const page = await enter(waiting.userCode);
+    const answers = await Promise.all([
+      decide(page, { decision: 'allow' }),
+      decide(page, { decision: 'allow' }),
+    ]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([303, 400]);
+    expect(await rows(waiting)).toHaveLength(1);
+  });
+
+  it('or none, if Redis does not answer the approval: the device never gets tokens of an unrecorded grant', async () => {
+    const waiting = await device();
+    const page = await enter(waiting.userCode);
+    const id = `grant:${waiting.grantId}`;
+    // The approval fails, because the key has another type.
+    const before = await app.redis.dumpBuffer(id);
+    await app.redis.set(id, 'broken', 'EX', 60);
+    expect((await decide(page, { decision: 'allow' })).status).toBe(503);
+    await app.redis.restore(id, 60_000, before, 'REPLACE');
+    expect((await rows(waiting)).map(({ revoked_at: at }) => at !== null)).toEqual([true]);
+    expect((await decide(page, { decision: 'allow' })).status).toBe(400);
+  });
+});
+
+describe('the form', () => {
+  it.each([
+    ['/auth/device', { user_code: 'BBBB-BBBB' }],
+    [`${DECISION}?to=device&user_code=BBBB-BBBB`, { decision: 'allow' }],
+  ])('%s needs the token of its page', async (path, fields) => {
+    expect((await browser.post(path, fields)).status).toBe(403);
+  });
+
+  it('redirects to the login if the session has ended', async () => {
+    const { userCode } = await device();
+    const page = await enter(userCode);
+    await app.sql('UPDATE users SET session_generation = $1 WHERE id = $2', [randomInt(2 ** 30), user.id]);
+    const answer = await decide(page, { decision: 'allow' });
+    expect(answer.headers['location']).toBe(`/auth/login?to=device&user_code=${userCode}`);
+  });
+});

@@ -1,0 +1,70 @@
+import type { IncomingMessage } from 'node:http';
+import { Injectable } from '@nestjs/common';
+import type { ClientWithSecrets } from '#database/client/client.js';
+import { GrantStore } from '#grants/grant.store.js';
+import { TokenIssuer } from '#grants/token-issuer.js';
+import { UserCodeStore } from '#grants/user-code.store.js';
+import { DEVICE_CODE_LIFETIME, displayedUserCode, POLL_INTERVAL } from '#oauth/device-authorization.js';
+import { ENDPOINTS } from '#oauth/endpoints.js';
+import { OAuthError } from '#oauth/oauth-error.js';
+import { checkResource } from '#oauth/resource.js';
+import { checkScope, ScopeCatalogue, scopeTokens } from '#oauth/scope.js';
+import { canonicalAddress } from '#platform/http/client-address.js';
+import { addLogContext } from '#platform/logging/request-log.js';
+import { checkDeviceGrant } from '../token/token.service.js';
+import { TokenConfiguration } from '../token.configuration.js';
+import type { DeviceAuthorizationDto, DeviceAuthorizationResponse } from './device.dto.js';
+
+@Injectable()
+export class DeviceService {
+  constructor(
+    private readonly issuer: TokenIssuer,
+    private readonly grants: GrantStore,
+    private readonly userCodes: UserCodeStore,
+    private readonly scopes: ScopeCatalogue,
+    private readonly configuration: TokenConfiguration,
+  ) {}
+
+  /**
+   * RFC 8628 3.2, for an authenticated client.
+   *
+   * @param jkt thumbprint of the proved DPoP key, or null
+   * @throws OAuthError unauthorized_client, invalid_scope, invalid_target, or 429
+   */
+  async start(
+    { raw, ip }: { readonly raw: IncomingMessage; readonly ip: string },
+    client: ClientWithSecrets,
+    dto: DeviceAuthorizationDto,
+    jkt: string | null,
+  ): Promise<DeviceAuthorizationResponse> {
+    checkDeviceGrant(client);
+    const { clientId, type } = client;
+    const scope = checkScope(scopeTokens(dto.scope ?? ''), client.scopes, this.scopes);
+    const { AUTH_URL, CLOCK_SKEW, apis } = this.configuration;
+    const resources = dto.resource === undefined ? null : checkResource(dto.resource, apis);
+    const { code, grantId } = this.issuer.deviceCode(Date.now());
+    const address = canonicalAddress(ip) ?? null;
+    addLogContext(raw, { grant_id: grantId, scope });
+    const created = await this.userCodes.create({ grantId, clientId, scope, resources, address }, type);
+    if (created.outcome === 'refused') throw tooManyDevices(created);
+    await this.grants.request(grantId, clientId, jkt, DEVICE_CODE_LIFETIME + CLOCK_SKEW);
+    const userCode = displayedUserCode(created.userCode);
+    const page = AUTH_URL + ENDPOINTS.device;
+    return {
+      device_code: code,
+      user_code: userCode,
+      verification_uri: page,
+      verification_uri_complete: `${page}?user_code=${userCode}`,
+      expires_in: DEVICE_CODE_LIFETIME,
+      interval: POLL_INTERVAL,
+    };
+  }
+}
+
+function tooManyDevices({ counter, retryAfter }: { counter: string; retryAfter: number }): OAuthError {
+  const description = `too many devices wait for their users; retry in ${retryAfter} s`;
+  return new OAuthError('temporarily_unavailable', 429, description, {
+    detail: { check: 'device_limit_exceeded', counter },
+    headers: { 'Retry-After': String(retryAfter) },
+  });
+}

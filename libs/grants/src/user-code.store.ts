@@ -1,0 +1,192 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import type { ClientType } from '#oauth/client.js';
+import { DEVICE_CODE_LIFETIME, generateUserCode } from '#oauth/device-authorization.js';
+import { decrypt, encrypt } from '#platform/encryption.js';
+import { addressNetwork, addressSite } from '#platform/http/client-address.js';
+import {
+  defineScripts,
+  type RedisClient,
+  type RunScript,
+  withRedisErrors,
+} from '#platform/redis/redis-client.js';
+import { REDIS } from '#platform/redis/redis.connection.js';
+import { COUNTERS } from './counters.js';
+import { KeyRing } from './key-ring.js';
+
+/** A device that waits for its user (RFC 8628 3.2), as the page shows it. */
+export interface DeviceRequest {
+  readonly grantId: string;
+  readonly clientId: string;
+  readonly scope: string;
+  /** As `checkResource` returns them; null for every API. */
+  readonly resources: string | null;
+  /** Of the device; null if unknown. */
+  readonly address: string | null;
+}
+
+/** Most live codes. A request occupies its place for DEVICE_CODE_LIFETIME, in 1 KB of Redis. docs/adr/0040 has the arithmetic. */
+export const DEVICE_LIMITS = {
+  all: 10_000,
+  confidential: 5_000,
+  /** Anyone can start requests of a public client, which has no secret. */
+  public: 2_000,
+  /** For public clients, per address (IPv6: per /64): a building may have as many displays. */
+  address: 50,
+  /** For public clients, per IPv6 /48. */
+  site: 200,
+} as const;
+
+/** Most wrong codes in DEVICE_CODE_LIFETIME (RFC 8628 5.1). */
+export const GUESS_LIMITS = {
+  /** Of one address (IPv6: /48) and of one account. "Only allow 5 attempts in order to get the same 2^-32 probability". */
+  address: 5,
+  user: 5,
+  /** Of everybody. Nobody can use up more than their own 5. */
+  all: 250,
+} as const;
+
+type DeviceCounter = 'all' | 'client' | 'address' | 'site';
+
+export type NewUserCode =
+  | { readonly outcome: 'created'; readonly userCode: string }
+  | { readonly outcome: 'refused'; readonly counter: DeviceCounter; readonly retryAfter: number };
+
+export type UserCodeLookup =
+  | { readonly outcome: 'found'; readonly request: DeviceRequest }
+  | { readonly outcome: 'unknown' }
+  | { readonly outcome: 'refused'; readonly counter: keyof typeof GUESS_LIMITS; readonly retryAfter: number };
+
+/** KEYS code counter… · ARGV value id ttl(ms), then one limit per counter. @returns the full counter and its wait; -1 if the code exists */
+const CREATE = `
+local value, id, ttl = ARGV[1], ARGV[2], tonumber(ARGV[3])
+${COUNTERS}
+if redis.call('EXISTS', KEYS[1]) == 1 then return {-1, 0} end
+local full, longest = fullest(2, #KEYS, 4)
+if full > 0 then return {full, longest} end
+for i = 2, #KEYS do count(KEYS[i], id, ttl) end
+redis.call('SET', KEYS[1], value, 'PX', ttl)
+return {0, 0}
+`;
+
+/**
+ * KEYS counter counter counter code… · ARGV guess window(ms) limit limit limit. Reads a code, and counts a wrong one,
+ * unless a counter is full: then nobody learns whether the code is right.
+ */
+const FIND = `
+local guess, window = ARGV[1], tonumber(ARGV[2])
+${COUNTERS}
+local full, longest = fullest(1, 3, 3)
+if full > 0 then return {full, longest} end
+for i = 4, #KEYS do
+  local value = redis.call('GET', KEYS[i])
+  if value then return {0, i - 4, value} end
+end
+for i = 1, 3 do count(KEYS[i], guess, window) end
+return {0, -1}
+`;
+
+const LIFETIME_MS = DEVICE_CODE_LIFETIME * 1000;
+
+/** With 10,000 live codes, one of 2.5 million new codes exists already. */
+const ATTEMPTS = 3;
+
+/**
+ * User codes (RFC 8628 6.1) in Redis. Their names are HMACs and their values are encrypted with them, so that a backup reveals neither
+ * a code nor an address. All keys share a hash tag, as in PushedRequestStore. Methods throw DependencyUnavailableError.
+ */
+@Injectable()
+export class UserCodeStore {
+  private readonly run: RunScript<'userCodeCreate' | 'userCodeFind'>;
+
+  constructor(
+    @Inject(REDIS) private readonly redis: RedisClient,
+    private readonly keys: KeyRing,
+  ) {
+    this.run = defineScripts(redis, { userCodeCreate: CREATE, userCodeFind: FIND });
+  }
+
+  async create(request: DeviceRequest, type: ClientType, generate = generateUserCode): Promise<NewUserCode> {
+    const [limits, key] = [this.limits(request, type), this.keys.userCodeKeys[0] as Buffer];
+    const counters = limits.map(([counter, of]) => keyOf(counter, of));
+    const maxima = limits.map(([, , max]) => max);
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const userCode = generate();
+      const name = nameOf(key, userCode);
+      const value = encrypt(JSON.stringify(request), encryptionOf(key, userCode));
+      const reply = await this.run(
+        'userCodeCreate',
+        [name, ...counters],
+        value,
+        name,
+        LIFETIME_MS,
+        ...maxima,
+      );
+      const [full, wait] = reply as [number, number];
+      if (full === 0) return { outcome: 'created', userCode };
+      const limit = limits[full - 1];
+      if (limit) return { outcome: 'refused', counter: limit[0], retryAfter: Math.ceil(wait / 1000) };
+    }
+    throw new Error(`${ATTEMPTS} new user codes exist already: the source of randomness has failed`);
+  }
+
+  /** @param userCode from `normalizeUserCode`. A right code is not counted */
+  async find(userCode: string, address: string | undefined, userId: number): Promise<UserCodeLookup> {
+    const keys = this.keys.userCodeKeys;
+    const counters = [
+      keyOf('wrong'),
+      keyOf('wrong-address', this.hashed(addressSite(address))),
+      keyOf('wrong-user', String(userId)),
+    ];
+    const { all, address: ofAddress, user } = GUESS_LIMITS;
+    const guess = randomBytes(9).toString('base64url');
+    const redisKeys = [...counters, ...keys.map((key) => nameOf(key, userCode))];
+    const reply = await this.run('userCodeFind', redisKeys, guess, LIFETIME_MS, all, ofAddress, user);
+    const [full, second, value] = reply as [number, number, string?];
+    const counter = (['all', 'address', 'user'] as const)[full - 1];
+    if (counter) return { outcome: 'refused', counter, retryAfter: Math.ceil(second / 1000) };
+    const key = keys[second];
+    const text = key && value !== undefined ? decrypt(value, encryptionOf(key, userCode)) : null;
+    return text === null
+      ? { outcome: 'unknown' }
+      : { outcome: 'found', request: JSON.parse(text) as DeviceRequest };
+  }
+
+  /** After the user's decision. */
+  async delete(userCode: string): Promise<void> {
+    await withRedisErrors(this.redis.del(...this.keys.userCodeKeys.map((key) => nameOf(key, userCode))));
+  }
+
+  private limits(
+    { clientId, address }: DeviceRequest,
+    type: ClientType,
+  ): (readonly [DeviceCounter, string, number])[] {
+    const limits: (readonly [DeviceCounter, string, number])[] = [
+      ['all', '', DEVICE_LIMITS.all],
+      ['client', clientId, DEVICE_LIMITS[type]],
+    ];
+    if (type === 'confidential') return limits;
+    const [network, site] = [addressNetwork(address ?? undefined), addressSite(address ?? undefined)];
+    limits.push(['address', this.hashed(network), DEVICE_LIMITS.address]);
+    if (site !== network) limits.push(['site', this.hashed(site), DEVICE_LIMITS.site]);
+    return limits;
+  }
+
+  /** Redis holds no plain addresses. */
+  private hashed(network: string): string {
+    return createHmac('sha256', this.keys.throttleKey).update(`device:${network}`).digest('base64url');
+  }
+}
+
+function nameOf(key: Buffer, userCode: string): string {
+  return keyOf('code', createHmac('sha256', key).update(userCode).digest('base64url'));
+}
+
+function encryptionOf(key: Buffer, userCode: string): { secret: string; purpose: string } {
+  const secret = createHmac('sha256', key).update(`value of ${userCode}`).digest('base64url');
+  return { secret, purpose: 'device authorization' };
+}
+
+function keyOf(kind: string, of = ''): string {
+  return `{device}:${kind}${of === '' ? '' : `:${of}`}`;
+}

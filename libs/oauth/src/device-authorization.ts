@@ -1,0 +1,38 @@
+import { randomInt } from 'node:crypto';
+
+/** Grant type of RFC 8628 3.4. */
+export const DEVICE_CODE = 'urn:ietf:params:oauth:grant-type:device_code';
+
+/** `expires_in` (RFC 8628 3.2), in seconds: enough to find a phone and log in. */
+export const DEVICE_CODE_LIFETIME = 15 * 60;
+
+/** `interval` (RFC 8628 3.2), in seconds; each `slow_down` adds as much (3.5). */
+export const POLL_INTERVAL = 5;
+
+/** RFC 8628 6.1: consonants, so that no code is a word and none is mistaken for a digit. */
+const LETTERS = 'BCDFGHJKLMNPQRSTVWXZ';
+const LENGTH = 8;
+const USER_CODE = new RegExp(`^[${LETTERS}]{${LENGTH}}$`);
+
+/** Returns 8 of 20 letters, 34.5 random bits, without the hyphen. */
+export function generateUserCode(random: (max: number) => number = randomInt): string {
+  return Array.from({ length: LENGTH }, () => LETTERS[random(LETTERS.length)]).join('');
+}
+
+/** The spelling for people: `WDJB-MJHT`. */
+export function displayedUserCode(code: string): string {
+  return `${code.slice(0, LENGTH / 2)}-${code.slice(LENGTH / 2)}`;
+}
+
+/**
+ * RFC 8628 6.1: "the server should ignore any characters like punctuation that are not in the user code character set", and letter case.
+ * @returns null if no code can be spelled like this
+ */
+export function normalizeUserCode(input: unknown): string | null {
+  if (typeof input !== 'string' || input.length > 100) return null;
+  const code = input
+    .normalize('NFKC')
+    .toUpperCase()
+    .replaceAll(/[^\p{L}\p{N}]/gu, '');
+  return USER_CODE.test(code) ? code : null;
+}
