@@ -54,7 +54,8 @@ export class DeviceController {
     @Res() reply: FastifyReply,
     @Body() fields: FormFields = {},
   ): Promise<void> {
-    const found = await this.find(request, reply, String(fields['user_code'] ?? ''));
+    const { user_code: typed } = fields;
+    const found = await this.find(request, reply, typeof typed === 'string' ? typed : '');
     if (found) this.pages.page(reply, 200, this.consentPage(request, found));
   }
 

@@ -140,7 +140,7 @@ export class ClientService {
       ...(keys && describeKeys(keys)),
       id_token_alg: dto.idTokenAlg,
       subject: dto.subject,
-      ...describeGrantTypes({ ...dto, redirectUris: client.redirectUris }),
+      ...describeGrantTypes(dto),
       ...(rules?.profile && { profile: rules.profile }),
       ...(dto.dpopBound && { dpop_bound_access_tokens: true }),
       ...(dto.refreshTokenRotation === false && { refresh_token_rotation: false }),
