@@ -24,7 +24,7 @@ module.exports = {
       { path: '^(apps|libs)/[^/]+/src' },
       { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
     ),
-    // Layers, from the bottom: oauth and platform; messaging, database, openapi and ui; introspection, audit and grants; administration;
+    // Layers, from the bottom: oauth and platform; messaging, database, openapi and ui; introspection, audit and grants; clients; administration;
     // apps.
     only(
       'oauth-alone',
@@ -67,6 +67,12 @@ module.exports = {
       'grants are stored and announced, and know nothing of what an API does with them',
       { path: '^libs/grants/src' },
       { path: '^libs/(?!grants/|oauth/|platform/|database/|messaging/)' },
+    ),
+    only(
+      'clients-above-audit-and-database',
+      'metadata documents are fetched, stored and recorded the same way for every process',
+      { path: '^libs/clients/src' },
+      { path: '^libs/(?!clients/|oauth/|platform/|database/|audit/)' },
     ),
     only(
       'audit-above-messaging',

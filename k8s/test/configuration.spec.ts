@@ -208,7 +208,7 @@ describe.each(OVERLAYS)('the %s overlay with the component for a schema', (overl
 describe.each(OVERLAYS)(
   'the %s overlay with the component for applications in a private network',
   (overlay) => {
-    it('lets only token reach the addresses that OUTSIDE_FETCH_ALLOW permits', async () => {
+    it('lets authorize, operator and token alone reach the addresses that OUTSIDE_FETCH_ALLOW permits', async () => {
       const manifests = await renderWith(overlay, 'private-clients');
       expect(await problemsOf(manifests)).toEqual([]);
       const allowed = workloads(manifests)
@@ -216,7 +216,8 @@ describe.each(OVERLAYS)(
         .flatMap(({ name, env = [] }) =>
           env.filter((setting) => setting.name === 'OUTSIDE_FETCH_ALLOW').map(({ value }) => [name, value]),
         );
-      expect(allowed).toEqual([['token', '10.1.0.0/16']]);
+      const names = ['authorize', 'operator', 'token'];
+      expect(allowed.toSorted()).toEqual(names.map((name) => [name, '10.1.0.0/16']));
       expect(new OutsideHosts(allowed[0]?.[1] ?? '').hasAddress('10.1.2.3')).toBe(true);
       const reaching = (address: string) =>
         podsOf(manifests)
@@ -224,7 +225,7 @@ describe.each(OVERLAYS)(
           .filter(({ name }) => name !== 'console')
           .filter((pod) => passes(manifests, pod, { name: 'an application', address }, 443))
           .map(({ name }) => name);
-      expect([reaching('10.1.2.3'), reaching('10.2.0.1')]).toEqual([['token'], []]);
+      expect([reaching('10.1.2.3').toSorted(), reaching('10.2.0.1')]).toEqual([names, []]);
     });
   },
 );

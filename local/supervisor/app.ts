@@ -157,14 +157,13 @@ export function appCommands(
     REDIS_URL: services.redisUrl,
     ...nats,
     TOKEN_KEYS: account.tokenKeys,
+    OUTSIDE_FETCH_ALLOW: settings.outsideFetchAllow,
   };
   // Operators log in as users of this service, so it needs users with passwords.
   const hasConsole = settings.loginAt === undefined;
   const tokenEnv = {
     ...stateful,
     ID_TOKEN_KEYS: account.idTokenKeys,
-    // An application under development has its keys and its address for logout tokens on this machine.
-    OUTSIDE_FETCH_ALLOW: env['OUTSIDE_FETCH_ALLOW'] ?? 'localhost,127.0.0.1,::1',
     ...(hasConsole && { CONSOLE_URL }),
   };
   const authorizeEnv = { ...stateful, ID_TOKEN_KEYS: publicIdTokenKeys(account.idTokenKeys) };

@@ -43,6 +43,8 @@ export interface Settings {
   apiUrl: string;
   /** OTHER_API_URLS; empty for none. */
   otherApiUrls: string;
+  /** OUTSIDE_FETCH_ALLOW; by default this machine: an application under development has its URLs here. */
+  outsideFetchAllow: string;
   demoUrl: string;
   redirectUri: string;
   consoleUrl: string;
@@ -102,6 +104,7 @@ export function readSettings(env: NodeJS.ProcessEnv, args: readonly string[]): S
     baseUrl: at(ports.TOKEN_PORT),
     apiUrl: at(ports.RESOURCE_PORT),
     otherApiUrls: env['OTHER_API_URLS'] ?? '',
+    outsideFetchAllow: env['OUTSIDE_FETCH_ALLOW'] ?? 'localhost,127.0.0.1,::1',
     demoUrl: at(ports.DEMO_PORT),
     redirectUri: `${at(ports.DEMO_PORT)}/callback`,
     consoleUrl: at(ports.CONSOLE_PORT),

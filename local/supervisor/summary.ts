@@ -38,6 +38,7 @@ export async function writeRunFile(
     audit_nats_url: auditUrl,
     token_keys: account.tokenKeys,
     id_token_keys: account.idTokenKeys,
+    outside_fetch_allow: settings.outsideFetchAllow,
   };
   const draft = `${file}.${process.pid}`;
   await writeFile(draft, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });

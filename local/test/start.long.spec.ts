@@ -72,6 +72,7 @@ describe('npm start', () => {
       nats_url: expect.stringMatching(/^nats:\/\//),
       token_keys: expect.stringMatching(/^[\w-]{43}$/),
       id_token_keys: expect.stringMatching(/^\{"keys":\[/),
+      outside_fetch_allow: 'localhost,127.0.0.1,::1',
       scopes_file: resolve('scopes.yaml'),
     });
     for (const shown of [

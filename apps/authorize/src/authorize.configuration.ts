@@ -21,6 +21,8 @@ import {
   SchemaVariable,
   UrlsVariable,
 } from '#platform/configuration/variables.js';
+import { MetadataHostsVariable } from '#clients/metadata-hosts.js';
+import { OutsideHostsVariable } from '#platform/http/outside-hosts.js';
 import { PublicKeysVariable } from './jwt-login/product-keys.js';
 import { RedisUrlVariable } from '#platform/redis/redis-url.js';
 import type { Settings } from '#platform/status/status-report.js';
@@ -104,6 +106,14 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
   @ChoiceVariable('true', 'false')
   REQUIRE_PAR = 'false';
 
+  /** Hosts whose metadata documents admit clients at their first use (draft-ietf-oauth-client-id-metadata-document). */
+  @MetadataHostsVariable()
+  CLIENT_METADATA_HOSTS = '';
+
+  /** Host names, IP addresses and ranges outside the public internet where such documents may be, comma-separated. */
+  @OutsideHostsVariable()
+  OUTSIDE_FETCH_ALLOW = '';
+
   @NumberVariable(1, 600)
   CODE_LIFETIME = DEFAULT_LIFETIMES.code;
 
@@ -175,6 +185,7 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
       'PRODUCT_NAME',
       'DATABASE_SCHEMA',
       'REQUIRE_PAR',
+      'CLIENT_METADATA_HOSTS',
       'CODE_LIFETIME',
       'REFRESH_TOKEN_LIFETIME',
       'CLOCK_SKEW',

@@ -1,6 +1,8 @@
 import { type DynamicModule, Module, type Provider } from '@nestjs/common';
 import { AuditModule } from '#audit/audit.module.js';
 import { AuditPublisher } from '#audit/publisher.js';
+import { ClientDocumentOptions, ClientDocuments } from '#clients/client-documents.service.js';
+import { metadataHosts } from '#clients/metadata-hosts.js';
 import { DatabaseModule } from '#database/database.module.js';
 import { GrantsModule } from '#grants/grants.module.js';
 import { KeyRingRecorder } from '#grants/key-ring-recorder.service.js';
@@ -12,6 +14,8 @@ import { scopeFile } from '#oauth/scope-file.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
 import { readConfigurationFile } from '#platform/configuration/configuration-file.js';
 import { ConfigurationFilesModule } from '#platform/configuration/configuration-files.module.js';
+import { OutsideHosts } from '#platform/http/outside-hosts.js';
+import { OutsideHttp } from '#platform/http/outside-http.js';
 import { RedisModule } from '#platform/redis/redis.module.js';
 import { StatusReport } from '#platform/status/status-report.js';
 import { AuthorizeConfiguration, CLOCK } from './authorize.configuration.js';
@@ -72,6 +76,15 @@ export class CoreModule {
       { provide: ScopeCatalogue, useValue: scopes.value },
       { provide: SigningKeys, useValue: configuration.signingKeys },
       { provide: CLOCK, useValue: Date.now },
+      {
+        provide: OutsideHttp,
+        useValue: new OutsideHttp(new OutsideHosts(configuration.OUTSIDE_FETCH_ALLOW)),
+      },
+      {
+        provide: ClientDocumentOptions,
+        useValue: { hosts: metadataHosts(configuration.CLIENT_METADATA_HOSTS) },
+      },
+      ClientDocuments,
     ];
     return {
       module: CoreModule,

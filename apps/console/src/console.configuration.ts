@@ -14,6 +14,7 @@ import {
   SchemaVariable,
   UrlsVariable,
 } from '#platform/configuration/variables.js';
+import { OutsideHostsVariable } from '#platform/http/outside-hosts.js';
 import { RedisUrlVariable } from '#platform/redis/redis-url.js';
 import type { Settings } from '#platform/status/status-report.js';
 import { IsNotEmpty } from 'class-validator';
@@ -64,6 +65,10 @@ export class ConsoleConfiguration extends ServiceConfiguration {
   /** URL with the NATS user that writes and reads the audit trail; defaults to NATS_URL. */
   @AuditUrlVariable()
   AUDIT_NATS_URL = '';
+
+  /** Of the services: where metadata documents of clients may be outside the public internet. */
+  @OutsideHostsVariable()
+  OUTSIDE_FETCH_ALLOW = '';
 
   /** Limits that the last `operator migrate` set, which the diagnosis expects. */
   @NumberVariable(1, 3650)

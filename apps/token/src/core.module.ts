@@ -1,6 +1,8 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { AuditModule } from '#audit/audit.module.js';
 import { AuditPublisher } from '#audit/publisher.js';
+import { ClientDocumentOptions, ClientDocuments } from '#clients/client-documents.service.js';
+import { metadataHosts } from '#clients/metadata-hosts.js';
 import { DatabaseModule } from '#database/database.module.js';
 import { GrantsModule } from '#grants/grants.module.js';
 import { KeyRingRecorder, type RecordedRing } from '#grants/key-ring-recorder.service.js';
@@ -96,12 +98,18 @@ export class CoreModule {
           provide: OutsideHttp,
           useValue: new OutsideHttp(new OutsideHosts(configuration.OUTSIDE_FETCH_ALLOW)),
         },
+        {
+          provide: ClientDocumentOptions,
+          useValue: { hosts: metadataHosts(configuration.CLIENT_METADATA_HOSTS) },
+        },
+        ClientDocuments,
       ],
       exports: [
         TokenConfiguration,
         ScopeCatalogue,
         SigningKeys,
         OutsideHttp,
+        ClientDocuments,
         GrantsModule,
         DatabaseModule,
         RedisModule,

@@ -14,6 +14,7 @@ import {
   SchemaVariable,
   UrlsVariable,
 } from '#platform/configuration/variables.js';
+import { MetadataHostsVariable } from '#clients/metadata-hosts.js';
 import { OutsideHostsVariable } from '#platform/http/outside-hosts.js';
 import { RedisUrlVariable } from '#platform/redis/redis-url.js';
 import type { Settings } from '#platform/status/status-report.js';
@@ -67,7 +68,10 @@ export class TokenConfiguration extends ServiceConfiguration {
   /** `required`: DPoP proofs need a nonce of this server (RFC 9449 8), here and at every API. `optional`: none is issued. */
   @ChoiceVariable('required', 'optional') DPOP_NONCE = 'optional';
 
-  /** Host names, IP addresses and ranges outside the public internet that a client's `jwks_uri` may name, comma-separated. */
+  /** The same value as in the authorize app: hosts whose metadata documents admit clients at their first use. */
+  @MetadataHostsVariable() CLIENT_METADATA_HOSTS = '';
+
+  /** Host names, IP addresses and ranges outside the public internet that a client's URLs may name, comma-separated. */
   @OutsideHostsVariable() OUTSIDE_FETCH_ALLOW = '';
 
   get auditUrl(): string {
@@ -89,6 +93,7 @@ export class TokenConfiguration extends ServiceConfiguration {
       'CONSOLE_URL',
       'DATABASE_SCHEMA',
       'REQUIRE_PAR',
+      'CLIENT_METADATA_HOSTS',
       'CODE_LIFETIME',
       'PAR_LIFETIME',
       'ACCESS_TOKEN_LIFETIME',

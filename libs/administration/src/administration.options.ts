@@ -22,6 +22,8 @@ export interface AdministrationSettings extends RetentionSettings {
   readonly API_URL: string;
   /** Empty without a console. */
   readonly CONSOLE_URL: string;
+  /** Of the services: where metadata documents may be outside the public internet. */
+  readonly OUTSIDE_FETCH_ALLOW: string;
 }
 
 export function retentionOf(settings: RetentionSettings): AuditRetention {

@@ -1,21 +1,4 @@
-/** A character above U+FFFF takes two escapes. */
-const escaped = (character: string): string =>
-  Array.from({ length: character.length }, (_, at) => character.charCodeAt(at))
-    .map((code) => `\\u${code.toString(16).padStart(4, '0')}`)
-    .join('');
-
-/**
- * JSON that contains no character that could control a terminal, also not those that JSON permits unescaped: U+009B begins an
- * escape sequence, U+202E reverses the direction of text.
- */
-export function jsonText(value: unknown, indentation = 0): string {
-  return JSON.stringify(value, null, indentation).replaceAll(/[^\P{C}\n]/gu, escaped);
-}
-
-/** Quotes input as JSON, for messages. Escapes the quotes around the names of fields. */
-export function quoted(text: string): string {
-  return jsonText(text.slice(0, 200)).replaceAll(/[‹›]/g, escaped);
-}
+export { jsonText, quoted } from '#oauth/text.js';
 
 /** Replaces control characters: untrusted text must not control the terminal. */
 export function printable(text: string): string {

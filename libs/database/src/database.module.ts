@@ -4,6 +4,7 @@ import { Readiness } from '#platform/health/readiness.js';
 import { AuditIndexStore } from './audit-index/audit-index.store.js';
 import { LogoutRecipientStore } from './client/logout-recipient.store.js';
 import { AuthorizationContextStore } from './client/authorization-context.store.js';
+import { ClientDocumentStore } from './client/client-document.store.js';
 import { ClientLogoStore } from './client/client-logo.store.js';
 import { ClientRegistrationStore } from './client/client-registration.store.js';
 import { ClientSecretStore } from './client/client-secret.store.js';
@@ -41,6 +42,7 @@ const STORES = [
   ClientSecretStore,
   ClientTransferStore,
   ClientLogoStore,
+  ClientDocumentStore,
   AuthorizationContextStore,
   LogoutRecipientStore,
   ConnectedAppStore,

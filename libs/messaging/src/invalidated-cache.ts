@@ -12,7 +12,7 @@ interface Options<V> {
   /** Returns the tags by which broadcasts invalidate the value. */
   readonly tags: (value: V, key: string) => readonly string[];
   /** Returns the time to live in milliseconds; 0 to not cache the value. */
-  readonly ttl: (value: V) => number;
+  readonly ttl: (value: V, key: string) => number;
 }
 
 /**
@@ -113,7 +113,7 @@ export class InvalidatedCache<V> {
   }
 
   private store(key: string, value: V, tags: readonly string[]): void {
-    const ttl = this.options.ttl(value);
+    const ttl = this.options.ttl(value, key);
     if (ttl <= 0) return;
     this.entries.set(key, { value, tags }, { ttl });
     for (const tag of tags) {

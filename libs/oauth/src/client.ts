@@ -38,6 +38,19 @@ export function isClientId(text: string): boolean {
   return CLIENT_ID.test(text);
 }
 
+/** The client id is the URL of a metadata document (draft-ietf-oauth-client-id-metadata-document 3), if it is well formed. */
+export function isDocumentUrl(clientId: string): boolean {
+  return /^https?:\/\//.test(clientId);
+}
+
+/**
+ * Returns the name that pages show. A client with a metadata document chooses its own name, so that its host comes first
+ * (draft-ietf-oauth-client-id-metadata-document 6.4).
+ */
+export function shownName(clientId: string, name: string, hasDocument: boolean): string {
+  return hasDocument ? `${new URL(clientId).host} (${name})` : name;
+}
+
 /**
  * Returns `sc_` and 24 lower-case base32 characters (RFC 4648 6), 120 random bits: unique, and safe in a URL, a form and an
  * HTTP Basic user name.

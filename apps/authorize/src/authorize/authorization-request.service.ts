@@ -1,5 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { AuthorizationContextStore } from '#database/client/authorization-context.store.js';
+import { ClientDocuments } from '#clients/client-documents.service.js';
+import {
+  type AuthorizationContext,
+  AuthorizationContextStore,
+} from '#database/client/authorization-context.store.js';
 import type { Client } from '#database/client/client.js';
 import type { User } from '#database/user/user.js';
 import {
@@ -7,6 +11,7 @@ import {
   checkAuthorizationRequest,
   redirectable,
 } from '#oauth/authorization-request.js';
+import { isDocumentUrl } from '#oauth/client.js';
 import { isAuthenticationRequest } from '#oauth/openid/authentication-request.js';
 import { RedirectableError } from '#oauth/redirectable.error.js';
 import { type Parameters, parseQuery, readParameter } from '#oauth/parameters.js';
@@ -30,6 +35,7 @@ export class AuthorizationRequestService {
 
   constructor(
     private readonly contexts: AuthorizationContextStore,
+    private readonly documents: ClientDocuments,
     private readonly pushed: PushedRequestService,
     private readonly configuration: AuthorizeConfiguration,
     private readonly scopes: ScopeCatalogue,
@@ -40,14 +46,15 @@ export class AuthorizationRequestService {
   }
 
   /**
-   * Runs one query for client, user and earlier consent together, and one Redis script for a pushed request.
+   * Runs one query for client, user and earlier consent together, and one Redis script for a pushed request. A client with a metadata
+   * document may cost a fetch.
    *
    * @throws OAuthError, which is a RedirectableError once the redirect URI is verified
    */
   async validate(query: string, session: Session | null): Promise<ValidatedRequest> {
     const parameters = parseQuery(query);
     const clientId = clientIdOf(parameters);
-    const context = await this.contexts.find(clientId, session?.userId ?? null);
+    const context = await this.contextOf(clientId, session?.userId ?? null);
     const client = enabledClient(context.client, clientId);
     const user = session && context.user && isCurrent(session, context.user) ? context.user : null;
     const { request, pushedId } = await this.check(parameters, client, user !== null).catch(
@@ -61,6 +68,12 @@ export class AuthorizationRequestService {
     const isOtherUser = await this.isOtherUser(request, client, user);
     const { grantsOfDay } = context;
     return { ...request, client, pushedId, user, loginTooOld, isOtherUser, scopes, grantsOfDay };
+  }
+
+  private async contextOf(clientId: string, userId: number | null): Promise<AuthorizationContext> {
+    const context = await this.contexts.find(clientId, userId);
+    if (!isDocumentUrl(clientId) || !(await this.documents.update(clientId, context.client))) return context;
+    return this.contexts.find(clientId, userId);
   }
 
   /** Returns null for an invalid request, whose error the authorization endpoint shows. */

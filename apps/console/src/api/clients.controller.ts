@@ -38,7 +38,7 @@ export class ClientsApiController {
   @Operation('post', '', {
     id: 'createClient',
     summary: 'Registers an application',
-    description: ONCE,
+    description: `${ONCE} With \`metadata_url\`, the application describes itself: only \`scopes\` and \`optional_scopes\` go with it.`,
     input: schemas.NEW_CLIENT,
     returns: schemas.REGISTERED_CLIENT,
     creates: true,

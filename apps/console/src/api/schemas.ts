@@ -73,7 +73,15 @@ export const CLIENT = object(
     version: number,
     created_at: time,
   },
-  { ...RULES, ...WARNINGS, keys: texts, grant_types: list(GRANT_TYPES), profile: oneOf('fapi2') },
+  {
+    ...RULES,
+    ...WARNINGS,
+    keys: texts,
+    grant_types: list(GRANT_TYPES),
+    profile: oneOf('fapi2'),
+    document_due_at: time,
+    document_problem: orNull(text),
+  },
 );
 
 export const NEW_CLIENT: Schema = {
@@ -87,9 +95,10 @@ export const NEW_CLIENT: Schema = {
       grant_type: GRANT_TYPE,
       device_grant: flag,
       profile: oneOf('fapi2'),
+      metadata_url: text,
     },
   ),
-  required: ['name'],
+  anyOf: [{ required: ['name'] }, { required: ['metadata_url'] }],
 };
 
 export const CLIENT_CHANGES = object(

@@ -74,6 +74,10 @@ export function registerCommand(): OperatorCommand {
       'device: it may also use the device authorization grant (RFC 8628), and needs no redirect URI (default: code)',
       choice('--grant', GRANT),
     )
+    .option(
+      '--metadata-url <url>',
+      'https address of its metadata document, which is its client_id and describes it; only --scope and --optional-scope go with it',
+    )
     .option('--public', 'a phone, desktop or browser application: no secret, PKCE required')
     .option('--require-par', 'refuse authorization requests that the application did not push (RFC 9126)')
     .option(
@@ -104,6 +108,7 @@ secret is shown only once. Keys replace the secret: public keys only, for ES256,
         '      --scope "profile:read bookings:read" --optional-scope bookings:read --logo bookings.png \\\n' +
         '      --client-uri https://app.example.com/ --policy-uri https://app.example.com/privacy --contacts support@example.com',
       'client create --name "Room display" --grant device --public',
+      'client create --metadata-url https://app.example.com/client.json --scope profile:read',
       'client create --name Terraform --grant-type client_credentials --jwks jwks.json --scope "admin:read admin:write"',
     )
     .action(create);
@@ -231,7 +236,9 @@ async function create({ json, ...options }: RegistrationOptions & { name?: strin
   await printChange(change, (registered) => {
     const { client_secret: secret } = registered;
     printResult({ json }, registered, () => {
-      printLine(`Registered ${JSON.stringify(options.name)}. Hand these to the owner of the application:\n`);
+      printLine(
+        `Registered ${JSON.stringify(options.name ?? registered.client_id)}. Hand these to the owner of the application:\n`,
+      );
       const none = registered.auth_method ? 'it signs assertions' : 'a public client uses PKCE (S256)';
       printFields(asText({ ...registered, client_secret: secret ?? `none: ${none}` }));
       if (secret) printLine('\nThe client secret is shown only once: the service stores its hash.');

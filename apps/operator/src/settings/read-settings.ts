@@ -19,6 +19,7 @@ const FIELDS = {
   SCOPES_FILE: 'scopes_file',
   TOKEN_KEYS: 'token_keys',
   ID_TOKEN_KEYS: 'id_token_keys',
+  OUTSIDE_FETCH_ALLOW: 'outside_fetch_allow',
 } as const;
 
 /**

@@ -11,6 +11,7 @@ import {
   SchemaVariable,
   UrlsVariable,
 } from '#platform/configuration/variables.js';
+import { OutsideHostsVariable } from '#platform/http/outside-hosts.js';
 
 export class DatabaseSettings {
   @DatabaseUrlVariable() DATABASE_URL: string;
@@ -64,6 +65,8 @@ export class RegistrationSettings extends IssuerSettings {
   @OriginVariable({ optional: true }) CONSOLE_URL = '';
   @UrlsVariable('nats', 'tls') NATS_URL: string;
   @AuditUrlVariable() AUDIT_NATS_URL = '';
+  /** Of the services: where metadata documents may be outside the public internet. */
+  @OutsideHostsVariable() OUTSIDE_FETCH_ALLOW = '';
 }
 
 export class HandoverSettings extends IssuerSettings {

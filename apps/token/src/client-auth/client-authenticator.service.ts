@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
+import { ClientDocuments } from '#clients/client-documents.service.js';
 import { ClientStore } from '#database/client/client.store.js';
 import type { ClientWithSecrets } from '#database/client/client.js';
-import { hasKeys, isClientId, matchClientSecret } from '#oauth/client.js';
+import { hasKeys, isClientId, isDocumentUrl, matchClientSecret } from '#oauth/client.js';
 import { tagOf } from '#messaging/contract.js';
 import type { UnverifiedAssertion } from '#oauth/client-assertion/client-assertion.js';
 import type { Check } from '#oauth/error-guide/error-guide.js';
@@ -29,17 +30,19 @@ export class ClientAuthenticator {
   private readonly clients: InvalidatedCache<ClientWithSecrets | null>;
 
   constructor(
-    store: ClientStore,
+    private readonly store: ClientStore,
     connection: NatsConnection,
     metrics: Metrics,
     private readonly usage: UsageRecorder,
     private readonly assertions: ClientAssertionService,
+    private readonly documents: ClientDocuments,
   ) {
     this.clients = new InvalidatedCache<ClientWithSecrets | null>(connection, {
       max: CACHED_CLIENTS,
       fetch: (clientId) => store.find(clientId),
       tags: (_client, clientId) => [tagOf.client(clientId)],
-      ttl: () => CACHED_MS,
+      // A client with a metadata document may be admitted any moment.
+      ttl: (client, clientId) => (client === null && isDocumentUrl(clientId) ? 0 : CACHED_MS),
     });
     this.clients.observe(countLookups(metrics, 'clients'));
   }
@@ -50,15 +53,32 @@ export class ClientAuthenticator {
   }
 
   /**
+   * Fetches the metadata document of a client, if it is due: a client whose keys are in its document can rotate them.
+   * @param admits whether the first use of a client of a trusted host admits it
+   */
+  private async findCurrent(clientId: string, admits: boolean): Promise<ClientWithSecrets | null> {
+    const client = await this.find(clientId);
+    const hasDocument = client ? client.document !== null : admits && isDocumentUrl(clientId);
+    return hasDocument && (await this.documents.update(clientId, client))
+      ? this.store.find(clientId)
+      : client;
+  }
+
+  /**
    * Rejects disabled clients; a public client has nothing to prove (RFC 6749 2.1). Adds client_id to the log context.
    *
+   * @param options admits: a flow may begin here, so that a client of CLIENT_METADATA_HOSTS is admitted
    * @throws OAuthError invalid_request, or invalid_client: an unknown client and a wrong secret or signature get the same response
    */
-  async authenticate({ headers, raw }: ClientRequest, body: ClientDto): Promise<ClientWithSecrets> {
+  async authenticate(
+    { headers, raw }: ClientRequest,
+    body: ClientDto,
+    { admits = false } = {},
+  ): Promise<ClientWithSecrets> {
     const credentials = readCredentials(headers.authorization, body);
     const { clientId, clientSecret, assertion } = credentials;
     addLogContext(raw, { client_id: clientId });
-    const client = await this.find(clientId);
+    const client = await this.findCurrent(clientId, admits);
     if (assertion) return enabled(await this.assertions.verify(assertion, client, raw.url), credentials);
     if (!client)
       throw invalidClient(credentials, 'unknown client, or a wrong client_secret', 'client_unknown');

@@ -2,13 +2,11 @@ import { Injectable, Optional } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { type ClientJwkSet, readFetchedKeys } from '#oauth/client-assertion/client-keys.js';
 import { InvalidKeyError } from '#oauth/jwk.js';
-import { OutsideFetchError, OutsideHttp, type OutsideResponse } from '#platform/http/outside-http.js';
+import { freshFor } from '#platform/http/freshness.js';
+import { OutsideFetchError, OutsideHttp } from '#platform/http/outside-http.js';
 
-/** Bounds of the lifetime that a response's Cache-Control sets, in milliseconds. */
-const MIN_FRESH = 60_000;
-const MAX_FRESH = 60 * 60_000;
-/** Without Cache-Control. */
-const DEFAULT_FRESH = 10 * 60_000;
+/** Milliseconds. */
+const FRESHNESS = { min: 60_000, max: 60 * 60_000, byDefault: 10 * 60_000 };
 /** Least time between two fetches for a key that is not in the set, and after a failed fetch. */
 const REFETCH = 30_000;
 /** A host that is down keeps its last known keys for this long after they were fresh. */
@@ -82,20 +80,10 @@ export class RemoteClientKeys {
       if (response.status !== 200)
         throw new OutsideFetchError('unreachable', `its host answered with the status ${response.status}`);
       const keys = readFetchedKeys(response.body.toString('utf8'));
-      entry.known = { keys, freshUntil: this.clock() + freshFor(response) };
+      entry.known = { keys, freshUntil: this.clock() + freshFor(response, FRESHNESS) };
       delete entry.failure;
     } catch (error) {
       entry.failure = error as Error;
     }
   }
-}
-
-/** RFC 9111 5.2.2.1, 5.2.2.4, 5.2.2.5 */
-function freshFor({ headers }: OutsideResponse): number {
-  const directives = (headers['cache-control'] ?? '').toLowerCase();
-  if (/(?:^|[\s,])no-(?:store|cache)(?:$|[\s,])/.test(directives)) return MIN_FRESH;
-  const [, seconds] = /(?:^|[\s,])max-age=(\d{1,10})/.exec(directives) ?? [];
-  if (seconds === undefined) return DEFAULT_FRESH;
-  const age = Number(/^\d{1,10}$/.exec(headers.age ?? '')?.[0] ?? 0);
-  return Math.min(Math.max((Number(seconds) - age) * 1000, MIN_FRESH), MAX_FRESH);
 }

@@ -116,6 +116,12 @@ export class AuthorizationServerMetadata extends OpenIdMetadata {
 
   @ApiProperty({ description: 'Whether redirects carry `iss` (RFC 9207).' })
   readonly authorization_response_iss_parameter_supported: boolean;
+
+  @ApiProperty({
+    description:
+      'Whether a `client_id` may be the URL of a metadata document (draft-ietf-oauth-client-id-metadata-document). The operator decides which applications are admitted.',
+  })
+  readonly client_id_metadata_document_supported: boolean;
 }
 
 const TEXT = { type: 'string' } as const;

@@ -35,7 +35,7 @@ export class ParController {
     @Body() parameters: Parameters | undefined,
     @Req() request: PushRequest,
   ): Promise<ParResponse> {
-    const client = await this.clients.authenticate(request, credentials);
+    const client = await this.clients.authenticate(request, credentials, { admits: true });
     const jkt = request.proof ? await this.proofs.provenKey(request.proof, client) : null;
     const { requestUri, id, expiresIn } = await this.requests.push(client, parameters ?? {}, jkt, request.ip);
     addLogContext(request.raw, { pushed_request: id });

@@ -8,7 +8,7 @@ import {
   postLogoutProblems,
   redirectUriProblems,
   scopeProblems,
-} from '../client/client-rules.js';
+} from '#oauth/registration/client-rules.js';
 import { grantTypeProblems } from '../client/grant-type.js';
 import { profileAlgorithmProblems, subjectOf } from '../client/openid-registration.js';
 import { quoted } from '../text.js';

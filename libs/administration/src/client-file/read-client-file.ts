@@ -1,11 +1,11 @@
 import { isNode, LineCounter, parseDocument } from 'yaml';
 import type { TransferredClient, TransferredSecret } from '#database/client/client-transfer.store.js';
-import { nameProblems } from '../client/client-rules.js';
-import { linkProblems } from '../client/client-links.js';
+import { nameProblems } from '#oauth/registration/client-rules.js';
+import { jwksUriProblem, linkProblems } from '#oauth/registration/client-links.js';
 import type { ClientLinks, LogoutUris, TokenRules } from '#database/client/client.js';
 import { DEVICE_CODE } from '#oauth/device-authorization.js';
-import { type ClientKeys, type ClientType, hasKeys, isClientId } from '#oauth/client.js';
-import { jwksUriProblem, keysOf } from '../client/keys.js';
+import { type ClientKeys, type ClientType, hasKeys, isClientId, isDocumentUrl } from '#oauth/client.js';
+import { keysOf } from '../client/keys.js';
 import {
   algorithmProblems,
   sectorOf,
@@ -137,6 +137,8 @@ async function readClient(entry: unknown, report: Report): Promise<ClientOfFile 
     report('must be 1 to 255 characters of visible ASCII', 'client_id');
     return null;
   }
+  if (isDocumentUrl(clientId))
+    report('must not be a URL: that is the client_id of a metadata document', 'client_id');
   for (const problem of nameProblems('it', name, 'users see it when they allow access'))
     report(problem, 'name');
   if (type !== 'confidential' && type !== 'public') report('must be confidential or public', 'type');

@@ -33,6 +33,10 @@ export function describe(client: ClientWithSecrets) {
     ...describeKeys(client),
     ...(client.profile !== null && { profile: client.profile }),
     ...(client.dpopBound && { dpop_bound_access_tokens: true }),
+    ...(client.document && {
+      document_due_at: client.document.dueAt.toISOString(),
+      document_problem: client.document.problem,
+    }),
     ...(client.keepsRefreshToken && { refresh_token_rotation: false }),
     version: client.version,
     created_at: client.createdAt.toISOString(),

@@ -1,7 +1,9 @@
 import { ADMIN_SCOPES, type GrantType } from '#oauth/client-credentials.js';
 import type { SigningAlgorithm } from '#oauth/openid/signing-keys.js';
 import { FileOrNull, Flag, JsonOrNull, Rule, Text, TextOrNull, Texts, WholeNumber } from '../input.js';
-import { linkProblems } from './client-links.js';
+import { documentUrlProblem } from '#oauth/registration/metadata-document.js';
+import { quoted } from '#oauth/text.js';
+import { linkProblems } from '#oauth/registration/client-links.js';
 import {
   backchannelProblems,
   MAX_REDIRECT_URIS,
@@ -10,7 +12,7 @@ import {
   postLogoutProblems,
   redirectUriProblems,
   rotationProblems,
-} from './client-rules.js';
+} from '#oauth/registration/client-rules.js';
 import {
   algorithmProblems,
   defaultAlgorithm,
@@ -153,6 +155,27 @@ export class NewClientDto {
   /** Content of a PNG, JPEG or WebP file. */
   @FileOrNull()
   logo?: Buffer | null;
+}
+
+/** A new client that its metadata document describes. */
+export class DocumentClientDto {
+  /** The client_id. */
+  @Text()
+  @Rule('metadata_url_invalid', ({ metadataUrl: url }: DocumentClientDto) => {
+    const problem = documentUrlProblem(url);
+    return problem === null ? [] : [`‹metadataUrl› ${quoted(url)} ${problem}`];
+  })
+  metadataUrl: string;
+
+  /** If absent, the scopes of the document; if the document has none, every scope. */
+  @Texts()
+  @Rule('scope_missing', ({ scopes }: DocumentClientDto) =>
+    scopes?.length === 0 ? ['‹scopes› is empty: leave it out for the scopes of the document'] : [],
+  )
+  scopes?: string[];
+
+  @Texts()
+  optionalScopes: string[] = [];
 }
 
 /**

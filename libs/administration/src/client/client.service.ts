@@ -5,7 +5,7 @@ import {
   ClientRegistrationStore,
 } from '#database/client/client-registration.store.js';
 import { ClientLogoStore } from '#database/client/client-logo.store.js';
-import type { ClientLogo, ClientWithSecrets } from '#database/client/client.js';
+import { type ClientLogo, type ClientWithSecrets, DuplicateClientError } from '#database/client/client.js';
 import { ClientStore } from '#database/client/client.store.js';
 import { GrantAdministrationStore } from '#database/grant/grant-administration.store.js';
 import {
@@ -16,7 +16,9 @@ import {
 import { generateClientSecret } from '#oauth/client.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { OPENID } from '#oauth/openid/openid-scopes.js';
-import { refusal } from '../administration.error.js';
+import { OutsideHosts } from '#platform/http/outside-hosts.js';
+import { OutsideHttp } from '#platform/http/outside-http.js';
+import { type AdministrationError, refusal } from '../administration.error.js';
 import { AdministrationOptions, readableScopes } from '../administration.options.js';
 import { Announcer } from '../announcer.js';
 import { type Expected, unlessOutdated } from '../expected-version.js';
@@ -28,11 +30,17 @@ import { counted } from '../text.js';
 import { type ClientView, describe, describeKeys } from './client.description.js';
 import { ClientListDto, HandoverDto } from './client.dto.js';
 import { identifyClient, unknownClient } from './client-lookup.js';
-import { redirectUriHints } from './client-rules.js';
+import { redirectUriHints } from '#oauth/registration/client-rules.js';
 import { describeGrantTypes } from './grant-type.js';
 import { clientCredentialsText } from './handover-client-credentials.js';
 import { handoverText } from './handover.js';
-import { changedRegistration, checkClientChanges, checkNewClient, newSector } from './registration.js';
+import {
+  changedRegistration,
+  checkClientChanges,
+  checkDocumentClient,
+  checkNewClient,
+  newSector,
+} from './registration.js';
 
 const APPLICATION = 'the application';
 
@@ -78,7 +86,15 @@ export interface DeletedClient {
 }
 
 /** Fields that the event of an update omits: they do not describe the registration, or stand elsewhere in the event. */
-const UNRECORDED = new Set(['client_id', 'created_at', 'live_secrets', 'logo', 'version']);
+const UNRECORDED = new Set([
+  'client_id',
+  'created_at',
+  'document_due_at',
+  'document_problem',
+  'live_secrets',
+  'logo',
+  'version',
+]);
 
 /** Methods take the client_id, or the name if no other client has it. */
 @Injectable()
@@ -121,15 +137,16 @@ export class ClientService {
     return live?.count ?? 0;
   }
 
-  /** @param input see `NewClientDto` */
+  /** @param input see `NewClientDto`; with `metadataUrl` `DocumentClientDto` */
   async create(actor: Actor, input: object): Promise<Change<RegisteredClient>> {
     const { dto, client } = await this.checkNew(input);
     const { keys, type, rules } = client;
     const credential = type === 'public' || keys ? null : generateClientSecret();
-    const { clientId } = await this.clients.create({
-      ...client,
-      ...(credential && { secretHash: credential.hash }),
-    });
+    const { clientId } = await this.clients
+      .create({ ...client, ...(credential && { secretHash: credential.hash }) })
+      .catch((error: unknown) => {
+        throw error instanceof DuplicateClientError ? registeredBefore(error) : error;
+      });
     const { AUTH_URL, BASE_URL, CONSOLE_URL } = this.options.settings;
     const hints = redirectUriHints(client.redirectUris, type);
     const detail = {
@@ -268,7 +285,15 @@ export class ClientService {
   }
 
   private checkNew(input: object): ReturnType<typeof checkNewClient> {
-    return checkNewClient(input, this.options.scopes().value, this.options.settings.CONSOLE_URL);
+    const { settings } = this.options;
+    const catalogue = this.options.scopes().value;
+    if (!('metadataUrl' in input) || input.metadataUrl === undefined)
+      return checkNewClient(input, catalogue, settings.CONSOLE_URL);
+    return checkDocumentClient(
+      input,
+      catalogue,
+      new OutsideHttp(new OutsideHosts(settings.OUTSIDE_FETCH_ALLOW)),
+    );
   }
 
   /** Returns the logo; null without one. */
@@ -336,4 +361,9 @@ export class ClientService {
         `${clientId} has ${counted(live.count, 'live grant')}: with another subject their users look new to it`,
       );
   }
+}
+
+/** The id of a deleted client is never used again. */
+function registeredBefore({ clientId }: DuplicateClientError): AdministrationError {
+  return refusal('conflict', 'client_registered', `${clientId} is registered already, or was deleted`);
 }

@@ -3,7 +3,7 @@ import { type ClientKeys, hasKeys } from '#oauth/client.js';
 import { InvalidKeyError } from '#oauth/jwk.js';
 import type { Problem } from '../administration.error.js';
 import { quoted } from '../text.js';
-import { isLink } from './client-links.js';
+import { jwksUriProblem } from '#oauth/registration/client-links.js';
 
 export { MAX_JWKS };
 
@@ -47,10 +47,6 @@ export function keysOf(text: string): ClientKeys | string {
     if (error instanceof InvalidKeyError) return error.message;
     throw error;
   }
-}
-
-export function jwksUriProblem(uri: string): string | null {
-  return isLink(uri) && !uri.includes('#') ? null : 'must be an https URL without user name and fragment';
 }
 
 const problem = (field: string, message: string): Problem => ({ id: 'keys_invalid', field, message });

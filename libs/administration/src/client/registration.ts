@@ -1,9 +1,12 @@
 import type { ChangedRegistration, ClientRegistration } from '#database/client/client-registration.store.js';
+import { scopesOf } from '#clients/client-documents.service.js';
+import { clientOfDocument, fetchDocument, isDocumentFailure } from '#clients/fetch-document.js';
 import type { ClientLogo } from '#database/client/client.js';
 import type { NewClient } from '#database/client/client.store.js';
 import { type ClientKeys, type ClientType, hasKeys } from '#oauth/client.js';
+import type { OutsideHttp } from '#platform/http/outside-http.js';
 import type { ScopeCatalogue } from '#oauth/scope.js';
-import { type Problem, refuseInvalid } from '../administration.error.js';
+import { AdministrationError, type Problem, refuseInvalid } from '../administration.error.js';
 import { checked } from '../input.js';
 import { quoted } from '../text.js';
 import {
@@ -14,8 +17,8 @@ import {
   redirectUriProblems,
   rotationProblems,
   scopeProblems,
-} from './client-rules.js';
-import { ClientChangesDto, NewClientDto } from './client.dto.js';
+} from '#oauth/registration/client-rules.js';
+import { ClientChangesDto, DocumentClientDto, NewClientDto } from './client.dto.js';
 import { grantTypeProblems } from './grant-type.js';
 import { readKeys, keysToStore } from './keys.js';
 import { checkLogo } from './logo.js';
@@ -80,6 +83,41 @@ export async function checkNewClient(
       ...keysToStore(keys.keys),
     },
   };
+}
+
+/** Fetches and checks the document of a new client. @throws AdministrationError that lists every problem */
+export async function checkDocumentClient(
+  input: object,
+  catalogue: ScopeCatalogue,
+  http: OutsideHttp,
+): Promise<Awaited<ReturnType<typeof checkNewClient>>> {
+  const { dto: given, problems } = checked(DocumentClientDto, input);
+  refuseInvalid([
+    ...problems,
+    ...ofField('scopes', 'scope_unknown', (name) => scopeProblems(name, given.scopes ?? [], catalogue)),
+  ]);
+  const { metadataUrl: url, optionalScopes } = given;
+  const fetched = await fetchDocument(http, url).catch((error: unknown) => {
+    if (!isDocumentFailure(error)) throw error;
+    throw new AdministrationError('invalid', [
+      {
+        id: 'metadata_document_invalid',
+        field: 'metadataUrl',
+        message: `the document at ${url} cannot be used: ${error.message}`,
+      },
+    ]);
+  });
+  const scopes = [...new Set(given.scopes ?? scopesOf(fetched.document, catalogue))];
+  refuseInvalid(
+    ofField('optionalScopes', 'optional_scope_invalid', (name) =>
+      optionalScopeProblems(name, optionalScopes, scopes),
+    ),
+  );
+  const dto = Object.assign(new NewClientDto(), {
+    dpopBound: fetched.document.dpopBound,
+    idTokenAlg: defaultAlgorithm(null),
+  });
+  return { dto, client: { ...clientOfDocument(url, fetched, scopes), optionalScopes } };
 }
 
 const NO_KEYS: ClientKeys = { jwks: null, jwksUri: null };
@@ -147,11 +185,12 @@ export interface RegisteredState {
   readonly clientId: string;
   readonly type: ClientType;
   readonly hasSecrets: boolean;
+  readonly hasDocument: boolean;
 }
 
 /** A removed scope is also removed from the optional scopes. @throws AdministrationError that lists every problem */
 export function changedRegistration(
-  { clientId, type, hasSecrets }: RegisteredState,
+  { clientId, type, hasSecrets, hasDocument }: RegisteredState,
   current: ClientRegistration,
   { changes, logo, keys = current }: CheckedChanges,
 ): ChangedRegistration {
@@ -272,9 +311,32 @@ export function changedRegistration(
     deviceGrant,
     ...(logo !== undefined && { logo }),
   };
+  if (hasDocument)
+    for (const field of OF_DOCUMENT)
+      if (JSON.stringify(changed[field]) !== JSON.stringify(current[field]))
+        add(
+          'described_by_document',
+          field === 'sector' ? 'subject' : field,
+          'the application has a metadata document: its scopes and the rules for its requests can be changed here, and nothing else',
+        );
   refuseInvalid([...problems, ...ofGrantType(changed)]);
   return changed;
 }
+
+/** Fields that a document describes, or that would need one that never changes. */
+const OF_DOCUMENT = [
+  'name',
+  'redirectUris',
+  'postLogoutRedirectUris',
+  'backchannelLogoutUri',
+  'clientUri',
+  'policyUri',
+  'contacts',
+  'jwks',
+  'jwksUri',
+  'firstParty',
+  'sector',
+] as const;
 
 /**
  * Returns the sector after the change. Without a new subject it stays: then every redirect URI has its host. The order of redirect

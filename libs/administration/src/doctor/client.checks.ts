@@ -1,5 +1,6 @@
 import { quoted } from '../text.js';
 import { isLoopback, registrationProblem } from '#oauth/redirect-uri.js';
+import type { DocumentState } from '#database/client/client.js';
 import { type ClientKeys, type ClientType, hasKeys } from '#oauth/client.js';
 import { type GrantType, isAdminScope } from '#oauth/client-credentials.js';
 import { OPENID } from '#oauth/openid/openid-scopes.js';
@@ -63,6 +64,11 @@ export const CLIENT_CHECKS = {
     'every token app has a key for the ID tokens of each client',
     'OpenID Connect Core 10.1',
   ),
+  'client-document-unusable': check(
+    'warning',
+    'the metadata documents of clients can be fetched, and describe them correctly',
+    'draft-ietf-oauth-client-id-metadata-document 4.3',
+  ),
   'client-credentials-off': check(
     'warning',
     'clients of client_credentials get access tokens',
@@ -91,6 +97,7 @@ export interface ExaminedClient extends ClientKeys {
   readonly scopes: readonly string[];
   readonly idTokenAlg: SigningAlgorithm | null;
   readonly grantType: GrantType;
+  readonly document: DocumentState | null;
   readonly secrets: readonly ExaminedSecret[];
 }
 
@@ -125,6 +132,7 @@ export function examineClient(client: ExaminedClient, around: ClientContext): Fi
     ...secrets(client, around.now),
     ...scopes(client, around.scopes),
     ...idTokens(client, around.idTokenAlgs),
+    ...metadataDocument(client),
     ...clientCredentials(client, around.withoutConsole),
     ...pkce(client, around.withoutPkce),
     ...publicClient(client),
@@ -300,6 +308,24 @@ function idTokens(client: ExaminedClient, algs: readonly string[] | null): Findi
         client.clientId,
         '--id-token-alg',
         algs[0] ?? '',
+      ),
+    },
+  ];
+}
+
+function metadataDocument(client: ExaminedClient): Finding[] {
+  const { problem = null } = client.document ?? {};
+  if (problem === null) return [];
+  return [
+    {
+      check: 'client-document-unusable',
+      subject: subjectOf(client),
+      problem: `its metadata document cannot be used, and its last description still counts: ${problem}`,
+      remedy: step(
+        'tell the publisher of the document; if the application is gone',
+        'client',
+        'disable',
+        client.clientId,
       ),
     },
   ];

@@ -3,7 +3,7 @@ import type { ClientWithSecrets } from '#database/client/client.js';
 import type { GuideEntry, Party } from '#oauth/error-guide/guide-entry.js';
 import { ADMIN_SCOPES, isAdminScope } from '#oauth/client-credentials.js';
 import { isRegistered, registrationProblem } from '#oauth/redirect-uri.js';
-import { MAX_REDIRECT_URIS } from '../client/client-rules.js';
+import { MAX_REDIRECT_URIS } from '#oauth/registration/client-rules.js';
 import { textsOf } from './comparison.js';
 
 export interface Remedy {

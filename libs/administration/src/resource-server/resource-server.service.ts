@@ -7,7 +7,7 @@ import { type AdministrationError, type Problem, refusal, refuseInvalid } from '
 import { AdministrationOptions } from '../administration.options.js';
 import { Announcer } from '../announcer.js';
 import { describeKeys } from '../client/client.description.js';
-import { nameProblems } from '../client/client-rules.js';
+import { nameProblems } from '#oauth/registration/client-rules.js';
 import { keysToStore, readKeys } from '../client/keys.js';
 import { type Expected, unlessOutdated } from '../expected-version.js';
 import { checked, JsonOrNull, Rule, Text, TextOrNull } from '../input.js';

@@ -50,6 +50,7 @@ beforeAll(async () => {
     AUDIT_RETENTION_DAYS: 30,
     AUDIT_MAX_MEGABYTES: 64,
     AUDIT_REPLICAS: 1,
+    OUTSIDE_FETCH_ALLOW: '127.0.0.1',
   };
   const database = DatabaseModule.forRoot({ databaseUrl });
   const module = AdministrationModule.forRoot({ settings, scopes: () => scopes }, [database]);

@@ -41,6 +41,7 @@ function textOf(client: Partial<ClientWithSecrets>, options: Partial<HandoverOpt
     subjectKey: null,
     postLogoutRedirectUris: [],
     backchannelLogoutUri: null,
+    document: null,
     clientUri: null,
     policyUri: null,
     jwks: null,

@@ -24,6 +24,7 @@ const CLIENT: ExaminedClient = {
   idTokenAlg: null,
   secrets: [secret(10)],
   grantType: 'authorization_code',
+  document: null,
   jwks: null,
   jwksUri: null,
 };

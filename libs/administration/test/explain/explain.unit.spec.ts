@@ -141,6 +141,7 @@ const REGISTERED: ClientWithSecrets = {
   policyUri: null,
   contacts: [],
   disabledAt: AT,
+  document: null,
   logo: null,
   secrets: [],
   jwks: null,

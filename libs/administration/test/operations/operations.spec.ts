@@ -44,6 +44,7 @@ beforeAll(async () => {
     AUDIT_RETENTION_DAYS: 1,
     AUDIT_MAX_MEGABYTES: 1,
     AUDIT_REPLICAS: 1,
+    OUTSIDE_FETCH_ALLOW: '127.0.0.1',
   };
   const module = AdministrationModule.forRoot({ settings, scopes: () => scopes }, [
     DatabaseModule.forRoot({ databaseUrl }),

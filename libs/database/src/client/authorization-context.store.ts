@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { isClientId } from '#oauth/client.js';
+import { isClientId, shownName } from '#oauth/client.js';
 import { DataSource } from 'typeorm';
 import type { Client } from './client.js';
 import { type User, USER_FIELDS } from '../user/user.js';
@@ -28,11 +28,14 @@ export interface AuthorizationContext {
 
 type Decision = Omit<EarlierDecision, 'at'> & { readonly at: string };
 
-type ClientRow = Omit<Client, 'createdAt' | 'disabledAt' | 'subjectKey'> & {
+type ClientRow = Omit<Client, 'createdAt' | 'disabledAt' | 'subjectKey' | 'document'> & {
   /** Hexadecimal. */
   readonly subjectKey: string | null;
   readonly createdAt: string;
   readonly disabledAt: string | null;
+  readonly documentDueAt: string | null;
+  readonly documentChangedAt: string | null;
+  readonly documentProblem: string | null;
 };
 
 interface Row {
@@ -60,7 +63,8 @@ const QUERY = `
               (SELECT encode(s.key, 'hex') FROM subject_sectors s WHERE s.sector = c.sector) AS "subjectKey",
               c.post_logout_redirect_uris AS "postLogoutRedirectUris", c.backchannel_logout_uri AS "backchannelLogoutUri",
               c.client_uri AS "clientUri", c.policy_uri AS "policyUri", c.contacts, c.disabled_at AS "disabledAt", l.digest AS logo,
-              c.created_at AS "createdAt"
+              c.document_due_at AS "documentDueAt", c.document_changed_at AS "documentChangedAt",
+              c.document_problem AS "documentProblem", c.created_at AS "createdAt"
        FROM clients c LEFT JOIN client_logos l ON l.client_id = c.client_id
        WHERE c.client_id = $1 AND c.deleted_at IS NULL
      ) client) AS client,
@@ -78,7 +82,7 @@ const QUERY = `
        ORDER BY created_at DESC LIMIT ${COUNT_LIMIT}
      ) recent) AS "grantsOfDay"`;
 
-/** Reads client, user and earlier consent, without secrets. */
+/** Reads client, user and earlier consent, without secrets. The name of a client is the one that pages show. */
 @Injectable()
 export class AuthorizationContextStore {
   constructor(private readonly dataSource: DataSource) {}
@@ -89,20 +93,35 @@ export class AuthorizationContextStore {
     const known = isClientId(clientId) ? clientId : null;
     const [row] = await this.dataSource.query<Row[]>(QUERY, [known, userId]);
     if (!row) throw new Error('the query returned no row');
-    const { client, user, decisions, grantsOfDay } = row;
+    const { user, decisions, grantsOfDay } = row;
+    const client = row.client && toClient(row.client);
+    const since = client?.document?.changedAt.getTime() ?? -Infinity;
     const earlier = client ? (decisions ?? []) : [];
     return {
-      client: client && toClient(client),
+      client,
       user,
-      decisions: earlier.map(({ at, ...of }) => ({ ...of, at: new Date(at) })),
+      decisions: earlier
+        .map(({ at, ...of }) => ({ ...of, at: new Date(at) }))
+        .filter(({ at }) => at.getTime() >= since),
       grantsOfDay,
     };
   }
 }
 
-function toClient({ createdAt, disabledAt, subjectKey, ...client }: ClientRow): Client {
+function toClient(row: ClientRow): Client {
+  const { createdAt, disabledAt, subjectKey, documentDueAt, documentChangedAt, documentProblem, ...client } =
+    row;
   return {
     ...client,
+    name: shownName(client.clientId, client.name, documentDueAt !== null),
+    document:
+      documentDueAt === null || documentChangedAt === null
+        ? null
+        : {
+            dueAt: new Date(documentDueAt),
+            changedAt: new Date(documentChangedAt),
+            problem: documentProblem,
+          },
     subjectKey: subjectKey === null ? null : Buffer.from(subjectKey, 'hex'),
     createdAt: new Date(createdAt),
     disabledAt: disabledAt === null ? null : new Date(disabledAt),

@@ -43,7 +43,7 @@ export class ClientRegistrationStore {
     clientId: string,
     change: (
       current: ClientRegistration,
-      of: { type: ClientType; hasSecrets: boolean },
+      of: { type: ClientType; hasSecrets: boolean; hasDocument: boolean },
     ) => ChangedRegistration,
     expectedVersion?: number,
   ): Promise<ClientRegistration | null> {
@@ -51,7 +51,7 @@ export class ClientRegistrationStore {
       const current = await lockClient(manager, clientId, expectedVersion);
       if (!current) return null;
       const hasSecrets = await manager.existsBy(ClientSecretEntity, { clientId, revokedAt: IsNull() });
-      const of = { type: current.type, hasSecrets };
+      const of = { type: current.type, hasSecrets, hasDocument: current.documentDueAt !== null };
       const { logo, ...changed } = change(registrationOf(current), of);
       if (changed.sector !== null) await ensureSector(manager, changed.sector);
       await manager.update(ClientEntity, { clientId }, changed);

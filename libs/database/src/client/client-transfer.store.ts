@@ -14,7 +14,7 @@ export interface TransferredSecret {
   readonly createdAt: Date;
 }
 
-/** A complete client, for import into another installation. */
+/** A complete client, for import into another installation; never one with a metadata document, which describes itself. */
 export interface TransferredClient extends ClientLinks, ClientKeys, LogoutUris, TokenRules {
   readonly clientId: string;
   readonly name: string;
@@ -120,7 +120,7 @@ async function readKnown(
 
 async function readClients(manager: EntityManager, ids?: readonly string[]): Promise<TransferredClient[]> {
   const whose = ids && { clientId: Any(ids) };
-  const clients = await manager.findBy(ClientEntity, { ...whose });
+  const clients = await manager.findBy(ClientEntity, { ...whose, documentDueAt: IsNull() });
   const secrets = await manager.findBy(ClientSecretEntity, { ...whose, revokedAt: IsNull() });
   const logos = await manager.find(ClientLogoEntity, {
     select: { clientId: true, mediaType: true, image: true },

@@ -160,6 +160,18 @@ export class ClientEntity {
   @Column({ name: 'device_grant', type: 'boolean', default: false })
   deviceGrant: boolean;
 
+  /** Time of the next fetch of the metadata document; null for a client without one. */
+  @Column({ name: 'document_due_at', type: 'timestamptz', nullable: true })
+  documentDueAt: Date | null;
+
+  /** Earlier consent does not count: the document has changed since. */
+  @Column({ name: 'document_changed_at', type: 'timestamptz', nullable: true })
+  documentChangedAt: Date | null;
+
+  /** Failure of the latest fetch. */
+  @Column({ name: 'document_problem', type: 'text', nullable: true })
+  documentProblem: string | null;
+
   @CreateDateColumn({ name: 'created_at', type: 'timestamptz' })
   createdAt: Date;
 

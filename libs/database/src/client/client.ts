@@ -21,6 +21,16 @@ export interface LogoutUris {
   readonly backchannelLogoutUri: string | null;
 }
 
+/** State of a client's metadata document (draft-ietf-oauth-client-id-metadata-document); its URL is the client_id. */
+export interface DocumentState {
+  /** Time of the next fetch. */
+  readonly dueAt: Date;
+  /** Consent given earlier does not count. */
+  readonly changedAt: Date;
+  /** Failure of the latest fetch; null if it succeeded. */
+  readonly problem: string | null;
+}
+
 export interface Client extends OAuthClient, ClientLinks, LogoutUris, SubjectRule {
   readonly name: string;
   /** RFC 9126 6 `require_pushed_authorization_requests`. */
@@ -35,6 +45,8 @@ export interface Client extends OAuthClient, ClientLinks, LogoutUris, SubjectRul
   readonly sector: string | null;
   /** Null if enabled. */
   readonly disabledAt: Date | null;
+  /** Null for a client that the operator described. */
+  readonly document: DocumentState | null;
   /** Hexadecimal SHA-256 of the image. */
   readonly logo: string | null;
   readonly createdAt: Date;

@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { type ClientType, isClientId } from '#oauth/client.js';
+import { type ClientType, isClientId, shownName } from '#oauth/client.js';
 import { scopeTokens } from '#oauth/scope.js';
 
 /** Summary of a user's live grants to one client. */
 export interface ConnectedApp {
   readonly clientId: string;
+  /** Shown to users. */
   readonly name: string;
   /** Digest of the logo; null without one. */
   readonly logo: string | null;
@@ -24,11 +25,11 @@ export interface ConnectedApp {
 /** More than any user connects. */
 const MAX_APPS = 200;
 
-type Row = Omit<ConnectedApp, 'scopes'> & { readonly scope: string };
+type Row = Omit<ConnectedApp, 'scopes'> & { readonly scope: string; readonly hasDocument: boolean };
 
 /** Ordered as the index `grants_live`: PostgreSQL might otherwise read the revoked grants as well. @param whose SQL condition on grants */
 const connectedApps = (whose: string): string => `
-  SELECT c.client_id AS "clientId", c.name, l.digest AS logo, c.first_party AS "firstParty", c.type AS "clientType",
+  SELECT c.client_id AS "clientId", c.name, c.document_due_at IS NOT NULL AS "hasDocument", l.digest AS logo, c.first_party AS "firstParty", c.type AS "clientType",
          c.disabled_at IS NOT NULL AS "isDisabled", own.scope, own.since, own."lastUsedOn"
   FROM (
     SELECT g.client_id, string_agg(DISTINCT g.scope, ' ') AS scope, min(g.created_at) AS since,
@@ -62,6 +63,10 @@ export class ConnectedAppStore {
 
   private async connected(query: string, values: unknown[]): Promise<ConnectedApp[]> {
     const rows = await this.dataSource.query<Row[]>(query, values);
-    return rows.map(({ scope, ...app }) => ({ ...app, scopes: scopeTokens(scope) }));
+    return rows.map(({ scope, hasDocument, ...app }) => ({
+      ...app,
+      name: shownName(app.clientId, app.name, hasDocument),
+      scopes: scopeTokens(scope),
+    }));
   }
 }

@@ -60,9 +60,14 @@ async function createClients(runner: QueryRunner): Promise<void> {
       profile         text CHECK (profile IN ('fapi2')),
       grant_type      text NOT NULL DEFAULT 'authorization_code' CHECK (grant_type IN ('authorization_code', 'client_credentials')),
       device_grant    boolean NOT NULL DEFAULT false,
+      document_due_at timestamptz,
+      document_changed_at timestamptz,
+      document_problem text,
       created_at      timestamptz NOT NULL DEFAULT now(),
       disabled_at     timestamptz,
       deleted_at      timestamptz,
+      CONSTRAINT clients_document_check CHECK (num_nulls(document_due_at, document_changed_at) IN (0, 2)
+        AND (document_due_at IS NULL OR (client_id ~ '^https?://' AND NOT first_party))),
       CONSTRAINT clients_optional_scopes_check CHECK (optional_scopes <@ scopes),
       CONSTRAINT clients_kept_token_check CHECK (dpop_bound OR NOT keeps_refresh_token),
       CONSTRAINT clients_profile_rules_check CHECK (

@@ -9,6 +9,50 @@ export const AUTHORIZATION_CHECKS = {
     remedies: [
       ['application', 'Compare the `client_id` with what the operator gave you.'],
       ['operator', 'Compare it with the registered clients.', 'client list'],
+      [
+        'operator',
+        'If it is an https URL, it is the address of a metadata document: admit the application, or all applications of its host with `CLIENT_METADATA_HOSTS`.',
+        'client create --metadata-url {client_id}',
+      ],
+    ],
+  },
+  client_document_refused: {
+    errors: ['invalid_request'],
+    title: 'The metadata document of the application is refused',
+    meaning:
+      'The `client_id` is the URL of a document that describes the application. The document breaks a rule, such as one for redirect URIs, or is not at its own `client_id`.',
+    remedies: [
+      [
+        'operator',
+        'The value `reason` of the log line names the rule. Tell it to the publisher of the document.',
+      ],
+      ['application', 'Correct the document. The next request fetches it again.'],
+    ],
+  },
+  client_document_unavailable: {
+    errors: ['invalid_request'],
+    title: 'The metadata document of the application cannot be fetched',
+    meaning:
+      'The `client_id` is the URL of a document that describes the application. Its host did not answer in time, or not with the document.',
+    remedies: [
+      [
+        'application',
+        'Open the URL. It must answer with status 200 and JSON, without a redirect, to everyone.',
+      ],
+      [
+        'operator',
+        'The value `reason` of the log line says what failed. For a host in a private network see `OUTSIDE_FETCH_ALLOW`.',
+      ],
+    ],
+  },
+  client_document_limit_exceeded: {
+    errors: ['temporarily_unavailable'],
+    title: 'Too many new applications of one host',
+    meaning:
+      'Applications of a host in `CLIENT_METADATA_HOSTS` are admitted at their first use, but only some in a minute.',
+    remedies: [
+      ['user', 'Try again in a minute.'],
+      ['operator', 'If the host lets strangers publish documents, remove it from `CLIENT_METADATA_HOSTS`.'],
     ],
   },
   redirect_uri_unregistered: {

@@ -35,6 +35,7 @@ interface Remedy {
 export const ERROR_KINDS = {
   client_missing: { party: 'application', advice: 'contact_developer' },
   client_unknown: { party: 'application', advice: 'contact_developer' },
+  client_document: { party: 'application', advice: 'contact_developer' },
   client_disabled: { party: 'operator', advice: 'review_apps' },
   redirect_missing: { party: 'application', advice: 'contact_developer' },
   redirect_mismatch: { party: 'application', advice: 'contact_developer' },
@@ -76,6 +77,9 @@ type Detail = OAuthError['detail'];
 const KIND_BY_CHECK = new Map<Check | undefined, (detail: Detail) => ErrorKind>([
   ['client_id_missing', () => 'client_missing'],
   ['client_id_unregistered', () => 'client_unknown'],
+  ['client_document_refused', () => 'client_document'],
+  ['client_document_unavailable', () => 'client_document'],
+  ['client_document_limit_exceeded', () => 'busy'],
   ['client_disabled', () => 'client_disabled'],
   ['grant_type_unregistered', () => 'request_malformed'],
   [

@@ -55,6 +55,7 @@ const CLIENT: Client = {
   policyUri: 'https://calendar-connect.example/privacy',
   contacts: ['support@calendar-connect.example'],
   disabledAt: null,
+  document: null,
   logo: null,
   createdAt: new Date('2024-03-14'),
 };

@@ -1,4 +1,4 @@
-import { linkProblems } from '../../src/client/client-links.js';
+import { linkProblems } from '../../src/registration/client-links.js';
 
 const problems = (links: Parameters<typeof linkProblems>[0]) => linkProblems(links, (field) => field);
 

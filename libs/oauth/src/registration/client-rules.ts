@@ -1,7 +1,7 @@
-import { isAdminScope } from '#oauth/client-credentials.js';
-import type { ClientType } from '#oauth/client.js';
-import { registrationProblem } from '#oauth/redirect-uri.js';
-import type { ScopeCatalogue } from '#oauth/scope.js';
+import { isAdminScope } from '../client-credentials.js';
+import type { ClientType } from '../client.js';
+import { registrationProblem } from '../redirect-uri.js';
+import type { ScopeCatalogue } from '../scope.js';
 import { quoted } from '../text.js';
 
 export const MAX_REDIRECT_URIS = 20;

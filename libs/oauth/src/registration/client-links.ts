@@ -1,7 +1,13 @@
 import { isEmail } from 'class-validator';
-import type { ClientLinks } from '#database/client/client.js';
-import { isLoopback } from '#oauth/redirect-uri.js';
+import { isLoopback } from '../redirect-uri.js';
 import { quoted } from '../text.js';
+
+/** RFC 7591 2; null for none. */
+interface ClientLinks {
+  readonly clientUri: string | null;
+  readonly policyUri: string | null;
+  readonly contacts: readonly string[];
+}
 
 const MAX_CONTACTS = 5;
 const MAX_LENGTH = 500;
@@ -24,9 +30,13 @@ export function linkProblems(
 }
 
 /** Accepts only URLs that browsers do not rewrite, without a password. */
-export function isLink(text: string): boolean {
+function isLink(text: string): boolean {
   if (text.length > MAX_LENGTH || !/^https?:\/\/[!-~]+$/.test(text) || !URL.canParse(text)) return false;
   const { protocol, hostname, username, password, href } = new URL(text);
   const isWritten = href === text || href === `${text}/`;
   return isWritten && username + password === '' && (protocol === 'https:' || isLoopback(hostname));
+}
+
+export function jwksUriProblem(uri: string): string | null {
+  return isLink(uri) && !uri.includes('#') ? null : 'must be an https URL without user name and fragment';
 }

@@ -1,0 +1,324 @@
+import type { ServerResponse } from 'node:http';
+import type { Response } from 'supertest';
+import type { User } from '#database/user/user.js';
+import { auditEvents } from '#test/support/audit-trail.js';
+import type { Browser } from '#test/support/browser.js';
+import { ClientKey, keysOf } from '#test/support/client-key.js';
+import { startDocumentHost } from '#test/support/document-host.js';
+import { authorizeAddress, PKCE, redirectParameters, startAuthorizeApp } from '../support/authorize-app.js';
+import { useAuthorizeApp } from '../support/use-authorize-app.js';
+import { allow } from '../support/use-requests.js';
+
+const host = await startDocumentHost();
+const refusing = await startDocumentHost();
+const flooded = await startDocumentHost();
+const elsewhere = await startDocumentHost();
+const { app } = useAuthorizeApp({
+  CLIENT_METADATA_HOSTS: [host, refusing, flooded].map((one) => one.host).join(),
+  OUTSIDE_FETCH_ALLOW: '127.0.0.1',
+});
+afterAll(() => [host, refusing, flooded, elsewhere].forEach((one) => one.close()));
+
+let user: User;
+let browser: Browser;
+
+beforeEach(async () => {
+  user = await app.user();
+  browser = await app.loggedIn(user);
+});
+
+const address = (clientId: string, more: Record<string, string | undefined> = {}) =>
+  authorizeAddress({
+    client_id: clientId,
+    redirect_uri: 'https://app.example.com/callback',
+    ...PKCE,
+    ...more,
+  });
+const WEB = { redirect_uris: ['https://app.example.com/callback'] };
+const newClient = (members: object = {}, headers: Readonly<Record<string, string>> = {}) =>
+  host.publish(host.newUrl(), { ...WEB, ...members }, headers);
+const row = async (clientId: string) => {
+  const [found] = await app.sql<Record<string, unknown>>('SELECT * FROM clients WHERE client_id = $1', [
+    clientId,
+  ]);
+  return found;
+};
+const makeDue = (clientId: string) =>
+  app.sql("UPDATE clients SET document_due_at = now() - interval '1 s' WHERE client_id = $1", [clientId]);
+const isConsentPage = ({ status, text }: Response) => status === 200 && text.includes('value="allow"');
+const consented = async (clientId: string): Promise<void> => {
+  expect((await allow(browser, await browser.get(address(clientId)))).status).toBe(303);
+};
+
+// @client metadata document 6.4 @client metadata document 6.8
+describe('a client of a host in CLIENT_METADATA_HOSTS', () => {
+  it('is admitted at its first use, and shown with its host first', async () => {
+    const url = newClient({ client_name: 'My Bank', scope: 'profile:read unknown' });
+    const page = await browser.get(address(url));
+    expect(isConsentPage(page)).toBe(true);
+    expect(page.text).toContain(`<bdi>${host.host} (My Bank)</bdi>`);
+    expect(page.text).not.toContain('<bdi>My Bank');
+    const { code } = redirectParameters((await allow(browser, page)).headers['location']);
+    expect(code).toMatch(/^sac_/);
+    expect((await browser.get('/auth/apps')).text).toContain(`${host.host} (My Bank)`);
+    expect(await row(url)).toMatchObject({ type: 'public', scopes: ['profile:read'], require_state: false });
+    const [event] = await auditEvents(app.services.natsUrl, { clientId: url, types: ['client.created'] });
+    expect(event).toMatchObject({ service: 'authorize', detail: { admitted_by_host: host.host } });
+  });
+
+  it('is admitted once by concurrent first uses, of several processes', async () => {
+    const url = newClient();
+    const other = await startAuthorizeApp({ ...host.settings }, await sameServices());
+    const pages = await Promise.all([
+      ...Array.from({ length: 5 }, () => app.browser().get(address(url))),
+      ...Array.from({ length: 5 }, () => other.browser().get(address(url))),
+    ]);
+    await other.close();
+    expect(pages.map(({ status }) => status)).toEqual(Array(10).fill(303));
+    expect(host.fetches(url)).toBeLessThanOrEqual(2);
+    expect(await row(url)).toBeDefined();
+  });
+
+  it('may vary the port of a loopback redirect URI', async () => {
+    const url = newClient({ redirect_uris: ['http://127.0.0.1/callback'] });
+    const page = await browser.get(address(url, { redirect_uri: 'http://127.0.0.1:49152/callback' }));
+    expect(isConsentPage(page)).toBe(true);
+  });
+
+  it('must use PKCE', async () => {
+    const answer = await browser.get(
+      address(newClient(), { code_challenge: undefined, code_challenge_method: undefined }),
+    );
+    expect(redirectParameters(answer.headers['location'])).toMatchObject({ error: 'invalid_request' });
+  });
+
+  it('is refused if the host has 200 clients already', async () => {
+    await app.sql(
+      `INSERT INTO clients (client_id, name, type, redirect_uris, document_due_at, document_changed_at)
+       SELECT $1 || n, 'x', 'public', '{https://app.example.com/}', now(), now() FROM generate_series(1, 200) n`,
+      [`http://${refusing.host}/many/`],
+    );
+    const url = refusing.publish(refusing.newUrl());
+    expect((await browser.get(address(url))).status).toBe(400);
+    expect(refusing.fetches(url)).toBe(0);
+    await app.sql('DELETE FROM clients WHERE starts_with(client_id, $1)', [`http://${refusing.host}/many/`]);
+  });
+
+  it('does not make the service fetch without a limit', async () => {
+    const pages: number[] = [];
+    for (let count = 0; count < 31; count++)
+      pages.push((await browser.get(address(flooded.newUrl()))).status);
+    expect(pages).toEqual([...Array<number>(30).fill(400), 503]);
+    expect(flooded.requests).toBe(30);
+  });
+});
+
+// @client metadata document 6.8 @client metadata document 6.10
+describe('a client of another host', () => {
+  it('is unknown, and its document is not fetched', async () => {
+    const page = await browser.get(address(elsewhere.publish(elsewhere.newUrl())));
+    expect(page.status).toBe(400);
+    expect(page.text).toContain('Application not found');
+    expect(elsewhere.requests).toBe(0);
+  });
+
+  it('is known if the operator has admitted it', async () => {
+    const url = elsewhere.publish(elsewhere.newUrl(), WEB);
+    await app.client({ clientId: url, documentDueAt: new Date(0), type: 'public', requireState: false }, ...WEB.redirect_uris);
+    expect(isConsentPage(await browser.get(address(url)))).toBe(true);
+    expect(await row(url)).toMatchObject({ name: 'Inspector' });
+  });
+});
+
+// @client metadata document 4 @client metadata document 4.1 @client metadata document 4.3 @client metadata document 6.6
+describe('a document is refused, with its reason in the audit trail', () => {
+  const published =
+    (members: object, headers: Readonly<Record<string, string>> = {}) =>
+    (url: string): unknown =>
+      refusing.publish(url, members, headers);
+  const answered = (answer: (response: ServerResponse) => void) => (url: string) =>
+    refusing.answer(url, answer);
+  const JSON_TYPE = { 'Content-Type': 'application/json' };
+
+  it.each<[string, RegExp, (url: string) => unknown]>([
+    ['of another client_id', /client_id must be the URL/, published({ client_id: 'https://bank.example/' })],
+    ['without a client_id', /client_id must be the URL/, published({ client_id: undefined })],
+    ['with a shared secret', /client_secret must be absent/, published({ client_secret: 'x' })],
+    [
+      'whose client authenticates by a secret',
+      /auth_method must be none or private_key_jwt/,
+      published({ token_endpoint_auth_method: 'client_secret_basic' }),
+    ],
+    [
+      'whose client has no keys for its method',
+      /needs either jwks or jwks_uri/,
+      published({ token_endpoint_auth_method: 'private_key_jwt' }),
+    ],
+    [
+      'with a jwks_uri that is not https',
+      /jwks_uri .* must be an https URL/,
+      published({ token_endpoint_auth_method: 'private_key_jwt', jwks_uri: 'http://app.example.com/' }),
+    ],
+    [
+      'with a key that is no public key',
+      /jwks is refused: key 1 is a shared secret/,
+      published({ token_endpoint_auth_method: 'private_key_jwt', jwks: { keys: [{ kty: 'oct', k: 'AA' }] } }),
+    ],
+    ['without redirect URIs', /redirect_uris is missing/, published({ redirect_uris: [] })],
+    ['with a redirect URI by http', /is not encrypted/, published({ redirect_uris: ['http://a.example/'] })],
+    ['with a name that nobody sees', /client_name must be/, published({ client_name: '\u200b' })],
+    [
+      'with a link that is not https',
+      /client_uri .* must be/,
+      published({ client_uri: 'javascript:alert(1)' }),
+    ],
+    [
+      'of a client for other grants',
+      /grant_types must include authorization_code/,
+      published({ grant_types: ['client_credentials'] }),
+    ],
+    ['with another type', /Content-Type/, published({}, { 'Content-Type': 'text/html' })],
+    ['that is not JSON', /not a JSON object/, answered((one) => one.writeHead(200, JSON_TYPE).end('<html>'))],
+    [
+      'that is deeply nested',
+      /nested too deeply/,
+      answered((one) =>
+        one
+          .writeHead(200, JSON_TYPE)
+          .end(
+            `{"token_endpoint_auth_method":"private_key_jwt","jwks":${'['.repeat(8000)}${']'.repeat(8000)}}`,
+          ),
+      ),
+    ],
+    ['of 17 KB', /larger than 16384/, published({ padding: 'x'.repeat(17_000) })],
+    ['that does not exist', /the status 404/, answered((one) => one.writeHead(404).end())],
+    ['behind a redirect', /the redirect 302/, answered((one) => one.writeHead(302, { Location: '/' }).end())],
+  ])('%s', async (_what, reason, publish) => {
+    const url = refusing.newUrl();
+    publish(url);
+    const page = await browser.get(address(url));
+    expect(page.status).toBe(400);
+    expect(page.text).toContain('This application cannot be identified');
+    const [event] = await auditEvents(app.services.natsUrl, { clientId: url, types: ['request.refused'] });
+    expect(event?.detail?.['reason']).toMatch(reason);
+    expect(event?.check).toMatch(/^client_document_(?:refused|unavailable)$/);
+    expect(await row(url)).toBeUndefined();
+  });
+
+  // @client metadata document 4.4
+  it('that is corrected is read by the next request', async () => {
+    const url = refusing.publish(refusing.newUrl(), { redirect_uris: [] });
+    expect((await browser.get(address(url))).status).toBe(400);
+    expect(isConsentPage(await browser.get(address(refusing.publish(url, WEB))))).toBe(true);
+  });
+
+  // @client metadata document 3
+  it.each([
+    ['has no path', ''],
+    ['has a fragment', '/client.json#a'],
+    ['has a dot segment', '/a/../client.json'],
+    ['has an encoded dot segment', '/a/%2e%2e/client.json'],
+    ['has a user name', '@'],
+  ])('whose URL %s', async (_what, rest) => {
+    const url = rest === '@' ? `http://ada@${refusing.host}/client.json` : `http://${refusing.host}${rest}`;
+    const before = refusing.requests;
+    expect((await browser.get(address(url))).status).toBe(400);
+    expect(refusing.requests).toBe(before);
+    expect(await row(url)).toBeUndefined();
+  });
+});
+
+// @client metadata document 4.4 @client metadata document 6.3
+describe('a known client', () => {
+  it.each<[string, string, (response: ServerResponse) => void]>([
+    ['is down', 'cannot be reached', (response) => response.destroy()],
+    ['is slow', 'did not answer', () => undefined],
+    ['answers with an error', 'the status 500', (response) => response.writeHead(500).end()],
+    ['answers rubbish', 'Content-Type', (response) => response.end('{')],
+  ])('keeps its description while its host %s', async (_what, problem, answer) => {
+    const url = newClient();
+    await browser.get(address(url));
+    host.answer(url, answer);
+    await makeDue(url);
+    expect(isConsentPage(await browser.get(address(url)))).toBe(true);
+    expect(isConsentPage(await browser.get(address(url)))).toBe(true);
+    expect(host.fetches(url)).toBe(2);
+    expect((await row(url))?.['document_problem']).toContain(problem);
+    await makeDue(host.publish(url, WEB));
+    await browser.get(address(url));
+    expect((await row(url))?.['document_problem']).toBeNull();
+  });
+
+  it.each<[string, object]>([
+    ['another name', { client_name: 'Other' }],
+    ['one more redirect URI', { redirect_uris: [...WEB.redirect_uris, 'https://evil.example/callback'] }],
+    [
+      'keys in place of none',
+      { token_endpoint_auth_method: 'private_key_jwt', jwks_uri: 'https://app.example.com/jwks.json' },
+    ],
+  ])('needs consent again after a change of its document: %s', async (_what, members) => {
+    const url = newClient();
+    await consented(url);
+    expect((await browser.get(address(url))).status).toBe(303);
+    host.publish(url, { ...WEB, ...members });
+    expect((await browser.get(address(url))).status).toBe(303);
+    await makeDue(url);
+    expect(isConsentPage(await browser.get(address(url)))).toBe(true);
+    await consented(url);
+    expect((await browser.get(address(url))).status).toBe(303);
+    const [event] = await auditEvents(app.services.natsUrl, { clientId: url, types: ['client.updated'] });
+    expect(event?.detail?.['changed_by_document']).not.toEqual([]);
+  });
+
+  it.each<[string, object]>([
+    ['another home page', { client_uri: 'https://app.example.com/' }],
+    ['a rotated key', {}],
+  ])('needs no consent again after a change of its document: %s', async (_what, members) => {
+    const keys = async () => ({
+      token_endpoint_auth_method: 'private_key_jwt',
+      jwks: keysOf(await ClientKey.generate()).jwks,
+    });
+    const url = newClient(await keys());
+    await consented(url);
+    host.publish(url, { ...WEB, ...(await keys()), ...members });
+    await makeDue(url);
+    expect((await browser.get(address(url))).status).toBe(303);
+    expect(host.fetches(url)).toBe(2);
+  });
+
+  it.each([
+    ['at most a day', 'max-age=31536000', 24 * 60],
+    ['at least five minutes', 'no-store', 5],
+    ['as long as the host says', 'max-age=1200', 20],
+  ])('has its document fetched again after %s', async (_what, cacheControl, minutes) => {
+    const url = newClient({}, { 'Cache-Control': cacheControl });
+    await browser.get(address(url));
+    const [due] = await app.sql<{ minutes: number }>(
+      'SELECT round(extract(epoch FROM document_due_at - created_at) / 60)::integer AS minutes FROM clients WHERE client_id = $1',
+      [url],
+    );
+    expect(due?.minutes).toBe(minutes);
+  });
+
+  it('stays disabled whatever its document says', async () => {
+    const url = newClient();
+    await browser.get(address(url));
+    await app.sql('UPDATE clients SET disabled_at = now() WHERE client_id = $1', [url]);
+    await makeDue(host.publish(url, { ...WEB, client_name: 'Renamed' }));
+    expect((await browser.get(address(url))).status).toBe(403);
+    expect(host.fetches(url)).toBe(1);
+    expect(await row(url)).toMatchObject({ name: 'Inspector' });
+  });
+
+  it('is not admitted again after the operator has deleted it', async () => {
+    const url = newClient();
+    await browser.get(address(url));
+    await app.sql('UPDATE clients SET deleted_at = now() WHERE client_id = $1', [url]);
+    const page = await browser.get(address(url));
+    expect(page.text).toContain('Application not found');
+    expect(host.fetches(url)).toBe(1);
+  });
+});
+
+/** Services of the app for a second process, which does not own them. */
+const sameServices = async () => ({ ...app.services, close: async () => undefined });

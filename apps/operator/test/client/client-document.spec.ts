@@ -1,0 +1,81 @@
+import { startDocumentHost } from '#test/support/document-host.js';
+import { useOperatorBench } from '../support/operator-bench.js';
+import { expectRefused, jsonOf } from '../support/run-operator.js';
+
+const host = await startDocumentHost();
+const bench = useOperatorBench();
+afterAll(() => host.close());
+
+const client = (...args: string[]) =>
+  bench.run(['client', ...args], { ...bench.env, OUTSIDE_FETCH_ALLOW: '127.0.0.1' });
+const admit = (url: string, ...args: string[]) => client('create', '--metadata-url', url, ...args);
+const admitted = async (members: object = {}, ...args: string[]): Promise<string> => {
+  const url = host.publish(host.newUrl(), members);
+  expect(jsonOf(await admit(url, ...args, '--json'))).toMatchObject({ client_id: url, client_secret: null });
+  return url;
+};
+
+// @client metadata document 6.10
+describe('operator client create --metadata-url', () => {
+  it('admits the application as the document describes it, with the scopes of the operator', async () => {
+    const url = await admitted({ scope: 'bookings:read' }, '--scope', 'profile:read');
+    expect(jsonOf(await client('show', url, '--json'))).toMatchObject({
+      name: 'Inspector',
+      type: 'public',
+      auth_method: 'none',
+      redirect_uris: ['http://127.0.0.1/callback'],
+      scopes: ['profile:read'],
+      require_state: false,
+      document_problem: null,
+    });
+  });
+
+  it('refuses a document with its reason, and creates nothing', async () => {
+    const url = host.publish(host.newUrl(), { redirect_uris: ['http://app.example.com/'] });
+    expectRefused(await admit(url), /redirect_uris/);
+    expectRefused(await client('show', url), /no client/);
+  });
+
+  it.each<[string, string[], RegExp]>([
+    ['with a fragment', ['https://app.example.com/a#b'], /fragment/],
+    ['together with what the document says', ['https://app.example.com/a', '--name', 'Other'], /name/],
+    // @client metadata document 6.5
+    ['in a private network', ['https://10.0.0.1/client.json'], /not public/],
+  ])('refuses a URL %s', async (_what, [url = '', ...args], reason) => {
+    expectRefused(await admit(url, ...args), reason);
+  });
+
+  it('refuses an application that is registered, or was deleted', async () => {
+    const url = await admitted();
+    expectRefused(await admit(url), /registered already/);
+    await client('delete', url, '--yes');
+    expectRefused(await admit(url), /was deleted/);
+  });
+});
+
+describe('an application with a metadata document', () => {
+  it('is listed, disabled and enabled like any other', async () => {
+    const url = await admitted();
+    expect((await client('list')).stdout).toContain(url);
+    expect(jsonOf(await client('disable', url, '--json'))).toMatchObject({ disabled: true });
+    expect(jsonOf(await client('enable', url, '--json'))).toMatchObject({ disabled: false });
+  });
+
+  it('keeps what its document says, and takes the scopes of the operator', async () => {
+    const url = await admitted();
+    for (const change of [
+      ['--name', 'Other'],
+      ['--add-redirect-uri', 'https://app.example.com/'],
+      ['--first-party', 'true'],
+      ['--jwks-uri', 'https://app.example.com/jwks.json'],
+    ])
+      expectRefused(await client('update', url, ...change), /metadata document/);
+    const changed = await client('update', url, '--scope', 'profile:read', '--require-par', 'true', '--json');
+    expect(jsonOf(changed)).toMatchObject({ scopes: ['profile:read'], require_par: true });
+  });
+
+  it('is not exported, and its client_id cannot be imported', async () => {
+    const url = await admitted();
+    expect((await client('export')).stdout).not.toContain(url);
+  });
+});

@@ -1,0 +1,83 @@
+import { ASSERTION_TYPE, ClientKey, keysOf } from '#test/support/client-key.js';
+import { startDocumentHost } from '#test/support/document-host.js';
+import { ISSUER } from '../support/use-key-client.js';
+import { useTokenApp } from '../support/use-token-app.js';
+
+const host = await startDocumentHost();
+const app = useTokenApp(host.settings);
+afterAll(() => host.close());
+
+const CALLBACK = 'http://127.0.0.1/callback';
+/** RFC 7636, Appendix B. */
+const PKCE = { code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM', code_challenge_method: 'S256' };
+const known = (url: string) => app.clients.find(url);
+const push = (clientId: string, more: object = {}) =>
+  app.post('par', { client_id: clientId, redirect_uri: CALLBACK, ...PKCE, ...more });
+
+// @client metadata document 5
+it('the metadata announces metadata documents', async () => {
+  const answer = await fetch(`${app.url}/.well-known/oauth-authorization-server`);
+  expect(await answer.json()).toMatchObject({ client_id_metadata_document_supported: true });
+});
+
+describe('a client of a host in CLIENT_METADATA_HOSTS', () => {
+  it('is admitted when it pushes a request, and known to the next request', async () => {
+    const url = host.publish(host.newUrl());
+    // Nothing remembers that the client was unknown.
+    expect((await app.post('revoke', { token: 'x', client_id: url })).status).toBe(401);
+    expect((await push(url)).status).toBe(201);
+    expect((await app.post('revoke', { token: 'x', client_id: url })).status).toBe(200);
+    expect(host.fetches(url)).toBe(1);
+  });
+
+  it('is not admitted by the other endpoints', async () => {
+    const url = host.publish(host.newUrl());
+    const answer = await app.post('token', {
+      grant_type: 'refresh_token',
+      refresh_token: 'x',
+      client_id: url,
+    });
+    expect(answer.body).toMatchObject({ error: 'invalid_client' });
+    expect(host.fetches(url)).toBe(0);
+  });
+
+  it('gets the reason why its document is refused as a check of the error guide', async () => {
+    const answer = await push(host.publish(host.newUrl(), { redirect_uris: [] }));
+    expect(answer.status).toBe(400);
+    expect(answer.body.error_uri).toMatch(/#client_document_refused$/);
+  });
+});
+
+it('a client of another host is unknown to a push', async () => {
+  const other = await startDocumentHost();
+  const answer = await push(other.publish(other.newUrl()));
+  other.close();
+  expect(answer.body).toMatchObject({ error: 'invalid_client' });
+  expect(other.requests).toBe(0);
+});
+
+// @client metadata document 6.2
+it('a client rotates the keys in its document: the new ones are accepted, the old ones no longer', async () => {
+  const [old, next] = [await ClientKey.generate(), await ClientKey.generate()];
+  const url = host.publish(host.newUrl(), {
+    token_endpoint_auth_method: 'private_key_jwt',
+    jwks: keysOf(next).jwks,
+  });
+  await app.clients.create({
+    clientId: url,
+    documentDueAt: new Date(0),
+    name: 'Inspector',
+    type: 'confidential',
+    scopes: ['profile:read'],
+    redirectUris: [CALLBACK],
+    keys: keysOf(old),
+  });
+  const revokeBy = async (key: ClientKey) =>
+    app.post('revoke', {
+      token: 'x',
+      client_assertion_type: ASSERTION_TYPE,
+      client_assertion: await key.assertion(url, ISSUER),
+    });
+  expect((await revokeBy(old)).status).toBe(401);
+  expect(await known(url)).toMatchObject(keysOf(next));
+});

@@ -1,0 +1,163 @@
+import { Injectable, Logger, Optional } from '@nestjs/common';
+import { AuditPublisher } from '#audit/publisher.js';
+import { ClientDocumentStore } from '#database/client/client-document.store.js';
+import { type Client, DuplicateClientError } from '#database/client/client.js';
+import { ClientStore } from '#database/client/client.store.js';
+import { OAuthError } from '#oauth/oauth-error.js';
+import {
+  type DescribedClient,
+  documentUrlProblem,
+  type MetadataDocument,
+} from '#oauth/registration/metadata-document.js';
+import { ScopeCatalogue } from '#oauth/scope.js';
+import { OutsideFetchError, OutsideHttp } from '#platform/http/outside-http.js';
+import { clientOfDocument, fetchDocument, isDocumentFailure } from './fetch-document.js';
+
+/** Clients that one host may have, so that a host cannot fill the database. */
+const MAX_CLIENTS_OF_HOST = 200;
+/** Documents of unknown clients that a process fetches from one host in a minute. */
+const MAX_FIRST_FETCHES = 30;
+/** Milliseconds until the next attempt after a failed one. */
+const RETRY_MS = 5 * 60_000;
+
+export abstract class ClientDocumentOptions {
+  /** Hosts, with a port that is not the default, whose clients are admitted at their first use. */
+  abstract readonly hosts: readonly string[];
+}
+
+/** Clients that a metadata document describes (draft-ietf-oauth-client-id-metadata-document). */
+@Injectable()
+export class ClientDocuments {
+  private readonly logger = new Logger(ClientDocuments.name);
+  private readonly pending = new Map<string, Promise<boolean>>();
+  /** Due times that this process has tried to claim, by URL: a cached client keeps its due time. */
+  private readonly claimed = new Map<string, number>();
+  /** First fetches in the current minute, by host. */
+  private readonly fetches = new Map<string, { readonly minute: number; count: number }>();
+
+  constructor(
+    private readonly http: OutsideHttp,
+    private readonly clients: ClientStore,
+    private readonly documents: ClientDocumentStore,
+    private readonly scopes: ScopeCatalogue,
+    private readonly audit: AuditPublisher,
+    private readonly options: ClientDocumentOptions,
+    @Optional() private readonly clock: () => number = Date.now,
+  ) {}
+
+  /**
+   * Admits an unknown client of a trusted host, or fetches the document of a known one again if it is due. A known client keeps its
+   * description while its document cannot be used.
+   *
+   * @param url client_id for which `isDocumentUrl` holds
+   * @param client null if it is unknown
+   * @returns true if the stored registration is another one now
+   * @throws OAuthError if the document of an unknown client cannot be used
+   */
+  async update(url: string, client: Pick<Client, 'document' | 'disabledAt'> | null): Promise<boolean> {
+    if (!client) return this.joined(url, () => this.admit(url));
+    const dueAt = client.document?.dueAt.getTime() ?? Infinity;
+    if (client.disabledAt !== null || dueAt > this.clock() || this.claimed.get(url) === dueAt) return false;
+    this.claimed.set(url, dueAt);
+    return this.joined(url, () => this.refresh(url));
+  }
+
+  /** Requests of a process that need the same document share one fetch. */
+  private joined(url: string, work: () => Promise<boolean>): Promise<boolean> {
+    const pending = this.pending.get(url) ?? work().finally(() => this.pending.delete(url));
+    this.pending.set(url, pending);
+    return pending;
+  }
+
+  private async admit(url: string): Promise<boolean> {
+    const { host, origin } = URL.canParse(url) ? new URL(url) : { host: '', origin: '' };
+    if (!this.options.hosts.includes(host)) return false;
+    const problem = documentUrlProblem(url);
+    if (problem !== null) throw refused(url, `the client_id ${problem}`);
+    const known = await this.documents.host(url, `${origin}/`);
+    if (known.client !== null) return known.client === 'registered';
+    if (known.clients >= MAX_CLIENTS_OF_HOST)
+      throw refused(url, `${host} has ${known.clients} clients already`);
+    this.countFetch(url, host);
+    const fetched = await fetchDocument(this.http, url, this.clock()).catch((error: unknown) => {
+      throw isDocumentFailure(error) ? refused(url, error.message, error) : error;
+    });
+    const client = clientOfDocument(url, fetched, scopesOf(fetched.document, this.scopes));
+    try {
+      await this.clients.create(client);
+    } catch (error) {
+      // Another process was faster.
+      if (error instanceof DuplicateClientError) return true;
+      throw error;
+    }
+    const detail = { ...eventDetail(fetched.document.client), scopes: client.scopes, admitted_by_host: host };
+    this.audit.record({ type: 'client.created', client_id: url, detail });
+    return true;
+  }
+
+  private async refresh(url: string): Promise<boolean> {
+    const now = this.clock();
+    if (!(await this.documents.claim(url, new Date(now), new Date(now + RETRY_MS)))) return false;
+    try {
+      const { document, dueAt } = await fetchDocument(this.http, url, now);
+      const changed = await this.documents.save(url, document.client, dueAt, asksAgain);
+      if (changed === null || changed.length === 0) return false;
+      const detail = { ...eventDetail(document.client), changed_by_document: changed };
+      this.audit.record({ type: 'client.updated', client_id: url, detail });
+      return true;
+    } catch (error) {
+      if (!isDocumentFailure(error)) throw error;
+      this.logger.warn(`${url} keeps its last description, because of its document: ${error.message}`);
+      await this.documents.fail(url, error.message);
+      return false;
+    }
+  }
+
+  /** @throws OAuthError temporarily_unavailable */
+  private countFetch(url: string, host: string): void {
+    const minute = Math.floor(this.clock() / 60_000);
+    const counted = this.fetches.get(host);
+    const count = counted?.minute === minute ? counted : { minute, count: 0 };
+    this.fetches.set(host, count);
+    if (++count.count <= MAX_FIRST_FETCHES) return;
+    throw new OAuthError('temporarily_unavailable', 503, `too many new applications of ${host}`, {
+      detail: { check: 'client_document_limit_exceeded', client_id: url },
+      headers: { 'Retry-After': '60' },
+    });
+  }
+}
+
+/** Without known scopes in the document the client may request every scope: the user decides. */
+export function scopesOf({ scopes }: MetadataDocument, catalogue: ScopeCatalogue): readonly string[] {
+  const known = (scopes ?? []).filter((name) => catalogue.has(name));
+  return known.length > 0 ? known : catalogue.names;
+}
+
+/** Consent was given to a name, and for certain addresses and a way to authenticate. Keys may rotate, and addresses may be removed. */
+function asksAgain(before: DescribedClient, after: DescribedClient): boolean {
+  return (
+    before.name !== after.name ||
+    before.type !== after.type ||
+    before.jwksUri !== after.jwksUri ||
+    after.redirectUris.some((uri) => !before.redirectUris.includes(uri))
+  );
+}
+
+function eventDetail({ name, type, redirectUris, jwksUri }: DescribedClient): Record<string, unknown> {
+  return {
+    name,
+    public: type === 'public',
+    redirect_uris: redirectUris,
+    ...(jwksUri !== null && { jwks_uri: jwksUri }),
+  };
+}
+
+function refused(url: string, reason: string, cause?: Error): OAuthError {
+  const check =
+    cause instanceof OutsideFetchError ? 'client_document_unavailable' : 'client_document_refused';
+  const description =
+    check === 'client_document_refused'
+      ? 'the metadata document at this client_id is refused'
+      : 'the metadata document at this client_id cannot be fetched';
+  return OAuthError.invalidRequest(description, { detail: { check, client_id: url, reason } });
+}

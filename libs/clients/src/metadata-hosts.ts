@@ -1,0 +1,19 @@
+import { listOf, ParsedVariable } from '#platform/configuration/variables.js';
+
+/** CLIENT_METADATA_HOSTS: comma-separated hosts, each with its port unless it is the default. */
+export function MetadataHostsVariable(): PropertyDecorator {
+  return ParsedVariable(
+    metadataHosts,
+    'hosts such as app.example.com or app.example.com:8443, in lower case, comma-separated',
+  );
+}
+
+/** @throws Error that names the wrong item */
+export function metadataHosts(text: string): readonly string[] {
+  const hosts = listOf(text);
+  const wrong = hosts.find(
+    (host) => !URL.canParse(`https://${host}/`) || new URL(`https://${host}/`).host !== host,
+  );
+  if (wrong !== undefined) throw new Error(`${wrong} is not a host`);
+  return hosts;
+}

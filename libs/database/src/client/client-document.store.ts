@@ -1,0 +1,83 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import type { DescribedClient } from '#oauth/registration/metadata-document.js';
+import { ClientEntity } from './client.entity.js';
+import { lockClient } from './client.statements.js';
+
+/** Known clients of a document's host. */
+export interface DocumentHost {
+  /** A client has this client_id, maybe a deleted one, whose id is never used again. */
+  readonly client: 'registered' | 'deleted' | null;
+  /** Clients with documents at the host. */
+  readonly clients: number;
+}
+
+/** State of clients' metadata documents (draft-ietf-oauth-client-id-metadata-document). */
+@Injectable()
+export class ClientDocumentStore {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /** @param prefix of the URLs of the host */
+  async host(clientId: string, prefix: string): Promise<DocumentHost> {
+    const [found] = await this.dataSource.query<DocumentHost[]>(
+      `SELECT (SELECT CASE WHEN deleted_at IS NULL THEN 'registered' ELSE 'deleted' END
+               FROM clients WHERE client_id = $1) AS client,
+              (SELECT count(*)::integer FROM clients
+               WHERE document_due_at IS NOT NULL AND deleted_at IS NULL AND starts_with(client_id, $2)) AS clients`,
+      [clientId, prefix],
+    );
+    if (!found) throw new Error('the query returned no row');
+    return found;
+  }
+
+  /**
+   * Claims a due fetch, so that only one process fetches.
+   * @param retryAt next fetch if this one fails
+   * @returns false if the document is not due
+   */
+  async claim(clientId: string, now: Date, retryAt: Date): Promise<boolean> {
+    const claimed = await this.dataSource.query<[unknown[], number]>(
+      `UPDATE clients SET document_due_at = $3
+       WHERE client_id = $1 AND document_due_at <= $2 AND disabled_at IS NULL AND deleted_at IS NULL`,
+      [clientId, now, retryAt],
+    );
+    return claimed[1] === 1;
+  }
+
+  async fail(clientId: string, problem: string): Promise<void> {
+    await this.dataSource.query('UPDATE clients SET document_problem = $2 WHERE client_id = $1', [
+      clientId,
+      problem,
+    ]);
+  }
+
+  /**
+   * Stores what a document describes.
+   * @param asksAgain returns whether the change requires consent again
+   * @returns the changed fields; null if the client is unknown or deleted
+   */
+  async save(
+    clientId: string,
+    described: DescribedClient,
+    dueAt: Date,
+    asksAgain: (before: DescribedClient, after: DescribedClient) => boolean,
+  ): Promise<readonly (keyof DescribedClient)[] | null> {
+    return this.dataSource.transaction(async (manager) => {
+      const before = await lockClient(manager, clientId);
+      if (!before) return null;
+      const fields = Object.keys(described) as (keyof DescribedClient)[];
+      const changed = fields.filter(
+        (field) => JSON.stringify(before[field]) !== JSON.stringify(described[field]),
+      );
+      // Not by TypeORM, which would increase the version, although the registration stays the same.
+      await manager.query(
+        'UPDATE clients SET document_due_at = $2, document_problem = NULL WHERE client_id = $1',
+        [clientId, dueAt],
+      );
+      if (changed.length === 0) return changed;
+      const documentChangedAt = asksAgain(before, described) ? { documentChangedAt: () => 'now()' } : {};
+      await manager.update(ClientEntity, { clientId }, { ...described, ...documentChangedAt });
+      return changed;
+    });
+  }
+}

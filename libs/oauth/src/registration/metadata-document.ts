@@ -1,0 +1,179 @@
+import { readRegisteredKeys } from '../client-assertion/client-keys.js';
+import { type ClientKeys, type ClientType, isClientId, isDocumentUrl } from '../client.js';
+import { InvalidKeyError } from '../jwk.js';
+import { isLoopback } from '../redirect-uri.js';
+import { scopeTokens } from '../scope.js';
+import { quoted } from '../text.js';
+import { jwksUriProblem, linkProblems } from './client-links.js';
+import {
+  backchannelProblems,
+  MAX_REDIRECT_URIS,
+  nameProblems,
+  postLogoutProblems,
+  redirectUriProblems,
+} from './client-rules.js';
+
+/** A client as its metadata document describes it (draft-ietf-oauth-client-id-metadata-document 4.1, RFC 7591 2). */
+export interface DescribedClient extends ClientKeys {
+  readonly name: string;
+  readonly type: ClientType;
+  readonly redirectUris: readonly string[];
+  readonly postLogoutRedirectUris: readonly string[];
+  readonly backchannelLogoutUri: string | null;
+  readonly clientUri: string | null;
+  readonly policyUri: string | null;
+  readonly contacts: readonly string[];
+}
+
+export interface MetadataDocument {
+  readonly client: DescribedClient;
+  /** Scopes that the client asks to be registered for; null if the document does not say. */
+  readonly scopes: readonly string[] | null;
+  readonly dpopBound: boolean;
+}
+
+/** The messages are for the operator and the publisher of the document. */
+export class InvalidDocumentError extends Error {
+  constructor(readonly problems: readonly string[]) {
+    super(problems.join('; '));
+    this.name = 'InvalidDocumentError';
+  }
+}
+
+/**
+ * Checks the URL of a document. Draft 3: "Client identifier URLs MUST have an "https" scheme, MUST contain a path component, MUST NOT
+ * contain single-dot or double-dot path segments, MUST NOT contain a fragment component and MUST NOT contain a username or password".
+ * Plain http is for a developer's machine: the HTTP client fetches it only if the configuration allows it.
+ *
+ * @returns null, or the problem
+ */
+export function documentUrlProblem(text: string): string | null {
+  if (!isClientId(text) || !isDocumentUrl(text) || !URL.canParse(text))
+    return 'must be an https URL of at most 255 visible ASCII characters';
+  const { protocol, hostname, username, password, href } = new URL(text);
+  if (protocol !== 'https:' && !isLoopback(hostname)) return 'must be https';
+  if (username + password !== '') return 'must have no user name and no password';
+  if (text.includes('#')) return 'must have no fragment';
+  if (!/^https?:\/\/[^/?]+\//.test(text)) return 'must have a path, like https://app.example.com/client.json';
+  // One URL has one spelling: no upper-case host, default port, or dot segment.
+  return href === text ? null : `must be in the form that browsers send: ${href}`;
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads the document at `url`.
+ * @throws InvalidDocumentError that lists every problem
+ */
+export function readMetadataDocument(text: string, url: string): MetadataDocument {
+  const members = parseObject(text);
+  const problems: string[] = [];
+  const { client_id: clientId } = members;
+  if (clientId !== url)
+    problems.push(
+      `client_id must be the URL of the document character by character, and is ${typeof clientId === 'string' ? quoted(clientId) : 'not a text'}`,
+    );
+  for (const secret of ['client_secret', 'client_secret_expires_at'])
+    if (secret in members) problems.push(`${secret} must be absent: a published secret is no secret`);
+  const textOf = (name: string): string | null => {
+    const value = members[name] ?? null;
+    if (value === null || typeof value === 'string') return value;
+    problems.push(`${name} must be a text`);
+    return null;
+  };
+  const listOf = (name: string): readonly string[] => {
+    const value = members[name] ?? [];
+    if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value;
+    problems.push(`${name} must be a list of texts`);
+    return [];
+  };
+  const includes = (name: string, needed: string): void => {
+    if (members[name] !== undefined && !listOf(name).includes(needed))
+      problems.push(`${name} must include ${needed}`);
+  };
+  includes('grant_types', 'authorization_code');
+  includes('response_types', 'code');
+  const { keys, type } = authenticationOf(members, textOf, problems);
+  const links = {
+    clientUri: textOf('client_uri'),
+    policyUri: textOf('policy_uri'),
+    contacts: listOf('contacts'),
+  };
+  const client: DescribedClient = {
+    name: textOf('client_name') ?? new URL(url).host.slice(0, 100),
+    type,
+    redirectUris: listOf('redirect_uris'),
+    postLogoutRedirectUris: listOf('post_logout_redirect_uris'),
+    backchannelLogoutUri: textOf('backchannel_logout_uri'),
+    ...links,
+    ...keys,
+  };
+  const { redirectUris } = client;
+  if (redirectUris.length === 0) problems.push('redirect_uris is missing or empty');
+  if (redirectUris.length > MAX_REDIRECT_URIS)
+    problems.push(`redirect_uris has more than ${MAX_REDIRECT_URIS}`);
+  const memberOf = { clientUri: 'client_uri', policyUri: 'policy_uri', contacts: 'contacts' } as const;
+  problems.push(
+    ...nameProblems('client_name', client.name, 'users see it'),
+    ...redirectUriProblems('redirect_uris', redirectUris, type),
+    ...postLogoutProblems('post_logout_redirect_uris', client.postLogoutRedirectUris, type),
+    ...backchannelProblems('backchannel_logout_uri', client.backchannelLogoutUri),
+    ...linkProblems(links, (field) => memberOf[field]),
+  );
+  const scope = textOf('scope');
+  if (problems.length > 0) throw new InvalidDocumentError(problems);
+  return {
+    client,
+    scopes: scope === null ? null : scopeTokens(scope),
+    dpopBound: members['dpop_bound_access_tokens'] === true,
+  };
+}
+
+function parseObject(text: string): Members {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return parsed as Members;
+  } catch {
+    // Reported like another type.
+  }
+  throw new InvalidDocumentError(['it is not a JSON object']);
+}
+
+/** Draft 4.1: the method must not be "based around a shared symmetric secret". Without one, keys decide. */
+function authenticationOf(
+  members: Members,
+  textOf: (name: string) => string | null,
+  problems: string[],
+): { readonly type: ClientType; readonly keys: ClientKeys } {
+  const none = { jwks: null, jwksUri: null };
+  const jwksUri = textOf('jwks_uri');
+  const jwks = members['jwks'] ?? null;
+  const byDefault = jwks === null && jwksUri === null ? 'none' : 'private_key_jwt';
+  const method = textOf('token_endpoint_auth_method') ?? byDefault;
+  if (method === 'none') return { type: 'public', keys: none };
+  const refused = { type: 'confidential', keys: none } as const;
+  const refuse = (problem: string) => {
+    problems.push(problem);
+    return refused;
+  };
+  if (method !== 'private_key_jwt')
+    return refuse(`token_endpoint_auth_method must be none or private_key_jwt, and is ${quoted(method)}`);
+  if ((jwks === null) === (jwksUri === null)) return refuse('private_key_jwt needs either jwks or jwks_uri');
+  if (jwksUri !== null) {
+    const problem = jwksUriProblem(jwksUri);
+    return problem === null
+      ? { type: 'confidential', keys: { jwks: null, jwksUri } }
+      : refuse(`jwks_uri ${quoted(jwksUri)} ${problem}`);
+  }
+  try {
+    return {
+      type: 'confidential',
+      keys: { jwks: readRegisteredKeys(JSON.stringify(jwks)), jwksUri: null },
+    };
+  } catch (error) {
+    if (error instanceof InvalidKeyError) return refuse(`jwks ${error.message}`);
+    // JSON.parse reads a depth that JSON.stringify does not write.
+    if (error instanceof RangeError) return refuse('jwks is nested too deeply');
+    throw error;
+  }
+}

@@ -1,0 +1,54 @@
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+type Answer = (response: ServerResponse) => void;
+
+/** Starts a host of clients' metadata documents. Start it before the app: its name is in CLIENT_METADATA_HOSTS. */
+export async function startDocumentHost() {
+  const answers = new Map<string, Answer>();
+  const requests: string[] = [];
+  let count = 0;
+  const server = createServer((request, response) => {
+    requests.push(request.url ?? '');
+    const answer = answers.get(request.url ?? '');
+    if (answer) answer(response);
+    else response.writeHead(404).end();
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const pathOf = (url: string): string => new URL(url).pathname;
+
+  return {
+    host,
+    /** Settings of an app that admits the clients of the host. */
+    settings: { CLIENT_METADATA_HOSTS: host, OUTSIDE_FETCH_ALLOW: '127.0.0.1' } as const,
+    /** Returns a URL without a document. */
+    newUrl: (): string => `http://${host}/client-${++count}.json`,
+    /** Publishes a document, by default of a valid public client. */
+    publish(url: string, members: object = {}, headers: Readonly<Record<string, string>> = {}): string {
+      const document = {
+        client_id: url,
+        client_name: 'Inspector',
+        redirect_uris: ['http://127.0.0.1/callback'],
+        token_endpoint_auth_method: 'none',
+        ...members,
+      };
+      this.answer(url, (response) =>
+        response
+          .writeHead(200, { 'Content-Type': 'application/json', ...headers })
+          .end(JSON.stringify(document)),
+      );
+      return url;
+    },
+    answer: (url: string, answer: Answer): unknown => answers.set(pathOf(url), answer),
+    /** Number of requests for a document. */
+    fetches: (url: string): number => requests.filter((path) => path === pathOf(url)).length,
+    get requests(): number {
+      return requests.length;
+    },
+    close(): void {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
