@@ -217,7 +217,9 @@ describe.each(OVERLAYS)(
           env.filter((setting) => setting.name === 'OUTSIDE_FETCH_ALLOW').map(({ value }) => [name, value]),
         );
       const names = ['authorize', 'operator', 'token'];
-      expect(allowed.toSorted()).toEqual(names.map((name) => [name, '10.1.0.0/16']));
+      expect(allowed.toSorted((one, two) => String(one).localeCompare(String(two)))).toEqual(
+        names.map((name) => [name, '10.1.0.0/16']),
+      );
       expect(new OutsideHosts(allowed[0]?.[1] ?? '').hasAddress('10.1.2.3')).toBe(true);
       const reaching = (address: string) =>
         podsOf(manifests)
