@@ -47,6 +47,8 @@ const INTERNAL_INGRESS: Peer = { ...INGRESS, name: 'internal ingress', namespace
 
 /** The connections in the diagram of ARCHITECTURE.md. */
 const ARROWS = [
+  'authorize → a public IPv6 address',
+  'authorize → a public address',
   'authorize → nats',
   'authorize → postgres',
   'authorize → redis',
@@ -59,6 +61,8 @@ const ARROWS = [
   'monitoring → resource:internal',
   'monitoring → token:internal',
   'operator → nats',
+  'operator → a public IPv6 address',
+  'operator → a public address',
   'operator → postgres',
   'resource → nats',
   'token → a public IPv6 address',
@@ -83,6 +87,9 @@ const CONSOLE_RULES = [
   'console from namespace nginx-internal, app.kubernetes.io/name=nginx-ingress: TCP http',
   'to-console-login to 0.0.0.0/0 except 127.0.0.0/8, 169.254.0.0/16 or ::/0: TCP 443',
 ];
+
+/** They fetch what applications publish. */
+const REACH_CLIENTS = new Set(['authorize', 'operator', 'token']);
 
 const COMMON = [
   ...['authorize', 'resource', 'token'].flatMap((app) => [
@@ -161,7 +168,7 @@ describe.each(OVERLAYS)('the network of the %s overlay', (overlay) => {
     for (const port of ports)
       for (const pod of pods)
         for (const other of [...pods, INGRESS, MONITORING, DNS, ...STRANGERS, ...CLIENTS]) {
-          const isClient = pod.name === 'token' && port === 443 && CLIENTS.includes(other);
+          const isClient = REACH_CLIENTS.has(pod.name) && port === 443 && CLIENTS.includes(other);
           // The provider where operators log in may be anywhere.
           const isProvider =
             pod.name === 'console' && port === 443 && /^(?!169\.)/.test(other.address ?? '169.');

@@ -124,7 +124,10 @@ describe('a client of another host', () => {
 
   it('is known if the operator has admitted it', async () => {
     const url = elsewhere.publish(elsewhere.newUrl(), WEB);
-    await app.client({ clientId: url, documentDueAt: new Date(0), type: 'public', requireState: false }, ...WEB.redirect_uris);
+    await app.client(
+      { clientId: url, documentDueAt: new Date(0), type: 'public', requireState: false },
+      ...WEB.redirect_uris,
+    );
     expect(isConsentPage(await browser.get(address(url)))).toBe(true);
     expect(await row(url)).toMatchObject({ name: 'Inspector' });
   });

@@ -125,6 +125,8 @@ it('these tests cover every kind of error, except cookie diagnosis, the productâ
   const shown = new Set(pages.map(([, , kind]) => kind));
   const kinds = Object.keys(ERROR_KINDS) as ErrorKind[];
   expect(kinds.filter((kind) => !shown.has(kind))).toEqual([
+    // client-document.spec.ts
+    'client_document',
     // end-session.spec.ts
     'logout_malformed',
     'logout_client_missing',
