@@ -94,7 +94,7 @@ export async function checkDocumentClient(
   const { dto: given, problems } = checked(DocumentClientDto, input);
   refuseInvalid([
     ...problems,
-    ...ofField('scopes', 'scope_unknown', (name) => scopeProblems(name, given.scopes ?? [], catalogue)),
+    ...ofField('scopes', 'scope_unknown', scopeProblems(given.scopes ?? [], catalogue)),
   ]);
   const { metadataUrl: url, optionalScopes } = given;
   const fetched = await fetchDocument(http, url).catch((error: unknown) => {
@@ -109,9 +109,7 @@ export async function checkDocumentClient(
   });
   const scopes = [...new Set(given.scopes ?? scopesOf(fetched.document, catalogue))];
   refuseInvalid(
-    ofField('optionalScopes', 'optional_scope_invalid', (name) =>
-      optionalScopeProblems(name, optionalScopes, scopes),
-    ),
+    ofField('optionalScopes', 'optional_scope_invalid', optionalScopeProblems(optionalScopes, scopes)),
   );
   const dto = Object.assign(new NewClientDto(), {
     dpopBound: fetched.document.dpopBound,

@@ -8,6 +8,7 @@ import { jwksUriProblem, linkProblems } from './client-links.js';
 import {
   backchannelProblems,
   MAX_REDIRECT_URIS,
+  named,
   nameProblems,
   postLogoutProblems,
   redirectUriProblems,
@@ -115,9 +116,9 @@ export function readMetadataDocument(text: string, url: string): MetadataDocumen
   const memberOf = { clientUri: 'client_uri', policyUri: 'policy_uri', contacts: 'contacts' } as const;
   problems.push(
     ...nameProblems('client_name', client.name, 'users see it'),
-    ...redirectUriProblems('redirect_uris', redirectUris, type),
-    ...postLogoutProblems('post_logout_redirect_uris', client.postLogoutRedirectUris, type),
-    ...backchannelProblems('backchannel_logout_uri', client.backchannelLogoutUri),
+    ...named('redirect_uris', redirectUriProblems(redirectUris, type)),
+    ...named('post_logout_redirect_uris', postLogoutProblems(client.postLogoutRedirectUris, type)),
+    ...named('backchannel_logout_uri', backchannelProblems(client.backchannelLogoutUri)),
     ...linkProblems(links, (field) => memberOf[field]),
   );
   const scope = textOf('scope');
