@@ -8,12 +8,17 @@ export const PAGE_HEADERS = {
   // that link permanently.
   'Cross-Origin-Opener-Policy': 'unsafe-none',
   'Cross-Origin-Resource-Policy': 'same-origin',
+  'Origin-Agent-Cluster': '?1',
   // Only names that Chromium knows, because it warns about all others.
   'Permissions-Policy':
     'camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), publickey-credentials-get=(), usb=()',
   'Referrer-Policy': 'no-referrer',
   'X-Content-Type-Options': 'nosniff',
+  'X-DNS-Prefetch-Control': 'off',
+  'X-Download-Options': 'noopen',
   'X-Frame-Options': 'DENY',
+  'X-Permitted-Cross-Domain-Policies': 'none',
+  'X-XSS-Protection': '0',
 } as const;
 
 /** Sources that a page needs besides its own style and this origin. */

@@ -1,4 +1,4 @@
-import { Controller, Get, Req, Res, UseGuards } from '@nestjs/common';
+import { Controller, Get, Header, Req, Res, UseGuards } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import {
   CurrentToken,
@@ -11,7 +11,7 @@ import { Refusals } from '#introspection/refusals.js';
 import { ENDPOINTS, ME_SCOPE } from '#oauth/endpoints.js';
 import { ApiOperation } from '#openapi/operation.js';
 import { addLogContext, referenceOf } from '#platform/logging/request-log.js';
-import { ME_OPERATION, type MeResponse } from './me.openapi.js';
+import { ME_OPERATION } from './me.openapi.js';
 import { ProfileService } from './profile.service.js';
 
 /** RFC 9728 3.1: the well-known part comes between host and path. */
@@ -30,17 +30,19 @@ export class MeController {
     private readonly refusals: Refusals,
   ) {}
 
+  /** Returns a `MeResponse` that is already serialized. */
   @Get()
+  @Header('Content-Type', 'application/json; charset=utf-8')
   @ApiOperation(ME_OPERATION)
   async me(
     @CurrentToken() token: TokenInfo,
     @Req() { raw }: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<MeResponse> {
+  ): Promise<string> {
     addLogContext(raw, { client_id: token.clientId, grant_id: token.grantId, user_id: token.userId });
     const profile = await this.profiles.find(token.userId, referenceOf(raw));
     if (!profile)
       throw this.refusals.invalidToken(reply, ME_ROUTE, 'the user of this access token no longer exists');
-    return { status: 'success', data: profile };
+    return profile;
   }
 }

@@ -1,5 +1,6 @@
-import { createPrivateKey, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
-import { compactVerify, CompactSign, decodeProtectedHeader, type JWK } from 'jose';
+import { createPrivateKey, createPublicKey, type JsonWebKey, type KeyObject, sign } from 'node:crypto';
+import { promisify } from 'node:util';
+import { compactVerify, decodeProtectedHeader, type JWK } from 'jose';
 import { type PublicKey, thumbprintOf } from '../jwk.js';
 
 /** Key of ID tokens and logout tokens (RFC 7517). */
@@ -25,6 +26,8 @@ const MIN_RSA_BITS = 2048;
 const MAX_KEYS = 20;
 /** Characters; an ID token of this service has about 1,000. */
 const MAX_TOKEN = 8_192;
+const signInBackground = promisify(sign);
+
 const PEM_BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----[^-]*-----END [A-Z0-9 ]+-----/g;
 
 /**
@@ -113,17 +116,21 @@ export class SigningKeys {
   }
 
   /**
-   * Signs on a thread of the crypto library, because RSA takes a millisecond.
+   * Signs on a thread of the crypto library, because RSA takes a millisecond. Uses Node's own function: the way of jose,
+   * through WebCrypto, costs the main thread twice as much (docs/performance.md).
    *
    * @param type `typ` of the header: `logout+jwt` for a logout token
+   * @returns JWS Compact Serialization (RFC 7515 7.1)
    * @throws Error without a private key of the algorithm
    */
   async sign(claims: object, alg: SigningAlgorithm, type = 'JWT'): Promise<string> {
     const key = [...this.byId.values()].find((candidate) => candidate.alg === alg && candidate.privateKey);
     if (!key?.privateKey) throw new Error(`there is no private key for ${alg}`);
-    return new CompactSign(Buffer.from(JSON.stringify(claims)))
-      .setProtectedHeader({ alg, kid: key.kid, typ: type })
-      .sign(key.privateKey);
+    const signed = `${encode({ alg, kid: key.kid, typ: type })}.${encode(claims)}`;
+    // RFC 7518 3.4 wants r and s of an ECDSA signature one after the other; the option has no effect on other keys.
+    const options = { key: key.privateKey, dsaEncoding: 'ieee-p1363' } as const;
+    const signature = await signInBackground(alg === 'EdDSA' ? null : 'sha256', Buffer.from(signed), options);
+    return `${signed}.${signature.toString('base64url')}`;
   }
 
   /**
@@ -144,6 +151,10 @@ export class SigningKeys {
       return null;
     }
   }
+}
+
+function encode(part: object): string {
+  return Buffer.from(JSON.stringify(part)).toString('base64url');
 }
 
 function readPem(text: string): KeyObject[] {

@@ -38,25 +38,18 @@ export function unparsedQuery(): Record<string, never> {
 
 export type ResponseHeaders = Readonly<Record<string, string>>;
 
-/** `docs/security.md` explains each. */
+/** Headers that mean something for JSON; pages have more (libs/ui/src/page-headers.ts). `docs/security.md` explains each. */
 const SECURITY_HEADERS: ResponseHeaders = {
   'Cache-Control': 'no-store',
   'Content-Security-Policy': "default-src 'none';frame-ancestors 'none'",
-  'Cross-Origin-Opener-Policy': 'same-origin',
-  'Cross-Origin-Resource-Policy': 'same-origin',
-  'Origin-Agent-Cluster': '?1',
   'Referrer-Policy': 'no-referrer',
   'X-Content-Type-Options': 'nosniff',
-  'X-DNS-Prefetch-Control': 'off',
-  'X-Download-Options': 'noopen',
-  'X-Frame-Options': 'SAMEORIGIN',
-  'X-Permitted-Cross-Domain-Policies': 'none',
-  'X-XSS-Protection': '0',
+  'X-Frame-Options': 'DENY',
 };
 /** RFC 6797 7.2: "MUST NOT include the STS header field in HTTP responses conveyed over non-secure transport" */
 const HTTPS_HEADERS: ResponseHeaders = { 'Strict-Transport-Security': 'max-age=31536000; includeSubDomains' };
 
-/** @param own headers of the app, which override the defaults (of pages: libs/ui/src/page-headers.ts) */
+/** @param own headers of the app, which override the defaults */
 export function responseHeaders(publicUrl: string, own: ResponseHeaders = {}): ResponseHeaders {
   return { ...SECURITY_HEADERS, ...(publicUrl.startsWith('https:') && HTTPS_HEADERS), ...own };
 }

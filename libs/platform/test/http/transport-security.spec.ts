@@ -19,4 +19,20 @@ describe('Strict-Transport-Security (RFC 6797)', () => {
     expect(headers.has('strict-transport-security')).toBe(false);
     expect(headers.get('x-content-type-options')).toBe('nosniff');
   });
+
+});
+
+describe('security headers of an API', () => {
+  it('are the ones that mean something for JSON', async () => {
+    const headers = await headersAt('https://api.example.com');
+    const unrelated = /^(connection|content-length|content-type|date|keep-alive)$/;
+    expect([...headers.keys()].filter((name) => !unrelated.test(name)).toSorted()).toEqual([
+      'cache-control',
+      'content-security-policy',
+      'referrer-policy',
+      'strict-transport-security',
+      'x-content-type-options',
+      'x-frame-options',
+    ]);
+  });
 });
