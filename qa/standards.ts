@@ -43,7 +43,7 @@ function taggedTests(): Map<string, Map<string, string[]>> {
 function testFiles(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .map((file) => `${folder}/${file}`)
-    .filter((file) => /(^|\/)test\/.*\.ts$/.test(file))
+    .filter((file) => /(^|\/)test\/.*\.ts$/.test(file) && !file.includes('/node_modules/'))
     .sort();
 }
 
