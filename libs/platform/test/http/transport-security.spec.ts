@@ -19,7 +19,6 @@ describe('Strict-Transport-Security (RFC 6797)', () => {
     expect(headers.has('strict-transport-security')).toBe(false);
     expect(headers.get('x-content-type-options')).toBe('nosniff');
   });
-
 });
 
 describe('security headers of an API', () => {
