@@ -8,6 +8,7 @@ import type { SecretKind } from './leaks.js';
 import type { TestEnvironment } from './test-environment.js';
 import { generateClientId, generateClientSecret } from '#oauth/client.js';
 import { hashPassword } from '#database/user/password.js';
+import { ENDPOINTS } from '#oauth/endpoints.js';
 import { challengeOf } from '#oauth/pkce.js';
 import { ASSERTION_TYPE, ClientKey, keysOf } from '#test/support/client-key.js';
 import { DpopKey } from '#test/support/dpop-key.js';
@@ -75,7 +76,8 @@ export class Actor {
     const key = await DpopKey.generate();
     const redirectUris = ['https://app.example.com/callback?tenant=7', `http://localhost:1/${name}`];
     const scopes = ['profile:read', 'bookings:read', 'bookings:write', 'openid'];
-    const client = { name: `Fuzz ${name}`, scopes, optionalScopes: ['bookings:write'] };
+    const rules = { deviceGrant: true };
+    const client = { name: `Fuzz ${name}`, scopes, optionalScopes: ['bookings:write'], rules };
     const logo = { mediaType: 'image/png', image: randomBytes(100) } as const;
     const clientId = generateClientId();
     const logoutUris = {
@@ -177,6 +179,32 @@ export class Actor {
     return { code, verifier, redirectUri };
   }
 
+  /** A device that waits for its user, or whose user has decided (RFC 8628). */
+  async device(isPublic: boolean, approved: boolean): Promise<{ deviceCode: string; userCode: string }> {
+    const { id, secret } = this.client(isPublic);
+    const answer = await this.submit(this.urls.token + ENDPOINTS.deviceAuthorization, {
+      client_id: id,
+      scope: 'profile:read',
+      ...(secret !== undefined && { client_secret: secret }),
+    });
+    const { device_code: deviceCode = '', user_code: userCode = '' } = (await answer.json()) as Record<
+      string,
+      string
+    >;
+    this.environment.secrets.add('device code', deviceCode);
+    if (approved) {
+      const Cookie = await this.session();
+      const form = {
+        csrf_token: this.csrf(Cookie, 'consent'),
+        decision: 'allow',
+        required_scopes: 'profile:read',
+      };
+      const url = `${this.urls.authorize}${ENDPOINTS.deviceDecision}?to=device&user_code=${userCode}`;
+      await this.submit(url, form, async () => ({ Cookie }));
+    }
+    return { deviceCode, userCode };
+  }
+
   /** Creates a grant of the user, which a request can revoke. */
   async connect(): Promise<void> {
     const { fixture, secrets } = this.environment;
@@ -236,6 +264,10 @@ export class Actor {
   collectSecrets(answer: Answer): void {
     const { secrets } = this.environment;
     const text = answer.body.toString('latin1');
+    for (const [code] of text.matchAll(/\bsdc_[\w-]+/g)) {
+      secrets.add('device code', code);
+      this.retire(code);
+    }
     for (const [token] of text.matchAll(/\bs[ar]t_[\w-]+/g)) {
       secrets.add(token.startsWith('sat') ? 'access token' : 'refresh token', token);
       this.retire(token);

@@ -1,6 +1,7 @@
 /** Kinds of values that must not appear in unexpected places. */
 export type SecretKind =
   | 'code'
+  | 'device code'
   | 'access token'
   | 'refresh token'
   | 'ID token'
@@ -17,9 +18,15 @@ export type SecretKind =
 /** Secrets are split into pieces of this length. Any 31 characters of a secret contain a whole piece. */
 const PIECE = 16;
 const RUN = new RegExp(`[\\w+/-]{${PIECE},}`, 'g');
-const PREFIX = /^(?:s(?:ac|at|rt|cs)_|urn:ietf:params:oauth:request_uri:)/;
+const PREFIX = /^(?:s(?:ac|at|rt|cs|dc)_|urn:ietf:params:oauth:request_uri:)/;
 
-const PREFIXED: ReadonlySet<SecretKind> = new Set(['code', 'access token', 'refresh token', 'client secret']);
+const PREFIXED: ReadonlySet<SecretKind> = new Set([
+  'code',
+  'device code',
+  'access token',
+  'refresh token',
+  'client secret',
+]);
 
 /** Every credential that the fuzzer created, used or received. Finds parts of them in a text. */
 export class KnownSecrets {

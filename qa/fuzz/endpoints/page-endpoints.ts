@@ -141,6 +141,26 @@ export const PAGE_ENDPOINTS: readonly Endpoint[] = [
   form(ENDPOINTS.logout, 'logout', () => ({}), true),
   form(ENDPOINTS.logoutConfirm, 'end_session', () => ({}), true),
   form(ENDPOINTS.logoutEverywhere, 'logout_everywhere', () => ({}), true),
+  page(ENDPOINTS.device),
+  endpoint(`POST ${ENDPOINTS.device}`, [200], async (actor) => {
+    const [Cookie, { userCode }] = [await actor.session(), await actor.device(true, false)];
+    return draft(actor, 'authorize', ['POST', ENDPOINTS.device], {
+      headers: { Cookie },
+      form: { csrf_token: actor.csrf(Cookie, 'device'), user_code: userCode },
+    });
+  }),
+  endpoint(`POST ${ENDPOINTS.deviceDecision}`, [303], async (actor, variant) => {
+    const [Cookie, { userCode }] = [await actor.session(), await actor.device(true, false)];
+    return draft(actor, 'authorize', ['POST', ENDPOINTS.deviceDecision], {
+      query: { to: 'device', user_code: userCode },
+      headers: { Cookie },
+      form: {
+        csrf_token: actor.csrf(Cookie, 'consent'),
+        decision: choose(variant, 11, ['allow', 'deny']),
+        required_scopes: 'profile:read',
+      },
+    });
+  }),
   withConnectedApp(page(ENDPOINTS.connectedApps)),
   withConnectedApp(
     endpoint(`GET ${ENDPOINTS.revokeApp}`, [200], async (actor) =>

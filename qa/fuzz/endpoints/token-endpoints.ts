@@ -1,3 +1,4 @@
+import { DEVICE_CODE } from '#oauth/device-authorization.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import type { Actor, FuzzClient, GrantKind } from '../actor.js';
 import type { Draft } from '../draft.js';
@@ -90,6 +91,12 @@ export const TOKEN_ENDPOINTS: readonly Endpoint[] = [
       { grant_type: 'refresh_token', refresh_token: refresh, ...scope },
     ]);
   }),
+  endpoint(`POST ${ENDPOINTS.token}: a device code`, [200, 400], async (actor, variant) => {
+    const { isPublic } = kindOf(variant);
+    const { deviceCode } = await actor.device(isPublic, bit(variant, 4));
+    actor.retire(deviceCode);
+    return post(actor, ENDPOINTS.token, variant, [{ grant_type: DEVICE_CODE, device_code: deviceCode }]);
+  }),
   endpoint(`POST ${ENDPOINTS.token}: client credentials`, [200], async (actor, variant) => {
     const scope = choose(variant, 4, ['admin:read', 'admin:read admin:write', '']);
     const body = { grant_type: 'client_credentials', scope, ...(await actor.assertion()) };
@@ -128,6 +135,15 @@ export const TOKEN_ENDPOINTS: readonly Endpoint[] = [
       variant,
     );
     return post(actor, ENDPOINTS.par, variant, [parameters]);
+  }),
+  endpoint(`POST ${ENDPOINTS.deviceAuthorization}`, [200], async (actor, variant) => {
+    const scope = choose(variant, 5, [
+      'profile:read',
+      'profile:read bookings:read',
+      'openid profile:read',
+      '',
+    ]);
+    return post(actor, ENDPOINTS.deviceAuthorization, variant, [{ scope }]);
   }),
   ...[
     ENDPOINTS.authorizationServerMetadata,

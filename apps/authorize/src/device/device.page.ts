@@ -26,7 +26,6 @@ export function codePage(form: CodeForm): Page {
   return {
     translator,
     title: translator.text(problem === undefined ? 'device.title' : 'device.error_title'),
-    script: true,
     content: html`
       <h1>${translator.text('device.title')}</h1>
       ${problem && html`<p role="alert" id="problem">${translator.text(problem.id, problem.values)}</p>`}

@@ -40,6 +40,7 @@ const redirected: [check: string, parameters: Record<string, string | undefined>
 const ELSEWHERE = {
   'login.spec.ts': ['login_form_incomplete', 'user_unknown', 'password_mismatch'],
   'throttle.spec.ts': ['login_throttled'],
+  'device.spec.ts': ['device_answered', 'user_code_throttled', 'user_code_unknown'],
   'gone-user.spec.ts': ['user_disabled'],
   'par.spec.ts': ['push_required'],
   'bad-input.spec.ts': ['body_malformed'],

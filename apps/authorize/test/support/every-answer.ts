@@ -71,6 +71,12 @@ export const EVERY_RESPONSE: readonly [name: string, route: string | null, polic
   ['the root path', '/', 'a redirect or the script', async (app) => app.browser().get('/')],
   ['the front page', '/auth', 'the front page', async (app) => (await loggedIn(app)).get('/auth/')],
   [
+    'the page of a device',
+    '/auth/device',
+    'a page',
+    async (app) => (await loggedIn(app)).get('/auth/device'),
+  ],
+  [
     'connected applications',
     '/auth/apps',
     'a page',

@@ -129,6 +129,7 @@ export const REGISTERED_CLIENT = object(
   {
     issuer: text,
     par_url: text,
+    device_authorization_url: text,
     auth_method: oneOf('private_key_jwt'),
     assertion_audience: text,
     keys: texts,

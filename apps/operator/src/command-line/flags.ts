@@ -7,6 +7,7 @@ const FLAGS: Readonly<Record<string, string>> = {
   addRedirectUris: '--add-redirect-uri',
   addScopes: '--add-scope',
   confirmNewSubjects: '--yes',
+  deviceGrant: '--grant',
   idTokenKeys: '--stdin',
   optionalScopes: '--optional-scope',
   password: 'the password on stdin',

@@ -23,7 +23,11 @@ describe(`GET ${PATH} (RFC 8414)`, () => {
       authorization_endpoint: 'https://auth.example.com/auth/oauth2/authorize',
       authorization_response_iss_parameter_supported: true,
       code_challenge_methods_supported: ['S256'],
-      grant_types_supported: ['authorization_code', 'refresh_token'],
+      grant_types_supported: [
+        'authorization_code',
+        'refresh_token',
+        'urn:ietf:params:oauth:grant-type:device_code',
+      ],
     });
     const endpoints = Object.entries(body).filter(
       ([name, url]) => name.endsWith('_endpoint') && url.startsWith('https://base.example.com/'),

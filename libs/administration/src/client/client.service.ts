@@ -58,6 +58,8 @@ export interface RegisteredClient {
   /** With the scope `openid`. */
   readonly issuer?: string;
   readonly par_url?: string;
+  /** With the device authorization grant. */
+  readonly device_authorization_url?: string;
   readonly auth_method?: 'private_key_jwt';
   readonly assertion_audience?: string;
   readonly keys?: string[];
@@ -175,6 +177,7 @@ export class ClientService {
             }),
         ...(client.scopes.includes(OPENID) && { issuer: BASE_URL }),
         ...(client.requirePar && { par_url: BASE_URL + ENDPOINTS.par }),
+        ...(dto.deviceGrant && { device_authorization_url: BASE_URL + ENDPOINTS.deviceAuthorization }),
         ...(keys && {
           auth_method: 'private_key_jwt',
           assertion_audience: BASE_URL,

@@ -3,6 +3,7 @@ import { MAX_ASSERTION_LIFETIME } from '#oauth/client-assertion/client-assertion
 import { ASSERTION_ALGORITHMS } from '#oauth/client-assertion/client-keys.js';
 import { DPOP_ALGORITHMS } from '#oauth/dpop/public-key.js';
 import { hasKeys } from '#oauth/client.js';
+import { DEVICE_CODE } from '#oauth/device-authorization.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { isFapiAlgorithm } from '#oauth/jwk.js';
 import { OPENID, OPENID_SCOPES } from '#oauth/openid/openid-scopes.js';
@@ -51,6 +52,31 @@ ${
 }
 
 `;
+}
+
+/** Steps 1 to 3 of an application without a redirect URI (RFC 8628). */
+export function deviceSteps(
+  scopes: readonly string[],
+  credentials: string,
+  { BASE_URL, proof }: { readonly BASE_URL: string; readonly proof: string },
+): string {
+  return `\
+1. When a user is at the device, request codes. Show \`user_code\` and \`verification_uri\`, or \`verification_uri_complete\` as a QR code:
+
+\`\`\`sh
+curl -sS ${BASE_URL}${ENDPOINTS.deviceAuthorization}${proof} --data-urlencode "scope=${scopes.join(' ')}" \\
+  ${credentials}
+\`\`\`
+
+2. The user opens the address on a phone, logs in, types the code and clicks _Allow_.
+
+3. Meanwhile poll every 5 seconds. \`authorization_pending\` means wait; \`slow_down\` means wait 5 seconds longer from now on; any other error ends the attempt:
+
+\`\`\`sh
+curl -sS ${BASE_URL}${ENDPOINTS.token}${proof} \\
+  -d grant_type=${DEVICE_CODE} -d "device_code=$DEVICE_CODE" \\
+  ${credentials}
+\`\`\``;
 }
 
 /** FAPI 2.0 5.4.1 permits fewer algorithms. */

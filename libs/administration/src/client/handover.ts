@@ -11,6 +11,7 @@ import {
   boundSection,
   cell,
   code,
+  deviceSteps,
   markdown,
   OPENID_NAMES,
   openIdSection,
@@ -72,41 +73,7 @@ REQUEST_URI=$(curl -sS ${BASE_URL}${ENDPOINTS.par} \\
   -d "${parameters}"${secretField} | node -p "JSON.parse(fs.readFileSync(0)).request_uri")
 echo "${AUTH_URL}${ENDPOINTS.authorize}?${new URLSearchParams({ client_id: clientId })}&request_uri=$REQUEST_URI"`
     : `echo "${AUTH_URL}${ENDPOINTS.authorize}?${parameters}"`;
-  return `\
-# ${markdown(name)}: access for your application
-
-| | |
-| --- | --- |
-| client id | ${cell(clientId)} |
-| client secret | ${
-    isPublic
-      ? 'none: your application proves itself by PKCE (RFC 7636)'
-      : signs
-        ? 'none: your application signs assertions with its private key'
-        : markdown(secretDelivery)
-  } |
-| authorization URL | ${AUTH_URL}${ENDPOINTS.authorize} |
-| access-token request URL | ${tokenUrl} |
-| refresh-token request URL | ${refreshUrl} |${
-    client.profile === null
-      ? ''
-      : '\n| profile | FAPI 2.0 Security Profile: signed assertions, pushed requests, PKCE and DPoP are required |'
-  }
-
-Redirect URIs, compared character by character: ${redirectUris.map(code).join(', ')}
-
-Scopes that you may request: ${scopes.map((scope) => `\`${scope}\``).join(', ')}${
-    optionalScopes.length > 0
-      ? `. Users opt in to ${optionalScopes.map((scope) => `\`${scope}\``).join(', ')}: read \`scope\` in the token answer`
-      : ''
-  }
-
-Libraries read the other addresses from ${BASE_URL}${ENDPOINTS.authorizationServerMetadata}
-${openIdSection(client, scopes, { AUTH_URL, BASE_URL })}
-${signs ? assertionSection(client, BASE_URL) : ''}${boundSection(client)}The integration guide has recipes for client libraries: ${guide ?? `${guides}, which the operator sends with this text`}
-
-## Try it
-
+  const steps = `\
 1. Send the user's browser to the authorization URL, with a new random \`state\` and PKCE challenge each time:
 
 \`\`\`sh
@@ -130,7 +97,51 @@ curl -sS ${tokenUrl}${proof} \\
   -d grant_type=authorization_code -d "code=$CODE" -d "code_verifier=$VERIFIER" \\
   --data-urlencode ${shellQuoted(`redirect_uri=${redirectUri}`)} \\
   ${idField}${secretField}
-\`\`\`
+\`\`\``;
+  const connect =
+    redirectUri === '' ? deviceSteps(scopes, `${idField}${secretField}`, { BASE_URL, proof }) : steps;
+  return `\
+# ${markdown(name)}: access for your application
+
+| | |
+| --- | --- |
+| client id | ${cell(clientId)} |
+| client secret | ${
+    isPublic
+      ? 'none: your application proves itself by PKCE (RFC 7636)'
+      : signs
+        ? 'none: your application signs assertions with its private key'
+        : markdown(secretDelivery)
+  } |
+| authorization URL | ${AUTH_URL}${ENDPOINTS.authorize} |
+| access-token request URL | ${tokenUrl} |
+| refresh-token request URL | ${refreshUrl} |${
+    client.deviceGrant ? `\n| device authorization URL | ${BASE_URL}${ENDPOINTS.deviceAuthorization} |` : ''
+  }${
+    client.profile === null
+      ? ''
+      : '\n| profile | FAPI 2.0 Security Profile: signed assertions, pushed requests, PKCE and DPoP are required |'
+  }
+
+${
+  redirectUri === ''
+    ? 'Users type a code of the device (RFC 8628): there is no redirect URI.'
+    : `Redirect URIs, compared character by character: ${redirectUris.map(code).join(', ')}`
+}
+
+Scopes that you may request: ${scopes.map((scope) => `\`${scope}\``).join(', ')}${
+    optionalScopes.length > 0
+      ? `. Users opt in to ${optionalScopes.map((scope) => `\`${scope}\``).join(', ')}: read \`scope\` in the token answer`
+      : ''
+  }
+
+Libraries read the other addresses from ${BASE_URL}${ENDPOINTS.authorizationServerMetadata}
+${openIdSection(client, scopes, { AUTH_URL, BASE_URL })}
+${signs ? assertionSection(client, BASE_URL) : ''}${boundSection(client)}The integration guide has recipes for client libraries: ${guide ?? `${guides}, which the operator sends with this text`}
+
+## Try it
+
+${connect}
 
 ${apiRequests(scopes, API_URL, catalogue, `-H "Authorization: ${access} $ACCESS_TOKEN"${proof}`)}
 
