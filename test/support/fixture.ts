@@ -90,6 +90,24 @@ export async function openFixture(
       return { client_id: clientId };
     },
 
+    /** Creates a client that has ID tokens of these sessions and gets logout tokens at a URI. @returns its id */
+    async sessionClient(
+      backchannelLogoutUri: string,
+      userId: number,
+      ...sessions: readonly string[]
+    ): Promise<string> {
+      const { clientId } = await clients.create({
+        name: 'Room Finder',
+        type: 'confidential',
+        scopes: ['openid'],
+        redirectUris: [REDIRECT_URI],
+        logoutUris: { postLogoutRedirectUris: [], backchannelLogoutUri },
+      });
+      for (const session of sessions)
+        await this.code(clientId, userId, { scope: 'openid', login: { authTime: null, session } });
+      return clientId;
+    },
+
     /** @param externalId the product's id of the user; null for a local user */
     async user(externalId: string | null = null): Promise<number> {
       const username = `ada${randomBytes(6).toString('hex')}`;

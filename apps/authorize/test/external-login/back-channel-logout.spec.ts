@@ -1,27 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { JWTPayload } from 'jose';
 import request from 'supertest';
-import { freePort } from '#local/servers/free-port.js';
-import { type AuthorizeApp, startAuthorizeApp } from '../support/authorize-app.js';
 import type { Browser } from '#test/support/browser.js';
-import { FORGER_CLIENT, type ForgingProvider, startForgingProvider } from '#test/support/forging-provider.js';
+import { FORGER_CLIENT } from '#test/support/forging-provider.js';
+import { useProviderLogin } from '../support/use-authorize-app.js';
 
-let app: AuthorizeApp;
-let provider: ForgingProvider;
-
-beforeAll(async () => {
-  provider = await startForgingProvider(await freePort());
-  app = await startAuthorizeApp({
-    LOGIN_ISSUER: provider.issuer,
-    LOGIN_CLIENT_ID: FORGER_CLIENT.id,
-    LOGIN_CLIENT_SECRET: FORGER_CLIENT.secret,
-  });
-});
-
-afterAll(async () => {
-  await app.close();
-  await provider.close();
-});
+const { app, provider } = useProviderLogin();
 
 const EVENT = 'http://schemas.openid.net/event/backchannel-logout';
 const now = () => Math.floor(Date.now() / 1000);

@@ -1,6 +1,5 @@
-import { freePort } from '#local/servers/free-port.js';
-import { type AuthorizeApp, startAuthorizeApp } from '../support/authorize-app.js';
-import { FORGER_CLIENT, type ForgingProvider, startForgingProvider } from '#test/support/forging-provider.js';
+import type { AuthorizeApp } from '../support/authorize-app.js';
+import { useProviderLogin } from '../support/use-authorize-app.js';
 import { PRODUCT_URL } from '../jwt-login/product.js';
 import { useJwtLogin } from '../jwt-login/use-jwt-login.js';
 
@@ -16,21 +15,7 @@ const emailOf = (app: AuthorizeApp, sub: string) =>
   app.sql<{ email_verified: boolean }>('SELECT email_verified FROM users WHERE external_id = $1', [sub]);
 
 describe('a login at an OpenID provider', () => {
-  let app: AuthorizeApp;
-  let provider: ForgingProvider;
-
-  beforeAll(async () => {
-    provider = await startForgingProvider(await freePort());
-    app = await startAuthorizeApp({
-      LOGIN_ISSUER: provider.issuer,
-      LOGIN_CLIENT_ID: FORGER_CLIENT.id,
-      LOGIN_CLIENT_SECRET: FORGER_CLIENT.secret,
-    });
-  });
-  afterAll(async () => {
-    await app.close();
-    await provider.close();
-  });
+  const { app, provider } = useProviderLogin();
 
   it.each(CLAIMS)(
     'stores the email as verified only if email_verified is true: %s',

@@ -1,5 +1,4 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { freePort } from '#local/servers/free-port.js';
 import { createTrail, isolate } from '#test/support/isolate.js';
 import { PUBLIC_ID_TOKEN_KEYS } from '#test/support/id-token-keys.js';
 import { queuedLogouts } from '#test/support/logout-receiver.js';
@@ -7,9 +6,9 @@ import { csrfToken } from '#ui/browser-cookie.js';
 import { RestartableNats } from '#test/support/restartable-nats.js';
 import { until } from '#test/support/until.js';
 import { type AuthorizeApp, PASSWORD, REDIRECT_URI, startAuthorizeApp } from '../support/authorize-app.js';
-import { startForgingProvider, FORGER_CLIENT, type ForgingProvider } from '#test/support/forging-provider.js';
+import { FORGER_CLIENT } from '#test/support/forging-provider.js';
 import type { Browser } from '#test/support/browser.js';
-import { useAuthorizeApp } from '../support/use-authorize-app.js';
+import { useAuthorizeApp, useProviderLogin } from '../support/use-authorize-app.js';
 
 const WITHIN_MS = 60_000;
 
@@ -19,10 +18,10 @@ const sessionOf = (browser: Browser): string =>
     .digest('base64url');
 
 /** Expects one event since the last call. */
-function useQueue(app: () => AuthorizeApp) {
+function useQueue(app: AuthorizeApp) {
   let seen = 0;
   return async () => {
-    const natsUrl = app().configuration.auditUrl;
+    const natsUrl = app.configuration.auditUrl;
     await until('an event', WITHIN_MS, async () => (await queuedLogouts(natsUrl)).length > seen);
     const events = await queuedLogouts(natsUrl);
     const fresh = events.slice(seen);
@@ -34,7 +33,7 @@ function useQueue(app: () => AuthorizeApp) {
 
 describe('with a password login, the queue gets an event', () => {
   const { app, user } = useAuthorizeApp({ ID_TOKEN_KEYS: PUBLIC_ID_TOKEN_KEYS });
-  const next = useQueue(() => app);
+  const next = useQueue(app);
 
   // @back-channel logout 2.3
   it('of the session after a log-out', async () => {
@@ -108,25 +107,10 @@ describe('with a password login, the queue gets an event', () => {
 });
 
 describe('with a login provider, the queue gets an event', () => {
-  let app: AuthorizeApp;
-  let provider: ForgingProvider;
-  const next = useQueue(() => app);
-
-  beforeAll(async () => {
-    provider = await startForgingProvider(await freePort());
-    provider.state.metadata = { end_session_endpoint: `${provider.issuer}/end` };
-    app = await startAuthorizeApp({
-      ID_TOKEN_KEYS: PUBLIC_ID_TOKEN_KEYS,
-      LOGIN_ISSUER: provider.issuer,
-      LOGIN_CLIENT_ID: FORGER_CLIENT.id,
-      LOGIN_CLIENT_SECRET: FORGER_CLIENT.secret,
-    });
-  });
-
-  afterAll(async () => {
-    await app.close();
-    await provider.close();
-  });
+  const { app, provider } = useProviderLogin({ ID_TOKEN_KEYS: PUBLIC_ID_TOKEN_KEYS }, (issuer) => ({
+    end_session_endpoint: `${issuer}/end`,
+  }));
+  const next = useQueue(app);
 
   const logoutToken = async (claims: object) =>
     app.browser().post('/auth/login/back-channel-logout', {

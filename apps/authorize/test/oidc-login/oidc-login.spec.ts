@@ -1,33 +1,11 @@
 import { jest } from '@jest/globals';
 import { SignJWT, UnsecuredJWT } from 'jose';
 import type { Response } from 'supertest';
-import { freePort } from '#local/servers/free-port.js';
-import {
-  type AuthorizeApp,
-  authorizeAddress,
-  REDIRECT_URI,
-  startAuthorizeApp,
-} from '../support/authorize-app.js';
-import {
-  FORGER_CLIENT,
-  type Forgery,
-  type ForgingProvider,
-  startForgingProvider,
-} from '#test/support/forging-provider.js';
+import { authorizeAddress, REDIRECT_URI } from '../support/authorize-app.js';
+import { FORGER_CLIENT, type Forgery } from '#test/support/forging-provider.js';
+import { useProviderLogin } from '../support/use-authorize-app.js';
 
-let app: AuthorizeApp;
-let provider: ForgingProvider;
-let clientId: string;
-
-beforeAll(async () => {
-  provider = await startForgingProvider(await freePort());
-  app = await startAuthorizeApp({
-    LOGIN_ISSUER: provider.issuer,
-    LOGIN_CLIENT_ID: FORGER_CLIENT.id,
-    LOGIN_CLIENT_SECRET: FORGER_CLIENT.secret,
-  });
-  ({ clientId } = await app.client());
-});
+const { app, client, provider } = useProviderLogin();
 
 afterEach(() => {
   jest.restoreAllMocks();
@@ -35,13 +13,8 @@ afterEach(() => {
   provider.state.forgery = {};
 });
 
-afterAll(async () => {
-  await app.close();
-  await provider.close();
-});
-
 const request = (more: Record<string, string> = {}) => {
-  const address = authorizeAddress({ client_id: clientId, redirect_uri: REDIRECT_URI, state: 's', ...more });
+  const address = authorizeAddress({ client_id: client.clientId, redirect_uri: REDIRECT_URI, state: 's', ...more });
   return address.slice(address.indexOf('?'));
 };
 const h1Of = ({ text }: Response) => /<h1>([^<]*)<\/h1>/.exec(text)?.[1];
@@ -116,7 +89,7 @@ describe('an ID token', () => {
     const answer = await provider.logIn(app.browser(), await forgery(), `/auth/login${request()}`);
     expect([answer.status, h1Of(answer)]).toEqual([403, 'Login failed']);
     expectNoSession(answer);
-    expect(answer.text).toContain(`/auth/login?client_id=${clientId}`);
+    expect(answer.text).toContain(`/auth/login?client_id=${client.clientId}`);
     expect(await usersNamed('victim')).toEqual([]);
   });
 
@@ -177,7 +150,7 @@ describe('the authorization response', () => {
     const parameters = { error, state: searchParams.get('state') ?? '', iss: provider.issuer };
     const answer = await browser.get(`/auth/login/callback?${new URLSearchParams(parameters).toString()}`);
     expect([answer.status, h1Of(answer)]).toEqual([status, title]);
-    expect(answer.text).toContain(`/auth/login?client_id=${clientId}`);
+    expect(answer.text).toContain(`/auth/login?client_id=${client.clientId}`);
   });
 
   // @rfc 6749 10.12
@@ -220,7 +193,7 @@ describe('the authorization response', () => {
     }
     const answer = await browser.get(provider.answer(started.headers['location']));
     expect([answer.status, h1Of(answer)]).toEqual([400, 'This login has expired']);
-    expect(answer.text).toContain(`/auth/login?client_id=${clientId}`);
+    expect(answer.text).toContain(`/auth/login?client_id=${client.clientId}`);
   });
 
   it('with an unknown or repeated state shows an error page', async () => {
@@ -242,7 +215,7 @@ describe('a provider', () => {
     const answer = await provider.logIn(app.browser(), token ? { token } : {}, `/auth/login${request()}`);
     expect([answer.status, h1Of(answer)]).toEqual([503, 'Login is temporarily unavailable']);
     expect(answer.headers['retry-after']).toBe('5');
-    expect(answer.text).toContain(`/auth/login?client_id=${clientId}`);
+    expect(answer.text).toContain(`/auth/login?client_id=${client.clientId}`);
     expectNoSession(answer);
   });
 

@@ -1,9 +1,11 @@
+import { freePort } from '#local/servers/free-port.js';
 import type { Client } from '#database/client/client.js';
 import type { User } from '#database/user/user.js';
 import { isolate } from '#test/support/isolate.js';
 import type { AuthorizeConfiguration } from '../../src/authorize.configuration.js';
 import { type AuthorizeApp, startAuthorizeApp } from './authorize-app.js';
 import { FaultProxy } from '#test/support/fault-proxy.js';
+import { FORGER_CLIENT, type ForgingProvider, startForgingProvider } from '#test/support/forging-provider.js';
 
 type Settings = Partial<AuthorizeConfiguration>;
 
@@ -34,6 +36,23 @@ export function useProxiedAuthorizeApp(settings: Settings = {}) {
     for (const proxy of Object.values(proxies)) await proxy.close();
   });
   return { ...used, proxies };
+}
+
+/** Like `useAuthorizeApp`, for users who log in at an OpenID provider. @param metadata of the provider, in addition */
+export function useProviderLogin(settings: Settings = {}, metadata: (issuer: string) => Record<string, unknown> = () => ({})) {
+  const provider = {} as ForgingProvider;
+  const used = use(async () => {
+    Object.assign(provider, await startForgingProvider(await freePort()));
+    provider.state.metadata = metadata(provider.issuer);
+    return startAuthorizeApp({
+      LOGIN_ISSUER: provider.issuer,
+      LOGIN_CLIENT_ID: FORGER_CLIENT.id,
+      LOGIN_CLIENT_SECRET: FORGER_CLIENT.secret,
+      ...settings,
+    });
+  });
+  afterAll(() => provider.close());
+  return { ...used, provider };
 }
 
 function use(start: () => Promise<AuthorizeApp>): Shared {

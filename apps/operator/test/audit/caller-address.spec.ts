@@ -1,67 +1,38 @@
-import { randomBytes } from 'node:crypto';
 import request, { type Test } from 'supertest';
 import type { AuditEvent } from '#audit/event.js';
-import { type AppProcess, startApp } from '#test/support/app-process.js';
-import { appSettings } from '#test/support/app-settings.js';
 import { auditEvents } from '#test/support/audit-trail.js';
-import { openFixture, REDIRECT_URI, type TestClient } from '#test/support/fixture.js';
-import { isolate, type Isolated } from '#test/support/isolate.js';
-import { CommandHost, jsonOf } from '../support/run-operator.js';
+import { REDIRECT_URI, type TestClient } from '#test/support/fixture.js';
+import { jsonOf } from '../support/run-operator.js';
+import { useRunningApps } from '../support/use-running-apps.js';
 
-const TOKEN_KEYS = randomBytes(32).toString('base64url');
-const API_URL = 'https://api.example.com';
 const OURS = { 'X-Forwarded-For': '203.0.113.7', 'User-Agent': 'calendar/2.1' };
 const THIEF = { 'X-Forwarded-For': '2001:DB8:0:0::1', 'User-Agent': 'curl/8.5.0' };
 
-let services: Isolated;
-let fixture: Awaited<ReturnType<typeof openFixture>>;
-let apps: AppProcess[];
+const { host, env, urls, fixture } = useRunningApps(['authorize', 'token', 'resource'], {
+  TRUSTED_PROXIES: '127.0.0.1/32',
+  AUDIT_CLIENT_ADDRESS: 'true',
+  RETRY_WINDOW: '0',
+});
 let client: TestClient;
 let userId: number;
-let env: NodeJS.ProcessEnv;
-const host = new CommandHost();
 
 beforeAll(async () => {
-  services = await isolate();
-  env = { ...appSettings(services), API_URL };
-  const settings = {
-    ...env,
-    LOG_LEVEL: 'warn',
-    TOKEN_KEYS,
-    TRUSTED_PROXIES: '127.0.0.1/32',
-    AUDIT_CLIENT_ADDRESS: 'true',
-    RETRY_WINDOW: '0',
-  };
-  apps = await Promise.all(
-    ['authorize', 'token', 'resource'].map((name) => startApp(name as 'token', settings)),
-  );
-  fixture = await openFixture(services, TOKEN_KEYS);
   client = await fixture.client();
   userId = await fixture.user();
 });
-
-afterAll(async () => {
-  await host.close();
-  await Promise.all(apps.map((app) => app.stop()));
-  await fixture.close();
-  await services.close();
-});
-
-const [AUTHORIZE, TOKEN, RESOURCE] = [0, 1, 2];
-const urlOf = (app: number) => apps[app]?.url ?? '';
 
 const refused = async (test: Test): Promise<AuditEvent | undefined> => {
   const { headers, text } = await test;
   const shown = /[\w-]{12}(?=<\/code>)|(?<="error_reference":")[\w-]{12}/.exec(text)?.[0];
   const reference = String(headers['error-reference'] ?? shown);
-  return (await auditEvents(services.natsUrl, { reference }))[0];
+  return (await auditEvents(env.NATS_URL, { reference }))[0];
 };
 
 const unknownToken = (headers: Readonly<Record<string, string>>) =>
-  refused(request(urlOf(TOKEN)).post('/api/auth/oauth/token').set(headers).type('form').send('grant_type=x'));
+  refused(request(urls.token).post('/api/auth/oauth/token').set(headers).type('form').send('grant_type=x'));
 
 const refresh = (refresh_token: string, headers: Readonly<Record<string, string>>) =>
-  request(urlOf(TOKEN))
+  request(urls.token)
     .post('/api/auth/oauth/refreshToken')
     .set(headers)
     .type('form')
@@ -69,7 +40,7 @@ const refresh = (refresh_token: string, headers: Readonly<Record<string, string>
 
 async function issued(): Promise<string> {
   const code = await fixture.code(client.client_id, userId);
-  const { body } = await request(urlOf(TOKEN))
+  const { body } = await request(urls.token)
     .post('/api/auth/oauth/token')
     .set(OURS)
     .type('form')
@@ -80,9 +51,9 @@ async function issued(): Promise<string> {
 describe('AUDIT_CLIENT_ADDRESS=true', () => {
   it('records the address and the user agent of a request to every app', async () => {
     const events = [
-      await refused(request(urlOf(AUTHORIZE)).get('/auth/oauth2/authorize?client_id=x').set(OURS)),
+      await refused(request(urls.authorize).get('/auth/oauth2/authorize?client_id=x').set(OURS)),
       await unknownToken(OURS),
-      await refused(request(urlOf(RESOURCE)).get('/v2/me').set(OURS)),
+      await refused(request(urls.resource).get('/v2/me').set(OURS)),
     ];
     const caller = { address: '203.0.113.7', user_agent: 'calendar/2.1' };
     expect(events).toEqual(

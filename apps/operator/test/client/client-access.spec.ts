@@ -1,43 +1,20 @@
-import { randomBytes } from 'node:crypto';
-import { type AppProcess, startApp } from '#test/support/app-process.js';
 import { appSettings } from '#test/support/app-settings.js';
-import { type Fixture, openFixture, REDIRECT_URI, type TestClient } from '#test/support/fixture.js';
-import { isolate, type Isolated } from '#test/support/isolate.js';
+import { REDIRECT_URI, type TestClient } from '#test/support/fixture.js';
+import { isolate } from '#test/support/isolate.js';
 import { becomesRefused, statusOfToken, type Pair } from '#test/support/tokens.js';
-import { CommandHost } from '../support/run-operator.js';
+import { useRunningApps } from '../support/use-running-apps.js';
 
-let host: CommandHost;
-let services: Isolated;
-let fixture: Fixture;
-let token: AppProcess;
-let resource: AppProcess;
-let env: Record<string, string>;
+const { host, env, urls, fixture } = useRunningApps(['token', 'resource']);
 let userId: number;
 
 beforeAll(async () => {
-  host = new CommandHost();
-  services = await isolate();
-  const TOKEN_KEYS = randomBytes(32).toString('base64url');
-  env = appSettings(services);
-  const shared = { ...env, LOG_LEVEL: 'warn' };
-  [token, resource] = await Promise.all([
-    startApp('token', { ...shared, TOKEN_KEYS }),
-    startApp('resource', { ...shared, API_URL: 'https://api.example.com' }),
-  ]);
-  fixture = await openFixture(services, TOKEN_KEYS);
   userId = await fixture.user();
-});
-
-afterAll(async () => {
-  await Promise.all([host.close(), resource.stop(), token.stop()]);
-  await fixture.close();
-  await services.close();
 });
 
 const remove = (...args: string[]) => host.run(['client', 'delete', ...args], env);
 
 async function send(body: object): Promise<{ status: number; body: Record<string, string> }> {
-  const answer = await fetch(`${token.url}/api/auth/oauth/token`, {
+  const answer = await fetch(`${urls.token}/api/auth/oauth/token`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify(body),
@@ -54,9 +31,9 @@ async function pair(client: object & { client_id: string }, redirectUri = REDIRE
 const refresh = (client: object, { refresh_token }: Pair) =>
   send({ grant_type: 'refresh_token', refresh_token, ...client });
 
-const me = ({ access_token }: Pair) => statusOfToken(resource.url, access_token);
+const me = ({ access_token }: Pair) => statusOfToken(urls.resource, access_token);
 
-const refused = ({ access_token }: Pair) => becomesRefused(resource.url, access_token);
+const refused = ({ access_token }: Pair) => becomesRefused(urls.resource, access_token);
 
 const grantOf = async ({ access_token }: Pair) => fixture.records.find(fixture.grantIdOf(access_token));
 

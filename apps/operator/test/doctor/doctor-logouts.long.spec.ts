@@ -69,15 +69,7 @@ async function refusedLogout(status: number, at = Date.now()): Promise<string> {
   const session = randomBytes(32).toString('base64url');
   const path = `/${session}`;
   receiver.statuses.set(path, status);
-  const { clientId } = await fixture.clients.create({
-    name: 'Room Finder',
-    type: 'confidential',
-    scopes: ['openid'],
-    redirectUris: ['https://app.example.com/cb'],
-    logoutUris: { postLogoutRedirectUris: [], backchannelLogoutUri: receiver.url + path },
-  });
-  const login = { authTime: null, session };
-  await fixture.code(clientId, await fixture.user(), { scope: 'openid', login });
+  const clientId = await fixture.sessionClient(receiver.url + path, await fixture.user(), session);
   await storeLogout(nats, LOGOUT_SUBJECTS.ended('authorize'), sessionsEnded({ session }, at));
   await auditEvents(services.natsUrl, { types: ['logout_token.failed'], clientId });
   return clientId;

@@ -1,44 +1,14 @@
-import { randomBytes } from 'node:crypto';
-import { type AppProcess, startApp } from '#test/support/app-process.js';
-import { appSettings } from '#test/support/app-settings.js';
 import { auditEvents } from '#test/support/audit-trail.js';
-import { openFixture, REDIRECT_URI, type TestClient } from '#test/support/fixture.js';
-import { isolate, type Isolated } from '#test/support/isolate.js';
-import { CommandHost } from '../support/run-operator.js';
+import { REDIRECT_URI, type TestClient } from '#test/support/fixture.js';
+import { useRunningApps } from '../support/use-running-apps.js';
 
-const TOKEN_KEYS = randomBytes(32).toString('base64url');
-const NAMES = ['authorize', 'token', 'resource'] as const;
-
-let services: Isolated;
-let fixture: Awaited<ReturnType<typeof openFixture>>;
-let apps: AppProcess[];
-let urls: Record<(typeof NAMES)[number], string>;
+const { host, env, urls, fixture } = useRunningApps(['authorize', 'token', 'resource']);
 let client: TestClient;
 let userId: number;
-let env: NodeJS.ProcessEnv;
-const host = new CommandHost();
 
 beforeAll(async () => {
-  services = await isolate();
-  env = { ...appSettings(services), API_URL: 'https://api.example.com' };
-  const settings = {
-    ...appSettings(services),
-    API_URL: 'https://api.example.com',
-    LOG_LEVEL: 'warn',
-    TOKEN_KEYS,
-  };
-  apps = await Promise.all(NAMES.map((name) => startApp(name, settings)));
-  urls = Object.fromEntries(NAMES.map((name, at) => [name, apps[at]?.url ?? ''])) as typeof urls;
-  fixture = await openFixture(services, TOKEN_KEYS);
   client = await fixture.client();
   userId = await fixture.user();
-});
-
-afterAll(async () => {
-  await host.close();
-  await Promise.all(apps.map((app) => app.stop()));
-  await fixture.close();
-  await services.close();
 });
 
 async function post(path: string, parameters: Record<string, string>): Promise<Record<string, string>> {
@@ -68,7 +38,7 @@ async function explain(
   secrets: readonly string[] = [],
   events = 1,
 ): Promise<Record<string, unknown>> {
-  await auditEvents(services.natsUrl, { reference }, events);
+  await auditEvents(env.NATS_URL, { reference }, events);
   const text = await host.run(['explain', reference], env);
   const json = await host.run(['explain', reference, '--json'], env);
   expect([text.code, text.stderr, json.code]).toEqual([0, '', 0]);
@@ -143,7 +113,7 @@ describe('explain for requests to the running product', () => {
       check: 'scope_unregistered',
       differences: [{ marked: 'profile:re[-a-]{+e+}d' }],
     });
-    await auditEvents(services.natsUrl, { clientId: client.client_id, types: ['request.refused'] }, 3);
+    await auditEvents(env.NATS_URL, { clientId: client.client_id, types: ['request.refused'] }, 3);
     const { stdout } = await host.run(['explain', '--client', client.client_id, '--json'], env);
     const { groups } = JSON.parse(stdout) as { groups: { check: string; count: number }[] };
     expect(groups.map(({ check }) => check)).toEqual(

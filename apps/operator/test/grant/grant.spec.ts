@@ -1,36 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { type AppProcess, startApp } from '#test/support/app-process.js';
-import { appSettings } from '#test/support/app-settings.js';
-import { type Fixture, openFixture, REDIRECT_URI, type TestClient } from '#test/support/fixture.js';
-import { isolate, type Isolated } from '#test/support/isolate.js';
+import { REDIRECT_URI, type TestClient } from '#test/support/fixture.js';
 import { becomesRefused, statusOfToken } from '#test/support/tokens.js';
-import { CommandHost, expectRefused, jsonOf } from '../support/run-operator.js';
+import { expectRefused, jsonOf } from '../support/run-operator.js';
+import { useRunningApps } from '../support/use-running-apps.js';
 
-let host: CommandHost;
-let services: Isolated;
-let fixture: Fixture;
-let token: AppProcess;
-let resource: AppProcess;
-let env: Record<string, string>;
-
-beforeAll(async () => {
-  host = new CommandHost();
-  services = await isolate();
-  const TOKEN_KEYS = randomBytes(32).toString('base64url');
-  env = appSettings(services);
-  const shared = { ...env, LOG_LEVEL: 'warn' };
-  [token, resource] = await Promise.all([
-    startApp('token', { ...shared, TOKEN_KEYS }),
-    startApp('resource', { ...shared, API_URL: 'https://api.example.com' }),
-  ]);
-  fixture = await openFixture(services, TOKEN_KEYS);
-});
-
-afterAll(async () => {
-  await Promise.all([host.close(), resource.stop(), token.stop()]);
-  await fixture.close();
-  await services.close();
-});
+const { host, env, urls, fixture } = useRunningApps(['token', 'resource']);
 
 const grant = (...args: string[]) => host.run(['grant', ...args], env);
 
@@ -42,7 +16,7 @@ interface Granted {
 /** A live grant whose access token is in the cache of the API. */
 async function granted(client: TestClient, userId: number): Promise<Granted> {
   const code = await fixture.code(client.client_id, userId);
-  const answer = await fetch(`${token.url}/api/auth/oauth/token`, {
+  const answer = await fetch(`${urls.token}/api/auth/oauth/token`, {
     method: 'POST',
     body: new URLSearchParams({
       grant_type: 'authorization_code',
@@ -52,7 +26,7 @@ async function granted(client: TestClient, userId: number): Promise<Granted> {
     }),
   });
   const { access_token: accessToken } = (await answer.json()) as { access_token: string };
-  expect(await statusOfToken(resource.url, accessToken)).toBe(200);
+  expect(await statusOfToken(urls.resource, accessToken)).toBe(200);
   return { id: fixture.grantIdOf(accessToken), accessToken };
 }
 
@@ -65,10 +39,10 @@ async function person(): Promise<{ readonly id: number; readonly username: strin
 const idsOf = async (...args: string[]) =>
   (jsonOf(await grant('list', '--json', ...args)) as { id: string }[]).map(({ id }) => id);
 
-const works = ({ accessToken }: Granted) => statusOfToken(resource.url, accessToken);
+const works = ({ accessToken }: Granted) => statusOfToken(urls.resource, accessToken);
 
 const isOver = async ({ accessToken }: Granted) => {
-  await becomesRefused(resource.url, accessToken);
+  await becomesRefused(urls.resource, accessToken);
 };
 
 describe('operator grant list', () => {

@@ -41,14 +41,7 @@ afterAll(async () => {
 async function loggedInUser(): Promise<{ userId: number; path: string }> {
   const [userId, session] = [await fixture.user(), randomBytes(32).toString('base64url')];
   const path = `/${session}`;
-  const { clientId } = await fixture.clients.create({
-    name: 'Room Finder',
-    type: 'confidential',
-    scopes: ['openid'],
-    redirectUris: ['https://app.example.com/cb'],
-    logoutUris: { postLogoutRedirectUris: [], backchannelLogoutUri: receiver.url + path },
-  });
-  await fixture.code(clientId, userId, { scope: 'openid', login: { authTime: null, session } });
+  await fixture.sessionClient(receiver.url + path, userId, session);
   return { userId, path };
 }
 

@@ -23,17 +23,11 @@ const newId = (): string => randomBytes(32).toString('base64url');
 it('a client that does not answer ten thousand logout tokens does not delay the token of another', async () => {
   const receiver = await startLogoutReceiver();
   const nats = await connect(natsOptions(app.natsUrl, 'logout test'));
-  const client = async (path: string) =>
-    app.clients.create({
-      name: 'Calendar Connect',
-      type: 'confidential',
-      scopes: ['openid'],
-      redirectUris: ['https://app.example.com/cb'],
-      logoutUris: { postLogoutRedirectUris: [], backchannelLogoutUri: receiver.url + path },
-    });
+  const session = newId();
   try {
     receiver.statuses.set('/stalled', 0);
-    const [{ clientId: stalled }, { clientId: quick }] = [await client('/stalled'), await client('/quick')];
+    const stalled = await app.sessionClient(`${receiver.url}/stalled`, app.userId);
+    await app.sessionClient(`${receiver.url}/quick`, app.userId, session);
     const delivery = (): LogoutDelivery => ({
       id: newId(),
       client_id: stalled,
@@ -45,8 +39,6 @@ it('a client that does not answer ten thousand logout tokens does not delay the 
       await Promise.all(
         Array.from({ length: BATCH }, () => storeLogout(nats, LOGOUT_SUBJECTS.delivery, delivery())),
       );
-    const session = newId();
-    await app.code(quick, app.userId, { scope: 'openid', login: { authTime: null, session } });
     await storeLogout(nats, LOGOUT_SUBJECTS.ended('authorize'), sessionsEnded({ session }));
     await until('the other logout token', WITHIN_MS, () => receiver.at('/quick').length === 1);
   } finally {

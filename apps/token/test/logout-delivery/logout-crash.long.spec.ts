@@ -53,15 +53,7 @@ async function start(): Promise<AppProcess> {
 async function clientWithSession(): Promise<{ path: string; session: string }> {
   const session = randomBytes(32).toString('base64url');
   const path = `/${session}`;
-  const { clientId } = await fixture.clients.create({
-    name: 'Calendar Connect',
-    type: 'confidential',
-    scopes: ['openid'],
-    redirectUris: ['https://app.example.com/cb'],
-    logoutUris: { postLogoutRedirectUris: [], backchannelLogoutUri: receiver.url + path },
-  });
-  const login = { authTime: null, session };
-  await fixture.code(clientId, await fixture.user(), { scope: 'openid', login });
+  await fixture.sessionClient(receiver.url + path, await fixture.user(), session);
   return { path, session };
 }
 

@@ -40,16 +40,7 @@ const newSession = (): string => randomBytes(32).toString('base64url');
 async function clientOf(status: number, ...sessions: string[]) {
   const path = `/${newSession()}`;
   receiver.statuses.set(path, status);
-  const { clientId } = await app.clients.create({
-    name: 'Calendar Connect',
-    type: 'confidential',
-    scopes: ['openid'],
-    redirectUris: ['https://app.example.com/cb'],
-    logoutUris: { postLogoutRedirectUris: [], backchannelLogoutUri: receiver.url + path },
-  });
-  for (const session of sessions)
-    await app.code(clientId, app.userId, { scope: 'openid', login: { authTime: null, session } });
-  return { clientId, path };
+  return { clientId: await app.sessionClient(receiver.url + path, app.userId, ...sessions), path };
 }
 
 const endSession = (session: string, at = Date.now()) =>

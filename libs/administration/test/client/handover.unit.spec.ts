@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import type { ClientWithSecrets } from '#database/client/client.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
 import { handoverText, type HandoverOptions } from '../../src/client/handover.js';
+import { registeredClient } from '#test/support/registered-client.js';
 
 const ORIGINS = {
   AUTH_URL: 'https://auth.example.com',
@@ -26,40 +27,7 @@ const CATALOGUE = new ScopeCatalogue([
 ]);
 
 function textOf(client: Partial<ClientWithSecrets>, options: Partial<HandoverOptions> = {}): string {
-  const whole: ClientWithSecrets = {
-    clientId: 'sc_abcdefghijklmnopqrstuvwx',
-    name: 'Calendar Connect',
-    type: 'confidential',
-    redirectUris: ['https://a.example/cb'],
-    scopes: ['profile:read'],
-    optionalScopes: [],
-    requirePar: false,
-    requireState: true,
-    firstParty: false,
-    idTokenAlg: null,
-    sector: null,
-    subjectKey: null,
-    postLogoutRedirectUris: [],
-    backchannelLogoutUri: null,
-    document: null,
-    clientUri: null,
-    policyUri: null,
-    jwks: null,
-    jwksUri: null,
-    grantType: 'authorization_code',
-    deviceGrant: false,
-    dpopBound: false,
-    keepsRefreshToken: false,
-    profile: null,
-    contacts: [],
-    disabledAt: null,
-    logo: null,
-    secrets: [],
-    version: 1,
-    createdAt: new Date(0),
-    ...client,
-  };
-  return handoverText(whole, ORIGINS, {
+  return handoverText(registeredClient(client), ORIGINS, {
     secretDelivery: 'in your password manager',
     times: { codeLifetime: 60, retryWindow: 30 },
     scopes: CATALOGUE,

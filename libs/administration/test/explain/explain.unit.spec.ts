@@ -6,6 +6,7 @@ import { closestDifference, differenceOf, markedText } from '../../src/explain/d
 import { explanationOf } from '../../src/explain/explanation.js';
 import { isSimilar, referenceIn } from '../../src/explain/reference.js';
 import { SummaryBuilder } from '../../src/explain/refusal-summary.js';
+import { registeredClient } from '#test/support/registered-client.js';
 
 // Set by `npx jest`, and changes the name in printed commands.
 delete process.env.npm_lifecycle_event;
@@ -122,38 +123,13 @@ describe('the values that a check compared', () => {
   });
 });
 
-const REGISTERED: ClientWithSecrets = {
+const REGISTERED = registeredClient({
   clientId: CLIENT,
-  name: 'Calendar Connect',
-  type: 'confidential',
   redirectUris: ['https://a.example/registered'],
-  scopes: ['profile:read'],
-  optionalScopes: [],
   requirePar: true,
-  requireState: true,
-  firstParty: false,
-  idTokenAlg: null,
-  sector: null,
-  subjectKey: null,
-  postLogoutRedirectUris: [],
-  backchannelLogoutUri: null,
-  clientUri: null,
-  policyUri: null,
-  contacts: [],
   disabledAt: AT,
-  document: null,
-  logo: null,
-  secrets: [],
-  jwks: null,
-  jwksUri: null,
-  grantType: 'authorization_code',
-  deviceGrant: false,
-  dpopBound: false,
-  keepsRefreshToken: false,
-  profile: null,
-  version: 1,
   createdAt: AT,
-};
+});
 const SCOPES = ['profile:read', 'bookings:read', 'bookings:write'];
 
 const explained = (

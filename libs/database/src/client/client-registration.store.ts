@@ -110,32 +110,18 @@ export class ClientRegistrationStore {
   }
 }
 
-function registrationOf(client: ClientEntity): ClientRegistration {
-  const { name, redirectUris, scopes, optionalScopes, requirePar, requireState, firstParty } = client;
-  const { clientUri, policyUri, contacts, idTokenAlg, sector, jwks, jwksUri } = client;
-  const { grantType, deviceGrant, dpopBound, keepsRefreshToken, profile } = client;
-  const { postLogoutRedirectUris, backchannelLogoutUri } = client;
-  return {
-    name,
-    redirectUris,
-    scopes,
-    optionalScopes,
-    requirePar,
-    requireState,
-    firstParty,
-    idTokenAlg,
-    sector,
-    postLogoutRedirectUris,
-    backchannelLogoutUri,
-    clientUri,
-    policyUri,
-    contacts,
-    jwks,
-    jwksUri,
-    grantType,
-    deviceGrant,
-    dpopBound,
-    keepsRefreshToken,
-    profile,
-  };
+/** @param entity without relations */
+function registrationOf({
+  clientId: _clientId,
+  type: _type,
+  version: _version,
+  createdAt: _created,
+  disabledAt: _disabled,
+  deletedAt: _deleted,
+  documentDueAt: _dueAt,
+  documentChangedAt: _changedAt,
+  documentProblem: _problem,
+  ...registration
+}: ClientEntity): ClientRegistration {
+  return registration;
 }

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { Any, DataSource, type EntityManager, IsNull } from 'typeorm';
-import type { SigningAlgorithm } from '#oauth/openid/signing-keys.js';
 import { ensureSector, writeClientLogo } from './client.statements.js';
 import { ClientEntity, ClientLogoEntity, ClientSecretEntity } from './client.entity.js';
-import type { ClientLinks, ClientLogo, LogoutUris, TokenRules } from './client.js';
-import type { ClientKeys, ClientType } from '#oauth/client.js';
+import type { ClientLogo } from './client.js';
+import type { ClientRegistration } from './client-registration.store.js';
+import type { ClientType } from '#oauth/client.js';
 
 /** A live client secret, for import into another installation. */
 export interface TransferredSecret {
@@ -15,18 +15,9 @@ export interface TransferredSecret {
 }
 
 /** A complete client, for import into another installation; never one with a metadata document, which describes itself. */
-export interface TransferredClient extends ClientLinks, ClientKeys, LogoutUris, TokenRules {
+export interface TransferredClient extends ClientRegistration {
   readonly clientId: string;
-  readonly name: string;
   readonly type: ClientType;
-  readonly redirectUris: readonly string[];
-  readonly scopes: readonly string[];
-  readonly optionalScopes: readonly string[];
-  readonly requirePar: boolean;
-  readonly requireState: boolean;
-  readonly firstParty: boolean;
-  readonly idTokenAlg: SigningAlgorithm | null;
-  readonly sector: string | null;
   readonly disabled: boolean;
   readonly createdAt: Date;
   readonly secrets: readonly TransferredSecret[];

@@ -206,43 +206,21 @@ export class ClientStore {
   }
 }
 
-function toClient(entity: ClientEntity): ClientWithSecrets {
-  const { clientId, name, type, redirectUris, scopes, optionalScopes, requirePar, requireState } = entity;
-  const { firstParty, clientUri, policyUri, contacts, secrets = [], logo, createdAt, disabledAt } = entity;
-  const { version } = entity;
-  const { idTokenAlg, sector, subjectSector, postLogoutRedirectUris, backchannelLogoutUri } = entity;
-  const { jwks, jwksUri, grantType, deviceGrant, dpopBound, keepsRefreshToken, profile } = entity;
-  const { documentDueAt: dueAt, documentChangedAt: changedAt, documentProblem: problem } = entity;
+function toClient({
+  secrets = [],
+  logo,
+  subjectSector,
+  deletedAt: _deleted,
+  documentDueAt: dueAt,
+  documentChangedAt: changedAt,
+  documentProblem: problem,
+  ...client
+}: ClientEntity): ClientWithSecrets {
   return {
-    clientId,
-    name,
-    type,
-    redirectUris,
-    scopes,
-    optionalScopes,
-    requirePar,
-    requireState,
-    firstParty,
-    idTokenAlg,
-    sector,
+    ...client,
     subjectKey: subjectSector?.key ?? null,
-    postLogoutRedirectUris,
-    backchannelLogoutUri,
-    clientUri,
-    policyUri,
-    contacts,
-    disabledAt,
     document: dueAt === null || changedAt === null ? null : { dueAt, changedAt, problem },
     logo: logo?.digest ?? null,
     secrets: secrets.map(({ id, hash }) => ({ id, hash })),
-    jwks,
-    jwksUri,
-    grantType,
-    deviceGrant,
-    dpopBound,
-    keepsRefreshToken,
-    profile,
-    version,
-    createdAt,
   };
 }

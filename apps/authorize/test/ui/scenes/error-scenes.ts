@@ -6,6 +6,7 @@ import type { Page } from '../../../src/ui/page.responder.js';
 import { Translator } from '../../../src/ui/i18n/translator.js';
 import type { Scene } from './scene.js';
 import { show } from './show.js';
+import { registeredClient } from '#test/support/registered-client.js';
 
 const RIGHT = 'https://auth.scheduling.example';
 const ADDRESSES = {
@@ -36,29 +37,13 @@ const KNOWN_CLIENT: readonly ErrorKind[] = [
   'request_expired',
 ];
 
-const CLIENT: Client = {
+const CLIENT: Client = registeredClient({
   clientId: DETAIL.client_id,
-  name: 'Calendar Connect',
-  type: 'confidential',
-  redirectUris: [],
-  scopes: [],
-  optionalScopes: [],
-  requirePar: false,
-  requireState: true,
-  firstParty: false,
-  idTokenAlg: null,
-  sector: null,
-  subjectKey: null,
-  postLogoutRedirectUris: [],
-  backchannelLogoutUri: null,
   clientUri: 'https://calendar-connect.example/',
   policyUri: 'https://calendar-connect.example/privacy',
   contacts: ['support@calendar-connect.example'],
-  disabledAt: null,
-  document: null,
-  logo: null,
   createdAt: new Date('2024-03-14'),
-};
+});
 
 function clientOf(kind: ErrorKind): Client {
   return kind === 'client_disabled' ? { ...CLIENT, disabledAt: new Date('2026-11-20') } : CLIENT;

@@ -1,0 +1,38 @@
+import type { ClientWithSecrets } from '#database/client/client.js';
+
+/** Returns a confidential client as the stores return it, without a server. */
+export function registeredClient(values: Partial<ClientWithSecrets> = {}): ClientWithSecrets {
+  return {
+    clientId: 'sc_abcdefghijklmnopqrstuvwx',
+    name: 'Calendar Connect',
+    type: 'confidential',
+    redirectUris: ['https://a.example/cb'],
+    scopes: ['profile:read'],
+    optionalScopes: [],
+    requirePar: false,
+    requireState: true,
+    firstParty: false,
+    idTokenAlg: null,
+    sector: null,
+    subjectKey: null,
+    postLogoutRedirectUris: [],
+    backchannelLogoutUri: null,
+    document: null,
+    clientUri: null,
+    policyUri: null,
+    contacts: [],
+    jwks: null,
+    jwksUri: null,
+    grantType: 'authorization_code',
+    deviceGrant: false,
+    dpopBound: false,
+    keepsRefreshToken: false,
+    profile: null,
+    disabledAt: null,
+    logo: null,
+    secrets: [],
+    version: 1,
+    createdAt: new Date(0),
+    ...values,
+  };
+}
