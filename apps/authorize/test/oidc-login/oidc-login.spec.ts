@@ -14,7 +14,12 @@ afterEach(() => {
 });
 
 const request = (more: Record<string, string> = {}) => {
-  const address = authorizeAddress({ client_id: client.clientId, redirect_uri: REDIRECT_URI, state: 's', ...more });
+  const address = authorizeAddress({
+    client_id: client.clientId,
+    redirect_uri: REDIRECT_URI,
+    state: 's',
+    ...more,
+  });
   return address.slice(address.indexOf('?'));
 };
 const h1Of = ({ text }: Response) => /<h1>([^<]*)<\/h1>/.exec(text)?.[1];

@@ -39,7 +39,10 @@ export function useProxiedAuthorizeApp(settings: Settings = {}) {
 }
 
 /** Like `useAuthorizeApp`, for users who log in at an OpenID provider. @param metadata of the provider, in addition */
-export function useProviderLogin(settings: Settings = {}, metadata: (issuer: string) => Record<string, unknown> = () => ({})) {
+export function useProviderLogin(
+  settings: Settings = {},
+  metadata: (issuer: string) => Record<string, unknown> = () => ({}),
+) {
   const provider = {} as ForgingProvider;
   const used = use(async () => {
     Object.assign(provider, await startForgingProvider(await freePort()));
