@@ -46,7 +46,7 @@ const yesOrNo = (form: Form, name: string, fallback: 'true' | 'false', yes: stri
 
 const IDENTITY: Group = {
   title: t('What it is'),
-  fields: ['name', 'clientUri', 'policyUri', 'contacts'],
+  fields: ['metadataUrl', 'name', 'clientUri', 'policyUri', 'contacts'],
   render: (view) => html`
     ${text(view, 'name', t('Users see it when they allow access.'), true)}
     ${text(view, 'clientUri', t('Optional. An https address; it helps users to decide.'))}

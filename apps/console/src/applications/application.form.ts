@@ -7,6 +7,7 @@ import { t } from '../ui/text.js';
 
 /** Fields of the forms, by the names of the administration's input. */
 const LABELS: Readonly<Record<string, string>> = {
+  metadataUrl: t('Address of its metadata document'),
   name: t('Name'),
   clientUri: t('Home page'),
   policyUri: t('Privacy policy'),
@@ -84,8 +85,14 @@ function commonFields(form: Form) {
   };
 }
 
+/** The application has a metadata document, which answers everything else. */
+export function describesItself(form: Form): boolean {
+  return form.text('metadataUrl') !== '';
+}
+
 /** Input of `ClientService.create`. */
 export function newClientOf(form: Form): object {
+  if (describesItself(form)) return { metadataUrl: form.text('metadataUrl').trim() };
   const kind = kindOf(form);
   return {
     ...commonFields(form),

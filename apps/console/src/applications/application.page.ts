@@ -145,6 +145,11 @@ export function applicationPage({ operator, client, secrets, note, warnings = []
         [labelOf('clientUri'), link(client.client_uri)],
         [labelOf('policyUri'), link(client.policy_uri)],
         [labelOf('contacts'), codes(client.contacts)],
+        [
+          t('Metadata document is read again'),
+          client.document_due_at ? moment(client.document_due_at) : null,
+        ],
+        [t('Problem of the metadata document'), client.document_problem ?? null],
         [t('Registered'), moment(client.created_at)],
         [t('Disabled'), disabledAt === null ? null : moment(disabledAt)],
       ])}

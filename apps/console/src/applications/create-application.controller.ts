@@ -7,7 +7,7 @@ import { RequireRole } from '../session/operator.guard.js';
 import { actorOf, CurrentOperator, type Operator } from '../session/operator.js';
 import { Form } from '../ui/form.js';
 import type { Page } from '../ui/page.responder.js';
-import { newClientOf, NO_PROBLEMS, type Problems, problemsOf } from './application.form.js';
+import { describesItself, newClientOf, NO_PROBLEMS, type Problems, problemsOf } from './application.form.js';
 import { CREATE_STEPS } from './application-fields.js';
 import { createdPage, createPage } from './create-application.page.js';
 
@@ -30,7 +30,7 @@ export class CreateApplicationController {
   @Post()
   @UseInterceptors(FormOnce)
   async next(@CurrentOperator() operator: Operator, @Body() form: Form): Promise<Page> {
-    const step = Math.min(Math.max(Number(form.text('step')) || 0, 0), LAST);
+    const step = describesItself(form) ? LAST : Math.min(Math.max(Number(form.text('step')) || 0, 0), LAST);
     if (form.text('go') === 'back') return this.show(operator, form, step - 1, NO_PROBLEMS);
     const input = newClientOf(form);
     try {
@@ -49,7 +49,7 @@ export class CreateApplicationController {
 
   private async create(operator: Operator, form: Form, input: object): Promise<Page> {
     const { result, announced } = await this.clients.create(actorOf(operator), input);
-    return createdPage(form.text('name'), result, await announced);
+    return createdPage(form.text('name') || result.client_id, result, await announced);
   }
 
   private show(operator: Operator, form: Form, step: number, problems: Problems): Page {

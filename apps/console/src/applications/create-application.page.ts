@@ -3,11 +3,19 @@ import type { ScopeCatalogue } from '#oauth/scope.js';
 import { html, type Html } from '#ui/html.js';
 import { FORM_ID, formId } from '../requests/form-once.interceptor.js';
 import type { Operator } from '../session/operator.js';
-import { button, facts, hiddenFields, postForm, problemBox, warningBox } from '../ui/components.js';
+import {
+  button,
+  facts,
+  hiddenFields,
+  postForm,
+  problemBox,
+  textField,
+  warningBox,
+} from '../ui/components.js';
 import type { Form } from '../ui/form.js';
 import type { Page } from '../ui/page.responder.js';
 import { t } from '../ui/text.js';
-import type { Problems } from './application.form.js';
+import { labelOf, type Problems } from './application.form.js';
 import { CREATE_STEPS } from './application-fields.js';
 import { pathOf } from './paths.js';
 
@@ -49,15 +57,41 @@ export function createPage({ operator, form, problems, catalogue, step }: Create
           </div>
         `,
       )}
+      ${step === 0 && documentForm({ operator, form, problems })}
     `,
   };
+}
+
+/** An application with a metadata document needs no other answer. */
+function documentForm({
+  operator,
+  form,
+  problems,
+}: Pick<CreateView, 'operator' | 'form' | 'problems'>): Html {
+  const field = textField({
+    name: 'metadataUrl',
+    label: labelOf('metadataUrl'),
+    value: form.text('metadataUrl'),
+    hint: t('It is the client id, and says everything else.'),
+    required: true,
+    problems: problems.get('metadataUrl') ?? [],
+  });
+  return html`<section>
+    <h2>${t('An application that describes itself')}</h2>
+    ${postForm(
+      operator,
+      '/applications/new',
+      html`${hiddenFields([formId()])} ${field}
+        <div class="actions">${button(t('Admit the application'), 'even')}</div>`,
+    )}
+  </section>`;
 }
 
 /** Answers of other steps: those whose fields this step does not show. */
 function carried(form: Form, shown: Html): [name: string, value: string][] {
   const isShown = (name: string) => shown.text.includes(`name="${name}"`);
   return [...form.entries()].filter(
-    ([name]) => !['step', 'go', 'csrf_token', FORM_ID].includes(name) && !isShown(name),
+    ([name]) => !['step', 'go', 'csrf_token', 'metadataUrl', FORM_ID].includes(name) && !isShown(name),
   );
 }
 

@@ -1,13 +1,14 @@
 import sharp from 'sharp';
 import request, { type Response } from 'supertest';
 import type { Browser } from '#test/support/browser.js';
+import { startDocumentHost } from '#test/support/document-host.js';
 import { type ConsoleApp, startConsoleApp } from '../support/console-app.js';
 
 let app: ConsoleApp;
 let admin: Browser;
 
 beforeAll(async () => {
-  app = await startConsoleApp();
+  app = await startConsoleApp({ OUTSIDE_FETCH_ALLOW: '127.0.0.1' });
 });
 
 beforeEach(async () => {
@@ -39,6 +40,27 @@ const registered = (clientId: string) =>
   app
     .sql<Record<string, unknown>>('SELECT * FROM clients WHERE client_id = $1', [clientId])
     .then(([row]) => row);
+
+// @client metadata document 6.10
+describe('an application with a metadata document', () => {
+  it('is admitted by its address, and has a page like any other', async () => {
+    const host = await startDocumentHost();
+    const url = host.publish(host.newUrl(), { client_name: 'Inspector' });
+    const first = await admin.get('/applications/new');
+    const refused = await admin.submit(first, { metadataUrl: `${url}x` }, '/applications/new');
+    expect(refused.status).toBe(400);
+    expect(refused.text).toContain('the status 404');
+    const page = await admin.submit(refused, { metadataUrl: url }, '/applications/new');
+    host.close();
+    expect(page.status).toBe(201);
+    expect(await registered(url)).toMatchObject({ name: 'Inspector', document_problem: null });
+    const path = `/applications/${encodeURIComponent(url)}`;
+    const shown = await admin.get(path);
+    expect(shown.text).toContain('Metadata document is read again');
+    expect((await admin.submit(shown, {}, `${path}/disable`)).status).toBe(200);
+    expect(await registered(url)).toMatchObject({ disabled_at: expect.any(Date) as Date });
+  });
+});
 
 describe('creating an application', () => {
   it('asks step by step, and ends with everything for its owner and the secret', async () => {
