@@ -146,7 +146,7 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '^(dist|qa/bench/peers|test/recipes/drivers|libs/introspection/dist)' },
+    exclude: { path: '^(dist|qa/bench/peers|test/recipes/drivers|test/mcp/clients|libs/introspection/dist)' },
     tsPreCompilationDeps: true,
     // libs/introspection has a package.json of its own, without what is bundled into it.
     combinedDependencies: true,

@@ -5,11 +5,8 @@ import {
   type MissingLibrary,
   type WantedLibrary,
 } from '../support/foreign-library.js';
-import { MANIFESTS, type Recipe, RECIPES_FOLDER } from './recipe.js';
-import { existsSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
-import { runCommand } from '#local/servers/run-command.js';
-import { lastLines } from '#local/servers/started-service.js';
+import { type Recipe, RECIPE_PACKAGES, RECIPES_FOLDER } from './recipe.js';
+import { readFile } from 'node:fs/promises';
 import { findInRegistry } from './registry-library.js';
 
 /** A recipe with the functions that all recipes for client libraries have. */
@@ -111,7 +108,7 @@ export async function findLibrariesOf<Kind extends Pick<Recipe, 'library'>>(
     typeof library === 'string' || 'tool' in library ? [] : [library],
   );
   const found = await findLibraries(debian);
-  const trouble = await installPackages();
+  const trouble = await RECIPE_PACKAGES.install();
   const find = ({ library }: Kind) => {
     if (typeof library === 'string') return findPackage(library, trouble);
     return 'tool' in library ? findInRegistry(library) : found[debian.indexOf(library)]!;
@@ -129,31 +126,4 @@ async function findPackage(name: string, trouble = ''): Promise<FoundLibrary | M
     return { command: process.execPath, env: process.env, version };
   }
   return { missing: `npm could not install ${name} (${trouble})` };
-}
-
-/**
- * Installs the packages that only recipes use. Suites that run at the same time each install them into a folder of their
- * own: `npm ci` empties the folder it works in. The first to finish moves them to where recipes find them.
- *
- * @returns the error in one line; undefined on success
- */
-async function installPackages(): Promise<string | undefined> {
-  const place = join(RECIPES_FOLDER, 'node_modules');
-  if (existsSync(place)) return undefined;
-  await mkdir(RECIPES_FOLDER, { recursive: true });
-  const draft = await mkdtemp(join(RECIPES_FOLDER, 'draft-'));
-  try {
-    for (const file of ['package.json', 'package-lock.json'])
-      await cp(join(MANIFESTS, file), join(draft, file));
-    const options = ['--no-audit', '--no-fund', '--prefer-offline', '--fetch-retries=1', '--loglevel=error'];
-    const { NODE_OPTIONS: _ofJest, ...env } = process.env;
-    const npm = await runCommand('npm', ['ci', ...options], { cwd: draft, env, timeout: 200_000 });
-    if (npm.code !== 0) return lastLines(npm.stderr, 1) || 'npm ci took longer than 200 s';
-    await rename(join(draft, 'node_modules'), place).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
-    });
-    return undefined;
-  } finally {
-    await rm(draft, { recursive: true, force: true });
-  }
 }

@@ -1,23 +1,17 @@
-import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { runCommand } from '#local/servers/run-command.js';
 import type { FoundLibrary, MissingLibrary, WantedLibrary } from '../support/foreign-library.js';
 import { Dialogue } from '../interop/dialogue.js';
+import { TestPackages } from '../support/test-packages.js';
 
 /** Folder of the package.json and lock file of the packages that only recipes use. */
 export const MANIFESTS = resolve('test/recipes');
 
-const lockFile = readFileSync(join(MANIFESTS, 'package-lock.json'));
+export const RECIPE_PACKAGES = new TestPackages(MANIFESTS);
 
-/**
- * One folder for each state of the lock file. Inside the repository, so that recipes also find the repository's packages.
- */
-export const RECIPES_FOLDER = resolve(
-  '.local/recipes',
-  createHash('sha256').update(lockFile).digest('hex').slice(0, 16),
-);
+/** Recipes run in folders of this one. */
+export const RECIPES_FOLDER = RECIPE_PACKAGES.folder;
 
 const GUIDE = 'docs/integrate.md';
 

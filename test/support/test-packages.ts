@@ -1,0 +1,52 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { cp, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
+import { runCommand } from '#local/servers/run-command.js';
+import { lastLines } from '#local/servers/started-service.js';
+
+/** Packages that only tests use. Another package.json and lock file list them. */
+export class TestPackages {
+  /** One folder for each state of the lock file. Inside the repository, so that code in it also finds the repository's packages. */
+  readonly folder: string;
+
+  /** @param manifests folder of package.json and package-lock.json */
+  constructor(private readonly manifests: string) {
+    const lockFile = readFileSync(join(manifests, 'package-lock.json'));
+    const state = createHash('sha256').update(lockFile).digest('hex').slice(0, 16);
+    this.folder = resolve('.local', basename(manifests), state);
+  }
+
+  /**
+   * Installs the packages, unless an earlier call has. Suites that run at the same time each install them into a folder of their
+   * own: `npm ci` empties the folder it works in. The first to finish moves them to their place.
+   *
+   * @returns the error in one line; undefined on success
+   */
+  async install(): Promise<string | undefined> {
+    const place = join(this.folder, 'node_modules');
+    if (existsSync(place)) return undefined;
+    await mkdir(this.folder, { recursive: true });
+    const draft = await mkdtemp(join(this.folder, 'draft-'));
+    try {
+      for (const file of ['package.json', 'package-lock.json'])
+        await cp(join(this.manifests, file), join(draft, file));
+      const options = [
+        '--no-audit',
+        '--no-fund',
+        '--prefer-offline',
+        '--fetch-retries=1',
+        '--loglevel=error',
+      ];
+      const { NODE_OPTIONS: _ofJest, ...env } = process.env;
+      const npm = await runCommand('npm', ['ci', ...options], { cwd: draft, env, timeout: 200_000 });
+      if (npm.code !== 0) return lastLines(npm.stderr, 1) || 'npm ci took longer than 200 s';
+      await rename(join(draft, 'node_modules'), place).catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
+      });
+      return undefined;
+    } finally {
+      await rm(draft, { recursive: true, force: true });
+    }
+  }
+}
