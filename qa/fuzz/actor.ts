@@ -43,8 +43,9 @@ const random = (size = 24) => randomBytes(size).toString('base64url');
 /** Maximum number of retired credentials, which are reused in wrong places. */
 const MAX_RETIRED = 60;
 const MAX_ATTEMPTS = 10;
-/** Access tokens expire after 30 minutes. */
+/** Access tokens expire after 30 minutes, and those for the console after 10. */
 const SHARED_FOR_MS = 20 * 60_000;
+const ADMIN_SHARED_FOR_MS = 5 * 60_000;
 
 /**
  * An application with its users, for building valid requests. Each lane has its own actor, so that no lane invalidates the
@@ -54,6 +55,9 @@ export class Actor {
   /** Each pair belongs to a separate grant: no other request uses a credential of that grant. */
   private pairs: TokenPair[] = [];
   private readonly retired: string[] = [];
+  private readonly adminTokens = new Map<boolean, { readonly token: string; readonly issuedAt: number }>();
+  /** Resources that no request changes, by the first part of their path. */
+  private readonly targets = new Map<string, readonly string[]>();
   private cookie: string | null = null;
 
   private constructor(
@@ -148,6 +152,53 @@ export class Actor {
       client_assertion_type: ASSERTION_TYPE,
       client_assertion: await key.assertion(id, this.urls.token),
     };
+  }
+
+  /** A token for the HTTP API of operators. @param bound to the actor's key (RFC 9449) */
+  async adminToken(bound: boolean): Promise<string> {
+    const known = this.adminTokens.get(bound);
+    if (known && known.issuedAt > Date.now() - ADMIN_SHARED_FOR_MS) return known.token;
+    const url = `${this.urls.token}${ENDPOINTS.token}`;
+    const form = { grant_type: 'client_credentials', ...(await this.assertion()) };
+    const answer = await this.submit(url, form, async () =>
+      bound ? { DPoP: await this.key.proof('POST', url) } : {},
+    );
+    const { access_token: token = '' } = (await answer.json()) as { access_token?: string };
+    if (!answer.ok) throw new Error(`no token for the console: ${answer.status}`);
+    this.environment.secrets.add('access token', token);
+    this.adminTokens.set(bound, { token, issuedAt: Date.now() });
+    return token;
+  }
+
+  /**
+   * Returns the id of a resource of the HTTP API, and of a part of it.
+   *
+   * @param isChanged true for a new resource
+   */
+  async target(noun: string, isChanged: boolean): Promise<readonly string[]> {
+    const shared = isChanged ? undefined : this.targets.get(noun);
+    const target = shared ?? (await this.store(() => this.newTarget(noun)));
+    if (!isChanged) this.targets.set(noun, target);
+    return target;
+  }
+
+  private async newTarget(noun: string): Promise<readonly string[]> {
+    const { fixture } = this.environment;
+    if (noun === 'users') return [String(await fixture.user())];
+    if (noun === 'resource-servers')
+      return [(await fixture.resourceServers.create('Fuzz', generateClientSecret().hash)).id];
+    if (noun === 'explanations') {
+      const refused = (await (await fetch(this.urls.console + ENDPOINTS.admin)).json()) as {
+        error_reference: string;
+      };
+      // Stored in the background.
+      await sleep(1_000);
+      return [refused.error_reference];
+    }
+    const { client_id: clientId } = await fixture.client();
+    const { secrets } = (await fixture.clients.find(clientId)) ?? { secrets: [] };
+    if (noun === 'clients') return [clientId, secrets[0]?.id ?? ''];
+    return [fixture.grantIdOf(await fixture.code(clientId, await fixture.user())), clientId];
   }
 
   /** A new random value, registered as a secret. */

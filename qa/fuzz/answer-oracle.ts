@@ -1,8 +1,8 @@
 import { ENDPOINTS } from '#oauth/endpoints.js';
-import type { AppName } from '#test/support/app-process.js';
 import { DESCRIPTIONS } from '#test/support/openapi/descriptions.js';
 import type { KnownLogins } from './known-logins.js';
 import { type KnownSecrets, type SecretKind, traceIn } from './leaks.js';
+import type { FuzzedApp } from './test-environment.js';
 import { HEADER_NAME } from './values.js';
 import { type Answer, type Exchange, header } from './wire.js';
 
@@ -17,7 +17,7 @@ export interface Finding {
 export interface SentRequest {
   /** The endpoint, or the kind of distortion. */
   readonly where: string;
-  readonly app: AppName;
+  readonly app: FuzzedApp;
   readonly internal: boolean;
   readonly method: string;
   readonly target: string;
@@ -95,7 +95,7 @@ function checkAnswer(sent: SentRequest, answer: Answer, known: OracleState): Fin
   }
   const idTokenProblem = isTokenAnswer(sent, status, text) ? known.logins.problem(parse(text)) : null;
   if (idTokenProblem !== null) add(idTokenProblem, text);
-  const wrong = internal ? [] : formatProblems(sent, answer, text);
+  const wrong = internal ? [] : [...formatProblems(sent, answer, text), ...apiProblems(sent, answer, text)];
   if (wrong.length > 0)
     found.push({
       rule: `a ${status} has the wrong format`,
@@ -163,13 +163,42 @@ function redirectProblem(
   return /[?&]iss=/.test(location) ? null : 'redirect without iss';
 }
 
+const pathOf = (target: string): string =>
+  target.replace(/^https?:\/\/[^/?#]*/, '').split(/[?#]/, 1)[0] ?? '';
+
 /** The allowed values of Cache-Control. */
 function cacheControlsOf({ app, method, target, isRaw }: SentRequest, status: number): readonly string[] {
   const description = DESCRIPTIONS[app];
   if (isRaw) return ['no-store', ...description.cacheControls];
   // The router decodes a path, ends it at a fragment and ignores the authority of a URI in absolute form (RFC 9112 3.2.2).
-  const path = decoded(target.replace(/^https?:\/\/[^/?#]*/, '').split(/[?#]/, 1)[0] ?? '');
+  const path = decoded(pathOf(target));
   return [description.cacheControl({ method, path, status }) ?? 'no-store'];
+}
+
+const HTML = /^text\/html; charset=utf-8$/;
+const ERROR_TYPES: Readonly<Record<FuzzedApp, RegExp>> = {
+  authorize: HTML,
+  token: /^application\/json; charset=utf-8$/,
+  resource: /^application\/json; charset=utf-8$/,
+  // Pages, the HTTP API, and bytes that are not HTTP.
+  console: /^(?:text\/html|application\/(?:problem\+)?json); charset=utf-8$/,
+};
+
+/** Compares an answer of the HTTP API of operators with its description. */
+function apiProblems({ app, isRaw, method, target }: SentRequest, answer: Answer, text: string): string[] {
+  if (app !== 'console' || isRaw || isConnectionError(answer)) return [];
+  const { status, headers } = answer;
+  const path = pathOf(target);
+  const type = header(answer, 'content-type') ?? '';
+  const found = DESCRIPTIONS.console.problems({
+    method,
+    path,
+    status,
+    headers: Object.fromEntries(headers),
+    body: text,
+    request: undefined,
+  });
+  return path.startsWith(`${ENDPOINTS.admin}/`) && HTML.test(type) ? [...found, 'a page of the API'] : found;
 }
 
 /** Checks the headers of an app's answers and the format of its errors. */
@@ -177,7 +206,7 @@ function formatProblems(sent: SentRequest, answer: Answer, text: string): string
   const { app, method } = sent;
   const { status } = answer;
   const isError = status >= 400;
-  const type = app === 'authorize' ? /^text\/html; charset=utf-8$/ : /^application\/json; charset=utf-8$/;
+  const type = ERROR_TYPES[app];
   const rules: readonly (readonly [applies: boolean, name: string, rule: RegExp])[] = [
     [true, 'x-content-type-options', /^nosniff$/],
     [app === 'authorize', 'content-security-policy', /frame-ancestors 'none'|sandbox/],
@@ -192,9 +221,18 @@ function formatProblems(sent: SentRequest, answer: Answer, text: string): string
   const cacheControl = header(answer, 'cache-control') ?? '';
   if (!cacheControlsOf(sent, status).includes(cacheControl)) wrong.push(`cache-control: ${cacheControl}`);
   const hasErrorFormat =
-    app === 'authorize' || isOAuthError(text) || (app === 'resource' && isApiError(text));
+    HTML.test(header(answer, 'content-type') ?? '') ||
+    isOAuthError(text) ||
+    (app === 'resource' && isApiError(text)) ||
+    (app === 'console' && isProblem(text, status));
   if (isError && method !== 'HEAD' && !hasErrorFormat) wrong.push(`body: ${text.slice(0, 300)}`);
   return wrong;
+}
+
+/** RFC 9457 3. */
+function isProblem(text: string, status: number): boolean {
+  const { type, title, status: inBody, error_reference: reference } = parse(text);
+  return inBody === status && [type, title, reference].every((value) => typeof value === 'string');
 }
 
 /** RFC 6749 5.2. */

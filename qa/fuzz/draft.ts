@@ -1,4 +1,4 @@
-import type { AppName } from '#test/support/app-process.js';
+import type { FuzzedApp } from './test-environment.js';
 
 /** Text that is sent unencoded, one byte per character. */
 export interface Verbatim {
@@ -27,7 +27,7 @@ export interface Body {
 
 /** A request before its encoding, so that any part of it can be changed. */
 export interface Draft {
-  readonly app: AppName;
+  readonly app: FuzzedApp;
   readonly internal: boolean;
   /** The `htu` of its DPoP proof. */
   readonly uri: string;

@@ -1,7 +1,6 @@
-import type { AppName } from '#test/support/app-process.js';
 import type { Finding } from './answer-oracle.js';
 import { type KnownSecrets, traceIn } from './leaks.js';
-import { APPS, type MemoryOfApps } from './test-environment.js';
+import { APPS, type FuzzedApp, type MemoryOfApps } from './test-environment.js';
 
 /** The fields of a log entry that decide what it may contain. */
 interface Entry {
@@ -12,7 +11,7 @@ interface Entry {
 }
 
 /** Checks a line of a process's output against every rule. */
-export function checkLogLine(app: AppName, line: string, secrets: Pick<KnownSecrets, 'in'>): Finding[] {
+export function checkLogLine(app: FuzzedApp, line: string, secrets: Pick<KnownSecrets, 'in'>): Finding[] {
   const where = `log of ${app}`;
   const found: Finding[] = [];
   for (const kind of new Set(secrets.in(line).values()))

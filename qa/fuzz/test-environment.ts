@@ -9,12 +9,13 @@ import { freePort } from '#local/servers/free-port.js';
 import { type Fixture, openFixture } from '#test/support/fixture.js';
 import { ID_TOKEN_KEYS, PUBLIC_ID_TOKEN_KEYS, SIGNING_KEYS } from '#test/support/id-token-keys.js';
 import type { Isolated } from '#test/support/isolate.js';
-import { type AppName, launchApp } from '#test/support/app-process.js';
+import { launchApp } from '#test/support/app-process.js';
 import { startLogoutReceiver } from '../logout-receiver.js';
 import { KnownLogins } from './known-logins.js';
 import type { KnownSecrets } from './leaks.js';
 
-export const APPS = ['authorize', 'token', 'resource'] as const satisfies readonly AppName[];
+export const APPS = ['authorize', 'token', 'resource', 'console'] as const;
+export type FuzzedApp = (typeof APPS)[number];
 
 /** Bytes, after a forced collection. */
 interface Memory {
@@ -23,12 +24,12 @@ interface Memory {
   readonly live: number;
 }
 
-export type MemoryOfApps = Readonly<Record<AppName, Memory>>;
+export type MemoryOfApps = Readonly<Record<FuzzedApp, Memory>>;
 
 /** Receives the output and exits of the processes. */
 export interface Watcher {
-  line(app: AppName, line: string): void;
-  ended(app: AppName, how: string): void;
+  line(app: FuzzedApp, line: string): void;
+  ended(app: FuzzedApp, how: string): void;
   /** @param problem null for a valid logout token */
   logout(problem: string | null): void;
 }
@@ -43,8 +44,8 @@ export interface TestEnvironment {
   readonly logins: KnownLogins;
   /** Address for the log-outs of applications, without a path. */
   readonly logoutUrl: string;
-  readonly urls: Readonly<Record<AppName, string>>;
-  port(app: AppName, internal: boolean): number;
+  readonly urls: Readonly<Record<FuzzedApp, string>>;
+  port(app: FuzzedApp, internal: boolean): number;
   memory(): Promise<MemoryOfApps>;
   close(): Promise<void>;
 }
@@ -59,22 +60,34 @@ export async function startTestEnvironment(
   const tokenKeys = randomBytes(32).toString('base64url');
   for (const url of [services.databaseUrl, services.redisUrl, services.natsUrl])
     secrets.add('setting', new URL(url).password);
-  secrets.add('setting', tokenKeys);
-  const ports = { authorize: await freePort(), token: await freePort(), resource: await freePort() };
-  const urls = {
-    authorize: `http://localhost:${ports.authorize}`,
-    token: `http://localhost:${ports.token}`,
-    resource: `http://localhost:${ports.resource}`,
-  };
+  const consoleSecret = randomBytes(32).toString('base64url');
+  for (const setting of [tokenKeys, consoleSecret]) secrets.add('setting', setting);
+  const ports = await forEachApp(() => freePort());
+  const urls = await forEachApp((app) => `http://localhost:${ports[app]}`);
   const receiver = await startLogoutReceiver();
   receiver.issuer = urls.token;
   receiver.onToken = () => watcher.logout(null);
   receiver.onInvalid = (problem) => watcher.logout(problem);
-  const probeOf = (app: AppName) => join(folder, `${app}.probe`);
-  const keys = { authorize: PUBLIC_ID_TOKEN_KEYS, token: ID_TOKEN_KEYS };
+  const probeOf = (app: FuzzedApp) => join(folder, `${app}.probe`);
+  const own: Readonly<Record<FuzzedApp, Readonly<Record<string, string>>>> = {
+    authorize: { TOKEN_KEYS: tokenKeys, ID_TOKEN_KEYS: PUBLIC_ID_TOKEN_KEYS },
+    token: {
+      TOKEN_KEYS: tokenKeys,
+      ID_TOKEN_KEYS,
+      OUTSIDE_FETCH_ALLOW: '127.0.0.1',
+      CONSOLE_URL: urls.console,
+    },
+    resource: {},
+    console: {
+      CONSOLE_URL: urls.console,
+      CONSOLE_ISSUER: urls.token,
+      CONSOLE_CLIENT_ID: 'console',
+      CONSOLE_CLIENT_SECRET: consoleSecret,
+    },
+  };
   for (const { d = '' } of SIGNING_KEYS.privateJwks.keys) secrets.add('setting', d);
   let closing = false;
-  const start = async (name: AppName) => {
+  const start = async (name: FuzzedApp) => {
     const app = await launchApp(
       name,
       {
@@ -84,9 +97,7 @@ export async function startTestEnvironment(
         DATABASE_URL: services.databaseUrl,
         REDIS_URL: services.redisUrl,
         NATS_URL: services.natsUrl,
-        TOKEN_KEYS: tokenKeys,
-        ...(name !== 'resource' && { ID_TOKEN_KEYS: keys[name] }),
-        ...(name === 'token' && { OUTSIDE_FETCH_ALLOW: '127.0.0.1', CONSOLE_URL: 'http://localhost:1' }),
+        ...own[name],
         // Login attempts are counted per forwarded client address, like behind an ingress.
         TRUSTED_PROXIES: '127.0.0.1',
         NODE_OPTIONS: `--import=${pathToFileURL(join(process.cwd(), 'dist/qa/fuzz/probe.js')).href}`,
@@ -101,12 +112,7 @@ export async function startTestEnvironment(
     void app.process.ended.then((how) => closing || watcher.ended(name, how));
     return app;
   };
-  const [authorize, token, resource] = await Promise.all([
-    start('authorize'),
-    start('token'),
-    start('resource'),
-  ]);
-  const apps = { authorize, token, resource };
+  const apps = await forEachApp(start);
   const fixture = await openFixture(services, tokenKeys);
   const close = async () => {
     closing = true;
@@ -131,13 +137,14 @@ export async function startTestEnvironment(
     logoutUrl: receiver.url,
     urls,
     port: (app, internal) => (internal ? Number(new URL(apps[app].internalUrl).port) : ports[app]),
-    memory: async () => ({
-      authorize: await memoryOf(probeOf('authorize')),
-      token: await memoryOf(probeOf('token')),
-      resource: await memoryOf(probeOf('resource')),
-    }),
+    memory: () => forEachApp((app) => memoryOf(probeOf(app))),
     close,
   };
+}
+
+async function forEachApp<T>(make: (app: FuzzedApp) => T | Promise<T>): Promise<Record<FuzzedApp, T>> {
+  const made = APPS.map(async (app) => [app, await make(app)] as const);
+  return Object.fromEntries(await Promise.all(made)) as Record<FuzzedApp, T>;
 }
 
 async function memoryOf(probe: string): Promise<Memory> {

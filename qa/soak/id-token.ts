@@ -27,7 +27,7 @@ export async function checkIdToken(
   const { id_token: idToken, access_token: accessToken } = body;
   if (typeof idToken !== 'string') return { problems: ['it is missing'], login };
   const claims = await SIGNING_KEYS.verify(idToken, issuer);
-  if (claims === null) return { problems: ['no published key verifies it'], login };
+  if (typeof claims === 'string') return { problems: [`its ${claims} is wrong`], login };
   const alg = decodeProtectedHeader(idToken).alg as SigningAlgorithm;
   const found = { sid: claims['sid'], authTime: claims['auth_time'] };
   const expected: Readonly<Record<string, unknown>> = {

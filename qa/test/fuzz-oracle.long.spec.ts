@@ -60,6 +60,9 @@ const JSON_HEAD = `${OURS}Content-Type: application/json; charset=utf-8\r\n`;
 const HTML_HEAD = `${OURS}Content-Type: text/html; charset=utf-8\r\nContent-Security-Policy: frame-ancestors 'none'\r\n`;
 const PUBLIC_HEAD = JSON_HEAD.replace('no-store', 'public, max-age=300');
 const IMAGE_HEAD = HTML_HEAD.replace('no-store', 'public, max-age=31536000, immutable');
+const API: SentRequest = { ...SENT, app: 'console', method: 'GET', target: '/admin/v1/clients?limit=1' };
+const PROBLEM_HEAD = JSON_HEAD.replace('json', 'problem+json');
+const PROBLEM = '{"type":"about:blank","title":"Not Found","status":404,"error_reference":"dhdpfs_iGBYa"}';
 const ERROR = '{"error":"invalid_request","error_description":"it is wrong"}';
 
 const http = (status: number, head: string, body = '') =>
@@ -72,6 +75,8 @@ function rulesBroken(sent: SentRequest, bytes: string, end: Exchange['end'] = 'd
 
 it.each<[string, SentRequest, string]>([
   ['the error of an endpoint', SENT, http(400, JSON_HEAD, ERROR)],
+  ['a problem of the HTTP API', API, http(404, PROBLEM_HEAD, PROBLEM)],
+  ['a page of the console', { ...API, target: '/clients' }, http(404, HTML_HEAD)],
   ['a deliberate 503', SENT, http(503, `${JSON_HEAD}Retry-After: 1\r\n`, ERROR)],
   ['tokens for the client that requested them', SENT, http(200, JSON_HEAD, `{"access_token":"${TOKEN}"}`)],
   ['a description that may be cached', DESCRIPTION, http(200, PUBLIC_HEAD, '{}')],
@@ -145,6 +150,14 @@ it('the fuzzer allows the address after a log-out without iss, and only from the
 const STACK = 'TypeError: x\\n    at Thing.run (/srv/dist/apps/token/src/thing.js:1:2)';
 
 it.each<[string, SentRequest, string, string[]]>([
+  [
+    'an answer of the HTTP API that its description does not have',
+    API,
+    http(200, JSON_HEAD, '{"items":[],"next":1}'),
+    ['a 200 has the wrong format'],
+  ],
+  ['a problem of another status', API, http(400, PROBLEM_HEAD, PROBLEM), ['a 400 has the wrong format']],
+  ['a page of the HTTP API', API, http(404, HTML_HEAD), ['a 404 has the wrong format']],
   ['a 500', SENT, http(500, JSON_HEAD, ERROR), ['server error']],
   ['a 503 without Retry-After', SENT, http(503, JSON_HEAD, ERROR), ['a 503 has the wrong format']],
   [
@@ -302,7 +315,7 @@ it.each([
 
 it('the fuzzer reports memory that is not released', () => {
   const memory = { rss: 100 * 2 ** 20, live: 40 * 2 ** 20 };
-  const before = { authorize: memory, token: memory, resource: memory };
+  const before = { authorize: memory, token: memory, resource: memory, console: memory };
   const leaked = { ...memory, live: memory.live + 300 * 900_000 };
   expect(checkMemory(before, before)).toEqual([]);
   expect(checkMemory(before, { ...before, token: leaked })).toEqual([

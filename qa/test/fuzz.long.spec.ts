@@ -1,10 +1,13 @@
 import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/internal';
 import { type DynamicModule, RequestMethod, type Type } from '@nestjs/common';
 import { runCommand } from '#local/servers/run-command.js';
+import { ENDPOINTS } from '#oauth/endpoints.js';
 import { isolate } from '#test/support/isolate.js';
 import { AuthorizeConfiguration } from '../../apps/authorize/src/authorize.configuration.js';
 import { AppModule as AuthorizeApp } from '../../apps/authorize/src/app.module.js';
 import { ResourceConfiguration } from '../../apps/resource/src/resource.configuration.js';
+import { ConsoleConfiguration } from '../../apps/console/src/console.configuration.js';
+import { AppModule as ConsoleApp } from '../../apps/console/src/app.module.js';
 import { AppModule as ResourceApp } from '../../apps/resource/src/app.module.js';
 import { TokenConfiguration } from '../../apps/token/src/token.configuration.js';
 import { AppModule as TokenApp } from '../../apps/token/src/app.module.js';
@@ -21,6 +24,7 @@ import type { OpenTarget, Target } from '../fuzz/target.js';
 
 const SEED = 20_261_122;
 const URL_OF_NOTHING = 'http://127.0.0.1:1';
+const CONSOLE_URL = 'http://127.0.0.1:2';
 const SETTINGS = {
   TOKEN_KEYS: 'A'.repeat(43),
   AUTH_URL: URL_OF_NOTHING,
@@ -80,10 +84,24 @@ it.each<[string, DynamicModule]>([
   ['authorize', AuthorizeApp.forRoot(Object.assign(new AuthorizeConfiguration(), SETTINGS))],
   ['token', TokenApp.forRoot(Object.assign(new TokenConfiguration(), SETTINGS))],
   ['resource', ResourceApp.forRoot(Object.assign(new ResourceConfiguration(), SETTINGS))],
+  [
+    'console',
+    ConsoleApp.forRoot(
+      Object.assign(new ConsoleConfiguration(), {
+        ...SETTINGS,
+        CONSOLE_URL,
+        CONSOLE_ISSUER: URL_OF_NOTHING,
+        CONSOLE_CLIENT_ID: 'c',
+        CONSOLE_CLIENT_SECRET: 'c',
+      }),
+      Date.now,
+    ),
+  ],
 ])('every route of %s is fuzzed', (app, module) => {
   const fuzzed = FUZZED_ENDPOINTS.filter((endpoint) => endpoint.app === app && !endpoint.internal);
   const names = new Set(fuzzed.map(({ name }) => name.split(': ')[0]));
-  const routes = routesOf(module);
+  // A page of the console needs a login.
+  const routes = routesOf(module).filter((route) => app !== 'console' || route.includes(ENDPOINTS.admin));
   expect(routes.length).toBeGreaterThan(2);
   expect(routes.filter((route) => !names.has(route))).toEqual([]);
 });

@@ -1,6 +1,7 @@
 import { type DynamicModule, Module, type Provider } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR } from '@nestjs/core';
 import { AdministrationModule } from '#administration/administration.module.js';
+import { AuditModule } from '#audit/audit.module.js';
 import { DatabaseModule } from '#database/database.module.js';
 import type { Service } from '#platform/bootstrap/service.js';
 import { readConfigurationFile } from '#platform/configuration/configuration-file.js';
@@ -46,7 +47,7 @@ import { PageResponder } from './ui/page.responder.js';
 import { CONSOLE_RULES } from './ui/stylesheet.js';
 
 @Module({})
-class AppModule {
+export class AppModule {
   static forRoot(configuration: ConsoleConfiguration, clock: Clock): DynamicModule {
     const scopes = readConfigurationFile(scopeFile(configuration, true));
     const database = DatabaseModule.forRoot({
@@ -74,6 +75,11 @@ class AppModule {
         AdministrationModule.forRoot({ settings: configuration, scopes: () => scopes }, [database]),
         ConfigurationFilesModule.forRoot([scopes]),
         RedisModule.forRoot(configuration.REDIS_URL, configuration.dependencyTimeoutMs),
+        AuditModule.forRoot({
+          service: 'operator',
+          natsUrl: configuration.auditUrl,
+          clientAddress: configuration.AUDIT_CLIENT_ADDRESS,
+        }),
         IntrospectionModule.forRoot({
           natsUrl: configuration.NATS_URL,
           name: 'console',

@@ -123,6 +123,7 @@ export class ConsoleConfiguration extends ServiceConfiguration {
       'AUTH_URL',
       'BASE_URL',
       'API_URL',
+      'CONSOLE_URL',
       'PRODUCT_NAME',
       'DATABASE_SCHEMA',
       'CLOCK_SKEW',

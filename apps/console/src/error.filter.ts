@@ -1,7 +1,9 @@
+import { STATUS_CODES } from 'node:http';
 import { type ArgumentsHost, Catch, type ExceptionFilter, Logger } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { type FailedRequest, failedRequest } from '#platform/http/failed-request.js';
 import { addErrorToLog, referenceOf } from '#platform/logging/request-log.js';
+import { TokenRefusedError } from '#introspection/refusals.js';
 import { AdministrationError, type RefusalKind, withNames } from '#administration/administration.error.js';
 import { memberOf } from './api/input.js';
 import { isApiRequest, sendProblem, tokenFailure, withAllowedMethods } from './api/problem.js';
@@ -32,9 +34,9 @@ export class ErrorFilter implements ExceptionFilter {
     const { status, description, detail, cause, headers } = failure;
     addErrorToLog(request.raw, {
       status,
-      code: String(status),
+      code: cause instanceof TokenRefusedError ? cause.code : nameOf(status),
       description: description ?? '',
-      detail,
+      detail: { door: isApi ? 'api' : 'page', ...detail },
       cause,
     });
     if (status >= 500) this.logger.error(thrown);
@@ -53,6 +55,10 @@ export class ErrorFilter implements ExceptionFilter {
   }
 }
 
+/** RFC 6749 has no codes for these errors. */
+const nameOf = (status: number): string =>
+  (STATUS_CODES[status] ?? 'error').toLowerCase().replaceAll(/\W+/g, '_');
+
 const STATUS: Readonly<Record<RefusalKind, number>> = {
   invalid: 400,
   unknown: 404,
@@ -67,8 +73,9 @@ const STATUS: Readonly<Record<RefusalKind, number>> = {
 function describedFailure(thrown: unknown, request: OperatorRequest, isApi: boolean): FailedRequest {
   if (!(thrown instanceof AdministrationError)) return tokenFailure(thrown) ?? failedRequest(thrown, request);
   const { kind, problems, cause } = thrown;
-  const nameOf = isApi ? memberOf : labelOf;
-  const description = problems.map(({ message }) => withNames(message, nameOf)).join('; ');
+  const description = problems
+    .map(({ message }) => withNames(message, isApi ? memberOf : labelOf))
+    .join('; ');
   const detail = { check: problems.map(({ id }) => id).join(' ') };
   // RFC 9110 13.1.1: the pages have no If-Match.
   const status = isApi && kind === 'outdated' ? 412 : STATUS[kind];

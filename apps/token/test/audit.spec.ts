@@ -1,3 +1,4 @@
+import request from 'supertest';
 import { SUBJECTS } from '#messaging/contract.js';
 import { auditEvents, undocumentedDetails } from '#test/support/audit-trail.js';
 import { REDIRECT_URI } from '#test/support/fixture.js';
@@ -71,6 +72,23 @@ describe('the audit trail of the token app', () => {
       check: 'redirect_uri_mismatch',
       detail: { expected: REDIRECT_URI, sent: 'https://app.example.com/other' },
     });
+  });
+
+  it('has an invalid DPoP proof with the client that the request names', async () => {
+    const { client_id: id, client_secret: secret } = app.ours;
+    const basic = { Authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}` };
+    for (const [body, headers] of [
+      [{ grant_type: 'refresh_token', ...app.ours }, {}],
+      [{ grant_type: 'refresh_token' }, basic],
+    ] as const) {
+      const path = '/api/auth/oauth/token';
+      const refused = await request(app.server)
+        .post(path)
+        .set({ DPoP: 'x', ...headers })
+        .send(body);
+      const [event] = await eventsOf((refused.body as { error_reference: string }).error_reference);
+      expect(event).toMatchObject({ error: 'invalid_dpop_proof', client_id: id });
+    }
   });
 
   it('has the reuse of a code as an event of the trail, which refusals cannot displace', async () => {

@@ -9,6 +9,11 @@ export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
+/** Formats words for a shell. Values of an attacker's request may contain shell syntax. */
+export function shellWords(words: readonly string[]): string {
+  return words.map((word) => (/^[\w@%+:,./-]+$/.test(word) ? word : shellQuoted(word))).join(' ');
+}
+
 export function shellQuoted(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -66,7 +66,12 @@ export function callerOf({ ip, headers }: FastifyRequest): Caller {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const LOGIN_PATHS: ReadonlySet<string | undefined> = new Set([ENDPOINTS.login, ENDPOINTS.loginCallback]);
+/** The last one is of the console. */
+const LOGIN_PATHS: ReadonlySet<string | undefined> = new Set([
+  ENDPOINTS.login,
+  ENDPOINTS.loginCallback,
+  '/login/callback',
+]);
 
 /** Returns null for a request that is not an event. */
 function typeOf({ routeOptions }: FastifyRequest, fields: Fields, status: number): AuditType | null {
@@ -88,7 +93,8 @@ function describe(
   status: number,
   { address, user_agent }: Caller,
 ): AuditRecord {
-  const { event: _, client_id, user_id, grant_id, error, check, description, stack: __, ...detail } = fields;
+  const { event: _, client_id, user_id, grant_id, operator, door, ...others } = fields;
+  const { error, check, description, stack: __, ...detail } = others;
   // JSON omits undefined fields.
   return {
     type,
@@ -96,6 +102,8 @@ function describe(
     client_id,
     user_id,
     grant_id,
+    operator,
+    door,
     request: { method, path: pathOf(raw.url ?? '') },
     address,
     user_agent,

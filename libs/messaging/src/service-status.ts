@@ -1,7 +1,7 @@
 import type { ServiceStatus } from '#platform/status/status-report.js';
 import { isObject, MalformedMessageError } from './nats-message.js';
 
-export const STATUS_SERVICES = ['authorize', 'token', 'resource'] as const;
+export const STATUS_SERVICES = ['authorize', 'token', 'resource', 'console'] as const;
 
 /**
  * Returns the subject of the status request, which has no payload. Every running process of the service replies with its {@link

@@ -1,11 +1,11 @@
-import type { AppName } from '#test/support/app-process.js';
 import type { Actor } from '../actor.js';
+import type { FuzzedApp } from '../test-environment.js';
 import type { Body, Draft, Field, Header } from '../draft.js';
 
 /** An endpoint of the product, and how to build a valid request to it. */
 export interface Endpoint {
   readonly name: string;
-  readonly app: AppName;
+  readonly app: FuzzedApp;
   readonly internal: boolean;
   /** The statuses of a valid request, without overload. */
   readonly validStatuses: readonly number[];
@@ -17,13 +17,13 @@ export interface Parts {
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly form?: Readonly<Record<string, string>>;
-  readonly json?: Readonly<Record<string, string>>;
+  readonly json?: Readonly<Record<string, unknown>>;
 }
 
 /** A valid request as a reverse proxy sends it. */
 export function draft(
   actor: Actor,
-  app: AppName,
+  app: FuzzedApp,
   [method, path]: readonly [method: string, path: string],
   { query = {}, headers = {}, form, json }: Parts = {},
 ): Draft {
@@ -43,7 +43,7 @@ export function draft(
   return { app, internal: false, uri, method, path, query: fieldsOf(query), headers: lines, body };
 }
 
-function fieldsOf(parameters: Readonly<Record<string, string>>): Field[] {
+function fieldsOf(parameters: Readonly<Record<string, unknown>>): Field[] {
   return Object.entries(parameters).map(([name, value]) => ({ name, value }));
 }
 

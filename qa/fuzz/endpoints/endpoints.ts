@@ -2,6 +2,7 @@ import { ENDPOINTS } from '#oauth/endpoints.js';
 import { ME_METADATA_PATH } from '../../../apps/resource/src/me/me.controller.js';
 import { USERINFO_METADATA_PATH } from '../../../apps/resource/src/userinfo/userinfo.openapi.js';
 import { APPS } from '../test-environment.js';
+import { CONSOLE_ENDPOINTS } from './console-endpoints.js';
 import { bit, draft, type Endpoint } from './endpoint.js';
 import { PAGE_ENDPOINTS } from './page-endpoints.js';
 import { TOKEN_ENDPOINTS } from './token-endpoints.js';
@@ -75,6 +76,7 @@ export const FUZZED_ENDPOINTS: readonly Endpoint[] = [
   ...PAGE_ENDPOINTS,
   ...TOKEN_ENDPOINTS,
   ...RESOURCE_ENDPOINTS,
+  ...CONSOLE_ENDPOINTS,
   ...INTERNAL_ENDPOINTS,
   ...UNKNOWN_PATHS,
 ];

@@ -111,8 +111,8 @@ export class AuthorizationRequestService {
     if (idTokenHint === null && claims === null) return false;
     const expected = [parseClaims(claims ?? undefined).subject];
     if (idTokenHint !== null) {
-      const hint = await this.keys.verify(idTokenHint, this.configuration.BASE_URL);
-      if (hint?.['aud'] !== client.clientId) throw invalidHint(request, client);
+      const hint = await this.keys.verify(idTokenHint, this.configuration.BASE_URL, client.clientId);
+      if (typeof hint === 'string') throw invalidHint(request, client, hint);
       expected.push(String(hint['sub']));
     }
     const subject = user && subjectOf(client, user.id);
@@ -147,10 +147,10 @@ export class AuthorizationRequestService {
   }
 }
 
-function invalidHint(request: AuthorizationRequest, client: Client): RedirectableError {
+function invalidHint(request: AuthorizationRequest, client: Client, wrong: string): RedirectableError {
   const error = OAuthError.invalidRequest(
     "the parameter 'id_token_hint' is not an ID token that this service issued to this application",
-    { detail: { check: 'id_token_hint_invalid' } },
+    { detail: { check: 'id_token_hint_invalid', wrong } },
   );
   return new RedirectableError(error, request, client);
 }

@@ -68,12 +68,17 @@ export class EndSessionRequestService {
     idToken: string,
     clientId: string | undefined,
   ): Promise<Readonly<Record<string, unknown>>> {
-    const hint = await this.keys.verify(idToken, this.configuration.BASE_URL);
-    if (typeof hint?.['aud'] === 'string' && (clientId === undefined || clientId === hint['aud']))
-      return hint;
+    const hint = await this.keys.verify(idToken, this.configuration.BASE_URL, clientId);
+    if (typeof hint !== 'string') return hint;
     throw OAuthError.invalidRequest(
       "the parameter 'id_token_hint' is not an ID token that this service issued to this application",
-      { detail: { check: 'id_token_hint_invalid', ...(clientId !== undefined && { client_id: clientId }) } },
+      {
+        detail: {
+          check: 'id_token_hint_invalid',
+          wrong: hint,
+          ...(clientId !== undefined && { client_id: clientId }),
+        },
+      },
     );
   }
 

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { sessionIdFor, subjectOf } from '#oauth/openid/id-token.js';
 import { SigningKeys } from '#oauth/openid/signing-keys.js';
 import type { Client } from '#database/client/client.js';
+import { auditEvents } from '#test/support/audit-trail.js';
 import { pkcs8, PUBLIC_ID_TOKEN_KEYS, rsaKey, SIGNING_KEYS } from '#test/support/id-token-keys.js';
 import { authorizeAddress, BASE_URL, REDIRECT_URI } from '../support/authorize-app.js';
 import type { Browser } from '#test/support/browser.js';
@@ -215,6 +216,15 @@ describe('an error page without a redirect, and no log-out, is the response to',
     expect([page.status, page.headers['location']]).toEqual([400, undefined]);
     expect(page.text).toContain(`<dd><code>${check}</code></dd>`);
     expect(await isLoggedIn(browser)).toBe(true);
+  });
+
+  it('an ID token, of which the event names the wrong part', async () => {
+    await app.browser().get(endSession({ id_token_hint: 'x.y.z', client_id: client.clientId }));
+    const events = await auditEvents(app.services.natsUrl, {
+      clientId: client.clientId,
+      types: ['request.refused'],
+    });
+    expect(events.at(-1)).toMatchObject({ check: 'id_token_hint_invalid', detail: { wrong: 'format' } });
   });
 
   it('a post_logout_redirect_uri, whose title says whether the application is missing', async () => {

@@ -1,13 +1,13 @@
 import { Param, Req } from '@nestjs/common';
 import { AuditService } from '#administration/audit/audit.service.js';
+import { diagnosisJson } from '#administration/doctor/diagnosis.description.js';
 import { DoctorService } from '#administration/doctor/doctor.service.js';
-import type { AreaName } from '#administration/doctor/finding.js';
 import { ExplainService } from '#administration/explain/explain.service.js';
 import { explanationJson } from '#administration/explain/explanation.description.js';
 import { KeyService } from '#administration/key/key.service.js';
 import { type Answer, found, listed } from './answer.js';
 import type { ApiRequest } from './api.guard.js';
-import { Query } from './input.js';
+import { memberOf, Query } from './input.js';
 import { ApiController, Operation } from './operation.js';
 import * as schemas from './schemas.js';
 
@@ -58,12 +58,16 @@ export class ReportsApiController {
   @Operation('get', 'doctor', {
     id: 'diagnose',
     summary: 'Checks the whole installation, and changes nothing',
-    query: { skip: 'Part to skip; may be repeated.' },
+    query: {
+      skip: 'Part to skip; may be repeated.',
+      fail_on: 'Lowest severity with which `passed` is false: `error` (default) or `warning`.',
+    },
     returns: schemas.DIAGNOSIS,
   })
-  async diagnose(@Query({ lists: ['skip'] }) { skip = [] }: Record<string, unknown>): Promise<Answer> {
-    const { notChecked, ...diagnosis } = await this.doctor.diagnose(skip as readonly AreaName[]);
-    return found({ ...diagnosis, not_checked: notChecked });
+  async diagnose(@Query({ lists: ['skip'] }) query: object): Promise<Answer> {
+    const { failOn, warnings, ...diagnosis } = await this.doctor.diagnose(query);
+    const names = { nameOf: memberOf, program: 'operator' };
+    return { ...found(diagnosisJson(diagnosis, failOn, names)), warnings };
   }
 
   @Operation('get', 'keys', {

@@ -294,10 +294,28 @@ export const EXPLANATION: Schema = {
   }),
   ...OPEN,
 };
-export const DIAGNOSIS: Schema = {
-  ...object('Diagnosis', { findings: list(anyObject), holding: texts, not_checked: list(anyObject) }),
-  ...OPEN,
-};
+const SEVERITY = oneOf('error', 'warning', 'info');
+const FINDING = object('Finding', {
+  check: text,
+  severity: SEVERITY,
+  area: text,
+  standards: texts,
+  subject: text,
+  problem: text,
+  remedy: text,
+});
+export const DIAGNOSIS = object(
+  'Diagnosis',
+  {
+    passed: flag,
+    fail_on: SEVERITY,
+    counts: object('FindingCounts', { error: number, warning: number, info: number }),
+    findings: list(FINDING),
+    holding: texts,
+    not_checked: list(object('NotChecked', { check: text, reason: text })),
+  },
+  WARNINGS,
+);
 export const KEY_REPORT: Schema = {
   ...object('KeyReport', {
     processes: texts,

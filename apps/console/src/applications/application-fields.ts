@@ -1,6 +1,6 @@
 import type { ScopeCatalogue } from '#oauth/scope.js';
 import { html, type Html } from '#ui/html.js';
-import { choices, linesField, selectField, textField } from '../ui/components.js';
+import { choices, linesField, type Option, selectField, textField } from '../ui/components.js';
 import type { Form } from '../ui/form.js';
 import { t } from '../ui/text.js';
 import { kindOf, labelOf, type Problems } from './application.form.js';
@@ -18,25 +18,18 @@ interface GroupView {
   readonly catalogue: ScopeCatalogue;
 }
 
-const text = ({ form, problems }: GroupView, name: string, hint: string, required = false): Html =>
-  textField({
-    name,
-    label: labelOf(name),
-    value: form.text(name),
-    hint,
-    required,
-    problems: problems.get(name) ?? [],
-  });
+const fieldOf = ({ form, problems }: GroupView, name: string) => ({
+  name,
+  label: labelOf(name),
+  value: form.text(name),
+  problems: problems.get(name) ?? [],
+});
 
-const lines = ({ form, problems }: GroupView, name: string, hint: string, required = false): Html =>
-  linesField({
-    name,
-    label: labelOf(name),
-    value: form.lines(name),
-    hint,
-    required,
-    problems: problems.get(name) ?? [],
-  });
+const text = (view: GroupView, name: string, hint: string, required = false): Html =>
+  textField({ ...fieldOf(view, name), hint, required });
+
+const lines = (view: GroupView, name: string, hint: string, required = false): Html =>
+  linesField({ ...fieldOf(view, name), value: view.form.lines(name), hint, required });
 
 const yesOrNo = (form: Form, name: string, fallback: 'true' | 'false', yes: string, no: string): Html =>
   choices(name, labelOf(name), 'radio', [
@@ -98,59 +91,51 @@ const ADDRESSES: Group = {
   `,
 };
 
+const scopeField = (name: string, value: string, hint: string, more: readonly Option[] = []): Html =>
+  selectField({ name: `scope:${name}`, label: name, value, hint }, [
+    { value: '', text: t('no') },
+    { value: 'required', text: t('yes') },
+    ...more,
+  ]);
+
 const SCOPES: Group = {
   title: t('What it may do'),
   fields: ['scopes', 'optionalScopes', 'firstParty'],
-  render: ({ form, problems, catalogue }) => {
+  render: ({ form, catalogue }) => {
     const hasChosen = [...form.keys()].some((name) => name.startsWith('scope:'));
     const chosen = (name: string): string =>
       hasChosen ? form.text(`scope:${name}`) : catalogue.defaults.includes(name) ? 'required' : '';
-    const wrong = [...(problems.get('scopes') ?? []), ...(problems.get('optionalScopes') ?? [])];
     return html`
-      ${wrong.map((problem) => html`<p class="problem">${problem}</p>`)}
-      ${catalogue.scopes.map(
-        ({ name, texts }) =>
-          html`${selectField(
-              `scope:${name}`,
-              name,
-              [
-                { value: '', text: t('no') },
-                { value: 'required', text: t('yes') },
-                { value: 'optional', text: t('yes, and users may decline it') },
-              ],
-              chosen(name),
-            )}
-            <p class="hint">${t('Users read: “{text}”', { text: texts.en })}</p>`,
+      ${catalogue.scopes.map(({ name, texts }) =>
+        scopeField(name, chosen(name), t('Users read: “{text}”', { text: texts.en }), [
+          { value: 'optional', text: t('yes, and users may decline it') },
+        ]),
       )}
       ${yesOrNo(form, 'firstParty', 'false', t('It belongs to the product: users are not asked'), t('Users are asked'))}
     `;
   },
 };
 
-const PROTOCOL: Group['render'] = ({ form }) => html`
-  ${yesOrNo(form, 'requirePar', 'false', t('Required (RFC 9126)'), t('Optional'))}
-  ${yesOrNo(form, 'requireState', 'true', t('Required'), t('Optional: then the application must use PKCE'))}
-  ${selectField(
-    'idTokenAlg',
-    labelOf('idTokenAlg'),
-    ['RS256', 'ES256', 'EdDSA'].map((name) => ({ value: name, text: name })),
-    form.text('idTokenAlg'),
-  )}
-  ${selectField(
-    'subject',
-    labelOf('subject'),
-    [
-      { value: 'public', text: t('the same for every application') },
-      { value: 'pairwise', text: t('its own for each site (pairwise)') },
-    ],
-    form.text('subject'),
-  )}
+const ALGORITHMS = ['RS256', 'ES256', 'EdDSA'].map((value): Option => ({ value, text: value }));
+
+const protocol = (view: GroupView, algorithms: readonly Option[]): Html => html`
+  ${yesOrNo(view.form, 'requirePar', 'false', t('Required (RFC 9126)'), t('Optional'))}
+  ${yesOrNo(view.form, 'requireState', 'true', t('Required'), t('Optional: then the application must use PKCE'))}
+  ${selectField(fieldOf(view, 'idTokenAlg'), algorithms)}
+  ${selectField(fieldOf(view, 'subject'), [
+    { value: 'public', text: t('the same for every application') },
+    { value: 'pairwise', text: t('its own for each site (pairwise)') },
+  ])}
 `;
 
 const PROTOCOL_FIELDS = ['requirePar', 'requireState', 'idTokenAlg', 'subject'];
 
 /** Rules of an application that is registered. */
-const RULES: Group = { title: t('Rules'), fields: PROTOCOL_FIELDS, render: PROTOCOL };
+const RULES: Group = {
+  title: t('Rules'),
+  fields: PROTOCOL_FIELDS,
+  render: (view) => protocol(view, ALGORITHMS),
+};
 
 const PROFILE: Group = {
   title: t('Profile'),
@@ -167,11 +152,20 @@ const PROFILE: Group = {
           chosen: isFapi,
         },
       ])}
-      ${(view.problems.get('profile') ?? []).map((problem) => html`<p class="problem">${problem}</p>`)}
-      ${PROTOCOL(view)}
+      ${protocol(view, [{ value: '', text: t('Default: RS256, and ES256 for FAPI 2.0') }, ...ALGORITHMS])}
     `;
   },
 };
 
 export const CREATE_STEPS: readonly Group[] = [IDENTITY, KIND, ADDRESSES, SCOPES, PROFILE];
 export const EDIT_GROUPS: readonly Group[] = [IDENTITY, ADDRESSES, SCOPES, RULES];
+
+/** A program of the operator has no users. */
+const PROGRAM_SCOPES: Group = {
+  ...SCOPES,
+  render: ({ form }) =>
+    html`${scopeField('admin:read', form.text('scope:admin:read'), t('It reads through the HTTP API.'))}
+    ${scopeField('admin:write', form.text('scope:admin:write'), t('It changes through the HTTP API.'))}`,
+};
+
+export const EDIT_PROGRAM_GROUPS: readonly Group[] = [IDENTITY, PROGRAM_SCOPES];

@@ -80,7 +80,7 @@ function commonFields(form: Form) {
     deviceGrant: form.text('deviceGrant') === 'true',
     requirePar: form.text('requirePar') === 'true',
     requireState: form.text('requireState') !== 'false',
-    idTokenAlg: form.text('idTokenAlg') || 'RS256',
+    ...(form.text('idTokenAlg') !== '' && { idTokenAlg: form.text('idTokenAlg') }),
     subject: form.text('subject') || 'public',
   };
 }
@@ -102,10 +102,16 @@ export function newClientOf(form: Form): object {
   };
 }
 
-/** Input of `ClientService.update`. */
+/** Input of `ClientService.update`. The form of a program has no fields about users. */
 export function changesOf(form: Form): object {
+  const { name, clientUri, policyUri, contacts, scopes, ...aboutUsers } = commonFields(form);
   return {
-    ...commonFields(form),
+    name,
+    clientUri,
+    policyUri,
+    contacts,
+    scopes,
+    ...(form.has('redirectUris') && aboutUsers),
     ...(form.text('confirmNewSubjects') === 'true' && { confirmNewSubjects: true }),
   };
 }
@@ -114,13 +120,13 @@ export function hasDeviceGrant({ grant_types: types = [] }: ClientView): boolean
   return types.includes(DEVICE_CODE);
 }
 
-/** A form with the registered values. */
-export function formOf(client: ClientView): Form {
-  const entries: [string, string][] = [
-    ['name', client.name],
-    ['clientUri', client.client_uri ?? ''],
-    ['policyUri', client.policy_uri ?? ''],
-    ['contacts', client.contacts.join('\n')],
+/** A program of the operator: a client of `client_credentials` (RFC 6749 4.4). */
+export function isProgram({ grant_types: types }: ClientView): boolean {
+  return types?.includes('client_credentials') ?? false;
+}
+
+function aboutUsers(client: ClientView): [string, string][] {
+  return [
     ['redirectUris', client.redirect_uris.join('\n')],
     ['postLogoutRedirectUris', client.post_logout_redirect_uris.join('\n')],
     ['backchannelLogoutUri', client.backchannel_logout_uri ?? ''],
@@ -130,6 +136,17 @@ export function formOf(client: ClientView): Form {
     ['requireState', String(client.require_state)],
     ['idTokenAlg', client.id_token_alg],
     ['subject', client.subject],
+  ];
+}
+
+/** A form with the registered values. */
+export function formOf(client: ClientView): Form {
+  const entries: [string, string][] = [
+    ['name', client.name],
+    ['clientUri', client.client_uri ?? ''],
+    ['policyUri', client.policy_uri ?? ''],
+    ['contacts', client.contacts.join('\n')],
+    ...(isProgram(client) ? [] : aboutUsers(client)),
     ...client.scopes.map((name): [string, string] => [
       `scope:${name}`,
       client.optional_scopes.includes(name) ? 'optional' : 'required',

@@ -1,7 +1,7 @@
 import type { ClientView } from '#administration/client/client.description.js';
 import type { SecretView } from '#administration/client/client-secret.service.js';
 import type { Page as List } from '#administration/operation.js';
-import { html, type Html } from '#ui/html.js';
+import { type Fragment, html, type Html } from '#ui/html.js';
 import { mayActAs } from '../login/role.js';
 import type { Operator } from '../session/operator.js';
 import {
@@ -19,7 +19,7 @@ import {
 } from '../ui/components.js';
 import type { Page } from '../ui/page.responder.js';
 import { day, moment, t } from '../ui/text.js';
-import { hasDeviceGrant, labelOf } from './application.form.js';
+import { hasDeviceGrant, isProgram, labelOf } from './application.form.js';
 import { pathOf } from './paths.js';
 
 export function applicationsPage(
@@ -85,6 +85,25 @@ export function subjectOf({ name, client_id: id }: ClientView): Html {
   return html`<bdi>${name}</bdi>, <code>${id}</code>`;
 }
 
+function placeOf(client: ClientView): string {
+  if (isProgram(client)) return t('With the operator: it is a program for the HTTP API');
+  return client.type === 'public' ? t('In a browser, on a phone or a computer') : t('On a server');
+}
+
+function rulesOf(client: ClientView): [name: string, value: Fragment][] {
+  return [
+    [
+      labelOf('firstParty'),
+      client.first_party ? t('It belongs to the product: users are not asked') : t('Users are asked'),
+    ],
+    [labelOf('deviceGrant'), hasDeviceGrant(client) && t('allowed')],
+    [labelOf('requirePar'), client.require_par ? t('required') : t('optional')],
+    [labelOf('requireState'), client.require_state ? t('required') : t('optional')],
+    [labelOf('idTokenAlg'), client.id_token_alg],
+    [labelOf('subject'), client.subject],
+  ];
+}
+
 export interface ApplicationView {
   readonly operator: Operator;
   readonly client: ClientView;
@@ -98,10 +117,10 @@ export function applicationPage({ operator, client, secrets, note, warnings = []
   const [isAdmin, isSupport] = [mayActAs(operator.role, 'admin'), mayActAs(operator.role, 'support')];
   const link = (address: string | null) =>
     address && html`<a href="${address}" rel="noreferrer">${address}</a>`;
-  const hasUsers = !client.grant_types?.includes('client_credentials');
   const scopes = client.scopes.map((scope) =>
     client.optional_scopes.includes(scope) ? `${scope} (${t('optional')})` : scope,
   );
+  const hasUsers = !isProgram(client);
   const toggle = disabledAt === null ? 'disable' : 'enable';
   return {
     title: name,
@@ -110,7 +129,7 @@ export function applicationPage({ operator, client, secrets, note, warnings = []
       <h1><bdi>${name}</bdi> ${stateOf(client)}</h1>
       ${note !== undefined && noteBox(note)} ${warningBox(warnings)}
       <div class="actions">
-        ${isAdmin && hasUsers && html`<a class="button" href="${pathOf(id, 'edit')}">${t('Edit')}</a>`}
+        ${isAdmin && html`<a class="button" href="${pathOf(id, 'edit')}">${t('Edit')}</a>`}
         ${isAdmin && html`<a class="button even" href="${pathOf(id, 'logo')}">${t('Logo')}</a>`}
         <a class="button even" href="${pathOf(id, 'handover')}">${t('Text for the owner')}</a>
         ${hasUsers && html`<a class="button even" href="${pathOf(id, 'consent')}">${t('Consent page')}</a>`}
@@ -121,25 +140,14 @@ export function applicationPage({ operator, client, secrets, note, warnings = []
       </div>
       ${facts([
         [t('Client id'), html`<code>${id}</code>`],
-        [
-          labelOf('public'),
-          client.type === 'public' ? t('In a browser, on a phone or a computer') : t('On a server'),
-        ],
+        [labelOf('public'), placeOf(client)],
         [t('Authenticates with'), methodOf(client)],
         [labelOf('jwks'), client.keys && codes(client.keys)],
         [labelOf('jwksUri'), link(client.jwks_uri ?? null)],
         [labelOf('redirectUris'), codes(client.redirect_uris)],
         [labelOf('scopes'), codes(scopes)],
         [labelOf('profile'), client.profile ?? null],
-        [
-          labelOf('firstParty'),
-          client.first_party ? t('It belongs to the product: users are not asked') : t('Users are asked'),
-        ],
-        [labelOf('deviceGrant'), hasDeviceGrant(client) ? t('allowed') : null],
-        [labelOf('requirePar'), client.require_par ? t('required') : t('optional')],
-        [labelOf('requireState'), client.require_state ? t('required') : t('optional')],
-        [labelOf('idTokenAlg'), client.id_token_alg],
-        [labelOf('subject'), client.subject],
+        ...(hasUsers ? rulesOf(client) : []),
         [labelOf('postLogoutRedirectUris'), codes(client.post_logout_redirect_uris)],
         [labelOf('backchannelLogoutUri'), link(client.backchannel_logout_uri)],
         [labelOf('clientUri'), link(client.client_uri)],

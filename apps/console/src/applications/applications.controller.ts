@@ -66,7 +66,10 @@ export class ApplicationsController {
     @Param('id') id: string,
     @Body() form: Form,
   ): Promise<Page> {
-    return differencePage({ operator, client: await this.clients.find(id), form, problems: NO_PROBLEMS });
+    return this.orForm(operator, id, form, async () => {
+      await this.clients.checkUpdate(id, changesOf(form));
+      return differencePage({ operator, client: await this.clients.find(id), form, problems: NO_PROBLEMS });
+    });
   }
 
   @Post(':id/save')
@@ -76,18 +79,11 @@ export class ApplicationsController {
     @Param('id') id: string,
     @Body() form: Form,
   ): Promise<Page> {
-    const expectedVersion = Number(form.text('version'));
-    try {
-      const changes = { ...changesOf(form), expectedVersion };
+    return this.orForm(operator, id, form, async () => {
+      const changes = { ...changesOf(form), expectedVersion: Number(form.text('version')) };
       const { announced } = await this.clients.update(actorOf(operator), id, changes);
-      return await this.page(operator, id, t('The changes are saved.'), await announced);
-    } catch (error) {
-      if (!(error instanceof AdministrationError)) throw error;
-      const view = { operator, client: await this.clients.find(id), form, problems: problemsOf(error) };
-      if (error.kind === 'invalid') return editPage({ ...view, catalogue: this.catalogue });
-      if (error.kind === 'unconfirmed') return differencePage(view);
-      throw error;
-    }
+      return this.page(operator, id, t('The changes are saved.'), await announced);
+    });
   }
 
   @Post(':id/disable')
@@ -216,6 +212,19 @@ export class ApplicationsController {
   @Header('Content-Disposition', 'attachment; filename="handover.md"')
   async handoverFile(@Param('id') id: string): Promise<string> {
     return (await this.clients.handover(id, {})).markdown;
+  }
+
+  /** Shows the form again if its change breaks a rule, or needs a confirmation. */
+  private async orForm(operator: Operator, id: string, form: Form, work: () => Promise<Page>): Promise<Page> {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof AdministrationError)) throw error;
+      const view = { operator, client: await this.clients.find(id), form, problems: problemsOf(error) };
+      if (error.kind === 'invalid') return editPage({ ...view, catalogue: this.catalogue });
+      if (error.kind === 'unconfirmed') return differencePage(view);
+      throw error;
+    }
   }
 
   private async page(

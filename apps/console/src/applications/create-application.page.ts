@@ -7,8 +7,8 @@ import {
   button,
   facts,
   hiddenFields,
+  otherProblems,
   postForm,
-  problemBox,
   textField,
   warningBox,
 } from '../ui/components.js';
@@ -44,7 +44,7 @@ export function createPage({ operator, form, problems, catalogue, step }: Create
       <p>
         ${t('Step {step} of {steps}: {name}', { step: step + 1, steps: CREATE_STEPS.length, name: group.title })}
       </p>
-      ${problemBox(problems.get('') ?? [])}
+      ${otherProblems(problems, content)}
       ${postForm(
         operator,
         '/applications/new',

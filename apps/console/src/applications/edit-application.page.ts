@@ -2,12 +2,20 @@ import type { ClientView } from '#administration/client/client.description.js';
 import type { ScopeCatalogue } from '#oauth/scope.js';
 import { html, type Html } from '#ui/html.js';
 import type { Operator } from '../session/operator.js';
-import { button, facts, hiddenFields, postForm, problemBox } from '../ui/components.js';
+import {
+  button,
+  command,
+  facts,
+  hiddenFields,
+  otherProblems,
+  postForm,
+  problemBox,
+} from '../ui/components.js';
 import type { Form } from '../ui/form.js';
 import type { Page } from '../ui/page.responder.js';
 import { t } from '../ui/text.js';
-import { formOf, labelOf, type Problems } from './application.form.js';
-import { EDIT_GROUPS } from './application-fields.js';
+import { formOf, isProgram, labelOf, type Problems } from './application.form.js';
+import { EDIT_GROUPS, EDIT_PROGRAM_GROUPS } from './application-fields.js';
 import { pathOf } from './paths.js';
 
 export interface EditView {
@@ -21,25 +29,34 @@ export interface EditView {
 export function editPage({ operator, client, form, problems, catalogue }: EditView): Page {
   const title = t('Edit {name}', { name: client.name });
   const { client_id: id, version } = client;
+  const groups = isProgram(client) ? EDIT_PROGRAM_GROUPS : EDIT_GROUPS;
+  const fields = html`${groups.map(
+    (group) =>
+      html`<section>
+        <h2>${group.title}</h2>
+        ${group.render({ form, problems, catalogue })}
+      </section>`,
+  )}`;
   return {
     title,
     status: problems.size > 0 ? 400 : 200,
     section: '/applications',
     content: html`
       <h1>${title}</h1>
-      ${problemBox(problems.get('') ?? [])}
+      ${otherProblems(problems, fields)}
+      ${
+        client.auth_method === 'private_key_jwt' &&
+        html`<p>
+          ${t('Its keys are changed on the command line:')}
+          ${command(['client', 'update', id, '--jwks', 'jwks.json'])}
+        </p>`
+      }
       ${postForm(
         operator,
         pathOf(id, 'edit'),
         html`
           <input type="hidden" name="version" value="${version}" />
-          ${EDIT_GROUPS.map(
-            (group) =>
-              html`<section>
-                <h2>${group.title}</h2>
-                ${group.render({ form, problems, catalogue })}
-              </section>`,
-          )}
+          ${fields}
           <div class="actions">
             ${button(t('Show the changes'))} <a class="button even" href="${pathOf(id)}">${t('Cancel')}</a>
           </div>

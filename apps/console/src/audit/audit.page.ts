@@ -37,7 +37,7 @@ export function auditPage(filters: Filters, found: EventPage | null, problems: r
         ${textField({ name: 'client', label: t('Application: client id or name'), value: client })}
         ${textField({ name: 'user', label: t('User: e-mail, user name or id:42'), value: user })}
         ${textField({ name: 'operator', label: t('Operator'), value: operator })}
-        ${selectField('type', t('Event'), TYPES, type)}
+        ${selectField({ name: 'type', label: t('Event'), value: type }, TYPES)}
         ${textField({ name: 'since', label: t('From (UTC)'), value: since, type: 'datetime-local' })}
         ${textField({ name: 'until', label: t('Until (UTC)'), value: until, type: 'datetime-local' })}
         ${button(t('Search'), 'even')}

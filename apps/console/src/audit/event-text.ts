@@ -31,7 +31,7 @@ const TEXTS: Readonly<Record<AuditType, string>> = {
   'login.ended': t('logged out'),
   'consent.allowed': t('allowed access'),
   'consent.denied': t('denied access'),
-  'token.issued': t('redeemed a code'),
+  'token.issued': t('got tokens'),
   'token.refreshed': t('refreshed tokens'),
   'token.retried': t('repeated a refresh'),
   'grant.revoked': t('ended access'),
@@ -72,9 +72,10 @@ const DOORS = { api: t('HTTP API'), page: t('console') } as const;
 
 /** Origin of an operator's event; the service of any other event. */
 export function doorOf({ operator, door, service, type }: AuditEvent): string {
+  if (door) return DOORS[door] ?? door;
   if (operator === undefined) return service;
   // Only the console has logins of operators.
-  return door ? (DOORS[door] ?? door) : type.startsWith('login.') ? DOORS.page : t('command line');
+  return type.startsWith('login.') ? DOORS.page : t('command line');
 }
 
 export function userLink(id: number): Html {

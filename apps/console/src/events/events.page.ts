@@ -42,7 +42,7 @@ export function eventsPage(question: Question, content: Html | false = false, st
       </form>
       <form method="get" action="/events" class="filter">
         ${textField({ name: 'client', label: t('Application: client id or name'), value: client })}
-        ${selectField('period', t('Period'), periods, period)}
+        ${selectField({ name: 'period', label: t('Period'), value: period }, periods)}
         ${textField({ name: 'since', label: t('Or since (UTC)'), value: since, type: 'datetime-local' })}
         ${button(t('Show'), 'even')}
       </form>

@@ -4,7 +4,7 @@ import type { Difference } from '#administration/explain/difference.js';
 import type { ExplainedRequest } from '#administration/explain/explain.service.js';
 import { html, type Html } from '#ui/html.js';
 import { clientLink, referenceLink, textOf, userLink } from '../audit/event-text.js';
-import { facts, problemBox, table, timeCell } from '../ui/components.js';
+import { command, facts, problemBox, table, timeCell } from '../ui/components.js';
 import type { Page } from '../ui/page.responder.js';
 import { moment, t } from '../ui/text.js';
 import { eventsPage, guideText, PARTIES, type Question } from './events.page.js';
@@ -29,7 +29,7 @@ export function explanationPage(
         remedies.length > 0 &&
         html`<h3>${t('Who can fix it, most likely first')}</h3>
           <ul>
-            ${remedies.map(({ party, action }) => html`<li><strong>${PARTIES[party]}</strong>: ${guideText(action)}</li>`)}
+            ${remedies.map(({ party, action, commands }) => html`<li><strong>${PARTIES[party]}</strong>: ${guideText(action)} ${commands.map(command)}</li>`)}
           </ul>`
       }
       ${facts([

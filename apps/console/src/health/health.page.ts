@@ -6,7 +6,7 @@ import type { ServiceStatus, Settings } from '#platform/status/status-report.js'
 import { type Fragment, html, type Html } from '#ui/html.js';
 import { mayActAs } from '../login/role.js';
 import type { Operator } from '../session/operator.js';
-import { button, facts, noteBox, postForm, problemBox, table } from '../ui/components.js';
+import { button, command, facts, noteBox, postForm, problemBox, table } from '../ui/components.js';
 import type { Page } from '../ui/page.responder.js';
 import { moment, t } from '../ui/text.js';
 import type { Health } from './health-check.service.js';
@@ -92,8 +92,7 @@ function findings({ findings: all, holding, notChecked }: Diagnosis): Html {
 function remedy({ remedy: found }: Diagnosed): Fragment {
   if (typeof found === 'string') return withNames(found, (field) => field);
   return found.map(
-    ({ text, command }) =>
-      html`${withNames(text, (field) => field)}: <code>operator ${command.join(' ')}</code><br />`,
+    ({ text, command: words }) => html`${withNames(text, (field) => field)}: ${command(words)}`,
   );
 }
 

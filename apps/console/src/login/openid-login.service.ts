@@ -1,11 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Configuration, IDToken } from 'openid-client';
-import { ConsoleOperatorService } from '#administration/console/console-operator.service.js';
 import { ConsoleOperatorStore } from '#database/user/console-operator.store.js';
 import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
 import { RefusedRequestError } from '#platform/http/refused-request.js';
 import { CLOCK, type Clock, ConsoleConfiguration } from '../console.configuration.js';
-import { actorOf } from '../session/operator.js';
 import type { Session } from '../session/session.store.js';
 import { derived, type LoginState, openState, sealState } from './login-state.js';
 import { roleOfGroups } from './role.js';
@@ -37,7 +35,6 @@ export class OpenIdLogin {
   constructor(
     private readonly configuration: ConsoleConfiguration,
     private readonly operators: ConsoleOperatorStore,
-    private readonly trail: ConsoleOperatorService,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {
     this.callback = `${configuration.CONSOLE_URL}/login/callback`;
@@ -107,17 +104,12 @@ export class OpenIdLogin {
     const { sub: subject, auth_time: time = 0 } = claims;
     // Core 3.1.2.1: the provider only "SHOULD" have asked.
     if (again && (time + 1 + CLOCK_SKEW) * 1000 < startedAt)
-      throw this.refused(claims, 'the login provider did not ask for your password again');
+      throw refused(claims, 'the login provider did not ask for your password again');
     const role = claim === '' ? null : roleOfGroups(roles, claims[claim]);
     const current = claim === '' ? await this.operators.roleOf(subject) : role;
     if (current === null)
-      throw this.refused(claims, 'you have no role in the console: ask an administrator for one');
+      throw refused(claims, 'you have no role in the console: ask an administrator for one');
     return { subject, name: nameOf(claims), role, authTime: time * 1000, startedAt: this.clock() };
-  }
-
-  private refused(claims: IDToken, problem: string): RefusedRequestError {
-    this.trail.recordLogin(actorOf({ name: nameOf(claims) }), 'login.refused', { problem });
-    return new RefusedRequestError(403, problem);
   }
 
   /** @throws DependencyUnavailableError if the provider is unavailable */
@@ -145,6 +137,10 @@ export class OpenIdLogin {
     this.current = { config, checkedAt: this.clock() };
     return config;
   }
+}
+
+function refused(claims: IDToken, problem: string): RefusedRequestError {
+  return new RefusedRequestError(403, problem, { detail: { operator: nameOf(claims) } });
 }
 
 function nameOf({ preferred_username: username, email, sub }: IDToken): string {

@@ -61,7 +61,9 @@ export class OperatorGuard implements CanActivate {
     addLogContext(request.raw, { operator: operator.name });
     const required = this.reflector.getAllAndOverride<Role | undefined>(ROLE, route) ?? 'viewer';
     if (!mayActAs(operator.role, required))
-      throw new RefusedRequestError(403, `this needs the role ${required}, and yours is ${operator.role}`);
+      throw new RefusedRequestError(403, `this needs the role ${required}, and yours is ${operator.role}`, {
+        detail: { check: 'console_role_missing', sent: operator.role, expected: required },
+      });
     if (method !== 'GET') this.checkForm(request, cookie);
     if (
       this.reflector.getAllAndOverride<boolean | undefined>(RECENT, route) &&
@@ -75,7 +77,10 @@ export class OperatorGuard implements CanActivate {
   private async operatorOf({ subject, name, role }: Session, cookie: string): Promise<Operator> {
     const identity = { subject, role };
     const current = await this.roles.current(identity);
-    if (current === null) throw new RefusedRequestError(403, 'you have no role in the console any longer');
+    if (current === null)
+      throw new RefusedRequestError(403, 'you have no role in the console any longer', {
+        detail: { check: 'console_role_missing', operator: name },
+      });
     return { name, role: current, identity, cookie };
   }
 

@@ -1,5 +1,6 @@
 import { csrfField } from '#ui/browser-cookie.js';
 import { type Fragment, html, type Html } from '#ui/html.js';
+import { printable, shellWords } from '#administration/text.js';
 import type { Operator } from '../session/operator.js';
 import { shortMoment, t } from './text.js';
 
@@ -91,18 +92,19 @@ export function choices(
   </fieldset>`;
 }
 
-export function selectField(
-  name: string,
-  label: string,
-  options: readonly { readonly value: string; readonly text: string }[],
-  chosen: string,
-): Html {
-  return html`<div>
-    <label for="${name}">${label}</label>
-    <select id="${name}" name="${name}">
+export interface Option {
+  readonly value: string;
+  readonly text: string;
+}
+
+export function selectField(field: FieldView, options: readonly Option[]): Html {
+  const { name, value: chosen } = field;
+  return around(
+    field,
+    html`<select id="${name}" name="${name}" ${described(field)}>
       ${options.map(({ value, text }) => html`<option value="${value}" ${value === chosen && html`selected`}>${text}</option>`)}
-    </select>
-  </div>`;
+    </select>`,
+  );
 }
 
 /** A form that posts to a path of this site. */
@@ -208,7 +210,17 @@ export function codes(values: readonly string[]): Html | false {
   return html`${values.map((value, index) => html`${index > 0 && html`<br />`}<code>${value}</code>`)}`;
 }
 
-/** Problems that belong to no field of the form, or to several. */
+/** Stands alone on its line, so that nothing else is pasted with it. */
+export function command(words: readonly string[]): Html {
+  return html`<code class="command">operator ${printable(shellWords(words))}</code>`;
+}
+
+/** Problems of a form that none of its fields shows. */
+export function otherProblems(problems: ReadonlyMap<string, readonly string[]>, fields: Html): Html | false {
+  const others = [...problems].filter(([name]) => !fields.text.includes(`id="${name}-problem"`));
+  return problemBox(others.flatMap(([, texts]) => texts));
+}
+
 export function problemBox(problems: readonly Fragment[]): Html | false {
   if (problems.length === 0) return false;
   return html`<div role="alert">${problems.map((problem) => html`<p>${problem}</p>`)}</div>`;

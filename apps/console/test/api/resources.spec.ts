@@ -105,9 +105,11 @@ it('follows the pages of a list to its end', async () => {
 it('explains a refused request, and reports events, findings and keys', async () => {
   expect((await api.call('get', '/explanations/AAAAAAAAAAAA')).status).toBe(404);
   expect((await api.call('get', '/events?limit=1')).body.items).toHaveLength(1);
-  expect((await api.call('get', '/doctor?skip=addresses&skip=certificates')).body.holding).toContain(
-    'keys-differ',
-  );
+  const { body } = await api.call('get', '/doctor?skip=addresses&skip=certificates&fail_on=warning');
+  expect(body).toMatchObject({ passed: false, fail_on: 'warning' });
+  expect(body.holding).toContain('keys-differ');
+  const wrong = (await api.call('get', '/doctor?skip=everything&fail_on=never')).body;
+  expect(wrong.errors).toMatchObject([{ parameter: 'skip' }, { parameter: 'fail_on' }]);
   expect((await api.call('get', '/keys')).body.keys).toHaveLength(1);
 });
 

@@ -1,6 +1,7 @@
 import sharp from 'sharp';
 import request, { type Response } from 'supertest';
-import type { Browser } from '#test/support/browser.js';
+import { type Browser, wordsOf } from '#test/support/browser.js';
+import { ClientKey } from '#test/support/client-key.js';
 import { startDocumentHost } from '#test/support/document-host.js';
 import { type ConsoleApp, startConsoleApp } from '../support/console-app.js';
 
@@ -103,6 +104,18 @@ describe('creating an application', () => {
     expect(page.text).not.toContain('‹');
   });
 
+  it('signs ID tokens with ES256 for FAPI 2.0, unless another choice is made, and shows a wrong one at its field', async () => {
+    const jwks = JSON.stringify({ keys: [(await ClientKey.generate()).jwk] });
+    const answers = [IDENTITY, { kind: 'keys', jwks }, { redirectUris: REDIRECT_URI }, SCOPE];
+    const wrong = await create(admin, ...answers, { profile: 'fapi2', idTokenAlg: 'RS256' });
+    expect(wrong.status).toBe(400);
+    expect(wrong.text).toMatch(/<select[^>]*name="idTokenAlg"[^>]*aria-invalid="true"/);
+    const page = await create(admin, ...answers, { profile: 'fapi2' });
+    expect(page.status).toBe(201);
+    const id = /sc_[a-z2-7]{24}/.exec(page.text)?.[0] ?? '';
+    expect(await registered(id)).toMatchObject({ profile: 'fapi2', id_token_alg: 'ES256' });
+  });
+
   it('goes back without losing later answers', async () => {
     const back = await create(
       admin,
@@ -158,6 +171,37 @@ describe('editing an application', () => {
     const saved = await admin.submit(preview, {}, `/applications/${id}/save`);
     expect(saved.status).toBe(200);
     expect(await registered(id)).toMatchObject({ name: 'Rooms' });
+  });
+
+  it('shows a problem at its field before it shows the difference', async () => {
+    const id = await created();
+    const form = await admin.get(`/applications/${id}/edit`);
+    const wrong = { ...fieldsOf(form), redirectUris: 'http://rooms.example.com/callback' };
+    const page = await admin.submit(form, wrong, `/applications/${id}/edit`);
+    expect(page.status).toBe(400);
+    expect(page.text).toMatch(/<textarea[^>]*name="redirectUris"[^>]*aria-invalid="true"/);
+  });
+
+  it('changes the name and the scopes of a program, which has no users', async () => {
+    const id = 'sc_programprogramprogrampro';
+    await app.sql(
+      `INSERT INTO clients (client_id, name, type, redirect_uris, scopes, grant_type, jwks_uri, require_state)
+       VALUES ($1, 'Terraform', 'confidential', '{}', '{admin:read}', 'client_credentials', 'https://a.example/jwks', false)`,
+      [id],
+    );
+    const form = await admin.get(`/applications/${id}/edit`);
+    expect(wordsOf(form)).toContain(`operator client update ${id} --jwks jwks.json`);
+    const fields = { name: 'Terraform', 'scope:admin:read': 'required' };
+    const none = await admin.submit(form, { name: 'Terraform' }, `/applications/${id}/edit`);
+    expect([none.status, none.text.includes('role="alert"')]).toEqual([400, true]);
+    const changes = { ...fields, 'scope:admin:write': 'required' };
+    const preview = await admin.submit(form, changes, `/applications/${id}/edit`);
+    expect([...preview.text.matchAll(/<(?:ins|del)>/g)]).toHaveLength(1);
+    expect((await admin.submit(preview, {}, `/applications/${id}/save`)).status).toBe(200);
+    expect(await registered(id)).toMatchObject({
+      scopes: ['admin:read', 'admin:write'],
+      require_state: false,
+    });
   });
 
   it('refuses the change of an operator who has not seen another operator’s change', async () => {

@@ -48,9 +48,34 @@ it('records the logins of operators, their log-outs, and logins that it refuses'
     {
       type: 'login.refused',
       service: 'operator',
-      detail: { problem: expect.stringContaining('no role') as string },
+      door: 'page',
+      description: expect.stringContaining('no role') as string,
     },
   ]);
+});
+
+it('records a page that a role may not open, explains it by its reference, and counts it', async () => {
+  const page = await viewer.get('/applications/new');
+  expect(page.status).toBe(403);
+  const [refused] = await auditEvents(app.services.natsUrl, {
+    operator: 'vera',
+    types: ['request.refused'],
+  });
+  expect(refused).toMatchObject({
+    service: 'operator',
+    door: 'page',
+    request: { method: 'GET', path: '/applications/new' },
+    status: 403,
+    error: 'forbidden',
+    check: 'console_role_missing',
+    detail: { sent: 'viewer', expected: 'admin' },
+  });
+  expect(page.text).toContain(refused?.reference);
+  const explanation = await viewer.get(`/events?reference=${refused?.reference}`);
+  expect(wordsOf(explanation)).toContain('The operator lacks a role in the console');
+  expect(await app.metrics.metrics()).toContain(
+    'oauth_errors_total{http_route="/applications/new",error="forbidden"} 1',
+  );
 });
 
 it('says what is wrong with a filter, and keeps it', async () => {

@@ -47,9 +47,24 @@ it('explains a pasted reference: failed check, values, remedy, who has to act, a
   expect(wordsOf(page)).toContain('developer of the application: Keep it in one variable');
   expect(page.text).toContain('<code>redirect_uri_mismatch</code>');
   expect(page.text).toContain('callback<ins>/</ins>');
-  expect(wordsOf(page)).toContain('redeemed a code');
+  expect(wordsOf(page)).toContain('got tokens');
   expect(page.text).toContain(`href="/applications/${CLIENT}"`);
   expect(page.text).toContain('href="/users/7"');
+});
+
+it('shows the command of a remedy, quoted for a shell', async () => {
+  const uri = 'https://rooms.example.com/callback?a=1&b=$(id)';
+  await store({
+    type: 'request.refused',
+    reference: 'unregistered',
+    error: 'invalid_request',
+    check: 'redirect_uri_unregistered',
+    detail: { redirect_uri: uri, registered: ['https://rooms.example.com/callback'] },
+  });
+  const page = await viewer.get('/events?reference=unregistered');
+  expect(wordsOf(page)).toContain(
+    `operator client update ${CLIENT} --add-redirect-uri &#39;${uri.replace('&', '&amp;')}&#39;`,
+  );
 });
 
 it('shows the latest uses of a grant after a reuse', async () => {
@@ -73,7 +88,7 @@ it('charts the activity of an application, with the numbers as a table, causes w
   expect(page.text).toMatch(/<svg[^>]*role="img"[^>]*aria-labelledby="chart-title chart-text"/);
   expect(page.text).toContain('<rect class="issued"');
   expect(page.text).toContain('<rect class="misused"');
-  expect(wordsOf(page)).toContain('2 requests were refused');
+  expect(wordsOf(page)).toContain('3 requests were refused');
   expect(page.text).toContain('href="/events?reference=abcdefghijkl"');
   const rows = page.text.slice(page.text.indexOf('Numbers per hour')).match(/<tr>/g) ?? [];
   expect(rows).toHaveLength(1 + 24);

@@ -50,6 +50,8 @@ it('examines the installation in the background, and shows findings, processes a
   });
   expect(page.text).toContain('<bdi>vera</bdi>');
   expect(wordsOf(page)).toContain('CLOCK_SKEW=4');
+  // The token app has none.
+  expect(wordsOf(page)).toContain('CONSOLE_URL=http://localhost:3004');
   expect(page.text).toContain('Findings, the most severe first');
   expect(wordsOf(page)).toMatch(/token \S+:\d+/);
 });

@@ -6,6 +6,7 @@ import { DataSource } from 'typeorm';
 import { DatabaseModule } from '#database/database.module.js';
 import { UserStore } from '#database/user/user.store.js';
 import { freePort } from '#local/servers/free-port.js';
+import { Metrics } from '#platform/telemetry/metrics.js';
 import { createService } from '#platform/bootstrap/service.js';
 import { PATIENT, PATIENT_MS } from '#test/support/app-settings.js';
 import { Browser } from '#test/support/browser.js';
@@ -62,6 +63,7 @@ export async function startConsoleApp(settings: Partial<ConsoleConfiguration> = 
     sql: <Row>(text: string, values: unknown[] = []): Promise<Row[]> =>
       database.get(DataSource).query<Row[]>(text, values),
     server: app.getHttpServer(),
+    metrics: app.get(Metrics, { strict: false }).registry,
     controllers: [...app.get(ModulesContainer).values()].flatMap(({ controllers }) =>
       [...controllers.values()].map(({ metatype }) => metatype as Type),
     ),

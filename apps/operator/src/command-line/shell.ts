@@ -1,13 +1,9 @@
-import { shellQuoted } from '#administration/text.js';
+import { shellWords } from '#administration/text.js';
 import { invocation } from './operator-command.js';
 
-function shellWord(text: string): string {
-  return /^[\w@%+:,./-]+$/.test(text) ? text : shellQuoted(text);
-}
-
-/** Formats a command of this program. Quotes every word: values of an attacker's request may contain shell syntax. */
+/** Formats a command of this program. */
 export function commandLine(...words: readonly string[]): string {
-  return [invocation(), ...words.map(shellWord)].join(' ');
+  return `${invocation()} ${shellWords(words)}`;
 }
 
 /** The command stands alone on its line: punctuation after it would be pasted as part of its last word. */

@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import { type AreaName, AREAS, type Severity } from '#administration/doctor/finding.js';
+import { AREAS, type Severity } from '#administration/doctor/finding.js';
 import { warnOf } from '../command-line/change.js';
 import { progressBar } from '../command-line/dialog.js';
 import { FindingsError } from '../command-line/input.js';
@@ -29,13 +29,13 @@ export function doctorCommand(): OperatorCommand {
 
 interface Options extends JsonOption {
   failOn: Severity;
-  skip: readonly AreaName[];
+  skip: readonly string[];
 }
 
 async function run({ failOn, skip, ...options }: Options): Promise<void> {
   const bar = progressBar('parts examined');
   const { warnings, ...diagnosis } = await withAdministration(DoctorSettings, ({ doctor }) =>
-    doctor.diagnose(skip, (done, total) => bar.show(done, total)),
+    doctor.diagnose({ skip }, (done, total) => bar.show(done, total)),
   ).finally(() => bar.end());
   warnOf(warnings);
   const result = asJson(diagnosis, failOn);

@@ -1,33 +1,15 @@
-import { withNames } from '#administration/administration.error.js';
 import { counted, printable } from '#administration/text.js';
-import { flagOf, nextText } from '../command-line/flags.js';
+import { flagOf } from '../command-line/flags.js';
+import { invocation } from '../command-line/operator-command.js';
 import { printLine } from '../command-line/output.js';
 import { type Style, styled } from '../command-line/style.js';
 import type { Diagnosed, Diagnosis } from '#administration/doctor/diagnose.js';
+import { countOf, diagnosisJson, remedyText } from '#administration/doctor/diagnosis.description.js';
 import { type Severity, SEVERITIES } from '#administration/doctor/finding.js';
 
-function isAtLeast(severity: Severity, threshold: Severity): boolean {
-  return SEVERITIES.indexOf(severity) <= SEVERITIES.indexOf(threshold);
-}
+const NAMES = { nameOf: flagOf, program: invocation() };
 
-export function asJson({ findings, holding, notChecked }: Diagnosis, failOn: Severity) {
-  return {
-    passed: !findings.some(({ severity }) => isAtLeast(severity, failOn)),
-    fail_on: failOn,
-    counts: Object.fromEntries(SEVERITIES.map((severity) => [severity, countOf(findings, severity)])),
-    findings: findings.map(({ check, severity, area, standards, subject, problem, remedy }) => ({
-      check,
-      severity,
-      area,
-      standards,
-      subject,
-      problem,
-      remedy: remedyText(remedy),
-    })),
-    holding,
-    not_checked: notChecked.map(({ check, reason }) => ({ check, reason })),
-  };
-}
+export const asJson = (diagnosis: Diagnosis, failOn: Severity) => diagnosisJson(diagnosis, failOn, NAMES);
 
 export function printReport({ findings, holding, notChecked }: Diagnosis): void {
   let last: Partial<Diagnosed> = {};
@@ -37,7 +19,7 @@ export function printReport({ findings, holding, notChecked }: Diagnosis): void 
       printLine(`  ${printable(finding.subject)}`);
     last = finding;
     printLine(`    ${printable(finding.problem)}`);
-    for (const line of `remedy: ${remedyText(finding.remedy)}`.split('\n'))
+    for (const line of `remedy: ${remedyText(finding.remedy, NAMES)}`.split('\n'))
       printLine(`    ${printable(line)}`);
   }
   if (findings.length > 0) printLine();
@@ -46,9 +28,6 @@ export function printReport({ findings, holding, notChecked }: Diagnosis): void 
   const counts = SEVERITIES.map((severity) => counted(countOf(findings, severity), NOUNS[severity]));
   printLine(`${counted(holding.length, 'check')} passed; ${counts.join(', ')}.`);
 }
-
-const remedyText = (remedy: Diagnosed['remedy']): string =>
-  typeof remedy === 'string' ? withNames(remedy, flagOf) : remedy.map(nextText).join('\n');
 
 const NOUNS: Readonly<Record<Severity, string>> = { error: 'error', warning: 'warning', info: 'note' };
 
@@ -65,8 +44,4 @@ function byReason(notChecked: Diagnosis['notChecked']): Map<string, string[]> {
   const reasons = new Map<string, string[]>();
   for (const { check, reason } of notChecked) reasons.set(reason, [...(reasons.get(reason) ?? []), check]);
   return reasons;
-}
-
-function countOf(findings: readonly Diagnosed[], wanted: Severity): number {
-  return findings.filter(({ severity }) => severity === wanted).length;
 }

@@ -8,12 +8,13 @@ import { tagOf } from '#messaging/contract.js';
 import type { UnverifiedAssertion } from '#oauth/client-assertion/client-assertion.js';
 import type { Check } from '#oauth/error-guide/error-guide.js';
 import { OAuthError } from '#oauth/oauth-error.js';
+import { type Parameters, readDto } from '#oauth/parameters.js';
 import { addLogContext } from '#platform/logging/request-log.js';
 import { NatsConnection } from '#messaging/nats.connection.js';
 import { InvalidatedCache } from '#messaging/invalidated-cache.js';
 import { countLookups, Metrics } from '#platform/telemetry/metrics.js';
 import { UsageRecorder } from '../usage/usage-recorder.service.js';
-import type { ClientDto } from './client.dto.js';
+import { ClientDto } from './client.dto.js';
 import { ClientAssertionService, readAssertion } from './client-assertion.service.js';
 
 export interface ClientRequest {
@@ -141,6 +142,18 @@ export function readCredentials(authorization: string | undefined, body: ClientD
     );
   }
   return { clientId, clientSecret, method: 'basic' };
+}
+
+/** Returns the client_id of a request that may not be authentic; undefined if it has none. */
+export function namedClient(
+  authorization: string | undefined,
+  parameters: Parameters | undefined,
+): string | undefined {
+  try {
+    return readCredentials(authorization, readDto(ClientDto, parameters)).clientId;
+  } catch {
+    return undefined;
+  }
 }
 
 function byAssertion(assertion: UnverifiedAssertion): ClientCredentials {

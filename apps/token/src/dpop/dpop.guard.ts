@@ -4,6 +4,9 @@ import { type DpopProof, DpopVerifier } from '#oauth/dpop/dpop-verifier.js';
 import { InvalidProofError } from '#oauth/dpop/invalid-proof.error.js';
 import { publicUri } from '#oauth/dpop/target-uri.js';
 import { type ErrorDetail, OAuthError } from '#oauth/oauth-error.js';
+import type { Parameters } from '#oauth/parameters.js';
+import { addLogContext } from '#platform/logging/request-log.js';
+import { namedClient } from '../client-auth/client-authenticator.service.js';
 import { TokenConfiguration } from '../token.configuration.js';
 import { DpopProofService } from './dpop-proof.service.js';
 
@@ -30,23 +33,29 @@ export class DpopGuard implements CanActivate {
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const http = context.switchToHttp();
-    const request = http.getRequest<FastifyRequest & ProvedRequest>();
+    const request = http.getRequest<FastifyRequest<{ Body: Parameters | undefined }> & ProvedRequest>();
     const { dpop } = request.headers;
     return dpop === undefined || this.prove(dpop, request, http.getResponse<FastifyReply>());
   }
 
   private async prove(
     field: string | string[],
-    request: FastifyRequest & ProvedRequest,
+    request: FastifyRequest<{ Body: Parameters | undefined }> & ProvedRequest,
     reply: FastifyReply,
   ): Promise<boolean> {
     // 8.2: every response, also an error, carries the nonce for the next request.
     const { nonce } = this.proofs;
     if (nonce !== undefined) void reply.header('DPoP-Nonce', nonce);
-    const proof = await this.verify(field, request);
-    if (!this.proofs.acceptsNonce(proof.nonce)) throw useNonce(proof);
-    request.proof = proof;
-    return true;
+    try {
+      const proof = await this.verify(field, request);
+      if (!this.proofs.acceptsNonce(proof.nonce)) throw useNonce(proof);
+      request.proof = proof;
+      return true;
+    } catch (error) {
+      // As the request names it: no client is authenticated yet.
+      addLogContext(request.raw, { client_id: namedClient(request.headers.authorization, request.body) });
+      throw error;
+    }
   }
 
   private async verify(

@@ -43,14 +43,16 @@ export interface FoundEvents {
 export class AuditIndex {
   constructor(private readonly index: AuditIndexStore) {}
 
+  /** @param all the streams, for several searches */
   async find(
     reader: AuditReader,
     filter: AuditFilter,
     limit: number,
     before: Cursor = { storedAt: END_OF_TIME.getTime(), skip: 0 },
+    all = reader.streams(),
   ): Promise<FoundEvents> {
     const names = new Set(sourcesOf(filter).map(({ stream }) => stream));
-    const streams = (await reader.streams()).filter(({ stream }) => names.has(stream));
+    const streams = (await all).filter(({ stream }) => names.has(stream));
     const page = new PageOfEvents(filter, limit, before);
     const positions = await this.index.positions(streams);
     const newer = streams.filter(
@@ -212,6 +214,8 @@ class PageOfEvents {
       (one, other) =>
         other.storedAt - one.storedAt ||
         other.event.time.localeCompare(one.event.time) ||
+        // Ids end with a number, whose longer text is the larger one.
+        other.event.id.length - one.event.id.length ||
         other.event.id.localeCompare(one.event.id),
     );
   }

@@ -1,9 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import {
-  type ClientSecretRecord,
-  ClientSecretStore,
-  type SecretOutcome,
-} from '#database/client/client-secret.store.js';
+import type { ClientSecretRecord } from '#database/client/client.js';
+import { ClientSecretStore, type SecretOutcome } from '#database/client/client-secret.store.js';
 import { ClientStore } from '#database/client/client.store.js';
 import { generateClientSecret } from '#oauth/client.js';
 import { AdministrationError, refusal } from '../administration.error.js';

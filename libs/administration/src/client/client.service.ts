@@ -133,6 +133,14 @@ export class ClientService {
     await this.checkNew(input);
   }
 
+  /** Checks a change without making it. @throws AdministrationError with every problem of the input */
+  async checkUpdate(idOrName: string, input: object): Promise<void> {
+    const given = await checkClientChanges(input, () => this.options.scopes().value);
+    const client = await this.registered(idOrName);
+    const state = { hasSecrets: client.secrets.length > 0, hasDocument: client.document !== null };
+    changedRegistration({ ...client, ...state }, client, given);
+  }
+
   async countGrants(idOrName: string): Promise<number> {
     const clientId = await identifyClient(this.clients, idOrName);
     const [live] = await this.grants.countLive({ clientId });

@@ -84,13 +84,9 @@ export class ConsoleOperatorService {
     };
   }
 
-  /** Records a login at the console, its end, or its refusal after the provider authenticated the person. Does not wait for NATS. */
-  recordLogin(
-    actor: Actor,
-    type: 'login.succeeded' | 'login.ended' | 'login.refused',
-    detail?: { readonly problem: string },
-  ): void {
-    const recorded = this.announcer.recorded(actor, { type, ...(detail && { detail }) });
+  /** Records a login at the console, or its end. Does not wait for NATS. */
+  recordLogin(actor: Actor, type: 'login.succeeded' | 'login.ended'): void {
+    const recorded = this.announcer.recorded(actor, { type });
     void recorded.then((warnings) => warnings.forEach((warning) => this.logger.warn(warning)));
   }
 

@@ -1,9 +1,9 @@
 import { lookup } from 'node:dns/promises';
-import type { ClientSecretStore } from '#database/client/client-secret.store.js';
+import type { EnabledClient } from '#database/client/client.js';
 import type { ClientStore } from '#database/client/client.store.js';
+import type { ServiceStatus } from '#platform/status/status-report.js';
 import { type AdministrationOptions, readableScopes } from '../administration.options.js';
 import type { AuditTrail } from '../audit/audit-trail.js';
-import { askServices } from '../running-services/status.js';
 import { CLIENT_CHECKS, examineClient, hostsToResolve } from './client.checks.js';
 import type { Area, Finding, NotChecked } from './finding.js';
 import { signingAlgorithms } from './id-token-key.checks.js';
@@ -16,20 +16,26 @@ interface Sources {
   readonly options: AdministrationOptions;
   readonly trail: AuditTrail;
   readonly clients: ClientStore;
-  readonly secrets: ClientSecretStore;
 }
 
-export function clientArea(sources: Sources): Area {
-  return { name: 'clients', checks: CLIENT_CHECKS, examine: () => examine(sources) };
+/** @param ask returns the status of all processes */
+export function clientArea(sources: Sources, ask: () => Promise<readonly ServiceStatus[]>): Area {
+  return { name: 'clients', checks: CLIENT_CHECKS, examine: () => examine(sources, ask) };
 }
 
-async function examine({ options, trail, ...stores }: Sources): Promise<(Finding | NotChecked)[]> {
-  const clients = (await stores.clients.list()).filter(({ disabledAt }) => disabledAt === null);
-  const secrets = await stores.secrets.listAll();
-  const hosts = await resolveHosts(hostsToResolve(clients));
-  const pkce = await clientsWithoutPkce(trail);
+/** Reads the clients twice, in pages: a hundred thousand would fill the memory. */
+async function examine(
+  { options, trail, clients }: Sources,
+  ask: () => Promise<readonly ServiceStatus[]>,
+): Promise<(Finding | NotChecked)[]> {
+  const names = new Set<string>();
+  for await (const page of pagesOf(clients)) for (const name of hostsToResolve(page)) names.add(name);
+  const [hosts, pkce, statuses] = await Promise.all([
+    resolveHosts([...names].sort()),
+    clientsWithoutPkce(trail),
+    ask().catch(() => []),
+  ]);
   const scopes = knownScopes(options);
-  const { statuses } = await askServices(options.settings.NATS_URL).catch(() => ({ statuses: [] }));
   const around = {
     now: Date.now(),
     scopes: scopes.names,
@@ -39,11 +45,19 @@ async function examine({ options, trail, ...stores }: Sources): Promise<(Finding
     unresolvable: hosts.unresolvable,
     withoutPkce: pkce.counts,
   };
-  const notChecked: NotChecked[] = [...scopes.notChecked, ...hosts.notChecked, ...pkce.notChecked];
-  const findings = clients.flatMap((client) =>
-    examineClient({ ...client, secrets: secrets.get(client.clientId) ?? [] }, around),
-  );
-  return [...findings, ...notChecked];
+  const found: (Finding | NotChecked)[] = [...scopes.notChecked, ...hosts.notChecked, ...pkce.notChecked];
+  for await (const page of pagesOf(clients))
+    for (const client of page) found.push(...examineClient(client, around));
+  return found;
+}
+
+async function* pagesOf(clients: ClientStore): AsyncGenerator<readonly EnabledClient[]> {
+  for (let page = await clients.enabled(''); ;) {
+    const last = page.at(-1);
+    if (!last) return;
+    yield page;
+    page = await clients.enabled(last.clientId);
+  }
 }
 
 function knownScopes(options: AdministrationOptions): {

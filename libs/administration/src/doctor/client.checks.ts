@@ -1,10 +1,9 @@
 import { quoted } from '../text.js';
 import { isLoopback, registrationProblem } from '#oauth/redirect-uri.js';
-import type { DocumentState } from '#database/client/client.js';
-import { type ClientKeys, type ClientType, hasKeys } from '#oauth/client.js';
-import { type GrantType, isAdminScope } from '#oauth/client-credentials.js';
+import type { ClientSecretRecord, EnabledClient } from '#database/client/client.js';
+import { hasKeys } from '#oauth/client.js';
+import { isAdminScope } from '#oauth/client-credentials.js';
 import { OPENID } from '#oauth/openid/openid-scopes.js';
-import type { SigningAlgorithm } from '#oauth/openid/signing-keys.js';
 import { algorithmOf } from '../client/openid-registration.js';
 import { check, type Checks, type Finding, step } from './finding.js';
 
@@ -89,25 +88,6 @@ export const CLIENT_CHECKS = {
   ),
 } satisfies Checks;
 
-export interface ExaminedClient extends ClientKeys {
-  readonly clientId: string;
-  readonly name: string;
-  readonly type: ClientType;
-  readonly redirectUris: readonly string[];
-  readonly scopes: readonly string[];
-  readonly idTokenAlg: SigningAlgorithm | null;
-  readonly grantType: GrantType;
-  readonly document: DocumentState | null;
-  readonly secrets: readonly ExaminedSecret[];
-}
-
-interface ExaminedSecret {
-  readonly id: string;
-  readonly createdAt: Date;
-  /** YYYY-MM-DD; null if it was never used. */
-  readonly lastUsedOn: string | null;
-}
-
 export interface ClientContext {
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -126,7 +106,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const UNUSED_DAYS = 30;
 const OLD_DAYS = 365;
 
-export function examineClient(client: ExaminedClient, around: ClientContext): Finding[] {
+export function examineClient(client: EnabledClient, around: ClientContext): Finding[] {
   return [
     ...client.redirectUris.flatMap((uri) => redirectUri(client, uri, around.unresolvable)),
     ...secrets(client, around.now),
@@ -140,17 +120,17 @@ export function examineClient(client: ExaminedClient, around: ClientContext): Fi
 }
 
 /** Returns the names that must exist in DNS: no IP addresses, no loopback hosts. */
-export function hostsToResolve(clients: readonly Pick<ExaminedClient, 'redirectUris'>[]): string[] {
+export function hostsToResolve(clients: readonly Pick<EnabledClient, 'redirectUris'>[]): string[] {
   const hosts = clients
     .flatMap(({ redirectUris }) => redirectUris)
     .map((uri) => (URL.canParse(uri) ? new URL(uri) : null))
     .filter((url) => url !== null && /^https?:$/.test(url.protocol))
     .map((url) => url?.hostname ?? '')
     .filter((host) => !isLoopback(host) && !host.startsWith('[') && !/^[\d.]+$/.test(host));
-  return [...new Set(hosts)].sort();
+  return [...new Set(hosts)];
 }
 
-function redirectUri(client: ExaminedClient, uri: string, unresolvable: ReadonlySet<string>): Finding[] {
+function redirectUri(client: EnabledClient, uri: string, unresolvable: ReadonlySet<string>): Finding[] {
   const subject = subjectOf(client);
   // A client must keep at least one.
   const removed = (text: string) =>
@@ -204,7 +184,7 @@ function redirectUri(client: ExaminedClient, uri: string, unresolvable: Readonly
   ];
 }
 
-function secrets(client: ExaminedClient, now: number): Finding[] {
+function secrets(client: EnabledClient, now: number): Finding[] {
   if (client.type === 'public' || hasKeys(client)) return [];
   const subject = subjectOf(client);
   const { clientId } = client;
@@ -254,11 +234,11 @@ function secrets(client: ExaminedClient, now: number): Finding[] {
   return findings;
 }
 
-function usage({ lastUsedOn }: ExaminedSecret): string {
+function usage({ lastUsedOn }: ClientSecretRecord): string {
   return lastUsedOn ? `last used ${lastUsedOn}` : 'never used';
 }
 
-function scopes(client: ExaminedClient, known: readonly string[] | null): Finding[] {
+function scopes(client: EnabledClient, known: readonly string[] | null): Finding[] {
   const unknown =
     known === null ? [] : client.scopes.filter((scope) => !known.includes(scope) && !isAdminScope(scope));
   if (unknown.length === 0) return [];
@@ -276,7 +256,7 @@ function scopes(client: ExaminedClient, known: readonly string[] | null): Findin
   ];
 }
 
-function idTokens(client: ExaminedClient, algs: readonly string[] | null): Finding[] {
+function idTokens(client: EnabledClient, algs: readonly string[] | null): Finding[] {
   const alg = algorithmOf(client);
   if (algs === null || !client.scopes.includes(OPENID) || algs.includes(alg)) return [];
   const subject = subjectOf(client);
@@ -313,8 +293,8 @@ function idTokens(client: ExaminedClient, algs: readonly string[] | null): Findi
   ];
 }
 
-function metadataDocument(client: ExaminedClient): Finding[] {
-  const { problem = null } = client.document ?? {};
+function metadataDocument(client: EnabledClient): Finding[] {
+  const { documentProblem: problem } = client;
   if (problem === null) return [];
   return [
     {
@@ -331,7 +311,7 @@ function metadataDocument(client: ExaminedClient): Finding[] {
   ];
 }
 
-function clientCredentials(client: ExaminedClient, withoutConsole: boolean): Finding[] {
+function clientCredentials(client: EnabledClient, withoutConsole: boolean): Finding[] {
   if (client.grantType !== 'client_credentials' || !withoutConsole) return [];
   return [
     {
@@ -349,7 +329,7 @@ function clientCredentials(client: ExaminedClient, withoutConsole: boolean): Fin
   ];
 }
 
-function pkce(client: ExaminedClient, withoutPkce: ReadonlyMap<string, number>): Finding[] {
+function pkce(client: EnabledClient, withoutPkce: ReadonlyMap<string, number>): Finding[] {
   const count = withoutPkce.get(client.clientId);
   if (count === undefined) return [];
   return [
@@ -362,7 +342,7 @@ function pkce(client: ExaminedClient, withoutPkce: ReadonlyMap<string, number>):
   ];
 }
 
-function publicClient(client: ExaminedClient): Finding[] {
+function publicClient(client: EnabledClient): Finding[] {
   if (client.type === 'confidential') return [];
   return [
     {
@@ -375,4 +355,4 @@ function publicClient(client: ExaminedClient): Finding[] {
   ];
 }
 
-const subjectOf = ({ clientId, name }: ExaminedClient): string => `${clientId} ${quoted(name)}`;
+const subjectOf = ({ clientId, name }: EnabledClient): string => `${clientId} ${quoted(name)}`;

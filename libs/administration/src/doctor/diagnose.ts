@@ -17,6 +17,8 @@ export const GENERAL_CHECKS = {
 
 /** For a server that accepts the connection and then hangs. */
 const AREA_TIMEOUT_MS = 30_000;
+/** Of one check. */
+const MAX_FINDINGS = 100;
 
 export type Diagnosed = Finding & Check & { readonly area: string };
 
@@ -59,9 +61,11 @@ async function diagnoseArea(examined: Area, limitMs: number): Promise<Diagnosis>
     const notChecked = results.filter((result): result is NotChecked => !isFinding(result));
     const open = new Set(results.map((result) => result.check));
     const findings = ids.flatMap((id) =>
-      found
-        .filter((finding) => finding.check === id)
-        .map((finding) => ({ area, ...(checks[id] as Check), ...finding })),
+      bounded(found.filter((finding) => finding.check === id)).map((finding) => ({
+        area,
+        ...(checks[id] as Check),
+        ...finding,
+      })),
     );
     return { findings, holding: ids.filter((id) => !open.has(id)), notChecked };
   } catch (error) {
@@ -78,6 +82,17 @@ async function diagnoseArea(examined: Area, limitMs: number): Promise<Diagnosis>
       notChecked: noneChecked(checks, `${area} could not be examined`),
     };
   }
+}
+
+/** A mistake of thousands of clients would fill the report. */
+function bounded(findings: readonly Finding[]): readonly Finding[] {
+  const [next] = findings.slice(MAX_FINDINGS);
+  if (!next) return findings;
+  const subject = `${findings.length - MAX_FINDINGS} others`;
+  return [
+    ...findings.slice(0, MAX_FINDINGS),
+    { ...next, subject, problem: 'the same finding', remedy: 'as for those above' },
+  ];
 }
 
 /** A driver may quote the URL with its password. */

@@ -48,7 +48,7 @@ export const AREAS = [
   'clients',
 ] as const;
 
-export type AreaName = (typeof AREAS)[number];
+type AreaName = (typeof AREAS)[number];
 
 export interface Area {
   readonly name: AreaName;

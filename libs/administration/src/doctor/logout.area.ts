@@ -31,14 +31,13 @@ async function failuresOfClients(trail: AuditTrail, store: ClientStore): Promise
     for await (const event of reader.read({ types: ['logout_token.failed'], since })) add(found, event);
     return found;
   });
-  if (byClient.size === 0) return [];
-  const clients = await store.list();
-  return clients
-    .filter(({ disabledAt, backchannelLogoutUri: uri }) => disabledAt === null && uri !== null)
-    .flatMap(({ clientId, name }) => {
-      const failures = byClient.get(clientId);
-      return failures ? [{ ...failures, name }] : [];
-    });
+  const found: ClientLogouts[] = [];
+  for (const failures of byClient.values()) {
+    const client = await store.find(failures.clientId);
+    if (client && client.disabledAt === null && client.backchannelLogoutUri !== null)
+      found.push({ ...failures, name: client.name });
+  }
+  return found;
 }
 
 function add(

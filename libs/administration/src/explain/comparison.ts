@@ -22,6 +22,7 @@ const LABELS: ReadonlyMap<string, readonly [sent: string, expected: string]> = n
   ['other_client', ['client of the request', 'client of the token']],
   ['refresh_token_reused', ['generation that was sent', 'current generation']],
   ['wrong_kind', ['kind that was sent', 'kind that is needed']],
+  ['console_role_missing', ['role of the operator', 'role that is needed']],
   ['scope_insufficient', ['scope of the token', 'scope that is needed']],
 ]);
 
@@ -34,9 +35,8 @@ export function comparisonOf({ check = '', detail = {}, time }: AuditEvent): Com
     redirect_uri: redirectUri,
     post_logout_redirect_uri: postLogoutUri,
     expired_at: expiredAt,
-    // Recorded for `doctor` with every code exchange, and for readers of the log; not compared values.
+    // Recorded for `doctor` with every code exchange; not a compared value.
     pkce: _pkce,
-    operator: _operator,
     ...rest
   } = detail;
   const [sentLabel, expectedLabel] = LABELS.get(check) ?? ['sent', 'expected'];

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AUDIT_KINDS, AUDIT_TYPES, type AuditEvent, type AuditType } from '#audit/event.js';
+import type { AuditFilter } from '#audit/filter.js';
 import type { AuditReader, AuditStreamState } from '#audit/reader.js';
 import { ClientStore } from '#database/client/client.store.js';
 import { GrantAdministrationStore } from '#database/grant/grant-administration.store.js';
@@ -227,22 +228,23 @@ function wholeTrail(reader: AuditReader, progress: Progress): EventSource {
 
 /** Reads only parts of the trail that may have the events. */
 function indexed(reader: AuditReader, index: AuditIndex): EventSource {
-  const [since, until] = [(at: number) => new Date(at - AROUND_MS), (at: number) => new Date(at + AROUND_MS)];
+  const streams = reader.streams();
+  const find = async (filter: AuditFilter, limit: number): Promise<readonly AuditEvent[]> =>
+    (await index.find(reader, filter, limit, undefined, streams)).events;
   return {
     async request(reference) {
-      const { events } = await index.find(reader, { reference }, MAX_AROUND);
-      return { events: events.toReversed(), similar: [] };
+      return { events: (await find({ reference }, MAX_AROUND)).toReversed(), similar: [] };
     },
     async around(clientId, at) {
       const middle = new Date(at);
       const [before, after] = await Promise.all([
-        index.find(reader, { clientId, since: since(at), until: middle }, MAX_AROUND),
-        index.find(reader, { clientId, since: middle, until: until(at) }, MAX_INDEXED),
+        find({ clientId, since: new Date(at - AROUND_MS), until: middle }, MAX_AROUND),
+        find({ clientId, since: middle, until: new Date(at + AROUND_MS) }, MAX_INDEXED),
       ]);
-      return [...before.events, ...after.events];
+      return [...before, ...after];
     },
     async uses(grantId) {
-      return (await index.find(reader, { grantId, types: USES }, MAX_USES)).events.toReversed();
+      return (await find({ grantId, types: USES }, MAX_USES)).toReversed();
     },
   };
 }

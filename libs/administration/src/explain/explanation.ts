@@ -1,5 +1,6 @@
 import type { AuditEvent } from '#audit/event.js';
 import { guideEntry } from '#oauth/error-guide/error-guide.js';
+import type { GuideEntry } from '#oauth/error-guide/guide-entry.js';
 import { type Comparison, comparisonOf } from './comparison.js';
 import type { GrantOwner } from './grant-owners.js';
 import { type Registration, type Remedy, remediesOf } from './remedies.js';
@@ -35,7 +36,7 @@ export function explanationOf(
   const [event = events[0], ...others] = [...events].sort((one, other) => vagueness(one) - vagueness(other));
   const find = <Value>(field: (event: AuditEvent) => Value | undefined): Value | null =>
     events.map(field).find((value) => value !== undefined) ?? null;
-  const entry = isRefusal(event) ? guideEntry(event.check, event.error) : null;
+  const entry = isRefusal(event) ? (guideEntry(event.check, event.error) ?? unknownRefusal(event)) : null;
   const clientId = clientIdOf(events, owner);
   const grantId = find(({ grant_id: id }) => id);
   const userId = find(({ user_id: id }) => id) ?? owner?.userId ?? null;
@@ -57,6 +58,11 @@ export function explanationOf(
         })
       : [],
   };
+}
+
+/** The console has refusals that its response explains. */
+function unknownRefusal({ description }: AuditEvent): GuideEntry {
+  return { title: 'The request was refused', meaning: description ?? '', remedies: [] };
 }
 
 export function isRefusal({ error, check }: AuditEvent): boolean {

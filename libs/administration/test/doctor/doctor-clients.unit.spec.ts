@@ -1,6 +1,6 @@
+import type { EnabledClient } from '#database/client/client.js';
 import {
   CLIENT_CHECKS,
-  type ExaminedClient,
   examineClient,
   hostsToResolve,
   type ClientContext,
@@ -15,7 +15,7 @@ const secret = (days: number, lastUsedOn: string | null = '2026-05-31', id = `s$
   lastUsedOn,
 });
 
-const CLIENT: ExaminedClient = {
+const CLIENT: EnabledClient = {
   clientId: 'sc_a',
   name: 'Calendar',
   type: 'confidential',
@@ -24,7 +24,7 @@ const CLIENT: ExaminedClient = {
   idTokenAlg: null,
   secrets: [secret(10)],
   grantType: 'authorization_code',
-  document: null,
+  documentProblem: null,
   jwks: null,
   jwksUri: null,
 };
@@ -37,7 +37,7 @@ const AROUND: ClientContext = {
   withoutPkce: new Map(),
 };
 
-const found = (client: Partial<ExaminedClient>, around: Partial<ClientContext> = {}) =>
+const found = (client: Partial<EnabledClient>, around: Partial<ClientContext> = {}) =>
   examineClient({ ...CLIENT, ...client }, { ...AROUND, ...around });
 const checks = (...args: Parameters<typeof found>) => found(...args).map(({ check }) => check);
 const PUBLIC = { type: 'public', secrets: [] } as const;
@@ -50,7 +50,7 @@ describe('doctor: clients', () => {
     expect(checks({}, { withoutConsole: true })).toEqual([]);
   });
 
-  it.each<[string, Partial<ExaminedClient>, ClientContext['idTokenAlgs'], string[]]>([
+  it.each<[string, Partial<EnabledClient>, ClientContext['idTokenAlgs'], string[]]>([
     ['openid and no keys', { scopes: ['openid'] }, [], ['openid-without-keys']],
     [
       'another algorithm',
@@ -69,7 +69,7 @@ describe('doctor: clients', () => {
     expect(found({})).toEqual([]);
   });
 
-  it.each<[string, Partial<ExaminedClient>, string[]]>([
+  it.each<[string, Partial<EnabledClient>, string[]]>([
     ['http', { redirectUris: ['http://app.example.com/cb'] }, ['redirect-uri-unencrypted']],
     [
       'http of a public client',
@@ -118,7 +118,7 @@ describe('doctor: clients', () => {
     ]);
   });
 
-  it.each<[string, ExaminedClient['secrets'], string[]]>([
+  it.each<[string, EnabledClient['secrets'], string[]]>([
     ['none', [], ['client-without-secret']],
     ['a new one that was not used yet', [secret(30, null)], []],
     ['one that was not used in 31 days', [secret(31, null)], ['secret-never-used']],

@@ -271,6 +271,13 @@ describe('doctor: a diagnosis', () => {
     expect(diagnosis.notChecked).toEqual([{ check: 'redis-c', reason: 'nothing there' }]);
   });
 
+  it('lists a hundred findings of a check, and the number of the others', async () => {
+    const results = Array.from({ length: 1_000 }, () => finding('redis-a'));
+    const { findings } = await diagnose([area('redis', async () => results)], () => undefined);
+    expect(findings).toHaveLength(101);
+    expect(findings.at(-1)?.subject).toBe('900 others');
+  });
+
   it('continues when an area fails or hangs, and prints no credentials', async () => {
     const failing = area('redis', async () =>
       Promise.reject(new Error('no way to postgres://me:secret@db/oauth')),

@@ -180,7 +180,7 @@ describe('an explanation', () => {
   it.each(['__proto__', 'constructor', 'toString'])('of the check %s is one of an unknown check', (check) => {
     const { title, comparison } = explained([event({ check, detail: { sent: 'a', expected: 'b' } })]);
     expect([title, comparison.values]).toEqual([
-      null,
+      'The request was refused',
       [
         { name: 'sent', value: 'a' },
         { name: 'expected', value: 'b' },

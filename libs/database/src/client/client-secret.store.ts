@@ -1,16 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager, IsNull, type Repository } from 'typeorm';
+import type { ClientSecretRecord } from './client.js';
 import { ClientEntity, ClientSecretEntity } from './client.entity.js';
 import { lockClient } from './client.statements.js';
 import { hasKeys } from '#oauth/client.js';
-
-/** A live client secret, without its hash. */
-export interface ClientSecretRecord {
-  readonly id: string;
-  readonly createdAt: Date;
-  /** UTC date, YYYY-MM-DD; null if unused. */
-  readonly lastUsedOn: string | null;
-}
 
 type SecretRefusal =
   | { readonly outcome: 'unknown_client' }
@@ -43,18 +36,6 @@ export class ClientSecretStore {
   /** Oldest first. */
   list(clientId: string): Promise<SecretOutcome> {
     return this.change(clientId, undefined, (_, live) => Promise.resolve({ outcome: 'done', live }));
-  }
-
-  /** Keyed by client_id. */
-  async listAll(): Promise<ReadonlyMap<string, readonly ClientSecretRecord[]>> {
-    const live = await this.secrets.find({
-      where: { revokedAt: IsNull() },
-      order: { createdAt: 'ASC', id: 'ASC' },
-    });
-    const byClient = new Map<string, ClientSecretRecord[]>();
-    for (const secret of live)
-      byClient.set(secret.clientId, [...(byClient.get(secret.clientId) ?? []), toRecord(secret)]);
-    return byClient;
   }
 
   /** @param hash SHA-256 of the secret, 32 bytes @throws OutdatedVersionError */

@@ -6,8 +6,10 @@ import { ensureSector, writeClientLogo } from './client.statements.js';
 import {
   type ClientLinks,
   type ClientLogo,
+  type ClientSecretRecord,
   type ClientWithSecrets,
   DuplicateClientError,
+  type EnabledClient,
   type LogoutUris,
   type TokenRules,
 } from './client.js';
@@ -56,6 +58,14 @@ export interface ClientFilter {
   readonly limit: number;
 }
 
+/** Dates are texts in JSON. */
+type EnabledRow = Omit<EnabledClient, 'secrets'> & {
+  readonly secrets: readonly (Omit<ClientSecretRecord, 'createdAt'> & { readonly createdAt: string })[];
+};
+
+/** Clients that `enabled` returns. */
+const PAGE = 5_000;
+
 const NO_RULES: TokenRules = {
   grantType: 'authorization_code',
   deviceGrant: false,
@@ -91,13 +101,21 @@ export class ClientStore {
     return ids.includes(idOrName) ? [idOrName] : ids;
   }
 
-  /** Oldest first. */
-  async list(): Promise<ClientWithSecrets[]> {
-    const found = await this.withLiveSecrets()
-      .orderBy('client.createdAt')
-      .addOrderBy('client.clientId')
-      .getMany();
-    return found.map(toClient);
+  /** Lists the enabled clients after an id, with their live secrets, in the order of the ids; none at the end. */
+  async enabled(after: string): Promise<readonly EnabledClient[]> {
+    const page = await this.dataSource.query<EnabledRow[]>(
+      `SELECT client_id AS "clientId", name, type, redirect_uris AS "redirectUris", scopes, id_token_alg AS "idTokenAlg",
+         grant_type AS "grantType", jwks, jwks_uri AS "jwksUri", document_problem AS "documentProblem",
+         (SELECT coalesce(json_agg(json_build_object('id', id, 'createdAt', created_at, 'lastUsedOn', last_used_on)), '[]')
+          FROM client_secrets WHERE client_id = clients.client_id AND revoked_at IS NULL) AS secrets
+       FROM clients WHERE deleted_at IS NULL AND disabled_at IS NULL AND client_id > $1
+       ORDER BY client_id LIMIT ${PAGE}`,
+      [after],
+    );
+    return page.map(({ secrets, ...client }) => ({
+      ...client,
+      secrets: secrets.map((secret) => ({ ...secret, createdAt: new Date(secret.createdAt) })),
+    }));
   }
 
   /** Lists a page of clients, oldest first. */

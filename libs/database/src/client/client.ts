@@ -1,5 +1,5 @@
 import type { GrantType } from '#oauth/client-credentials.js';
-import type { ClientKeys, OAuthClient } from '#oauth/client.js';
+import type { ClientKeys, ClientType, OAuthClient } from '#oauth/client.js';
 import type { SubjectRule } from '#oauth/openid/id-token.js';
 import type { SigningAlgorithm } from '#oauth/openid/signing-keys.js';
 
@@ -22,7 +22,7 @@ export interface LogoutUris {
 }
 
 /** State of a client's metadata document (draft-ietf-oauth-client-id-metadata-document); its URL is the client_id. */
-export interface DocumentState {
+interface DocumentState {
   /** Time of the next fetch. */
   readonly dueAt: Date;
   /** Consent given earlier does not count. */
@@ -72,6 +72,28 @@ export interface ClientWithSecrets extends Client, ClientKeys, TokenRules {
   readonly version: number;
   /** SHA-256 hashes of the live secrets; empty for public clients, and for clients with keys. */
   readonly secrets: readonly { readonly id: string; readonly hash: Buffer }[];
+}
+
+/** A live client secret, without its hash. */
+export interface ClientSecretRecord {
+  readonly id: string;
+  readonly createdAt: Date;
+  /** UTC date, YYYY-MM-DD; null if unused. */
+  readonly lastUsedOn: string | null;
+}
+
+/** An enabled client, as the operator's diagnosis examines it. */
+export interface EnabledClient extends ClientKeys {
+  readonly clientId: string;
+  readonly name: string;
+  readonly type: ClientType;
+  readonly redirectUris: readonly string[];
+  readonly scopes: readonly string[];
+  readonly idTokenAlg: SigningAlgorithm | null;
+  readonly grantType: GrantType;
+  /** Failure of the latest fetch of its metadata document. */
+  readonly documentProblem: string | null;
+  readonly secrets: readonly ClientSecretRecord[];
 }
 
 /** Excludes SVG, which can contain scripts and load other resources. */

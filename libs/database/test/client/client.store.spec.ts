@@ -1,6 +1,6 @@
 import { ClientStore } from '#database/client/client.store.js';
 import { generateClientId, generateClientSecret } from '#oauth/client.js';
-import { DuplicateClientError } from '#database/client/client.js';
+import { DuplicateClientError, type EnabledClient } from '#database/client/client.js';
 import { openDatabase, type OpenDatabase } from '../connection/open-database.js';
 
 const REDIRECT_URIS = ['https://app.example/callback', 'http://localhost:3000/callback?via=oauth'];
@@ -118,11 +118,32 @@ describe('ClientStore', () => {
     },
   );
 
-  it('lists clients, oldest first', async () => {
-    const first = await confidential();
-    const second = await confidential();
-    const ids = (await clients.list()).map(({ clientId }) => clientId);
-    expect(ids.slice(-2)).toEqual([first.clientId, second.clientId]);
+  it('lists each enabled client once with its live secrets, in pages', async () => {
+    const [first, disabled] = [await confidential(), await confidential()];
+    const sql = (text: string, ...values: string[]) => database.dataSource.query<unknown[]>(text, values);
+    await sql('UPDATE clients SET disabled_at = now() WHERE client_id = $1', disabled.clientId);
+    await sql(
+      `INSERT INTO client_secrets (client_id, hash, revoked_at) VALUES ($1, sha256('old'), now())`,
+      first.clientId,
+    );
+    await sql(
+      `INSERT INTO clients (client_id, name, type, redirect_uris) SELECT 'sc_many' || n, 'Many', 'public', '{https://a.example}' FROM generate_series(1, 5001) n`,
+    );
+    const found: EnabledClient[] = [];
+    for (let page = await clients.enabled(''); page.length > 0;) {
+      found.push(...page);
+      page = await clients.enabled(page.at(-1)?.clientId ?? '');
+    }
+    const ids = found.map(({ clientId }) => clientId);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(ids.filter((id) => id.startsWith('sc_many'))).toHaveLength(5001);
+    expect(ids).not.toContain(disabled.clientId);
+    const [live] = first.secrets;
+    expect(found.find(({ clientId }) => clientId === first.clientId)).toMatchObject({
+      redirectUris: first.redirectUris,
+      secrets: [{ id: live?.id, createdAt: expect.any(Date) as Date, lastUsedOn: null }],
+    });
+    await sql(`DELETE FROM clients WHERE client_id LIKE 'sc_many%'`);
   });
 
   // @rfc 9700 2.6

@@ -210,7 +210,7 @@ export const AUTHORIZATION_CHECKS = {
     errors: ['invalid_request'],
     title: 'The id_token_hint is not an ID token for this application',
     meaning:
-      'It must be an ID token that this service issued to the same client; it may have expired. Its signing key may have been removed since.',
+      'It must be an ID token that this service issued to the same client; it may have expired. Its signing key may have been removed since. The value `wrong` is the part that does not match.',
     remedies: [['application', 'Send the latest ID token of the user, or leave the parameter out.']],
   },
   request_object_unsupported: {

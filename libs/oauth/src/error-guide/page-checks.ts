@@ -13,6 +13,17 @@ export const PAGE_CHECKS = {
     meaning: 'No page of ours sends a field twice: a program or a browser extension changed the form.',
     remedies: [['user', 'Open the page again, without extensions.']],
   },
+  console_role_missing: {
+    errors: [],
+    title: 'The operator lacks a role in the console',
+    meaning: 'Each page and action of the console needs a role: `viewer`, `support` or `admin`.',
+    remedies: [
+      [
+        'operator',
+        'Give the role with `console grant`, or with the group at the login provider that `CONSOLE_ROLES` names.',
+      ],
+    ],
+  },
   cookie_missing: {
     errors: ['invalid_request'],
     title: 'The browser did not send our cookie',

@@ -13,6 +13,10 @@ interface SigningKey {
   readonly privateKey: KeyObject | null;
 }
 
+type IdTokenClaims = Readonly<Record<string, unknown>>;
+
+type WrongPart = 'format' | 'typ' | 'kid' | 'signature' | 'iss' | 'aud';
+
 /** RFC 7518 3.1, RFC 8037 3.1. The key determines the algorithm, so that no token can choose it (RFC 8725 3.1). */
 export const SIGNING_ALGORITHMS = ['RS256', 'ES256', 'EdDSA'] as const;
 export type SigningAlgorithm = (typeof SIGNING_ALGORITHMS)[number];
@@ -134,21 +138,27 @@ export class SigningKeys {
   }
 
   /**
-   * Returns the claims of an ID token of this issuer, also of an expired one: an `id_token_hint` usually is (RP-Initiated
-   * Logout 1.0 2). Null for any other text.
+   * Verifies an ID token of this issuer for a client, also an expired one: an `id_token_hint` usually is (RP-Initiated Logout 1.0 2).
+   *
+   * @param clientId any client if undefined
+   * @returns the claims, or the part that is wrong
    */
-  async verify(token: string, issuer: string): Promise<Readonly<Record<string, unknown>> | null> {
-    if (token.length > MAX_TOKEN) return null;
+  async verify(token: string, issuer: string, clientId?: string): Promise<IdTokenClaims | WrongPart> {
+    let wrong: WrongPart = 'format';
+    if (token.length > MAX_TOKEN) return wrong;
     try {
       const { kid, typ } = decodeProtectedHeader(token);
-      const key = this.byId.get(kid ?? '');
       // A logout token is not a hint (Back-Channel Logout 1.0 2.4).
-      if (!key || typ !== 'JWT') return null;
+      if (typ !== 'JWT') return 'typ';
+      const key = this.byId.get(kid ?? '');
+      if (!key) return 'kid';
+      wrong = 'signature';
       const { payload } = await compactVerify(token, key.publicKey, { algorithms: [key.alg] });
-      const claims = JSON.parse(new TextDecoder().decode(payload)) as Record<string, unknown>;
-      return claims['iss'] === issuer ? claims : null;
+      const claims = JSON.parse(new TextDecoder().decode(payload)) as IdTokenClaims;
+      if (claims['iss'] !== issuer) return 'iss';
+      return clientId === undefined || claims['aud'] === clientId ? claims : 'aud';
     } catch {
-      return null;
+      return wrong;
     }
   }
 }

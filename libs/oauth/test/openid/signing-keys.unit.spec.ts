@@ -82,15 +82,21 @@ describe('an ID token hint', () => {
   });
 
   it('is refused if another issuer is named, or another key signed', async () => {
-    expect(
-      await verify(await SIGNING_KEYS.sign({ ...CLAIMS, iss: 'https://evil.example' }, 'RS256')),
-    ).toBeNull();
+    expect(await verify(await SIGNING_KEYS.sign({ ...CLAIMS, iss: 'https://evil.example' }, 'RS256'))).toBe(
+      'iss',
+    );
     const other = SigningKeys.parse(pkcs8(rsaKey()));
-    expect(await verify(await other.sign(CLAIMS, 'RS256'))).toBeNull();
+    expect(await verify(await other.sign(CLAIMS, 'RS256'))).toBe('kid');
+  });
+
+  it('is refused if another client is named', async () => {
+    const token = await SIGNING_KEYS.sign({ ...CLAIMS, aud: 'sc_a' }, 'RS256');
+    expect(await SIGNING_KEYS.verify(token, ISSUER, 'sc_a')).toMatchObject({ aud: 'sc_a' });
+    expect(await SIGNING_KEYS.verify(token, ISSUER, 'sc_b')).toBe('aud');
   });
 
   it('is refused if it is a logout token (Back-Channel Logout 1.0 2.4)', async () => {
-    expect(await verify(await SIGNING_KEYS.sign(CLAIMS, 'RS256', 'logout+jwt'))).toBeNull();
+    expect(await verify(await SIGNING_KEYS.sign(CLAIMS, 'RS256', 'logout+jwt'))).toBe('typ');
   });
 
   // RFC 8725 2.1: algorithm confusion.
@@ -99,12 +105,12 @@ describe('an ID token hint', () => {
     const header = (alg: string) =>
       Buffer.from(JSON.stringify({ alg, kid, typ: 'JWT' })).toString('base64url');
     const body = Buffer.from(JSON.stringify(CLAIMS)).toString('base64url');
-    expect(await verify(`${header('none')}.${body}.`)).toBeNull();
+    expect(await verify(`${header('none')}.${body}.`)).toBe('signature');
     const secret = Buffer.from(JSON.stringify(jwk));
     const forged = await new SignJWT(CLAIMS)
       .setProtectedHeader({ alg: 'HS256', kid, typ: 'JWT' })
       .sign(secret);
-    expect(await verify(forged)).toBeNull();
+    expect(await verify(forged)).toBe('signature');
   });
 
   it('is refused if it names the key of another algorithm', async () => {
@@ -114,7 +120,7 @@ describe('an ID token hint', () => {
     const fields = JSON.parse(Buffer.from(header, 'base64url').toString()) as object;
     const swapped = Buffer.from(JSON.stringify({ ...fields, kid: rsa?.id })).toString('base64url');
     expect(p256?.alg).toBe('ES256');
-    expect(await verify([swapped, ...rest].join('.'))).toBeNull();
+    expect(await verify([swapped, ...rest].join('.'))).toBe('signature');
   });
 
   it.each([
@@ -123,7 +129,7 @@ describe('an ID token hint', () => {
     ['x'.repeat(9_000), 'too long'],
     ['..', 'empty parts'],
   ])('is refused if malformed', async (text) => {
-    expect(await verify(text)).toBeNull();
+    expect(await verify(text)).toBe('format');
   });
 });
 

@@ -101,7 +101,7 @@ export function measureRequests(fastify: Pick<FastifyInstance, 'addHook'>, metri
   ]);
   const refused = metrics.counter(
     'oauth_errors_total',
-    'Requests answered with an error, by the error code of RFC 6749, 6750 or 9449',
+    'Requests answered with an error, by the error code of RFC 6749, 6750 or 9449; in the console by the status',
     ['http_route', 'error'],
   );
   const logins = metrics.counter(
