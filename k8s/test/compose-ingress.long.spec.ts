@@ -1,7 +1,6 @@
 import { addressNetwork } from '#platform/http/client-address.js';
 import { CONSOLE, FROM, tightComposeIngress } from './compose-ingress.js';
-import { lines } from './log-lines.js';
-import type { Ingress } from './nginx.js';
+import { type Ingress, lines } from './nginx.js';
 
 const URLS = [
   'https://auth.localhost/auth/login',

@@ -2,6 +2,7 @@ import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { startGuarded } from '#local/servers/guarded-process.js';
 import { startService } from '#local/servers/started-service.js';
 import { serverEnvironment } from '#local/servers/find-server.js';
@@ -74,4 +75,13 @@ function reach(port: number): Promise<void> {
     });
     socket.on('error', reject);
   });
+}
+
+/** Waits for this many lines in the log: nginx writes them after its answers. */
+export async function lines(ingress: Ingress, atLeast: number): Promise<string[]> {
+  for (const end = Date.now() + 60_000; Date.now() < end; await sleep(20)) {
+    const all = (await ingress.logs()).split('\n').filter(Boolean);
+    if (all.length >= atLeast) return all;
+  }
+  throw new Error(`nginx did not write ${atLeast} lines`);
 }

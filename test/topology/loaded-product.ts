@@ -9,8 +9,8 @@ import type { Pair } from '../support/tokens.js';
 const STEADY_REQUESTS = 100;
 
 export interface Failure {
-  /** Makes a server fail. */
-  readonly fail: () => Promise<unknown>;
+  /** Makes a server fail. @param report of the load so far */
+  readonly fail: (report: Readonly<Report>) => Promise<unknown>;
   /** The dependency that /readyz must name then. */
   readonly missingDependency?: string;
   /** The operator's repair after /readyz has named the dependency. */
@@ -53,7 +53,7 @@ export class LoadedProduct {
     const load = new Load(this.application, () => this.authorizeAgain(), this.sessions);
     try {
       await steady(load);
-      await fail();
+      await fail(load.report);
       if (missingDependency !== undefined)
         await until(`${missingDependency} is missing`, withinMs, () => watch.missing.has(missingDependency));
       await repair?.();

@@ -56,6 +56,13 @@ export class RedisSentinel {
     return all;
   }
 
+  /** Stops the replica, so that it never gets later writes of the master. */
+  async isolateReplica(): Promise<void> {
+    this.replica.signal('SIGSTOP');
+    // The replica would later read data already sent. Closing the connection discards the rest.
+    await this.master.ask((redis) => redis.call('CLIENT', 'KILL', 'TYPE', 'replica'));
+  }
+
   /** For REDIS_URL. */
   get url(): string {
     const addresses = this.sentinels.map(({ port }) => `127.0.0.1:${port}`).join(',');

@@ -1,10 +1,14 @@
 import { type Isolated, isolate } from '../support/isolate.js';
+import { until } from '../support/until.js';
 import { RedisSentinel } from './redis-sentinel.js';
 import { LoadedProduct } from './loaded-product.js';
 import { type ClusteredProduct, startClusteredProduct } from './clustered-product.js';
 
 /** The master is replaced after 2 s of silence and an election, or several; a busy machine takes longer. */
 const RECOVERY_DEADLINE_MS = 60_000;
+
+/** Codes whose redemption is lost. The sessions are refreshed meanwhile. */
+const LOST_REDEMPTIONS = 5;
 
 let services: Isolated;
 let redis: RedisSentinel;
@@ -26,8 +30,13 @@ afterAll(async () => {
 it('no user is logged out and no code is redeemed twice when Sentinels replace the Redis master', async () => {
   const loaded = await LoadedProduct.connect(product, 3);
   const report = await loaded.failOver({
-    // The replica is stopped until every app has noticed the outage.
-    fail: () => (redis.replica.signal('SIGSTOP'), redis.master.kill()),
+    // The replica is stopped until every app has noticed the outage, and does not have the last writes.
+    fail: async ({ redeemed }) => {
+      await redis.isolateReplica();
+      const enough = redeemed.length + LOST_REDEMPTIONS;
+      await until('redemptions are lost', RECOVERY_DEADLINE_MS, () => redeemed.length >= enough);
+      await redis.master.kill();
+    },
     missingDependency: 'redis',
     repair: async () => redis.replica.signal('SIGCONT'),
     withinMs: RECOVERY_DEADLINE_MS,

@@ -65,16 +65,10 @@ describe('a logout token of the product', () => {
     expect(await isLoggedIn(browser)).toBe(false);
   });
 
-  // OpenID Connect Back-Channel Logout 2.6, 2.8
+  // OpenID Connect Back-Channel Logout 2.6, 2.8. ../external-login has the rules of the claims, which both logins share.
   it.each<[string, () => Promise<string>]>([
     ['of another issuer', () => sign({ sub: 'kay', iss: 'https://other.example.com' })],
     ['for another audience', () => sign({ sub: 'kay', aud: 'https://other.example.com' })],
-    ['that has expired', () => sign({ sub: 'kay', iat: now() - 200, exp: now() - 100 })],
-    ['that was issued long ago', () => sign({ sub: 'kay', iat: now() - 3_600 })],
-    ['without events', () => sign({ sub: 'kay', events: undefined })],
-    ['with a nonce', () => sign({ sub: 'kay', nonce: 'x' })],
-    ['without jti', () => sign({ sub: 'kay', jti: undefined } as never)],
-    ['with neither sid nor sub', () => sign({})],
     ['without a type', () => sign({ sub: 'kay' }, 'absent')],
     ['with the type of an assertion', () => sign({ sub: 'kay' }, 'login+jwt')],
     ['signed with another key', () => sign({ sub: 'kay' }, 'logout+jwt', other)],
@@ -91,14 +85,6 @@ describe('a logout token of the product', () => {
         error_reference: expect.any(String),
       },
     ]);
-    expect(await isLoggedIn(browser)).toBe(true);
-  });
-
-  it('is rejected the second time', async () => {
-    const token = await sign({ sub: 'lin' });
-    expect((await send(token)).status).toBe(200);
-    const browser = await loggedIn('lin');
-    expect((await send(token)).status).toBe(400);
     expect(await isLoggedIn(browser)).toBe(true);
   });
 });

@@ -50,7 +50,7 @@ export class RevocationReconciler implements OnApplicationBootstrap, OnApplicati
   ) {}
 
   onApplicationBootstrap(): void {
-    // Bound, so that passes do not belong to the trace of the request that noticed the loss.
+    // The first pass begins when Redis is ready. Bound, so that passes do not belong to the trace of the request that noticed a loss.
     this.redis.onReady(AsyncResource.bind(() => this.onLoss()));
     const onReconnect = AsyncResource.bind(() => {
       this.announceAll = true;
@@ -59,7 +59,6 @@ export class RevocationReconciler implements OnApplicationBootstrap, OnApplicati
     this.nats.onStale((tag) => {
       if (tag === null) onReconnect();
     });
-    void this.run();
   }
 
   onApplicationShutdown(): void {

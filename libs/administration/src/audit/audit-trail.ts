@@ -4,11 +4,10 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { auditEvent, type AuditRecord } from '#audit/event.js';
 import { AuditReader } from '#audit/reader.js';
 import { isUnserved, storeEvent } from '#audit/streams.js';
-import { AdministrationOptions } from '../administration.options.js';
+import { AdministrationOptions, trailServer } from '../administration.options.js';
 import type { Actor } from '../operation.js';
 import { withNats } from '../running-services/nats.js';
 import { jsonText } from '../text.js';
-import { trailServer } from './trail-server.js';
 
 const RETRY_FOR_MS = 5_000;
 const RETRY_MS = 500;

@@ -1,7 +1,11 @@
 import { ensureAuditStreams } from '#audit/streams.js';
-import { type RetentionSettings, retentionOf } from '../administration.options.js';
+import {
+  type RetentionSettings,
+  retentionOf,
+  trailServer,
+  type TrailSettings,
+} from '../administration.options.js';
 import { withNats } from '../running-services/nats.js';
-import { trailServer, type TrailSettings } from './trail-server.js';
 
 /** Creates or updates the streams of the audit trail. @throws Error that says what is missing in NATS */
 export async function createStreams(settings: TrailSettings & RetentionSettings): Promise<void> {

@@ -1,9 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { migrate } from '#database/connection/migrate.js';
-import { AdministrationOptions } from '../administration.options.js';
+import { AdministrationOptions, trailServer } from '../administration.options.js';
 import { Announcer } from '../announcer.js';
 import { createStreams } from '../audit/create-streams.js';
-import { trailServer } from '../audit/trail-server.js';
 import type { Actor, Change } from '../operation.js';
 
 export interface AppliedMigrations {

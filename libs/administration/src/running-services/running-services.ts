@@ -12,8 +12,7 @@ import { natsOptions } from '#messaging/nats.connection.js';
 import { statusInbox } from '#messaging/service-status.js';
 import { LOGOUT_SUBJECTS, sessionsEnded, storeLogout } from '#messaging/logout/logout-queue.js';
 import { AdministrationError } from '../administration.error.js';
-import { AdministrationOptions } from '../administration.options.js';
-import { trailServer } from '../audit/trail-server.js';
+import { AdministrationOptions, trailServer } from '../administration.options.js';
 import { withNats } from './nats.js';
 
 /** Long enough for a client with a grant of every user. */

@@ -6,8 +6,7 @@ import type { Locale } from '#oauth/locale.js';
 import { ERROR_KINDS } from '../../../src/ui/errors/error-kind.js';
 import { ERROR_SCENES } from './error-scenes.js';
 import { SCENES } from './scenes.js';
-import { openTab, type Tab } from './tab.js';
-import { zoomText } from './zoom.js';
+import { openTab, type Tab, zoomText } from './tab.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 

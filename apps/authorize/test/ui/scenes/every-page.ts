@@ -5,8 +5,7 @@ import { ERROR_SCENES } from './error-scenes.js';
 import { problemsOf } from './problems.js';
 import type { Scene } from './scene.js';
 import { SCENES } from './scenes.js';
-import { openTab, type Tab } from './tab.js';
-import { spaceText, zoomText } from './zoom.js';
+import { openTab, spaceText, type Tab, zoomText } from './tab.js';
 
 export const WIDTH = 320;
 
