@@ -23,11 +23,22 @@ export async function auditEvents(natsUrl: string, filter: AuditFilter, count = 
 /** In `detail` of every type. */
 const COMMON = ['trace_id', 'cause', 'diagnosis', 'omitted'];
 
-/** The fields in `detail` of these events that the row of their type in docs/audit.md does not name, as `type: field`. */
+/**
+ * The fields in `detail` of these events that docs/audit.md does not name, as `type: field`. It names them in the row of the type,
+ * or in the section that the row links to.
+ */
 export async function undocumentedDetails(events: readonly AuditEvent[]): Promise<string[]> {
-  const rows = (await readFile('docs/audit.md', 'utf8')).split('\n').map((line) => line.split(/ *\| */));
+  const document = await readFile('docs/audit.md', 'utf8');
+  const rows = document.split('\n').map((line) => line.split(/ *\| */));
+  const sections = new Map(
+    document.split(/^### /m).map((text) => {
+      const [title = ''] = text.split('\n', 1);
+      return [title.toLowerCase().replaceAll(' ', '-'), text];
+    }),
+  );
   const undocumented = events.flatMap(({ type, detail = {} }) => {
-    const described = rows.find(([, types = '']) => types.includes(`\`${type}\``))?.[4] ?? '';
+    const cell = rows.find(([, types = '']) => types.includes(`\`${type}\``))?.[4] ?? '';
+    const described = sections.get(/\(#([\w-]+)\)$/.exec(cell)?.[1] ?? '') ?? cell;
     if (described.startsWith('the values compared')) return [];
     return Object.keys(detail)
       .filter((field) => !COMMON.includes(field) && !described.includes(`\`${field}\``))
