@@ -47,7 +47,7 @@ export async function installPeers(): Promise<void> {
   if (code !== 0) throw new Error('the peers could not be installed: run npm ci in qa/bench/peers');
 }
 
-/** The two floors and oidc-provider, each as a process on the product's Redis. */
+/** The two floors and oidc-provider, without and with the duties of a deployment, each as a process on the product's Redis. */
 export async function startPeers(product: Product, redisUrl: string, folder: string): Promise<Contestant[]> {
   const client = { client_id: 'bench', client_secret: 'a-secret-of-the-benchmark-only-43-characters' };
   const env = { REDIS_URL: redisUrl, CLIENT_ID: client.client_id, CLIENT_SECRET: client.client_secret };
@@ -55,6 +55,14 @@ export async function startPeers(product: Product, redisUrl: string, folder: str
     await startPeer('node:http', 'floor-http.mjs', env, folder, client, ['resource']),
     await startPeer('Fastify, one Redis script', 'floor-fastify.mjs', env, folder, client, PLAIN_ROUTES),
     await startPeer('oidc-provider on Redis', 'oidc-provider.mjs', env, folder, client, ROUTES),
+    await startPeer(
+      'oidc-provider, same duty',
+      'oidc-provider.mjs',
+      { ...env, SAME_DUTY: 'true' },
+      folder,
+      client,
+      ROUTES,
+    ),
     await thisProduct(product),
   ];
 }
@@ -78,13 +86,13 @@ async function startPeer(
     args: [join(PEERS, program)],
     cwd: PEERS,
     env: { PATH: process.env['PATH'], NODE_ENV: 'production', PORT: String(port), REDIRECT_URI, ...env },
-    logFile: join(folder, `${program}.log`),
+    logFile: join(folder, `${name}.log`),
     onOutput: (text) => text.includes('listening') && ready(),
     signal: 'SIGTERM',
     grace: 2_000,
   });
   const ended = peer.ended.then((how) =>
-    Promise.reject(new Error(`${program} ended (${how}); see its log in ${folder}`)),
+    Promise.reject(new Error(`${name} ended (${how}); see its log in ${folder}`)),
   );
   ended.catch(() => undefined);
   await Promise.race([listening, ended]);
