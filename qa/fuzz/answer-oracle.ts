@@ -120,7 +120,9 @@ function leakedSecrets(sent: SentRequest, answer: Answer, { secrets }: OracleSta
     else if (name === 'location') search(value, 'code', 'state');
     else search(value);
   }
-  const text = body.toString('latin1');
+  const whole = body.toString('latin1');
+  const isDevice = sent.app === 'token' && status === 200;
+  const text = isDevice ? whole.replaceAll(/"device_code":"[^"]*"/g, '') : whole;
   if (isTokenAnswer(sent, status, text)) search(text.replaceAll(/"(access|refresh|id)_token":"[^"]*"/g, ''));
   else if (status === 201) search(text, 'request URI');
   else if (type.startsWith('text/html')) search(text, 'csrf token', 'state');

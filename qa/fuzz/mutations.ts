@@ -195,8 +195,10 @@ function mutateParameter(draft: Draft, change: ParameterChange, actor: Actor): v
     // The value may now be, for example, a redirect_uri, which the log contains.
     actor.environment.secrets.forget(JSON.stringify(field.value));
     field.name = change.to;
-  } else if (change.do === 'other credential') field.value = credentialFor(field, change.pick, actor);
-  else if (change.do === 'drop') list.splice(index, 1);
+  } else if (change.do === 'other credential') {
+    // The console shows the names that it is given.
+    if (draft.app !== 'console') field.value = credentialFor(field, change.pick, actor);
+  } else if (change.do === 'drop') list.splice(index, 1);
   else list.push({ ...field });
 }
 

@@ -12,7 +12,10 @@ import { memberOf } from './input.js';
 import { API } from './operation-rules.js';
 import { PROBLEM_TYPE } from './problem.openapi.js';
 
-export function isApiRequest({ url }: FastifyRequest): boolean {
+const LONE_SURROGATE = /\p{Cs}/gu;
+
+/** By the path as it was sent: a malformed one is replaced. */
+export function isApiRequest({ originalUrl: url }: FastifyRequest): boolean {
   return url.startsWith(`${API}/`) || url === API;
 }
 
@@ -53,7 +56,7 @@ function errorsOf({ problems }: AdministrationError, { method }: FastifyRequest)
     ...(field !== undefined &&
       (method === 'GET'
         ? { parameter: memberOf(field) }
-        : { pointer: `#/${encodeURIComponent(memberOf(field))}` })),
+        : { pointer: `#/${encodeURIComponent(memberOf(field).replaceAll(LONE_SURROGATE, '\uFFFD'))}` })),
   }));
 }
 

@@ -67,7 +67,7 @@ export const CLIENT = object(
     ...REGISTRATION,
     type: TYPE,
     disabled_at: orNull(time),
-    logo: orNull(anyObject),
+    logo: orNull(text),
     auth_method: oneOf('client_secret', 'private_key_jwt', 'none'),
     live_secrets: number,
     version: number,

@@ -127,7 +127,7 @@ describe('a problem', () => {
     expect(JSON.stringify(errors)).not.toContain('‹');
   });
 
-  it.each(['redirectUris', '__proto__'])('refuses the member %s', async (member) => {
+  it.each(['redirectUris', '__proto__', String.raw`\ud800`])('refuses the member %s', async (member) => {
     const text = `{"name": "Rooms", "redirect_uris": ["${CALLBACK}"], "${member}": {}}`;
     const { accessToken } = await api.program();
     const refused = await request(api.console.server)
@@ -143,6 +143,7 @@ describe('a problem', () => {
 
   it.each<[string, string, string, object | string, number]>([
     ['an unknown path', 'get', '/nothing', {}, 404],
+    ['a malformed path', 'get', '/doctor%', {}, 404],
     ['an unknown resource', 'get', '/users/2147483647', {}, 404],
     ['a method that a path does not support', 'put', '/clients', {}, 405],
     ['a method that a resource does not support', 'put', '/clients/sc_x', {}, 405],
