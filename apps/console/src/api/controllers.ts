@@ -24,6 +24,15 @@ export function parseApiBody(text: string): object | undefined {
   } catch {
     body = null;
   }
-  if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body;
-  throw new RefusedRequestError(400, 'the body must be a JSON object');
+  if (typeof body === 'object' && body !== null && !Array.isArray(body) && !isDeep(body)) return body;
+  throw new RefusedRequestError(400, `the body must be a JSON object with at most ${MAX_DEPTH} levels`);
+}
+
+/** A JWK Set has four. */
+const MAX_DEPTH = 10;
+
+/** Deeper values would overflow the stack. */
+function isDeep(value: unknown, left = MAX_DEPTH): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return left === 0 || Object.values(value).some((member) => isDeep(member, left - 1));
 }

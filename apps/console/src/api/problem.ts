@@ -14,9 +14,9 @@ import { PROBLEM_TYPE } from './problem.openapi.js';
 
 const LONE_SURROGATE = /\p{Cs}/gu;
 
-/** By the path as it was sent: a malformed one is replaced. */
-export function isApiRequest({ originalUrl: url }: FastifyRequest): boolean {
-  return url.startsWith(`${API}/`) || url === API;
+/** Also by the path as it was sent: a malformed one is replaced. */
+export function isApiRequest({ url, originalUrl }: FastifyRequest): boolean {
+  return [url, originalUrl].some((path) => path.startsWith(`${API}/`) || path === API);
 }
 
 /** RFC 9457. @param baseUrl origin of the error guide */

@@ -149,6 +149,13 @@ describe('a problem', () => {
     ['a method that a resource does not support', 'put', '/clients/sc_x', {}, 405],
     ['a method that a part does not support', 'get', '/clients/sc_x/disable', {}, 405],
     ['a body that is not JSON', 'post', '/clients', '{"name"', 400],
+    [
+      'a body with too many levels',
+      'post',
+      '/clients',
+      `{"name":${'['.repeat(20_000)}${']'.repeat(20_000)}}`,
+      400,
+    ],
     ['a body that is too large', 'post', '/clients', JSON.stringify({ name: 'x'.repeat(70_000) }), 413],
   ])('is sent for %s', async (_, method, path, body, status) => {
     const { accessToken } = await api.program();
