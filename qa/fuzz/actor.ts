@@ -98,8 +98,15 @@ export class Actor {
       secretHash: hash,
     });
     const nativeUris = ['http://127.0.0.1/callback', 'com.example.fuzz:/callback'];
+    // Its client_id is the URL of a metadata document.
+    const { documents } = environment;
     const native = await clients.create({
       ...client,
+      clientId: documents.publish(documents.newUrl(), {
+        client_name: client.name,
+        redirect_uris: nativeUris,
+      }),
+      documentDueAt: new Date(0),
       type: 'public',
       redirectUris: nativeUris,
       requireState: false,

@@ -10,6 +10,7 @@ import { type Fixture, openFixture } from '#test/support/fixture.js';
 import { ID_TOKEN_KEYS, PUBLIC_ID_TOKEN_KEYS, SIGNING_KEYS } from '#test/support/id-token-keys.js';
 import type { Isolated } from '#test/support/isolate.js';
 import { launchApp } from '#test/support/app-process.js';
+import { startDocumentHost } from '#test/support/document-host.js';
 import { startLogoutReceiver } from '../logout-receiver.js';
 import { KnownLogins } from './known-logins.js';
 import type { KnownSecrets } from './leaks.js';
@@ -44,6 +45,8 @@ export interface TestEnvironment {
   readonly logins: KnownLogins;
   /** Address for the log-outs of applications, without a path. */
   readonly logoutUrl: string;
+  /** Its clients are admitted at their first use. */
+  readonly documents: Awaited<ReturnType<typeof startDocumentHost>>;
   readonly urls: Readonly<Record<FuzzedApp, string>>;
   port(app: FuzzedApp, internal: boolean): number;
   memory(): Promise<MemoryOfApps>;
@@ -65,6 +68,7 @@ export async function startTestEnvironment(
   const ports = await forEachApp(() => freePort());
   const urls = await forEachApp((app) => `http://localhost:${ports[app]}`);
   const receiver = await startLogoutReceiver();
+  const documents = await startDocumentHost();
   receiver.issuer = urls.token;
   receiver.onToken = () => watcher.logout(null);
   receiver.onInvalid = (problem) => watcher.logout(problem);
@@ -74,7 +78,6 @@ export async function startTestEnvironment(
     token: {
       TOKEN_KEYS: tokenKeys,
       ID_TOKEN_KEYS,
-      OUTSIDE_FETCH_ALLOW: '127.0.0.1',
       CONSOLE_URL: urls.console,
     },
     resource: {},
@@ -97,6 +100,7 @@ export async function startTestEnvironment(
         DATABASE_URL: services.databaseUrl,
         REDIS_URL: services.redisUrl,
         NATS_URL: services.natsUrl,
+        ...documents.settings,
         ...own[name],
         // Login attempts are counted per forwarded client address, like behind an ingress.
         TRUSTED_PROXIES: '127.0.0.1',
@@ -118,6 +122,7 @@ export async function startTestEnvironment(
     closing = true;
     await Promise.all(APPS.map((name) => apps[name].stop()));
     receiver.close();
+    documents.close();
     await fixture.close();
     await services.close();
     await rm(folder, { recursive: true, force: true });
@@ -135,6 +140,7 @@ export async function startTestEnvironment(
     redirectUris: new Map(),
     logins: new KnownLogins(),
     logoutUrl: receiver.url,
+    documents,
     urls,
     port: (app, internal) => (internal ? Number(new URL(apps[app].internalUrl).port) : ports[app]),
     memory: () => forEachApp((app) => memoryOf(probeOf(app))),

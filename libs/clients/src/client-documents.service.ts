@@ -54,10 +54,10 @@ export class ClientDocuments {
    * @returns true if the stored registration is another one now
    * @throws OAuthError if the document of an unknown client cannot be used
    */
-  async update(url: string, client: Pick<Client, 'document' | 'disabledAt'> | null): Promise<boolean> {
+  async update(url: string, client: Pick<Client, 'document'> | null): Promise<boolean> {
     if (!client) return this.joined(url, () => this.admit(url));
     const dueAt = client.document?.dueAt.getTime() ?? Infinity;
-    if (client.disabledAt !== null || dueAt > this.clock() || this.claimed.get(url) === dueAt) return false;
+    if (dueAt > this.clock() || this.claimed.get(url) === dueAt) return false;
     this.claimed.set(url, dueAt);
     return this.joined(url, () => this.refresh(url));
   }

@@ -31,7 +31,7 @@ export class ClientDocumentStore {
   }
 
   /**
-   * Claims a due fetch, so that only one process fetches.
+   * Claims a due fetch, so that only one process fetches; never for a disabled client.
    * @param retryAt next fetch if this one fails
    * @returns false if the document is not due
    */

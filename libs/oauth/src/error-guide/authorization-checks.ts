@@ -11,8 +11,7 @@ export const AUTHORIZATION_CHECKS = {
       ['operator', 'Compare it with the registered clients.', 'client list'],
       [
         'operator',
-        'If it is an https URL, it is the address of a metadata document: admit the application, or all applications of its host with `CLIENT_METADATA_HOSTS`.',
-        'client create --metadata-url {client_id}',
+        'If it is an https URL, it is the address of a metadata document: admit the application with `client create --metadata-url`, or every application of its host with `CLIENT_METADATA_HOSTS`.',
       ],
     ],
   },
