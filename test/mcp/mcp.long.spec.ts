@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:http';
-import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'esbuild';
@@ -8,6 +8,7 @@ import { freePort } from '#local/servers/free-port.js';
 import { Browser } from '../support/browser.js';
 import { launchBrowser } from '../support/chromium.js';
 import { TestPackages } from '../support/test-packages.js';
+import { until } from '../support/until.js';
 import { ClientProcess } from '../support/client-process.js';
 import { type McpProduct, startMcpProduct } from './mcp-product.js';
 
@@ -231,6 +232,34 @@ else
         const output = page.locator('output:not(:empty)');
         await output.waitFor();
         expect(JSON.parse((await output.textContent()) ?? '')).toEqual(expect.any(Array));
+      });
+
+      // @library mcp-inspector
+      it('serves the pages of Inspector', async () => {
+        const port = await freePort();
+        const inspectorUrl = `http://127.0.0.1:${port}`;
+        const document = product.documents.publish('inspector-web', `${inspectorUrl}/oauth/callback`);
+        const storage = await mkdtemp(join(home, 'storage-'));
+        // Inspector's dialog of client settings writes this file.
+        const settings = { cimd: { enabled: true, clientMetadataUrl: document } };
+        await writeFile(join(storage, 'client.json'), JSON.stringify(settings));
+        start(newNode, [inspector, '--web', '--transport', 'http', '--server-url', product.serverUrl], {
+          CLIENT_PORT: String(port),
+          MCP_SANDBOX_PORT: '0',
+          MCP_APP_ORIGIN_PORT: '0',
+          MCP_AUTO_OPEN_ENABLED: 'false',
+          DANGEROUSLY_OMIT_AUTH: 'true',
+          MCP_STORAGE_DIR: storage,
+        });
+        await until('Inspector answers', 60_000, async () => (await fetch(inspectorUrl)).ok);
+        const page = await openPage();
+        await page.goto(inspectorUrl);
+        // The switch is invisible: a label covers it.
+        await page.getByRole('switch').press('Space');
+        await logInAndAllow(page);
+        await page.waitForURL(`${inspectorUrl}/**`);
+        await page.getByText('Tools', { exact: true }).first().click();
+        await page.getByText('list_bookings').first().waitFor();
       });
     });
   });
