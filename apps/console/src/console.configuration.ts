@@ -1,7 +1,7 @@
 import { DEFAULT_AUDIT_RETENTION } from '#audit/retention.js';
 import { DEFAULT_SCOPES_FILE } from '#oauth/scope-file.js';
 import { ServiceConfiguration, settingsOf } from '#platform/configuration/service.configuration.js';
-import { TogetherWith } from '#platform/configuration/variable-relations.js';
+import { TogetherWith, UnlessEqual } from '#platform/configuration/variable-relations.js';
 import {
   AuditUrlVariable,
   DatabaseUrlVariable,
@@ -93,8 +93,9 @@ export class ConsoleConfiguration extends ServiceConfiguration {
   /** Scopes to request at the provider in addition to `openid profile email`, for the claim of groups. */
   CONSOLE_SCOPE = '';
 
-  /** Claim of the ID token with the groups of an operator. Empty if `operator console grant` decides on roles. */
+  /** Claim of the ID token with the groups of an operator. Empty if `operator console grant` decides on roles: it knows users by the `sub` of this service, which another issuer may give to another person. */
   @TogetherWith('CONSOLE_ROLES')
+  @UnlessEqual('CONSOLE_ISSUER', 'BASE_URL')
   CONSOLE_GROUPS_CLAIM = '';
 
   /** `group=viewer|support|admin`, comma-separated. */

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Expected } from '#administration/expected-version.js';
 import { RefusedRequestError } from '#platform/http/refused-request.js';
 
-const TAG = /^"([1-9]\d{0,9})"$/;
+const TAG = /^"([1-9]\d{0,8})"$/;
 
 /**
  * RFC 9110 13.1.1. Weak tags and tags of unknown versions never match.

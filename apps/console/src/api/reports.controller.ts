@@ -1,10 +1,11 @@
-import { Param, Req } from '@nestjs/common';
+import { Param, Req, UseInterceptors } from '@nestjs/common';
 import { AuditService } from '#administration/audit/audit.service.js';
 import { diagnosisJson } from '#administration/doctor/diagnosis.description.js';
 import { DoctorService } from '#administration/doctor/doctor.service.js';
 import { ExplainService } from '#administration/explain/explain.service.js';
 import { explanationJson } from '#administration/explain/explanation.description.js';
 import { KeyService } from '#administration/key/key.service.js';
+import { FewAtOnce } from '../requests/few-at-once.interceptor.js';
 import { type Answer, found, listed } from './answer.js';
 import type { ApiRequest } from './api.guard.js';
 import { memberOf, Query } from './input.js';
@@ -45,6 +46,7 @@ export class ReportsApiController {
     return listed(url, await this.trail.page(query));
   }
 
+  @UseInterceptors(FewAtOnce)
   @Operation('get', 'explanations/:id', {
     id: 'explain',
     summary: 'Explains why a request was refused, by its error_reference',
@@ -55,6 +57,7 @@ export class ReportsApiController {
     return found({ ...explanationJson(explained, (words) => words), warnings });
   }
 
+  @UseInterceptors(FewAtOnce)
   @Operation('get', 'doctor', {
     id: 'diagnose',
     summary: 'Checks the whole installation, and changes nothing',
@@ -70,6 +73,7 @@ export class ReportsApiController {
     return { ...found(diagnosisJson(diagnosis, failOn, names)), warnings };
   }
 
+  @UseInterceptors(FewAtOnce)
   @Operation('get', 'keys', {
     id: 'reportKeys',
     summary: 'Reports the use of each key of tokens in the running processes',

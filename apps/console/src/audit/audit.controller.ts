@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import { PassThrough, type Writable } from 'node:stream';
-import { Controller, Get, Header, Logger, StreamableFile } from '@nestjs/common';
+import { Controller, Get, Header, Logger, StreamableFile, UseInterceptors } from '@nestjs/common';
 import { AdministrationError, withNames } from '#administration/administration.error.js';
 import { AuditService, type SelectedEvents } from '#administration/audit/audit.service.js';
 import { jsonText } from '#administration/text.js';
 import { labelOf } from '../applications/application.form.js';
+import { FewAtOnce } from '../requests/few-at-once.interceptor.js';
 import { type Form, QueryForm } from '../ui/form.js';
 import type { Page } from '../ui/page.responder.js';
 import { auditPage, type Filters, FILTERS } from './audit.page.js';
@@ -33,6 +34,7 @@ export class AuditController {
 
   /** Streams every matching event. */
   @Get('events.jsonl')
+  @UseInterceptors(FewAtOnce)
   @Header('Content-Disposition', 'attachment; filename="events.jsonl"')
   async export(@QueryForm() query: Form): Promise<StreamableFile> {
     const selected = await this.audit.select(inputOf(filtersOf(query)));

@@ -82,7 +82,7 @@ export function jobPage(
         ${state === 'running' && html`<a class="button even" href="${path}${refreshes ? '' : '?refresh=off'}">${t('Refresh now')}</a>`}
         ${state === 'running' && (refreshes ? html`<a href="${path}?refresh=off">${t('Stop refreshing')}</a>` : html`<a href="${path}">${t('Refresh automatically')}</a>`)}
         ${mayWork && state === 'running' && postForm(operator, `${path}/stop`, button(t('Stop'), 'danger'), '')}
-        ${mayWork && isOpen && postForm(operator, `${path}/continue`, button(t('Continue')), '')}
+        ${mayWork && isOpen && postForm(operator, path, button(t('Continue')), '')}
         ${mayWork && state === 'finished' && failed > 0 && html`<a class="button" href="${retryPath(action, job)}">${t('Repeat for the failed ones')}</a>`}
       </div>
       ${facts([

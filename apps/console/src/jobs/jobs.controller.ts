@@ -88,8 +88,10 @@ export class JobsController {
     return jobPage(operator, job, refreshes);
   }
 
-  @Post(':id/continue')
+  /** Has the path of the job's page, to which a login returns. */
+  @Post(':id')
   @RequireRole(JOB_ROLE)
+  @RecentLogin()
   @Redirect()
   async continue(
     @CurrentOperator() operator: Operator,

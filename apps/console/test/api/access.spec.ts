@@ -75,6 +75,29 @@ describe('every operation', () => {
   });
 });
 
+it('refuses the password of a user with a role in the console, with which the program could log in there', async () => {
+  const { body: user } = await api.call('post', '/users', {
+    body: { username: 'katherine', email: 'katherine@example.com', name: 'Katherine' },
+  });
+  const change = () =>
+    api.call('post', `/users/${user.id}/password`, { headers: { 'If-Match': '*' }, body: {} });
+  expect((await change()).status).toBe(200);
+  await api.console.sql("UPDATE users SET console_role = 'admin' WHERE id = $1", [user.id]);
+  const refused = await change();
+  expect([refused.status, refused.body.errors[0].id]).toEqual([409, 'user_is_operator']);
+});
+
+it('refuses more than four concurrent reports of one program, and no others', async () => {
+  const other = await api.program('admin:read');
+  const answers = await Promise.all([1, 2, 3, 4, 5, 6].map(() => api.call('get', '/doctor')));
+  expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 200, 200, 200, 429, 429]);
+  const [own, others] = await Promise.all([
+    api.call('get', '/doctor'),
+    api.call('get', '/doctor', { token: other.accessToken }),
+  ]);
+  expect([own.status, others.status]).toEqual([200, 200]);
+});
+
 it('ignores an access token at a page', async () => {
   const { accessToken } = await api.program();
   const page = await request(api.console.server)

@@ -126,7 +126,7 @@ describe('a job whose process was killed', () => {
     const page = await support.get(`/jobs/${job.id}`);
     expect(page.text).toContain('>interrupted</span>');
     expect(page.headers).not.toHaveProperty('refresh');
-    await Promise.all([1, 2].map(() => support.submit(page, {}, `/jobs/${job.id}/continue`)));
+    await Promise.all([1, 2].map(() => support.submit(page, {}, `/jobs/${job.id}`)));
     await reaches(support, `/jobs/${job.id}`, 'finished');
     expect(await versions(ids)).toEqual([1, 2, 2]);
   });
@@ -150,6 +150,24 @@ describe('a job whose process was killed', () => {
     expect(await jobs.next(job.id, 'slow')).toBeNull();
     expect(await jobs.find(job.id)).toMatchObject({ state: 'running', done: 0 });
   });
+});
+
+it('continues only after a login of the last ten minutes, like the beginning of a job', async () => {
+  const [id = ''] = await applications(1);
+  const jobs = new JobStore(app.redis);
+  const job = { id: 's'.repeat(22), action: 'disable-applications', operator: 'ada', items: [id], total: 1 };
+  await jobs.create(job);
+  await jobs.stop(job.id);
+  const path = `/jobs/${job.id}`;
+  const page = await support.get(path);
+  app.clock.ahead = 11 * 60_000;
+  const refused = await support.submit(page, {}, path);
+  app.clock.ahead = 0;
+  expect([refused.status, refused.headers['location']]).toEqual([
+    303,
+    `/login?page=${encodeURIComponent(path)}&again=`,
+  ]);
+  expect((await jobs.find(job.id))?.state).toBe('stopped');
 });
 
 describe('a running job', () => {
@@ -184,7 +202,7 @@ describe('a running job', () => {
     });
     await reaches(support, path, 'ended');
     expect(await versions(ids)).toEqual([2, 2, 1]);
-    await support.submit(await support.get(path), {}, `${path}/continue`);
+    await support.submit(await support.get(path), {}, path);
     await reaches(support, path, 'finished');
     expect(await versions(ids)).toEqual([2, 2, 2]);
   });

@@ -124,6 +124,15 @@ it('does not start without a login provider', () => {
   );
 });
 
+it('does not start if the subjects of another issuer would select roles that are stored here', () => {
+  const { CONSOLE_GROUPS_CLAIM: _, CONSOLE_ROLES: __, ...stored } = environment();
+  expect(() => loadConfiguration(ConsoleConfiguration, stored)).toThrow(
+    'CONSOLE_GROUPS_CLAIM is missing: it must be set unless CONSOLE_ISSUER is BASE_URL',
+  );
+  const own = { ...stored, CONSOLE_ISSUER: stored['BASE_URL'] ?? '' };
+  expect(loadConfiguration(ConsoleConfiguration, own).CONSOLE_GROUPS_CLAIM).toBe('');
+});
+
 const environment = (): Record<string, string> => ({
   CONSOLE_URL: 'https://console.example.com',
   AUTH_URL: 'https://auth.example.com',
@@ -135,4 +144,6 @@ const environment = (): Record<string, string> => ({
   CONSOLE_ISSUER: 'https://login.example.com',
   CONSOLE_CLIENT_ID: 'console',
   CONSOLE_CLIENT_SECRET: 'secret',
+  CONSOLE_GROUPS_CLAIM: 'groups',
+  CONSOLE_ROLES: 'admins=admin',
 });

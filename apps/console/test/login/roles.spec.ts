@@ -46,7 +46,7 @@ const PAGES: Readonly<Record<string, Role | null>> = {
   'GET /jobs/new': 'support',
   'POST /jobs': 'support',
   'GET /jobs/:id': 'viewer',
-  'POST /jobs/:id/continue': 'support',
+  'POST /jobs/:id': 'support',
   'POST /jobs/:id/stop': 'support',
   'GET /events': 'viewer',
   'GET /audit': 'viewer',

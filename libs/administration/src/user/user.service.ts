@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
+import { ConsoleOperatorStore } from '#database/user/console-operator.store.js';
 import { ExternalUserStore } from '#database/user/external-user.store.js';
 import { hashPassword } from '#database/user/password.js';
 import { UserAccountStore } from '#database/user/user-account.store.js';
@@ -12,7 +13,7 @@ import {
   type UserSessionsReply,
   type UserSessionsRequest,
 } from '#messaging/operator-requests.js';
-import { AdministrationError } from '../administration.error.js';
+import { AdministrationError, refusal } from '../administration.error.js';
 import { Announcer } from '../announcer.js';
 import { type Expected, unlessOutdated } from '../expected-version.js';
 import { validated } from '../input.js';
@@ -24,6 +25,7 @@ import { describe, describeDetails, type UserDetails, type UserView } from './us
 import { NewUserDto, PasswordChangeDto, UserChangesDto, UserImportDto, UserListDto } from './user.dto.js';
 
 const USER = 'the user';
+const OPERATOR_PASSWORD = 'the user has a role in the console: change the password on the command line';
 
 export interface CreatedUser {
   readonly id: number;
@@ -84,6 +86,7 @@ export class UserService {
     private readonly users: UserStore,
     private readonly accounts: UserAccountStore,
     private readonly external: ExternalUserStore,
+    private readonly operators: ConsoleOperatorStore,
     private readonly services: RunningServices,
     private readonly announcer: Announcer,
   ) {}
@@ -156,6 +159,9 @@ export class UserService {
     const { password: given, endSessions } = validated(PasswordChangeDto, input);
     const password = given ?? generatePassword();
     const { id, username } = await findUser(this.accounts, login);
+    // Otherwise a program could log in to the console as an operator, and change what the API cannot.
+    if (actor.door === 'api' && (await this.operators.hasRole(id)))
+      throw refusal('unsafe', 'user_is_operator', OPERATOR_PASSWORD);
     const hash = await hashPassword(password);
     const changed = await unlessOutdated(
       USER,

@@ -29,6 +29,11 @@ export class ConsoleOperatorStore {
     return found?.consoleRole ?? null;
   }
 
+  /** Includes a disabled user. */
+  hasRole(id: number): Promise<boolean> {
+    return this.users.existsBy({ id, consoleRole: Not(IsNull()) });
+  }
+
   /** Replaces an earlier role. @returns false if the user does not exist */
   async grant(id: number, consoleRole: ConsoleRole): Promise<boolean> {
     return (await this.users.update({ id }, { consoleRole })).affected === 1;

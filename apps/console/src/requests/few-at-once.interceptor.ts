@@ -1,0 +1,43 @@
+import { once } from 'node:events';
+import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { from, lastValueFrom, type Observable } from 'rxjs';
+import { RefusedRequestError } from '#platform/http/refused-request.js';
+import type { ApiRequest } from '../api/api.guard.js';
+import type { OperatorRequest } from '../session/operator.js';
+
+/** Of one caller in this process. */
+const MAX_RUNNING = 4;
+
+/**
+ * Limits the concurrent reports of one operator or program. A report reads the whole audit trail or asks every process, with a NATS
+ * connection of its own, and continues after its client has disconnected: repeated requests would exhaust the memory.
+ */
+@Injectable()
+export class FewAtOnce implements NestInterceptor {
+  private readonly running = new Map<string, number>();
+
+  intercept(context: ExecutionContext, next: CallHandler<unknown>): Observable<unknown> {
+    const http = context.switchToHttp();
+    const { operator, token } = http.getRequest<OperatorRequest & Partial<ApiRequest>>();
+    const caller = operator ? `operator ${operator.identity.subject}` : `client ${token?.clientId}`;
+    if (this.count(caller, 1) > MAX_RUNNING) {
+      this.count(caller, -1);
+      throw new RefusedRequestError(429, `${MAX_RUNNING} reports of yours are running: retry later`, {
+        headers: { 'Retry-After': '5' },
+      });
+    }
+    const handled = lastValueFrom(next.handle());
+    // A download is running until it is sent.
+    const sent = once(http.getResponse<FastifyReply>().raw, 'close');
+    void Promise.allSettled([handled, sent]).then(() => this.count(caller, -1));
+    return from(handled);
+  }
+
+  private count(caller: string, change: 1 | -1): number {
+    const count = (this.running.get(caller) ?? 0) + change;
+    if (count === 0) this.running.delete(caller);
+    else this.running.set(caller, count);
+    return count;
+  }
+}
