@@ -123,6 +123,8 @@ describe('docker-compose.yml', () => {
       CONSOLE_ISSUER: 'https://login.example.com',
       CONSOLE_CLIENT_ID: 'console',
       CONSOLE_CLIENT_SECRET: 'secret',
+      CONSOLE_GROUPS_CLAIM: 'groups',
+      CONSOLE_ROLES: 'admins=admin',
     };
     const env = await environmentOf('console', file);
     expect(() => loadConfiguration(ConsoleConfiguration, env)).not.toThrow();

@@ -93,7 +93,10 @@ export class ConsoleConfiguration extends ServiceConfiguration {
   /** Scopes to request at the provider in addition to `openid profile email`, for the claim of groups. */
   CONSOLE_SCOPE = '';
 
-  /** Claim of the ID token with the groups of an operator. Empty if `operator console grant` decides on roles: it knows users by the `sub` of this service, which another issuer may give to another person. */
+  /**
+   * Claim of the ID token with the groups of an operator. Empty if `operator console grant` decides on roles, which belong to
+   * subjects of this service: another issuer may give the same `sub` to another person.
+   */
   @TogetherWith('CONSOLE_ROLES')
   @UnlessEqual('CONSOLE_ISSUER', 'BASE_URL')
   CONSOLE_GROUPS_CLAIM = '';
