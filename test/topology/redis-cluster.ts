@@ -152,7 +152,8 @@ export class RedisCluster {
   }
 }
 
-async function isInStep(redis: Redis): Promise<boolean> {
+/** True if the replica has every write of this master. */
+export async function isInStep(redis: Redis): Promise<boolean> {
   const text = await redis.info('replication');
   const offset = /master_repl_offset:(\d+)/.exec(text)?.[1];
   return offset !== undefined && text.includes(`state=online,offset=${offset},`);

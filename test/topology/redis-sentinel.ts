@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '#local/servers/free-port.js';
+import { isInStep } from './redis-cluster.js';
 import { RedisNode } from './redis-node.js';
 import { until } from '../support/until.js';
 
@@ -58,6 +59,7 @@ export class RedisSentinel {
 
   /** Stops the replica, so that it never gets later writes of the master. */
   async isolateReplica(): Promise<void> {
+    await until('the replica is in step', 30_000, () => this.master.ask(isInStep));
     this.replica.signal('SIGSTOP');
     // The replica would later read data already sent. Closing the connection discards the rest.
     await this.master.ask((redis) => redis.call('CLIENT', 'KILL', 'TYPE', 'replica'));

@@ -29,10 +29,12 @@ afterAll(async () => {
 
 it('no user is logged out and no code is redeemed twice when Sentinels replace the Redis master', async () => {
   const loaded = await LoadedProduct.connect(product, 3);
+  const { code } = await loaded.authorizeAgain();
   const report = await loaded.failOver({
     // The replica is stopped until every app has noticed the outage, and does not have the last writes.
     fail: async ({ redeemed }) => {
       await redis.isolateReplica();
+      expect((await loaded.application.redeem(code)).status).toBe(200);
       const enough = redeemed.length + LOST_REDEMPTIONS;
       await until('redemptions are lost', RECOVERY_DEADLINE_MS, () => redeemed.length >= enough);
       await redis.master.kill();
@@ -44,5 +46,7 @@ it('no user is logged out and no code is redeemed twice when Sentinels replace t
   expect(report.faults).toEqual([]);
   expect(report.delayed).toBeGreaterThan(0);
   expect(report.longest).toBeLessThan(RECOVERY_DEADLINE_MS);
+  // Its redemption is lost, but not the code.
+  expect((await loaded.application.redeem(code)).status).toBe(400);
   expect(await loaded.replayCodes(report)).toEqual([400]);
 });
