@@ -139,7 +139,7 @@ export class Refusals {
     return exception(
       new TokenRefusedError(
         code,
-        `the access token needs the scope ${scope}: ask the user to authorize again with it`,
+        `the access token needs the scope ${scope}: ${userId === null ? 'request one' : 'ask the user to authorize again'} with it`,
         {
           detail: {
             check: 'scope_insufficient',

@@ -130,7 +130,7 @@ export function applicationPage({ operator, client, secrets, note, warnings = []
       ${note !== undefined && noteBox(note)} ${warningBox(warnings)}
       <div class="actions">
         ${isAdmin && html`<a class="button" href="${pathOf(id, 'edit')}">${t('Edit')}</a>`}
-        ${isAdmin && html`<a class="button even" href="${pathOf(id, 'logo')}">${t('Logo')}</a>`}
+        ${isAdmin && hasUsers && html`<a class="button even" href="${pathOf(id, 'logo')}">${t('Logo')}</a>`}
         <a class="button even" href="${pathOf(id, 'handover')}">${t('Text for the owner')}</a>
         ${hasUsers && html`<a class="button even" href="${pathOf(id, 'consent')}">${t('Consent page')}</a>`}
         <a class="button even" href="/grants?client=${encodeURIComponent(id)}">${t('Grants')}</a>

@@ -33,7 +33,7 @@ const TEXTS: Readonly<Record<AuditType, string>> = {
   'consent.denied': t('denied access'),
   'token.issued': t('got tokens'),
   'token.refreshed': t('refreshed tokens'),
-  'token.retried': t('repeated a refresh'),
+  'token.retried': t('repeated a token request'),
   'grant.revoked': t('ended access'),
   'logout_token.failed': t('did not accept a logout token'),
   'login.refused': t('was refused a login'),
@@ -65,6 +65,8 @@ export function actorOfEvent(event: AuditEvent): Html {
   const isUsers = USERS_ACT.has(type) || (type === 'grant.revoked' && service === 'authorize');
   if (isUsers) return user === undefined ? html`${t('a user')}` : userLink(user);
   if (client !== undefined) return clientLink(client);
+  if (type.startsWith('request.'))
+    return user === undefined ? html`${t('an unknown caller')}` : userLink(user);
   return html`${t('the {service} service', { service })}`;
 }
 

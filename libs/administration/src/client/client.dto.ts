@@ -36,7 +36,7 @@ export class NewClientDto {
   @Rule('grant_type_unknown', ({ grantType }: NewClientDto) =>
     ['authorization_code', 'client_credentials'].includes(grantType)
       ? []
-      : ['‹grantType› must be authorization_code or client_credentials'],
+      : ['‹grantType› must be authorization_code or client_credentials; for devices use ‹deviceGrant›'],
   )
   grantType: GrantType = 'authorization_code';
 

@@ -16,8 +16,8 @@ export function assertionSection(client: ClientWithSecrets, baseUrl: string): st
   return `\
 ## Client authentication
 
-Your application authenticates by \`private_key_jwt\` (RFC 7523): each request to the token, refresh, revocation and pushed-request
-endpoints has a new JWT in \`client_assertion\`, below \`$ASSERTION\`. Libraries make it. Its claims:
+Your application authenticates by \`private_key_jwt\` (RFC 7523): each request to the token endpoint, and to every other
+endpoint at which your application authenticates, has a new JWT in \`client_assertion\`, below \`$ASSERTION\`. Libraries make it. Its claims:
 
 - \`iss\` and \`sub\`: the client id
 - \`aud\`: ${code(baseUrl)}, as a single text

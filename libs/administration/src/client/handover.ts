@@ -161,7 +161,7 @@ curl -sS ${BASE_URL}${ENDPOINTS.revoke} -d "token=$REFRESH_TOKEN" \\
 
 ## Before you go live
 
-- ${isPublic ? 'Keep the tokens' : `Keep the ${signs ? 'private key' : 'client secret'} and the tokens`} confidential: encrypted at rest, never in a URL, a log${isPublic ? '' : ' or a browser'}.
+- ${isPublic ? 'Keep the tokens' : `Keep the ${signs ? 'private key' : 'client secret'} and the tokens`} confidential: encrypted at rest, never in a URL${isPublic ? ' or a log' : ', a log or a browser'}.
 - ${client.keepsRefreshToken ? 'A refresh may be repeated at any time.' : `One process refreshes a user's tokens at a time. ${retryRule(times)}`}
 - On \`invalid_grant\`, delete the tokens and send the user through step 1 again.
 - On 429 and 503, wait for the seconds of \`Retry-After\`, and repeat the request.
