@@ -45,6 +45,12 @@ export function editPage({ operator, client, form, problems, catalogue }: EditVi
       <h1>${title}</h1>
       ${otherProblems(problems, fields)}
       ${
+        client.document_due_at &&
+        html`<p>
+          ${t('Its metadata document describes it: only its scopes and the rules for its requests can be changed here.')}
+        </p>`
+      }
+      ${
         client.auth_method === 'private_key_jwt' &&
         html`<p>
           ${t('Its keys are changed on the command line:')}
