@@ -152,7 +152,7 @@ const PROFILE: Group = {
           chosen: isFapi,
         },
       ])}
-      ${protocol(view, [{ value: '', text: t('Default: RS256, and ES256 for FAPI 2.0') }, ...ALGORITHMS])}
+      ${protocol(view, [{ value: '', text: t('Default of the profile') }, ...ALGORITHMS])}
     `;
   },
 };

@@ -34,6 +34,10 @@ export function createPage({ operator, form, problems, catalogue, step }: Create
   if (!group) throw new Error('there are no steps');
   const content = group.render({ form, problems, catalogue });
   const isLast = step === CREATE_STEPS.length - 1;
+  // Later steps are not answered yet.
+  const answered = new Map(
+    [...problems].filter(([name]) => isLast || name === '' || group.fields.includes(name)),
+  );
   const title = t('New application');
   return {
     title,
@@ -44,7 +48,7 @@ export function createPage({ operator, form, problems, catalogue, step }: Create
       <p>
         ${t('Step {step} of {steps}: {name}', { step: step + 1, steps: CREATE_STEPS.length, name: group.title })}
       </p>
-      ${otherProblems(problems, content)}
+      ${otherProblems(answered, content)}
       ${postForm(
         operator,
         '/applications/new',

@@ -81,7 +81,7 @@ function findings({ findings: all, holding, notChecked }: Diagnosis): Html {
         html`<span class="${finding.severity === 'info' ? 'tag' : 'tag bad'}"
           >${SEVERITY[finding.severity]}</span
         >`,
-        finding.subject,
+        html`<span class="wraps">${finding.subject}</span>`,
         html`${finding.problem}<br /><code>${finding.check}</code>`,
         html`<div class="prose">${remedy(finding)}</div>`,
       ]),

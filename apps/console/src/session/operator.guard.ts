@@ -58,7 +58,7 @@ export class OperatorGuard implements CanActivate {
       throw new LoginRequiredError(method === 'GET' ? url : '/', 'first');
     await this.limits.take('pages', request, context.switchToHttp().getResponse<FastifyReply>(), cookie);
     const operator = await this.operatorOf(session, cookie);
-    addLogContext(request.raw, { operator: operator.name });
+    addLogContext(request.raw, { operator: operator.name, door: 'page' });
     const required = this.reflector.getAllAndOverride<Role | undefined>(ROLE, route) ?? 'viewer';
     if (!mayActAs(operator.role, required))
       throw new RefusedRequestError(403, `this needs the role ${required}, and yours is ${operator.role}`, {

@@ -33,6 +33,7 @@ form.filter button { margin-bottom: var(--space-4); }
 .actions { display: flex; flex-wrap: wrap; align-items: center; gap: var(--space-3) var(--space-4); margin: 0 0 var(--space-4); }
 .tag { display: inline-block; padding: 0 var(--space-2); border: 1px solid var(--line); border-radius: var(--round-1); font-size: 0.875rem; }
 .tag.bad { border-color: var(--error); color: var(--error); }
+.wraps { display: block; min-width: 8rem; overflow-wrap: anywhere; }
 code.command { display: block; overflow-wrap: anywhere; }
 ins { background: var(--good-page); color: var(--good); text-decoration: none; }
 del { background: var(--error-page); color: var(--error); }

@@ -102,6 +102,8 @@ describe('creating an application', () => {
     expect(page.text).toContain('http://rooms.example.com/callback</textarea>');
     expect(page.text).toContain('name="name" value="Room Finder"');
     expect(page.text).not.toContain('‹');
+    // The scopes are in a later step.
+    expect(page.text).not.toContain('role="alert"');
   });
 
   it('signs ID tokens with ES256 for FAPI 2.0, unless another choice is made, and shows a wrong one at its field', async () => {
