@@ -192,14 +192,9 @@ function apiProblems({ app, isRaw, method, target }: SentRequest, answer: Answer
   const { status, headers } = answer;
   const path = pathOf(target);
   const type = header(answer, 'content-type') ?? '';
-  const found = DESCRIPTIONS.console.problems({
-    method,
-    path,
-    status,
-    headers: Object.fromEntries(headers),
-    body: text,
-    request: undefined,
-  });
+  const isDescribed = !path.endsWith('/');
+  const exchange = { method, path, status, headers: Object.fromEntries(headers), body: text };
+  const found = isDescribed ? DESCRIPTIONS.console.problems({ ...exchange, request: undefined }) : [];
   return path.startsWith(`${ENDPOINTS.admin}/`) && HTML.test(type) ? [...found, 'a page of the API'] : found;
 }
 
