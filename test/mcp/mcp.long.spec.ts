@@ -66,7 +66,7 @@ else
       for (const folder of [home, clients]) await rm(folder, { recursive: true, force: true });
     });
 
-    // @rfc 9728 3.1 @rfc 9728 5.1
+    // @rfc 9728 3 @rfc 9728 5.1
     it('names its metadata and the required scope in the challenge', async () => {
       const { serverUrl, run } = product;
       const { status, headers } = await fetch(serverUrl, { method: 'POST' });
