@@ -125,6 +125,7 @@ function leakedSecrets(sent: SentRequest, answer: Answer, { secrets }: OracleSta
   const text = isDevice ? whole.replaceAll(/"device_code":"[^"]*"/g, '') : whole;
   if (isTokenAnswer(sent, status, text)) search(text.replaceAll(/"(access|refresh|id)_token":"[^"]*"/g, ''));
   else if (status === 201) search(text, 'request URI');
+  else if (status === 200 && text.includes('"device_code"')) search(text, 'device code');
   else if (type.startsWith('text/html')) search(text, 'csrf token', 'state');
   else search(text);
   return found;

@@ -21,6 +21,9 @@ import { DEVICE_CODE_OPERATION, DEVICE_DECISION_OPERATION, DEVICE_OPERATION } fr
 import { codePage, type CodeProblem, deviceNotice } from './device.page.js';
 import { DeviceService, type PendingDevice } from './device.service.js';
 
+/** Characters of a wrong code that the page shows again: longer text may be a credential. */
+const MAX_SHOWN = 12;
+
 /** The user's part of the device authorization grant (RFC 8628 3.3). A code is looked up only for a logged-in user. */
 @Controller()
 export class DeviceController {
@@ -123,7 +126,13 @@ export class DeviceController {
     const translator = this.language.translatorFor({ headers, query: rawQuery(url), user });
     const show = (status: number, problem: CodeProblem, detail: ErrorDetail): null => {
       addLogContext(raw, detail);
-      const form = { translator, cookie, userCode: null, typed: typed.slice(0, 30), problem };
+      const form = {
+        translator,
+        cookie,
+        userCode: null,
+        typed: typed.length <= MAX_SHOWN ? typed : '',
+        problem,
+      };
       this.pages.page(reply, status, codePage(form));
       return null;
     };
