@@ -90,7 +90,8 @@ it('refuses the password of a user with a role in the console, with which the pr
 it('refuses more than four concurrent reports of one program, and no others', async () => {
   const other = await api.program('admin:read');
   const answers = await Promise.all([1, 2, 3, 4, 5, 6].map(() => api.call('get', '/doctor')));
-  expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 200, 200, 200, 429, 429]);
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(4);
+  expect(answers.filter(({ status }) => status === 429)).toHaveLength(2);
   const [own, others] = await Promise.all([
     api.call('get', '/doctor'),
     api.call('get', '/doctor', { token: other.accessToken }),
