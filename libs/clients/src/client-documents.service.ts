@@ -21,7 +21,7 @@ const MAX_FIRST_FETCHES = 30;
 const RETRY_MS = 5 * 60_000;
 
 export abstract class ClientDocumentOptions {
-  /** Hosts, with a port that is not the default, whose clients are admitted at their first use. */
+  /** Hosts whose clients are admitted at their first use, with the port unless it is the default. */
   abstract readonly hosts: readonly string[];
 }
 

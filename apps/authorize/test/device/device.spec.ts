@@ -78,7 +78,7 @@ describe('the page of a device', () => {
   });
 
   // @rfc 8628 3.5
-  it('ends the request at once if the user cancels', async () => {
+  it('ends the request immediately if the user cancels', async () => {
     const waiting = await device();
     const answer = await decide(await enter(waiting.userCode), { decision: 'deny' });
     expect(answer.headers['location']).toBe('/auth/?done');

@@ -50,7 +50,7 @@ async function requestOf(userCode: string): Promise<DeviceRequest> {
   return found.request;
 }
 
-/** What the authorize app does when the user allows the request. */
+/** Approves the request, like the authorize app. */
 async function approve(userCode: string): Promise<string> {
   const { grantId: id, clientId, scope, resources } = await requestOf(userCode);
   const grant = { clientId, userId: app.userId, scope, resources };

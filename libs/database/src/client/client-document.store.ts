@@ -6,7 +6,7 @@ import { lockClient } from './client.statements.js';
 
 /** Known clients of a document's host. */
 export interface DocumentHost {
-  /** A client has this client_id, maybe a deleted one, whose id is never used again. */
+  /** A client has this client_id; also a deleted client, because ids are never reused. */
   readonly client: 'registered' | 'deleted' | null;
   /** Clients with documents at the host. */
   readonly clients: number;

@@ -14,7 +14,7 @@ import {
   redirectUriProblems,
 } from './client-rules.js';
 
-/** A client as its metadata document describes it (draft-ietf-oauth-client-id-metadata-document 4.1, RFC 7591 2). */
+/** Client described by a metadata document (draft-ietf-oauth-client-id-metadata-document 4.1, RFC 7591 2). */
 export interface DescribedClient extends ClientKeys {
   readonly name: string;
   readonly type: ClientType;
