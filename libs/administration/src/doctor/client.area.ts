@@ -10,7 +10,8 @@ import { signingAlgorithms } from './id-token-key.checks.js';
 import { clientsWithoutPkce } from './pkce.js';
 
 const CONCURRENT_LOOKUPS = 4;
-const LOOKUPS_TIMEOUT_MS = 20_000;
+/** Leaves time of the area for a hundred thousand clients. */
+const LOOKUPS_TIMEOUT_MS = 10_000;
 
 interface Sources {
   readonly options: AdministrationOptions;
