@@ -30,7 +30,7 @@ export abstract class ClientDocumentOptions {
 export class ClientDocuments {
   private readonly logger = new Logger(ClientDocuments.name);
   private readonly pending = new Map<string, Promise<boolean>>();
-  /** Due times that this process has tried to claim, by URL: a cached client keeps its due time. */
+  /** Due times that this process or another one has claimed, by URL: a cached client keeps its due time. */
   private readonly claimed = new Map<string, number>();
   /** First fetches in the current minute, by host. */
   private readonly fetches = new Map<string, { readonly minute: number; count: number }>();
@@ -58,8 +58,7 @@ export class ClientDocuments {
     if (!client) return this.joined(url, () => this.admit(url));
     const dueAt = client.document?.dueAt.getTime() ?? Infinity;
     if (dueAt > this.clock() || this.claimed.get(url) === dueAt) return false;
-    this.claimed.set(url, dueAt);
-    return this.joined(url, () => this.refresh(url));
+    return this.joined(url, () => this.refresh(url, dueAt));
   }
 
   /** Requests of a process that need the same document share one fetch. */
@@ -95,9 +94,11 @@ export class ClientDocuments {
     return true;
   }
 
-  private async refresh(url: string): Promise<boolean> {
+  private async refresh(url: string, lastDueAt: number): Promise<boolean> {
     const now = this.clock();
-    if (!(await this.documents.claim(url, new Date(now), new Date(now + RETRY_MS)))) return false;
+    const isClaimed = await this.documents.claim(url, new Date(now), new Date(now + RETRY_MS));
+    this.claimed.set(url, lastDueAt);
+    if (!isClaimed) return false;
     try {
       const { document, dueAt } = await fetchDocument(this.http, url, now);
       const changed = await this.documents.save(url, document.client, dueAt, asksAgain);

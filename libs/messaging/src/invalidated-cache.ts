@@ -122,7 +122,8 @@ export class InvalidatedCache<V> {
     }
   }
 
-  private evict(tag: string): void {
+  /** Removes the values with a tag, as a broadcast does. */
+  evict(tag: string): void {
     if (this.evicted.size >= REMEMBERED_EVICTIONS) {
       // Cleared as a whole: after many deletions, a Map takes tens of microseconds to find its oldest entry.
       this.evicted.clear();

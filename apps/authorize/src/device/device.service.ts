@@ -4,7 +4,9 @@ import type { Client } from '#database/client/client.js';
 import { GrantStore } from '#grants/grant.store.js';
 import { type DeviceRequest, UserCodeStore } from '#grants/user-code.store.js';
 import { OAuthError } from '#oauth/oauth-error.js';
+import { checkScope, ScopeCatalogue, scopeTokens } from '#oauth/scope.js';
 import { enabledClient } from '../authorize/authorization-request.service.js';
+import { KnownClientError } from '../authorize/known-client.error.js';
 import type { RequestedScope } from '../authorize/validated-request.js';
 import { type Approval, ConsentEndedError, ConsentService } from '../consent/consent.service.js';
 import { requestedScopes } from '../consent/interaction.js';
@@ -29,13 +31,14 @@ export class DeviceService {
     private readonly grants: GrantStore,
     private readonly contexts: AuthorizationContextStore,
     private readonly consent: ConsentService,
+    private readonly catalogue: ScopeCatalogue,
   ) {}
 
   /**
    * Runs one Redis script, which counts a wrong code, and one query for client and earlier consent.
    *
    * @param userCode from `normalizeUserCode`
-   * @throws KnownClientError for a disabled client
+   * @throws KnownClientError for a disabled client, and for a scope that it may not request any more
    */
   async find(userCode: string, address: string, { user }: CurrentAccount): Promise<DeviceLookup> {
     const found = await this.userCodes.find(userCode, address, user.id);
@@ -43,6 +46,7 @@ export class DeviceService {
     const { request } = found;
     const { client: known, decisions } = await this.contexts.find(request.clientId, user.id);
     const client = enabledClient(known, request.clientId);
+    this.checkScope(request, client);
     const scopes = requestedScopes(request, client, decisions);
     return { outcome: 'found', device: { ...request, userCode, client, scopes } };
   }
@@ -55,6 +59,15 @@ export class DeviceService {
     });
     if (!approved) throw answered(device);
     await this.userCodes.delete(device.userCode);
+  }
+
+  /** Checks again, because the registration may have changed since the request. */
+  private checkScope({ scope }: DeviceRequest, client: Client): void {
+    try {
+      checkScope(scopeTokens(scope), client.scopes, this.catalogue);
+    } catch (error) {
+      throw error instanceof OAuthError ? new KnownClientError(error, client) : error;
+    }
   }
 
   /** @throws OAuthError if the request was answered before, or has expired */

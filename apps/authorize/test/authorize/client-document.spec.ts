@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import pg from 'pg';
 import type { Response } from 'supertest';
 import type { User } from '#database/user/user.js';
 import { auditEvents } from '#test/support/audit-trail.js';
@@ -175,6 +176,18 @@ describe('a document is refused, with its reason in the audit trail', () => {
       /client_uri .* must be/,
       published({ client_uri: 'javascript:alert(1)' }),
     ],
+    // `isEmail` throws for a lone surrogate.
+    ['with a contact that is not text', /contacts .* must be/, published({ contacts: ['\ud800@a.example'] })],
+    [
+      'with a contact that controls a terminal',
+      /contacts .* must be/,
+      published({ contacts: ['"\u001b[2J"@a.example'] }),
+    ],
+    [
+      'with 5,000 problems, of which ten are listed',
+      /^(?=[^]{100,2000}$)[^]*and 4991 more/,
+      published({ redirect_uris: Array<string>(5000).fill('') }),
+    ],
     [
       'of a client for other grants',
       /grant_types must include authorization_code/,
@@ -287,6 +300,39 @@ describe('a known client', () => {
     await makeDue(url);
     expect((await browser.get(address(url))).status).toBe(303);
     expect(host.fetches(url)).toBe(2);
+  });
+
+  it('whose document changes while earlier consent is used needs consent again', async () => {
+    const url = newClient();
+    await consented(url);
+    const database = new pg.Client({ connectionString: app.services.databaseUrl });
+    await database.connect();
+    await database.query('BEGIN');
+    await database.query(
+      'UPDATE oauth.clients SET document_changed_at = clock_timestamp() WHERE client_id = $1',
+      [url],
+    );
+    const answer = browser.get(address(url));
+    const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+    while ((await app.sql(waiting)).length === 0);
+    await database.query('COMMIT');
+    await database.end();
+    expect((await answer).headers['location']).toBe(address(url));
+    expect(isConsentPage(await browser.get(address(url)))).toBe(true);
+  });
+
+  it('has its document fetched by the next request if PostgreSQL was too slow', async () => {
+    const url = newClient();
+    await browser.get(address(url));
+    await makeDue(host.publish(url, { ...WEB, client_name: 'Renamed' }));
+    const database = new pg.Client({ connectionString: app.services.databaseUrl });
+    await database.connect();
+    await database.query('BEGIN');
+    await database.query('SELECT FROM oauth.clients WHERE client_id = $1 FOR UPDATE', [url]);
+    expect((await browser.get(address(url))).status).toBe(503);
+    await database.query('ROLLBACK');
+    await database.end();
+    expect((await browser.get(address(url))).text).toContain('Renamed');
   });
 
   it.each([

@@ -118,7 +118,11 @@ describe('the page of a device', () => {
   });
 
   it('asks a first-party application’s user too, and again every time', async () => {
-    client = await app.client({ firstParty: true, rules: { deviceGrant: true } });
+    client = await app.client({
+      firstParty: true,
+      scopes: ['profile:read', 'bookings:read'],
+      rules: { deviceGrant: true },
+    });
     for (const _ of [1, 2]) {
       const page = await enter((await device()).userCode);
       expect(page.text).toContain('value="allow"');
@@ -130,6 +134,20 @@ describe('the page of a device', () => {
     const { userCode } = await device();
     await app.sql('UPDATE clients SET disabled_at = now() WHERE client_id = $1', [client.clientId]);
     expect((await enter(userCode)).status).toBe(403);
+  });
+
+  it('grants no scope that the operator has removed since the request', async () => {
+    const waiting = await device();
+    const page = await enter(waiting.userCode);
+    await app.sql(
+      "UPDATE clients SET scopes = '{profile:read}', optional_scopes = '{}' WHERE client_id = $1",
+      [client.clientId],
+    );
+    const answer = await decide(page, { decision: 'allow', 'allow:bookings:read': 'yes' });
+    expect(answer.status).toBe(400);
+    expect(wordsOf(answer)).toContain('This request has expired');
+    expect(await rows(waiting)).toEqual([]);
+    expect(await statusInRedis(waiting)).toBe('d');
   });
 });
 

@@ -31,7 +31,7 @@ export class ClientAuthenticator {
   private readonly clients: InvalidatedCache<ClientWithSecrets | null>;
 
   constructor(
-    private readonly store: ClientStore,
+    store: ClientStore,
     connection: NatsConnection,
     metrics: Metrics,
     private readonly usage: UsageRecorder,
@@ -60,9 +60,9 @@ export class ClientAuthenticator {
   private async findCurrent(clientId: string, admits: boolean): Promise<ClientWithSecrets | null> {
     const client = await this.find(clientId);
     const hasDocument = client ? client.document !== null : admits && isDocumentUrl(clientId);
-    return hasDocument && (await this.documents.update(clientId, client))
-      ? this.store.find(clientId)
-      : client;
+    if (!hasDocument || !(await this.documents.update(clientId, client))) return client;
+    this.clients.evict(tagOf.client(clientId));
+    return this.find(clientId);
   }
 
   /**

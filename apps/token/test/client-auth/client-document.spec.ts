@@ -80,4 +80,5 @@ it('a client rotates the keys in its document: the new ones are accepted, the ol
     });
   expect((await revokeBy(old)).status).toBe(401);
   expect(await known(url)).toMatchObject(keysOf(next));
+  expect((await revokeBy(next)).status).toBe(200);
 });

@@ -75,7 +75,9 @@ export class ClientDocumentStore {
         [clientId, dueAt],
       );
       if (changed.length === 0) return changed;
-      const documentChangedAt = asksAgain(before, described) ? { documentChangedAt: () => 'now()' } : {};
+      const documentChangedAt = asksAgain(before, described)
+        ? { documentChangedAt: () => 'clock_timestamp()' }
+        : {};
       await manager.update(ClientEntity, { clientId }, { ...described, ...documentChangedAt });
       return changed;
     });

@@ -53,6 +53,7 @@ const CONTINUED_CONSENT = `
         FROM (
           SELECT id, scope, resources, created_at FROM grants
           WHERE user_id = account.user_id AND client_id = client.client_id AND revoked_at IS NULL AND expires_at > now()
+            AND created_at >= coalesce(client.document_changed_at, '-infinity')
           ORDER BY created_at DESC
         ) g CROSS JOIN LATERAL unnest(string_to_array(g.scope, ' ')) token
         WHERE token = ANY(string_to_array($4, ' ')) AND ${COVERS_APIS}
@@ -108,7 +109,7 @@ export async function recordGrant(
               FOR UPDATE SKIP LOCKED
             )
           ),
-          client AS (SELECT client_id FROM clients WHERE client_id = $3 AND ${USABLE_CLIENT} FOR SHARE)
+          client AS (SELECT client_id, document_changed_at FROM clients WHERE client_id = $3 AND ${USABLE_CLIENT} FOR SHARE)
      INSERT INTO grants (id, user_id, client_id, scope, requested_scope, resources, expires_at, lifetime, auth_time, session)
      SELECT $1, user_id, client_id, $4, $5, $7, $6::timestamptz, $6::timestamptz - now(), $8, $9 FROM client
      CROSS JOIN LATERAL (

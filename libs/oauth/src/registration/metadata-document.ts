@@ -33,10 +33,14 @@ export interface MetadataDocument {
   readonly dpopBound: boolean;
 }
 
-/** The messages are for the operator and the publisher of the document. */
+/** A document has room for thousands of problems, which the log, the audit trail and the client's row would repeat. */
+const MAX_PROBLEMS = 10;
+
+/** The message is for the operator and the publisher of the document. */
 export class InvalidDocumentError extends Error {
-  constructor(readonly problems: readonly string[]) {
-    super(problems.join('; '));
+  constructor(problems: readonly string[]) {
+    const more = problems.length - MAX_PROBLEMS;
+    super([...problems.slice(0, MAX_PROBLEMS), ...(more > 0 ? [`and ${more} more`] : [])].join('; '));
     this.name = 'InvalidDocumentError';
   }
 }
@@ -64,7 +68,7 @@ type Members = Readonly<Record<string, unknown>>;
 
 /**
  * Reads the document at `url`.
- * @throws InvalidDocumentError that lists every problem
+ * @throws InvalidDocumentError that lists the problems
  */
 export function readMetadataDocument(text: string, url: string): MetadataDocument {
   const members = parseObject(text);
