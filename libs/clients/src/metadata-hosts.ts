@@ -12,7 +12,11 @@ export function MetadataHostsVariable(): PropertyDecorator {
 export function metadataHosts(text: string): readonly string[] {
   const hosts = listOf(text);
   const wrong = hosts.find(
-    (host) => !URL.canParse(`https://${host}/`) || new URL(`https://${host}/`).host !== host,
+    // `URL` accepts `*` in a host, but a host is compared as it is.
+    (host) =>
+      host.includes('*') ||
+      !URL.canParse(`https://${host}/`) ||
+      new URL(`https://${host}/`).host !== host,
   );
   if (wrong !== undefined) throw new Error(`${wrong} is not a host`);
   return hosts;

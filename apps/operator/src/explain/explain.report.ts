@@ -46,7 +46,7 @@ export function printExplanation({ explanation, around, uses }: ExplainedRequest
   if (title === null) printLine('\nThis request was not refused.');
   else {
     heading(title);
-    printLine(unquoted(meaning ?? ''));
+    printLine(printable(unquoted(meaning ?? '')));
   }
   printComparison(comparison);
   printRemedies(remedies);
