@@ -58,7 +58,7 @@ describe('the check of client and redirect URI', () => {
     for (const more of [{}, { scope: 'admin:read' }, { redirect_uri: '' }]) {
       const answer = await authorize(app, own, more);
       expect([answer.status, answer.headers['location']]).toEqual([400, undefined]);
-      expect(answer.text).toContain('client_credentials');
+      expect(answer.text).toContain('registered without a redirect URI');
     }
   });
 

@@ -6,6 +6,7 @@ import { formsOf } from '#local/demo/page.js';
 import type { Browser } from '#test/support/browser.js';
 import { routesOf } from '../support/routes.js';
 import { useAuthorizeApp } from '../support/use-authorize-app.js';
+import { waitingDevice } from '../support/waiting-device.js';
 
 const { app, client, user } = useAuthorizeApp();
 
@@ -26,7 +27,11 @@ const PURPOSES = [
   'language',
   'revoke',
   'revoke_all',
+  'device',
 ] as const satisfies readonly FormPurpose[];
+
+/** Code of a device that waits for the user. */
+let userCode = '';
 
 /** Every form: name, page, action, and the fields that a user fills in. */
 const forms: [name: string, page: () => string, action: string, fields: () => Record<string, string>][] = [
@@ -38,6 +43,8 @@ const forms: [name: string, page: () => string, action: string, fields: () => Re
   ['logout on the consent page', consent, '/auth/logout', () => ({})],
   ['revoke', () => `/auth/apps/revoke?client_id=${client.clientId}`, '/auth/apps/revoke', () => ({})],
   ['revoke all', () => '/auth/apps/revoke-all', '/auth/apps/revoke-all', () => ({})],
+  ['device', () => '/auth/device', '/auth/device', () => ({ user_code: userCode })],
+  ['device decision', () => '/auth/device', '/auth/device/decision', () => ({ decision: 'deny' })],
 ];
 
 it('every route that accepts POST is one of these forms', () => {
@@ -50,12 +57,22 @@ it('every route that accepts POST is one of these forms', () => {
 });
 
 describe.each(forms)('the %s form', (name, page, action, fields) => {
+  /** The form of a code leads to the page of consent, and all others redirect. */
+  const accepted = name === 'device' ? 200 : 303;
   const open = async () => {
     const browser = name === 'login' ? app.browser() : await app.loggedIn(user);
     // Earlier cases changed the language and revoked the grant.
     await app.sql('UPDATE users SET locale = NULL WHERE id = $1', [user.id]);
     if (name.startsWith('revoke')) await allow(browser);
-    const opened = await browser.get(page());
+    if (name.startsWith('device')) {
+      const deviceClient = await app.client({ type: 'public', rules: { deviceGrant: true } });
+      ({ userCode } = await waitingDevice(app, deviceClient, 'profile:read'));
+    }
+    const first = await browser.get(page());
+    const opened =
+      name === 'device decision'
+        ? await browser.submit(first, { user_code: userCode }, '/auth/device')
+        : first;
     const form = formsOf(opened.text).find((candidate) => candidate.action.split('?')[0] === action);
     if (!form) throw new Error(`there is no ${name} form`);
     return { browser, form };
@@ -138,7 +155,7 @@ describe.each(forms)('the %s form', (name, page, action, fields) => {
 
   it('is accepted after these rejections', async () => {
     const { browser, form } = reopened();
-    expect((await browser.post(form.action, { ...form.hidden, ...fields() })).status).toBe(303);
+    expect((await browser.post(form.action, { ...form.hidden, ...fields() })).status).toBe(accepted);
   });
 
   it.each([
@@ -148,6 +165,6 @@ describe.each(forms)('the %s form', (name, page, action, fields) => {
   ])('is accepted %s', async (_case, headers) => {
     const { browser, form } = await open();
     const answer = await browser.post(form.action, { ...form.hidden, ...fields() }, headers);
-    expect(answer.status).toBe(303);
+    expect(answer.status).toBe(accepted);
   });
 });
