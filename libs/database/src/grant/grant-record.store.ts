@@ -76,7 +76,7 @@ export class GrantRecordStore {
       const aboveLimit = await recordGrant(this.dataSource, record);
       return aboveLimit && { declined: [], aboveLimit };
     } catch (error) {
-      if (violatedConstraint(error) === undefined) throw error;
+      if (violatedConstraint(error) !== 'grants_pkey') throw error;
       return null;
     }
   }
