@@ -14,9 +14,7 @@ export function metadataHosts(text: string): readonly string[] {
   const wrong = hosts.find(
     // `URL` accepts `*` in a host, but a host is compared as it is.
     (host) =>
-      host.includes('*') ||
-      !URL.canParse(`https://${host}/`) ||
-      new URL(`https://${host}/`).host !== host,
+      host.includes('*') || !URL.canParse(`https://${host}/`) || new URL(`https://${host}/`).host !== host,
   );
   if (wrong !== undefined) throw new Error(`${wrong} is not a host`);
   return hosts;
