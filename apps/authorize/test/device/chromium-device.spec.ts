@@ -36,10 +36,11 @@ afterAll(async () => {
   await app.close();
 });
 
-/** Waits until the page has loaded, because its script briefly disables Allow. */
-async function consentLoaded(page: Page): Promise<void> {
+/** Waits until the script of the loaded page, which briefly disables Allow, has enabled it. */
+async function consentReady(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Allow', exact: true }).waitFor();
   await page.waitForLoadState();
+  await page.getByRole('button', { name: 'Allow', exact: true, disabled: false }).waitFor();
 }
 
 async function logIn(page: Page): Promise<void> {
@@ -73,7 +74,7 @@ describe.each([
     await page.locator('#user_code:focus').waitFor();
     await page.keyboard.type(userCode.replace('-', '').toLowerCase());
     await page.keyboard.press('Enter');
-    await consentLoaded(page);
+    await consentReady(page);
     await tabTo(page, 'Allow');
     await page.keyboard.press('Enter');
     await page.waitForURL('**/auth/apps?done');
@@ -91,7 +92,7 @@ describe.each([
     await page.getByText(userCode).waitFor();
     await tabTo(page, 'Continue');
     await page.keyboard.press('Enter');
-    await consentLoaded(page);
+    await consentReady(page);
     await tabTo(page, 'Cancel');
     await page.keyboard.press('Enter');
     await page.waitForURL('**/auth/?done');
