@@ -5,6 +5,7 @@ import {
   type ResponseDescription,
 } from '#openapi/operation.js';
 import type { SchemaSource } from '#openapi/schema.js';
+import { shareRepeated } from './repeated-parts.js';
 import type { Route } from './routes.js';
 import { type JsonSchema, Schemas } from './schemas.js';
 
@@ -57,6 +58,7 @@ export function documentOf({ info, servers, tags, securitySchemes }: Outline, ap
       described.set(`${route.method} ${route.path}`, route.operation);
       item[route.method] = operation(route, route.operation, shared);
     }
+  const { node, components } = shareRepeated({ paths, responses: Object.fromEntries(shared.responses) });
   const used = new Set(apps.flatMap(({ routes }) => routes.map((route) => route.operation?.tag)));
   return {
     openapi: '3.1.1',
@@ -64,10 +66,11 @@ export function documentOf({ info, servers, tags, securitySchemes }: Outline, ap
     jsonSchemaDialect: 'https://json-schema.org/draft/2020-12/schema',
     servers,
     tags: tags.filter(({ name }) => used.has(name as never)),
-    paths,
+    paths: node.paths,
     components: {
       schemas: shared.schemas.components,
-      responses: Object.fromEntries(shared.responses) as object,
+      ...components,
+      responses: node.responses,
       securitySchemes,
     },
   } as unknown as OpenApiDocument;

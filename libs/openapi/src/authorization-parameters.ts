@@ -24,6 +24,7 @@ export const AUTHORIZATION_QUERY: Readonly<Record<string, ParameterDescription>>
 
 /** Body of a pushed authorization request (RFC 9126 2.1). */
 export const PUSHED_PARAMETERS: Schema = {
+  component: 'PushedAuthorizationRequest',
   type: 'object',
   required: ['redirect_uri'],
   properties: Object.fromEntries(

@@ -3,13 +3,16 @@ import addFormats from 'ajv-formats';
 
 type Json = Readonly<Record<string, unknown>>;
 
-interface Header {
+interface Reference {
+  readonly $ref?: string;
+}
+
+interface Header extends Reference {
   readonly required?: boolean;
   readonly schema: Json;
 }
 
-interface Response {
-  readonly $ref?: string;
+interface Response extends Reference {
   readonly headers?: Readonly<Record<string, Header>>;
   readonly content?: Readonly<Record<string, { readonly schema: Json }>>;
 }
@@ -18,6 +21,12 @@ interface Operation {
   readonly operationId: string;
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Json }>> };
   readonly responses: Readonly<Record<string, Response>>;
+}
+
+interface Components {
+  readonly headers?: object;
+  readonly responses: object;
+  readonly schemas: object;
 }
 
 export interface Exchange {
@@ -43,7 +52,7 @@ export class AnswerChecker {
   constructor(
     private readonly document: {
       readonly paths: object;
-      readonly components: { readonly responses: object; readonly schemas: object };
+      readonly components: Components;
     },
   ) {
     addFormats.default(this.ajv);
@@ -66,7 +75,7 @@ export class AnswerChecker {
   /** The Cache-Control of an answer to a request, if its operation sets one. */
   cacheControl({ method, path, status }: Pick<Exchange, 'method' | 'path' | 'status'>): string | undefined {
     const operation = this.operation(method === 'HEAD' ? 'GET' : method, path);
-    return fixedCacheControl(this.resolve(operation?.responses[status]));
+    return this.fixedCacheControl(operation?.responses[status]);
   }
 
   /** Every Cache-Control that an operation sets. */
@@ -77,7 +86,7 @@ export class AnswerChecker {
     const responses = Object.values(paths)
       .flatMap((operations) => Object.values(operations))
       .flatMap((operation) => Object.values(operation.responses ?? {}));
-    return responses.flatMap((response) => fixedCacheControl(this.resolve(response)) ?? []);
+    return responses.flatMap((response) => this.fixedCacheControl(response) ?? []);
   }
 
   private operation(method: string, path: string): Operation | undefined {
@@ -86,17 +95,29 @@ export class AnswerChecker {
     return template === undefined ? undefined : paths[template]?.[method.toLowerCase()];
   }
 
-  private resolve(response: Response | undefined): Response | undefined {
-    if (response?.$ref === undefined) return response;
-    const name = response.$ref.split('/').at(-1) ?? '';
-    return (this.document.components.responses as Readonly<Record<string, Response>>)[name];
+  private fixedCacheControl(response: Response | undefined): string | undefined {
+    const header = this.resolve(this.resolve(response)?.headers?.['Cache-Control']);
+    const [value] = (header?.schema['enum'] ?? []) as string[];
+    return value;
+  }
+
+  /** Follows a reference like `#/components/headers/Location`. */
+  private resolve<Part extends Reference>(part: Part | undefined): Part | undefined {
+    if (part?.$ref === undefined) return part;
+    const [kind, name] = part.$ref.split('/').slice(-2) as [keyof Components, string];
+    return (this.document.components[kind] as Readonly<Record<string, Part>> | undefined)?.[name];
   }
 
   private headerProblems(
     described: Readonly<Record<string, Header>>,
     headers: Readonly<Record<string, unknown>>,
   ): string[] {
-    const known = new Map(Object.entries(described).map(([name, header]) => [name.toLowerCase(), header]));
+    const known = new Map(
+      Object.entries(described).flatMap(([name, part]) => {
+        const header = this.resolve(part);
+        return header ? [[name.toLowerCase(), header]] : [];
+      }),
+    );
     const missing = [...known].filter(([name, { required }]) => required && headers[name] === undefined);
     const other = Object.keys(headers).filter((name) => !known.has(name) && !COMMON.test(name));
     const wrong = [...known].filter(([name, { schema }]) => {
@@ -177,11 +198,6 @@ export class AnswerChecker {
     const properties = Object.entries(value as Readonly<Record<string, Json>>);
     return Object.fromEntries(properties.map(([name, schema]) => [name, this.inline(schema, strict)]));
   }
-}
-
-function fixedCacheControl(response: Response | undefined): string | undefined {
-  const [value] = (response?.headers?.['Cache-Control']?.schema['enum'] ?? []) as string[];
-  return value;
 }
 
 const COMPOSING: readonly string[] = ['allOf', 'oneOf', 'anyOf'];

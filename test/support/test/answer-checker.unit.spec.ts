@@ -11,7 +11,7 @@ const checker = new AnswerChecker({
         operationId: 'thing',
         responses: {
           200: {
-            headers: { ETag: { required: true, schema: { type: 'string' } } },
+            headers: { ETag: { $ref: '#/components/headers/ETag' } },
             content: { 'application/json': { schema: { $ref: '#/components/schemas/Thing' } } },
           },
           404: { $ref: '#/components/responses/Missing' },
@@ -19,7 +19,11 @@ const checker = new AnswerChecker({
       },
     },
   },
-  components: { schemas: { Thing: answer }, responses: { Missing: { content: {} } } },
+  components: {
+    schemas: { Thing: answer },
+    headers: { ETag: { required: true, schema: { type: 'string' } } },
+    responses: { Missing: { content: {} } },
+  },
 });
 
 const good = {

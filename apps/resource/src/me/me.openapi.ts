@@ -1,7 +1,6 @@
-import { ENDPOINTS } from '#oauth/endpoints.js';
-import { type HeaderDescription, json, type OperationDescription } from '#openapi/operation.js';
+import { json, type OperationDescription } from '#openapi/operation.js';
 import { ApiProperty } from '#openapi/schema.js';
-import { apiErrors } from '../openapi/api-errors.js';
+import { apiErrors, NONCE } from '../openapi/api-errors.js';
 
 export class Profile {
   @ApiProperty({
@@ -57,10 +56,6 @@ export class MeResponse {
   readonly data: Profile;
 }
 
-const NONCE: HeaderDescription = {
-  description: 'Nonce for the next proof, if nonces are required (RFC 9449 9).',
-};
-
 export const ME_OPERATION: OperationDescription = {
   id: 'me',
   tag: 'API',
@@ -93,6 +88,6 @@ export const ME_OPERATION: OperationDescription = {
         },
       }),
     },
-    ...apiErrors(ENDPOINTS.me, [400, 401, 403, 429, 500, 503], { 'DPoP-Nonce': NONCE }),
+    ...apiErrors(400, 401, 403, 429, 500, 503),
   },
 };

@@ -1,4 +1,3 @@
-import { ENDPOINTS } from '#oauth/endpoints.js';
 import { json, type OperationDescription } from '#openapi/operation.js';
 import { ApiProperty } from '#openapi/schema.js';
 import { apiErrors } from '../openapi/api-errors.js';
@@ -37,17 +36,17 @@ export class ProtectedResourceMetadata {
   readonly dpop_signing_alg_values_supported: readonly string[];
 }
 
-const responses = (path: string): OperationDescription['responses'] => ({
+const RESPONSES: OperationDescription['responses'] = {
   200: { description: 'The metadata.', content: json(ProtectedResourceMetadata) },
-  ...apiErrors(path, [429, 503]),
-});
+  ...apiErrors(429, 503),
+};
 
 export const API_METADATA_OPERATION: OperationDescription = {
   id: 'protectedResourceMetadata',
   tag: 'Metadata',
   summary: 'Issuer, scopes and DPoP algorithms of the API',
   description: 'RFC 9728. MCP clients configure themselves from it.',
-  responses: responses(ENDPOINTS.protectedResourceMetadata),
+  responses: RESPONSES,
 };
 
 export const ME_METADATA_OPERATION: OperationDescription = {
@@ -55,7 +54,7 @@ export const ME_METADATA_OPERATION: OperationDescription = {
   tag: 'Metadata',
   summary: 'Metadata of `/v2/me`',
   description: 'RFC 9728 3.1: for clients that derive the metadata URL from the URL that they call.',
-  responses: responses(ENDPOINTS.protectedResourceMetadata + ENDPOINTS.me),
+  responses: RESPONSES,
 };
 
 export const USERINFO_METADATA_OPERATION: OperationDescription = {
@@ -63,5 +62,5 @@ export const USERINFO_METADATA_OPERATION: OperationDescription = {
   tag: 'Metadata',
   summary: 'Metadata of `/userinfo`',
   description: 'RFC 9728 3.1: for clients that derive the metadata URL from the URL that they call.',
-  responses: responses(ENDPOINTS.protectedResourceMetadata + ENDPOINTS.userInfo),
+  responses: RESPONSES,
 };

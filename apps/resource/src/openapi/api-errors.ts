@@ -1,3 +1,4 @@
+import { ENDPOINTS } from '#oauth/endpoints.js';
 import { RETRY_AFTER } from '#openapi/oauth-errors.js';
 import { type HeaderDescription, json, type ResponseDescription } from '#openapi/operation.js';
 import { ApiProperty } from '#openapi/schema.js';
@@ -68,27 +69,33 @@ const ERRORS = {
   ],
 } as const;
 
-/** @param headers for responses that refuse a token */
+/** For responses that refuse a token, and for those that accept one. */
+export const NONCE: HeaderDescription = {
+  description: 'Nonce for the next proof, if nonces are required (RFC 9449 9).',
+};
+
 export function apiErrors(
-  path: string,
-  statuses: readonly (keyof typeof ERRORS)[],
-  headers: Readonly<Record<string, HeaderDescription>> = {},
+  ...statuses: readonly (keyof typeof ERRORS)[]
 ): Record<number, ResponseDescription> {
-  const responses = statuses.map((status) => {
+  const responses = statuses.map((status): [number, ResponseDescription] => {
     const [code, description, message] = ERRORS[status];
-    const ofStatus = {
+    const headers = {
       'Error-Reference': ERROR_REFERENCE,
       // A malformed request, such as one with two Host headers, gets 400 without a challenge.
-      ...(status <= 403 && { 'WWW-Authenticate': { ...CHALLENGE, required: status !== 400 }, ...headers }),
+      ...(status <= 403 && {
+        'WWW-Authenticate': { ...CHALLENGE, required: status !== 400 },
+        'DPoP-Nonce': NONCE,
+      }),
       ...((status === 429 || status === 503) && { 'Retry-After': RETRY_AFTER }),
     };
     const example = {
       status: 'error',
       timestamp: '2026-01-01T12:00:00.000Z',
-      path,
+      path: ENDPOINTS.me,
       error: { code, message },
     };
-    return [status, { description, headers: ofStatus, content: json(ApiErrorBody, { [code]: example }) }];
+    const content = json(ApiErrorBody, { [code]: example });
+    return [status, { name: `ApiError${status}`, description, headers, content }];
   });
-  return Object.fromEntries(responses) as Record<number, ResponseDescription>;
+  return Object.fromEntries(responses);
 }

@@ -19,7 +19,7 @@ export class OpenApiController {
   constructor(private readonly configuration: ResourceConfiguration) {}
 
   @Get()
-  @ApiOperation(openApiOperation('openApiOfResourceServer', apiErrors(ENDPOINTS.resourceOpenApi, [429, 503])))
+  @ApiOperation(openApiOperation('openApiOfResourceServer', apiErrors(429, 503)))
   async show(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     this.served ??= await this.load();
     sendDocument(request, reply, this.served);

@@ -1,9 +1,9 @@
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { CLAIMS_OF_SCOPE } from '#oauth/openid/claims.js';
 import { OPENID } from '#oauth/openid/openid-scopes.js';
-import { type HeaderDescription, json, type OperationDescription } from '#openapi/operation.js';
+import { json, type OperationDescription } from '#openapi/operation.js';
 import { ApiProperty } from '#openapi/schema.js';
-import { apiErrors } from '../openapi/api-errors.js';
+import { apiErrors, NONCE } from '../openapi/api-errors.js';
 
 /** RFC 9728 3.1: the well-known part comes between host and path. */
 export const USERINFO_METADATA_PATH = ENDPOINTS.protectedResourceMetadata + ENDPOINTS.userInfo;
@@ -40,10 +40,6 @@ export class UserInfo {
   readonly email_verified?: boolean;
 }
 
-const NONCE: HeaderDescription = {
-  description: 'Nonce for the next proof, if nonces are required (RFC 9449 9).',
-};
-
 const OPERATION: Omit<OperationDescription, 'id'> = {
   tag: 'API',
   summary: 'Claims about the user who granted access',
@@ -68,7 +64,7 @@ const OPERATION: Omit<OperationDescription, 'id'> = {
         },
       }),
     },
-    ...apiErrors(ENDPOINTS.userInfo, [400, 401, 403, 429, 500, 503], { 'DPoP-Nonce': NONCE }),
+    ...apiErrors(400, 401, 403, 429, 500, 503),
   },
 };
 

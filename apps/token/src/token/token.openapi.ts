@@ -1,6 +1,11 @@
 import type { OAuthErrorCode } from '#oauth/error-code.js';
 import { DPOP_NONCE, oauthErrors } from '#openapi/oauth-errors.js';
-import { json, type OperationDescription, type ParameterDescription } from '#openapi/operation.js';
+import {
+  json,
+  type OperationDescription,
+  type ParameterDescription,
+  type ResponseDescription,
+} from '#openapi/operation.js';
 import { TokenResponse } from './token.dto.js';
 
 /** RFC 9449 5. */
@@ -33,13 +38,17 @@ const PAIR = {
   scope: 'profile:read',
 };
 
+const REFUSALS = oauthErrors({ 400: ERRORS, 401: ['invalid_client'] }, { 'DPoP-Nonce': DPOP_NONCE });
+
 const RESPONSES: OperationDescription['responses'] = {
+  ...REFUSALS,
   200: {
+    name: 'Tokens',
     description: 'New tokens.',
     headers: { 'DPoP-Nonce': DPOP_NONCE },
     content: json(TokenResponse, { bearer: PAIR, bound: { ...PAIR, token_type: 'DPoP' } }),
   },
-  ...oauthErrors({ 400: ERRORS, 401: ['invalid_client'] }, { 'DPoP-Nonce': DPOP_NONCE }),
+  400: { ...(REFUSALS[400] as ResponseDescription), name: 'TokenError' },
 };
 
 export const TOKEN_OPERATION: OperationDescription = {
