@@ -24,7 +24,7 @@ export interface Day {
   readonly user: Person;
   /** For files. */
   readonly folder: string;
-  /** With its newest secret. */
+  /** The client with its newest secret. */
   client: Registered;
   company: Company;
 }

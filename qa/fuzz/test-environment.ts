@@ -45,7 +45,7 @@ export interface TestEnvironment {
   readonly logins: KnownLogins;
   /** Address for the log-outs of applications, without a path. */
   readonly logoutUrl: string;
-  /** Its clients are admitted at their first use. */
+  /** Hosts metadata documents of clients that are admitted at their first use. */
   readonly documents: Awaited<ReturnType<typeof startDocumentHost>>;
   readonly urls: Readonly<Record<FuzzedApp, string>>;
   port(app: FuzzedApp, internal: boolean): number;

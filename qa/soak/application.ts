@@ -15,7 +15,7 @@ export class Application {
     private readonly installation: Installation,
     readonly client: RegisteredClient,
     private readonly resourceServer: Required<Client>,
-    /** Its DPoP key (RFC 9449); null if its tokens are bearer tokens. */
+    /** DPoP key (RFC 9449); null if the tokens are bearer tokens. */
     readonly key: DpopKey | null,
   ) {
     this.messages = new OAuthClient(client, REDIRECT_URI, (request) => request);

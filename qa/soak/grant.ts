@@ -20,7 +20,7 @@ export class Grant {
   /** The token pairs that its client received, the newest last. */
   readonly pairs: TokenPair[] = [];
   revocation: Revocation | null = null;
-  /** From its first ID token; null without `openid`. */
+  /** Login in the first ID token; null without `openid`. */
   login: LoginOfGrant | null = null;
 
   /** @param issuedAt when the browser sent the request that returned the code */

@@ -15,7 +15,7 @@ export interface ExpectedIdToken {
   readonly userId: number;
   /** Undefined for a refresh (OpenID Connect Core 12.2). */
   readonly nonce: string | undefined;
-  /** Of the grant's first ID token; null for the first one. */
+  /** Login in the grant's first ID token; null for the first one. */
   readonly login: LoginOfGrant | null;
 }
 

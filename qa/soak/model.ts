@@ -145,13 +145,13 @@ export class Model {
     else this.report(grant, `a replayed ${what} is refused`, [attempt]);
   }
 
-  /** From `requestedAt` on the grant's tokens may be refused. */
+  /** The tokens of the grant may be refused from `requestedAt` on. */
   revocationRequested(grant: Grant, reason: string, requestedAt: number): void {
     grant.history.push(`${Math.round(requestedAt)} ms: ${reason}`);
     grant.revocation ??= { reason, requestedAt, confirmedAt: null };
   }
 
-  /** From `confirmedAt` on the grant's tokens must be refused. */
+  /** The tokens of the grant must be refused from `confirmedAt` on. */
   revocationConfirmed(grant: Grant, confirmedAt: number): void {
     grant.history.push(`${Math.round(confirmedAt)} ms: the revocation is confirmed`);
     grant.revocation ??= { reason: 'it was revoked', requestedAt: confirmedAt, confirmedAt: null };

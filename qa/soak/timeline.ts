@@ -26,7 +26,7 @@ export interface FaultWindow {
   readonly startedAt: number;
   /** When the fault was healed. */
   endedAt?: number;
-  /** From when on the fault no longer explains a failure. */
+  /** Time after which the fault no longer explains a failure. */
   settledAt?: number;
 }
 

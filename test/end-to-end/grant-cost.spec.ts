@@ -14,7 +14,7 @@ import { type RunningProduct, startProduct, withStores } from './running-product
 const REDIRECT_URI = 'https://app.example.com/callback';
 const TOKEN_KEYS = Buffer.alloc(32, 7).toString('base64url');
 const codec = new TokenCodec(KeyRing.parse(TOKEN_KEYS));
-/** Of one digit, because the numbers depend on its length. */
+/** One digit, because the numbers depend on its length. */
 const USER_ID = 7;
 interface Cost {
   /** Commands that the apps send: name, number of arguments, bytes of all arguments. */

@@ -76,7 +76,7 @@ export interface BuiltExample {
 
 export interface RunningExample {
   readonly url: string;
-  /** Its output so far. */
+  /** Output so far. */
   output(): string;
   stop(): Promise<void>;
 }

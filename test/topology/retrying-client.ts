@@ -76,7 +76,7 @@ export function pairOf({ status, text }: Outcome): Pair {
 export class UserBrowser {
   private readonly browser: Browser;
   private readonly url: URL;
-  /** Of the last request. */
+  /** Delay of the last request. */
   private delay: Delay = { retried: false, elapsedMs: 0 };
 
   constructor(

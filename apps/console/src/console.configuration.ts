@@ -66,7 +66,7 @@ export class ConsoleConfiguration extends ServiceConfiguration {
   @AuditUrlVariable()
   AUDIT_NATS_URL = '';
 
-  /** Of the services: where metadata documents of clients may be outside the public internet. */
+  /** The setting of the services: where metadata documents of clients may be outside the public internet. */
   @OutsideHostsVariable()
   OUTSIDE_FETCH_ALLOW = '';
 

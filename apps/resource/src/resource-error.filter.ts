@@ -7,7 +7,7 @@ import { DependencyUnavailableError } from '#platform/dependency-unavailable.err
 import { addErrorToLog, referenceOf } from '#platform/logging/request-log.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 
-/** By status. WWW-Authenticate has the error code of RFC 6750 or RFC 9449. */
+/** Keyed by status. WWW-Authenticate has the error code of RFC 6750 or RFC 9449. */
 const CODES: Readonly<Record<number, string>> = {
   400: 'BAD_REQUEST',
   401: 'UNAUTHORIZED',

@@ -4,7 +4,7 @@ export interface Problem {
   readonly id: string;
   /** Name of the field of the input that is wrong; absent if no single field is. */
   readonly field?: string;
-  /** Of a file; `message` begins with it. */
+  /** Line of the file that is wrong; `message` begins with it. */
   readonly line?: number;
   /** Says what to do. Names of fields stand in ‹›, because a terminal, a page and an API call them differently: see `withNames`. */
   readonly message: string;
@@ -42,7 +42,7 @@ export class AdministrationError extends Error {
     this.name = 'AdministrationError';
   }
 
-  /** Of the part that was done. */
+  /** Warnings about the completed part. */
   warnings: readonly string[] = [];
 }
 

@@ -15,14 +15,14 @@ export interface AdministrationSettings extends RetentionSettings {
   readonly DATABASE_URL: string;
   readonly DATABASE_SCHEMA: string;
   readonly NATS_URL: string;
-  /** With the NATS user of the audit trail; empty means NATS_URL. */
+  /** URL with the NATS user of the audit trail; empty means NATS_URL. */
   readonly AUDIT_NATS_URL: string;
   readonly AUTH_URL: string;
   readonly BASE_URL: string;
   readonly API_URL: string;
   /** Empty without a console. */
   readonly CONSOLE_URL: string;
-  /** Of the services: where metadata documents may be outside the public internet. */
+  /** The setting of the services: where metadata documents may be outside the public internet. */
   readonly OUTSIDE_FETCH_ALLOW: string;
 }
 
@@ -45,7 +45,7 @@ export function trailServer({ NATS_URL, AUDIT_NATS_URL }: TrailSettings): { url:
 
 /** Provided by the application. */
 export abstract class AdministrationOptions {
-  /** Of package.json; undefined if it is not known. */
+  /** Version in package.json; undefined if unknown. */
   readonly version?: string | undefined;
 
   /** Read when an operation needs it; may throw ConfigurationError. A setting that the operation does not use may be absent. */

@@ -43,7 +43,7 @@ export function WholeNumber(
   };
 }
 
-/** Validates a field by messages about the whole DTO. @param id of the problems, which have this field */
+/** Validates a rule about several fields of a DTO. @param id id of the problems, which name this field */
 export function Rule(id: string, messagesOf: (dto: never) => readonly string[]): PropertyDecorator {
   return ValidateBy(
     {

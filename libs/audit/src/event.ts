@@ -54,7 +54,7 @@ export type AuditService = 'authorize' | 'token' | 'resource' | 'operator';
 /** Fields that do not apply are absent, never null. */
 export interface AuditEvent {
   readonly version: typeof AUDIT_VERSION;
-  /** Also the Nats-Msg-Id, by which NATS drops duplicates. */
+  /** NATS drops duplicates by this id, which is the Nats-Msg-Id. */
   readonly id: string;
   /** ISO 8601 in UTC with milliseconds. */
   readonly time: string;
@@ -95,7 +95,7 @@ export interface AuditStream {
   readonly name: string;
   readonly prefix: string;
   readonly types: readonly AuditType[];
-  /** Of AUDIT_MAX_MEGABYTES. */
+  /** Share of AUDIT_MAX_MEGABYTES. */
   readonly share: number;
 }
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { AuditEvent } from './event.js';
 import type { AuditFilter } from './filter.js';
 
-/** With these, a filter that does not have a key says so for all but one key in 1,700. */
+/** A filter reports one in 1,700 absent keys as present. */
 const BITS_PER_KEY = 16;
 export const HASHES = 8;
 

@@ -134,7 +134,7 @@ export class GrantEngine {
     if (keyRefusal && transition.outcome === 'unknown') return { outcome: keyRefusal, grantId: id };
     if (transition.outcome !== 'active') return this.refuse(transition, token, request);
     const { grant } = transition;
-    // A token from before the client kept its tokens is still retried, inside its window.
+    // A token issued before the client kept its tokens can still be retried inside its window.
     const isKept = keptSince !== null && grant.generation === generation;
     // A retry returns an earlier rotation time, except within the same millisecond.
     const name = isKept || grant.rotatedAt === now ? 'refreshed' : 'retried';

@@ -185,13 +185,13 @@ export interface ActiveToken {
 /** State changes, and refusals that revoke a grant: labels of a metric. */
 export type GrantTransition =
   | 'created'
-  /** To a client itself (RFC 6749 4.4). */
+  /** Issued to a client itself (RFC 6749 4.4). */
   | 'issued'
   | 'redeemed'
   | 'refreshed'
   /** The same refresh token inside the retry window got the same pair. */
   | 'retried'
-  /** From PostgreSQL, after Redis had lost the grant. */
+  /** Restored from PostgreSQL after Redis had lost the grant. */
   | 'restored'
   | 'revoked'
   | 'code_replayed'

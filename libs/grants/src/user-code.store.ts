@@ -19,9 +19,9 @@ export interface DeviceRequest {
   readonly grantId: string;
   readonly clientId: string;
   readonly scope: string;
-  /** As `checkResource` returns them; null for every API. */
+  /** Resources from `checkResource`; null for every API. */
   readonly resources: string | null;
-  /** Of the device; null if unknown. */
+  /** Address of the device; null if unknown. */
   readonly address: string | null;
 }
 
@@ -39,10 +39,10 @@ export const DEVICE_LIMITS = {
 
 /** Most wrong codes in DEVICE_CODE_LIFETIME (RFC 8628 5.1). */
 export const GUESS_LIMITS = {
-  /** Of one address (IPv6: /48) and of one account. "Only allow 5 attempts in order to get the same 2^-32 probability". */
+  /** Limit for one address (IPv6: /48), and for one account. "Only allow 5 attempts in order to get the same 2^-32 probability". */
   address: 5,
   user: 5,
-  /** Of everybody. Nobody can use up more than their own 5. */
+  /** Limit for all users together. Nobody can use more of it than their own 5. */
   all: 250,
 } as const;
 

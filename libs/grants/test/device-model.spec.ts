@@ -53,7 +53,7 @@ class DeviceModel {
     return true;
   }
 
-  /** With the latest refresh token. */
+  /** Uses the latest refresh token. */
   refresh(): string {
     if (this.status === 'revoked') return 'revoked';
     this.generation += 1;
@@ -175,7 +175,7 @@ describe('the grant engine against a model of devices', () => {
     );
   });
 
-  it('issues one pair to concurrent polls, and none after a denial, however the decisions are raced', async () => {
+  it('issues one pair to concurrent polls, and none after a denial, in every race of decisions', async () => {
     const races = fc.array(
       fc.constantFrom('poll' as const, 'poll' as const, 'allow' as const, 'deny' as const),
       {

@@ -14,7 +14,7 @@ interface IssuedAccess {
 
 /** Tokens issued on one grant, which must not change. */
 class IssuedTokens {
-  /** By generation, from the first. */
+  /** Index 0 is the first generation. */
   readonly refreshTokens: string[] = [];
   private readonly accessTokens = new Map<string, string>();
   private readonly issued: IssuedAccess[] = [];

@@ -124,7 +124,7 @@ export interface UserUpsertReply {
   /** `stale`: a newer change or deletion was applied before. `conflict`: another user has the email or username as login name. */
   readonly status: 'created' | 'updated' | 'unchanged' | 'stale' | 'invalid' | 'conflict';
   readonly user_id?: number;
-  /** By the product or the operator. */
+  /** True if the product or the operator disabled the user. */
   readonly disabled?: boolean;
   readonly problems?: readonly string[];
 }

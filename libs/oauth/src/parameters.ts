@@ -58,7 +58,7 @@ type Condition = readonly [parameter: string, ...values: string[]];
 interface ParameterRules {
   /** Maximum length in characters. */
   readonly max: number;
-  /** By default printable ASCII. */
+  /** Without it only printable ASCII is accepted. */
   readonly anyCharacter?: boolean;
   /** True by default. */
   readonly required?: boolean;

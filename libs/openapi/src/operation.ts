@@ -25,13 +25,13 @@ export interface ResponseDescription {
   readonly name?: string;
   readonly description: string;
   readonly headers?: Readonly<Record<string, HeaderDescription>>;
-  /** By media type. */
+  /** Keyed by media type. */
   readonly content?: Readonly<Record<string, ContentDescription>>;
 }
 
 export interface ContentDescription {
   readonly schema: SchemaSource;
-  /** By name. */
+  /** Keyed by name. */
   readonly examples?: Readonly<Record<string, unknown>>;
 }
 
@@ -54,7 +54,7 @@ export interface OperationDescription {
   readonly form?: SchemaSource;
   /** Optional body of other media types, if the handler has no DTO. */
   readonly body?: { readonly types: readonly string[]; readonly schema: SchemaSource };
-  /** By status. */
+  /** Keyed by status. */
   readonly responses: Readonly<Record<number, ResponseDescription>>;
 }
 

@@ -4,7 +4,7 @@ import { formTargets } from '#ui/page-headers.js';
 import type { Page } from '../ui/page.responder.js';
 
 export interface PostedResponse {
-  /** With http or https. */
+  /** An http or https URL. */
   readonly redirectUri: string;
   readonly clientName: string;
   readonly parameters: readonly (readonly [name: string, value: string])[];

@@ -20,7 +20,7 @@ export interface ConsentForm {
   readonly user: Pick<User, 'name' | 'email' | 'avatarUrl' | 'timeZone'>;
   readonly cookie: string;
   readonly query: string;
-  /** By default the authorization endpoint, with the query. */
+  /** Defaults to the authorization endpoint, with the query. */
   readonly action?: string;
   /** In place of the redirect URI. */
   readonly notice?: Html;

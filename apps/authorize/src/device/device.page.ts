@@ -14,7 +14,7 @@ export interface CodeProblem {
 export interface CodeForm {
   readonly translator: Translator;
   readonly cookie: string;
-  /** Of `verification_uri_complete`, to compare with the device (RFC 8628 3.3.1); null to type a code. */
+  /** The code in `verification_uri_complete`, to compare with the device (RFC 8628 3.3.1); null to type a code. */
   readonly userCode: string | null;
   /** The text that the user typed. */
   readonly typed?: string;

@@ -35,7 +35,7 @@ export class EndSessionController {
     private readonly configuration: AuthorizeConfiguration,
   ) {}
 
-  /** Also the page after a log-out. */
+  /** The page after a log-out has the same path. */
   @Get(ENDPOINTS.logout)
   @ApiOperation(END_SESSION_OPERATION)
   async endSession(@Req() { url, headers, raw }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {

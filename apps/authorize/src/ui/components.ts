@@ -43,7 +43,7 @@ function contactText(contact: string): string {
   return URL.canParse(contact) ? new URL(contact).host : contact;
 }
 
-/** Only pictures from AVATAR_ORIGINS, because that site learns who visits the page. Needs `pictureOrigins` of the page. */
+/** Shows pictures from AVATAR_ORIGINS only, because their site learns who visits the page. The page needs `pictureOrigins`. */
 export function userAvatar(
   { name, avatarUrl }: Pick<User, 'name' | 'avatarUrl'>,
   avatarOrigins: readonly string[],

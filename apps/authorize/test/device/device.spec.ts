@@ -57,7 +57,7 @@ describe('the page of a device', () => {
     expect(page.text).toContain('value="allow"');
   });
 
-  it('lets the device in with the scopes that the user chose, and shows the application among the connected ones', async () => {
+  it('gives the device the scopes that the user chose, and lists the application among the connected ones', async () => {
     const waiting = await device();
     const answer = await decide(await enter(waiting.userCode), {
       decision: 'allow',
@@ -117,7 +117,7 @@ describe('the page of a device', () => {
     expect(answer.headers['location']).toBe(`/auth/login?to=device&user_code=${userCode}`);
   });
 
-  it('asks a first-party application’s user too, and again every time', async () => {
+  it('asks for consent every time, also for a first-party application', async () => {
     client = await app.client({
       firstParty: true,
       scopes: ['profile:read', 'bookings:read'],

@@ -218,7 +218,7 @@ describe('an error page without a redirect, and no log-out, is the response to',
     expect(await isLoggedIn(browser)).toBe(true);
   });
 
-  it('an ID token, of which the event names the wrong part', async () => {
+  it('an invalid ID token, whose event names the wrong part', async () => {
     const { clientId } = await app.client(SCOPES);
     await app.browser().get(endSession({ id_token_hint: 'x.y.z', client_id: clientId }));
     const [event] = await auditEvents(app.services.natsUrl, { clientId, types: ['request.refused'] });

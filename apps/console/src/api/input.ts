@@ -11,7 +11,7 @@ type Values = Readonly<Record<string, unknown>>;
 /** Arguments of a change. */
 export interface ChangeRequest {
   readonly actor: Actor;
-  /** Of the path; empty without one. */
+  /** Id in the path; empty without one. */
   readonly id: string;
   readonly part: string;
   /** Only of an operation with `needsVersion`. */

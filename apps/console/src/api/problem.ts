@@ -14,7 +14,7 @@ import { PROBLEM_TYPE } from './problem.openapi.js';
 
 const LONE_SURROGATE = /\p{Cs}/gu;
 
-/** Also by the path as it was sent: a malformed one is replaced. */
+/** Checks the original path too: a malformed one is replaced. */
 export function isApiRequest({ url, originalUrl }: FastifyRequest): boolean {
   return [url, originalUrl].some((path) => path.startsWith(`${API}/`) || path === API);
 }

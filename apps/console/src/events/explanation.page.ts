@@ -16,7 +16,7 @@ export function explanationPage(
   { explanation, around, uses, warnings }: Explained,
 ): Page {
   const { event, others, clientId, userId, grantId, title, meaning, comparison, remedies } = explanation;
-  /** Of the main event, or else of another event of the request: an API records it with the response, the token app with the check. */
+  /** Reads the main event, or else another event of the request: an API records it with the response, the token app with the check. */
   const find = <Value>(field: (from: AuditEvent) => Value | undefined) =>
     [event, ...others].map(field).find((value) => value !== undefined);
   const request = find((from) => from.request);

@@ -6,7 +6,7 @@ import { RefusedRequestError } from '#platform/http/refused-request.js';
 import type { ApiRequest } from '../api/api.guard.js';
 import type { OperatorRequest } from '../session/operator.js';
 
-/** Of one caller in this process. */
+/** Concurrent requests of one caller to this process. */
 const MAX_RUNNING = 4;
 
 /**

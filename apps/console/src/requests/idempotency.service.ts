@@ -64,7 +64,7 @@ export class Idempotency {
 
   /**
    * @param execute returns the response as text
-   * @throws RefusedRequestError 409 if the first request has not finished, 422 if it had another content
+   * @throws RefusedRequestError 409 if the first request has not finished, 422 if its content was different
    * @throws DependencyUnavailableError if Redis does not respond; then nothing was executed
    */
   async once(request: IdempotentRequest, execute: () => Promise<string>): Promise<string> {

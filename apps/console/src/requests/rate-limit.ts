@@ -13,11 +13,11 @@ const WINDOW_S = 60;
 
 /** Requests in a minute. */
 const LIMITS = {
-  /** Of one client of the API. */
+  /** Requests of one client of the API. */
   api: 600,
   /** Without a valid token, from one address. */
   unauthenticated: 60,
-  /** Of one session. */
+  /** Requests of one session. */
   pages: 300,
   /** Starts and ends of logins, from one address. */
   login: 60,

@@ -12,7 +12,7 @@ export interface Session {
   readonly subject: string;
   /** Name in the audit trail. */
   readonly name: string;
-  /** By the groups at the login; null if the role is stored here, where it may change at any time. */
+  /** Set by the groups at the login; null if the role is stored here, where it may change at any time. */
   readonly role: Role | null;
   /** Time of the authentication at the provider, in milliseconds since the epoch; 0 if the provider does not send it. */
   readonly authTime: number;

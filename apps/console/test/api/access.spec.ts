@@ -75,7 +75,7 @@ describe('every operation', () => {
   });
 });
 
-it('refuses the password of a user with a role in the console, with which the program could log in there', async () => {
+it('refuses to set the password of a user with a role in the console', async () => {
   const { body: user } = await api.call('post', '/users', {
     body: { username: 'katherine', email: 'katherine@example.com', name: 'Katherine' },
   });

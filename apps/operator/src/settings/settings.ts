@@ -21,7 +21,7 @@ export class DatabaseSettings {
 /** Settings of `migrate`, which only migrates the database if NATS is not configured. */
 export class MigrateSettings extends DatabaseSettings {
   @AuditUrlVariable() NATS_URL = '';
-  /** With the credentials of the NATS user who may create the streams of the audit trail. */
+  /** Has the credentials of the NATS user who may create the streams of the audit trail. */
   @AuditUrlVariable() AUDIT_NATS_URL = '';
   @NumberVariable(1, 3650) AUDIT_RETENTION_DAYS = DEFAULT_AUDIT_RETENTION.days;
   /** MiB for the activity of users and applications; each other stream has a share in addition. */
@@ -65,7 +65,7 @@ export class RegistrationSettings extends IssuerSettings {
   @OriginVariable({ optional: true }) CONSOLE_URL = '';
   @UrlsVariable('nats', 'tls') NATS_URL: string;
   @AuditUrlVariable() AUDIT_NATS_URL = '';
-  /** Of the services: where metadata documents may be outside the public internet. */
+  /** The setting of the services: where metadata documents may be outside the public internet. */
   @OutsideHostsVariable() OUTSIDE_FETCH_ALLOW = '';
 }
 

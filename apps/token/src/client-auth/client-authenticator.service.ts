@@ -108,7 +108,7 @@ export interface ClientCredentials {
   readonly clientSecret: string | undefined;
   /** Excludes a secret. */
   readonly assertion?: UnverifiedAssertion;
-  /** With Basic, a refusal must carry WWW-Authenticate (RFC 6749 5.2). */
+  /** A refusal of Basic credentials must carry WWW-Authenticate (RFC 6749 5.2). */
   readonly method: 'basic' | 'body';
 }
 

@@ -21,7 +21,7 @@ interface KnownKeys {
 
 interface Entry {
   known?: KnownKeys;
-  /** Of the latest fetch, if it failed. */
+  /** Set if the latest fetch failed. */
   failure?: Error;
   attemptedAt: number;
   pending?: Promise<void>;

@@ -7,7 +7,7 @@ import { OAuthError } from '#oauth/oauth-error.js';
 const STRATEGY = 'oauth-refresh-token';
 
 export interface BearerRequest {
-  /** From the Authorization header. */
+  /** The refresh token in the Authorization header. */
   bearer?: string;
 }
 

@@ -11,7 +11,7 @@ import {
 } from '#messaging/contract.js';
 import { UserChangeService } from './user-change.service.js';
 
-/** By outcome. A refused or repeated message changes nothing. */
+/** Keyed by outcome. A refused or repeated message changes nothing. */
 const EVENTS: Readonly<Partial<Record<string, AuditType>>> = {
   created: 'user.created',
   updated: 'user.updated',

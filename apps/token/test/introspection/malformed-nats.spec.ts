@@ -47,7 +47,7 @@ interface Reply {
   readonly id?: unknown;
 }
 
-/** With a long timeout, because a machine may be busy. */
+/** The timeout is long, because a machine may be busy. */
 const send = async (subject: string, payload: string): Promise<Reply> =>
   (await nats.request(subject, payload, { timeout: 60_000 })).json();
 

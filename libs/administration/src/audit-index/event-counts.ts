@@ -24,7 +24,7 @@ export function nextStart(unit: Unit, start: number): number {
   return start + LENGTHS[unit];
 }
 
-/** Time of an event: one that happens after it is stored has a wrong clock. Nothing is older than 1970. */
+/** Time of an event, clamped to the years since 1970. A time after the storage comes from a wrong clock. */
 export function timeOf({ event, storedAt }: StoredEvent): number {
   return Math.max(0, Math.min(Date.parse(event.time), storedAt));
 }

@@ -8,7 +8,7 @@ const MAX_LIMIT = 10_000;
 
 /** An event must match every given field. */
 export class AuditFilterDto {
-  /** Like `token.issued`, or `token` for all of them. */
+  /** A type such as `token.issued`, or a group such as `token`. */
   @Texts()
   @Rule('type_unknown', ({ types }: AuditFilterDto) =>
     types
@@ -31,7 +31,7 @@ export class AuditFilterDto {
   @Text()
   reference?: string;
 
-  /** Like `ada@laptop`, as the events name the operator. */
+  /** The operator as events name it, such as `ada@laptop`. */
   @Text()
   operator?: string;
 
@@ -58,7 +58,7 @@ export class AuditPageDto extends AuditFilterDto {
   @WholeNumber(1, 500)
   limit = 50;
 
-  /** Of the page before. */
+  /** Cursor from the previous page. */
   @Text()
   @Rule('cursor_invalid', ({ after }: AuditPageDto) =>
     after === undefined || CURSOR.test(after) ? [] : ['‹after› is not a cursor of this list'],

@@ -15,7 +15,7 @@ import { parseTime } from './moment.js';
 export interface FoundEvents {
   /** Oldest first. */
   readonly events: readonly AuditEvent[];
-  /** There are older ones. */
+  /** True if there are older events. */
   readonly more: boolean;
   readonly warnings: readonly string[];
 }
@@ -28,7 +28,7 @@ export interface EventPage extends Page<AuditEvent> {
 
 export interface SelectedEvents {
   readonly warnings: readonly string[];
-  /** Calls back with events as they happen, and first with earlier ones since `since`, until the signal. */
+  /** Calls back with each event, first with the stored ones after `since`, until the signal is aborted. */
   follow(signal: AbortSignal, callback: (event: AuditEvent) => void): Promise<void>;
   /** Calls back with every event, oldest first, and waits for each call. */
   read(

@@ -53,12 +53,12 @@ export interface RegisteredClient {
   readonly authorization_url?: string;
   readonly token_url: string;
   readonly refresh_url?: string;
-  /** With `client_credentials`. */
+  /** Present with the grant type `client_credentials`. */
   readonly api_url?: string;
-  /** With the scope `openid`. */
+  /** Present with the scope `openid`. */
   readonly issuer?: string;
   readonly par_url?: string;
-  /** With the device authorization grant. */
+  /** Present with the device authorization grant. */
   readonly device_authorization_url?: string;
   readonly auth_method?: 'private_key_jwt';
   readonly assertion_audience?: string;

@@ -12,7 +12,7 @@ export interface Check {
   readonly standards: readonly string[];
 }
 
-/** By id. Ids are stable, because scripts and documents use them. */
+/** Keyed by id. Ids are stable, because scripts and documents use them. */
 export type Checks = Readonly<Record<string, Check>>;
 
 export interface Finding {

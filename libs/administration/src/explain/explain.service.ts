@@ -21,7 +21,7 @@ import { type RefusalSummary, SummaryBuilder } from './refusal-summary.js';
 const AROUND_MS = 5 * 60_000;
 /** The nearest of those events. */
 const MAX_AROUND = 40;
-/** Of a busy client, the index returns the last events of a period first. */
+/** Events read of one period. Of a busy client, these are the latest ones. */
 const MAX_INDEXED = 1_000;
 /** All processes record their events of a request within this time. */
 const ONE_REQUEST_MS = 60_000;

@@ -107,7 +107,7 @@ export class UserImportDto {
   )
   format: 'csv' | 'jsonl';
 
-  /** Of users with an `external_id` and no `issuer`. */
+  /** Issuer of users with an `external_id` and no `issuer`. */
   @Text()
   @Rule('issuer_invalid', ({ issuer }: UserImportDto) =>
     issuer === undefined || (issuer !== '' && issuer.length <= 255)

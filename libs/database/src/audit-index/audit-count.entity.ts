@@ -30,7 +30,7 @@ export class AuditCountEntity {
   @Column({ name: 'last_at', type: 'timestamptz' })
   lastAt: Date;
 
-  /** Of the latest event that has one. */
+  /** Reference of the latest event that has one. */
   @Column({ type: 'text', nullable: true })
   reference: string | null;
 }

@@ -34,7 +34,7 @@ export interface GrantRecord {
 
 /** Older grants that a new one revoked in PostgreSQL, to revoke in Redis. */
 export interface EndedGrants {
-  /** Include a scope that the user declined now. As in `revokeOf`, includes recent revocations. */
+  /** Grants that include a scope declined now. As in `revokeOf`, includes recent revocations. */
   readonly declined: readonly string[];
   /** The oldest ones above the limit of live grants. */
   readonly aboveLimit: readonly string[];

@@ -1,4 +1,4 @@
-/** From the least to the most: each role may do what the roles before it may. */
+/** From least to most privileged: each role includes the roles before it. */
 export const CONSOLE_ROLES = ['viewer', 'support', 'admin'] as const;
 
 /** `viewer` reads, `support` also ends access (revokes, disables), `admin` may do everything. */

@@ -14,7 +14,7 @@ export interface NewUser {
   timeZone?: string;
   /** One of `LOCALES`; null or absent if not chosen. */
   locale?: string | null;
-  /** From `hashPassword`. */
+  /** Hash from `hashPassword`. */
   passwordHash: string;
 }
 

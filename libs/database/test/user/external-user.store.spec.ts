@@ -237,7 +237,7 @@ describe('a user disabled by the product', () => {
     expect((await users.find(id))?.disabled).toBe(false);
   });
 
-  it('is created disabled by an import: by the product, or by the operator without an identity', async () => {
+  it('counts as disabled by the product after an import, or by the operator if it has no identity', async () => {
     const imported = { ...change, enable: false, disabled: true };
     const [theirs, ours] = [newIdentity(), newIdentity()].map((known) => ({ ...imported, ...known }));
     const results = [await external.upsert(theirs!), await external.upsert({ ...ours!, identity: null })];

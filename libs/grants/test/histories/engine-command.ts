@@ -22,7 +22,7 @@ export interface EngineAnswer {
   readonly rotatedAt?: number;
   readonly accessToken?: string;
   readonly refreshToken?: string;
-  /** Of `allow`. */
+  /** Code from `allow`. */
   readonly code?: string;
   readonly id?: string;
 }

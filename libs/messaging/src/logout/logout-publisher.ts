@@ -22,7 +22,7 @@ const FLUSH_MS = 3_000;
 export interface LogoutPublisherOptions {
   readonly service: LogoutService;
   readonly natsUrl: string;
-  /** False without OpenID Connect: no client has logout tokens. */
+  /** False without OpenID Connect: no client receives logout tokens. */
   readonly isEnabled: boolean;
 }
 

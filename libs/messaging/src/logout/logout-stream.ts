@@ -17,7 +17,7 @@ const TIMEOUT_MS = 2_000;
 /** Shorter than the limit of a part of the status. */
 const STATE_TIMEOUT_MS = 400;
 
-/** Of a NATS cluster; a single server has one. */
+/** Replicas in a NATS cluster; a single server has one. */
 const REPLICAS = 3;
 
 const STREAM = {

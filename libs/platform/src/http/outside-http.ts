@@ -11,7 +11,7 @@ export interface OutsideRequest {
   readonly body?: string;
   /** Milliseconds for everything: DNS, connection and response. */
   readonly timeoutMs?: number;
-  /** Of the response body; 0 to ignore the body, so that only status and headers count. */
+  /** Limit of the response body; 0 ignores the body, so that only status and headers count. */
   readonly maxBytes?: number;
 }
 

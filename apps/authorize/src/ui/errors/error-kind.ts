@@ -73,7 +73,7 @@ export type ErrorKind = keyof typeof ERROR_KINDS;
 
 type Detail = OAuthError['detail'];
 
-/** By the failed check (`detail.check` of the error) and its details. */
+/** Keyed by the failed check (`detail.check` of the error), and its details. */
 const KIND_BY_CHECK = new Map<Check | undefined, (detail: Detail) => ErrorKind>([
   ['client_id_missing', () => 'client_missing'],
   ['client_id_unregistered', () => 'client_unknown'],
@@ -111,7 +111,7 @@ const KIND_BY_CHECK = new Map<Check | undefined, (detail: Detail) => ErrorKind>(
   ['login_starts_exceeded', () => 'busy'],
 ]);
 
-/** By the outcome for the pushed request. A request of another client counts as unknown. */
+/** Keyed by the outcome for the pushed request. A request of another client counts as unknown. */
 const KIND_BY_PUSHED_REQUEST = new Map<unknown, ErrorKind>([
   ['answered', 'request_answered'],
   ['unknown', 'request_expired'],

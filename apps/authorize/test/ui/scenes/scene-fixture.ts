@@ -109,7 +109,7 @@ export async function openSceneFixture(settings: Settings = {}) {
     long: await user(LONG.person, LONG.email),
     /** Logs out everywhere. */
     alan: await user('Alan Turing', 'alan@example.com'),
-    /** Is disabled. */
+    /** A disabled user. */
     joan: await user('Joan Clarke', 'joan@example.com'),
   };
   await app.accounts.disable(people.joan.id);
