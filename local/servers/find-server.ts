@@ -2,7 +2,7 @@ import { readdir, realpath } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { runCommand, type SystemUser } from './run-command.js';
 
-/** A server program of this machine that runs, or another program that tests need. */
+/** A server program that can be run on this machine, or another program that tests need. */
 export interface FoundServer {
   name: 'postgres' | 'redis-server' | 'nats-server' | 'nginx' | 'openssl';
   command: string;

@@ -100,7 +100,7 @@ describe('the description that an app serves', () => {
   });
 });
 
-it('every answer of a flow is as described, those to mistakes included', async () => {
+it('describes every answer of a flow, including refusals', async () => {
   const { client } = product.run;
   const code = await new ProductUser(product.run).code();
   const { redirect_uri } = client;

@@ -198,7 +198,7 @@ for (const [index, example] of EXAMPLES.entries()) {
       ['client', () => ['oauth.client.changed', { client_id: token.ours.client_id }] as const],
       ['user', () => ['oauth.user.changed', { user_id: token.userId }] as const],
       ['unreadable', () => ['oauth.grant.revoked', { grant: 7 }] as const],
-    ])('asks anew after a broadcast: %s', async (_what, broadcast) => {
+    ])('introspects again after a broadcast: %s', async (_what, broadcast) => {
       const valid = await accessToken();
       await cached(valid);
       const [subject, event] = broadcast();
@@ -225,7 +225,7 @@ for (const [index, example] of EXAMPLES.entries()) {
       await until('it asks anew', 30_000, async () => (await cost(valid)) === 1);
     });
 
-    it('does not use its cache while broadcasts cannot arrive, and starts it anew afterwards', async () => {
+    it('does not use its cache while broadcasts cannot arrive, and starts with an empty one afterwards', async () => {
       const [revoked, other] = [await accessToken(), await accessToken()];
       await cached(revoked);
       await cached(other);

@@ -90,7 +90,7 @@ describe('wrong codes', () => {
   });
 
   // @rfc 8628 5.1
-  it('are limited in all, and a full counter does not reveal a right code', async () => {
+  it('have a limit for all users, and a full counter does not reveal a right code', async () => {
     const userCode = await created();
     for (let start = 0; start < GUESS_LIMITS.all; start += 50)
       await Promise.all(times(50).map((at) => wrong(ipv4(), user + 1 + start + at)));
@@ -124,7 +124,7 @@ describe('live codes', () => {
     expect(await outcomeOf({ address: '192.0.2.1' }, 'confidential')).toBe('created');
   });
 
-  it('are limited per client and in all', async () => {
+  it('have a limit per client, and one for all clients', async () => {
     await fill('client:sc_tv', DEVICE_LIMITS.public);
     expect(await outcomeOf({ address: ipv4() })).toBe('client');
     expect(await outcomeOf({ address: ipv4() }, 'confidential')).toBe('created');

@@ -153,7 +153,7 @@ describe('the page of a device', () => {
 
 describe('a wrong code', () => {
   // @rfc 8628 5.1
-  it('is refused, and after five of them so is a right one', async () => {
+  it('is refused; after five of them, a right one is refused too', async () => {
     const { userCode } = await device();
     for (const code of ['BBBB-BBBC', 'BBBB-BBBD', 'BBBB-BBBF', 'BBBB-BBBG', 'BBBB-BBBH']) {
       const page = await enter(code);
@@ -196,7 +196,7 @@ describe('one code gives one grant', () => {
     }
   });
 
-  it('and a second click gets an error, and changes nothing', async () => {
+  it('even after a second click, which gets an error', async () => {
     const waiting = await device();
     const page = await enter(waiting.userCode);
     const answers = await Promise.all([

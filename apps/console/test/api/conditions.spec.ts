@@ -56,7 +56,7 @@ describe('If-Match', () => {
     expect(new Set([one.status, two.status])).toEqual(new Set([200, 412]));
   });
 
-  it('guards users and resource servers, too', async () => {
+  it('also guards users and resource servers', async () => {
     const { body } = await api.call('post', '/resource-servers', { body: { name: 'Rooms API' } });
     const path = `/resource-servers/${body.id}`;
     expect((await api.call('delete', path)).status).toBe(428);

@@ -189,7 +189,7 @@ export class ClientChangesDto {
   )
   name?: string;
 
-  /** Replaces all. */
+  /** Replaces the whole list. */
   @Texts()
   @Rule('scope_missing', ({ scopes }: ClientChangesDto) =>
     scopes?.length === 0 ? ['‹scopes› is empty: give at least one'] : [],
@@ -224,7 +224,7 @@ export class ClientChangesDto {
   @Flag()
   deviceGrant?: boolean;
 
-  /** Replaces all. */
+  /** Replaces the whole list. */
   @Texts()
   postLogoutRedirectUris?: string[];
 
@@ -268,7 +268,7 @@ export class ClientChangesDto {
   @TextOrNull()
   policyUri?: string | null;
 
-  /** Replaces all. */
+  /** Replaces the whole list. */
   @Texts()
   contacts?: string[];
 
@@ -289,7 +289,7 @@ export class ClientChangesDto {
   @Flag()
   refreshTokenRotation?: boolean;
 
-  /** Replaces all. */
+  /** Replaces the whole list. */
   @Texts()
   @Rule(
     'fields_exclude_each_other',
