@@ -62,7 +62,6 @@ const APPS = ['authorize', 'token', 'resource'];
 /** The local overlay has the component `console`. */
 const APPS_OF = { local: [...APPS, 'console'], production: APPS };
 
-/** The manifests of an overlay to which a component is added. */
 function renderWith(overlay: (typeof OVERLAYS)[number], component: string): Promise<Manifest[]> {
   const path = `overlays/${overlay}`;
   return render(path, async (folder) => {

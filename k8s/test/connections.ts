@@ -17,7 +17,6 @@ export interface Peer {
 
 const OURS = 'scheduling-oauth';
 
-/** The pods that the manifests create. */
 export function podsOf(manifests: readonly Manifest[]): Peer[] {
   return workloads(manifests).map(({ name, template }) => ({
     name,

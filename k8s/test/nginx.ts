@@ -10,7 +10,6 @@ import { findTool } from '#test/support/tool.js';
 import { type Answer, ask, type Asking } from './ask.js';
 import { makeSettings } from './settings.js';
 
-/** The folder, port and certificate of an nginx. */
 export interface NginxPlace {
   readonly folder: string;
   readonly port: number;

@@ -274,7 +274,6 @@ describe('a development installation', () => {
       console: byOperator,
     };
 
-    /** The number of messages by stream. */
     async function stored(): Promise<Record<string, number>> {
       const { nats } = await connected('migrate', 'AUDIT_NATS_URL');
       const { streams } = await jetstreamManager(nats);

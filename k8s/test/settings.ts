@@ -12,7 +12,6 @@ export function makeSettings(folder: string): Promise<void> {
   return runScript(join(ROOT, 'deploy/settings.sh'), folder);
 }
 
-/** Runs a script that needs openssl. */
 export async function runScript(script: string, ...args: string[]): Promise<void> {
   const openssl = await findTool('openssl');
   const env = {
@@ -23,7 +22,6 @@ export async function runScript(script: string, ...args: string[]): Promise<void
   if (code !== 0) throw new Error(`${script}: ${stderr}`);
 }
 
-/** Creates a temporary folder with settings. */
 export async function ownSettings(): Promise<{ folder: string; remove(): Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), 'settings-'));
   await makeSettings(folder);

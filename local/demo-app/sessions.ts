@@ -68,7 +68,6 @@ export class Sessions {
     return Object.assign(renewed, { ...session, id: renewed.id });
   }
 
-  /** The CSRF token of this session's forms. */
   formToken({ id }: Session): string {
     return createHmac('sha256', id).update('form').digest('base64url');
   }

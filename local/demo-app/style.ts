@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 
-/** The style of every page, light or dark as the system is. */
 export const STYLE = `
 :root {
   color-scheme: light dark;

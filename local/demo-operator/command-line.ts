@@ -107,5 +107,4 @@ function problemOf(
   return undefined;
 }
 
-/** Quotes a word for a shell. */
 const quoted = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word}'`);

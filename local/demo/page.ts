@@ -25,7 +25,6 @@ function endsNow(attribute: string): boolean {
   return name.toLowerCase() === 'expires' && Date.parse(value) <= Date.now();
 }
 
-/** A form of a page. */
 export interface Form {
   /** The attribute, unresolved; empty if absent. */
   action: string;
@@ -36,7 +35,6 @@ export interface Form {
   controls: string[];
 }
 
-/** A form with its absolute action. */
 export type PageForm = Omit<Form, 'action'> & { action: URL };
 
 /**

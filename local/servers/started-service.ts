@@ -7,7 +7,6 @@ import type { GuardedProcess } from './guarded-process.js';
 /** The servers that the product itself needs. */
 export type BackingServer = Extract<FoundServer['name'], 'postgres' | 'redis-server' | 'nats-server'>;
 
-/** Options of a backing service. */
 export interface ServiceOptions {
   /** Folder of persistent data, logs and unpacked packages. */
   directory: string;
@@ -18,7 +17,6 @@ export interface ServiceOptions {
 
 const HANGS = 'no answer in 60 s';
 
-/** A backing service that answers. */
 export interface BackingService {
   url: string;
   process: GuardedProcess;
@@ -78,7 +76,6 @@ async function answers(connect: () => Promise<void>, over: AbortSignal): Promise
   return HANGS;
 }
 
-/** The last lines of a text. */
 export function lastLines(text: string, count: number): string {
   return text.trimEnd().split('\n').slice(-count).join('\n');
 }

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { startOf } from '../servers/process-identity.js';
 import { StartError } from './settings.js';
 
-/** The lock on a folder of data. */
 export interface FolderLock {
   /** True if the lock was stale: processes of a killed npm start may still be stopping. */
   wasStale: boolean;

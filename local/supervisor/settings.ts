@@ -123,7 +123,6 @@ function idTokenKeyProblems(text: string): string[] {
 
 /** The secrets of a development installation, generated once and kept in files that only their owner can read. */
 export interface Account {
-  /** Value of TOKEN_KEYS. */
   tokenKeys: string;
   /** Value of ID_TOKEN_KEYS of the token app: private keys. */
   idTokenKeys: string;

@@ -112,7 +112,6 @@ async function timesIn(files: readonly string[]): Promise<number> {
   return ticks * TICK_MS;
 }
 
-/** Difference of two measurements, per request. */
 function perRequest(
   before: Readonly<Record<string, number>>,
   after: Readonly<Record<string, number>>,

@@ -16,7 +16,6 @@ export interface Person {
   readonly session: { readonly consent: PageForm; readonly cookie: string };
 }
 
-/** Path of the client's authorization request. */
 export function authorizationPath(clientId: string, prompt?: string): string {
   const query = new URLSearchParams({ client_id: clientId, redirect_uri: REDIRECT_URI, state: 'bench' });
   if (prompt) query.set('prompt', prompt);

@@ -65,7 +65,6 @@ export class Actor {
     readonly confidential: FuzzClient,
     readonly publicClient: FuzzClient,
     readonly resourceServer: { readonly id: string; readonly secret: string },
-    /** A program of the operator, with its key. */
     private readonly program: { readonly id: string; readonly key: ClientKey },
     readonly logo: string,
     readonly key: DpopKey,

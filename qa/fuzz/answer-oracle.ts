@@ -27,7 +27,6 @@ export interface SentRequest {
   readonly username?: string;
   /** The allowed statuses of a valid request; absent for any other request. */
   readonly validStatuses?: readonly number[];
-  /** The allowed number of answers. */
   readonly answers: { readonly min: 0 | 1; readonly max: number };
 }
 

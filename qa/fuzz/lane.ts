@@ -3,7 +3,6 @@ import type { Actor } from './actor.js';
 import type { Finding } from './answer-oracle.js';
 import type { Target } from './target.js';
 
-/** A finding with its count and the recipe that caused it. */
 export interface RecordedFinding extends Finding {
   times: number;
   /** The smallest recipe that caused it; for a finding about a process, the most recent recipes. */
@@ -45,7 +44,6 @@ export interface Lane {
 
 export interface LaneRun {
   readonly seed: number;
-  /** The number of recipes to run. */
   readonly runs: number;
   readonly isOver: () => boolean;
   /** Called with each recipe before it runs. */
@@ -57,7 +55,6 @@ const RECIPES_PER_BATCH = 25;
 /** Milliseconds for a batch, including the shrinking of a recipe. */
 const BATCH_TIMEOUT_MS = 60_000;
 
-/** Runs the recipes of a seed and records the findings. */
 export async function runLane({ target, actor }: Lane, run: LaneRun, findings: Findings): Promise<void> {
   const { seed, runs, isOver, onRecipe } = run;
   let left = runs;

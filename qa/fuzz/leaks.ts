@@ -47,7 +47,6 @@ export class KnownSecrets {
     for (const [piece, kind] of this.in(text)) if (!PREFIXED.has(kind)) this.pieces.delete(piece);
   }
 
-  /** The pieces of secrets in a text, each with its kind. */
   in(text: string): Map<string, SecretKind> {
     const found = new Map<string, SecretKind>();
     for (const [run] of text.matchAll(RUN)) {

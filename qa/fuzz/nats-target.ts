@@ -107,7 +107,6 @@ const MAX_ATTEMPTS = 3;
 const PAUSE_MS = 2_000;
 
 interface Message {
-  /** Valid data. */
   readonly data: (actor: Actor) => Promise<Record<string, unknown>>;
   /** Checks the response to valid data; absent for a broadcast. */
   readonly isExpected?: (response: Record<string, unknown>) => boolean;

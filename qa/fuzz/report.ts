@@ -22,7 +22,6 @@ function short(text: string): string {
   return line.length > MAX_LENGTH ? `${line.slice(0, MAX_LENGTH)}…` : line;
 }
 
-/** The report as text. */
 export function reportOf(result: Result): string {
   const { seed, requests, seconds, outcomes, findings, memory } = result;
   const rows = [...outcomes].toSorted(([one], [other]) => one.localeCompare(other));
@@ -51,7 +50,6 @@ export function reportOf(result: Result): string {
   ].join('\n');
 }
 
-/** The report as JSON. */
 export function jsonOf({ outcomes, ...result }: Result): string {
   const counts = Object.fromEntries([...outcomes].map(([where, all]) => [where, Object.fromEntries(all)]));
   return `${JSON.stringify({ ...result, outcomes: counts }, null, 2)}\n`;

@@ -59,7 +59,6 @@ export interface Transfer {
 const MAX_ATTEMPTS = 3;
 const PAUSE_MS = 2_000;
 
-/** Sends a request and checks its answers. */
 export async function sendAndCheck(
   { actor, environment, tally }: { actor: Actor; environment: TestEnvironment; tally: Tally },
   prepareTransfer: () => Promise<Transfer>,

@@ -158,7 +158,6 @@ async function memoryOf(probe: string): Promise<Memory> {
   return { rss, live: heapUsed + external };
 }
 
-/** Splits a stream of text into lines. */
 function splitLines(take: (line: string) => void): (text: string) => void {
   let rest = '';
   return (piece) => {

@@ -23,7 +23,6 @@ export function valueOf(value: UnexpectedValue): unknown {
   return { raw: `${value.nest.repeat(value.depth)}1${close.repeat(value.depth)}` } satisfies Verbatim;
 }
 
-/** The value as text, for a header. */
 export function textOf(value: UnexpectedValue): string {
   const field = valueOf(value);
   if (typeof field === 'string') return field;
@@ -178,7 +177,6 @@ n\xE9: x
 : x
 `;
 
-/** Values by the name of the header. */
 export const HEADER_VALUES: ReadonlyMap<string, readonly string[]> = TABLE.trim()
   .split('\n')
   .reduce((headers, line) => {

@@ -9,7 +9,6 @@ import {
 import { ParametersPipe } from '../../apps/token/src/parameters.pipe.js';
 import { type OperationDescription, operationOf } from '#openapi/operation.js';
 
-/** A handler of a controller. */
 export interface Route {
   /** Controller and method, for messages. */
   readonly handler: string;

@@ -2,7 +2,6 @@ import type { Type } from '@nestjs/common';
 import { type DeclaredParameter, parametersOf } from '#oauth/parameters.js';
 import { propertiesOf, type Schema, type SchemaSource } from '#openapi/schema.js';
 
-/** A JSON Schema. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** The named schemas of a document: a class becomes one when something refers to it. */

@@ -6,7 +6,6 @@ import { isUnavailable, type Requests, type Attempt } from './requests.js';
 import type { Operation, Timeline } from './timeline.js';
 import type { Violate } from './violations.js';
 
-/** An authorization code and its PKCE verifier. */
 export interface Authorization {
   readonly code: string;
   readonly verifier: string;
@@ -14,7 +13,6 @@ export interface Authorization {
   readonly issuedAt: number;
   /** Undefined without `openid`. */
   readonly nonce: string | undefined;
-  /** Number of the browser's session. */
   readonly session: number;
 }
 

@@ -137,7 +137,6 @@ function fault(kind: FaultKind, random: Random): Fault {
   return { kind, replica: random.chance(singleReplicaProbability(kind)) ? replica : null };
 }
 
-/** The probability that a fault affects a single replica. */
 function singleReplicaProbability({ target, effect }: FaultKind): number {
   if (isApp(target)) return effect === 'restarted' ? 1 : 4 / 5;
   return effect === 'cut off' || effect === 'half-open' ? 1 / 2 : 0;

@@ -60,7 +60,6 @@ export function operationFigures({ counts }: Availability): Report['operations']
   return [...counts].map(([operation, figures]) => ({ operation, ...figures }));
 }
 
-/** The report as text. */
 export function textOf(report: Report): string {
   const { seed, seconds, faults, operations, statistics, violations, logs } = report;
   const count = faults.reduce((sum, fault) => sum + fault.count, 0);

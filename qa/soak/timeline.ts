@@ -36,7 +36,6 @@ export const PROPAGATION_MS = 2_000;
 const SLACK_MS = 2_000;
 /** An API trusts its cache for this long without a message from NATS. */
 const TRUST_WITHOUT_NATS_MS = 5_000;
-/** Lifetime of an entry of an API's cache. */
 const CACHE_ENTRY_LIFETIME_MS = 30_000;
 
 /** Operations that need an answer over NATS from any replica of the token app. */
@@ -79,7 +78,6 @@ export class Timeline {
     return this.redisHad(['emptied', 'killed'], from, to);
   }
 
-  /** The faults that may have made an operation fail. */
   possibleCauses(operation: Operation, servedBy: ServedBy, from: number, to: number): FaultWindow[] {
     return this.inEffect(from, to).filter(({ fault }) => mayFail(fault, operation, servedBy));
   }

@@ -131,7 +131,6 @@ function fuzz(...args: string[]) {
   });
 }
 
-/** The HTTP routes of a module and its imports, as `GET /path`. */
 function routesOf(module: DynamicModule): string[] {
   return controllersOf(module).flatMap((controller) => {
     const prefix = String(Reflect.getMetadata(PATH_METADATA, controller));

@@ -1,9 +1,7 @@
 import { runCommand } from '#local/servers/run-command.js';
 
-/** A command of a document, and its documented output. */
 export interface DocumentedCommand {
   readonly section: string;
-  /** Line number in the document. */
   readonly line: number;
   readonly command: string;
   readonly output: string;

@@ -60,7 +60,6 @@ class Person {
   }
 }
 
-/** The status of every replica for an access token. */
 const statusesOf = ({ access_token }: Pair) =>
   Promise.all(apis.map((url) => statusOfToken(url, access_token)));
 

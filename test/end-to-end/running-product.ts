@@ -30,7 +30,6 @@ export interface RunningProduct {
   databaseUrl: string;
   natsUrl: string;
   redisUrl: string;
-  /** Stops one app. */
   stop(app: 'authorize' | 'token' | 'resource'): Promise<void>;
   close(): Promise<void>;
 }

@@ -65,7 +65,6 @@ export class StartedProduct {
     return this.child.pid ?? 0;
   }
 
-  /** Resolves with the content of run.json. */
   async ready(): Promise<Run> {
     await this.until(() => this.output.includes('Begin here'));
     return JSON.parse(await readFile(this.runFile, 'utf8')) as Run;
@@ -105,7 +104,6 @@ export class StartedProduct {
     return this.exit;
   }
 
-  /** Every process of the product. */
   processes(): Promise<SeenProcess[]> {
     return descendantsOf(this.pid);
   }

@@ -50,7 +50,6 @@ const post = async (endpoint: string, fields: Record<string, string>, headers = 
     body: new URLSearchParams({ ...fields, ...token.ours }),
   });
 
-/** An access token of our client. */
 async function accessToken(scope = BOTH_SCOPES, headers = {}): Promise<string> {
   const code = await token.code(token.ours.client_id, token.userId, { scope });
   const redemption = { grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI };

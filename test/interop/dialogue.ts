@@ -30,7 +30,6 @@ export class Dialogue {
     throw new Error(`the program ended: ${this.errors}`);
   }
 
-  /** Kills it. */
   async end(): Promise<void> {
     this.child.kill('SIGKILL');
     await this.closed;

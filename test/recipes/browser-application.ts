@@ -7,14 +7,12 @@ import { freePort } from '#local/servers/free-port.js';
 import { type Recipe, RecipeFolder } from './recipe.js';
 import type { RecipeProduct } from './recipe-product.js';
 
-/** A recipe that runs in the browser. */
 export type BrowserApplication = Omit<Recipe, 'build' | 'start'>;
 
 const PAGE = `<!doctype html><link rel="icon" href="data:,"><title>Recipe</title>
 <button id="login">Log in</button> <button id="refresh">Refresh</button> <button id="logout">Log out</button>
 <output></output><script type="module" src="/recipe.js"></script>`;
 
-/** The pages of an application in the browser. */
 export interface ServedApplication {
   readonly origin: string;
   close(): Promise<void>;

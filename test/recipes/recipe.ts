@@ -22,7 +22,6 @@ export interface RegistryLibrary {
   readonly name: string;
 }
 
-/** A recipe of a guide. */
 export interface Recipe {
   readonly heading: string;
   /** File of the guide; docs/integrate.md by default. */
@@ -56,7 +55,6 @@ function namesOf(library: Recipe['library']): readonly string[] {
 
 type Printed = Pick<Recipe, 'heading' | 'guide' | 'file'>;
 
-/** A temporary folder that contains a recipe. */
 export class RecipeFolder {
   private constructor(readonly path: string) {}
 

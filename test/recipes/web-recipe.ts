@@ -9,7 +9,6 @@ import { until } from '../support/until.js';
 import { type Recipe, RecipeFolder } from './recipe.js';
 import type { RecipeProduct } from './recipe-product.js';
 
-/** A recipe that listens on a port. */
 export interface ListeningRecipe extends Recipe {
   /** Path of the redirect URI. */
   readonly callback: string;

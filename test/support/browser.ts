@@ -33,7 +33,6 @@ export class Browser {
     return this.post(form.action, { ...form.hidden, ...fields });
   }
 
-  /** Requests the Location of a response. */
   follow({ headers }: Response): Promise<Response> {
     return this.get(headers['location'] ?? '');
   }

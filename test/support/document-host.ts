@@ -22,7 +22,6 @@ export async function startDocumentHost() {
     host,
     /** Settings of an app that admits the clients of the host. */
     settings: { CLIENT_METADATA_HOSTS: host, OUTSIDE_FETCH_ALLOW: '127.0.0.1' } as const,
-    /** Returns a URL without a document. */
     newUrl: (): string => `http://${host}/client-${++count}.json`,
     /** Publishes a document, by default of a valid public client. */
     publish(url: string, members: object = {}, headers: Readonly<Record<string, string>> = {}): string {
@@ -41,7 +40,6 @@ export async function startDocumentHost() {
       return url;
     },
     answer: (url: string, answer: Answer): unknown => answers.set(pathOf(url), answer),
-    /** Number of requests for a document. */
     fetches: (url: string): number => requests.filter((path) => path === pathOf(url)).length,
     get requests(): number {
       return requests.length;

@@ -159,12 +159,10 @@ export async function openFixture(
       return code;
     },
 
-    /** The rows of an SQL statement. */
     async sql(text: string, values: unknown[] = []): Promise<unknown[]> {
       return (await database.query(text, values)).rows;
     },
 
-    /** Id of a token's grant in the stores. */
     grantIdOf: (token: string): string => grantId(codec.decode(token)?.handle ?? Buffer.alloc(0)),
 
     /** A Nest request over NATS, as the introspection library sends it, and more patient than that on a busy machine. */

@@ -11,7 +11,6 @@ export const FORGER_CLIENT = { id: 'scheduling', secret: 'a secret of the client
 export interface Forgery {
   claims?: JWTPayload;
   header?: Partial<JWTHeaderParameters>;
-  /** Replaces the ID token. */
   idToken?: (valid: string) => string | undefined;
   userInfo?: Record<string, unknown>;
   /** Replaces the response of the token endpoint. */

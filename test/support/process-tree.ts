@@ -11,7 +11,6 @@ export interface SeenProcess {
   command: string;
 }
 
-/** The running descendants of a process. */
 export async function descendantsOf(pid: number): Promise<SeenProcess[]> {
   const all = await processes();
   const found: SeenProcess[] = [];

@@ -14,7 +14,6 @@ export function publishTestServices(services: TestServices): void {
   process.env[VARIABLE] = JSON.stringify(services);
 }
 
-/** The services of this test run. */
 export function testServices(): TestServices {
   const value = process.env[VARIABLE];
   if (!value) {

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Tokens of a token response. */
 export interface Pair {
   readonly access_token: string;
   readonly refresh_token: string;
@@ -39,7 +38,6 @@ export function rearranged(token: string): string[] {
 /** Limit of round trips through NATS. A broadcast takes half a round trip. */
 const MOST_ROUNDS = 100;
 
-/** Returns the API's status for a bearer token. */
 export async function statusOfToken(apiUrl: string, accessToken: string): Promise<number> {
   const answer = await fetch(`${apiUrl}/v2/me`, { headers: { Authorization: `Bearer ${accessToken}` } });
   await answer.arrayBuffer();

@@ -16,7 +16,6 @@ export interface Report {
   longest: number;
   /** Unexpected answers, such as invalid_grant for a live grant. */
   faults: string[];
-  /** Redeemed codes. */
   redeemed: string[];
   /** Codes lost to a fail-over during their redemption: the user authorizes again. */
   lostCodes: number;

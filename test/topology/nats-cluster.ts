@@ -70,7 +70,6 @@ export class NatsCluster {
     return cluster;
   }
 
-  /** For NATS_URL. */
   get url(): string {
     return this.nodes.map(({ port }) => this.urlOf(port)).join(',');
   }

@@ -65,7 +65,6 @@ export class RedisSentinel {
     await this.master.ask((redis) => redis.call('CLIENT', 'KILL', 'TYPE', 'replica'));
   }
 
-  /** For REDIS_URL. */
   get url(): string {
     const addresses = this.sentinels.map(({ port }) => `127.0.0.1:${port}`).join(',');
     return `redis-sentinel://:${this.password}@${addresses}/${MASTER}?db=1&sentinel_password=${this.password}`;

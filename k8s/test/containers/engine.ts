@@ -8,7 +8,6 @@ import { unpackedDocker } from './packages.js';
 
 const STARTS_WITHIN_MS = 30_000;
 
-/** A running container engine. */
 export interface Engine {
   /** True if started here from Debian's packages: it cannot pull images or resolve external names. */
   readonly own: boolean;

@@ -8,7 +8,6 @@ export const [API, BOOKINGS] = ['https://api.example.com', 'https://bookings.exa
 /** Thumbprints of DPoP keys. */
 export const KEYS = ['A', 'E', 'I'].map((letter) => letter.repeat(43)) as [string, string, string];
 
-/** Client and key of a request. */
 export interface Presented {
   readonly clientIsOurs: boolean;
   /** The client authenticates with keys at this time. */

@@ -50,7 +50,6 @@ export interface OperationDescription {
   /** Alternatives, each sufficient. None by default. */
   readonly security?: readonly SecurityRequirement[];
   readonly parameters?: Readonly<Record<string, ParameterDescription>>;
-  /** Fields of a form, if the handler has no DTO. */
   readonly form?: SchemaSource;
   /** Optional body of other media types, if the handler has no DTO. */
   readonly body?: { readonly types: readonly string[]; readonly schema: SchemaSource };

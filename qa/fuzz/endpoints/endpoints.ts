@@ -62,7 +62,6 @@ const INTERNAL_ENDPOINTS = APPS.flatMap((app) =>
   })),
 );
 
-/** An unknown path at each app. */
 const UNKNOWN_PATHS = APPS.map((app): Endpoint => ({
   name: `GET nothing of ${app}`,
   app,

@@ -30,7 +30,6 @@ const withConnectedApp = ({ build, ...rest }: Endpoint): Endpoint => ({
   },
 });
 
-/** The query of an authorization request. */
 function query(actor: Actor, variant: number, prompts: readonly [string, ...string[]]): Fields {
   const prompt = choose(variant, 9, prompts);
   const request = authorizationRequest(actor, actor.client(bit(variant, 0)), variant);
@@ -59,7 +58,6 @@ async function endSession(actor: Actor, variant: number): Promise<Fields> {
   };
 }
 
-/** The login form with its session cookie. */
 async function login(actor: Actor, variant: number) {
   const Cookie = `oauth_service_session=${actor.newSecret('cookie')}`;
   const { email, password } = actor.user;

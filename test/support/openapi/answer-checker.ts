@@ -78,7 +78,6 @@ export class AnswerChecker {
     return this.fixedCacheControl(operation?.responses[status]);
   }
 
-  /** Every Cache-Control that an operation sets. */
   get cacheControls(): readonly string[] {
     const paths = this.document.paths as Readonly<
       Record<string, Readonly<Record<string, Partial<Operation>>>>

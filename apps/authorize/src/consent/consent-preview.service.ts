@@ -14,7 +14,6 @@ import { documentOf, UiOptions } from '../ui/page.responder.js';
 import { consentPage } from './consent.page.js';
 import { requestedScopes } from './interaction.js';
 
-/** The user of a preview. */
 const ADA = { name: 'Ada Lovelace', email: 'ada@example.com', avatarUrl: null, timeZone: 'UTC' };
 
 /** Renders the consent page of an application for operators, as a user sees it who has decided nothing before. */

@@ -20,7 +20,6 @@ import type { ValidatedRequest } from '../authorize/validated-request.js';
 
 /** The user's permission, given now or earlier. */
 export interface Approval {
-  /** Granted scope. */
   readonly scope: string;
   /** The user granted the scope before and was not asked now. */
   readonly continuesConsent: boolean;

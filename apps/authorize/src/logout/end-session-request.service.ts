@@ -11,7 +11,6 @@ import { KnownClientError } from '../authorize/known-client.error.js';
 import type { CurrentAccount } from '../session/session.service.js';
 import { addQuery } from '../urls.js';
 
-/** A valid end-session request. */
 export interface EndSessionRequest {
   /** Null if the request names no application. */
   readonly client: Client | null;

@@ -52,7 +52,6 @@ export function useJwtLogin(settings: Partial<AuthorizeConfiguration> = {}) {
       request = address(),
     ): Promise<Response> => jwtLogin(browser, await assertion(await challenge(browser, request), { claims })),
 
-    /** Number of sessions in Redis. */
     sessions: async (): Promise<number> => (await app.redis.keys('session:*')).length,
 
     user: async (subject = 'u1') => {

@@ -61,7 +61,6 @@ afterEach(() => context.close());
 const address = (more: Record<string, string> = {}): string =>
   app.url + authorizeAddress({ client_id: clientId, redirect_uri: redirectUri, state: 's', ...more });
 
-/** Fills in the provider's login form. */
 async function logInAtProvider(on: Page = page, name = login): Promise<void> {
   await on.getByPlaceholder('Enter any login').fill(name);
   await on.getByPlaceholder('and password').fill('any');

@@ -83,7 +83,6 @@ export async function startAuthorizeApp(
 
     browser: (): Browser => new Browser(app.getHttpServer()),
 
-    /** Returns a browser in which the user is logged in. */
     async loggedIn(user: User): Promise<Browser> {
       const browser = new Browser(app.getHttpServer());
       const page = await browser.get('/auth/login');

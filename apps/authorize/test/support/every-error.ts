@@ -45,7 +45,6 @@ export function everyError({
     return browser.post('/auth/login', { ...form?.hidden }, headers);
   }
 
-  /** Logs in while the password gate is full. */
   async function loginAtFullGate(): Promise<Response> {
     const full = new PasswordGate(1, 0);
     let leave = () => {};

@@ -41,7 +41,6 @@ export async function statusesOf(
   return statuses;
 }
 
-/** Returns the device cookie that a response sets. */
 export function deviceIn({ headers }: Response): string {
   const cookies = (headers['set-cookie'] ?? []) as unknown as string[];
   return (

@@ -57,7 +57,6 @@ export function usePushedRequests() {
   };
 }
 
-/** Redis key of a pushed request. */
 export const keyOf = (requestUri: string): string => `{par}:request:${pushedRequestId(requestUri)}`;
 
 /** Stores a pushed request like the token app. @returns its request URI */

@@ -31,7 +31,6 @@ export function useRequests(settings: Parameters<typeof useAuthorizeApp>[0] = {}
     now,
     address,
 
-    /** Logs in, and allows the request. */
     consented: async (more: Record<string, string> = {}): Promise<Browser> => {
       const browser = await app.loggedIn(now.user);
       expectCode(await allow(browser, await browser.get(address(more))));

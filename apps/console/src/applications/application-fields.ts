@@ -130,7 +130,6 @@ const protocol = (view: GroupView, algorithms: readonly Option[]): Html => html`
 
 const PROTOCOL_FIELDS = ['requirePar', 'requireState', 'idTokenAlg', 'subject'];
 
-/** Rules of an application that is registered. */
 const RULES: Group = {
   title: t('Rules'),
   fields: PROTOCOL_FIELDS,

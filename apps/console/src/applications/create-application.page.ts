@@ -24,7 +24,6 @@ export interface CreateView {
   readonly form: Form;
   readonly problems: Problems;
   readonly catalogue: ScopeCatalogue;
-  /** Index in CREATE_STEPS. */
   readonly step: number;
 }
 

@@ -1,4 +1,3 @@
-/** Path of an application, or of one of its pages. */
 export function pathOf(clientId: string, page?: string): string {
   const path = `/applications/${encodeURIComponent(clientId)}`;
   return page === undefined ? path : `${path}/${page}`;

@@ -6,7 +6,6 @@ import { UserService } from '#administration/user/user.service.js';
 import type { Role } from '../login/role.js';
 import { t } from '../ui/text.js';
 
-/** Role that every job needs. */
 export const JOB_ROLE: Role = 'support';
 
 interface Action {

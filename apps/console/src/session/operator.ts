@@ -4,7 +4,6 @@ import type { Actor } from '#administration/operation.js';
 import type { Role } from '../login/role.js';
 import type { OperatorIdentity } from './operator-roles.js';
 
-/** The operator of a request. */
 export interface Operator {
   readonly name: string;
   readonly role: Role;

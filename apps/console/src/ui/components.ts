@@ -107,7 +107,6 @@ export function selectField(field: FieldView, options: readonly Option[]): Html 
   );
 }
 
-/** A form that posts to a path of this site. */
 export function postForm(
   { cookie }: Operator,
   path: string,

@@ -72,7 +72,6 @@ beforeAll(async () => {
 
 afterAll(() => app.close());
 
-/** Routes of a controller, as `GET /path`. */
 function routesOf(controller: Type): string[] {
   const prefix = Reflect.getMetadata(PATH_METADATA, controller) as string;
   const handlers = Object.getOwnPropertyNames(controller.prototype).map(

@@ -185,7 +185,6 @@ it('accepts a bound token only with a proof for this URL and method', async () =
     expectRefused(await send(bound, 'DPoP').set('DPoP', one), 401, 'invalid_dpop_proof');
 });
 
-/** Issues an access token that is bound to the key. */
 async function startBound(key: DpopKey): Promise<string> {
   const code = await app.code(client.client_id, userId, { scope: 'openid' });
   const uri = 'https://base.example.com/api/auth/oauth/token';

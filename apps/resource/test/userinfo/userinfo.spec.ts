@@ -42,7 +42,6 @@ async function requestsDuring(work: () => Promise<unknown>): Promise<string[]> {
   return heard;
 }
 
-/** Registers a client with pairwise subjects. */
 async function pairwiseClient(sector: string): Promise<TestClient> {
   const { client_id: id, client_secret: secret } = await app.client();
   await app.sql('INSERT INTO subject_sectors (sector, key) VALUES ($1, $2) ON CONFLICT DO NOTHING', [

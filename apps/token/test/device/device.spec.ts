@@ -42,7 +42,6 @@ const poll = (
     .set(headers)
     .then((answer) => answer);
 
-/** Reads the request of a user code, as the authorize app does. */
 async function requestOf(userCode: string): Promise<DeviceRequest> {
   const codes = new UserCodeStore(app.redis, KeyRing.parse(app.configuration.TOKEN_KEYS));
   const found = await codes.find(normalizeUserCode(userCode) ?? '', undefined, randomInt(2 ** 31));
@@ -50,7 +49,6 @@ async function requestOf(userCode: string): Promise<DeviceRequest> {
   return found.request;
 }
 
-/** Approves the request, like the authorize app. */
 async function approve(userCode: string): Promise<string> {
   const { grantId: id, clientId, scope, resources } = await requestOf(userCode);
   const grant = { clientId, userId: app.userId, scope, resources };

@@ -34,7 +34,6 @@ afterAll(async () => {
 
 const newSession = (): string => randomBytes(32).toString('base64url');
 
-/** A client with a grant of this session. */
 async function clientOf(
   session: string | null,
   {

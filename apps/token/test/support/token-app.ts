@@ -9,7 +9,6 @@ import { tokenApp } from '../../src/app.module.js';
 import { lifetimesOf, TokenConfiguration } from '../../src/token.configuration.js';
 import { UsageRecorder } from '../../src/usage/usage-recorder.service.js';
 
-/** Starts a token app with a fixture on isolated services. */
 export async function startTokenApp(
   settings: Partial<TokenConfiguration> | ((services: Isolated) => Promise<Partial<TokenConfiguration>>) = {},
 ) {

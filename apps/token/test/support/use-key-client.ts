@@ -11,7 +11,6 @@ export interface KeyClient {
   readonly app: ConnectedTokenApp;
   readonly key: ClientKey;
   readonly clientId: string;
-  /** Registers another client with keys. */
   register(keys: ClientKeys): Promise<string>;
   /** Credentials of a request: a new assertion. */
   credentials(settings?: AssertionSettings, key?: ClientKey): Promise<Record<string, string>>;

@@ -61,7 +61,6 @@ const introspect = (token: string, jkt?: string) =>
 
 const checkOf = ({ body }: Response) => (body as { error_uri?: string }).error_uri?.split('#')[1];
 
-/** Ids of the grants in Redis. */
 const grants = async () => (await app.redis.keys('grant:*')).sort();
 
 // @rfc 6749 4.4.2 @rfc 6749 4.4.3

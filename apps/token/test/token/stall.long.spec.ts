@@ -47,7 +47,6 @@ async function expectUnavailable(answer: Response): Promise<void> {
   expect(await answer.json()).toMatchObject({ error: 'temporarily_unavailable' });
 }
 
-/** Repeats a refresh until it is served. */
 async function expectServed(token: string): Promise<void> {
   for (const end = Date.now() + 60_000; Date.now() < end; await sleep(100)) {
     const answer = await refresh(token);

@@ -17,7 +17,6 @@ export const GENERAL_CHECKS = {
 
 /** For a server that accepts the connection and then hangs. */
 const AREA_TIMEOUT_MS = 30_000;
-/** Findings of one check. */
 const MAX_FINDINGS = 100;
 
 export type Diagnosed = Finding & Check & { readonly area: string };

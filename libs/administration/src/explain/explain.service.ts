@@ -62,9 +62,7 @@ interface EventSource {
   request(
     reference: string,
   ): Promise<{ readonly events: readonly AuditEvent[]; readonly similar: readonly string[] }>;
-  /** Events of a client around a time. */
   around(clientId: string, at: number): Promise<readonly AuditEvent[]>;
-  /** The latest uses of a grant. */
   uses(grantId: string): Promise<readonly AuditEvent[]>;
 }
 

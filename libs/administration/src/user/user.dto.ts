@@ -95,7 +95,6 @@ export class PasswordChangeDto {
   @Rule('password_invalid', passwordProblems)
   password?: string;
 
-  /** Ends every session of the user. */
   @Flag()
   endSessions = false;
 }

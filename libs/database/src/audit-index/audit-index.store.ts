@@ -157,7 +157,6 @@ export class AuditIndexStore {
     }));
   }
 
-  /** Returns counts of a client since the beginning of an hour. */
   counts(clientId: string, since: Date, unit: 'hour' | 'day'): Promise<EventCount[]> {
     return this.dataSource.query<EventCount[]>(
       `SELECT date_trunc($3, hour, 'UTC') AS start, type, "check", error, sum(count)::integer AS count,

@@ -4,7 +4,6 @@ import type { DescribedClient } from '#oauth/registration/metadata-document.js';
 import { ClientEntity } from './client.entity.js';
 import { lockClient } from './client.statements.js';
 
-/** Known clients of a document's host. */
 export interface DocumentHost {
   /** A client has this client_id; also a deleted client, because ids are never reused. */
   readonly client: 'registered' | 'deleted' | null;

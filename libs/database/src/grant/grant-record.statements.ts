@@ -7,9 +7,7 @@ export interface NewGrantRecord {
   id: string;
   userId: number;
   clientId: string;
-  /** Granted scope. */
   scope: string;
-  /** Requested scope. */
   requestedScope: string;
   /** APIs that the tokens are valid for (RFC 8707), space-separated and sorted; null for every API. */
   resources: string | null;
@@ -21,7 +19,6 @@ export interface NewGrantRecord {
   continuesConsent?: boolean;
 }
 
-/** Selects grants of a user, to a client, or both. */
 export interface GrantOwner {
   readonly userId?: number | undefined;
   readonly clientId?: string | undefined;

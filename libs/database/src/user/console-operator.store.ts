@@ -10,7 +10,6 @@ export interface ConsoleOperator {
   readonly role: ConsoleRole;
 }
 
-/** Roles of users in the console. */
 @Injectable()
 export class ConsoleOperatorStore {
   private readonly users: Repository<UserEntity>;

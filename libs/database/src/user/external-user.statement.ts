@@ -1,4 +1,3 @@
-/** A profile column of `users`. */
 interface ProfileColumn {
   readonly name: string;
   readonly type: 'text' | 'integer' | 'smallint';

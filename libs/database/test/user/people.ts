@@ -6,7 +6,6 @@ import { UserStore } from '#database/user/user.store.js';
 
 const DAY_MS = 86_400_000;
 
-/** Creates users, clients and grants. */
 export function people(dataSource: DataSource) {
   const [users, clients, grants] = [
     new UserStore(dataSource),

@@ -7,7 +7,6 @@ import { openHistoryFixture, type HistoryEnvironment, type HistoryFixture } from
 // differently.
 const SEED = process.env['SEED'];
 const FIRST_SEED = Number(SEED ?? Math.floor(Math.random() * 2 ** 31));
-/** Concurrent histories. */
 const LANES = SEED === undefined ? 12 : 1;
 
 /** Plays several histories concurrently. If one breaks an invariant, the others end too. */

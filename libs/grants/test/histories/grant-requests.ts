@@ -26,7 +26,6 @@ export class GrantRequests {
     this.checker = new InvariantChecker(createdAt);
   }
 
-  /** Creates a grant. */
   static async allowed(environment: HistoryEnvironment, number: number, now: number): Promise<GrantRequests> {
     const { clientIds, userId, fleet } = environment;
     const [clientId, other] = number % 2 === 0 ? clientIds : ([clientIds[1], clientIds[0]] as const);
@@ -70,7 +69,6 @@ export class GrantRequests {
     );
   }
 
-  /** Copies the grant in Redis. */
   async copy(): Promise<void> {
     this.saved = await this.environment.redis.hgetall(this.key);
   }

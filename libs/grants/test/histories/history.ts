@@ -15,7 +15,6 @@ export type Event =
   | { readonly do: 'revoke' }
   /** Redis is copied, as by a replica or a backup. */
   | { readonly do: 'copy' }
-  /** Redis loses all data. */
   | { readonly do: 'wipe' }
   /** Redis is replaced by the copy, and loses its last writes. */
   | { readonly do: 'fall-back' };

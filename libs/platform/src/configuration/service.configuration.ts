@@ -49,7 +49,6 @@ export abstract class ServiceConfiguration {
   abstract get publicUrl(): string;
 }
 
-/** Picks variables of a configuration. */
 export function settingsOf<Configuration extends object>(
   configuration: Configuration,
   variables: readonly (keyof Configuration & string)[],

@@ -78,7 +78,6 @@ const STATUS = 503;
 const RETRY = { 'Retry-After': '1' };
 
 interface OverloadAnswer {
-  /** Headers of every response of the app. */
   readonly headers: ResponseHeaders;
   readonly body: OverloadBody;
   /** While the app closes, the framework answers, because it also ends the connection. */

@@ -5,7 +5,6 @@ import type { RedisClient } from './redis-client.js';
 /** Injection token of the process's Redis client, for stores. */
 export const REDIS = Symbol('redis');
 
-/** State of the Redis connection. */
 @Injectable()
 export class RedisConnection {
   private readonly masters: ClusterMasters | undefined;

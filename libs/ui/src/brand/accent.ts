@@ -1,4 +1,3 @@
-/** Colours derived from the accent colour, for one scheme. */
 export interface AccentColours {
   readonly accent: string;
   /** Text on a button. */

@@ -1,6 +1,5 @@
 import type { Locale } from '#oauth/locale.js';
 
-/** Title and explanation of each kind of error. */
 export const ERROR_KIND_MESSAGES = {
   'error.client_missing.title': {
     en: 'This link does not specify an application',

@@ -21,7 +21,6 @@ const DETAIL = {
   redirect_uri: 'https://calendar-connect.example/callback/?tenant=7&next=%2Fsettings%2Fcalendars',
 };
 
-/** Advice with a button. */
 const ADVICE_WITH_BUTTON: readonly Advice[] = [
   'start_again',
   'continue',
