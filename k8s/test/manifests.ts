@@ -32,7 +32,6 @@ interface Kinds {
   StatefulSet: V1StatefulSet;
 }
 
-/** All objects of one kind. */
 export function all<K extends keyof Kinds>(manifests: readonly Manifest[], kind: K): Kinds[K][] {
   return manifests.filter((manifest) => manifest.kind === kind);
 }

@@ -21,7 +21,6 @@ export interface NginxPlace {
 export interface Ingress {
   readonly port: number;
   ask(url: string, asking?: Asking): Promise<Answer>;
-  /** The content of all its logs. */
   logs(): Promise<string>;
   stop(): Promise<void>;
 }

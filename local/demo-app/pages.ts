@@ -32,7 +32,6 @@ function form(action: string, label: string, formToken: string, look: 'primary' 
   </form>`;
 }
 
-/** The page for a user who is not connected. */
 export function startPage({ formToken }: { formToken: string }): string {
   return layout(
     'Connect',

@@ -4,7 +4,6 @@ import type { FastifyInstance } from 'fastify';
 import { Failure, unexpectedAnswer } from './failure.js';
 import { connectedPage, disconnectedPage, messagePage, startPage } from './pages.js';
 
-/** The dependencies of the routes. */
 interface Context {
   client: CalendarClient;
   sessions: Sessions;

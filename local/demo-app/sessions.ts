@@ -29,7 +29,6 @@ export interface Attempt {
   codeVerifier: string;
 }
 
-/** The session of one browser. */
 export interface Session {
   id: string;
   attempts: Attempt[];

@@ -43,7 +43,6 @@ export class Company {
     return consent(this.run, this.silent);
   }
 
-  /** The user allows, and the application gets tokens. */
   async connect(): Promise<Tokens> {
     return this.application.exchangeCode(await this.code());
   }

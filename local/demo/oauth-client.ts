@@ -23,7 +23,6 @@ export class OAuthClient<Answer> {
     private readonly send: (request: OAuthRequest) => Answer,
   ) {}
 
-  /** An authorization URL with a random state. */
   authorizationUrl(authUrl: string, parameters: Readonly<Record<string, string>> = {}): URL {
     const url = new URL(ENDPOINTS.authorize, authUrl);
     url.search = new URLSearchParams({

@@ -29,7 +29,6 @@ export interface Form {
   /** The attribute, unresolved; empty if absent. */
   action: string;
   hidden: Record<string, string>;
-  /** Values of hidden fields and inputs. */
   fields: Record<string, string>;
   /** Names of inputs, and `name=value` of buttons. */
   controls: string[];

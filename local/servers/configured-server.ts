@@ -8,7 +8,6 @@ import { temporaryFolder } from './service-folder.js';
 
 /** The differences between servers that read a configuration file. */
 export interface ConfiguredServer {
-  /** Display name. */
   readonly name: string;
   readonly program: 'nats-server' | 'redis-server';
   /** Name of its folder and its files. */

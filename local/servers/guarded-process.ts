@@ -4,7 +4,6 @@ import { rm } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import type { SystemUser } from './run-command.js';
 
-/** A command and its signals. */
 export interface GuardedCommand {
   /** Shown in messages. */
   name: string;
@@ -19,7 +18,6 @@ export interface GuardedCommand {
   onOutput?: (text: string) => void;
   /** The signal that `stop` sends first. */
   signal: 'SIGTERM' | 'SIGINT' | 'SIGQUIT';
-  /** Milliseconds between a signal and SIGKILL. */
   grace: number;
   /** The signal that the guard sends when this process dies. Default: SIGKILL, which frees ports and files immediately. */
   signalOnDeath?: 'SIGQUIT';
@@ -27,7 +25,6 @@ export interface GuardedCommand {
   remove?: readonly string[];
 }
 
-/** A child process that ends when its parent ends. */
 export interface GuardedProcess {
   readonly pid: number;
   /** Resolves, and never rejects, with how it ended: "exit code 1", "SIGKILL", "its guard was killed". */

@@ -8,7 +8,6 @@ import type { GuardedProcess } from './guarded-process.js';
 export type BackingServer = Extract<FoundServer['name'], 'postgres' | 'redis-server' | 'nats-server'>;
 
 export interface ServiceOptions {
-  /** Folder of persistent data, logs and unpacked packages. */
   directory: string;
   /** True: data are kept between runs. False: fast, unsafe settings in a temporary folder that is deleted at the end. */
   persistent: boolean;

@@ -47,7 +47,6 @@ export class Workspace {
     return { code, stdout: await readFile(logFile, 'utf8'), stderr: '' };
   }
 
-  /** Deletes the folders. */
   async remove(): Promise<void> {
     await Promise.all(this.commands.map((command) => command.stop()));
     await Promise.all(this.folders.map((folder) => rm(folder, { recursive: true, force: true })));

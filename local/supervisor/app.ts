@@ -24,7 +24,6 @@ interface AppCommand {
   remove?: readonly string[];
 }
 
-/** A started app. */
 export interface App {
   name: string;
   process: GuardedProcess;

@@ -25,7 +25,6 @@ export interface Ports {
 export interface Settings {
   /** Folder of data, logs and secrets: LOCAL_DIR, else `.local`. */
   directory: string;
-  /** DATABASE_SCHEMA. */
   schema: string;
   /** SCOPES_FILE, or the file of the repository. */
   scopesFile: string;
@@ -124,7 +123,6 @@ function idTokenKeyProblems(text: string): string[] {
 /** The secrets of a development installation, generated once and kept in files that only their owner can read. */
 export interface Account {
   tokenKeys: string;
-  /** Value of ID_TOKEN_KEYS of the token app: private keys. */
   idTokenKeys: string;
   clientId: string;
   clientSecret: string;

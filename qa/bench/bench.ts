@@ -98,7 +98,6 @@ async function bench(write: boolean): Promise<void> {
   }
 }
 
-/** Compares the product with its peers on the same servers. */
 async function benchPeers(write: boolean): Promise<void> {
   await installPeers();
   const product = await startProduct();

@@ -2,7 +2,6 @@ import autocannon from 'autocannon';
 
 /** A kind of request. Requests may differ, because codes are single-use. */
 export interface Case {
-  /** Name in the report. */
   readonly name: string;
   readonly url: string;
   /** Expected status; any other status fails the measurement. */

@@ -3,7 +3,6 @@ import { type Case, load, type Timing } from './load.js';
 import { readFile } from 'node:fs/promises';
 import { descendantsOf } from '#test/support/process-tree.js';
 
-/** Measured cost of a kind of request. */
 export interface Figures {
   readonly name: string;
   /** One request at a time. */
@@ -45,7 +44,6 @@ export async function measure(subject: Case, apps: readonly AppProcess[], second
 
 /** Resources that the processes have used since they started. */
 export interface Usage {
-  /** CPU time in milliseconds, of each app and of each server. */
   readonly cpu: Readonly<Record<string, number>>;
   /** Commands that the apps sent to Redis, PostgreSQL and NATS. */
   readonly calls: Readonly<Record<string, number>>;

@@ -8,7 +8,6 @@ import type { Product } from './product.js';
 const PASSWORD = randomBytes(12).toString('base64url');
 let passwordHash: Promise<string> | undefined;
 
-/** A logged-in user, with the login and consent forms. */
 export interface Person {
   /** The login form and its cookie, valid for any number of logins. */
   readonly login: { readonly form: PageForm; readonly cookie: string; readonly body: string };

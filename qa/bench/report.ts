@@ -25,7 +25,6 @@ const coresOf = (value: number) => (value < 0.1 ? 'below 0.1 cores' : `${value.t
 const bytes = (value: number) =>
   value >= 1e9 ? `${(value / 1e9).toFixed(1)} GB` : `${number(Math.max(1, value / 1e6))} MB`;
 
-/** The figures as Markdown. */
 export function reportOf({ figures, storage, memory, sizes, loadBefore }: Report): string {
   const all = Object.values(figures);
   const cpu = (name: string, process: string) => figures[name]?.cpu[process] ?? NaN;

@@ -207,14 +207,12 @@ export class Actor {
     return [fixture.grantIdOf(await fixture.code(clientId, await fixture.user())), clientId];
   }
 
-  /** A new random value, registered as a secret. */
   newSecret(kind: SecretKind, bytes = 32): string {
     const value = random(bytes);
     this.environment.secrets.add(kind, value);
     return value;
   }
 
-  /** A random client address for X-Forwarded-For. */
   address(): string {
     return `10.${randomInt(256)}.${randomInt(256)}.${randomInt(256)}`;
   }
@@ -299,7 +297,6 @@ export class Actor {
     this.cookie = null;
   }
 
-  /** The CSRF token of a form for the session in this Cookie header. */
   csrf(cookies: string, purpose: FormPurpose): string {
     const token = csrfToken(/session=([\w-]{43})/.exec(cookies)?.[1] ?? '', purpose);
     this.environment.secrets.add('csrf token', token);
@@ -317,7 +314,6 @@ export class Actor {
     return this.retired[pick % this.retired.length] ?? this.confidential.secret ?? '';
   }
 
-  /** Registers the credentials in an answer as secrets. */
   collectSecrets(answer: Answer): void {
     const { secrets } = this.environment;
     const text = answer.body.toString('latin1');

@@ -32,7 +32,6 @@ export interface SentRequest {
 
 export interface OracleState {
   readonly secrets: Pick<KnownSecrets, 'in'>;
-  /** The redirect URIs of every client, by its id. */
   readonly redirectUris: ReadonlyMap<string, readonly string[]>;
   readonly logins: Pick<KnownLogins, 'problem'>;
   readonly urls: { readonly authorize: string };
@@ -47,7 +46,6 @@ const TOO_MANY_REQUESTS = 429;
 const ERROR_CLASS =
   /\b(?:Type|Range|Reference|Syntax|Aggregate|QueryFailed|Reply|Nats|Http|Fastify)(?:Error|Exception)\b/;
 
-/** Checks an exchange against every rule. */
 export function checkExchange(sent: SentRequest, exchange: Exchange, known: OracleState): Finding[] {
   const { where, validStatuses, answers: expected } = sent;
   const { answers, rest, end, milliseconds } = exchange;
@@ -168,7 +166,6 @@ function redirectProblem(
 const pathOf = (target: string): string =>
   target.replace(/^https?:\/\/[^/?#]*/, '').split(/[?#]/, 1)[0] ?? '';
 
-/** The allowed values of Cache-Control. */
 function cacheControlsOf({ app, method, target, isRaw }: SentRequest, status: number): readonly string[] {
   const description = DESCRIPTIONS[app];
   if (isRaw) return ['no-store', ...description.cacheControls];

@@ -156,7 +156,6 @@ const once = (bytes: Buffer): Distorted['transmission'] => ({
   ending: 'wait',
 });
 
-/** Applies a distortion to the bytes of a request. */
 export function distort(recipe: Distortion, bytes: Buffer): Distorted {
   if ('split' in recipe)
     return { transmission: { ...once(bytes), pieces: splitAt(bytes, recipe) }, staysValid: true };

@@ -20,7 +20,6 @@ export interface Header {
 export interface Body {
   format: 'form' | 'json';
   fields: Field[];
-  /** Changes to the encoded bytes, in order. */
   readonly changes: ((bytes: Buffer) => Buffer)[];
   chunked: boolean;
 }

@@ -17,7 +17,6 @@ const recipeOf = (mutations: fc.Arbitrary<readonly Mutation[]>): fc.Arbitrary<Ht
 
 export const httpRecipe = recipeOf(fc.array(mutation, { maxLength: 4 }));
 
-/** A valid request. */
 export const validRecipe = recipeOf(fc.constant([]));
 
 /** Far more bytes than the server reads of a head or a body. */

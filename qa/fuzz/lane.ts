@@ -17,7 +17,6 @@ export class Findings {
     return [...this.found.values()];
   }
 
-  /** Returns the new findings and counts the others. */
   onlyNew(findings: readonly Finding[]): Finding[] {
     return findings.filter((finding) => {
       const known = this.found.get(keyOf(finding));

@@ -230,7 +230,6 @@ function outcomeOf(reply: Reply): string {
   return parse(textOf(reply)).err === undefined ? 'answered' : 'error';
 }
 
-/** Checks a reply against every rule. */
 function checkReply(recipe: NatsRecipe, reply: Reply, { secrets }: TestEnvironment): Finding[] {
   const text = textOf(reply);
   const found: Finding[] = [];

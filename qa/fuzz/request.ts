@@ -21,7 +21,6 @@ export interface Prepared {
   readonly sent: Omit<SentRequest, 'answers'>;
 }
 
-/** Builds the request of a recipe with the actor's current credentials. */
 export async function prepare(
   { endpoint: name, variant, mutations }: HttpRecipe,
   actor: Actor,

@@ -40,7 +40,6 @@ export interface TestEnvironment {
   readonly fixture: Fixture;
   readonly natsUrl: string;
   readonly secrets: KnownSecrets;
-  /** The redirect URIs of each client, by its id. */
   readonly redirectUris: Map<string, readonly string[]>;
   readonly logins: KnownLogins;
   /** Address for the log-outs of applications, without a path. */

@@ -37,7 +37,6 @@ const LENGTHS = [
 ];
 const HUGE = [16_000, 16_384, 65_000, 65_536, 70_000, 200_000];
 
-/** Splits texts at `¦`. */
 const list = (text: string): string[] => text.split('¦');
 
 const TEXTS = [
@@ -116,7 +115,6 @@ export const unexpectedName: fc.Arbitrary<string> = fc.oneof(
   { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 12 }) },
 );
 
-/** Removes values that JSON cannot hold. */
 function plain(value: unknown): unknown {
   return JSON.parse(
     JSON.stringify(value, (_name, inner: unknown) => (typeof inner === 'bigint' ? String(inner) : inner)),

@@ -16,7 +16,6 @@ export interface Route {
   readonly path: string;
   /** Undefined if the handler has no `@ApiOperation`. */
   readonly operation: OperationDescription | undefined;
-  /** DTO of the body. */
   readonly dto: Type | undefined;
   /** Headers set by `@Header`. */
   readonly headers: readonly { readonly name: string; readonly value: string }[];

@@ -8,7 +8,6 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 export class Schemas {
   private readonly named = new Map<string, JsonSchema>();
 
-  /** Schemas sorted by name. */
   get components(): Record<string, JsonSchema> {
     return Object.fromEntries([...this.named].sort(([a], [b]) => (a < b ? -1 : 1)));
   }

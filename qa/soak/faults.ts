@@ -8,7 +8,6 @@ import type { Violate } from './violations.js';
 /** Time between the removal of a replica from load balancing and its SIGTERM. Kubernetes gets five seconds (preStop). */
 const LOAD_BALANCER_DELAY_MS = 200;
 
-/** Injects the faults of a plan and heals them. */
 export class FaultInjector {
   constructor(
     private readonly installation: Installation,

@@ -7,7 +7,6 @@ import { useAuthorizeApp } from './support/use-authorize-app.js';
 
 const text = readFileSync(fileURLToPath(new URL('../../../docs/security.md', import.meta.url)), 'utf8');
 
-/** Returns the rows of each table in a section, without table heads. */
 const tablesOf = (section: string): string[][][] => {
   const content = text.split(/^## /m).find((part) => part.startsWith(`${section}\n`)) ?? '';
   return [...content.matchAll(/(?:^\|.*\n)+/gm)].map(([table]) =>

@@ -37,7 +37,6 @@ async function adminTab(name = 'ada'): Promise<{ page: Page; context: BrowserCon
   return { page, context };
 }
 
-/** Tabs to a link or button, and presses Enter. */
 async function activate(page: Page, name: string): Promise<void> {
   await tabTo(page, name);
   await Promise.all([page.waitForEvent('domcontentloaded'), page.keyboard.press('Enter')]);

@@ -46,7 +46,6 @@ export class AdministrationError extends Error {
   warnings: readonly string[] = [];
 }
 
-/** Returns an error with one problem. */
 export function refusal(kind: RefusalKind, id: string, message: string, next?: Next): AdministrationError {
   return new AdministrationError(kind, [{ id, message, ...(next && { next }) }]);
 }

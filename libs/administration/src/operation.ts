@@ -1,4 +1,3 @@
-/** The operator on whose behalf an operation runs. */
 export interface Actor {
   /** For the audit trail, like `ada@laptop`. */
   readonly name: string;
@@ -6,7 +5,6 @@ export interface Actor {
   readonly door: 'command' | 'api' | 'page';
 }
 
-/** A change that is stored. */
 export interface Change<Result> {
   readonly result: Result;
   /**

@@ -32,7 +32,6 @@ export class ClientDocuments {
   private readonly pending = new Map<string, Promise<boolean>>();
   /** Due times that this process or another one has claimed, by URL: a cached client keeps its due time. */
   private readonly claimed = new Map<string, number>();
-  /** First fetches in the current minute, by host. */
   private readonly fetches = new Map<string, { readonly minute: number; count: number }>();
 
   constructor(

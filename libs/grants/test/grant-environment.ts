@@ -76,7 +76,6 @@ async function openGrantEnvironment({
     return issued;
   }
 
-  /** Redeems a code without a challenge. */
   const redeem = (code: string, jkt: string | null = null, resources: string | null = null) =>
     engine.redeem(code, {
       clientId: client.client_id,

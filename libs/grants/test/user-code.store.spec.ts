@@ -106,7 +106,6 @@ describe('wrong codes', () => {
 });
 
 describe('live codes', () => {
-  /** Fills a counter up to its limit. */
   async function fill(counter: string, max: number): Promise<void> {
     const members = times(max).flatMap((at) => [String(Date.now() + 900_000), `device ${at}`]);
     await environment.fixture.redis.zadd(`{device}:${counter}`, ...members);

@@ -15,7 +15,6 @@ export interface AuthorizationParameter {
   readonly values?: readonly string[];
 }
 
-/** Parameters of an authorization request, for the OpenAPI document. */
 export const AUTHORIZATION_PARAMETERS = {
   client_id: { required: true, description: 'Identifier of the client.' },
   redirect_uri: {

@@ -66,7 +66,6 @@ interface ParameterRules {
   readonly when?: Condition;
   /** For the OpenAPI document. */
   readonly description: string;
-  /** Allowed values. */
   readonly values?: readonly string[];
 }
 

@@ -10,7 +10,6 @@ const TITLES: Readonly<Record<Route, string>> = {
   resource: 'Protected resource, known token',
 };
 
-/** Renders the comparison as Markdown tables, one per route. */
 export function tables(results: readonly Comparison[]): string {
   return ROUTES.map((route) => {
     const rows = results.filter((result) => result.route === route);

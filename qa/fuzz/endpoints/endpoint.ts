@@ -47,7 +47,6 @@ function fieldsOf(parameters: Readonly<Record<string, unknown>>): Field[] {
   return Object.entries(parameters).map(([name, value]) => ({ name, value }));
 }
 
-/** Returns true if the bit of the variant is set. */
 export const bit = (variant: number, n: number): boolean => ((variant >> n) & 1) === 1;
 
 /** One of the choices, by two bits of the variant. */

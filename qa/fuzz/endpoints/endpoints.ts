@@ -70,7 +70,6 @@ const UNKNOWN_PATHS = APPS.map((app): Endpoint => ({
   build: async (actor) => draft(actor, app, ['GET', '/nothing/here']),
 }));
 
-/** Every HTTP endpoint. */
 export const FUZZED_ENDPOINTS: readonly Endpoint[] = [
   ...PAGE_ENDPOINTS,
   ...TOKEN_ENDPOINTS,

@@ -38,7 +38,6 @@ async function post(
   });
 }
 
-/** The parameters of an authorization request, pushed or not. */
 export function authorizationRequest(
   actor: Actor,
   { id, secret, redirectUris }: FuzzClient,

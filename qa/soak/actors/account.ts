@@ -47,7 +47,6 @@ export class Account {
     this.actions = actions;
   }
 
-  /** Grants whose revocation was not requested. */
   get live(): readonly Grant[] {
     this.grants = this.grants.filter(({ revocation }) => revocation === null);
     return this.grants;

@@ -15,7 +15,6 @@ import type { Session } from '../session/session.store.js';
 import { type Answer, AuthorizationResponse } from './authorization-response.service.js';
 import type { ValidatedRequest } from './validated-request.js';
 
-/** An authorization request and the browser that sent it. */
 export interface Visit {
   readonly request: ValidatedRequest;
   readonly visitor: Visitor;

@@ -12,7 +12,6 @@ import { type Approval, ConsentEndedError, ConsentService } from '../consent/con
 import { requestedScopes } from '../consent/interaction.js';
 import type { CurrentAccount } from '../session/session.service.js';
 
-/** The request of a device, for its consent page. */
 export interface PendingDevice extends DeviceRequest {
   readonly userCode: string;
   readonly client: Client;

@@ -16,7 +16,6 @@ export interface LogoutConfirmation {
   readonly cookie: string;
   /** Null if the request names no application. */
   readonly client: Client | null;
-  /** Query of the form. */
   readonly query: string;
   /** Address after the log-out; null for a page of this service. */
   readonly returnTo: string | null;

@@ -36,7 +36,6 @@ export class LogoutService {
     return this.leave(request, returnTo, { id: 'flash.logged_out' });
   }
 
-  /** Ends every session of a user, who is logged in by this browser. */
   async logOutEverywhere(request: IncomingMessage, userId: number): Promise<LoggedOut> {
     await this.users.endSessions(userId);
     this.logouts.userEnded(userId);
@@ -64,7 +63,6 @@ export class LogoutService {
     return this.returns.consume(this.cookies.read(cookieHeader));
   }
 
-  /** Message of the page after a log-out. */
   async message(cookie: string | null): Promise<FlashMessage> {
     const saved = cookie === null ? null : await this.flashMessages.consume(cookie, FLASH_QUERY);
     return saved ?? { id: 'flash.logged_out' };

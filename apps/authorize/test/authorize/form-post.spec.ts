@@ -16,7 +16,6 @@ const address = (more: Readonly<Record<string, string>> = {}) =>
     ...more,
   });
 
-/** Returns the posted parameters. */
 function postedBy(answer: Response): Record<string, string> {
   expect([answer.status, answer.headers['location']]).toEqual([200, undefined]);
   expect(answer.headers['cache-control']).toBe('no-store');

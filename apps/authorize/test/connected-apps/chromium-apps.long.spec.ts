@@ -197,7 +197,6 @@ describe.each([
 
 const PATHS = ['/auth/', '/auth/apps', '/auth/apps/revoke-all', 'revoke', 'empty', 'done'];
 
-/** Opens a page by its path or state. */
 async function visit(page: Page, path: string): Promise<void> {
   await page.goto(app.url + (path.startsWith('/') ? path : '/auth/apps'));
   if (path === 'revoke') await page.locator('li a.danger').first().click();

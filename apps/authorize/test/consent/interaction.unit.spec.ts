@@ -46,7 +46,6 @@ function requestedOf(
   return requestedScopes({ scope: scope.join(' '), resources }, { optionalScopes: optional }, decisions);
 }
 
-/** Form fields with the checkboxes of these scopes ticked. */
 const ticking = (scopes: readonly string[]) =>
   Object.fromEntries(scopes.map((scope) => [checkboxOf(scope), 'yes']));
 

@@ -1,7 +1,6 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { type JWK, SignJWT } from 'jose';
 
-/** AUTH_URL of the apps started by tests. */
 export const AUTH_URL = 'http://localhost:3001';
 export const PRODUCT_URL = 'https://product.example.com';
 

@@ -21,7 +21,6 @@ async function logIn({ email }: User, password: string): Promise<number> {
   return (await browser.submit(page, { username: email, password })).status;
 }
 
-/** Hash of PASSWORD. */
 const ARGON2I =
   '$argon2i$v=19$m=1024,t=1,p=2$BQSs5v2hmSPuugcTYNt7HA$iIDG3+62jp6mduEB292gfZ/4JSluJc1Eq/f1iEg9kl0';
 const cheap = { memoryCost: 1024, timeCost: 1, parallelism: 2 };

@@ -69,7 +69,6 @@ async function logInAtProvider(on: Page = page, name = login): Promise<void> {
 
 const button = (name: string, on: Page = page) => on.getByRole('button', { name, exact: true });
 
-/** Waits until the page's script enables Allow, and clicks it. */
 async function allow(on: Page = page): Promise<void> {
   await button('Allow', on).waitFor();
   await on.waitForLoadState();

@@ -141,7 +141,6 @@ export const authorize = (
     .browser()
     .get(authorizeAddress({ client_id: clientId, redirect_uri: REDIRECT_URI, state: 's', ...asked }) + more);
 
-/** Returns the query parameters of a redirect to the client. */
 export function redirectParameters(location: string | undefined): Record<string, string> {
   return Object.fromEntries(new URL(location ?? '').searchParams);
 }

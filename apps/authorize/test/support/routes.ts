@@ -3,7 +3,6 @@ import type { RequestMethod, Type } from '@nestjs/common';
 import type { AuthorizeConfiguration } from '../../src/authorize.configuration.js';
 import { AppModule } from '../../src/app.module.js';
 
-/** Returns the paths that the app's controllers declare for a method. */
 export function routesOf(configuration: AuthorizeConfiguration, method: RequestMethod): string[] {
   const { imports = [] } = AppModule.forRoot(configuration);
   const controllers = imports.flatMap(

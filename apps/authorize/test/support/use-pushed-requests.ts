@@ -11,7 +11,6 @@ import { useProxiedAuthorizeApp } from './use-authorize-app.js';
 export const ANSWERED = /already answered/;
 export const EXPIRED = /has expired/;
 
-/** Starts an authorize app, and a token app on the same services that accepts pushed requests. */
 export function usePushedRequests() {
   const token = {} as AppProcess;
   const fixture = {} as Fixture;

@@ -40,7 +40,6 @@ export function useRequests(settings: Parameters<typeof useAuthorizeApp>[0] = {}
     logIn: (browser: Browser, page: Response, as = now.user): Promise<Response> =>
       browser.submit(page, { username: as.email, password: PASSWORD }, '/auth/login'),
 
-    /** Returns the scopes of the client's grants, oldest first. */
     scopes: async (): Promise<string[]> => {
       const sql = 'SELECT scope FROM grants WHERE client_id = $1 ORDER BY created_at';
       return (await app.sql<{ scope: string }>(sql, [now.client.clientId])).map(({ scope }) => scope);
@@ -68,7 +67,6 @@ export function expectConsentPage(answer: Response): void {
   expect(answer.text).toContain('value="allow"');
 }
 
-/** Expects a redirect to the login with the same request. */
 export function expectLogin(answer: Response, request: string): void {
   expect(answer.status).toBe(303);
   expect(answer.headers['location']).toBe(request.replace(AUTHORIZE, '/auth/login'));

@@ -34,7 +34,6 @@ const request = (more: Record<string, string> = {}) =>
     ...more,
   });
 
-/** Logs in a user with this language setting. */
 async function loggedInWith(locale: string) {
   const person = await app.user();
   await app.sql('UPDATE users SET locale = $2 WHERE id = $1', [person.id, locale]);

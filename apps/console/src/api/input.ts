@@ -8,7 +8,6 @@ import { expectedVersion } from './if-match.js';
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** Arguments of a change. */
 export interface ChangeRequest {
   readonly actor: Actor;
   /** Id in the path; empty without one. */
@@ -30,7 +29,6 @@ export const Changing = createParamDecorator((_data: unknown, context: Execution
 });
 
 interface QueryShape {
-  /** Field of the cursor. */
   readonly cursor?: 'after' | 'before';
   readonly numbers?: readonly string[];
   readonly flags?: readonly string[];

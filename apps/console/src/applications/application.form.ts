@@ -64,7 +64,6 @@ function scopesOf(form: Form, ...wanted: readonly string[]): string[] {
     .map(([name]) => name.slice('scope:'.length));
 }
 
-/** Fields that a new application and a change have in common. */
 function commonFields(form: Form) {
   return {
     name: form.text('name'),

@@ -80,7 +80,6 @@ function methodOf({ auth_method: method, live_secrets: secrets }: ClientView): s
   return method === 'none' ? t('PKCE only') : t('its keys');
 }
 
-/** Name and id, for confirmation pages. */
 export function subjectOf({ name, client_id: id }: ClientView): Html {
   return html`<bdi>${name}</bdi>, <code>${id}</code>`;
 }

@@ -41,7 +41,6 @@ const TEXTS: Readonly<Record<AuditType, string>> = {
   'request.refused': t('was refused a request'),
 };
 
-/** The action of an event. */
 export function textOf({ type, detail = {} }: AuditEvent): string {
   const text = (TEXTS as Readonly<Record<string, string | undefined>>)[type] ?? type;
   const { command } = detail;
@@ -57,7 +56,6 @@ const USERS_ACT: ReadonlySet<AuditType> = new Set([
   'consent.denied',
 ]);
 
-/** The operator, the product, the user or the application that caused an event. */
 export function actorOfEvent(event: AuditEvent): Html {
   const { operator, type, client_id: client, user_id: user, service, detail = {} } = event;
   if (operator !== undefined) return html`<bdi>${operator}</bdi>`;

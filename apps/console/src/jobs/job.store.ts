@@ -52,7 +52,6 @@ export interface Job extends Pick<NewJob, 'id' | 'action' | 'operator' | 'total'
 export interface StepOutcome {
   readonly done: number;
   readonly more: boolean;
-  /** Reason of a failure. */
   readonly failure: string | null;
 }
 
@@ -177,7 +176,6 @@ export class JobStore {
     };
   }
 
-  /** Lists the latest jobs, newest first. */
   async list(): Promise<Job[]> {
     const ids = await withRedisErrors(this.redis.zrevrange(LIST, 0, MAX_JOBS - 1));
     const found = await Promise.all(ids.map((id) => this.find(id)));

@@ -10,7 +10,6 @@ export function mayActAs(role: Role, required: Role): boolean {
   return ROLES.indexOf(role) >= ROLES.indexOf(required);
 }
 
-/** Roles by group of the login provider. */
 export type RolesOfGroups = ReadonlyMap<string, Role>;
 
 /** @throws Error that says what is wrong with an entry of `group=role`, comma-separated */

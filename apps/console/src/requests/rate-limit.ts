@@ -11,7 +11,6 @@ import { ConsoleConfiguration } from '../console.configuration.js';
 
 const WINDOW_S = 60;
 
-/** Requests in a minute. */
 const LIMITS = {
   /** Requests of one client of the API. */
   api: 600,

@@ -4,7 +4,6 @@ import { RefusedRequestError } from '#platform/http/refused-request.js';
 
 /** The fields of a posted form, or of a query. */
 export class Form extends URLSearchParams {
-  /** Contents of the chosen files, by field. */
   readonly files = new Map<string, Buffer>();
 
   /** @returns an empty string for a missing field, without white space around it */

@@ -18,7 +18,6 @@ import { type Page, seeOther } from '../ui/page.responder.js';
 import { t } from '../ui/text.js';
 import { userPage, usersPage } from './users.page.js';
 
-/** Grants that the page of a user shows. */
 const SHOWN_GRANTS = 100;
 
 const UserId = (): ParameterDecorator => Param('id', ParseIntPipe);

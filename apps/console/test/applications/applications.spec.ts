@@ -23,7 +23,6 @@ const REDIRECT_URI = 'https://rooms.example.com/callback';
 const SCOPE = { 'scope:profile:read': 'required' };
 const IDENTITY = { name: 'Room Finder' };
 
-/** Answers the steps of the form, and returns the last page. */
 async function create(browser: Browser, ...answers: Record<string, string>[]): Promise<Response> {
   let page = await browser.get('/applications/new');
   for (const answer of answers) page = await browser.submit(page, answer, '/applications/new');

@@ -54,7 +54,6 @@ export function printExplanation({ explanation, around, uses }: ExplainedRequest
   printAround(around, clientId);
 }
 
-/** Returns a field of the main event, or else of another event of the request. */
 function fieldOf<Value>(
   { event, others }: Explanation,
   field: (from: AuditEvent) => Value | undefined,

@@ -19,7 +19,6 @@ const ALL = below(root);
 const ACTIONS = ALL.filter(([, { commands }]) => commands.length === 0);
 const WITHOUT_JSON = ['keys public', 'completion', 'help'];
 const DOCUMENT = readFileSync('docs/operator.md', 'utf8');
-/** Code spans. */
 const DOCUMENTED = [...DOCUMENT.matchAll(/`([^`]+)`/g)].map(([, code]) => code);
 
 describe('every command', () => {

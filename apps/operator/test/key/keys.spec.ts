@@ -194,7 +194,6 @@ interface Listed {
   readonly problems: { id: string; severity: string }[];
 }
 
-/** Waits until every process has answered and recorded its keys. */
 async function listed(): Promise<Listed> {
   let list: Listed | undefined;
   await until('every process is listed, and every key recorded', 60_000, async () => {

@@ -37,7 +37,6 @@ afterAll(async () => {
   await services.close();
 });
 
-/** A user who is logged in at a new application. */
 async function loggedInUser(): Promise<{ userId: number; path: string }> {
   const [userId, session] = [await fixture.user(), randomBytes(32).toString('base64url')];
   const path = `/${session}`;

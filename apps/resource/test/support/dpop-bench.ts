@@ -55,7 +55,6 @@ export async function startDpopBench(nonces: 'required' | 'optional') {
       await fixture.settled();
     },
 
-    /** Issues an access token, bound to `key` or a bearer token. */
     async accessToken(isBound = true): Promise<string> {
       const code = await fixture.code(client.client_id, userId);
       const body = { grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI, ...client };

@@ -41,7 +41,6 @@ export type NextAttempt = number | null;
 export class LogoutDeliveryService {
   private readonly logger = new Logger('logout');
   private readonly tokens: Counter<'outcome'>;
-  /** Clients with a recently recorded delay. */
   private readonly delayed = new LRUCache<string, true>({ max: 1_000, ttl: RECORD_MS });
 
   constructor(

@@ -7,7 +7,6 @@ import { OAuthError } from '#oauth/oauth-error.js';
 const STRATEGY = 'oauth-refresh-token';
 
 export interface BearerRequest {
-  /** The refresh token in the Authorization header. */
   bearer?: string;
 }
 

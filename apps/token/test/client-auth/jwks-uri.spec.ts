@@ -10,7 +10,6 @@ import { ISSUER, useKeyClient } from '../support/use-key-client.js';
 
 const MINUTE = 60_000;
 
-/** The host of a client's JWK Set. */
 class KeyHost {
   requests = 0;
   keys: readonly object[] = [];

@@ -71,7 +71,6 @@ const warnings = (): string[] =>
     .split('\n')
     .filter((line) => line.includes('malformed NATS message'));
 
-/** Malformed messages of the given size. */
 const USELESS: ((size: number) => string)[] = [
   (size) => JSON.stringify({ pattern: introspect, data: { token: 'x'.repeat(size) } }),
   (size) => 'x'.repeat(size),

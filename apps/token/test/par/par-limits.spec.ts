@@ -49,7 +49,6 @@ function expectTooMany(answer: Response, source: string): void {
   expect(answer.headers['cache-control']).toBe('no-store');
 }
 
-/** Fills the counter of a client with `waiting` live and `over` expired requests. */
 async function fill(clientId: string, waiting: number, over = 0): Promise<void> {
   const members = times(waiting + over, (n) => [
     Date.now() + (n < waiting ? 300_000 : -1_000),

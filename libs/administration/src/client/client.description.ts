@@ -6,7 +6,6 @@ import { algorithmOf, subjectOf } from './openid-registration.js';
 
 export type ClientView = ReturnType<typeof describe>;
 
-/** Client for output: no secrets, and no hashes of secrets. */
 export function describe(client: ClientWithSecrets) {
   return {
     client_id: client.clientId,

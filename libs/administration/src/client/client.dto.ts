@@ -159,7 +159,6 @@ export class NewClientDto {
 
 /** A new client that its metadata document describes. */
 export class DocumentClientDto {
-  /** The client_id. */
   @Text()
   @Rule('metadata_url_invalid', ({ metadataUrl: url }: DocumentClientDto) => {
     const problem = documentUrlProblem(url);

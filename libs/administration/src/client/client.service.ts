@@ -44,7 +44,6 @@ import {
 
 const APPLICATION = 'the application';
 
-/** A registered client with its credentials, for the owner of the application. */
 export interface RegisteredClient {
   readonly client_id: string;
   /** Null for a public client and a client with keys. Stored nowhere. */
@@ -53,12 +52,10 @@ export interface RegisteredClient {
   readonly authorization_url?: string;
   readonly token_url: string;
   readonly refresh_url?: string;
-  /** Present with the grant type `client_credentials`. */
   readonly api_url?: string;
   /** Present with the scope `openid`. */
   readonly issuer?: string;
   readonly par_url?: string;
-  /** Present with the device authorization grant. */
   readonly device_authorization_url?: string;
   readonly auth_method?: 'private_key_jwt';
   readonly assertion_audience?: string;
@@ -111,7 +108,6 @@ export class ClientService {
     private readonly options: AdministrationOptions,
   ) {}
 
-  /** Lists clients, oldest first. */
   async list(input: object = {}): Promise<Page<ClientView>> {
     const { limit, ...filter } = validated(ClientListDto, input);
     const found = await this.clients.page({ ...filter, limit: limit + 1 });

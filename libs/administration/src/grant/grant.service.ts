@@ -37,7 +37,6 @@ export class GrantService {
     private readonly announcer: Announcer,
   ) {}
 
-  /** Lists live grants, newest first. */
   async list(input: object = {}): Promise<Page<GrantView>> {
     const { limit, ended, before, ...selection } = validated(GrantListDto, input);
     const owner = await this.ownerOf(selection);
@@ -73,7 +72,6 @@ export class GrantService {
     };
   }
 
-  /** Counts the live grants that `revokeAll` would revoke. */
   async countLive(input: object): Promise<number> {
     const counts = await this.grants.countLive(await this.ownerOf(validated(GrantSelectionDto, input)));
     return counts.reduce((sum, { count }) => sum + count, 0);

@@ -11,7 +11,6 @@ export interface IdTokenKeyStep extends Omit<RotationStep, 'tokenKeys'> {
 }
 
 export interface IdTokenRotationInput {
-  /** Current value of ID_TOKEN_KEYS of the token app. */
   readonly idTokenKeys: string;
   readonly alg?: SigningAlgorithm | undefined;
   readonly begin: boolean;

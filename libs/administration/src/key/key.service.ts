@@ -34,7 +34,6 @@ export interface KeyList {
 }
 
 class TokenKeyRotationDto {
-  /** Current value of TOKEN_KEYS. */
   @Text()
   @Rule('token_keys_invalid', ({ tokenKeys }: TokenKeyRotationDto) => tokenKeyProblems(tokenKeys))
   tokenKeys: string;
@@ -45,7 +44,6 @@ class TokenKeyRotationDto {
 }
 
 class IdTokenKeyRotationDto {
-  /** Current value of ID_TOKEN_KEYS of the token app. */
   @Text()
   @Rule('id_token_keys_invalid', ({ idTokenKeys }: IdTokenKeyRotationDto) =>
     idTokenKeyProblemsOf('‹idTokenKeys›', idTokenKeys),

@@ -6,7 +6,6 @@ import { createStreams } from '../audit/create-streams.js';
 import type { Actor, Change } from '../operation.js';
 
 export interface AppliedMigrations {
-  /** Names of the migrations that were applied. */
   readonly applied: readonly string[];
   /** The streams of the audit trail are up to date; false without the URL of a NATS server. */
   readonly streams: boolean;

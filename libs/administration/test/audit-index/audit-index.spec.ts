@@ -125,7 +125,6 @@ async function indexAll(one = indexer): Promise<void> {
   while (await one.indexNew());
 }
 
-/** Returns the ids of all pages. */
 async function idsOf(filter: object, limit = 50): Promise<string[]> {
   const ids: string[] = [];
   for (let after: string | undefined; ;) {

@@ -7,7 +7,6 @@ import { lockClient } from './client.statements.js';
 export interface DocumentHost {
   /** A client has this client_id; also a deleted client, because ids are never reused. */
   readonly client: 'registered' | 'deleted' | null;
-  /** Clients with documents at the host. */
   readonly clients: number;
 }
 

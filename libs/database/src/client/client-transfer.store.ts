@@ -34,14 +34,12 @@ export interface KnownClients {
     string,
     { readonly clientId: string; readonly hash: Buffer; readonly isRevoked: boolean }
   >;
-  /** Clients that the change does not name. */
   readonly others: readonly { readonly clientId: string; readonly name: string }[];
 }
 
 // Arbitrary, but unique in this database.
 const CHANGE_LOCK = 5_264_190_034;
 
-/** Exports and imports complete clients. */
 @Injectable()
 export class ClientTransferStore {
   constructor(private readonly dataSource: DataSource) {}

@@ -118,7 +118,6 @@ export class ClientStore {
     }));
   }
 
-  /** Lists a page of clients, oldest first. */
   async page({ search = '', after, limit }: ClientFilter): Promise<ClientWithSecrets[]> {
     // PostgreSQL cannot store NUL.
     if ([search, after].some((text) => text?.includes('\0'))) return [];

@@ -7,7 +7,6 @@ import type { SigningAlgorithm } from '#oauth/openid/signing-keys.js';
 export interface ClientLinks {
   /** Home page. */
   readonly clientUri: string | null;
-  /** Privacy policy. */
   readonly policyUri: string | null;
   /** Email addresses or URLs. */
   readonly contacts: readonly string[];

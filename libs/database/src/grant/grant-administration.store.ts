@@ -37,7 +37,6 @@ export class GrantAdministrationStore {
     this.grants = dataSource.getRepository(GrantRecordEntity);
   }
 
-  /** Lists grants, newest first. */
   async list(owner: GrantOwner, { ended, before, limit }: GrantPage): Promise<AdministeredGrant[]> {
     const query = this.withNames()
       .where(ownedBy(owner))

@@ -14,7 +14,6 @@ export interface NewUser {
   timeZone?: string;
   /** One of `LOCALES`; null or absent if not chosen. */
   locale?: string | null;
-  /** Hash from `hashPassword`. */
   passwordHash: string;
 }
 

@@ -22,7 +22,6 @@ export interface EngineAnswer {
   readonly rotatedAt?: number;
   readonly accessToken?: string;
   readonly refreshToken?: string;
-  /** Code from `allow`. */
   readonly code?: string;
   readonly id?: string;
 }

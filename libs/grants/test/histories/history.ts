@@ -6,7 +6,6 @@ export type Event =
   | { readonly do: 'refresh'; readonly places: number; readonly lost: boolean }
   /** The client uses its newest access token. */
   | { readonly do: 'use' }
-  /** An attacker presents a refresh token. */
   | { readonly do: 'replay'; readonly back: number }
   | { readonly do: 'replay-code' }
   /** Another client presents the tokens. */

@@ -8,7 +8,6 @@ export interface FailedRequest {
   readonly status: number;
   /** Sent to the client; absent if the error's message may quote the request. */
   readonly description?: string;
-  /** Response headers. */
   readonly headers: Readonly<Record<string, string>>;
   /** Logged, never sent to the client. */
   readonly detail: Readonly<Record<string, unknown>>;

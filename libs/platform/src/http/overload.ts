@@ -22,7 +22,6 @@ const PERSISTENCE_MS = 500;
 const MIN_IDLE_SHARE = 0.1;
 
 export interface EventLoopClock {
-  /** Monotonic milliseconds. */
   now(): number;
   /** Total time that the event loop has waited for events, in milliseconds. */
   idle(): number;

@@ -1,5 +1,4 @@
 interface Options {
-  /** Response headers. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Logged, never sent to the client. */
   readonly detail?: Readonly<Record<string, unknown>>;

@@ -5,7 +5,6 @@ import { loadConfiguration } from '#platform/configuration/load-configuration.js
 import { ServiceConfiguration } from '#platform/configuration/service.configuration.js';
 import { trustedProxies } from '#platform/http/client-address.js';
 
-/** Returns the client's address as computed by Fastify. */
 function clientOf(peer: string, forwarded: string, settings: Parameters<typeof trustedProxies>[0]): string {
   const trust = trustedProxies(settings);
   if (trust === false) return peer;
