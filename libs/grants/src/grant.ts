@@ -138,7 +138,7 @@ export type RefusalReason =
   | 'verifier_unexpected'
   /** RFC 8628 3.5: the user has not decided yet. */
   | 'decision_pending'
-  /** RFC 8628 3.5: so is this, and the device polled before its interval had passed. */
+  /** RFC 8628 3.5: the user has not decided yet, and the device polled before its interval had passed. */
   | 'polled_too_early'
   /** RFC 8628 3.5: the user denied the request, or removed the access before the device polled. */
   | 'decision_denied'

@@ -81,7 +81,7 @@ const pathParameter = (name: string): ParameterDescription => ({
 function queryOf({ query = {}, isPage = false }: OperationRules): Record<string, ParameterDescription> {
   const page = {
     limit: 'Number of items: at most 1000, and 500 events.',
-    cursor: '`next` of the page before.',
+    cursor: '`next` of the previous page.',
   };
   const all = Object.entries({ ...query, ...(isPage && page) });
   return Object.fromEntries(all.map(([name, description]) => [name, { in: 'query', description }]));

@@ -321,7 +321,7 @@ export class ClientListDto {
   @Text()
   search?: string;
 
-  /** Only clients after this one: its client_id. */
+  /** client_id of the last client of the previous page. */
   @Text()
   after?: string;
 

@@ -53,7 +53,7 @@ export interface NewClient {
 export interface ClientFilter {
   /** Case-insensitive substring of the client_id, name or a redirect URI. */
   readonly search?: string | undefined;
-  /** client_id of the last client of the page before. */
+  /** client_id of the last client of the previous page. */
   readonly after?: string | undefined;
   readonly limit: number;
 }
