@@ -25,8 +25,10 @@ describe('the developer details', () => {
   it('do not show credentials, even in the wrong parameter', async () => {
     const secret = 'scs_abcdefghijklmnopqrstuvwxyz';
     const code = 'sac_abcdefghijklmnopqrstuvwxyz';
+    const deviceCode = 'sdc_abcdefghijklmnopqrstuvwxyz';
     const pages = await Promise.all([
       authorize(app, client, { client_id: secret }),
+      authorize(app, client, { redirect_uri: `https://x.example/${deviceCode}` }),
       authorize(app, client, { redirect_uri: `https://x.example/${code}` }),
       authorize(app, client, { client_id: undefined, [secret]: '1', [code]: '2' }),
     ]);

@@ -1,6 +1,7 @@
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { LOCALES } from '#oauth/locale.js';
 import type { OAuthError } from '#oauth/oauth-error.js';
+import { redactCredentials } from '#platform/logging/logger.js';
 import type { MalformedRequestAnswer, MalformedRequestStatus } from '#platform/http/malformed-request.js';
 import type { Client } from '#database/client/client.js';
 import type { Brand } from '#ui/brand/brand.js';
@@ -91,9 +92,6 @@ function buttonOf(
 /** They came with this request and are not secret. All other details are only logged, above all the registered redirect URIs. */
 const PUBLIC_DETAILS = ['client_id', 'redirect_uri', 'post_logout_redirect_uri', 'parameter'] as const;
 
-/** Tokens, codes and secrets of this service in unexpected places. */
-const CREDENTIALS = /(s(?:ac|at|rt|cs)_)[\w-]{16,}/g;
-
 /** Names used by standards. Other names may contain anything. */
 const PARAMETER_NAME = /^[a-z_]{1,30}$/;
 const MAX_NAMES = 20;
@@ -129,7 +127,7 @@ function developerDetails(
 
 function row(name: string | Html, value: string): Html {
   return html`<dt>${name}</dt>
-    <dd><code>${value.replaceAll(CREDENTIALS, '$1…')}</code></dd>`;
+    <dd><code>${redactCredentials(value)}</code></dd>`;
 }
 
 function hintList(translator: Translator, hints: readonly Hint[]): Html | false {
