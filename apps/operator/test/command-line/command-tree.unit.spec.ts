@@ -1,8 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { CLIENT_CHECKS } from '#oauth/error-guide/client-checks.js';
-import { ERROR_GUIDE } from '#oauth/error-guide/error-guide.js';
-import type { GuideEntry } from '#oauth/error-guide/guide-entry.js';
-import { PAGE_CHECKS } from '#oauth/error-guide/page-checks.js';
+import { guideEntry, SECTIONS } from '#oauth/error-guide/error-guide.js';
 import type { OperatorCommand } from '../../src/command-line/operator-command.js';
 import { program } from '../../src/program.js';
 
@@ -69,9 +66,8 @@ describe('every command', () => {
 });
 
 describe('a command of the error guide', () => {
-  const unpublished: GuideEntry[] = [...Object.values(CLIENT_CHECKS), ...Object.values(PAGE_CHECKS)];
-  const entries = [...ERROR_GUIDE.flatMap((section) => section.entries), ...unpublished];
-  const remedies = entries.flatMap((entry) => entry.remedies);
+  const names = Object.values(SECTIONS).flatMap((entries) => Object.keys(entries));
+  const remedies = names.flatMap((name) => guideEntry(name, undefined)?.remedies ?? []);
   const commands = remedies.flatMap(([, , ...all]) => all);
 
   it('exists, with its options', () => {

@@ -6,174 +6,127 @@ const USE_A_LIBRARY =
 /** Client authentication by a signed assertion (RFC 7523, `private_key_jwt`). */
 export const ASSERTION_CHECKS = {
   client_assertion_missing: {
-    errors: ['invalid_client'],
     title: 'The client assertion is missing',
     meaning:
       'The client is registered with public keys: it authenticates with a signed `client_assertion` at every token endpoint (RFC 7523 2.2).',
-    remedies: [
-      ['application', 'Send `client_assertion` and `client_assertion_type` in the body.'],
-      ['application', USE_A_LIBRARY],
-    ],
+    application: ['Send `client_assertion` and `client_assertion_type` in the body.', USE_A_LIBRARY],
   },
   client_assertion_unexpected: {
-    errors: ['invalid_client'],
     title: 'The client has no keys',
     meaning:
       'The request has a `client_assertion`, but the client is registered with a secret, or is public: no key could verify the assertion.',
-    remedies: [
-      ['application', 'Use the method that the operator registered: the client secret, or none.'],
-      ['operator', 'See how the client authenticates.', 'client show {client_id}'],
-    ],
+    application: 'Use the method that the operator registered: the client secret, or none.',
+    operator: 'See how the client authenticates.',
+    commands: ['client show {client_id}'],
   },
   client_secret_forbidden: {
-    errors: ['invalid_client'],
     title: 'A client with keys sent a secret',
     meaning:
       'The client is registered with public keys and has no secret. A client has one method of authentication (RFC 6749 2.3).',
-    remedies: [
-      ['application', 'Remove the secret, and send a `client_assertion`.'],
-      ['operator', 'See how the client authenticates.', 'client show {client_id}'],
-    ],
+    application: 'Remove the secret, and send a `client_assertion`.',
+    operator: 'See how the client authenticates.',
+    commands: ['client show {client_id}'],
   },
   client_assertion_type_unsupported: {
-    errors: ['invalid_client'],
     title: 'The type of the client assertion is not accepted',
     meaning:
       '`client_assertion` and `client_assertion_type=urn:ietf:params:oauth:client-assertion-type:jwt-bearer` must be sent together (RFC 7523 2.2).',
-    remedies: [['application', 'Send both parameters. SAML assertions are not supported.']],
+    application: 'Send both parameters. SAML assertions are not supported.',
   },
   client_assertion_malformed: {
-    errors: ['invalid_client'],
     title: 'The client assertion is not a plain signed JWT',
     meaning:
       'An assertion is a compact JWT of three base64url parts. Its header and payload are JSON objects without repeated names; the header has no `crit`, and no key (`jwk`, `jku`, `x5u`, `x5c`).',
-    remedies: [['application', USE_A_LIBRARY]],
+    application: USE_A_LIBRARY,
   },
   client_assertion_alg_unsupported: {
-    errors: ['invalid_client'],
     title: 'The algorithm of the client assertion is not accepted',
     meaning:
       'The metadata lists the accepted algorithms as `token_endpoint_auth_signing_alg_values_supported`. `none` and HMAC (`HS256`) are never accepted.',
-    remedies: [['application', 'Sign with the private key of a registered public key: `ES256` or `PS256`.']],
+    application: 'Sign with the private key of a registered public key: `ES256` or `PS256`.',
   },
   client_assertion_issuer_mismatch: {
-    errors: ['invalid_client'],
     title: 'The client assertion is not from the client itself',
     meaning: 'Its claims `iss` and `sub` are both the `client_id` (RFC 7523 3).',
-    remedies: [['application', 'Set both to the `client_id`.']],
+    application: 'Set both to the `client_id`.',
   },
   client_assertion_audience_mismatch: {
-    errors: ['invalid_client'],
     title: 'The client assertion is for another server',
     meaning:
       'Its claim `aud` is the issuer of this service, as the metadata gives it. The URL of the token endpoint, or of the called endpoint, is accepted as well, except from a FAPI 2.0 client (5.3.2.1).',
-    remedies: [
-      [
-        'application',
-        'Set `aud` to the `issuer` of the metadata, as a single string without a trailing slash.',
-      ],
-      ['platform', 'If it is right, `BASE_URL` is not the address that clients use.'],
-    ],
+    application: 'Set `aud` to the `issuer` of the metadata, as a single string without a trailing slash.',
+    platform: 'If it is right, `BASE_URL` is not the address that clients use.',
   },
   client_assertion_expired: {
-    errors: ['invalid_client'],
     title: 'The client assertion has expired',
     meaning: 'Its claim `exp` is required: seconds since 1970, a minute ahead is usual.',
-    remedies: [
-      ['application', 'Make a new assertion for each request, and set the clock of the machine (NTP).'],
-      ['platform', 'If all clients fail, the clock of a server is wrong.'],
-    ],
+    application: 'Make a new assertion for each request, and set the clock of the machine (NTP).',
+    platform: 'If all clients fail, the clock of a server is wrong.',
   },
   client_assertion_lifetime_exceeded: {
-    errors: ['invalid_client'],
     title: 'The client assertion is valid for too long',
     meaning:
       'Its claim `exp` is at most ten minutes ahead, because a stolen assertion can be used until then.',
-    remedies: [['application', 'Let it expire after a minute: it is used once.']],
+    application: 'Let it expire after a minute: it is used once.',
   },
   client_assertion_not_yet_valid: {
-    errors: ['invalid_client'],
     title: 'The client assertion is from the future',
     meaning: 'Its claims `iat` and `nbf` are times in seconds, and not later than now.',
-    remedies: [
-      ['application', 'Set the clock of the machine (NTP).'],
-      ['platform', 'If all clients fail, the clock of a server is wrong.'],
-    ],
+    application: 'Set the clock of the machine (NTP).',
+    platform: 'If all clients fail, the clock of a server is wrong.',
   },
   client_assertion_jti_invalid: {
-    errors: ['invalid_client'],
     title: 'The client assertion has no usable identifier',
     meaning:
       'The claim `jti` is a unique string of at most 256 characters, because each assertion is accepted once.',
-    remedies: [['application', 'Use a random value, such as a UUID, for each assertion.']],
+    application: 'Use a random value, such as a UUID, for each assertion.',
   },
   client_assertion_key_mismatch: {
-    errors: ['invalid_client'],
     title: 'The client is unknown, or none of its keys signed the assertion',
     meaning:
       'No client has this `client_id` and a public key that verifies the assertion. The answer does not say which of them is wrong.',
-    remedies: [
-      [
-        'application',
-        'Compare the `client_id` with what the operator gave you, and sign with the key that you registered.',
-      ],
-      ['application', 'After a rotation, publish the new public key before you sign with it.'],
+    application: [
+      'Compare the `client_id` with what the operator gave you, and sign with the key that you registered.',
+      'After a rotation, publish the new public key before you sign with it.',
     ],
   },
   client_assertion_key_unknown: {
-    errors: ['invalid_client'],
     title: 'The client has no key for the assertion',
     meaning:
       'None of the client’s keys has the `kid` of the assertion, or the type that its `alg` needs. A set at a `jwks_uri` is fetched again for a new `kid`, but not more than twice a minute.',
-    remedies: [
-      [
-        'application',
-        'Before you sign with a new key, send the operator a JWK Set that has it, or publish it at your `jwks_uri` and wait a minute.',
-      ],
-      ['operator', 'Compare the keys with those of the application.', 'client show {client_id}'],
-    ],
+    application:
+      'Before you sign with a new key, send the operator a JWK Set that has it, or publish it at your `jwks_uri` and wait a minute.',
+    operator: 'Compare the keys with those of the application.',
+    commands: ['client show {client_id}'],
     publishedAs: 'client_assertion_key_mismatch',
   },
   client_assertion_signature_mismatch: {
-    errors: ['invalid_client'],
     title: 'The signature of the client assertion does not verify',
     meaning:
       'None of the client’s keys that match the header signed the assertion, or the assertion was changed.',
-    remedies: [
-      [
-        'application',
-        'Sign with the private key of a registered public key. ECDSA signatures are `r ‖ s`, not DER.',
-      ],
-      ['operator', 'Compare the keys with those of the application.', 'client show {client_id}'],
-    ],
+    application:
+      'Sign with the private key of a registered public key. ECDSA signatures are `r ‖ s`, not DER.',
+    operator: 'Compare the keys with those of the application.',
+    commands: ['client show {client_id}'],
     publishedAs: 'client_assertion_key_mismatch',
   },
   client_assertion_replayed: {
-    errors: ['invalid_client'],
     title: 'The client assertion was used before',
     meaning: 'An assertion is accepted once, by its `jti` (RFC 7523 3).',
-    remedies: [['application', 'Make a new assertion for each request, and for each retry as well.']],
+    application: 'Make a new assertion for each request, and for each retry as well.',
   },
   client_assertion_limit_exceeded: {
-    errors: ['temporarily_unavailable'],
     title: 'The client has too many live assertions',
     meaning: 'The service remembers each assertion until it expires, and a limited number for each client.',
-    remedies: [
-      ['application', 'Let assertions expire after a minute. Repeat the request after `Retry-After`.'],
-    ],
+    application: 'Let assertions expire after a minute. Repeat the request after `Retry-After`.',
   },
   client_keys_unavailable: {
-    errors: ['invalid_client'],
     title: 'The keys of the client cannot be fetched',
     meaning:
       'The JWK Set at the `jwks_uri` of the client did not answer in five seconds with status 200 and at most 512 KiB, or its address is not a public one.',
-    remedies: [
-      ['application', 'Serve the JWK Set at the registered address by https, without redirects.'],
-      [
-        'operator',
-        'Open the address. The log names the reason. If the host is yours and has a private address, set `OUTSIDE_FETCH_ALLOW`.',
-        'client show {client_id}',
-      ],
-    ],
+    application: 'Serve the JWK Set at the registered address by https, without redirects.',
+    operator:
+      'Open the address. The log names the reason. If the host is yours and has a private address, set `OUTSIDE_FETCH_ALLOW`.',
+    commands: ['client show {client_id}'],
   },
 } as const satisfies CheckEntries;

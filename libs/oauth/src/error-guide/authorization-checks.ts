@@ -3,284 +3,191 @@ import type { CheckEntries } from './guide-entry.js';
 /** Authorization requests, sent by the browser or pushed (RFC 6749 4.1.2.1, RFC 9126 2.3). */
 export const AUTHORIZATION_CHECKS = {
   client_id_unregistered: {
-    errors: ['invalid_request'],
     title: 'The application is unknown',
     meaning: 'The `client_id` of the authorization request is misspelt, or belongs to another installation.',
-    remedies: [
-      ['application', 'Compare the `client_id` with what the operator gave you.'],
-      ['operator', 'Compare it with the registered clients.', 'client list'],
-      [
-        'operator',
-        'If it is an https URL, it is the address of a metadata document: admit the application with `client create --metadata-url`, or every application of its host with `CLIENT_METADATA_HOSTS`.',
-      ],
+    application: 'Compare the `client_id` with what the operator gave you.',
+    operator: [
+      'If it is an https URL, it is the address of a metadata document: admit the application with `client create --metadata-url`, or every application of its host with `CLIENT_METADATA_HOSTS`.',
+      'Otherwise compare it with the registered clients.',
     ],
+    commands: ['client list'],
   },
   client_document_refused: {
-    errors: ['invalid_request'],
     title: 'The metadata document of the application is refused',
     meaning:
       'The `client_id` is the URL of a document that describes the application. The document breaks a rule, such as one for redirect URIs, or is not at its own `client_id`.',
-    remedies: [
-      [
-        'operator',
-        'The value `reason` of the log line names the rule. Tell it to the publisher of the document.',
-      ],
-      ['application', 'Correct the document. The next request fetches it again.'],
-    ],
+    operator: 'The value `reason` of the log line names the rule. Tell it to the publisher of the document.',
+    application: 'Correct the document. The next request fetches it again.',
   },
   client_document_unavailable: {
-    errors: ['invalid_request'],
     title: 'The metadata document of the application cannot be fetched',
     meaning:
       'The `client_id` is the URL of a document that describes the application. Its host did not answer in time, or not with the document.',
-    remedies: [
-      [
-        'application',
-        'Open the URL. It must answer with status 200 and JSON, without a redirect, to everyone.',
-      ],
-      [
-        'operator',
-        'The value `reason` of the log line says what failed. For a host in a private network see `OUTSIDE_FETCH_ALLOW`.',
-      ],
-    ],
+    application: 'Open the URL. It must answer with status 200 and JSON, without a redirect, to everyone.',
+    operator:
+      'The value `reason` of the log line says what failed. For a host in a private network see `OUTSIDE_FETCH_ALLOW`.',
   },
   client_document_limit_exceeded: {
-    errors: ['temporarily_unavailable'],
     title: 'Too many new applications of one host',
     meaning:
       'Applications of a host in `CLIENT_METADATA_HOSTS` are admitted at their first use, but only some in a minute.',
-    remedies: [
-      ['user', 'Try again in a minute.'],
-      ['operator', 'If the host lets strangers publish documents, remove it from `CLIENT_METADATA_HOSTS`.'],
-    ],
+    user: 'Try again in a minute.',
+    operator: 'If the host lets strangers publish documents, remove it from `CLIENT_METADATA_HOSTS`.',
   },
   redirect_uri_unregistered: {
-    errors: ['invalid_request'],
     title: 'The redirect_uri is not registered',
     meaning:
       'It is missing, or is not exactly a registered redirect URI. The comparison is exact, because a code must not reach another address (RFC 9700 2.1).',
-    remedies: [
-      [
-        'application',
-        'Compare scheme, host, port, path, trailing slash and query with the registered redirect URIs.',
-      ],
-      [
-        'application',
-        'For changing ports on your own machine register `http://127.0.0.1/…` with a public client.',
-      ],
-      [
-        'operator',
-        'If the address is the application’s, register it.',
-        'client update {client_id} --add-redirect-uri {redirect_uri}',
-      ],
+    application: [
+      'Compare scheme, host, port, path, trailing slash and query with the registered redirect URIs.',
+      'For changing ports on your own machine register `http://127.0.0.1/…` with a public client.',
     ],
+    operator: 'If the address is the application’s, register it.',
+    commands: ['client update {client_id} --add-redirect-uri {redirect_uri}'],
   },
   push_required: {
-    errors: ['invalid_request'],
     title: 'The authorization request must be pushed',
     meaning: 'The client, or this service, requires pushed authorization requests (RFC 9126).',
-    remedies: [
-      [
-        'application',
-        'Send the parameters to the `par` endpoint, and the browser with `client_id` and `request_uri` only.',
-      ],
-      [
-        'operator',
-        'If the application cannot push requests, remove the requirement.',
-        'client update {client_id} --require-par false',
-      ],
-    ],
+    application:
+      'Send the parameters to the `par` endpoint, and the browser with `client_id` and `request_uri` only.',
+    operator: 'If the application cannot push requests, remove the requirement.',
+    commands: ['client update {client_id} --require-par false'],
   },
   state_missing: {
-    errors: ['invalid_request'],
     title: 'The state is missing',
     meaning:
       'It protects the redirect URI against forged responses (RFC 6749 10.12), and this service requires it.',
-    remedies: [
-      [
-        'application',
-        'Send a random value for each request, and compare it with the `state` of the response. Most libraries have a setting for this.',
-      ],
-      [
-        'operator',
-        'If the application cannot send one, and sends a PKCE challenge with `S256`, make it optional.',
-        'client update {client_id} --state optional',
-      ],
-    ],
+    application:
+      'Send a random value for each request, and compare it with the `state` of the response. Most libraries have a setting for this.',
+    operator: 'If the application cannot send one, and sends a PKCE challenge with `S256`, make it optional.',
+    commands: ['client update {client_id} --state optional'],
   },
   response_type_missing: {
-    errors: ['invalid_request'],
     title: 'The response_type is missing',
     meaning: 'A request with the scope `openid` must have it (OpenID Connect Core 3.1.2.1).',
-    remedies: [['application', 'Send `response_type=code`.']],
+    application: 'Send `response_type=code`.',
   },
   response_type_unsupported: {
-    errors: ['unsupported_response_type'],
     title: 'The response_type is not code',
     meaning:
       'This service supports only the authorization code flow. The implicit flow is obsolete (RFC 9700 2.1.2).',
-    remedies: [['application', 'Send `response_type=code`.']],
+    application: 'Send `response_type=code`.',
   },
   response_mode_unsupported: {
-    errors: ['invalid_request'],
     title: 'The response_mode is not available',
     meaning:
       'The response comes in the query of the redirect URI (`query`), or in a form that the browser posts to it (`form_post`). A redirect URI with a private-use scheme cannot receive a form.',
-    remedies: [
-      [
-        'application',
-        'Send `response_mode=query` or leave it out, or send `form_post` with an http or https redirect URI.',
-      ],
-    ],
+    application:
+      'Send `response_mode=query` or leave it out, or send `form_post` with an http or https redirect URI.',
   },
   code_challenge_invalid: {
-    errors: ['invalid_request'],
     title: 'The code challenge is missing or not S256',
     meaning:
       'Public clients, and clients whose `state` is optional, must use PKCE (RFC 9700 2.1, 2.1.1). The only method is `S256`: base64url of the SHA-256 of the verifier, without padding.',
-    remedies: [
-      [
-        'application',
-        'Send `code_challenge` and `code_challenge_method=S256`. In most libraries that is one setting.',
-      ],
-      [
-        'operator',
-        'If a public client runs on a server, which can keep a secret, register it as a confidential one.',
-      ],
-      [
-        'operator',
-        'If `state` is optional for the application although it sends one, require it.',
-        'client update {client_id} --state required',
-      ],
+    application:
+      'Send `code_challenge` and `code_challenge_method=S256`. In most libraries that is one setting.',
+    operator: [
+      'If a public client runs on a server, which can keep a secret, register it as a confidential one.',
+      'If `state` is optional for the application although it sends one, require it.',
     ],
+    commands: ['client update {client_id} --state required'],
   },
   dpop_jkt_invalid: {
-    errors: ['invalid_request'],
     title: 'The dpop_jkt is not the thumbprint of the key',
     meaning:
       'It is the SHA-256 JWK thumbprint (RFC 7638) of the key that the exchange will prove, in base64url.',
-    remedies: [['application', 'Compute it from the public key of your proofs, or leave it out.']],
+    application: 'Compute it from the public key of your proofs, or leave it out.',
   },
   scope_unregistered: {
-    errors: ['invalid_scope'],
     title: 'The scope does not exist, or the application may not request it',
     meaning: 'A client may request only the scopes that it is registered for. The description lists them.',
-    remedies: [
-      [
-        'application',
-        'Request scopes of this service, separated by spaces. It has no `offline_access`: every application gets a refresh token.',
-      ],
-      [
-        'operator',
-        'If the application may request them, register them.',
-        'client update {client_id} --add-scope {scope}',
-      ],
-    ],
+    application:
+      'Request scopes of this service, separated by spaces. It has no `offline_access`: every application gets a refresh token.',
+    operator: 'If the application may request them, register them.',
+    commands: ['client update {client_id} --add-scope {scope}'],
   },
   resource_unknown: {
-    errors: ['invalid_target'],
     title: 'The resource is not an API of this service',
     meaning:
       'The parameter is an absolute URI without a fragment, at one of the APIs that the description lists (RFC 8707 2).',
-    remedies: [
-      ['application', 'Send the address of the API, or leave the parameter out.'],
-      ['platform', 'If the API is missing from the list, add it to `API_URL` or `OTHER_API_URLS`.'],
-    ],
+    application: 'Send the address of the API, or leave the parameter out.',
+    platform: 'If the API is missing from the list, add it to `API_URL` or `OTHER_API_URLS`.',
   },
   prompt_invalid: {
-    errors: ['invalid_request'],
     title: 'The prompt is invalid',
     meaning: 'The values are `none`, `login`, `consent` and `select_account`; `none` stands alone.',
-    remedies: [['application', 'Send values of the list, separated by spaces, or leave the parameter out.']],
+    application: 'Send values of the list, separated by spaces, or leave the parameter out.',
   },
   max_age_invalid: {
-    errors: ['invalid_request'],
     title: 'The max_age is not a number',
     meaning: 'It is a whole number of seconds since the user last logged in.',
-    remedies: [['application', 'Send digits only, or leave the parameter out.']],
+    application: 'Send digits only, or leave the parameter out.',
   },
   claims_invalid: {
-    errors: ['invalid_request'],
     title: 'The claims parameter is invalid',
     meaning: 'It is a JSON object with the members `userinfo` and `id_token` (OpenID Connect Core 5.5).',
-    remedies: [['application', 'Send such an object, or request the scopes `profile` and `email`.']],
+    application: 'Send such an object, or request the scopes `profile` and `email`.',
   },
   id_token_hint_invalid: {
-    errors: ['invalid_request'],
     title: 'The id_token_hint is not an ID token for this application',
     meaning:
       'It must be an ID token that this service issued to the same client; it may have expired. Its signing key may have been removed since. The value `wrong` is the part that does not match.',
-    remedies: [['application', 'Send the latest ID token of the user, or leave the parameter out.']],
+    application: 'Send the latest ID token of the user, or leave the parameter out.',
   },
   request_object_unsupported: {
-    errors: ['request_not_supported'],
     title: 'Request objects are not supported',
     meaning: 'This service accepts plain parameters and pushed requests (RFC 9126).',
-    remedies: [['application', 'Leave `request` out, and send its contents as parameters.']],
+    application: 'Leave `request` out, and send its contents as parameters.',
     publishedAs: 'request_not_supported',
   },
   request_uri_unsupported: {
-    errors: ['request_uri_not_supported'],
     title: 'The request_uri is not from a pushed request',
     meaning: 'This service does not fetch requests from other addresses (OpenID Connect Core 6.2).',
-    remedies: [['application', 'Push the request (RFC 9126), and send the `request_uri` of the response.']],
+    application: 'Push the request (RFC 9126), and send the `request_uri` of the response.',
     publishedAs: 'request_uri_not_supported',
   },
   request_uri_invalid: {
-    errors: ['invalid_request'],
     title: 'The pushed request has expired or was already used',
     meaning:
       'A pushed authorization request is valid for a short time, for one answer, and for the client that pushed it. A push itself has no `request_uri`.',
-    remedies: [
-      ['user', 'Start again at the application.'],
-      ['application', 'Push a request for each authorization, just before you redirect the user.'],
-    ],
+    user: 'Start again at the application.',
+    application: 'Push a request for each authorization, just before you redirect the user.',
   },
   push_limit_exceeded: {
-    errors: ['temporarily_unavailable'],
     title: 'Too many pushed requests',
     meaning:
       'The client, or one address for a public client, has more unanswered requests than the service stores.',
-    remedies: [
-      ['application', 'Wait as long as `Retry-After` says. Push when a user starts, not in advance.'],
-      ['platform', 'If every user has the same address, `TRUSTED_PROXIES` does not name the proxy.'],
-    ],
+    application: 'Wait as long as `Retry-After` says. Push when a user starts, not in advance.',
+    platform: 'If every user has the same address, `TRUSTED_PROXIES` does not name the proxy.',
   },
   decision_missing: {
-    errors: ['invalid_request'],
     title: 'The consent form came without a decision',
     meaning: 'The consent form was submitted without Allow or Cancel.',
-    remedies: [['user', 'Open the page again and choose one of the buttons.']],
+    user: 'Open the page again and choose one of the buttons.',
   },
   consent_denied: {
-    errors: ['access_denied'],
     title: 'The user cancelled',
     meaning: 'The user clicked Cancel on the consent page.',
-    remedies: [['application', 'Tell the user that nothing is connected, and offer to start again.']],
+    application: 'Tell the user that nothing is connected, and offer to start again.',
     publishedAs: 'access_denied',
   },
   login_impossible: {
-    errors: ['login_required'],
     title: 'No user is logged in, and no login page is allowed',
     meaning: 'The request has `prompt=none`, and the browser has no session (OpenID Connect Core 3.1.2.6).',
-    remedies: [['application', 'Send the user through the authorization again without `prompt=none`.']],
+    application: 'Send the user through the authorization again without `prompt=none`.',
     publishedAs: 'login_required',
   },
   other_user_logged_in: {
-    errors: ['login_required'],
     title: 'Another user is logged in',
     meaning:
       'The `id_token_hint` or the `claims` of the request name another user (OpenID Connect Core 3.1.2.2).',
-    remedies: [
-      ['application', 'Send the user through the authorization again without the hint, and compare `sub`.'],
-    ],
+    application: 'Send the user through the authorization again without the hint, and compare `sub`.',
     publishedAs: 'login_required',
   },
   consent_impossible: {
-    errors: ['consent_required'],
     title: 'The user must give consent, and no consent page is allowed',
     meaning: 'The request has `prompt=none`, and needs the user’s consent (OpenID Connect Core 3.1.2.6).',
-    remedies: [['application', 'Send the user through the authorization again without `prompt=none`.']],
+    application: 'Send the user through the authorization again without `prompt=none`.',
     publishedAs: 'consent_required',
   },
 } as const satisfies CheckEntries;

@@ -5,145 +5,105 @@ const USE_A_LIBRARY = 'Let a library make the proof, for example `dpop` or `open
 /** DPoP proofs (RFC 9449 4.3), at the token endpoints and at APIs: `invalid_dpop_proof` and `use_dpop_nonce`. */
 export const DPOP_CHECKS = {
   dpop_header_invalid: {
-    errors: ['invalid_dpop_proof'],
     title: 'The request does not have exactly one DPoP header',
     meaning: 'A request with a bound token has one `DPoP` header with one proof (RFC 9449 4.3).',
-    remedies: [
-      [
-        'application',
-        'Send the proof in one `DPoP` header; at an API, together with `Authorization: DPoP <token>`.',
-      ],
-    ],
+    application:
+      'Send the proof in one `DPoP` header; at an API, together with `Authorization: DPoP <token>`.',
   },
   dpop_proof_missing: {
-    errors: ['invalid_dpop_proof'],
     title: 'The client must prove its key',
     meaning:
       'The client is registered for tokens that are bound to a key (`dpop_bound_access_tokens`, RFC 9449 5.2). Its token requests need a `DPoP` header.',
-    remedies: [
-      ['application', USE_A_LIBRARY],
-      ['operator', 'See whether the client must prove a key.', 'client show {client_id}'],
-    ],
+    application: USE_A_LIBRARY,
+    operator: 'See whether the client must prove a key.',
+    commands: ['client show {client_id}'],
   },
   dpop_proof_too_long: {
-    errors: ['invalid_dpop_proof'],
     title: 'The proof is too long',
     meaning: 'A proof has several hundred characters, or about 1800 with a large RSA key.',
-    remedies: [['application', 'Remove what does not belong there, such as a certificate chain.']],
+    application: 'Remove what does not belong there, such as a certificate chain.',
   },
   dpop_proof_malformed: {
-    errors: ['invalid_dpop_proof'],
     title: 'The proof is not a JWT',
     meaning:
       'A proof is a compact JWT: three base64url parts, without `crit` in its header, with a JSON object as payload.',
-    remedies: [['application', USE_A_LIBRARY]],
+    application: USE_A_LIBRARY,
   },
   dpop_claim_missing: {
-    errors: ['invalid_dpop_proof'],
     title: 'A claim of the proof is missing',
     meaning: 'A proof has `jti`, `htm`, `htu` and `iat`; at an API also `ath` (RFC 9449 4.2).',
-    remedies: [['application', USE_A_LIBRARY]],
+    application: USE_A_LIBRARY,
   },
   dpop_typ_mismatch: {
-    errors: ['invalid_dpop_proof'],
     title: 'The typ of the proof is wrong',
     meaning: 'The header has `"typ":"dpop+jwt"`, so that no other JWT passes as a proof.',
-    remedies: [['application', 'Set `typ` in the protected header.']],
+    application: 'Set `typ` in the protected header.',
   },
   dpop_alg_unsupported: {
-    errors: ['invalid_dpop_proof'],
     title: 'The algorithm of the proof is not accepted',
     meaning:
       'The metadata lists the accepted algorithms as `dpop_signing_alg_values_supported`. Symmetric algorithms, `RS256` and `none` are never accepted.',
-    remedies: [['application', 'Make the key for one of them; `ES256` is the usual choice.']],
+    application: 'Make the key for one of them; `ES256` is the usual choice.',
   },
   dpop_jwk_invalid: {
-    errors: ['invalid_dpop_proof'],
     title: 'The public key of the proof is unusable',
     meaning:
       'The header carries the public key as `jwk`, of the type that `alg` needs and of at least 2048 bits for RSA.',
-    remedies: [
-      ['application', 'Export the public key only. A key whose private part was sent must be replaced.'],
-    ],
+    application: 'Export the public key only. A key whose private part was sent must be replaced.',
   },
   dpop_signature_mismatch: {
-    errors: ['invalid_dpop_proof'],
     title: 'The signature of the proof does not verify',
     meaning: 'The proof was not signed by the private key of its `jwk`.',
-    remedies: [
-      ['application', 'Export the `jwk` of the key pair that signs. ECDSA signatures are `r ‖ s`, not DER.'],
-    ],
+    application: 'Export the `jwk` of the key pair that signs. ECDSA signatures are `r ‖ s`, not DER.',
   },
   dpop_htm_mismatch: {
-    errors: ['invalid_dpop_proof'],
     title: 'The proof is for another method',
     meaning: 'The claim `htm` is the method of the request, in upper case.',
-    remedies: [['application', 'Make a new proof for each request, with its own method.']],
+    application: 'Make a new proof for each request, with its own method.',
   },
   dpop_htu_mismatch: {
-    errors: ['invalid_dpop_proof'],
     title: 'The proof is for another address',
     meaning: 'The claim `htu` is the public address of the request, without query and fragment.',
-    remedies: [
-      ['application', 'Use the address of the metadata, not one of an internal proxy.'],
-      ['platform', 'If it is right, `BASE_URL` or `API_URL` is not the address that clients use.'],
-    ],
+    application: 'Use the address of the metadata, not one of an internal proxy.',
+    platform: 'If it is right, `BASE_URL` or `API_URL` is not the address that clients use.',
   },
   dpop_nonce_unknown: {
-    errors: ['invalid_dpop_proof'],
     title: 'The nonce of the proof is not from this service',
     meaning: 'The claim `nonce` is the value of the latest `DPoP-Nonce` header, or absent.',
-    remedies: [['application', 'Repeat the request with the nonce of the `DPoP-Nonce` header.']],
+    application: 'Repeat the request with the nonce of the `DPoP-Nonce` header.',
   },
   dpop_nonce_missing: {
-    errors: ['use_dpop_nonce'],
     title: 'The proof needs a nonce',
     meaning:
       'This service requires its nonce in each proof (RFC 9449 8). The first request of a client gets this error.',
-    remedies: [
-      [
-        'application',
-        'Repeat the request with the value of the `DPoP-Nonce` header. Libraries do this automatically.',
-      ],
-    ],
+    application:
+      'Repeat the request with the value of the `DPoP-Nonce` header. Libraries do this automatically.',
   },
   dpop_nonce_expired: {
-    errors: ['use_dpop_nonce'],
     title: 'The nonce of the proof is too old',
     meaning: 'A nonce is valid for some minutes (RFC 9449 8).',
-    remedies: [
-      [
-        'application',
-        'Repeat the request with the value of the `DPoP-Nonce` header, and use that from now on.',
-      ],
-    ],
+    application: 'Repeat the request with the value of the `DPoP-Nonce` header, and use that from now on.',
   },
   dpop_iat_out_of_range: {
-    errors: ['invalid_dpop_proof'],
     title: 'The proof is too old, or from the future',
     meaning: 'The claim `iat` is the time of the request, in seconds. A proof is valid for some minutes.',
-    remedies: [
-      ['application', 'Make a new proof for each request, and set the clock of the machine (NTP).'],
-      ['platform', 'If all clients fail, the clock of a server is wrong.'],
-    ],
+    application: 'Make a new proof for each request, and set the clock of the machine (NTP).',
+    platform: 'If all clients fail, the clock of a server is wrong.',
   },
   dpop_ath_mismatch: {
-    errors: ['invalid_dpop_proof'],
     title: 'The proof is for another access token',
     meaning: 'At an API the claim `ath` is base64url of the SHA-256 of the access token.',
-    remedies: [['application', 'Compute it from the access token of the same request.']],
+    application: 'Compute it from the access token of the same request.',
   },
   dpop_jti_invalid: {
-    errors: ['invalid_dpop_proof'],
     title: 'The proof has no usable identifier',
     meaning:
       'The claim `jti` is a unique string of at most 256 characters, because each proof is accepted once.',
-    remedies: [['application', 'Use a random value, such as a UUID, for each proof.']],
+    application: 'Use a random value, such as a UUID, for each proof.',
   },
   dpop_proof_replayed: {
-    errors: ['invalid_dpop_proof'],
     title: 'The proof was used before',
     meaning: 'A proof is accepted once (RFC 9449 11.1).',
-    remedies: [['application', 'Make a new proof for each request, and for each retry as well.']],
+    application: 'Make a new proof for each request, and for each retry as well.',
   },
 } as const satisfies CheckEntries;

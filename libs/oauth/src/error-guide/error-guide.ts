@@ -8,7 +8,7 @@ import { DEVICE_CHECKS } from './device-checks.js';
 import { DPOP_CHECKS } from './dpop-checks.js';
 import { ERROR_CODES } from './error-codes.js';
 import { GRANT_CHECKS } from './grant-checks.js';
-import type { GuideEntries, GuideEntry } from './guide-entry.js';
+import { type CheckEntries, type ErrorCodeEntry, type GuideEntry, guideEntryOf } from './guide-entry.js';
 import { LOGOUT_CHECKS } from './logout-checks.js';
 import { PAGE_CHECKS } from './page-checks.js';
 import { REQUEST_CHECKS } from './request-checks.js';
@@ -28,7 +28,7 @@ export const SECTIONS = {
   'Logout tokens': LOGOUT_CHECKS,
   'Pages for users': PAGE_CHECKS,
   'The service itself': SERVICE_CHECKS,
-} as const satisfies Readonly<Record<string, GuideEntries>>;
+} as const satisfies Readonly<Record<string, CheckEntries | Readonly<Record<string, ErrorCodeEntry>>>>;
 
 type Section<Entries> = Entries extends unknown ? keyof Entries : never;
 
@@ -40,19 +40,20 @@ export interface GuideSection {
   readonly entries: readonly (GuideEntry & { readonly anchor: string })[];
 }
 
+const ALL: readonly GuideSection[] = Object.entries(SECTIONS).map(([title, entries]) => ({
+  title,
+  entries: Object.entries(entries).map(([name, entry]) => ({ anchor: name, ...guideEntryOf(name, entry) })),
+}));
+
 const ENTRIES: ReadonlyMap<string, GuideEntry> = new Map(
-  Object.values(SECTIONS).flatMap((entries: GuideEntries) => Object.entries(entries)),
+  ALL.flatMap(({ entries }) => entries.map((entry) => [entry.anchor, entry] as const)),
 );
 
 /** Public entries: excludes those that would distinguish checks that a response must not distinguish. */
-export const ERROR_GUIDE: readonly GuideSection[] = Object.entries(SECTIONS)
-  .map(([title, entries]: [string, GuideEntries]) => ({
-    title,
-    entries: Object.entries(entries).flatMap(([name, entry]) =>
-      entry.publishedAs === undefined ? [{ ...entry, anchor: name }] : [],
-    ),
-  }))
-  .filter(({ entries }) => entries.length > 0);
+export const ERROR_GUIDE: readonly GuideSection[] = ALL.map(({ title, entries }) => ({
+  title,
+  entries: entries.filter(({ publishedAs }) => publishedAs === undefined),
+})).filter(({ entries }) => entries.length > 0);
 
 /** Returns the exact entry, for the operator; null if the guide has none. */
 export function guideEntry(check: string | undefined, error: string | undefined): GuideEntry | null {

@@ -5,219 +5,135 @@ const ASK_AGAIN = 'Send the user through the authorization again.';
 /** Codes and tokens (`RefusalReason` of the grant engine): `invalid_grant`, `invalid_scope` and `invalid_target`. */
 export const GRANT_CHECKS = {
   unrecognized: {
-    errors: ['invalid_grant', 'invalid_token'],
     title: 'This is not a code or token of this service',
     meaning:
       'The value is truncated, changed, from another installation, or signed with a key that this service does not have.',
-    remedies: [
-      [
-        'application',
-        'Compare the length of what you send with what you received: columns and logs cut long values.',
-      ],
-      [
-        'application',
-        'Check that the code or token is from this installation, not from a test installation.',
-      ],
-      [
-        'platform',
-        'If it happens to all clients, `TOKEN_KEYS` differs between apps or has lost a key: restore it.',
-      ],
+    application: [
+      'Compare the length of what you send with what you received: columns and logs cut long values.',
+      'Check that the code or token is from this installation, not from a test installation.',
     ],
+    platform:
+      'If it happens to all clients, `TOKEN_KEYS` differs between apps or has lost a key: restore it.',
   },
   wrong_kind: {
-    errors: ['invalid_grant', 'invalid_token'],
     title: 'This is a token of another kind',
     meaning:
       'Codes begin with `sac_`, device codes with `sdc_`, access tokens with `sat_`, refresh tokens with `srt_`. The endpoint requires another kind.',
-    remedies: [
-      ['application', 'Redeem a code, refresh with the refresh token, and call APIs with the access token.'],
-    ],
+    application: 'Redeem a code, refresh with the refresh token, and call APIs with the access token.',
   },
   expired: {
-    errors: ['invalid_grant', 'invalid_token', 'expired_token'],
     title: 'The code or token has expired',
     meaning:
       'A code is valid for about a minute; a refresh token expires when it has not been used for a long time. The operator sets both.',
-    remedies: [
-      ['application', 'Redeem a code immediately, on the server that receives the redirect.'],
-      ['application', ASK_AGAIN],
-      ['platform', 'If codes expire immediately, compare the clocks of the servers (`CLOCK_SKEW`).'],
-    ],
+    application: ['Redeem a code immediately, on the server that receives the redirect.', ASK_AGAIN],
+    platform: 'If codes expire immediately, compare the clocks of the servers (`CLOCK_SKEW`).',
   },
   unknown: {
-    errors: ['invalid_grant', 'invalid_token'],
     title: 'The code or token is no longer valid',
     meaning: 'It is genuine, but its grant no longer exists: it was deleted or has expired.',
-    remedies: [
-      ['application', ASK_AGAIN],
-      ['operator', 'See whether the grant is still recorded.', 'grant show {grant_id}'],
-    ],
+    application: ASK_AGAIN,
+    operator: 'See whether the grant is still recorded.',
+    commands: ['grant show {grant_id}'],
   },
   issued_before_failover: {
-    errors: ['invalid_grant'],
     title: 'A server failed after the code was issued',
     meaning:
       'The service may have lost the record of which codes were used. It refuses the codes issued before, because one might be used twice.',
-    remedies: [
-      ['application', `${ASK_AGAIN} Nothing else is needed.`],
-      ['platform', 'One such error per code in flight is normal after a fail-over of Redis.'],
-    ],
+    application: `${ASK_AGAIN} Nothing else is needed.`,
+    platform: 'One such error per code in flight is normal after a fail-over of Redis.',
   },
   revoked: {
-    errors: ['invalid_grant', 'invalid_token'],
     title: 'The access was revoked',
     meaning:
       'The user, the operator or the application itself has ended it, a code or refresh token was used twice, or the user has allowed the application 200 more times since.',
-    remedies: [
-      ['application', `${ASK_AGAIN} Until then treat the account as disconnected.`],
-      [
-        'operator',
-        'See when it ended, and by whom and why.',
-        'grant show {grant_id}',
-        'audit search --grant {grant_id}',
-      ],
-    ],
+    application: `${ASK_AGAIN} Until then treat the account as disconnected.`,
+    operator: 'See when it ended, and by whom and why.',
+    commands: ['grant show {grant_id}', 'audit search --grant {grant_id}'],
   },
   other_client: {
-    errors: ['invalid_grant'],
     title: 'The code or token was issued to another client',
     meaning: 'The `client_id` of the request differs from the authorization request.',
-    remedies: [
-      [
-        'application',
-        'Use the same `client_id` throughout. Check that environments do not share their store of tokens.',
-      ],
-    ],
+    application:
+      'Use the same `client_id` throughout. Check that environments do not share their store of tokens.',
   },
   key_mismatch: {
-    errors: ['invalid_grant', 'invalid_token'],
     title: 'The request did not prove the key of the token',
     meaning:
       'The code or token is bound to a key (DPoP, RFC 9449). The proof is missing, or made with another key.',
-    remedies: [
-      [
-        'application',
-        'Keep the key with the token, and sign each proof with it. A lost key means a new authorization.',
-      ],
-      [
-        'application',
-        'A client that authenticates with keys (`private_key_jwt`) may refresh with another DPoP key, but not without a proof.',
-      ],
-      ['application', 'Send a bound access token as `Authorization: DPoP <token>` with a proof.'],
+    application: [
+      'Keep the key with the token, and sign each proof with it. A lost key means a new authorization.',
+      'A client that authenticates with keys (`private_key_jwt`) may refresh with another DPoP key, but not without a proof.',
+      'Send a bound access token as `Authorization: DPoP <token>` with a proof.',
     ],
   },
   key_unexpected: {
-    errors: ['invalid_grant'],
     title: 'The token is not bound to a key',
     meaning:
       'The request has a DPoP proof, but the token was issued without one. A refresh can bind it only if the client authenticates with keys (`private_key_jwt`).',
-    remedies: [
-      [
-        'application',
-        'Refresh without a proof, or authorize again and prove the key when you redeem the code.',
-      ],
-    ],
+    application: 'Refresh without a proof, or authorize again and prove the key when you redeem the code.',
   },
   redirect_uri_mismatch: {
-    errors: ['invalid_grant'],
     title: 'The redirect_uri differs from the authorization request',
     meaning: 'The token request must have exactly the `redirect_uri` of the authorization request.',
-    remedies: [
-      [
-        'application',
-        'Keep it in one variable and use it in both requests. A trailing slash matters, and so does the port.',
-      ],
-    ],
+    application:
+      'Keep it in one variable and use it in both requests. A trailing slash matters, and so does the port.',
   },
   verifier_missing: {
-    errors: ['invalid_grant'],
     title: 'The code verifier is missing',
     meaning:
       'The authorization request had a `code_challenge` (PKCE, RFC 7636), so the token request needs `code_verifier`.',
-    remedies: [
-      [
-        'application',
-        'Store the verifier in the session before you redirect the user, and send it with the code.',
-      ],
-    ],
+    application: 'Store the verifier in the session before you redirect the user, and send it with the code.',
   },
   verifier_unexpected: {
-    errors: ['invalid_grant'],
     title: 'There was no code challenge',
     meaning:
       'The token request has a `code_verifier`, but the authorization request had no `code_challenge`.',
-    remedies: [
-      ['application', 'Send `code_challenge` and `code_challenge_method=S256` in the authorization request.'],
-    ],
+    application: 'Send `code_challenge` and `code_challenge_method=S256` in the authorization request.',
   },
   verifier_mismatch: {
-    errors: ['invalid_grant'],
     title: 'The code verifier does not match',
     meaning:
       'The `code_challenge` was made from another verifier. The code is now invalid, because it may be stolen.',
-    remedies: [
-      ['application', 'Two tabs may share one session: keep one verifier for each `state`.'],
-      ['application', 'The challenge is base64url of the SHA-256 of the verifier, without padding.'],
+    application: [
+      'Two tabs may share one session: keep one verifier for each `state`.',
+      'The challenge is base64url of the SHA-256 of the verifier, without padding.',
     ],
   },
   code_replayed: {
-    errors: ['invalid_grant'],
     title: 'The code was used before',
     meaning: 'A code is valid once. Every token that was issued for it has been revoked (RFC 6749 4.1.2).',
-    remedies: [
-      [
-        'application',
-        'Redeem a code once: redirect after the exchange, so that a reload does not send it again.',
-      ],
-      ['application', `${ASK_AGAIN} Do not repeat an exchange whose answer you have.`],
+    application: [
+      'Redeem a code once: redirect after the exchange, so that a reload does not send it again.',
+      `${ASK_AGAIN} Do not repeat an exchange whose answer you have.`,
     ],
   },
   refresh_token_reused: {
-    errors: ['invalid_grant'],
     title: 'The refresh token was used before',
     meaning:
       'Each refresh replaces the refresh token. An old one came after the time for retries. Either a refresh token was stolen, or the application sent an old one: it lost an answer, two of its workers refreshed, or it restored a backup. The service cannot distinguish the two, so every token of the grant is revoked (RFC 9700 4.14.2).',
-    remedies: [
-      [
-        'application',
-        'Store the new refresh token before you use the access token. After a lost answer, repeat the same request within the time for retries.',
-      ],
-      [
-        'application',
-        'One worker refreshes the tokens of a user; the others wait for it. Look for a second environment or a backup with the old token.',
-      ],
-      [
-        'application',
-        `If none of this explains it, treat it as theft: find out who could read your tokens. ${ASK_AGAIN}`,
-      ],
-      [
-        'operator',
-        'Compare when and from where the tokens of the grant were used (the address and the user agent are recorded with `AUDIT_CLIENT_ADDRESS=true`). An address that is not the application’s means theft: its secret may have leaked as well.',
-        'audit search --grant {grant_id}',
-      ],
+    application: [
+      'Store the new refresh token before you use the access token. After a lost answer, repeat the same request within the time for retries.',
+      'One worker refreshes the tokens of a user; the others wait for it. Look for a second environment or a backup with the old token.',
+      `If none of this explains it, treat it as theft: find out who could read your tokens. ${ASK_AGAIN}`,
     ],
+    operator:
+      'Compare when and from where the tokens of the grant were used (the address and the user agent are recorded with `AUDIT_CLIENT_ADDRESS=true`). An address that is not the application’s means theft: its secret may have leaked as well.',
+    commands: ['audit search --grant {grant_id}'],
   },
   scope_exceeded: {
-    errors: ['invalid_scope'],
     title: 'The scope is more than the user granted',
     meaning: 'A refresh can request the granted scopes or fewer (RFC 6749 6). Users opt in to optional ones.',
-    remedies: [
-      ['application', 'Leave `scope` out when you refresh. For more, authorize again with the wider scope.'],
-    ],
+    application: 'Leave `scope` out when you refresh. For more, authorize again with the wider scope.',
   },
   resource_exceeded: {
-    errors: ['invalid_target'],
     title: 'The resource was not in the authorization request',
     meaning:
       'A token request can name the APIs of the authorization request or fewer of them (RFC 8707 2.2).',
-    remedies: [
-      ['application', 'Name every API in the authorization request, or leave `resource` out of both.'],
-    ],
+    application: 'Name every API in the authorization request, or leave `resource` out of both.',
   },
   scope_malformed: {
-    errors: ['invalid_scope'],
     title: 'The scope is malformed',
     meaning: 'Scopes are separated by single spaces, not by commas, and are not JSON (RFC 6749 3.3).',
-    remedies: [['application', 'Join the scopes with spaces: `profile:read bookings:read`.']],
+    application: 'Join the scopes with spaces: `profile:read bookings:read`.',
   },
 } as const satisfies CheckEntries;

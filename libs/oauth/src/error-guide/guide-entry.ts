@@ -1,23 +1,20 @@
-import type { OAuthErrorCode } from '../error-code.js';
-
 /**
  * Party that can fix an error: the application's developer, the user, the operator of this service (with its commands), or the
  * team that runs it.
  */
 export type Party = 'application' | 'user' | 'operator' | 'platform';
 
-/**
- * Advice for one party, with commands for the operator (without the program name). Backticks mark code. Braces mark a value of
- * the request: {client_id}, {grant_id}, {redirect_uri}, {post_logout_redirect_uris}, {scope} or {user}.
- */
-type Remedy = readonly [party: Party, action: string, ...commands: string[]];
+const PARTIES: readonly string[] = ['application', 'user', 'operator', 'platform'] satisfies Party[];
 
-export interface GuideEntry {
-  readonly title: string;
-  /** Explanation in one or two sentences; backticks mark code. */
+/** An entry with its advice by party, most likely first. Backticks mark code. */
+export interface WrittenEntry extends Readonly<Partial<Record<Party, string | readonly string[]>>> {
+  /** Explanation in one or two sentences. */
   readonly meaning: string;
-  /** Most likely first. */
-  readonly remedies: readonly Remedy[];
+  /**
+   * Commands for the operator's last advice, without the program name. Braces mark a value of the request: {client_id}, {grant_id},
+   * {redirect_uri}, {post_logout_redirect_uris}, {scope} or {user}.
+   */
+  readonly commands?: readonly string[];
   /**
    * Entry shown instead on the public page and in `error_uri`, if a response must not distinguish two checks (an unknown client
    * and a wrong secret).
@@ -25,16 +22,35 @@ export interface GuideEntry {
   readonly publishedAs?: string;
 }
 
-export interface ErrorCodeEntry extends GuideEntry {
+export interface ErrorCodeEntry extends WrittenEntry {
   /** Example of `error_description`. */
   readonly example: string;
 }
 
-interface CheckEntry extends GuideEntry {
-  /** Error codes of the responses; none for a login form that is shown again, and for logout tokens. */
-  readonly errors: readonly OAuthErrorCode[];
+interface CheckEntry extends WrittenEntry {
+  readonly title: string;
 }
 
-export type GuideEntries = Readonly<Record<string, GuideEntry>>;
-
 export type CheckEntries = Readonly<Record<string, CheckEntry>>;
+
+/** Advice for one party. */
+export type Remedy = readonly [party: Party, action: string, ...commands: string[]];
+
+export interface GuideEntry extends Pick<WrittenEntry, 'meaning' | 'publishedAs'> {
+  readonly title: string;
+  readonly remedies: readonly Remedy[];
+}
+
+/** @param name of the check or error code, which is the title of an error code */
+export function guideEntryOf(name: string, entry: WrittenEntry & { readonly title?: string }): GuideEntry {
+  const { title = name, meaning, commands = [], publishedAs } = entry;
+  const remedies = Object.entries(entry).flatMap(([party, advice]: [string, string | readonly string[]]) => {
+    if (!PARTIES.includes(party)) return [];
+    const actions = [advice].flat();
+    return actions.map((action, index): Remedy => {
+      const hasCommands = party === 'operator' && index === actions.length - 1;
+      return [party as Party, action, ...(hasCommands ? commands : [])];
+    });
+  });
+  return { title, meaning, remedies, ...(publishedAs !== undefined && { publishedAs }) };
+}

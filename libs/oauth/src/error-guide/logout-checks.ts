@@ -1,60 +1,40 @@
 import type { CheckEntries } from './guide-entry.js';
 
-const REVIEW = [
-  'operator',
-  'Compare the address for log-outs with the application, and correct it.',
-  'client show {client_id}',
-] as const;
+const REVIEW = {
+  operator: 'Compare the address for log-outs with the application, and correct it.',
+  commands: ['client show {client_id}'],
+} as const;
 
 /** Logout tokens (OpenID Connect Back-Channel Logout 1.0): recorded by the service, because no request of the application fails. */
 export const LOGOUT_CHECKS = {
   logout_token_delayed: {
-    errors: [],
     title: 'The application did not accept a logout token yet',
     meaning:
       'Its `backchannel_logout_uri` did not answer within 5 seconds, or answered with a status other than 200. The service sends the token again for an hour.',
-    remedies: [
-      [
-        'application',
-        'Answer 200 within 5 seconds, without a redirect: end the session in the background if it takes longer.',
-      ],
-      [
-        'platform',
-        'If no application gets logout tokens, the token app must reach port 443 of the internet.',
-      ],
-    ],
+    application:
+      'Answer 200 within 5 seconds, without a redirect: end the session in the background if it takes longer.',
+    platform: 'If no application gets logout tokens, the token app must reach port 443 of the internet.',
   },
   logout_address_forbidden: {
-    errors: [],
     title: 'The address for logout tokens is not public',
     meaning:
       'The `backchannel_logout_uri` is on this machine or in a private network, to which the service does not connect unless `OUTSIDE_FETCH_ALLOW` of the token app names the host. It sends the token again for an hour.',
-    remedies: [
-      ['platform', 'If the application is yours, add its host to `OUTSIDE_FETCH_ALLOW` of the token app.'],
-      REVIEW,
-    ],
+    platform: 'If the application is yours, add its host to `OUTSIDE_FETCH_ALLOW` of the token app.',
+    ...REVIEW,
   },
   logout_token_refused: {
-    errors: [],
     title: 'The application refused a logout token',
     meaning:
       'Its `backchannel_logout_uri` answered with 4xx, which is final (Back-Channel Logout 1.0 2.8). The user may still be logged in there.',
-    remedies: [
-      [
-        'application',
-        'Verify the token as an ID token with `typ` `logout+jwt`, without `nonce`, and with the current keys of `jwks_uri`. Except the address from CSRF protection and from logins.',
-      ],
-      REVIEW,
-    ],
+    application:
+      'Verify the token as an ID token with `typ` `logout+jwt`, without `nonce`, and with the current keys of `jwks_uri`. Except the address from CSRF protection and from logins.',
+    ...REVIEW,
   },
   logout_token_dropped: {
-    errors: [],
     title: 'The application did not accept a logout token within an hour',
     meaning:
       'The service has given up. The user may still be logged in at the application, until the session there ends.',
-    remedies: [
-      ['application', 'Make the `backchannel_logout_uri` reachable, and answer 200 within 5 seconds.'],
-      REVIEW,
-    ],
+    application: 'Make the `backchannel_logout_uri` reachable, and answer 200 within 5 seconds.',
+    ...REVIEW,
   },
 } as const satisfies CheckEntries;

@@ -3,198 +3,144 @@ import type { CheckEntries } from './guide-entry.js';
 const TRY_LOGIN_AGAIN = 'Start the login again; if it happens again, report the reference.';
 
 /** The command says if the product has disabled the account as well. */
-const ENABLE = ['operator', 'Enable the account if it may be used again.', 'user enable {user}'] as const;
+const ENABLE = {
+  operator: 'Enable the account if it may be used again.',
+  commands: ['user enable {user}'],
+} as const;
 
 /** Checks of pages: forms, cookies and logins. The page itself says what to do. */
 export const PAGE_CHECKS = {
   form_field_repeated: {
-    errors: ['invalid_request'],
     title: 'A field of the form is repeated',
     meaning: 'No page of ours sends a field twice: a program or a browser extension changed the form.',
-    remedies: [['user', 'Open the page again, without extensions.']],
+    user: 'Open the page again, without extensions.',
   },
   console_role_missing: {
-    errors: [],
     title: 'The operator lacks a role in the console',
     meaning: 'Each page and action of the console needs a role: `viewer`, `support` or `admin`.',
-    remedies: [
-      [
-        'operator',
-        'Give the role with `console grant`, or with the group at the login provider that `CONSOLE_ROLES` names.',
-      ],
-    ],
+    operator:
+      'Give the role with `console grant`, or with the group at the login provider that `CONSOLE_ROLES` names.',
   },
   cookie_missing: {
-    errors: ['invalid_request'],
     title: 'The browser did not send our cookie',
     meaning: 'Cookies are blocked, or the page was opened at another address than `AUTH_URL`.',
-    remedies: [
-      ['user', 'Allow cookies for this site, and start again at the application.'],
-      [
-        'platform',
-        'The page must be opened at `AUTH_URL`: check the proxy’s `X-Forwarded-Proto` and `TRUSTED_PROXIES`.',
-      ],
-    ],
+    user: 'Allow cookies for this site, and start again at the application.',
+    platform:
+      'The page must be opened at `AUTH_URL`: check the proxy’s `X-Forwarded-Proto` and `TRUSTED_PROXIES`.',
   },
   csrf_token_mismatch: {
-    errors: ['invalid_request'],
     title: 'The form is out of date',
     meaning:
       'The user has logged in or out in another tab since the page was opened, or it was open for too long.',
-    remedies: [['user', 'Open the page again.']],
+    user: 'Open the page again.',
   },
   origin_mismatch: {
-    errors: ['invalid_request'],
     title: 'Another site sent the form',
     meaning: 'The `Origin` of the form is not this service. It is refused, because it may be forged (CSRF).',
-    remedies: [
-      ['user', 'Close the page; nothing was changed.'],
-      ['application', 'Link to the authorization URL. Never copy our forms, and never frame our pages.'],
-      ['platform', 'If it happens to all users, `AUTH_URL` is not the address that browsers open.'],
-    ],
+    user: 'Close the page; nothing was changed.',
+    application: 'Link to the authorization URL. Never copy our forms, and never frame our pages.',
+    platform: 'If it happens to all users, `AUTH_URL` is not the address that browsers open.',
   },
   sec_fetch_site_mismatch: {
-    errors: ['invalid_request'],
     title: 'Another site sent the form',
     meaning:
       'The browser says that the form came from another site (`Sec-Fetch-Site`). It may be forged (CSRF).',
-    remedies: [
-      ['user', 'Close the page; nothing was changed.'],
-      ['application', 'Link to the authorization URL. Never copy our forms, and never frame our pages.'],
-    ],
+    user: 'Close the page; nothing was changed.',
+    application: 'Link to the authorization URL. Never copy our forms, and never frame our pages.',
   },
   locale_unsupported: {
-    errors: ['invalid_request'],
     title: 'The language is not offered',
     meaning: 'The language form has a value that the page does not offer.',
-    remedies: [['user', 'Open the page again and choose from the list.']],
+    user: 'Open the page again and choose from the list.',
   },
   login_refused: {
-    errors: [],
     title: 'The login was refused',
     meaning: 'User name or password is wrong, the account is disabled, or there were too many attempts.',
-    remedies: [
-      ['user', 'Check user name and password; after too many attempts wait as long as the page says.'],
-    ],
+    user: 'Check user name and password; after too many attempts wait as long as the page says.',
   },
   login_form_incomplete: {
-    errors: [],
     title: 'The login form is incomplete',
     meaning: 'User name or password is missing or too long.',
-    remedies: [['user', 'Enter both.']],
+    user: 'Enter both.',
     publishedAs: 'login_refused',
   },
   user_unknown: {
-    errors: [],
     title: 'No user has this name',
     meaning:
       'The user name is misspelt, or the account does not exist. The user sees the same as for a wrong password.',
-    remedies: [
-      ['user', 'Check the user name.'],
-      ['operator', 'See whether the account exists.', 'user list'],
-    ],
+    user: 'Check the user name.',
+    operator: 'See whether the account exists.',
+    commands: ['user list'],
     publishedAs: 'login_refused',
   },
   password_mismatch: {
-    errors: [],
     title: 'The password is wrong',
     meaning: 'The account exists. The user sees the same as for an unknown user name.',
-    remedies: [
-      ['user', 'Enter the right password.'],
-      ['operator', 'Give the account a new one.', 'user set-password {user}'],
-    ],
+    user: 'Enter the right password.',
+    operator: 'Give the account a new one.',
+    commands: ['user set-password {user}'],
     publishedAs: 'login_refused',
   },
   user_disabled: {
-    errors: [],
     title: 'The account is disabled',
     meaning: 'The password is right, but the operator or the product has disabled the account.',
-    remedies: [ENABLE],
+    ...ENABLE,
     publishedAs: 'login_refused',
   },
   login_throttled: {
-    errors: [],
     title: 'Too many logins',
     meaning: 'Too many attempts for this account, device or network. The counters expire.',
-    remedies: [
-      ['user', 'Wait as long as the page says, or use a device on which you logged in before.'],
-      ['platform', 'If all users are told to wait, `TRUSTED_PROXIES` does not name the proxy.'],
-    ],
+    user: 'Wait as long as the page says, or use a device on which you logged in before.',
+    platform: 'If all users are told to wait, `TRUSTED_PROXIES` does not name the proxy.',
     publishedAs: 'login_refused',
   },
   login_transaction_invalid: {
-    errors: ['invalid_request'],
     title: 'The login has expired, or began in another browser',
     meaning:
       'A login by the product’s own login is valid for some minutes, once, in the browser that began it.',
-    remedies: [['user', TRY_LOGIN_AGAIN]],
+    user: TRY_LOGIN_AGAIN,
   },
   login_cancelled: {
-    errors: ['access_denied'],
     title: 'The login was cancelled',
     meaning: 'The user, or the product’s own login, has cancelled it.',
-    remedies: [['user', 'Start again at the application.']],
+    user: 'Start again at the application.',
   },
   login_response_invalid: {
-    errors: ['access_denied'],
     title: 'The answer of the product’s login is not valid',
     meaning: 'A check of the answer failed: `failed` in the log names the claim or parameter.',
-    remedies: [
-      ['user', TRY_LOGIN_AGAIN],
-      [
-        'platform',
-        'Compare the settings of the login (`LOGIN_…`) with the provider, its keys and its clock.',
-      ],
-    ],
+    user: TRY_LOGIN_AGAIN,
+    platform: 'Compare the settings of the login (`LOGIN_…`) with the provider, its keys and its clock.',
   },
   login_user_disabled: {
-    errors: ['access_denied'],
     title: 'The account is disabled',
     meaning: 'The product’s login knows the user, but the account is disabled here.',
-    remedies: [ENABLE],
+    ...ENABLE,
   },
   login_unavailable: {
-    errors: ['temporarily_unavailable'],
     title: 'The product’s login does not answer',
     meaning: 'The OpenID provider, or a server that the login needs, did not answer in time.',
-    remedies: [
-      ['user', 'Try again in a moment.'],
-      ['platform', 'Check that the provider is up and can be reached from the authorize app.'],
-    ],
+    user: 'Try again in a moment.',
+    platform: 'Check that the provider is up and can be reached from the authorize app.',
   },
   login_starts_exceeded: {
-    errors: ['temporarily_unavailable'],
     title: 'Too many logins began at one address',
     meaning: 'One network address begins more logins, or larger ones, than the service keeps.',
-    remedies: [
-      ['user', 'Wait a moment.'],
-      ['platform', 'If all users are told to wait, `TRUSTED_PROXIES` does not name the proxy.'],
-    ],
+    user: 'Wait a moment.',
+    platform: 'If all users are told to wait, `TRUSTED_PROXIES` does not name the proxy.',
   },
   post_logout_redirect_uri_unregistered: {
-    errors: ['invalid_request'],
     title: 'The post_logout_redirect_uri is not registered',
     meaning:
       'It differs from every registered one, or the request names no application. They are compared character by character (RP-Initiated Logout 1.0 3).',
-    remedies: [
-      ['application', 'Send `id_token_hint` or `client_id` as well, and a registered address.'],
-      [
-        'operator',
-        'If the address is the application’s, register it beside those that it has.',
-        'client update {client_id} {post_logout_redirect_uris}',
-      ],
-    ],
+    application: 'Send `id_token_hint` or `client_id` as well, and a registered address.',
+    operator: 'If the address is the application’s, register it beside those that it has.',
+    commands: ['client update {client_id} {post_logout_redirect_uris}'],
   },
   logout_token_invalid: {
-    errors: ['invalid_request'],
     title: 'The logout token is not valid',
     meaning:
       'The back-channel logout of the product’s login has no token, or one that a check refuses: `failed` in the log names it.',
-    remedies: [
-      [
-        'platform',
-        'Compare issuer, audience, type, keys and clock of the token’s sender with the settings (`LOGIN_…`).',
-      ],
-    ],
+    platform:
+      'Compare issuer, audience, type, keys and clock of the token’s sender with the settings (`LOGIN_…`).',
   },
 } as const satisfies CheckEntries;

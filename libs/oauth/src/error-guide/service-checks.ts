@@ -6,46 +6,35 @@ const REPEAT =
 /** Requests refused to protect the service (`temporarily_unavailable`), or because its configuration does not fit the client (`server_error`). */
 export const SERVICE_CHECKS = {
   event_loop_delayed: {
-    errors: ['temporarily_unavailable'],
     title: 'The service is overloaded',
     meaning:
       'A process had more work than it could finish in time, and refused the request before it had any effect.',
-    remedies: [
-      ['application', REPEAT],
-      ['platform', 'Add replicas (docs/sizing.md); `oauth_overload_refusals_total` counts the refusals.'],
-    ],
+    application: REPEAT,
+    platform: 'Add replicas (docs/sizing.md); `oauth_overload_refusals_total` counts the refusals.',
     publishedAs: 'temporarily_unavailable',
   },
   event_loop_stalled: {
-    errors: ['temporarily_unavailable'],
     title: 'A process stalled',
     meaning:
       'The process was stopped or starved of CPU for some seconds, and refuses the requests that waited.',
-    remedies: [
-      ['application', REPEAT],
-      ['platform', 'Look for CPU limits, paused containers and snapshots of the machine at that time.'],
-    ],
+    application: REPEAT,
+    platform: 'Look for CPU limits, paused containers and snapshots of the machine at that time.',
     publishedAs: 'temporarily_unavailable',
   },
   password_queue_full: {
-    errors: ['temporarily_unavailable'],
     title: 'Too many concurrent logins',
     meaning: 'Password hashing is slow on purpose. The queue of one process was full.',
-    remedies: [
-      ['user', 'Try again in a moment.'],
-      ['platform', 'Add replicas of the authorize app, or look for a flood of logins.'],
-    ],
+    user: 'Try again in a moment.',
+    platform: 'Add replicas of the authorize app, or look for a flood of logins.',
     publishedAs: 'temporarily_unavailable',
   },
   id_token_key_missing: {
-    errors: ['server_error'],
     title: 'There is no key for the ID tokens of the client',
     meaning:
       'The client is registered for an algorithm (`id_token_signed_response_alg`) that `ID_TOKEN_KEYS` has no key for. The code was not redeemed.',
-    remedies: [
-      ['platform', 'Add a key for the algorithm to `ID_TOKEN_KEYS`.'],
-      ['operator', 'Or register another algorithm.', 'client update {client_id} --id-token-alg RS256'],
-    ],
+    platform: 'Add a key for the algorithm to `ID_TOKEN_KEYS`.',
+    operator: 'Or register another algorithm.',
+    commands: ['client update {client_id} --id-token-alg RS256'],
     publishedAs: 'server_error',
   },
 } as const satisfies CheckEntries;
