@@ -90,6 +90,12 @@ async function whileOverloaded<Result>(app: App, work: () => Promise<Result>): P
   }
 }
 
+/** Transitions of grants since the start of the app, by kind. */
+async function transitionsOf({ metrics }: App): Promise<Record<string, number>> {
+  const counter = await metrics.registry.getSingleMetric('oauth_grant_transitions_total')?.get();
+  return Object.fromEntries(counter?.values.map(({ labels, value }) => [labels['transition'], value]) ?? []);
+}
+
 const namesOf = ({ headers }: Response) => [...headers.keys()].filter((name) => name !== 'vary');
 
 describe.each([
@@ -174,5 +180,7 @@ it('a refused refresh changes nothing: its token stays valid, and has no success
   expect(before).not.toEqual({});
   expect(await state()).toEqual(before);
   expect((await refresh()).status).toBe(200);
+  // A refused request that was executed after its response would have been the first refresh.
+  expect(await transitionsOf(app)).toMatchObject({ refreshed: 1, retried: 0 });
   await fixture.close();
 });

@@ -7,7 +7,7 @@ export interface Answer {
   readonly headers: Readonly<Record<string, string>>;
   /** Absent for 204. */
   readonly body?: object;
-  /** About a change that is stored, or a list that is incomplete. */
+  /** Warnings about a stored change or an incomplete list. */
   readonly warnings?: readonly string[];
 }
 

@@ -73,7 +73,7 @@ export class UserListDto {
   @WholeNumber(1, 1000, 'a number from 1 to 1000')
   limit = 100;
 
-  /** Only users with a greater id. */
+  /** Id after which the page begins. */
   @WholeNumber(-MAX_ID - 1, MAX_ID, 'the id of a user')
   after?: number;
 }

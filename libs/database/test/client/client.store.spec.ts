@@ -34,7 +34,7 @@ describe('ClientStore', () => {
     expect(await clients.find(created.clientId)).toEqual(created);
   });
 
-  it('requires pushed authorization requests only if registered so', async () => {
+  it('returns whether a client must push its authorization requests', async () => {
     const plain = await clients.create({
       name: 'Plain',
       type: 'public',
