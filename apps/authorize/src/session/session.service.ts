@@ -120,7 +120,7 @@ export class SessionService {
     user: Pick<User, 'id' | 'sessionGeneration'>,
     external: ExternalSession | null,
   ): Promise<string | null> {
-    const former = cookie === null ? null : await this.sessions.delete(cookie);
+    const former = cookie === null ? null : await this.sessions.take(cookie);
     if (cookie === null || !former) return null;
     const id = sessionIdOf(cookie, former);
     if (former.userId !== user.id) {

@@ -45,6 +45,17 @@ redis.call('SET', KEYS[1], ARGV[2], 'KEEPTTL')
 return 1
 `;
 
+/** KEYS session, replaced session · ARGV TTL. */
+const TAKE = `
+local session = redis.call('GETDEL', KEYS[1])
+if not session then return redis.call('GET', KEYS[2]) end
+redis.call('SET', KEYS[2], session, 'EX', ARGV[1])
+return session
+`;
+
+/** Seconds in which a concurrent login of the same browser finds the session that another login has replaced. */
+const REPLACED_LIFETIME = 60;
+
 /** Adds a session to the sessions of its user. KEYS index · ARGV session, its start, oldest start, limit, TTL. */
 const INDEX = `
 redis.call('ZADD', KEYS[1], ARGV[2], ARGV[1])
@@ -63,13 +74,13 @@ const MAX_LISTED = 100;
  */
 @Injectable()
 export class SessionStore {
-  private readonly run: RunScript<'sessionReplace' | 'sessionIndex'>;
+  private readonly run: RunScript<'sessionReplace' | 'sessionIndex' | 'sessionTake'>;
 
   constructor(
     @Inject(REDIS) private readonly redis: RedisClient,
     private readonly configuration: AuthorizeConfiguration,
   ) {
-    this.run = defineScripts(redis, { sessionReplace: REPLACE, sessionIndex: INDEX });
+    this.run = defineScripts(redis, { sessionReplace: REPLACE, sessionIndex: INDEX, sessionTake: TAKE });
   }
 
   /** Reads a session and extends its lifetime in one round trip. */
@@ -138,6 +149,13 @@ export class SessionStore {
     return (await withRedisErrors(this.redis.exists(endedKeyOf(sid)))) === 1;
   }
 
+  /** Deletes a session that a login replaces. Concurrent logins all get it, because the browser keeps only one of their cookies. */
+  async take(cookie: string): Promise<Session | null> {
+    const keys = [keyOf(cookie), replacedKeyOf(cookie)];
+    const text = (await this.run('sessionTake', keys, REPLACED_LIFETIME)) as string | null;
+    return text === null ? null : (JSON.parse(text) as Session);
+  }
+
   async delete(cookie: string): Promise<Session | null> {
     const text = await withRedisErrors(this.redis.getdel(keyOf(cookie)));
     return text === null ? null : (JSON.parse(text) as Session);
@@ -146,6 +164,8 @@ export class SessionStore {
 
 const sessionKeyOf = (digest: string): string => `session:${digest}`;
 const keyOf = (cookie: string): string => sessionKeyOf(sha256(cookie));
+/** In the slot of the session. */
+const replacedKeyOf = (cookie: string): string => `replaced:{${keyOf(cookie)}}`;
 const userKeyOf = (userId: number): string => `sessions-of-user:${userId}`;
 const endedKeyOf = (sid: string): string => `ended:${sha256(sid)}`;
 const sessionsKeyOf = (sid: string): string => `sessions-of-sid:${sha256(sid)}`;

@@ -86,6 +86,14 @@ describe('with a password login, the queue gets an event', () => {
     expect(await next()).toMatchObject({ session });
   });
 
+  it('of the first session if two forms of the same browser log the user in again at once', async () => {
+    const browser = await app.loggedIn(user);
+    const session = sessionOf(browser);
+    await Promise.all([logInAgain(browser, user), logInAgain(browser, user)]);
+    await browser.submit(await browser.get('/auth/'), {}, '/auth/logout');
+    expect(await next()).toMatchObject({ session });
+  });
+
   it('of the new session if the same user had logged out everywhere before the new login', async () => {
     const browser = await app.loggedIn(user);
     const other = await app.loggedIn(user);
