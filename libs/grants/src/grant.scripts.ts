@@ -202,6 +202,17 @@ return 1
 `,
 );
 
+/** pending ──► revoked; 0 unless a code of this client waits for its redemption. A device keeps its approval. Keeps the TTL. */
+export const VOID_CODE = script(
+  ['client'],
+  `
+local grant = redis.call('HMGET', KEYS[1], CLIENT, 'redirect_uri')
+if grant[1] ~= client or not grant[2] then return 0 end
+redis.call('HSET', KEYS[1], STATUS, REVOKED)
+return 1
+`,
+);
+
 /** Nothing ──► active, for a client without a user (RFC 6749 4.4). It is not recorded: a lost grant is not restored. */
 export const ISSUE = script(
   ['client', 'scope', 'resources', 'now', 'ttl'],

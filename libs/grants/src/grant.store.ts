@@ -36,6 +36,7 @@ import {
   RESTORE,
   REVOKE,
   REVOKE_OF_CLIENT,
+  VOID_CODE,
 } from './grant.scripts.js';
 import type { Token } from './token-codec.js';
 
@@ -63,6 +64,7 @@ const SCRIPTS = {
   grantRequest: REQUEST,
   grantApprove: APPROVE,
   grantDeny: DENY,
+  grantVoidCode: VOID_CODE,
   grantPoll: POLL,
 };
 type ScriptName = keyof typeof SCRIPTS;
@@ -173,6 +175,11 @@ export class GrantStore {
   /** requested → revoked. @returns false if the user decided before, or the request has expired */
   async deny(id: string, clientId: string): Promise<boolean> {
     return (await this.run('grantDeny', id, { client: clientId })) === 1;
+  }
+
+  /** pending → revoked. @returns false if the code was redeemed before, or has expired */
+  async voidCode(id: string, clientId: string): Promise<boolean> {
+    return (await this.run('grantVoidCode', id, { client: clientId })) === 1;
   }
 
   /** pending → active. Of concurrent polls of one device, one redeems, and the others get the same pair. */

@@ -6,6 +6,7 @@ import { AuditPublisher } from '#audit/publisher.js';
 import type { Client } from '#database/client/client.js';
 import { ClientStore } from '#database/client/client.store.js';
 import { LogoutRecipientStore } from '#database/client/logout-recipient.store.js';
+import { GrantStore } from '#grants/grant.store.js';
 import type { LogoutDelivery, SessionsEnded } from '#messaging/logout/logout-queue.js';
 import { LOGOUT_TOKEN_TYPE, logoutTokenClaims } from '#oauth/openid/logout-token.js';
 import { DEFAULT_SIGNING_ALGORITHM, SigningKeys } from '#oauth/openid/signing-keys.js';
@@ -45,6 +46,7 @@ export class LogoutDeliveryService {
 
   constructor(
     private readonly recipients: LogoutRecipientStore,
+    private readonly grants: GrantStore,
     private readonly clients: ClientStore,
     private readonly keys: SigningKeys,
     private readonly http: OutsideHttp,
@@ -60,8 +62,18 @@ export class LogoutDeliveryService {
     for (const outcome of OUTCOMES) this.tokens.inc({ outcome }, 0);
   }
 
-  /** Returns the same deliveries for the same event, so that NATS drops repeated ones. */
+  /**
+   * Voids the unredeemed codes of ended sessions: after the logout token, nothing would end the application's session that such a
+   * code begins.
+   *
+   * @returns the same deliveries for the same event, so that NATS drops repeated ones
+   */
   async deliveriesOf({ id, session, user_id: userId, at }: SessionsEnded): Promise<LogoutDelivery[]> {
+    const { CODE_LIFETIME, CLOCK_SKEW } = this.configuration;
+    const since = new Date(at - (CODE_LIFETIME + CLOCK_SKEW) * 1000);
+    const ended = session === undefined ? { userId: userId ?? 0 } : { session };
+    for (const grant of await this.recipients.recentGrants(ended, since))
+      await this.grants.voidCode(grant.id, grant.clientId);
     const found =
       session === undefined
         ? await this.recipients.ofUser(userId ?? 0)

@@ -4,6 +4,7 @@ import { createLocalJWKSet, decodeJwt, type JSONWebKeySet, jwtVerify } from 'jos
 import { LOGOUT_SUBJECTS, sessionsEnded, storeLogout } from '#messaging/logout/logout-queue.js';
 import { SUBJECTS } from '#messaging/contract.js';
 import { natsOptions } from '#messaging/nats.connection.js';
+import { generateClientSecret } from '#oauth/client.js';
 import { sessionIdFor, subjectOf } from '#oauth/openid/id-token.js';
 import { createService } from '#platform/bootstrap/service.js';
 import { auditEvents } from '#test/support/audit-trail.js';
@@ -43,7 +44,9 @@ async function clientOf(
     ...more
   }: { path?: string | null; scope?: string; userId?: number; sector?: string } = {},
 ) {
+  const { secret, hash: secretHash } = generateClientSecret();
   const client = await app.clients.create({
+    secretHash,
     name: 'Calendar Connect',
     type: 'confidential',
     scopes: ['profile:read', 'openid'],
@@ -55,8 +58,8 @@ async function clientOf(
     ...more,
   });
   const login = session === null ? {} : { login: { authTime: 1_700_000_000, session } };
-  await app.code(client.clientId, userId, { scope, ...login });
-  return { ...client, path: path ?? '' };
+  const code = await app.code(client.clientId, userId, { scope, ...login });
+  return { ...client, secret, code, path: path ?? '' };
 }
 
 const endSession = (session: string) =>
@@ -160,6 +163,40 @@ describe('a logout token', () => {
     await app.ask(subject, identity);
     await receivedAt(client.path);
     expect(decodeJwt(receiver.at(client.path)[0]?.token ?? '').sub).toBe(String(userId));
+  });
+});
+
+describe('the code of an ended session', () => {
+  const redeem = ({ code, clientId, secret }: { code: string; clientId: string; secret: string }) =>
+    app.post('token', { ...app.redemption(code), client_id: clientId, client_secret: secret });
+
+  it.each([
+    ['a session', (session: string) => endSession(session)],
+    ['every session of the user', (_session: string, userId: number) => endUser(userId)],
+  ])('gives no ID token after the end of %s', async (_what, end) => {
+    const session = newSession();
+    const userId = await app.user();
+    const client = await clientOf(session, { userId });
+    await end(session, userId);
+    await receivedAt(client.path);
+    const answer = await redeem(client);
+    expect([answer.status, answer.body]).toEqual([400, expect.objectContaining({ error: 'invalid_grant' })]);
+  });
+
+  it('does not affect codes of other sessions, codes without an ID token, and access that exists', async () => {
+    const [session, userId] = [newSession(), await app.user()];
+    const redeemed = await clientOf(session, { userId });
+    const pair = (await redeem(redeemed)).body as { refresh_token: string };
+    const others = [
+      await clientOf(newSession(), { userId }),
+      await clientOf(null, { userId, scope: 'profile:read' }),
+    ];
+    await endSession(session);
+    await receivedAt(redeemed.path);
+    for (const other of others) expect((await redeem(other)).status).toBe(200);
+    const refresh = { grant_type: 'refresh_token', refresh_token: pair.refresh_token };
+    const { clientId: client_id, secret: client_secret } = redeemed;
+    expect((await app.post('token', { ...refresh, client_id, client_secret })).status).toBe(200);
   });
 });
 

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
+import { DataSource, MoreThan } from 'typeorm';
 import { GrantRecordEntity } from '../grant/grant-record.entity.js';
 import { ClientEntity } from './client.entity.js';
 
@@ -28,6 +28,19 @@ export class LogoutRecipientStore {
       .where({ session })
       .andWhere(HAS_ID_TOKEN)
       .getRawMany();
+  }
+
+  /** Grants with the scope `openid` of a session or user, made after a time: their codes may not be redeemed yet. */
+  recentGrants(
+    ended: { readonly session: string } | { readonly userId: number },
+    since: Date,
+  ): Promise<Pick<GrantRecordEntity, 'id' | 'clientId'>[]> {
+    return this.dataSource
+      .createQueryBuilder(GrantRecordEntity, 'grant')
+      .select(['grant.id', 'grant.clientId'])
+      .where({ ...ended, createdAt: MoreThan(since) })
+      .andWhere(HAS_ID_TOKEN)
+      .getMany();
   }
 
   /** Also finds the clients of a deleted user: the grants are still recorded. */
