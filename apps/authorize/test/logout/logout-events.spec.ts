@@ -86,7 +86,7 @@ describe('with a password login, the queue gets an event', () => {
     expect(await next()).toMatchObject({ session });
   });
 
-  it('of the first session if two forms of the same browser log the user in again at once', async () => {
+  it('of the first session if two concurrent forms of the same browser log the user in again', async () => {
     const browser = await app.loggedIn(user);
     const session = sessionOf(browser);
     await Promise.all([logInAgain(browser, user), logInAgain(browser, user)]);
