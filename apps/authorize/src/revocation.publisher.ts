@@ -1,16 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { connect, type NatsConnection } from '@nats-io/transport-node';
+import type { NatsConnection } from '@nats-io/transport-node';
 import { RevocationPublisher } from '#grants/revocation.publisher.js';
 import { type GrantRevoked, SUBJECTS } from '#messaging/contract.js';
-import { natsOptions } from '#messaging/nats.connection.js';
+import { connectUntil, natsOptions } from '#messaging/nats.connection.js';
 import { respond } from '#messaging/respond.js';
 import { statusSubject } from '#messaging/service-status.js';
-import { messageOf } from '#platform/message-of.js';
 import type { StatusReport } from '#platform/status/status-report.js';
 import type { OperatorRequests } from './operator-requests.js';
 
-const RETRY_MS = 1_000;
 const BATCH_SIZE = 1_000;
 
 /**
@@ -55,24 +53,18 @@ export class ConfirmingRevocationPublisher
     return Promise.race([confirmed, sleep(this.timeoutMs, false, { ref: false })]);
   }
 
-  /** Retries the first connection itself, because the client's own retry would continue after this app has shut down. */
   private async open(): Promise<void> {
-    const options = { ...natsOptions(this.natsUrl, 'authorize'), waitOnFirstConnect: false };
-    for (let logged = false; !this.closed && !this.nats; logged = true) {
-      try {
-        const nats = await connect(options);
-        if (this.closed) await nats.close();
-        else this.use(nats);
-      } catch (error) {
-        const reason = messageOf(error);
-        if (!logged)
+    let isLogged = false;
+    const nats = await connectUntil(
+      () => this.closed,
+      natsOptions(this.natsUrl, 'authorize'),
+      (reason) => {
+        if (!isLogged)
           this.logger.error(`NATS: ${reason}; revocations will not be broadcast until NATS is available`);
-        await sleep(RETRY_MS, undefined, { ref: false });
-      }
-    }
-  }
-
-  private use(nats: NatsConnection): void {
+        isLogged = true;
+      },
+    );
+    if (!nats) return;
     this.nats = nats;
     respond(nats, statusSubject(this.status.service), () => this.status.read());
     this.requests.subscribe(nats);

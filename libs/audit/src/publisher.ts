@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { connect, type NatsConnection } from '@nats-io/transport-node';
+import type { NatsConnection } from '@nats-io/transport-node';
 import type { Counter } from 'prom-client';
 import { redactCredentials } from '#platform/logging/logger.js';
-import { natsOptions } from '#messaging/nats.connection.js';
-import { messageOf } from '#platform/message-of.js';
+import { connectUntil, natsOptions } from '#messaging/nats.connection.js';
 import type { Metrics } from '#platform/telemetry/metrics.js';
 import { AUDIT_KINDS, type AuditEvent, auditEvent, type AuditRecord, type AuditService } from './event.js';
 import { EventBuffer } from './event-buffer.js';
@@ -161,25 +160,17 @@ export class AuditPublisher implements OnApplicationBootstrap, OnApplicationShut
     this.logger.warn({ ...this.state, msg: `audit trail: ${problem}` });
   }
 
-  /** Retries the first connection here, because the client would not stop at shutdown. */
   private async open(): Promise<void> {
     const { natsUrl, service } = this.options;
-    const options = { ...natsOptions(natsUrl, `${service} audit`), waitOnFirstConnect: false };
+    const options = natsOptions(natsUrl, `${service} audit`);
     this.inboxPrefix = options.inboxPrefix ?? this.inboxPrefix;
-    while (!this.isClosed) {
-      try {
-        const nats = await connect(options);
-        if (this.isClosed) return await nats.close();
-        this.nats = nats;
-        return await this.use(nats);
-      } catch (error) {
-        this.warn(`NATS: ${messageOf(error)}`);
-        await sleep(RETRY_MS, undefined, { ref: false });
-      }
-    }
-  }
-
-  private async use(nats: NatsConnection): Promise<void> {
+    const nats = await connectUntil(
+      () => this.isClosed,
+      options,
+      (reason) => this.warn(`NATS: ${reason}`),
+    );
+    if (!nats) return;
+    this.nats = nats;
     this.onConnected();
     for await (const status of nats.status()) {
       if (status.type === 'disconnect') this.onDisconnected();

@@ -2,12 +2,11 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import {
   DiscardPolicy,
   jetstream,
-  JetStreamApiCodes,
-  JetStreamApiError,
   RetentionPolicy,
   StorageType,
   type StreamConfig,
 } from '@nats-io/jetstream';
+import { differingFields, nullIfMissing } from '#messaging/jetstream.js';
 import { AUDIT_STREAMS, type AuditEvent, auditSubject } from './event.js';
 import type { AuditRetention } from './retention.js';
 
@@ -25,8 +24,7 @@ export async function ensureAuditStreams(nats: NatsConnection, retention: AuditR
     const existing = await streams.info(wanted.name).catch(nullIfMissing);
     // NATS accepts an identical configuration, which another process may create concurrently.
     if (!existing) await streams.add(wanted);
-    else if (differingSettings(existing.config, retention).length > 0)
-      await streams.update(wanted.name, wanted);
+    else if (differingFields(existing.config, wanted).length > 0) await streams.update(wanted.name, wanted);
   }
 }
 
@@ -39,9 +37,7 @@ export async function storeEvent(nats: NatsConnection, event: AuditEvent): Promi
 /** Names of the settings that `ensureAuditStreams` would change. */
 export function differingSettings(config: StreamConfig, retention: AuditRetention): string[] {
   const wanted = configurations(retention).find(({ name }) => name === config.name) ?? {};
-  return Object.entries(wanted)
-    .filter(([field, value]) => !isSame(config, field, value))
-    .map(([field]) => field);
+  return differingFields(config, wanted);
 }
 
 type Configuration = Partial<StreamConfig> & Pick<StreamConfig, 'name' | 'subjects'>;
@@ -66,16 +62,6 @@ function configurations({ days, megabytes, replicas }: AuditRetention): Configur
     subjects: [`${prefix}>`],
     max_bytes: Math.ceil(megabytes * share) * MEGABYTE,
   }));
-}
-
-function isSame(config: StreamConfig, field: string, wanted: unknown): boolean {
-  return JSON.stringify(config[field as keyof StreamConfig]) === JSON.stringify(wanted);
-}
-
-/** For requests about a stream: returns null if it does not exist. */
-export function nullIfMissing(error: unknown): null {
-  if (error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamNotFound) return null;
-  throw error;
 }
 
 /** Detects missing JetStream, or no stream for the subject: the client uses one error for both, and does not export its class. */

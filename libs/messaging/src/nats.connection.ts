@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { tracingChannel } from 'node:diagnostics_channel';
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   connect,
   headers,
@@ -10,6 +11,7 @@ import {
   RequestError,
 } from '@nats-io/transport-node';
 import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
+import { messageOf } from '#platform/message-of.js';
 import { MalformedMessageError, MalformedMessageLog, readObject, REFERENCE_HEADER } from './nats-message.js';
 import { RequestSender } from './request-sender.js';
 import { respond } from './respond.js';
@@ -21,6 +23,7 @@ const TRUST_MS = 5_000;
 const REQUEST_TIMEOUT_MS = 2_000;
 const RECONNECT_MS = 250;
 const RECONNECT_JITTER_MS = 100;
+const RETRY_MS = 1_000;
 
 /** Publishes requests to metrics and traces: subject and headers, never the payload. */
 const REQUESTS = tracingChannel<unknown, { readonly subject: string; readonly headers: MsgHdrs }>(
@@ -258,4 +261,26 @@ export function natsOptions(url: string, name: string): NodeConnectionOptions {
     pingInterval: 2_000,
     maxPingOut: 2,
   };
+}
+
+/**
+ * Connects in the background of a process that works without NATS. Retries here, because the client's own retry would continue after
+ * the process has shut down. @returns null if the process was shut down first
+ */
+export async function connectUntil(
+  isShutDown: () => boolean,
+  options: NodeConnectionOptions,
+  onFailure: (reason: string) => void = () => undefined,
+): Promise<NatsClient | null> {
+  while (!isShutDown()) {
+    try {
+      const nats = await connect({ ...options, waitOnFirstConnect: false });
+      if (!isShutDown()) return nats;
+      await nats.close();
+    } catch (error) {
+      onFailure(messageOf(error));
+      await sleep(RETRY_MS, undefined, { ref: false });
+    }
+  }
+  return null;
 }

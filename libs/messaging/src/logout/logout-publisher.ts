@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { connect, type NatsConnection } from '@nats-io/transport-node';
+import type { NatsConnection } from '@nats-io/transport-node';
 import type { Counter } from 'prom-client';
 import { messageOf } from '#platform/message-of.js';
 import type { Metrics } from '#platform/telemetry/metrics.js';
-import { natsOptions } from '../nats.connection.js';
+import { connectUntil, natsOptions } from '../nats.connection.js';
 import {
   LOGOUT_SUBJECTS,
   type LogoutService,
@@ -124,18 +124,9 @@ export class LogoutPublisher implements OnApplicationBootstrap, OnApplicationShu
     });
   }
 
-  /** Retries the first connection here, because the client would not stop at shutdown. */
   private async open(): Promise<void> {
     const { natsUrl, service } = this.options;
-    const options = { ...natsOptions(natsUrl, `${service} logout`), waitOnFirstConnect: false };
-    while (!this.isClosed && !this.nats) {
-      try {
-        const nats = await connect(options);
-        if (this.isClosed) await nats.close();
-        else this.nats = nats;
-      } catch {
-        await sleep(RETRY_MS, undefined, { ref: false });
-      }
-    }
+    const nats = await connectUntil(() => this.isClosed, natsOptions(natsUrl, `${service} logout`));
+    if (nats) this.nats = nats;
   }
 }

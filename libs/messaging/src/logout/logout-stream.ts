@@ -1,15 +1,7 @@
-import {
-  AckPolicy,
-  DiscardPolicy,
-  jetstream,
-  JetStreamApiCodes,
-  JetStreamApiError,
-  RetentionPolicy,
-  StorageType,
-  type StreamConfig,
-} from '@nats-io/jetstream';
+import { AckPolicy, DiscardPolicy, jetstream, RetentionPolicy, StorageType } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { LogoutQueueStatus } from '#platform/status/status-report.js';
+import { differingFields, nullIfMissing } from '../jetstream.js';
 import { ACK_WAIT_MS, DELIVERY_LIMIT_MS, LOGOUT_CONSUMERS, LOGOUT_STREAM } from './logout-queue.js';
 
 const NS = 1e6;
@@ -40,7 +32,7 @@ export async function ensureLogoutQueue(nats: NatsConnection): Promise<void> {
     await streams
       .add({ ...STREAM, num_replicas: REPLICAS })
       .catch(() => streams.add({ ...STREAM, num_replicas: 1 }));
-  else if (differingSettings(existing.config).length > 0)
+  else if (differingFields(existing.config, STREAM).length > 0)
     // Works without the update; `doctor` reports the difference.
     await streams.update(LOGOUT_STREAM, STREAM).catch(() => undefined);
   for (const { name, subject } of Object.values(LOGOUT_CONSUMERS)) {
@@ -66,18 +58,6 @@ export async function logoutQueueState(nats: NatsConnection): Promise<LogoutQueu
     bytes: state.bytes,
     max_bytes: config.max_bytes,
     oldest: state.messages > 0 ? new Date(state.first_ts).toISOString() : null,
-    differing: differingSettings(config),
+    differing: differingFields(config, STREAM),
   };
-}
-
-/** Names of the settings that `ensureLogoutQueue` would change. */
-function differingSettings(config: StreamConfig): string[] {
-  return Object.entries(STREAM)
-    .filter(([name, value]) => JSON.stringify(config[name as keyof StreamConfig]) !== JSON.stringify(value))
-    .map(([name]) => name);
-}
-
-function nullIfMissing(error: unknown): null {
-  if (error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamNotFound) return null;
-  throw error;
 }
