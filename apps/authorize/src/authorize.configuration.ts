@@ -34,11 +34,8 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
   override INTERNAL_PORT = 9001;
 
   /** {auth_url}: origin of this app. With https, cookies are Secure and HSTS is sent. */
-  @OriginVariable()
-  AUTH_URL: string;
-
-  @NameVariable()
-  PRODUCT_NAME = 'Scheduling';
+  @OriginVariable() AUTH_URL: string;
+  @NameVariable() PRODUCT_NAME = 'Scheduling';
 
   /** SVG or PNG file, relative to the working directory, shown instead of the name. */
   LOGO_FILE = '';
@@ -50,103 +47,65 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
   ACCENT_COLOR_DARK = '';
 
   /** Linked on every page, like the three URLs below. */
-  @LinkVariable()
-  PRODUCT_URL = '';
-  @LinkVariable()
-  PRIVACY_URL = '';
-  @LinkVariable()
-  TERMS_URL = '';
-  @LinkVariable()
-  HELP_URL = '';
+  @LinkVariable() PRODUCT_URL = '';
+  @LinkVariable() PRIVACY_URL = '';
+  @LinkVariable() TERMS_URL = '';
+  @LinkVariable() HELP_URL = '';
 
   /** Origins from which users' pictures are loaded. Each of them learns who visits a page. */
-  @OriginsVariable()
-  AVATAR_ORIGINS = '';
+  @OriginsVariable() AVATAR_ORIGINS = '';
 
   /** {base_url}: the issuer (RFC 9207). */
-  @OriginVariable()
-  BASE_URL: string;
+  @OriginVariable() BASE_URL: string;
 
   /** {api_url}: origin of the API; clients may name it as a resource (RFC 8707). */
-  @OriginVariable({ optional: true })
-  API_URL = '';
+  @OriginVariable({ optional: true }) API_URL = '';
 
   /** Origins of other APIs that accept access tokens, comma-separated. */
-  @OriginsVariable()
-  OTHER_API_URLS = '';
+  @OriginsVariable() OTHER_API_URLS = '';
 
   /** Relative to the working directory; must be the same file in every process. */
   SCOPES_FILE = DEFAULT_SCOPES_FILE;
-
-  @DatabaseUrlVariable()
-  DATABASE_URL: string;
-
-  @SchemaVariable()
-  DATABASE_SCHEMA = DEFAULT_SCHEMA;
-
-  @RedisUrlVariable()
-  REDIS_URL: string;
+  @DatabaseUrlVariable() DATABASE_URL: string;
+  @SchemaVariable() DATABASE_SCHEMA = DEFAULT_SCHEMA;
+  @RedisUrlVariable() REDIS_URL: string;
 
   /** Used to broadcast revocations. The app serves every request without NATS. */
-  @UrlsVariable('nats', 'tls')
-  NATS_URL: string;
+  @UrlsVariable('nats', 'tls') NATS_URL: string;
 
   /** URL with the NATS user that publishes audit events; defaults to NATS_URL. */
-  @AuditUrlVariable()
-  AUDIT_NATS_URL = '';
-
-  @KeysVariable()
-  TOKEN_KEYS: string;
+  @AuditUrlVariable() AUDIT_NATS_URL = '';
+  @KeysVariable() TOKEN_KEYS: string;
 
   /** Public keys of ID tokens, which verify `id_token_hint` and turn OpenID Connect on; empty for none. */
-  @ParsedVariable((text) => SigningKeys.parse(text), ID_TOKEN_KEYS_RULE)
-  ID_TOKEN_KEYS = '';
+  @ParsedVariable((text) => SigningKeys.parse(text), ID_TOKEN_KEYS_RULE) ID_TOKEN_KEYS = '';
 
   /** Requires every client to push its authorization requests (RFC 9126 5), not only clients registered with --require-par. */
-  @ChoiceVariable('true', 'false')
-  REQUIRE_PAR = 'false';
+  @ChoiceVariable('true', 'false') REQUIRE_PAR = 'false';
 
   /** Hosts whose metadata documents admit clients at their first use (draft-ietf-oauth-client-id-metadata-document). */
-  @MetadataHostsVariable()
-  CLIENT_METADATA_HOSTS = '';
+  @MetadataHostsVariable() CLIENT_METADATA_HOSTS = '';
 
   /** Host names, IP addresses and ranges outside the public internet where such documents may be, comma-separated. */
-  @OutsideHostsVariable()
-  OUTSIDE_FETCH_ALLOW = '';
-
-  @NumberVariable(1, 600)
-  CODE_LIFETIME = DEFAULT_LIFETIMES.code;
+  @OutsideHostsVariable() OUTSIDE_FETCH_ALLOW = '';
+  @NumberVariable(1, 600) CODE_LIFETIME = DEFAULT_LIFETIMES.code;
 
   /** Retention of grant records. The token app has its own variable for the lifetime of tokens. */
-  @NumberVariable(1, 366 * 24 * 60 * 60)
-  REFRESH_TOKEN_LIFETIME = DEFAULT_LIFETIMES.refreshToken;
-
-  @NumberVariable(0, 300)
-  CLOCK_SKEW = DEFAULT_LIFETIMES.clockSkew;
-
-  @NumberVariable(60, 30 * 24 * 60 * 60)
-  SESSION_IDLE_LIFETIME = 12 * 60 * 60;
+  @NumberVariable(1, 366 * 24 * 60 * 60) REFRESH_TOKEN_LIFETIME = DEFAULT_LIFETIMES.refreshToken;
+  @NumberVariable(0, 300) CLOCK_SKEW = DEFAULT_LIFETIMES.clockSkew;
+  @NumberVariable(60, 30 * 24 * 60 * 60) SESSION_IDLE_LIFETIME = 12 * 60 * 60;
 
   /** Absolute timeout of a session, which also bounds the use of a stolen cookie. */
-  @NumberVariable(60, 366 * 24 * 60 * 60)
-  SESSION_LIFETIME = 30 * 24 * 60 * 60;
+  @NumberVariable(60, 366 * 24 * 60 * 60) SESSION_LIFETIME = 30 * 24 * 60 * 60;
 
   /** OpenID provider where users log in, and the issuer of their identities; empty if they log in here with a password. */
-  @IssuerVariable()
-  LOGIN_ISSUER = '';
-
-  @TogetherWith('LOGIN_ISSUER')
-  LOGIN_CLIENT_ID = '';
-
-  @TogetherWith('LOGIN_ISSUER')
-  LOGIN_CLIENT_SECRET = '';
-
-  @ScopeVariable('openid')
-  LOGIN_SCOPE = 'openid profile email';
+  @IssuerVariable() LOGIN_ISSUER = '';
+  @TogetherWith('LOGIN_ISSUER') LOGIN_CLIENT_ID = '';
+  @TogetherWith('LOGIN_ISSUER') LOGIN_CLIENT_SECRET = '';
+  @ScopeVariable('openid') LOGIN_SCOPE = 'openid profile email';
 
   /** Overrides of the standard claims for the fields of a user: `field=claim`, comma-separated. */
-  @ClaimsVariable()
-  LOGIN_CLAIMS = '';
+  @ClaimsVariable() LOGIN_CLAIMS = '';
 
   /** The product's login page, which returns users with a signed JWT. Its origin is the issuer of their identities. */
   @UrlVariable()
@@ -164,8 +123,7 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
   LOGIN_JWKS_URL = '';
 
   /** Links the first external login of a user to the account with the same verified e-mail address. */
-  @ChoiceVariable('true', 'false')
-  LOGIN_LINK_BY_EMAIL = 'false';
+  @ChoiceVariable('true', 'false') LOGIN_LINK_BY_EMAIL = 'false';
 
   get auditUrl(): string {
     return this.AUDIT_NATS_URL || this.NATS_URL;

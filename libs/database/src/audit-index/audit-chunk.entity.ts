@@ -4,31 +4,20 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 @Entity('audit_chunks')
 @Index('audit_chunks_stored', ['lastStoredAt'])
 export class AuditChunkEntity {
-  @PrimaryColumn({ type: 'text' })
-  stream: string;
+  @PrimaryColumn({ type: 'text' }) stream: string;
 
   /** When NATS created the stream: a stream that is created again has new sequences. */
-  @PrimaryColumn({ name: 'stream_created', type: 'text' })
-  streamCreated: string;
+  @PrimaryColumn({ name: 'stream_created', type: 'text' }) streamCreated: string;
 
   /** Everything up to the last chunk of a stream is indexed and counted. */
-  @PrimaryColumn({ name: 'last_sequence', type: 'bigint' })
-  lastSequence: string;
-
-  @Column({ name: 'first_sequence', type: 'bigint' })
-  firstSequence: string;
-
-  @Column({ name: 'first_stored_at', type: 'timestamptz' })
-  firstStoredAt: Date;
-
-  @Column({ name: 'last_stored_at', type: 'timestamptz' })
-  lastStoredAt: Date;
+  @PrimaryColumn({ name: 'last_sequence', type: 'bigint' }) lastSequence: string;
+  @Column({ name: 'first_sequence', type: 'bigint' }) firstSequence: string;
+  @Column({ name: 'first_stored_at', type: 'timestamptz' }) firstStoredAt: Date;
+  @Column({ name: 'last_stored_at', type: 'timestamptz' }) lastStoredAt: Date;
 
   /** Events may be stored long after they happened. */
-  @Column({ name: 'oldest_event_at', type: 'timestamptz' })
-  oldestEventAt: Date;
+  @Column({ name: 'oldest_event_at', type: 'timestamptz' }) oldestEventAt: Date;
 
   /** Bloom filter of the values by which events are searched. */
-  @Column({ type: 'bytea' })
-  filter: Buffer;
+  @Column({ type: 'bytea' }) filter: Buffer;
 }

@@ -5,32 +5,17 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 @Index('audit_counts_hour', ['hour'])
 @Index('audit_counts_later_hours', { synchronize: false })
 export class AuditCountEntity {
-  @PrimaryColumn({ name: 'client_id', type: 'text' })
-  clientId: string;
-
-  @PrimaryColumn({ type: 'timestamptz' })
-  hour: Date;
-
-  @PrimaryColumn({ type: 'text' })
-  type: string;
+  @PrimaryColumn({ name: 'client_id', type: 'text' }) clientId: string;
+  @PrimaryColumn({ type: 'timestamptz' }) hour: Date;
+  @PrimaryColumn({ type: 'text' }) type: string;
 
   /** Empty if the event was not refused; so is `error`. */
-  @PrimaryColumn({ type: 'text' })
-  check: string;
-
-  @PrimaryColumn({ type: 'text' })
-  error: string;
-
-  @Column({ type: 'integer' })
-  count: number;
-
-  @Column({ name: 'first_at', type: 'timestamptz' })
-  firstAt: Date;
-
-  @Column({ name: 'last_at', type: 'timestamptz' })
-  lastAt: Date;
+  @PrimaryColumn({ type: 'text' }) check: string;
+  @PrimaryColumn({ type: 'text' }) error: string;
+  @Column({ type: 'integer' }) count: number;
+  @Column({ name: 'first_at', type: 'timestamptz' }) firstAt: Date;
+  @Column({ name: 'last_at', type: 'timestamptz' }) lastAt: Date;
 
   /** Reference of the latest event that has one. */
-  @Column({ type: 'text', nullable: true })
-  reference: string | null;
+  @Column({ type: 'text', nullable: true }) reference: string | null;
 }

@@ -22,102 +22,67 @@ import type { LogoMediaType } from './client.js';
 @Entity('client_secrets')
 @Index('client_secrets_client', ['clientId'])
 export class ClientSecretEntity {
-  @PrimaryGeneratedColumn('uuid')
-  id: string;
-
-  @Column({ name: 'client_id', type: 'text' })
-  clientId: string;
+  @PrimaryGeneratedColumn('uuid') id: string;
+  @Column({ name: 'client_id', type: 'text' }) clientId: string;
 
   @ManyToOne(() => ClientEntity, ({ secrets }) => secrets, { onDelete: 'CASCADE' })
   @JoinColumn({ name: 'client_id', foreignKeyConstraintName: 'client_secrets_client_id_fkey' })
   client?: Relation<ClientEntity>;
 
-  @Column({ type: 'bytea' })
-  hash: Buffer;
-
-  @CreateDateColumn({ name: 'created_at', type: 'timestamptz' })
-  createdAt: Date;
-
-  @Column({ name: 'last_used_on', type: 'date', nullable: true })
-  lastUsedOn: string | null;
-
-  @Column({ name: 'revoked_at', type: 'timestamptz', nullable: true })
-  revokedAt: Date | null;
+  @Column({ type: 'bytea' }) hash: Buffer;
+  @CreateDateColumn({ name: 'created_at', type: 'timestamptz' }) createdAt: Date;
+  @Column({ name: 'last_used_on', type: 'date', nullable: true }) lastUsedOn: string | null;
+  @Column({ name: 'revoked_at', type: 'timestamptz', nullable: true }) revokedAt: Date | null;
 }
 
 @Entity('client_logos')
 @Index('client_logos_digest', ['digest'])
 export class ClientLogoEntity {
-  @PrimaryColumn({ name: 'client_id', type: 'text' })
-  clientId: string;
+  @PrimaryColumn({ name: 'client_id', type: 'text' }) clientId: string;
 
   @OneToOne(() => ClientEntity, ({ logo }) => logo, { onDelete: 'CASCADE' })
   @JoinColumn({ name: 'client_id', foreignKeyConstraintName: 'client_logos_client_id_fkey' })
   client?: Relation<ClientEntity>;
 
   /** Hexadecimal SHA-256 of the image, part of its URL. */
-  @Column({ type: 'text' })
-  digest: string;
-
-  @Column({ name: 'media_type', type: 'text' })
-  mediaType: LogoMediaType;
+  @Column({ type: 'text' }) digest: string;
+  @Column({ name: 'media_type', type: 'text' }) mediaType: LogoMediaType;
 
   /** Not selected by default, because most queries need only the digest. */
-  @Column({ type: 'bytea', select: false })
-  image: Buffer;
+  @Column({ type: 'bytea', select: false }) image: Buffer;
 }
 
 /** Key of the pairwise subjects of a sector (OpenID Connect Core 8.1). */
 @Entity('subject_sectors')
 export class SubjectSectorEntity {
-  @PrimaryColumn({ type: 'text' })
-  sector: string;
-
-  @Column({ type: 'bytea' })
-  key: Buffer;
+  @PrimaryColumn({ type: 'text' }) sector: string;
+  @Column({ type: 'bytea' }) key: Buffer;
 }
 
 @Entity('clients')
 @Index('clients_disabled', ['clientId'], { where: 'disabled_at IS NOT NULL' })
 export class ClientEntity {
-  @PrimaryColumn({ name: 'client_id', type: 'text' })
-  clientId: string;
+  @PrimaryColumn({ name: 'client_id', type: 'text' }) clientId: string;
 
   /** Each change of the registration increases it. */
-  @VersionColumn({ type: 'integer', default: 1 })
-  version: number;
-
-  @Column({ type: 'text' })
-  name: string;
-
-  @Column({ type: 'text' })
-  type: ClientType;
-
-  @Column({ name: 'redirect_uris', type: 'text', array: true })
-  redirectUris: readonly string[];
-
-  @Column({ name: 'require_par', type: 'boolean', default: false })
-  requirePar: boolean;
-
-  @Column({ name: 'require_state', type: 'boolean', default: true })
-  requireState: boolean;
-
-  @Column({ type: 'text', array: true, default: () => `'{profile:read}'` })
-  scopes: readonly string[];
+  @VersionColumn({ type: 'integer', default: 1 }) version: number;
+  @Column({ type: 'text' }) name: string;
+  @Column({ type: 'text' }) type: ClientType;
+  @Column({ name: 'redirect_uris', type: 'text', array: true }) redirectUris: readonly string[];
+  @Column({ name: 'require_par', type: 'boolean', default: false }) requirePar: boolean;
+  @Column({ name: 'require_state', type: 'boolean', default: true }) requireState: boolean;
+  @Column({ type: 'text', array: true, default: () => `'{profile:read}'` }) scopes: readonly string[];
 
   @Column({ name: 'optional_scopes', type: 'text', array: true, default: () => `'{}'` })
   optionalScopes: readonly string[];
 
-  @Column({ name: 'first_party', type: 'boolean', default: false })
-  firstParty: boolean;
+  @Column({ name: 'first_party', type: 'boolean', default: false }) firstParty: boolean;
 
   /** Null for the default. */
-  @Column({ name: 'id_token_alg', type: 'text', nullable: true })
-  idTokenAlg: SigningAlgorithm | null;
+  @Column({ name: 'id_token_alg', type: 'text', nullable: true }) idTokenAlg: SigningAlgorithm | null;
 
   /** Host of the redirect URIs; null for public subjects. */
-  @Column({ type: 'text', nullable: true })
-  sector: string | null;
+  @Column({ type: 'text', nullable: true }) sector: string | null;
 
   @ManyToOne(() => SubjectSectorEntity)
   @JoinColumn({ name: 'sector', foreignKeyConstraintName: 'clients_sector_fkey' })
@@ -129,62 +94,33 @@ export class ClientEntity {
   @Column({ name: 'backchannel_logout_uri', type: 'text', nullable: true })
   backchannelLogoutUri: string | null;
 
-  @Column({ name: 'client_uri', type: 'text', nullable: true })
-  clientUri: string | null;
-
-  @Column({ name: 'policy_uri', type: 'text', nullable: true })
-  policyUri: string | null;
-
-  @Column({ type: 'text', array: true, default: () => `'{}'` })
-  contacts: readonly string[];
+  @Column({ name: 'client_uri', type: 'text', nullable: true }) clientUri: string | null;
+  @Column({ name: 'policy_uri', type: 'text', nullable: true }) policyUri: string | null;
+  @Column({ type: 'text', array: true, default: () => `'{}'` }) contacts: readonly string[];
 
   /** `json`, not `jsonb`, which would change the order of the members. */
-  @Column({ type: 'json', nullable: true })
-  jwks: ClientJwkSet | null;
-
-  @Column({ name: 'jwks_uri', type: 'text', nullable: true })
-  jwksUri: string | null;
-
-  @Column({ name: 'dpop_bound', type: 'boolean', default: false })
-  dpopBound: boolean;
-
-  @Column({ name: 'keeps_refresh_token', type: 'boolean', default: false })
-  keepsRefreshToken: boolean;
-
-  @Column({ type: 'text', nullable: true })
-  profile: 'fapi2' | null;
-
-  @Column({ name: 'grant_type', type: 'text', default: 'authorization_code' })
-  grantType: GrantType;
-
-  @Column({ name: 'device_grant', type: 'boolean', default: false })
-  deviceGrant: boolean;
+  @Column({ type: 'json', nullable: true }) jwks: ClientJwkSet | null;
+  @Column({ name: 'jwks_uri', type: 'text', nullable: true }) jwksUri: string | null;
+  @Column({ name: 'dpop_bound', type: 'boolean', default: false }) dpopBound: boolean;
+  @Column({ name: 'keeps_refresh_token', type: 'boolean', default: false }) keepsRefreshToken: boolean;
+  @Column({ type: 'text', nullable: true }) profile: 'fapi2' | null;
+  @Column({ name: 'grant_type', type: 'text', default: 'authorization_code' }) grantType: GrantType;
+  @Column({ name: 'device_grant', type: 'boolean', default: false }) deviceGrant: boolean;
 
   /** Time of the next fetch of the metadata document; null for a client without one. */
-  @Column({ name: 'document_due_at', type: 'timestamptz', nullable: true })
-  documentDueAt: Date | null;
+  @Column({ name: 'document_due_at', type: 'timestamptz', nullable: true }) documentDueAt: Date | null;
 
   /** Earlier consent does not count: the document has changed since. */
   @Column({ name: 'document_changed_at', type: 'timestamptz', nullable: true })
   documentChangedAt: Date | null;
 
   /** Failure of the latest fetch. */
-  @Column({ name: 'document_problem', type: 'text', nullable: true })
-  documentProblem: string | null;
-
-  @CreateDateColumn({ name: 'created_at', type: 'timestamptz' })
-  createdAt: Date;
-
-  @Column({ name: 'disabled_at', type: 'timestamptz', nullable: true })
-  disabledAt: Date | null;
+  @Column({ name: 'document_problem', type: 'text', nullable: true }) documentProblem: string | null;
+  @CreateDateColumn({ name: 'created_at', type: 'timestamptz' }) createdAt: Date;
+  @Column({ name: 'disabled_at', type: 'timestamptz', nullable: true }) disabledAt: Date | null;
 
   /** TypeORM leaves deleted clients out of every query without `withDeleted`. */
-  @DeleteDateColumn({ name: 'deleted_at', type: 'timestamptz' })
-  deletedAt: Date | null;
-
-  @OneToMany(() => ClientSecretEntity, ({ client }) => client)
-  secrets?: ClientSecretEntity[];
-
-  @OneToOne(() => ClientLogoEntity, ({ client }) => client)
-  logo?: ClientLogoEntity | null;
+  @DeleteDateColumn({ name: 'deleted_at', type: 'timestamptz' }) deletedAt: Date | null;
+  @OneToMany(() => ClientSecretEntity, ({ client }) => client) secrets?: ClientSecretEntity[];
+  @OneToOne(() => ClientLogoEntity, ({ client }) => client) logo?: ClientLogoEntity | null;
 }

@@ -15,57 +15,38 @@ import { UserEntity } from '../user/user.entity.js';
   where: 'revocation_applied_at IS NOT NULL',
 })
 export class GrantRecordEntity {
-  @PrimaryColumn({ type: 'text' })
-  id: string;
-
-  @Column({ name: 'user_id', type: 'integer' })
-  userId: number;
+  @PrimaryColumn({ type: 'text' }) id: string;
+  @Column({ name: 'user_id', type: 'integer' }) userId: number;
 
   /** Null after the user's deletion. Without a foreign key, because the grant's record must remain to revoke its tokens. */
   @ManyToOne(() => UserEntity, { createForeignKeyConstraints: false })
   @JoinColumn({ name: 'user_id' })
   user: UserEntity | null;
 
-  @Column({ name: 'client_id', type: 'text' })
-  clientId: string;
+  @Column({ name: 'client_id', type: 'text' }) clientId: string;
 
   @ManyToOne(() => ClientEntity, { onDelete: 'RESTRICT' })
   @JoinColumn({ name: 'client_id', foreignKeyConstraintName: 'grants_client_id_fkey' })
   client: ClientEntity;
 
-  @Column({ type: 'text' })
-  scope: string;
+  @Column({ type: 'text' }) scope: string;
 
   /** Scope requested by the client; the user declined whatever is missing from `scope`. */
-  @Column({ name: 'requested_scope', type: 'text', select: false })
-  requestedScope: string;
+  @Column({ name: 'requested_scope', type: 'text', select: false }) requestedScope: string;
 
   /** APIs that the tokens are valid for, space-separated and sorted; empty for every API. */
-  @Column({ type: 'text', default: '', select: false })
-  resources: string;
+  @Column({ type: 'text', default: '', select: false }) resources: string;
 
   /** Login of a grant with the scope `openid`, in seconds since the epoch. */
-  @Column({ name: 'auth_time', type: 'bigint', nullable: true, select: false })
-  authTime: string | null;
-
-  @Column({ type: 'text', nullable: true, select: false })
-  session: string | null;
-
-  @CreateDateColumn({ name: 'created_at', type: 'timestamptz' })
-  createdAt: Date;
+  @Column({ name: 'auth_time', type: 'bigint', nullable: true, select: false }) authTime: string | null;
+  @Column({ type: 'text', nullable: true, select: false }) session: string | null;
+  @CreateDateColumn({ name: 'created_at', type: 'timestamptz' }) createdAt: Date;
 
   /** Lifetime without use. Each use extends `expires_at` by it. */
-  @Column({ type: 'interval', select: false })
-  lifetime: unknown;
-
-  @Column({ name: 'expires_at', type: 'timestamptz' })
-  expiresAt: Date;
-
-  @Column({ name: 'last_used_on', type: 'date', nullable: true })
-  lastUsedOn: string | null;
-
-  @Column({ name: 'revoked_at', type: 'timestamptz', nullable: true })
-  revokedAt: Date | null;
+  @Column({ type: 'interval', select: false }) lifetime: unknown;
+  @Column({ name: 'expires_at', type: 'timestamptz' }) expiresAt: Date;
+  @Column({ name: 'last_used_on', type: 'date', nullable: true }) lastUsedOn: string | null;
+  @Column({ name: 'revoked_at', type: 'timestamptz', nullable: true }) revokedAt: Date | null;
 
   /** When Redis and every cache received the revocation; null until then. */
   @Column({ name: 'revocation_applied_at', type: 'timestamptz', nullable: true, select: false })

@@ -15,27 +15,12 @@ export interface ResourceServer extends ClientKeys {
 
 @Entity('resource_servers')
 export class ResourceServerEntity {
-  @PrimaryColumn({ type: 'text' })
-  id: string;
-
-  @VersionColumn({ type: 'integer', default: 1 })
-  version: number;
-
-  @Column({ type: 'text' })
-  name: string;
-
-  @Column({ name: 'secret_hash', type: 'bytea', nullable: true })
-  secretHash: Buffer | null;
-
-  @Column({ type: 'json', nullable: true })
-  jwks: ClientJwkSet | null;
-
-  @Column({ name: 'jwks_uri', type: 'text', nullable: true })
-  jwksUri: string | null;
-
-  @CreateDateColumn({ name: 'created_at', type: 'timestamptz' })
-  createdAt: Date;
-
-  @Column({ name: 'revoked_at', type: 'timestamptz', nullable: true })
-  revokedAt: Date | null;
+  @PrimaryColumn({ type: 'text' }) id: string;
+  @VersionColumn({ type: 'integer', default: 1 }) version: number;
+  @Column({ type: 'text' }) name: string;
+  @Column({ name: 'secret_hash', type: 'bytea', nullable: true }) secretHash: Buffer | null;
+  @Column({ type: 'json', nullable: true }) jwks: ClientJwkSet | null;
+  @Column({ name: 'jwks_uri', type: 'text', nullable: true }) jwksUri: string | null;
+  @CreateDateColumn({ name: 'created_at', type: 'timestamptz' }) createdAt: Date;
+  @Column({ name: 'revoked_at', type: 'timestamptz', nullable: true }) revokedAt: Date | null;
 }

@@ -7,20 +7,13 @@ export type KeyRingName = 'token' | 'RS256' | 'ES256' | 'EdDSA';
 @Entity('token_keys')
 export class TokenKeyEntity {
   /** Hash of the key: eight hexadecimal digits, or the thumbprint (RFC 7638) of a key of ID tokens. */
-  @PrimaryColumn({ type: 'text' })
-  id: string;
-
-  @Column({ type: 'text' })
-  ring: KeyRingName;
-
-  @CreateDateColumn({ name: 'first_seen_at', type: 'timestamptz' })
-  firstSeenAt: Date;
+  @PrimaryColumn({ type: 'text' }) id: string;
+  @Column({ type: 'text' }) ring: KeyRingName;
+  @CreateDateColumn({ name: 'first_seen_at', type: 'timestamptz' }) firstSeenAt: Date;
 
   /** When a process last reported signing with the key; null if never. */
-  @Column({ name: 'last_signed_at', type: 'timestamptz', nullable: true })
-  lastSignedAt: Date | null;
+  @Column({ name: 'last_signed_at', type: 'timestamptz', nullable: true }) lastSignedAt: Date | null;
 
   /** Upper bound for the expiry of every token signed with the key; null if none was. */
-  @Column({ name: 'needed_until', type: 'timestamptz', nullable: true })
-  neededUntil: Date | null;
+  @Column({ name: 'needed_until', type: 'timestamptz', nullable: true }) neededUntil: Date | null;
 }

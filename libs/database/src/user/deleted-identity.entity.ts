@@ -5,12 +5,7 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 @Index('deleted_identities_expiry', ['expiresAt'])
 export class DeletedIdentityEntity {
   /** SHA-256 of issuer and external id. */
-  @PrimaryColumn({ type: 'bytea' })
-  identity: Buffer;
-
-  @Column({ name: 'deleted_at', type: 'timestamptz' })
-  deletedAt: Date;
-
-  @Column({ name: 'expires_at', type: 'timestamptz', default: () => "(now() + '90 days')" })
-  expiresAt: Date;
+  @PrimaryColumn({ type: 'bytea' }) identity: Buffer;
+  @Column({ name: 'deleted_at', type: 'timestamptz' }) deletedAt: Date;
+  @Column({ name: 'expires_at', type: 'timestamptz', default: () => "(now() + '90 days')" }) expiresAt: Date;
 }

@@ -4,42 +4,29 @@ import { ChoiceVariable, NumberVariable, ProxiesVariable } from './variables.js'
 
 export abstract class ServiceConfiguration {
   /** In production the origins must be https. */
-  @ChoiceVariable('development', 'test', 'production')
-  NODE_ENV = 'development';
-
+  @ChoiceVariable('development', 'test', 'production') NODE_ENV = 'development';
   HOST = '0.0.0.0';
-
-  @NumberVariable(0, 65_535)
-  PORT: number;
+  @NumberVariable(0, 65_535) PORT: number;
 
   /** Health, readiness and metrics; not exposed through the ingress. */
-  @NumberVariable(0, 65_535)
-  INTERNAL_PORT: number;
-
-  @ChoiceVariable('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent')
-  LOG_LEVEL = 'info';
+  @NumberVariable(0, 65_535) INTERNAL_PORT: number;
+  @ChoiceVariable('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent') LOG_LEVEL = 'info';
 
   /** Standard OpenTelemetry variable; if it is empty, an endpoint variable enables traces. */
-  @IsIn(['', 'otlp', 'none'], { message: '$property must be otlp or none' })
-  OTEL_TRACES_EXPORTER = '';
-
-  @ProxiesVariable()
-  TRUSTED_PROXIES = '';
+  @IsIn(['', 'otlp', 'none'], { message: '$property must be otlp or none' }) OTEL_TRACES_EXPORTER = '';
+  @ProxiesVariable() TRUSTED_PROXIES = '';
 
   /** Number of proxies between a client and this service. */
-  @NumberVariable(1, 10)
-  TRUSTED_PROXY_HOPS = 1;
+  @NumberVariable(1, 10) TRUSTED_PROXY_HOPS = 1;
 
   /** Records each request's address and user agent, which are personal data, in the audit trail. */
-  @ChoiceVariable('true', 'false')
-  AUDIT_CLIENT_ADDRESS = 'false';
+  @ChoiceVariable('true', 'false') AUDIT_CLIENT_ADDRESS = 'false';
 
   /**
    * Timeout of a dependency in seconds, after which the request gets 503. At most 10, because Redis marks a missing grant
    * for 60 s (MARKER_TTL in grant.store.ts).
    */
-  @NumberVariable(1, 10)
-  DEPENDENCY_TIMEOUT = 2;
+  @NumberVariable(1, 10) DEPENDENCY_TIMEOUT = 2;
 
   get dependencyTimeoutMs(): number {
     return this.DEPENDENCY_TIMEOUT * 1_000;
