@@ -13,7 +13,6 @@ import type { Service } from '#platform/bootstrap/service.js';
 import { MeModule } from './me/me.module.js';
 import { ME_METADATA_PATH } from './me/me.controller.js';
 import { MetadataModule } from './metadata/metadata.module.js';
-import { OpenApiModule } from './openapi/openapi.module.js';
 import { UserInfoModule } from './userinfo/userinfo.module.js';
 import { USERINFO_METADATA_PATH } from './userinfo/userinfo.openapi.js';
 import { errorBody, ResourceErrorFilter } from './resource-error.filter.js';
@@ -45,7 +44,6 @@ export class AppModule {
         }),
         MeModule,
         MetadataModule,
-        OpenApiModule,
         UserInfoModule,
       ],
       providers: [

@@ -12,9 +12,7 @@ import { DeviceModule } from './device/device.module.js';
 import { IntrospectionModule } from './introspection/introspection.module.js';
 import { LogoutDeliveryModule } from './logout-delivery/logout-delivery.module.js';
 import { MetadataModule } from './metadata/metadata.module.js';
-import { ErrorsModule } from './errors/errors.module.js';
 import { errorBody, OAuthErrorFilter } from './oauth-error.filter.js';
-import { OpenApiModule } from './openapi/openapi.module.js';
 import { ParModule } from './par/par.module.js';
 import { RevocationModule } from './revocation/revocation.module.js';
 import { UserModule } from './user/user.module.js';
@@ -35,9 +33,7 @@ export class AppModule {
         DeviceModule,
         LogoutDeliveryModule,
         MetadataModule,
-        ErrorsModule,
         UserModule,
-        OpenApiModule,
       ],
       providers: [{ provide: APP_FILTER, useClass: OAuthErrorFilter }],
     };

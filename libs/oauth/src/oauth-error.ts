@@ -79,6 +79,14 @@ export class OAuthError extends Error {
     });
   }
 
+  /** @param retryAfter seconds */
+  static tooManyRequests(description: string, retryAfter: number, detail: ErrorDetail): OAuthError {
+    return new OAuthError('temporarily_unavailable', 429, `${description}; retry in ${retryAfter} s`, {
+      detail,
+      headers: { 'Retry-After': String(retryAfter) },
+    });
+  }
+
   static serverError(options?: OAuthErrorOptions): OAuthError {
     return new OAuthError(
       'server_error',

@@ -52,7 +52,7 @@ export function revokeAllPage(translator: Translator, apps: readonly ConnectedAp
 
 function choice(translator: Translator, revoke: string): Html {
   return html`
-    <a class="button even" href="${ENDPOINTS.connectedApps}">${translator.text('revoke.cancel')}</a>
+    <a class="button even" href="${ENDPOINTS.connectedApps}">${translator.text('consent.cancel')}</a>
     <button class="danger even">${revoke}</button>
   `;
 }
@@ -77,7 +77,7 @@ export function incompletePage({ translator, cookie, clientId, reference }: Inco
       <form method="post" action="${all ? ENDPOINTS.revokeAllApps : revokeUrl(clientId)}">
         ${csrfField(cookie, all ? 'revoke_all' : 'revoke')}
         ${!all && html`<input type="hidden" name="client_id" value="${clientId}" />`}
-        <button class="wide" autofocus>${translator.text('revoke.repeat')}</button>
+        <button class="wide" autofocus>${translator.text('error.button.again')}</button>
       </form>
       <p class="quiet">${translator.text('error.reference')} <code>${reference}</code></p>
     `,

@@ -5,7 +5,7 @@ import type { SelectedEvents } from '#administration/audit/audit.service.js';
 import { MOMENT } from '#administration/audit/moment.js';
 import { counted, printable } from '#administration/text.js';
 import type { AuditEvent } from '#audit/event.js';
-import { CLIENT } from '../client/client-argument.js';
+import { CLIENT } from '../client/client-lookup.command.js';
 import { warnOf } from '../command-line/change.js';
 import { progressBar } from '../command-line/dialog.js';
 import { InputError } from '../command-line/input.js';

@@ -10,7 +10,7 @@ import { asText, type JsonOption, printFields, printLine, printResult } from '..
 import { commandToPaste } from '../command-line/shell.js';
 import { withAdministration } from '../connections/administration.js';
 import { ChangeSettings, RegistrationSettings } from '../settings/settings.js';
-import { CLIENT } from './client-argument.js';
+import { CLIENT } from './client-lookup.command.js';
 import { type FileOptions, readGivenFiles } from './given-files.js';
 
 const BOOLEAN = { true: true, false: false };

@@ -5,7 +5,7 @@ import { type JsonOption, printFields, printLine, printResult, printTable } from
 import { commandToPaste } from '../command-line/shell.js';
 import { withAdministration } from '../connections/administration.js';
 import { ChangeSettings, DatabaseSettings } from '../settings/settings.js';
-import { CLIENT } from './client-argument.js';
+import { CLIENT } from './client-lookup.command.js';
 
 export function clientSecretCommand(): OperatorCommand {
   const secret = new OperatorCommand('secret')

@@ -7,7 +7,7 @@ import { printChange } from '../command-line/change.js';
 import { type JsonOption, printLine, printResult } from '../command-line/output.js';
 import { withAdministration } from '../connections/administration.js';
 import { ChangeSettings } from '../settings/settings.js';
-import { CLIENT } from './client-argument.js';
+import { CLIENT } from './client-lookup.command.js';
 
 export function disableCommand(): OperatorCommand {
   return new OperatorCommand('disable')

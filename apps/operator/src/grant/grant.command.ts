@@ -1,5 +1,5 @@
 import { counted } from '#administration/text.js';
-import { CLIENT } from '../client/client-argument.js';
+import { CLIENT } from '../client/client-lookup.command.js';
 import { actor } from '../command-line/actor.js';
 import { confirmed, progressBar } from '../command-line/dialog.js';
 import { InputError } from '../command-line/input.js';

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
+import { COUNTERS } from '#grants/counters.js';
 import { defineScripts, type RedisClient, type RunScript } from '#platform/redis/redis-client.js';
 import { REDIS } from '#platform/redis/redis.connection.js';
 
@@ -10,21 +11,17 @@ import { REDIS } from '#platform/redis/redis.connection.js';
 const MAX_LIVE = 50_000;
 
 /**
- * KEYS assertions of the client · ARGV jti ttl(ms) max. A sorted set by expiry on Redis's clock: expired ones free their places
- * without a clean-up job. One key per client, because counter and assertion must change together.
+ * KEYS assertions of the client · ARGV jti ttl(ms) max. One key per client, because counter and assertion must change together.
  *
  * @returns 0 if it is new, -1 if it was used before, or the milliseconds until the client has room
  */
 const CONSUME = `
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
-if redis.call('ZSCORE', KEYS[1], ARGV[1]) then return -1 end
-if redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[3]) then
-  return math.max(1, redis.call('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')[2] - now)
-end
-redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1])
-if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[2]) then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
+local jti, ttl, max = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+${COUNTERS}
+local remaining = wait(KEYS[1], max)
+if redis.call('ZSCORE', KEYS[1], jti) then return -1 end
+if remaining > 0 then return remaining end
+count(KEYS[1], jti, ttl)
 return 0
 `;
 

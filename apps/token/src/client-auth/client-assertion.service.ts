@@ -72,7 +72,11 @@ export class ClientAssertionService {
     await this.verifySignature(assertion, owner);
     const consumed = await this.store.consume(clientId, claims.jti, claims.expiresAt - now);
     if (consumed.outcome === 'consumed') return owner;
-    if (consumed.outcome === 'full') throw tooManyAssertions(clientId, consumed.retryAfter);
+    if (consumed.outcome === 'full')
+      throw OAuthError.tooManyRequests('too many assertions that have not expired', consumed.retryAfter, {
+        check: 'client_assertion_limit_exceeded',
+        client_id: clientId,
+      });
     throw refused(
       clientId,
       'the client_assertion was used before: make one for each request',
@@ -159,13 +163,5 @@ function keyNameOf({
 function unfetchable(clientId: string, { message }: Error): OAuthError {
   return refused(clientId, "the keys at the client's jwks_uri cannot be fetched", 'client_keys_unavailable', {
     reason: message,
-  });
-}
-
-function tooManyAssertions(clientId: string, retryAfter: number): OAuthError {
-  const description = `too many assertions that have not expired; retry in ${retryAfter} s`;
-  return new OAuthError('temporarily_unavailable', 429, description, {
-    detail: { check: 'client_assertion_limit_exceeded', client_id: clientId },
-    headers: { 'Retry-After': String(retryAfter) },
   });
 }

@@ -46,7 +46,10 @@ export class DeviceService {
     const address = canonicalAddress(ip) ?? null;
     addLogContext(raw, { grant_id: grantId, scope });
     const created = await this.userCodes.create({ grantId, clientId, scope, resources, address }, type);
-    if (created.outcome === 'refused') throw tooManyDevices(created);
+    if (created.outcome === 'refused') {
+      const detail = { check: 'device_limit_exceeded', counter: created.counter } as const;
+      throw OAuthError.tooManyRequests('too many devices wait for their users', created.retryAfter, detail);
+    }
     await this.grants.request(grantId, clientId, jkt, DEVICE_CODE_LIFETIME + CLOCK_SKEW);
     const userCode = displayedUserCode(created.userCode);
     const page = AUTH_URL + ENDPOINTS.device;
@@ -59,12 +62,4 @@ export class DeviceService {
       interval: POLL_INTERVAL,
     };
   }
-}
-
-function tooManyDevices({ counter, retryAfter }: { counter: string; retryAfter: number }): OAuthError {
-  const description = `too many devices wait for their users; retry in ${retryAfter} s`;
-  return new OAuthError('temporarily_unavailable', 429, description, {
-    detail: { check: 'device_limit_exceeded', counter },
-    headers: { 'Retry-After': String(retryAfter) },
-  });
 }

@@ -1,4 +1,5 @@
 import { Body, Controller, Header, HttpCode, Post, Req } from '@nestjs/common';
+import type { ActiveToken as GrantedToken } from '#grants/grant.js';
 import { GrantEngine } from '#grants/grant-engine.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { LIMITS, Parameter } from '#oauth/parameters.js';
@@ -45,22 +46,28 @@ export class IntrospectionController {
     // 2.2: every other token gets the same response, which reveals nothing. A refresh token is inactive too, because an API that checks
     // only `active` would accept it for 90 days.
     if (result.outcome !== 'active' || result.token.kind !== 'access') return { active: false };
-    const { token, grant, audience } = result;
     return {
-      active: true,
+      ...activeClaims(result),
       iss: this.configuration.BASE_URL,
-      // 2.2 permits additional members. A cache needs this one for the broadcast `oauth.grant.revoked`.
-      grant_id: result.grantId,
-      client_id: grant.clientId,
-      sub: String(grant.userId ?? grant.clientId),
-      scope: result.scope,
-      exp: token.expiry,
-      // 2.2: "the intended audience for this token". Other resource servers must refuse it (RFC 9700 2.3).
-      ...(audience !== null && { aud: audience.split(' ') }),
-      ...(grant.externalId !== null && { external_id: grant.externalId }),
-      token_type: token.jkt === null ? 'Bearer' : 'DPoP',
-      // RFC 9449 6.2: the resource server must require a proof by this key.
-      ...(token.jkt !== null && { cnf: { jkt: token.jkt } }),
+      token_type: result.token.jkt === null ? 'Bearer' : 'DPoP',
     };
   }
+}
+
+/** Claims of an active access token, over HTTP and NATS. */
+export function activeClaims({ token, grant, grantId, scope, audience }: GrantedToken) {
+  return {
+    active: true,
+    // 2.2 permits additional members. A cache needs this one for the broadcast `oauth.grant.revoked`.
+    grant_id: grantId,
+    client_id: grant.clientId,
+    sub: String(grant.userId ?? grant.clientId),
+    scope,
+    exp: token.expiry,
+    // 2.2: "the intended audience for this token". Other resource servers must refuse it (RFC 9700 2.3).
+    ...(audience !== null && { aud: audience.split(' ') }),
+    ...(grant.externalId !== null && { external_id: grant.externalId }),
+    // RFC 9449 6.2: the resource server must require a proof by this key.
+    ...(token.jkt !== null && { cnf: { jkt: token.jkt } }),
+  } as const;
 }

@@ -20,6 +20,7 @@ import { ClientAuthenticator } from '../client-auth/client-authenticator.service
 import { DpopProofService } from '../dpop/dpop-proof.service.js';
 import { UsageRecorder } from '../usage/usage-recorder.service.js';
 import { DisabledClients } from './disabled-clients.service.js';
+import { activeClaims } from './introspection.controller.js';
 
 @Controller()
 export class ResourceServerResponder {
@@ -43,18 +44,10 @@ export class ResourceServerResponder {
   ): Promise<IntrospectionReply> {
     const result = await this.clients.check(await this.engine.introspect(request.token, request.jkt ?? null));
     if (result.outcome === 'active' && result.token.kind === 'access') {
-      const { grant, grantId, token, audience } = result;
-      if (grant.userId !== null) this.usage.recordGrant(grantId);
+      if (result.grant.userId !== null) this.usage.recordGrant(result.grantId);
       return {
-        active: true,
-        grant_id: grantId,
-        client_id: grant.clientId,
-        sub: String(grant.userId ?? grant.clientId),
-        scope: result.scope,
-        exp: token.expiry,
-        ...(audience !== null && { aud: audience.split(' ') }),
-        ...(grant.externalId !== null && { external_id: grant.externalId }),
-        ...(token.jkt !== null && { cnf: { jkt: token.jkt }, ...(await this.consumed(request)) }),
+        ...activeClaims(result),
+        ...(result.token.jkt !== null && (await this.consumed(request))),
       };
     }
     const headers = context.getHeaders() as { get(name: string): string } | undefined;

@@ -94,10 +94,9 @@ export class ParService {
  */
 function tooManyRequests({ counter, retryAfter }: PushRefusal): OAuthError {
   const source = counter === 'client' ? 'for this application' : 'from this address';
-  const description = `too many pushed requests ${source}; retry in ${retryAfter} s`;
-  return new OAuthError('temporarily_unavailable', 429, description, {
-    detail: { check: 'push_limit_exceeded', counter },
-    headers: { 'Retry-After': String(retryAfter) },
+  return OAuthError.tooManyRequests(`too many pushed requests ${source}`, retryAfter, {
+    check: 'push_limit_exceeded',
+    counter,
   });
 }
 

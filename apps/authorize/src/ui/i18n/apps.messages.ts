@@ -190,15 +190,6 @@ export const APPS_MESSAGES = {
     ja: '{count, plural, other {# 件のアプリケーション}}が、すべてのデバイスで直ちにアカウントにアクセスできなくなります。すでに取得された情報は先方に残る場合があります。',
     ar: '{count, plural, zero {لن يفقد أي تطبيق (#)} one {سيفقد تطبيق واحد} two {سيفقد تطبيقان} few {ستفقد # تطبيقات} many {سيفقد # تطبيقًا} other {سيفقد # تطبيق}} فورًا إمكانية الوصول إلى حسابك على كل الأجهزة. وقد تبقى البيانات التي سبق الحصول عليها محفوظة هناك.',
   },
-  'revoke.cancel': {
-    en: 'Cancel',
-    de: 'Abbrechen',
-    fr: 'Annuler',
-    es: 'Cancelar',
-    pt: 'Cancelar',
-    ja: 'キャンセル',
-    ar: 'إلغاء',
-  },
   'revoke.incomplete_title': {
     en: 'Error: access not removed everywhere yet',
     de: 'Fehler: Zugriff noch nicht überall entzogen',
@@ -234,15 +225,6 @@ export const APPS_MESSAGES = {
     pt: 'Aguarde um momento e tente novamente. Pode fazê-lo várias vezes sem problema.',
     ja: '少し待ってから、もう一度お試しください。繰り返しても問題はありません。',
     ar: 'انتظر لحظة ثم حاول مرة أخرى. لا ضرر من التكرار.',
-  },
-  'revoke.repeat': {
-    en: 'Try again',
-    de: 'Erneut versuchen',
-    fr: 'Réessayer',
-    es: 'Reintentar',
-    pt: 'Tentar novamente',
-    ja: 'もう一度試す',
-    ar: 'إعادة المحاولة',
   },
   'flash.revoked': {
     en: '{client} can no longer access your account.',
