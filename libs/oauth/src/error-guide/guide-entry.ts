@@ -34,7 +34,7 @@ interface CheckEntry extends WrittenEntry {
 export type CheckEntries = Readonly<Record<string, CheckEntry>>;
 
 /** Advice for one party. */
-export type Remedy = readonly [party: Party, action: string, ...commands: string[]];
+type Remedy = readonly [party: Party, action: string, ...commands: string[]];
 
 export interface GuideEntry extends Pick<WrittenEntry, 'meaning' | 'publishedAs'> {
   readonly title: string;
