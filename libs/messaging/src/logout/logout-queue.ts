@@ -18,7 +18,6 @@ export interface SessionsEnded {
   readonly at: number;
 }
 
-/** One logout token for one client. */
 export interface LogoutDelivery {
   /** `jti` of the logout token, the same in every attempt. */
   readonly id: string;
