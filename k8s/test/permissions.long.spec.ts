@@ -145,8 +145,7 @@ describe('a development installation', () => {
     } = SUBJECTS;
     const { userUpsert, userDisable, userDelete } = SUBJECTS;
     const ASKED = Object.values(OPERATOR_SUBJECTS);
-    const STATUS = [...STATUS_SERVICES, 'console'].map(statusSubject);
-    const CONSOLE_REPLY = `${statusInbox('_INBOX.operator', 'console')}.1`;
+    const STATUS = STATUS_SERVICES.map(statusSubject);
     const STATUS_INBOXES = STATUS_SERVICES.map((service) => `${statusInbox('_INBOX.operator', service)}.1`);
     const CONSOLE_INBOXES = STATUS_SERVICES.map((service) => `${statusInbox('_INBOX.console', service)}.1`);
     const repliesOf = (service: string) =>
@@ -177,7 +176,7 @@ describe('a development installation', () => {
         subscribe: [statusSubject('authorize'), ...ASKED, '_INBOX.authorize.1'],
       },
       token: {
-        publish: [grantRevoked, clientChanged, userChanged, ...repliesOf('token'), CONSOLE_REPLY, ...INBOXES],
+        publish: [grantRevoked, clientChanged, userChanged, ...repliesOf('token'), ...INBOXES],
         subscribe: [
           introspect,
           consumeProof,
@@ -198,7 +197,7 @@ describe('a development installation', () => {
       },
       operator: {
         publish: [clientChanged, userChanged, applyRevocations, ...STATUS, ...ASKED],
-        subscribe: ['_INBOX.operator.1', ...STATUS_INBOXES, CONSOLE_REPLY],
+        subscribe: ['_INBOX.operator.1', ...STATUS_INBOXES],
       },
       console: {
         publish: [
@@ -209,7 +208,7 @@ describe('a development installation', () => {
           consumeProof,
           ...STATUS,
           ...ASKED,
-          CONSOLE_REPLY,
+          ...repliesOf('console'),
         ],
         subscribe: [...BROADCASTS, statusSubject('console'), '_INBOX.console.1', ...CONSOLE_INBOXES],
       },
@@ -221,7 +220,6 @@ describe('a development installation', () => {
       ...STATUS,
       ...STATUS_INBOXES,
       ...CONSOLE_INBOXES,
-      CONSOLE_REPLY,
       ...INBOXES,
       ...ELSEWHERE,
     ];
@@ -270,8 +268,8 @@ describe('a development installation', () => {
       token: eventsOf('token', 'token.reuse_detected', 'token_key', 'user', ...MANY),
       resource: eventsOf('resource', ...AUDIT_KINDS.refusals.types),
       operator: byOperator,
-      // The console acts as the command line does.
-      console: byOperator,
+      // The console acts as the command line does, and refuses requests.
+      console: [...byOperator, ...eventsOf('operator', 'request')],
     };
 
     async function stored(): Promise<Record<string, number>> {
