@@ -2,11 +2,22 @@
 import { access, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { transform } from '@swc/core';
-import { swcOptions } from './swc-options.mjs';
+
+const swcOptions = {
+  jsc: {
+    target: 'es2022',
+    parser: { syntax: 'typescript', decorators: true },
+    // Node needs `with { type: 'json' }`.
+    experimental: { keepImportAttributes: true },
+    transform: { legacyDecorator: true, decoratorMetadata: true, useDefineForClassFields: true },
+  },
+  module: { type: 'es6' },
+};
 
 const root = new URL('../../', import.meta.url).href;
 
 export async function resolve(specifier, context, next) {
+  if (specifier === '@jest/globals') return next(new URL('jest-globals.mjs', import.meta.url).href, context);
   const own = /^#(\w+)\/(.*)\.js$/.exec(specifier);
   if (own) {
     const [, name, path] = own;

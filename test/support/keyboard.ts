@@ -1,14 +1,18 @@
 import type { Page } from 'playwright-core';
 
-/** Presses Tab until an element with this accessible name, or a field with this name, has the focus. */
+/** Presses Tab until an element with this accessible name, or a field with this name, has the focus, and waits until it is enabled. */
 export async function tabTo(page: Page, name: string): Promise<void> {
   for (let presses = 0; presses < 60; presses += 1) {
     await page.keyboard.press('Tab');
     const focused = page.locator(':focus');
     if ((await focused.count()) === 0) continue;
-    if ((await focused.getAttribute('name')) === name) return;
+    const isField = (await focused.getAttribute('name')) === name;
     // The first line is the element itself: a table that scrolls can have the focus, too.
-    if ((await focused.ariaSnapshot()).split('\n', 1)[0]?.includes(`"${name}"`)) return;
+    if (isField || (await focused.ariaSnapshot()).split('\n', 1)[0]?.includes(`"${name}"`)) {
+      // The script of the pages disables Allow for half a second.
+      await page.locator(':focus:not([aria-disabled])').waitFor();
+      return;
+    }
   }
   throw new Error(`Tab did not reach ${name}`);
 }

@@ -12,7 +12,8 @@ export async function until(
   ask: () => Promise<boolean> | boolean,
 ): Promise<void> {
   let last: unknown;
-  for (const end = Date.now() + withinMs; ; await sleep(50)) {
+  const end = Date.now() + withinMs;
+  for (let pauseMs = 5; ; pauseMs = Math.min(2 * pauseMs, 50)) {
     const isLast = Date.now() >= end;
     try {
       if (await ask()) return;
@@ -20,5 +21,6 @@ export async function until(
       last = error;
     }
     if (isLast) throw new Error(`not within ${withinMs} ms: ${what}`, { cause: last });
+    await sleep(pauseMs);
   }
 }

@@ -36,7 +36,7 @@ describe('the list of sessions for operators', () => {
     );
     // 540 of 600 seconds have passed since the last use, and the request itself takes some.
     expect(Math.round((older ?? 0) / -60_000)).toBe(9);
-    expect(Math.round((newer ?? 0) / -60_000)).toBe(0);
+    expect(newer).toBeGreaterThan(-30_000);
     expect(await app.redis.ttl(key)).toBeLessThanOrEqual(60);
     const stored = await app.redis.get(key);
     expect(text).not.toMatch(new RegExp([cookie, digest(cookie), 'loginFor'].join('|')));

@@ -1,6 +1,9 @@
 import { describeAccessibility, EVERY_RULE, findings, openTabWithAxe } from './scenes/accessibility.js';
 import type { Scene } from './scenes/scene.js';
 import { SCENES } from './scenes/scenes.js';
+import { useSceneFixture } from './scenes/use-scene-fixture.js';
+
+useSceneFixture();
 
 describeAccessibility('en');
 // A right-to-left language.

@@ -3,10 +3,10 @@ import { focusPath } from './scenes/focus-path.js';
 import { problemsOf } from './scenes/problems.js';
 import { SCENES } from './scenes/scenes.js';
 import { SECOND_BRAND } from './scenes/second-brand.js';
-import { useSettings } from './scenes/use-scene-fixture.js';
+import { useSceneFixture } from './scenes/use-scene-fixture.js';
 import { openTab } from './scenes/tab.js';
 
-useSettings(SECOND_BRAND);
+useSceneFixture(SECOND_BRAND);
 
 describeAccessibility('en');
 

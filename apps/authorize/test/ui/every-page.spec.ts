@@ -1,7 +1,9 @@
 import { describeEveryPage, LONGEST_WORDS, WIDTH } from './scenes/every-page.js';
 import { problemsOf } from './scenes/problems.js';
 import { SCENES } from './scenes/scenes.js';
-import { chromium, fixture } from './scenes/use-scene-fixture.js';
+import { chromium, fixture, useSceneFixture } from './scenes/use-scene-fixture.js';
+
+useSceneFixture();
 
 // every-page.long.spec.ts tests the other languages.
 describe(LONGEST_WORDS, () => describeEveryPage(LONGEST_WORDS));

@@ -4,8 +4,10 @@ import { PASSWORD } from '../support/authorize-app.js';
 import { ERROR_SCENES } from './scenes/error-scenes.js';
 import { focusPath } from './scenes/focus-path.js';
 import { SCENES } from './scenes/scenes.js';
-import { chromium, fixture } from './scenes/use-scene-fixture.js';
+import { chromium, fixture, useSceneFixture } from './scenes/use-scene-fixture.js';
 import { openTab } from './scenes/tab.js';
+
+useSceneFixture();
 
 describe('with the keyboard only and no JavaScript', () => {
   it('a user logs in, chooses scopes, and allows the request', async () => {

@@ -2,6 +2,9 @@ import type { Page } from 'playwright-core';
 import { ERROR_SCENES } from './scenes/error-scenes.js';
 import { SCENES } from './scenes/scenes.js';
 import { openTab } from './scenes/tab.js';
+import { useSceneFixture } from './scenes/use-scene-fixture.js';
+
+useSceneFixture();
 
 type Options = Parameters<typeof openTab>[1];
 

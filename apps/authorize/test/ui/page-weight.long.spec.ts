@@ -2,9 +2,11 @@ import type { Page } from 'playwright-core';
 import { LOCALES } from '#oauth/locale.js';
 import type { Scene } from './scenes/scene.js';
 import { SCENES } from './scenes/scenes.js';
-import { chromium, fixture } from './scenes/use-scene-fixture.js';
+import { chromium, fixture, useSceneFixture } from './scenes/use-scene-fixture.js';
 import { openTab } from './scenes/tab.js';
 import type { SceneFixture } from './scenes/scene-fixture.js';
+
+useSceneFixture();
 
 const MAX_BYTES = 30_000;
 

@@ -2,22 +2,17 @@ import type { Browser } from 'playwright-core';
 import { launchBrowser } from '#test/support/chromium.js';
 import { type Settings, openSceneFixture, type SceneFixture } from './scene-fixture.js';
 
-/** Test environment and browser, started for every spec that imports this file. */
 export let fixture: SceneFixture;
 export let chromium: Browser;
 
-let settings: Settings = {};
+/** Starts the test environment and a browser for the suite. @param settings overrides the app's, such as the brand */
+export function useSceneFixture(settings: Settings = {}): void {
+  beforeAll(async () => {
+    [fixture, chromium] = await Promise.all([openSceneFixture(settings), launchBrowser()]);
+  });
 
-/** Overrides the app's settings in a spec, such as the brand. Must be called before the first test. */
-export function useSettings(others: Settings): void {
-  settings = others;
+  afterAll(async () => {
+    await chromium.close();
+    await fixture.close();
+  });
 }
-
-beforeAll(async () => {
-  [fixture, chromium] = await Promise.all([openSceneFixture(settings), launchBrowser()]);
-});
-
-afterAll(async () => {
-  await chromium.close();
-  await fixture.close();
-});
