@@ -24,7 +24,7 @@ import { TokenKeyEntity } from '../token-key/token-key.entity.js';
 import { DeletedIdentityEntity } from '../user/deleted-identity.entity.js';
 import { UserEntity } from '../user/user.entity.js';
 import { databaseUnavailable, isTransient, translateOutage } from './errors.js';
-import { FailFastClient } from './fail-fast-client.js';
+import { FailFastClient, Statements } from './fail-fast-client.js';
 import { failoverClient, PrimaryResolver } from './failover-client.js';
 
 export interface DatabaseLimits {
@@ -99,6 +99,7 @@ export function databaseDataSource(
     poolErrorHandler: (error: Error) => logger.warn(`database connection lost: ${error.message}`),
     extra: {
       Client: primary ? failoverClient(primary) : FailFastClient,
+      statements: new Statements(),
       keepAlive: true,
       statement_timeout: limits.statementTimeoutMs,
       // The server cannot cancel a statement over a dead network, so the client times out as well.

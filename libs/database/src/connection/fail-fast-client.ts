@@ -31,9 +31,9 @@ const OUTDATED_PLAN = { code: '0A000', message: /^cached plan/ };
 
 /**
  * Named statements are parsed and planned once per connection, which saves two thirds of PostgreSQL's work for a page.
- * PgBouncer before 1.21 does not support them in transaction mode: the first failure disables them for this process.
+ * PgBouncer before 1.21 does not support them in transaction mode: the first failure disables them for the pool.
  */
-class Statements {
+export class Statements {
   private readonly logger = new Logger('Database');
   private readonly known = new Map<string, Required<Statement>>();
   private isEnabled = true;
@@ -76,8 +76,6 @@ function describe(text: string): StatementDescription {
 
 const STATEMENTS = tracingChannel<unknown, StatementDescription>('scheduling-oauth:statement');
 
-const statements = new Statements();
-
 /** SQLSTATE in_failed_sql_transaction. */
 const FAILED_TRANSACTION = '25P02';
 
@@ -91,6 +89,11 @@ function connectionLost(cause: unknown): Error {
   });
 }
 
+export interface FailFastClientConfig extends ClientConfig {
+  /** Shared by the connections of a pool. */
+  readonly statements: Statements;
+}
+
 type Query = (...parameters: unknown[]) => unknown;
 
 /**
@@ -100,8 +103,12 @@ type Query = (...parameters: unknown[]) => unknown;
  * - after a write is rejected because the server became a standby: a new connection finds the new primary
  */
 export class FailFastClient extends Client {
-  constructor(config?: string | ClientConfig) {
+  private readonly statements: Statements;
+
+  constructor(config: FailFastClientConfig) {
     super(config);
+    const { statements } = config;
+    this.statements = statements;
     const query = this.query.bind(this) as Query;
     this.query = ((...parameters: unknown[]) => {
       const [text, values, ...rest] = parameters;
@@ -128,7 +135,7 @@ export class FailFastClient extends Client {
     try {
       return await query(statement);
     } catch (error) {
-      if (!statements.isRepeatable(error)) throw error;
+      if (!this.statements.isRepeatable(error)) throw error;
       try {
         return await query(statement.text, statement.values);
       } catch (repeated) {

@@ -1,5 +1,5 @@
 import { callbackify } from 'node:util';
-import { Client, type ClientConfig } from 'pg';
+import { Client } from 'pg';
 import { CANNOT_CONNECT_NOW, isTransient, reasonOf } from './errors.js';
 import { FailFastClient } from './fail-fast-client.js';
 
@@ -85,9 +85,7 @@ export class PrimaryResolver {
 type Done = (error: Error | null) => void;
 
 /** Returns the client class of a pool over several servers: every new connection goes to the current primary. */
-export function failoverClient(
-  primary: PrimaryResolver,
-): new (config?: string | ClientConfig) => FailFastClient {
+export function failoverClient(primary: PrimaryResolver): typeof FailFastClient {
   return class FailoverClient extends FailFastClient {
     override connect(): Promise<this>;
     override connect(done: Done): void;
