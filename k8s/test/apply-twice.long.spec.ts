@@ -1,8 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runCommand } from '#local/servers/run-command.js';
-import { findKubectl } from './kubectl.js';
-import { OVERLAYS, withCopy } from './render.js';
+import { findKubectl, OVERLAYS, withCopy } from './render.js';
 import { StubApi } from './stub-api.js';
 
 // kubectl compares a manifest with the stored object. Fields that the API adds to an object are not changes. But kubectl compares texts, and lists whose

@@ -1,10 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { startIngress } from './ingress.js';
+import { startIngress, type ControllerSettings } from './ingress.js';
 import { all } from './manifests.js';
 import { type Ingress, lines } from './nginx.js';
-import type { ControllerSettings } from './nginx-configuration.js';
 import { type Manifest, OVERLAYS, render } from './render.js';
 import { problemsOf } from './schema.js';
 import { ROOT } from './settings.js';

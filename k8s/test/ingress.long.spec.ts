@@ -4,10 +4,9 @@ import { join } from 'node:path';
 import { type AppProcess, startApp } from '#test/support/app-process.js';
 import { type Fixture, openFixture, REDIRECT_URI, type TestClient } from '#test/support/fixture.js';
 import { isolate, type Isolated } from '#test/support/isolate.js';
-import { type Answer, askDirectly, type Asking } from './ask.js';
+import { type Answer, askDirectly, type Asking, type Ingress } from './nginx.js';
 import { startIngress } from './ingress.js';
 import { one } from './manifests.js';
-import type { Ingress } from './nginx.js';
 import { type Manifest, render } from './render.js';
 
 const KEYS = randomBytes(32).toString('base64url');

@@ -148,7 +148,7 @@ describe('the deployment of a service in docs/introspection.md', () => {
       /^ +for process in authorize token resource console operator product migrate; do\n +secret nats-\$process Opaque \$process\/nats\.env$/m,
     );
     expect(doc).toMatch(/added to the list of processes in its `settings\.sh`/);
-    expect(await text('k8s/base/network/dns.yaml')).toMatch(/values: \[.*resource/);
+    expect(await text('k8s/base/network.yaml')).toMatch(/values: \[.*resource/);
     const lists = (await text('deploy/settings.sh')).match(/^for process in authorize token resource.*$/gm);
     expect(lists).toHaveLength(2);
   });

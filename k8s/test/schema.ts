@@ -17,10 +17,7 @@ const byName = models as unknown as Readonly<Record<string, Model | undefined>>;
  * wrong types; `kubernetes-models`, which accepts unknown fields, finds missing fields and values out of range.
  */
 export async function problemsOf(manifests: readonly Manifest[]): Promise<string[]> {
-  const found: string[] = [];
-  // Sequential, because jest cannot import two modules concurrently that share a dependency.
-  for (const manifest of manifests) found.push(...(await problemsOfOne(manifest)));
-  return found;
+  return (await Promise.all(manifests.map(problemsOfOne))).flat();
 }
 
 async function problemsOfOne(manifest: Manifest): Promise<string[]> {

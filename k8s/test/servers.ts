@@ -14,8 +14,7 @@ import {
 } from '#local/servers/started-service.js';
 import { unprivilegedUser } from '#local/servers/system-user.js';
 import { startNats } from './nats.js';
-import { serverFile } from './server-files.js';
-import { ownSettings, ROOT } from './settings.js';
+import { serverFile, ownSettings, ROOT } from './settings.js';
 
 export type Process = 'authorize' | 'token' | 'resource' | 'console' | 'operator' | 'product' | 'migrate';
 

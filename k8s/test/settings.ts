@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, chmod, cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -26,4 +26,27 @@ export async function ownSettings(): Promise<{ folder: string; remove(): Promise
   const folder = await mkdtemp(join(tmpdir(), 'settings-'));
   await makeSettings(folder);
   return { folder, remove: () => rm(folder, { recursive: true, force: true }) };
+}
+
+/**
+ * Copies a configuration file of the local overlay for a server of a test: into a folder that contains its settings, as in the
+ * pods, with the container's paths replaced by that folder.
+ */
+export async function serverFile(
+  server: 'nats' | 'redis',
+  settings: string,
+  moved: readonly (readonly [from: string | RegExp, to: string])[],
+): Promise<{ folder: string; file: string }> {
+  const folder = await mkdtemp(join(tmpdir(), `${server}-`));
+  await chmod(folder, 0o700);
+  await cp(join(settings, server), join(folder, 'settings'), { recursive: true });
+  await mkdir(join(folder, 'data'));
+  const file = join(folder, `${server}.conf`);
+  let text = await readFile(join(ROOT, `k8s/overlays/local/${server}/${server}.conf`), 'utf8');
+  for (const [from, to] of moved) {
+    if (!text.match(from)) throw new Error(`${server}.conf does not say ${from}`);
+    text = text.replace(from, to.replace('FOLDER', folder));
+  }
+  await writeFile(file, text);
+  return { folder, file };
 }

@@ -1,9 +1,135 @@
+import type { Manifest } from './render.js';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
-import { asKept } from './api-defaults.js';
-import type { Manifest } from './render.js';
+
+type Fields = { readonly [name: string]: unknown };
+
+const PROBE = { timeoutSeconds: 1, periodSeconds: 10, successThreshold: 1, failureThreshold: 3 };
+const CONTAINER = {
+  imagePullPolicy: 'IfNotPresent',
+  resources: {},
+  terminationMessagePath: '/dev/termination-log',
+  terminationMessagePolicy: 'File',
+};
+const POD = {
+  dnsPolicy: 'ClusterFirst',
+  restartPolicy: 'Always',
+  schedulerName: 'default-scheduler',
+  terminationGracePeriodSeconds: 30,
+};
+const CLAIM = { spec: { volumeMode: 'Filesystem' }, status: { phase: 'Pending' } };
+
+/** Defaults of an API server by field name, for the field's value or each of its items. */
+const OF_FIELD: Fields = {
+  ports: { protocol: 'TCP' },
+  startupProbe: PROBE,
+  livenessProbe: PROBE,
+  readinessProbe: PROBE,
+  httpGet: { scheme: 'HTTP' },
+  fieldRef: { apiVersion: 'v1' },
+  configMap: { defaultMode: 420 },
+  secret: { defaultMode: 420 },
+  containers: CONTAINER,
+  initContainers: CONTAINER,
+  template: { metadata: { creationTimestamp: null }, spec: POD },
+  volumeClaimTemplates: { apiVersion: 'v1', kind: 'PersistentVolumeClaim', ...CLAIM },
+  scaleDown: { selectPolicy: 'Max', policies: [{ type: 'Percent', value: 100, periodSeconds: 15 }] },
+};
+
+/** Defaults of an API server by the kind of an object. */
+const OF_KIND: Fields = {
+  Namespace: { spec: { finalizers: ['kubernetes'] }, status: { phase: 'Active' } },
+  Secret: { type: 'Opaque' },
+  PersistentVolumeClaim: CLAIM,
+  Service: {
+    spec: {
+      type: 'ClusterIP',
+      clusterIP: '10.96.0.10',
+      clusterIPs: ['10.96.0.10'],
+      ipFamilies: ['IPv4'],
+      ipFamilyPolicy: 'SingleStack',
+      internalTrafficPolicy: 'Cluster',
+      sessionAffinity: 'None',
+    },
+  },
+  Deployment: {
+    spec: {
+      replicas: 1,
+      progressDeadlineSeconds: 600,
+      revisionHistoryLimit: 10,
+      strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: '25%', maxUnavailable: '25%' } },
+    },
+  },
+  StatefulSet: {
+    spec: {
+      podManagementPolicy: 'OrderedReady',
+      revisionHistoryLimit: 10,
+      updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 0 } },
+      persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Retain', whenScaled: 'Retain' },
+    },
+  },
+  Job: {
+    spec: {
+      backoffLimit: 6,
+      completionMode: 'NonIndexed',
+      completions: 1,
+      parallelism: 1,
+      manualSelector: false,
+      podReplacementPolicy: 'TerminatingOrFailed',
+      suspend: false,
+      selector: { matchLabels: { 'batch.kubernetes.io/controller-uid': 'a' } },
+      template: { metadata: { labels: { 'batch.kubernetes.io/controller-uid': 'a' } } },
+    },
+  },
+  HorizontalPodAutoscaler: {
+    spec: { behavior: { scaleUp: { stabilizationWindowSeconds: 0, selectPolicy: 'Max' } } },
+  },
+};
+
+const METADATA = { uid: 'a', resourceVersion: '1', generation: 1, creationTimestamp: '2026-01-01T00:00:00Z' };
+
+/** Returns the object as an API server (1.30) stores it: with defaults, and with base64 in one line. */
+function asKept(manifest: Manifest): Manifest {
+  const filled = defaulted(manifest, { ...(OF_KIND[manifest.kind] as Fields), metadata: METADATA });
+  const { data } = filled as { data?: Record<string, string> };
+  if (manifest.kind !== 'Secret' || !data) return filled as unknown as Manifest;
+  const whole = Object.entries(data).map(([key, text]) => [key, text.replace(/\s/g, '')]);
+  return { ...filled, data: Object.fromEntries(whole) } as unknown as Manifest;
+}
+
+function defaulted(given: object, defaults: Fields): Fields {
+  const fields = Object.entries(given).map(([name, value]) => {
+    if (['requests', 'limits'].includes(name)) {
+      const quantities = Object.entries(value as Fields).map(([what, quantity]) => [
+        what,
+        canonical(quantity),
+      ]);
+      return [name, Object.fromEntries(quantities)];
+    }
+    const own = { ...(defaults[name] as Fields), ...(OF_FIELD[name] as Fields) };
+    if (Array.isArray(value)) return [name, value.map((item: unknown) => ofItem(item, own))];
+    return [name, ofItem(value, own)];
+  });
+  return { ...defaults, ...(Object.fromEntries(fields) as Fields) };
+}
+
+/** Returns the canonical form of a quantity: `1Gi`, not `1024Mi`, and `200m`, not `0.2`. */
+function canonical(quantity: unknown): unknown {
+  const [, number = '', unit = ''] = /^([\d.]+)(m|Mi|)$/.exec(String(quantity)) ?? [];
+  const value = Number(number);
+  if (unit === 'Mi' && value % 1024 === 0) return `${value / 1024}Gi`;
+  if (unit === 'm' && value % 1000 === 0) return String(value / 1000);
+  if (unit === '' && !Number.isInteger(value)) return `${value * 1000}m`;
+  return quantity;
+}
+
+function ofItem(value: unknown, defaults: Fields): unknown {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? defaulted(value, defaults)
+    : value;
+}
 
 /** Resources that kubectl may request: group and version, path, and true if namespaced. */
 const RESOURCES = [
