@@ -1,5 +1,5 @@
 import { ENDPOINTS } from '#oauth/endpoints.js';
-import { DESCRIPTIONS } from '#test/support/openapi/descriptions.js';
+import { DESCRIPTIONS } from '#test/support/openapi/check-answers.js';
 import type { KnownLogins } from './known-logins.js';
 import { type KnownSecrets, type SecretKind, traceIn } from './leaks.js';
 import type { FuzzedApp } from './test-environment.js';

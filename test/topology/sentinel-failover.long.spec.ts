@@ -1,8 +1,99 @@
-import { type Isolated, isolate } from '../support/isolate.js';
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort } from '#local/servers/free-port.js';
+import { isInStep } from './redis-cluster.js';
+import { RedisNode } from './redis-node.js';
 import { until } from '../support/until.js';
-import { RedisSentinel } from './redis-sentinel.js';
+import { type Isolated, isolate } from '../support/isolate.js';
 import { LoadedProduct } from './loaded-product.js';
 import { type ClusteredProduct, startClusteredProduct } from './clustered-product.js';
+
+const MASTER = 'oauth';
+/** Time after which the Sentinels replace a silent master; the default is 30 s. */
+const DOWN_AFTER_MS = 2_000;
+
+/** A Redis master with a replica, and three Sentinels that watch them, on loopback. */
+class RedisSentinel {
+  private constructor(
+    readonly master: RedisNode,
+    readonly replica: RedisNode,
+    private readonly sentinels: readonly RedisNode[],
+    private readonly folder: string,
+    private readonly password: string,
+  ) {}
+
+  static async start(): Promise<RedisSentinel> {
+    const folder = await mkdtemp(join(tmpdir(), 'redis-sentinel-'));
+    const password = randomBytes(16).toString('hex');
+    const [masterPort, replicaPort] = [await freePort(), await freePort()];
+    const common = [`masterauth ${password}`, 'save ""', 'repl-diskless-sync-delay 0'];
+    const master = new RedisNode(masterPort, folder, password, common);
+    const replica = new RedisNode(replicaPort, folder, password, [
+      ...common,
+      `replicaof 127.0.0.1 ${masterPort}`,
+    ]);
+    const watching = [
+      `sentinel monitor ${MASTER} 127.0.0.1 ${masterPort} 2`,
+      `sentinel auth-pass ${MASTER} ${password}`,
+      `sentinel down-after-milliseconds ${MASTER} ${DOWN_AFTER_MS}`,
+      // After an election without a winner the next one begins after twice this time.
+      `sentinel failover-timeout ${MASTER} 2000`,
+      `sentinel sentinel-pass ${password}`,
+    ];
+    const sentinels: RedisNode[] = [];
+    for (let n = 0; n < 3; n++)
+      sentinels.push(new RedisNode(await freePort(), folder, password, watching, ['--sentinel']));
+    const all = new RedisSentinel(master, replica, sentinels, folder, password);
+    try {
+      await Promise.all([master.start(), replica.start()]);
+      await until('the replica is in step', 30_000, async () =>
+        (await replica.ask((redis) => redis.info('replication'))).includes('master_link_status:up'),
+      );
+      await Promise.all(sentinels.map((sentinel) => sentinel.start()));
+      await until('the Sentinels know each other and the replica', 30_000, () => all.agree());
+    } catch (error) {
+      await all.stop();
+      throw error;
+    }
+    return all;
+  }
+
+  /** Stops the replica, so that it never gets later writes of the master. */
+  async isolateReplica(): Promise<void> {
+    await until('the replica is in step', 30_000, () => this.master.ask(isInStep));
+    this.replica.signal('SIGSTOP');
+    // The replica would later read data already sent. Closing the connection discards the rest.
+    await this.master.ask((redis) => redis.call('CLIENT', 'KILL', 'TYPE', 'replica'));
+  }
+
+  get url(): string {
+    const addresses = this.sentinels.map(({ port }) => `127.0.0.1:${port}`).join(',');
+    return `redis-sentinel://:${this.password}@${addresses}/${MASTER}?db=1&sentinel_password=${this.password}`;
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([...this.sentinels, this.master, this.replica].map((node) => node.stop()));
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  private async agree(): Promise<boolean> {
+    const seen = await Promise.all(
+      this.sentinels.map((sentinel) =>
+        sentinel.ask(async (redis) => (await redis.call('SENTINEL', 'MASTER', MASTER)) as object),
+      ),
+    );
+    return seen.every((answer) => {
+      const text = JSON.stringify(Array.isArray(answer) ? pairs(answer) : answer);
+      return /"num-slaves":"?1"?/.test(text) && /"num-other-sentinels":"?2"?/.test(text);
+    });
+  }
+}
+
+function pairs(list: readonly unknown[]): object {
+  return Object.fromEntries(list.flatMap((name, n) => (n % 2 === 0 ? [[name, list[n + 1]]] : [])));
+}
 
 /** The master is replaced after 2 s of silence and an election, or several; a busy machine takes longer. */
 const RECOVERY_DEADLINE_MS = 60_000;

@@ -191,3 +191,47 @@ describe('PKCE (RFC 7636)', () => {
     );
   });
 });
+
+/** Bytes that MEMORY USAGE does not include: the entry among expiring keys, and two slots in half-empty hash tables. */
+const EXPIRY_AND_SLOTS = 32 + 2 * 16;
+
+describe('a live grant in Redis', () => {
+  it.each([
+    ['at most 300 bytes', null, null, 300],
+    ['at most 350 if it is bound to a DPoP key', 'A'.repeat(43), null, 350],
+    ['at most 350 if it is for one API', null, 'https://api.example.com', 350],
+  ])('takes %s, even after refreshes', async (_, jkt, resources, most) => {
+    const { pair, grantId } = await environment.active(jkt, resources);
+    const renewal = { clientId: environment.clientId, jkt, scope: null, resources: null };
+    const bytes = async () =>
+      Number(await environment.fixture.redis.memory('USAGE', `grant:${grantId}`)) + EXPIRY_AND_SLOTS;
+    expect(await bytes()).toBeLessThanOrEqual(most);
+    await environment.engine.refresh(pair.refreshToken, renewal);
+    expect(await bytes()).toBeLessThanOrEqual(most);
+  });
+});
+
+describe('a code issued before a failover of Redis', () => {
+  it('is refused, because its redemption may have been lost', async () => {
+    const { code, grantId } = await environment.pending();
+    // A promoted replica has another replication id.
+    await environment.fixture.redis.hset(`grant:${grantId}`, 'replication_id', '0'.repeat(40));
+    expect((await environment.redeem(code)).outcome).toBe('issued_before_failover');
+    expect((await environment.redeem(code)).outcome).toBe('issued_before_failover');
+    expect(environment.announced).not.toContain(grantId);
+  });
+
+  it('does not revoke the grant of the client that redeemed it before', async () => {
+    const { code, grantId } = await environment.pending();
+    const key = `grant:${grantId}`;
+    const before = await environment.fixture.redis.dumpBuffer(key);
+    const first = granted(await environment.redeem(code));
+    await environment.fixture.redis.restore(key, 0, before, 'REPLACE');
+    await environment.fixture.redis.hset(key, 'replication_id', '0'.repeat(40));
+    expect((await environment.redeem(code)).outcome).toBe('issued_before_failover');
+    const renewal = { clientId: environment.clientId, jkt: null, scope: null, resources: null };
+    expect((await environment.engine.refresh(first.pair.refreshToken, renewal)).outcome).toBe('granted');
+    // Redis has the redemption again, so the code counts as replayed.
+    expect((await environment.redeem(code)).outcome).toBe('code_replayed');
+  });
+});

@@ -1,8 +1,25 @@
+import { readFileSync } from 'node:fs';
+import { AnswerChecker } from './answer-checker.js';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
 import type { Service } from '#platform/bootstrap/service.js';
-import type { AnswerChecker } from './answer-checker.js';
-import { DESCRIPTIONS } from './descriptions.js';
+
+const load = (app: string) =>
+  new AnswerChecker(
+    JSON.parse(readFileSync(`apps/${app}/src/openapi/openapi.json`, 'utf8')) as ConstructorParameters<
+      typeof AnswerChecker
+    >[0],
+  );
+
+const authorizationServer = load('token');
+
+/** The descriptions of the endpoints, by app. */
+export const DESCRIPTIONS = {
+  authorize: authorizationServer,
+  token: authorizationServer,
+  resource: load('resource'),
+  console: load('console'),
+};
 
 /** Differences between an app's answers and its description. */
 class AnswerReport {

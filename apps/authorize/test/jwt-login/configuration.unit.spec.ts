@@ -1,6 +1,8 @@
 import { ConfigurationError, loadConfiguration } from '#platform/configuration/load-configuration.js';
 import { AuthorizeConfiguration } from '../../src/authorize.configuration.js';
 import { ProductKey } from './product.js';
+import { generateKeyPairSync } from 'node:crypto';
+import { readPublicKeys } from '../../src/jwt-login/product-keys.js';
 
 const GOOD = {
   AUTH_URL: 'https://auth.example.com',
@@ -74,3 +76,53 @@ it.each<[string, NodeJS.ProcessEnv, string[]]>([
     expect(found.join()).not.toContain('secret');
   },
 );
+
+const ed25519 = generateKeyPairSync('ed25519');
+const p256 = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const pemOf = ({ publicKey }: typeof ed25519) => publicKey.export({ type: 'spki', format: 'pem' }).toString();
+const jwkOf = ({ publicKey }: typeof ed25519) => publicKey.export({ format: 'jwk' });
+
+const BOTH = [jwkOf(ed25519), jwkOf(p256)];
+
+it.each([
+  ['PEM blocks', () => pemOf(ed25519) + pemOf(p256)],
+  ['PEM blocks with \\n for line breaks', () => (pemOf(ed25519) + pemOf(p256)).replaceAll('\n', '\\n')],
+  ['PEM blocks with Windows line breaks', () => (pemOf(ed25519) + pemOf(p256)).replaceAll('\n', '\r\n')],
+  ['a JWK Set', () => JSON.stringify({ keys: BOTH })],
+  [
+    'a JWK Set with kid and use',
+    () => JSON.stringify({ keys: BOTH.map((key) => ({ ...key, kid: 'a', use: 'sig' })) }),
+  ],
+])('public keys may be %s', (_case, text) => {
+  expect(readPublicKeys(text())).toEqual(BOTH);
+});
+
+it('a public key may be one JWK', () => {
+  expect(readPublicKeys(JSON.stringify(jwkOf(p256)))).toEqual([jwkOf(p256)]);
+});
+
+const privatePem = (type: 'pkcs8' | 'sec1') => p256.privateKey.export({ type, format: 'pem' }).toString();
+const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
+
+it.each([
+  ['a private key in PEM', privatePem('pkcs8'), 'PUBLIC KEY'],
+  ['an EC private key in PEM', privatePem('sec1'), 'PUBLIC KEY'],
+  ['a private JWK', JSON.stringify(ed25519.privateKey.export({ format: 'jwk' })), 'private key'],
+  ['a symmetric JWK', JSON.stringify({ kty: 'oct', k: 'AAAA' }), 'private key'],
+  ['an RSA key', pemOf(rsa), 'Ed25519'],
+  ['an RSA JWK', JSON.stringify(jwkOf(rsa)), 'Ed25519'],
+  ['a key of another curve', pemOf(generateKeyPairSync('ec', { namedCurve: 'P-384' })), 'Ed25519'],
+  ['an Ed448 key', pemOf(generateKeyPairSync('ed448')), 'Ed25519'],
+  ['an encryption key', pemOf(generateKeyPairSync('x25519')), 'Ed25519'],
+  ['a corrupted PEM block', pemOf(ed25519).replace('MCow', 'MCox'), 'cannot be read'],
+  ['a truncated PEM block', pemOf(ed25519).slice(0, -20), 'neither PEM'],
+  ['a key and something else', `${pemOf(ed25519)}secret`, 'neither PEM'],
+  ['an empty JWK Set', '{"keys":[]}', 'no key'],
+  ['a JWK Set of null', '{"keys":[null]}', 'cannot be read'],
+  ['an object that is not a key', '{}', 'cannot be read'],
+  ['truncated JSON', '{"kty":', 'not JSON'],
+  ['other text', 'secret', 'neither PEM'],
+])('rejects %s, without quoting it', (_case, text, reason) => {
+  expect(() => readPublicKeys(text)).toThrow(reason);
+  expect(() => readPublicKeys(text)).not.toThrow(/secret|MC/);
+});

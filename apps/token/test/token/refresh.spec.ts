@@ -2,6 +2,7 @@ import request from 'supertest';
 import type { TestClient } from '#test/support/fixture.js';
 import { useTokenApp } from '../support/use-token-app.js';
 import type { Pair } from '#test/support/tokens.js';
+import { type IntrospectionReply, SUBJECTS } from '#messaging/contract.js';
 
 const app = useTokenApp();
 
@@ -125,5 +126,149 @@ describe('with a retry window of 0', () => {
     const body = { grant_type: 'refresh_token', refresh_token, ...strict.ours };
     const answers = await Promise.all(Array.from({ length: 10 }, () => strict.post('refreshToken', body)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+  });
+});
+
+interface Answer {
+  access_token: string;
+  refresh_token: string;
+  scope: string;
+  error?: string;
+}
+
+const GRANTED = 'profile:read bookings:read bookings:write';
+
+const granted = () => app.pair({ scope: GRANTED });
+
+const scopeOf = async (token: string) =>
+  (await app.ask<IntrospectionReply & { scope?: string }>(SUBJECTS.introspect, { token })).scope;
+
+describe.each(['token', 'refreshToken'])('a refresh with a scope at /%s (RFC 6749 6)', (path) => {
+  const refresh = async (refreshToken: string, scope?: string) => {
+    const renewal = { grant_type: 'refresh_token', refresh_token: refreshToken };
+    return app.post(path, { ...renewal, ...(scope !== undefined && { scope }), ...app.ours }).type('form');
+  };
+
+  it.each([
+    ['profile:read', 'profile:read'],
+    ['bookings:write profile:read', 'profile:read bookings:write'],
+    ['bookings:write,profile:read', 'profile:read bookings:write'],
+    [' profile:read  profile:read,', 'profile:read'],
+  ])('honours a narrower scope: %j', async (requested, expected) => {
+    const answer = (await refresh((await granted()).refresh_token, requested)).body as Answer;
+    expect(answer.scope).toBe(expected);
+    expect(await scopeOf(answer.access_token)).toBe(expected);
+  });
+
+  // @rfc 6749 6
+  it.each([undefined, '', GRANTED])(
+    'returns the whole granted scope for an absent, empty or equal one: %j',
+    async (requested) => {
+      const answer = (await refresh((await granted()).refresh_token, requested)).body as Answer;
+      expect(answer.scope).toBe(GRANTED);
+      expect(await scopeOf(answer.access_token)).toBe(GRANTED);
+    },
+  );
+
+  // @rfc 6749 6
+  it('narrows the access token and not the grant: the next refresh gets the whole scope again', async () => {
+    const narrow = (await refresh((await granted()).refresh_token, 'profile:read')).body as Answer;
+    const wide = (await refresh(narrow.refresh_token)).body as Answer;
+    expect(wide.scope).toBe(GRANTED);
+    expect(await scopeOf(narrow.access_token)).toBe('profile:read');
+  });
+
+  // @rfc 6749 6
+  it.each(['profile:read schedules:read', 'schedules:write', 'profile', 'profile:reading', 'a"b', 'a\\b'])(
+    'refuses a wider or malformed scope with invalid_scope, and changes nothing: %j',
+    async (requested) => {
+      const { refresh_token } = await granted();
+      const refused = await refresh(refresh_token, requested);
+      expect([refused.status, (refused.body as Answer).error]).toEqual([400, 'invalid_scope']);
+      expect((await refresh(refresh_token)).status).toBe(200);
+    },
+  );
+
+  describe('inside the retry window', () => {
+    const answered = async (token: string, scope?: string) => (await refresh(token, scope)).body as Answer;
+
+    // @rfc 6749 6
+    it.each(['schedules:read', 'profile:read admin'])(
+      'refuses a scope that was never granted, and changes nothing: %j',
+      async (requested) => {
+        const { refresh_token } = await granted();
+        const first = await answered(refresh_token);
+        const refused = await refresh(refresh_token, requested);
+        expect([refused.status, (refused.body as Answer).error]).toEqual([400, 'invalid_scope']);
+        expect({ ...(await answered(refresh_token)), expires_in: 0 }).toEqual({ ...first, expires_in: 0 });
+        expect((await refresh(first.refresh_token)).status).toBe(200);
+      },
+    );
+
+    it('honours a narrower scope, and leaves the earlier access token unchanged', async () => {
+      const { refresh_token } = await granted();
+      const first = await answered(refresh_token);
+      const narrow = await answered(refresh_token, 'bookings:read');
+      expect([narrow.scope, narrow.refresh_token]).toEqual(['bookings:read', first.refresh_token]);
+      expect(await scopeOf(narrow.access_token)).toBe('bookings:read');
+      expect(await scopeOf(first.access_token)).toBe(GRANTED);
+      expect((await answered(refresh_token, 'bookings:read')).access_token).toBe(narrow.access_token);
+      expect((await answered(first.refresh_token)).scope).toBe(GRANTED);
+      expect(await scopeOf(narrow.access_token)).toBe('bookings:read');
+    });
+
+    it('returns the whole scope after a narrower response, in another access token', async () => {
+      const { refresh_token } = await granted();
+      const narrow = await answered(refresh_token, 'bookings:read');
+      const wide = await answered(refresh_token);
+      expect([wide.scope, wide.refresh_token]).toEqual([GRANTED, narrow.refresh_token]);
+      expect(await scopeOf(wide.access_token)).toBe(GRANTED);
+      expect(await scopeOf(narrow.access_token)).toBe('bookings:read');
+    });
+
+    it('honours another narrower scope, and leaves each earlier access token unchanged', async () => {
+      const { refresh_token } = await granted();
+      const issued = new Map<string, string>();
+      for (const requested of ['profile:read bookings:read', 'profile:read', 'bookings:write']) {
+        const answer = await answered(refresh_token, requested);
+        expect(answer.scope).toBe(requested);
+        issued.set(requested, answer.access_token);
+      }
+      const reordered = await answered(refresh_token, 'bookings:read profile:read');
+      expect(reordered.access_token).toBe(issued.get('profile:read bookings:read'));
+      for (const [scope, token] of issued) expect(await scopeOf(token)).toBe(scope);
+      expect((await answered(reordered.refresh_token)).scope).toBe(GRANTED);
+    });
+
+    it('gives each concurrent request its own scope, and all of them the same refresh token', async () => {
+      const { refresh_token } = await granted();
+      const requested = Array.from(
+        { length: 20 },
+        (_, n) => [undefined, 'profile:read', 'bookings:read'][n % 3],
+      );
+      const answers = await Promise.all(requested.map((scope) => answered(refresh_token, scope)));
+      expect(new Set(answers.map((answer) => answer.refresh_token)).size).toBe(1);
+      for (const [n, answer] of answers.entries())
+        expect(await scopeOf(answer.access_token)).toBe(requested[n] ?? GRANTED);
+    });
+  });
+
+  it('refuses an over-long or repeated scope with invalid_request', async () => {
+    const { refresh_token } = await granted();
+    const long = await refresh(refresh_token, 'x'.repeat(1001));
+    expect([long.status, (long.body as Answer).error]).toEqual([400, 'invalid_request']);
+    const repeated = await app.post(path, 'grant_type=refresh_token&scope=a&scope=b');
+    expect([repeated.status, (repeated.body as Answer).error]).toEqual([400, 'invalid_request']);
+  });
+
+  // @rfc 9700 4.14.2
+  it('returns what the user granted, even if the client is now registered for other scopes', async () => {
+    const { refresh_token } = await granted();
+    await app.sql(`UPDATE clients SET scopes = '{schedules:read}' WHERE client_id = $1`, [
+      app.ours.client_id,
+    ]);
+    await app.announce(SUBJECTS.clientChanged, { client_id: app.ours.client_id });
+    await app.settled();
+    expect(((await refresh(refresh_token)).body as Answer).scope).toBe(GRANTED);
   });
 });

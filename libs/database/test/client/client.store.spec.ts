@@ -1,7 +1,13 @@
 import { ClientStore } from '#database/client/client.store.js';
 import { generateClientId, generateClientSecret } from '#oauth/client.js';
-import { DuplicateClientError, type EnabledClient } from '#database/client/client.js';
-import { openDatabase, type OpenDatabase } from '../connection/open-database.js';
+import { DuplicateClientError, type EnabledClient, type ClientLogo } from '#database/client/client.js';
+import { openDatabase, type OpenDatabase, blocked, refusalOf } from '../connection/open-database.js';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { ClientLogoStore } from '#database/client/client-logo.store.js';
+import { ClientRegistrationStore } from '#database/client/client-registration.store.js';
+import { people } from '../user/people.js';
+import { ClientTransferStore } from '#database/client/client-transfer.store.js';
+import { useGrants } from '../grant/use-grants.js';
 
 const REDIRECT_URIS = ['https://app.example/callback', 'http://localhost:3000/callback?via=oauth'];
 
@@ -151,5 +157,194 @@ describe('ClientStore', () => {
     expect(generateClientId()).toMatch(/^sc_[a-z2-7]{24}$/);
     expect(new Set(Array.from({ length: 1_000 }, () => generateClientId())).size).toBe(1_000);
     expect(generateClientId((size) => Buffer.alloc(size, 0xff))).toBe(`sc_${'7'.repeat(24)}`);
+  });
+});
+
+const logo = (bytes = 64): ClientLogo => ({ mediaType: 'image/png', image: randomBytes(bytes) });
+
+describe('ClientLogoStore', () => {
+  let database: OpenDatabase;
+  let logos: ClientLogoStore;
+  let clients: ClientStore;
+  let fixture: ReturnType<typeof people>;
+
+  beforeAll(async () => {
+    database = await openDatabase();
+    logos = new ClientLogoStore(database.dataSource);
+    clients = new ClientStore(database.dataSource);
+    fixture = people(database.dataSource);
+  });
+  afterAll(() => database.close());
+
+  const find = async (digest: string | null) => (await logos.find([digest ?? ''])).get(digest ?? '');
+
+  it('finds a logo by the SHA-256 of its image, as stored in the client', async () => {
+    const clientId = await fixture.client();
+    const image = logo();
+    const digest = await logos.set(clientId, image);
+    expect(digest).toBe(createHash('sha256').update(image.image).digest('hex'));
+    expect((await clients.find(clientId))?.logo).toBe(digest);
+    expect(await find(digest)).toEqual(image);
+  });
+
+  it('does not find a logo that was replaced or removed', async () => {
+    const clientId = await fixture.client();
+    const first = await logos.set(clientId, logo());
+    const second = await logos.set(clientId, { ...logo(), mediaType: 'image/webp' });
+    expect(await find(first)).toBeUndefined();
+    expect(await find(second)).toMatchObject({ mediaType: 'image/webp' });
+    expect(await logos.remove(clientId)).toBe(true);
+    expect(await find(second)).toBeUndefined();
+    expect((await clients.find(clientId))?.logo).toBeNull();
+    expect(await logos.remove(clientId)).toBe(false);
+  });
+
+  it('keeps an image that two clients share until both have removed it', async () => {
+    const [one, two] = [await fixture.client(), await fixture.client()];
+    const image = logo();
+    const digest = await logos.set(one, image);
+    expect(await logos.set(two, image)).toBe(digest);
+    await logos.remove(one);
+    expect(await find(digest)).toEqual(image);
+  });
+
+  it('finds several logos by digest, and skips unknown digests', async () => {
+    const [one, other, shared] = [logo(), logo(), logo()];
+    const digests: string[] = [];
+    for (const image of [one, other, shared, shared])
+      digests.push((await logos.set(await fixture.client(), image)) ?? '');
+    const found = await logos.find([...digests, '0'.repeat(64), 'x', '']);
+    expect(found.size).toBe(3);
+    expect(digests.map((digest) => found.get(digest))).toEqual([one, other, shared, shared]);
+  });
+
+  it('rejects a logo of an unknown or deleted client, and deletes the logo with the client', async () => {
+    const clientId = await fixture.client();
+    const digest = await logos.set(clientId, logo());
+    await new ClientRegistrationStore(database.dataSource).delete(clientId);
+    expect(await find(digest)).toBeUndefined();
+    expect(await logos.set(clientId, logo())).toBeNull();
+    expect(await logos.set('sc_unknown', logo())).toBeNull();
+  });
+
+  it.each(['', 'x', 'A'.repeat(64), '0'.repeat(63), `${'0'.repeat(63)}\0`, '0'.repeat(64)])(
+    'finds no logo for the digest %j',
+    async (digest) => {
+      expect(await find(digest)).toBeUndefined();
+    },
+  );
+
+  it('rejects an image above 12 KiB or with another digest', async () => {
+    const clientId = await fixture.client();
+    expect(await logos.set(clientId, logo(12_288))).toEqual(expect.any(String));
+    await expect(logos.set(clientId, logo(12_289))).rejects.toThrow('client_logos_image_check');
+    await expect(logos.set(clientId, logo(0))).rejects.toThrow('client_logos_image_check');
+    const forged = `UPDATE client_logos SET image = 'x' WHERE client_id = $1`;
+    await expect(database.dataSource.query(forged, [clientId])).rejects.toThrow('client_logos_digest_check');
+  });
+
+  it('keeps one of two logos that are set concurrently', async () => {
+    const clientId = await fixture.client();
+    const digests = await Promise.all([logos.set(clientId, logo()), logos.set(clientId, logo())]);
+    const stays = (await clients.find(clientId))?.logo;
+    expect(digests).toContain(stays);
+  });
+});
+
+describe('ClientTransferStore', () => {
+  let database: OpenDatabase;
+
+  beforeAll(async () => (database = await openDatabase()));
+  afterAll(() => database.close());
+
+  // Prepared statements are limited by the number of texts.
+  it('sends the same statements for any number of clients', async () => {
+    const fixture = people(database.dataSource);
+    const clientIds = [await fixture.client(), await fixture.client(), await fixture.client()];
+    const store = new ClientTransferStore(database.dataSource);
+    const statements = (count: number) =>
+      database.statementsOf(() => {
+        const secretIds = Array.from({ length: count }, () => randomUUID());
+        return store.change({ clientIds: clientIds.slice(0, count), secretIds }, () => []);
+      });
+    expect(await statements(3)).toEqual(await statements(1));
+  });
+});
+
+const fixture = useGrants();
+
+const sql = <Row>(text: string, values: unknown[] = []): Promise<Row[]> =>
+  fixture.database.dataSource.query<Row[]>(text, values);
+
+const exists = async (clientId: string): Promise<boolean> =>
+  (await sql('SELECT 1 FROM clients WHERE client_id = $1', [clientId])).length === 1;
+
+describe('deleting a client by plain SQL', () => {
+  const DELETE = 'DELETE FROM clients WHERE client_id = $1';
+
+  it('is rejected while a live or revoked grant to it is recorded', async () => {
+    const { mine, one, two, grants } = fixture;
+    const id = await fixture.grant(mine, one);
+    for (const revoke of [false, true]) {
+      if (revoke) await grants.revoke(id);
+      const { message, hint } = await refusalOf(sql(DELETE, [one]));
+      expect(message).toBe(`client ${one} has grants on record, which are what revokes their tokens`);
+      expect(hint).toBe('Run "operator client delete" instead: it ends the grants, and keeps the row.');
+    }
+    expect(await exists(one)).toBe(true);
+    expect(await grants.find(id)).toMatchObject({ clientId: one });
+    await sql(DELETE, [two]);
+    expect(await exists(two)).toBe(false);
+  });
+
+  it('is rejected for TRUNCATE CASCADE, which would delete the grants too', async () => {
+    const { mine, one, grants } = fixture;
+    const id = await fixture.grant(mine, one);
+    const { hint } = await refusalOf(sql('TRUNCATE clients CASCADE'));
+    expect(hint).toContain('operator client delete');
+    expect(await grants.find(id)).not.toBeNull();
+  });
+
+  it('is rejected if a grant is recorded concurrently', async () => {
+    const { mine, one, grants, database } = fixture;
+    const runner = database.dataSource.createQueryRunner();
+    await runner.startTransaction();
+    const id = 'g'.repeat(43);
+    await runner.query(
+      `INSERT INTO grants (id, user_id, client_id, scope, requested_scope, expires_at, lifetime)
+       VALUES ($1, $2, $3, '', '', now() + interval '1 day', interval '1 day')`,
+      [id, mine, one],
+    );
+    const deleting = refusalOf(sql(DELETE, [one]));
+    await blocked(database);
+    await runner.commitTransaction();
+    await runner.release();
+    expect((await deleting).code).toMatch(/^23/);
+    expect(await exists(one)).toBe(true);
+    expect(await grants.find(id)).toMatchObject({ clientId: one, revokedAt: null });
+  });
+});
+
+describe('a client that is being disabled', () => {
+  it('gets no concurrent or later grant until it is enabled', async () => {
+    const { mine, one, grants, database } = fixture;
+    const runner = database.dataSource.createQueryRunner();
+    await runner.startTransaction();
+    await runner.query('UPDATE clients SET disabled_at = now() WHERE client_id = $1', [one]);
+    const record = (id: string, declined: readonly string[] = []) => {
+      const grant = { id: id.repeat(43), userId: mine, clientId: one, scope: 'a', requestedScope: 'a b' };
+      const expiresAt = new Date(Date.now() + 60_000);
+      const full = { ...grant, resources: null, expiresAt };
+      return grants.create(full, declined);
+    };
+    const recording = [record('h'), record('i', ['b'])];
+    await blocked(database, 2);
+    await runner.commitTransaction();
+    await runner.release();
+    expect(await Promise.all(recording)).toEqual([null, null]);
+    expect([await record('h'), await record('i', ['b'])]).toEqual([null, null]);
+    await sql('UPDATE clients SET disabled_at = NULL WHERE client_id = $1', [one]);
+    const ended = { declined: [], aboveLimit: [] };
+    expect([await record('h'), await record('i', ['b'])]).toEqual([ended, ended]);
   });
 });

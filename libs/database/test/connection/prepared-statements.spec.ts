@@ -58,12 +58,12 @@ describe('a statement with values', () => {
   it('is not prepared after 200 different texts', async () => {
     for (let n = 0; n < 300; n++) await source.query(`SELECT $1::int + ${n}`, [n]);
     const { length } = await prepared();
-    // Other statements of this process use up the rest.
+    // Other statements of this pool use up the rest.
     expect(length).toBeGreaterThan(150);
     expect(length).toBeLessThanOrEqual(200);
   });
 
-  // Runs last: it disables prepared statements for the process.
+  // Runs last: it disables prepared statements for the pool.
   it('is retried unprepared after a connection pooler loses it, as are all later statements', async () => {
     await source.query('DEALLOCATE ALL');
     expect(await sum(3)).toEqual([{ sum: 4 }]);

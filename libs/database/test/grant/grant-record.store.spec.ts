@@ -5,6 +5,11 @@ import { hashPassword } from '#database/user/password.js';
 import { UserAccountStore } from '#database/user/user-account.store.js';
 import { UserStore } from '#database/user/user.store.js';
 import { openDatabase, type OpenDatabase } from '../connection/open-database.js';
+import { ClientRegistrationStore } from '#database/client/client-registration.store.js';
+import { GrantAdministrationStore } from '#database/grant/grant-administration.store.js';
+import { useGrants } from './use-grants.js';
+import { type ConnectedApp, ConnectedAppStore } from '#database/grant/connected-app.store.js';
+import { people } from '../user/people.js';
 
 const DAY_MS = 86_400_000;
 const newId = () => createHash('sha256').update(randomBytes(16)).digest('base64url');
@@ -210,5 +215,131 @@ describe('GrantRecordStore', () => {
       expiresAt: fromNow(1),
     });
     await expect(create).rejects.toThrow('grants_id_check');
+  });
+});
+
+describe('GrantAdministrationStore', () => {
+  const fixture = useGrants();
+  const store = () => new GrantAdministrationStore(fixture.database.dataSource);
+  const page = { ended: true, limit: 10 };
+
+  it('returns the grants of deleted clients and of deleted users', async () => {
+    const { mine, one, database } = fixture;
+    const id = await fixture.grant(mine, one);
+    await new ClientRegistrationStore(database.dataSource).delete(one);
+    expect(await store().find(id)).toMatchObject({ clientName: 'Calendar', username: expect.any(String) });
+    await new UserAccountStore(database.dataSource).delete(mine);
+    const ofDeleted = { id, userId: mine, username: null, clientId: one, clientName: 'Calendar' };
+    expect(await store().find(id)).toMatchObject(ofDeleted);
+    expect(await store().list({ clientId: one }, page)).toMatchObject([ofDeleted]);
+    expect(await store().list({ userId: mine }, { ...page, ended: false })).toEqual([]);
+  });
+
+  it('lists pages of grants, newest first, also of grants of the same time', async () => {
+    const { mine, one, database } = fixture;
+    for (let n = 0; n < 5; n++) await fixture.grant(mine, one);
+    await database.dataSource.query('UPDATE grants SET created_at = now() WHERE user_id = $1', [mine]);
+    const listed: string[] = [];
+    for (let before: string | undefined; ; before = listed.at(-1)) {
+      const found = await store().list({ userId: mine, clientId: one }, { ...page, before, limit: 2 });
+      listed.push(...found.map(({ id }) => id));
+      if (found.length < 2) break;
+    }
+    expect(listed).toHaveLength(5);
+    expect(listed).toEqual(listed.toSorted().toReversed());
+  });
+
+  it('revokes grants of a user, of a client, or of both', async () => {
+    const { mine, one, two, isRevoked } = fixture;
+    const other = await fixture.user();
+    const grants = [
+      await fixture.grant(mine, one),
+      await fixture.grant(mine, two),
+      await fixture.grant(other, one),
+      await fixture.grant(other, two),
+    ];
+    const revoked = async (owner: Parameters<GrantAdministrationStore['revoke']>[0]) => {
+      await store().revoke(owner, () => undefined);
+      return Promise.all(grants.map((id) => isRevoked(id)));
+    };
+    expect(await revoked({ userId: mine, clientId: one })).toEqual([true, false, false, false]);
+    expect(await revoked({ userId: mine })).toEqual([true, true, false, false]);
+    expect(await revoked({ clientId: one })).toEqual([true, true, true, false]);
+  });
+});
+
+describe('ConnectedAppStore', () => {
+  let database: OpenDatabase;
+  let apps: ConnectedAppStore;
+  let grants: GrantRecordStore;
+  let fixture: ReturnType<typeof people>;
+
+  beforeAll(async () => {
+    database = await openDatabase();
+    apps = new ConnectedAppStore(database.dataSource);
+    grants = new GrantRecordStore(database.dataSource);
+    fixture = people(database.dataSource);
+  });
+  afterAll(() => database.close());
+
+  it('merges all grants of a client: unique scopes, oldest date, last use', async () => {
+    const image = randomBytes(20);
+    const clientId = await fixture.client({ firstParty: true, logo: { mediaType: 'image/webp', image } });
+    const userId = await fixture.user();
+    const first = await fixture.grant(userId, clientId, { scope: 'profile:read bookings:read' });
+    const second = await fixture.grant(userId, clientId, { scope: 'schedules:read profile:read' });
+    await grants.touch([
+      { id: first, day: '2030-01-02' },
+      { id: second, day: '2030-01-01' },
+    ]);
+    const shown = {
+      clientId,
+      name: 'Calendar',
+      logo: createHash('sha256').update(image).digest('hex'),
+      firstParty: true,
+      clientType: 'public',
+      isDisabled: false,
+      scopes: ['bookings:read', 'profile:read', 'schedules:read'],
+      since: (await grants.find(first))!.createdAt,
+      lastUsedOn: '2030-01-02',
+    };
+    const inOrder = (app: ConnectedApp | null) => app && { ...app, scopes: app.scopes.toSorted() };
+    expect((await apps.list(userId)).map(inOrder)).toEqual([shown]);
+    expect(inOrder(await apps.find(userId, clientId))).toEqual(shown);
+  });
+
+  it('excludes revoked and expired grants, grants of other users, and deleted clients', async () => {
+    const [clientId, deleted, userId] = [
+      await fixture.client(),
+      await fixture.client(),
+      await fixture.user(),
+    ];
+    await grants.revoke(await fixture.grant(userId, clientId));
+    await fixture.grant(await fixture.user(), clientId);
+    await fixture.grant(userId, deleted);
+    await new ClientRegistrationStore(database.dataSource).delete(deleted);
+    await fixture.grant(userId, clientId, { days: -1 });
+    expect(await apps.list(userId)).toEqual([]);
+    expect(await apps.find(userId, clientId)).toBeNull();
+  });
+
+  it('sorts by name, ignoring letter case', async () => {
+    const userId = await fixture.user();
+    for (const name of ['beta', 'Gamma', 'Alpha'])
+      await fixture.grant(userId, await fixture.client({ name }), { scope: '' });
+    const listed = await apps.list(userId);
+    expect(listed.map(({ name }) => name)).toEqual(['Alpha', 'beta', 'Gamma']);
+    expect(listed[0]).toMatchObject({ logo: null, firstParty: false, scopes: [], lastUsedOn: null });
+  });
+
+  it('lists at most 200 applications with one statement', async () => {
+    const userId = await fixture.user();
+    for (let i = 0; i < 201; i++) await fixture.grant(userId, await fixture.client());
+    expect(await database.statementsOf(() => apps.list(userId))).toHaveLength(1);
+    expect(await apps.list(userId)).toHaveLength(200);
+  });
+
+  it.each(['sc_unknown', '', 'a\0b'])('finds no application %j', async (clientId) => {
+    expect(await apps.find(await fixture.user(), clientId)).toBeNull();
   });
 });

@@ -128,3 +128,126 @@ describe('revoking a user’s grants', () => {
     expect(await isRevoked(`other${held.slice(5)}`)).toBe(true);
   });
 });
+
+/** More than one page. */
+const MANY = 12_000;
+
+const HOUR = 3_600_000;
+
+describe('revocations to apply', () => {
+  const fixture = useGrants();
+  const revokedAgo = (id: string, milliseconds: number, appliedAgo: number | null = null) =>
+    fixture.database.dataSource.query(
+      `UPDATE grants SET revoked_at = now() - $2::float8 * interval '1 millisecond',
+         revocation_applied_at = now() - $3::float8 * interval '1 millisecond' WHERE id = $1`,
+      [id, milliseconds, appliedAgo],
+    );
+  /** Creates revoked grants, `apartMs` apart. @returns their ids, newest first */
+  const revoked = async (count: number, apartMs: number): Promise<string[]> => {
+    const rows = await fixture.database.dataSource.query<{ id: string }[]>(
+      `INSERT INTO grants (id, user_id, client_id, scope, requested_scope, expires_at, lifetime, revoked_at)
+       SELECT rpad(md5($1 || i), 43, 'x'), $2, $1, '', '', now() + interval '1 day', interval '1 day',
+              now() - i * $3::float8 * interval '1 millisecond'
+       FROM generate_series(1, $4::integer) i RETURNING id`,
+      [fixture.one, fixture.mine, apartMs, count],
+    );
+    return rows.map(({ id }) => id);
+  };
+  const pages = async (age = HOUR, onPage?: (ids: string[]) => Promise<unknown>) => {
+    const now = await fixture.grants.databaseTime();
+    const found: { id: string; isApplied: boolean }[][] = [];
+    for await (const page of fixture.grants.revocationsToApply(now - age, now)) {
+      found.push(page);
+      await onPage?.(page.map(({ id }) => id));
+    }
+    return found;
+  };
+  const within = async (age: number) => (await pages(age)).flat().map(({ id }) => id);
+
+  beforeEach(() => fixture.database.dataSource.query('DELETE FROM grants'));
+
+  it('lists all unapplied ones, then recently applied ones, each newest first', async () => {
+    const { mine, one } = fixture;
+    const grant = () => fixture.grant(mine, one);
+    const [oldest, live, recent, appliedOld, appliedLate, applied] = [
+      await grant(),
+      await grant(),
+      await grant(),
+      await grant(),
+      await grant(),
+      await grant(),
+    ];
+    await revokedAgo(oldest, 300 * HOUR);
+    await revokedAgo(recent, 1000);
+    await revokedAgo(appliedOld, 3 * HOUR, 3 * HOUR);
+    await revokedAgo(appliedLate, 3 * HOUR, HOUR);
+    await revokedAgo(applied, 1000, 900);
+    expect(await within(2 * HOUR)).toEqual([recent, oldest, applied, appliedLate]);
+    expect(await within(4 * HOUR)).toEqual([recent, oldest, applied, appliedLate, appliedOld]);
+    expect(await within(0)).toEqual([recent, oldest]);
+    expect(await within(4 * HOUR)).not.toContain(live);
+  });
+
+  it('lists each once and in order across pages', async () => {
+    expect(await within(HOUR)).toEqual([]);
+    const ids = await revoked(MANY, 1);
+    const found = await pages();
+    expect(found.length).toBeGreaterThan(1);
+    expect(found.flat().map(({ id }) => id)).toEqual(ids);
+  });
+
+  it('lists each once across pages if one statement revoked all of them', async () => {
+    const ids = await revoked(MANY, 0);
+    expect((await within(HOUR)).toSorted()).toEqual(ids.toSorted());
+  });
+
+  it('lists each once while they are marked as applied, and again for another process', async () => {
+    const ids = await revoked(MANY, 1);
+    const found = await pages(HOUR, (page) => fixture.grants.markApplied(page));
+    expect(found.flat().map(({ id }) => id)).toEqual(ids);
+    expect((await within(HOUR)).toSorted()).toEqual(ids.toSorted());
+  });
+
+  it('lists one with an old timestamp that is committed late', async () => {
+    const { database, mine, one } = fixture;
+    const id = await fixture.grant(mine, one);
+    const runner = database.dataSource.createQueryRunner();
+    await runner.startTransaction();
+    await runner.query("UPDATE grants SET revoked_at = now() - interval '2 hours' WHERE id = $1", [id]);
+    expect(await within(0)).toEqual([]);
+    await runner.commitTransaction();
+    await runner.release();
+    expect(await within(0)).toEqual([id]);
+  });
+
+  it('uses indexes instead of scanning all grants', async () => {
+    const { database } = fixture;
+    const ids = await revoked(MANY, 1000);
+    await database.dataSource.query(
+      'UPDATE grants SET revocation_applied_at = revoked_at WHERE id = ANY($1)',
+      [ids.slice(100)],
+    );
+    await database.dataSource.query(
+      `INSERT INTO grants (id, user_id, client_id, scope, requested_scope, expires_at, lifetime)
+       SELECT rpad(md5('live' || i), 43, 'x'), $1, $2, '', '', now() + interval '1 day', interval '1 day'
+       FROM generate_series(1, $3::integer) i`,
+      [fixture.mine, fixture.one, MANY],
+    );
+    await database.dataSource.query('ANALYZE grants');
+    const statements = await database.statementsWithValuesOf(() => pages(65_000));
+    const plans = [];
+    for (const { text, values } of statements.filter((statement) => statement.text.includes('LIMIT'))) {
+      const plan = await database.dataSource.query<{ 'QUERY PLAN': string }[]>(`EXPLAIN ${text}`, values);
+      plans.push(plan.map((line) => line['QUERY PLAN']).join('\n'));
+    }
+    expect(plans[0]).toMatch(/Scan.* using grants_revocation_outstanding on grants/);
+    expect(plans.at(-1)).toMatch(/Scan.* using grants_revocation_applied on grants/);
+  });
+
+  it('does not mark grants that are not revoked or not recorded', async () => {
+    const id = await fixture.grant(fixture.mine, fixture.one);
+    await fixture.grants.markApplied([id, 'x'.repeat(43)]);
+    expect(await fixture.isRevoked(id)).toBe(false);
+    expect(await within(HOUR)).toEqual([]);
+  });
+});

@@ -1,7 +1,33 @@
-import fc from 'fast-check';
+import { Actor } from './actor.js';
+import { GrantRequests } from './grant-requests.js';
 import { type History, histories } from './history.js';
-import { playHistory } from './play-history.js';
-import { openHistoryFixture, type HistoryEnvironment, type HistoryFixture } from './history-fixture.js';
+import { type HistoryEnvironment, openHistoryFixture, type HistoryFixture } from './history-fixture.js';
+import fc from 'fast-check';
+
+/** Plays a history with real processes and stores. Rejects if a response breaks an invariant. */
+async function playHistory(environment: HistoryEnvironment, { grants, rounds }: History): Promise<void> {
+  let now = Date.now();
+  const actors = await Promise.all(
+    Array.from(
+      { length: grants },
+      async (_, number) =>
+        new Actor(await GrantRequests.allowed(environment, number, now), environment.retryWindow),
+    ),
+  );
+  for (const { happenings, pause } of rounds) {
+    const at = now;
+    const eventsOf = (actor: number) =>
+      happenings.filter(({ grant }) => grant % grants === actor).map(({ event }) => event);
+    actors.forEach((actor, number) => actor.begin(eventsOf(number)));
+    const outcomes = await Promise.allSettled(
+      happenings.map(async ({ grant, process, event }) => actors[grant % grants]?.act(event, process, at)),
+    );
+    const failed = outcomes.find((outcome) => outcome.status === 'rejected');
+    if (failed) throw failed.reason;
+    for (const actor of actors) actor.rest();
+    now += pause * 1000;
+  }
+}
 
 // A failure prints its seed. SEED=… repeats its histories sequentially and shrinks the failing one; processes may interleave
 // differently.

@@ -1,4 +1,7 @@
 import { accessTokenHash, sessionIdFor, subjectOf } from '#oauth/openid/id-token.js';
+import fc from 'fast-check';
+import { grantedClaims, NO_CLAIMS, parseClaims } from '#oauth/openid/claims.js';
+import { OAuthError } from '#oauth/oauth-error.js';
 
 describe('the subject of a user (OpenID Connect Core 8)', () => {
   const [sector, other] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
@@ -31,4 +34,67 @@ it('at_hash is the left half of the hash of the signature algorithm (OpenID Conn
     '77QmUPtjPfzWtF2AnpK9RQ',
   );
   expect(accessTokenHash('token', 'EdDSA')).toHaveLength(43);
+});
+
+describe('the claims parameter (OpenID Connect Core 5.5)', () => {
+  it('requests claims for UserInfo by the scopes that grant them, and for the ID token by name', () => {
+    const parameter = { userinfo: { name: { essential: true } }, id_token: { email: null, auth_time: null } };
+    expect(parseClaims(JSON.stringify(parameter))).toEqual({
+      idToken: ['email'],
+      scopes: ['profile', 'email'],
+      subject: null,
+    });
+  });
+
+  it('names the expected user by the value of sub', () => {
+    expect(parseClaims('{"id_token":{"sub":{"value":"7"}}}').subject).toBe('7');
+  });
+
+  it.each(['{"userinfo":{"phone_number":null}}', '{"other":{"name":null}}', '{"id_token":null}', '{}'])(
+    'ignores what this service does not have: %s',
+    (parameter) => {
+      expect(parseClaims(parameter)).toEqual(NO_CLAIMS);
+    },
+  );
+
+  it('ignores names of members that every object has', () => {
+    const parameter =
+      '{"__proto__":{"id_token":{"name":null}},"id_token":{"constructor":null,"toString":null}}';
+    expect(parseClaims(parameter)).toEqual(NO_CLAIMS);
+  });
+
+  it.each(['', 'x', '[]', '"x"', 'null', '{"id_token":[]}', '{"userinfo":"name"}', '['.repeat(2_000)])(
+    'refuses %j as invalid_request',
+    (parameter) => {
+      expect(() => parseClaims(parameter)).toThrow(OAuthError);
+    },
+  );
+
+  it('returns only existing claims, whatever is requested', () => {
+    fc.assert(
+      fc.property(fc.json({ maxDepth: 4 }), (json) => {
+        let requested = NO_CLAIMS;
+        try {
+          requested = parseClaims(json);
+        } catch (error) {
+          expect(error).toBeInstanceOf(OAuthError);
+        }
+        for (const scope of requested.scopes) expect(['profile', 'email']).toContain(scope);
+      }),
+    );
+  });
+});
+
+describe('claims about the user', () => {
+  const claims = { name: 'Ada', email: 'ada@example.com', email_verified: true };
+
+  // @openid core 5.4
+  it('are granted by scope, and absent if unknown (OpenID Connect Core 5.4)', () => {
+    expect(grantedClaims(claims, ['openid'])).toEqual({});
+    expect(grantedClaims(claims, ['openid', 'profile'])).toEqual({ name: 'Ada' });
+    expect(grantedClaims(claims, ['openid', 'email'])).toEqual({
+      email: 'ada@example.com',
+      email_verified: true,
+    });
+  });
 });

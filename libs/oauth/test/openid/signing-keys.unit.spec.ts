@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { calculateJwkThumbprint, createLocalJWKSet, type JWK, jwtVerify, SignJWT } from 'jose';
-import { SigningKeys } from '#oauth/openid/signing-keys.js';
+import { SigningKeys, SIGNING_ALGORITHMS } from '#oauth/openid/signing-keys.js';
 import {
   ed25519Key,
   ID_TOKEN_KEYS,
@@ -9,6 +9,7 @@ import {
   rsaKey,
   SIGNING_KEYS,
 } from '#test/support/id-token-keys.js';
+import { generateIdTokenKeys, publicIdTokenKeys } from '#oauth/openid/generate-keys.js';
 
 const ISSUER = 'https://base.example.com';
 const CLAIMS = { iss: ISSUER, sub: '7', aud: 'client' };
@@ -136,4 +137,34 @@ describe('an ID token hint', () => {
 it('Ed25519 keys sign EdDSA', () => {
   const keys = SigningKeys.parse(ID_TOKEN_KEYS + pkcs8(ed25519Key()));
   expect(keys.ids.map(({ alg }) => alg)).toEqual(['RS256', 'ES256', 'EdDSA', 'EdDSA']);
+});
+
+describe('generated keys of ID tokens', () => {
+  let generated: string;
+  beforeAll(async () => {
+    generated = await generateIdTokenKeys();
+  });
+
+  it('are one private key of each algorithm, on one line', () => {
+    const keys = SigningKeys.parse(generated);
+    expect(keys.canSign).toBe(true);
+    expect(keys.ids.map(({ alg }) => alg)).toEqual(SIGNING_ALGORITHMS);
+    expect(generated).not.toContain('\n');
+  });
+
+  it('have public keys with the same ids, which cannot sign', () => {
+    const [pair, published] = [SigningKeys.parse(generated), SigningKeys.parse(publicIdTokenKeys(generated))];
+    expect(published.canSign).toBe(false);
+    expect(published.ids).toEqual(pair.ids);
+    expect(JSON.parse(publicIdTokenKeys(generated))).toEqual(pair.jwks);
+    expect(() => published.privateJwks).toThrow('has no private key');
+  });
+
+  it.each(SIGNING_ALGORITHMS)('sign %s, which the public keys verify', async (alg) => {
+    const token = await SigningKeys.parse(generated).sign({ iss: ISSUER, sub: '1' }, alg);
+    const published = SigningKeys.parse(publicIdTokenKeys(generated));
+    expect(await published.verify(token, ISSUER)).toEqual({ iss: ISSUER, sub: '1' });
+    expect(await published.verify(token, 'https://other.example.com')).toBe('iss');
+    expect(await SigningKeys.parse(await generateIdTokenKeys()).verify(token, ISSUER)).toBe('kid');
+  });
 });
