@@ -26,9 +26,9 @@ describe('a statement with values', () => {
     await services.close();
   });
 
-  const sum = (n: number) => source.query<unknown>('SELECT $1::int + 1 AS sum', [n]);
-  const prepared = () =>
-    source.query<Prepared[]>(
+  const sum = (n: number, pool = source) => pool.query<unknown>('SELECT $1::int + 1 AS sum', [n]);
+  const prepared = (pool = source) =>
+    pool.query<Prepared[]>(
       'SELECT statement, (generic_plans + custom_plans)::int AS runs FROM pg_prepared_statements',
     );
 
@@ -64,10 +64,14 @@ describe('a statement with values', () => {
   });
 
   // Runs last: it disables prepared statements for the pool.
-  it('is retried unprepared after a connection pooler loses it, as are all later statements', async () => {
+  it('is retried unprepared after a connection pooler loses it, as are all later statements of the pool', async () => {
     await source.query('DEALLOCATE ALL');
     expect(await sum(3)).toEqual([{ sum: 4 }]);
     expect(await sum(4)).toEqual([{ sum: 5 }]);
     expect(await prepared()).toEqual([]);
+    const other = await open(1);
+    await sum(5, other);
+    expect(await prepared(other)).toHaveLength(1);
+    await other.destroy();
   });
 });
