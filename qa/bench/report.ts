@@ -111,24 +111,31 @@ Under the apps: replicas with one core at 70 %, at least three.
 `;
 }
 
-const PLACE = /(<!-- bench -->\n).*?(<!-- \/bench -->)/s;
-
 /** Writes the figures into docs/sizing.md. */
 export async function writeReport(report: string): Promise<void> {
-  await writeInto('docs/sizing.md', report);
+  await writeInto('docs/sizing.md', 'bench', report);
 }
 
-async function writeInto(path: string, report: string): Promise<void> {
+/** @throws Error if the page has no place of this name */
+async function writeInto(path: string, name: string, report: string): Promise<void> {
   const page = await readFile(path, 'utf8');
-  if (!PLACE.test(page)) throw new Error(`${path} has no place for figures`);
-  await writeFile(
-    path,
-    page.replace(PLACE, (_all, start: string, end: string) => `${start}${report}\n${end}`),
-  );
+  const [start, end] = [`<!-- ${name} -->\n`, `<!-- /${name} -->`];
+  const [from, to] = [page.indexOf(start) + start.length, page.indexOf(end)];
+  if (from < start.length || to < from) throw new Error(`${path} has no place for figures: ${start.trim()}`);
+  await writeFile(path, `${page.slice(0, from)}${report}\n${page.slice(to)}`);
 }
 
-/** Writes the comparison with the peers to docs/performance.md, and its chart to docs/performance.svg. */
+/**
+ * Writes the comparison with the peers to docs/performance.md, which has a place for each supported version of Node, and its
+ * chart to docs/performance.svg.
+ */
 export async function writePeers(report: string, chart: string): Promise<void> {
-  await writeInto('docs/performance.md', report);
+  const { node } = process.versions;
+  const date = new Date().toISOString().slice(0, 10);
+  await writeInto(
+    'docs/performance.md',
+    `bench node ${node.split('.', 1)[0]}`,
+    `Node ${node}, ${date}.\n\n${report}`,
+  );
   await writeFile('docs/performance.svg', chart);
 }

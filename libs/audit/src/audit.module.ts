@@ -1,10 +1,11 @@
 import { type DynamicModule, Inject, Module, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance } from 'fastify';
+import { RequestObservers } from '#platform/http/request-observers.js';
 import { StatusReport } from '#platform/status/status-report.js';
 import { Metrics } from '#platform/telemetry/metrics.js';
 import { AuditPublisher, type AuditPublisherOptions } from './publisher.js';
-import { callerOf, recordRequests } from './request-events.js';
+import { callerOf, keepAddresses, requestEvents } from './request-events.js';
 
 interface AuditModuleOptions extends AuditPublisherOptions {
   /** AUDIT_CLIENT_ADDRESS: `true` adds the address and the user agent of requests to events. */
@@ -17,6 +18,7 @@ const CLIENT_ADDRESS = Symbol('AUDIT_CLIENT_ADDRESS');
 export class AuditModule implements OnModuleInit {
   constructor(
     private readonly adapter: HttpAdapterHost,
+    private readonly observers: RequestObservers,
     private readonly publisher: AuditPublisher,
     @Inject(CLIENT_ADDRESS) private readonly clientAddress: string,
     status: StatusReport,
@@ -40,7 +42,8 @@ export class AuditModule implements OnModuleInit {
 
   /** Hooks must be registered before the routes. */
   onModuleInit(): void {
-    const fastify = this.adapter.httpAdapter.getInstance<FastifyInstance>();
-    recordRequests(fastify, this.publisher, this.clientAddress === 'true' ? callerOf : null);
+    const hasAddress = this.clientAddress === 'true';
+    this.observers.add(requestEvents(this.publisher, hasAddress ? callerOf : null));
+    if (hasAddress) keepAddresses(this.adapter.httpAdapter.getInstance<FastifyInstance>());
   }
 }

@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { canonicalAddress } from '#platform/http/client-address.js';
 import { OVERLOAD_CHECK } from '#platform/http/overload.js';
+import type { RequestObserver } from '#platform/http/request-observers.js';
 import { addLogContext, logContext, pathOf, referenceOf } from '#platform/logging/request-log.js';
 import type { AuditRecord, AuditType } from './event.js';
 import type { AuditPublisher } from './publisher.js';
@@ -14,39 +15,32 @@ export function addAuditEvent(request: IncomingMessage, type: AuditType): void {
 
 /**
  * Records requests that are events or were refused, from their log context. Requests refused under overload are only counted: an event
- * would cost more than the response.
+ * would cost more than the response. An aborted request may still have got its tokens, so it is recorded too.
  *
  * @param caller null to record requests without address and user agent
  */
-export function recordRequests(
-  fastify: Pick<FastifyInstance, 'addHook'>,
+export function requestEvents(
   publisher: Pick<AuditPublisher, 'record'>,
   caller: ((request: FastifyRequest) => Caller) | null,
-): void {
-  const aborted = new WeakSet<IncomingMessage>();
-  const record = (request: FastifyRequest, status: number): void => {
+): RequestObserver {
+  const record = (request: FastifyRequest, { statusCode }: FastifyReply): void => {
     const fields = logContext(request.raw);
-    const type = typeOf(request, fields, status);
-    if (type !== null) publisher.record(describe(request, fields, type, status, caller?.(request) ?? {}));
+    const type = typeOf(request, fields, statusCode);
+    if (type !== null) publisher.record(describe(request, fields, type, statusCode, caller?.(request) ?? {}));
   };
-  if (caller)
-    fastify.addHook('onRequest', ({ raw }, _reply, done) => {
-      // Node caches the address when it is read; a closed connection has none.
-      Reflect.get(raw.socket, 'remoteAddress');
-      done();
-    });
-  fastify.addHook('onResponse', (request, { statusCode }, done) => {
-    if (!aborted.has(request.raw)) record(request, statusCode);
+  return {
+    onAnswered(request, reply, isAborted) {
+      if (!isAborted) record(request, reply);
+    },
+    onUndelivered: record,
+  };
+}
+
+/** Makes Node cache the address of each client: a closed connection has none. */
+export function keepAddresses(fastify: Pick<FastifyInstance, 'addHook'>): void {
+  fastify.addHook('onRequest', ({ raw }, _reply, done) => {
+    Reflect.get(raw.socket, 'remoteAddress');
     done();
-  });
-  // An aborted request may still have got its tokens, so the log includes it too.
-  fastify.addHook('onRequestAbort', (request, done) => {
-    aborted.add(request.raw);
-    done();
-  });
-  fastify.addHook('onSend', (request, { raw, statusCode }, payload, done) => {
-    if (raw.destroyed && aborted.has(request.raw)) record(request, statusCode);
-    done(null, payload);
   });
 }
 

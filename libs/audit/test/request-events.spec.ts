@@ -1,13 +1,17 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
 import fastify from 'fastify';
+import { RequestObservers } from '#platform/http/request-observers.js';
 import type { AuditRecord } from '../src/event.js';
-import { addAuditEvent, callerOf, recordRequests } from '../src/request-events.js';
+import { addAuditEvent, callerOf, keepAddresses, requestEvents } from '../src/request-events.js';
 
 describe('the record of a request', () => {
   it('has the address of a client that closed the connection before the response', async () => {
     const server = fastify();
-    const recorded = new Promise<AuditRecord>((record) => recordRequests(server, { record }, callerOf));
+    const observers = new RequestObservers();
+    const recorded = new Promise<AuditRecord>((record) => observers.add(requestEvents({ record }, callerOf)));
+    observers.observe(server);
+    keepAddresses(server);
     const handling = new Promise<void>((begin) =>
       server.get('/', async ({ raw }) => {
         addAuditEvent(raw, 'token.refreshed');

@@ -1,5 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { Readiness } from '../health/readiness.js';
+import { RequestObservers } from '../http/request-observers.js';
 import { StatusReport } from '../status/status-report.js';
 import { Metrics } from '../telemetry/metrics.js';
 
@@ -15,7 +16,8 @@ export class PlatformModule {
     readiness,
     metrics,
     status,
-  }: Partial<Instruments & { status: StatusReport }> = {}): DynamicModule {
+    observers,
+  }: Partial<Instruments & { status: StatusReport; observers: RequestObservers }> = {}): DynamicModule {
     return {
       module: PlatformModule,
       global: true,
@@ -23,8 +25,9 @@ export class PlatformModule {
         { provide: Readiness, useValue: readiness ?? new Readiness() },
         { provide: Metrics, useValue: metrics ?? new Metrics() },
         { provide: StatusReport, useValue: status ?? new StatusReport() },
+        { provide: RequestObservers, useValue: observers ?? new RequestObservers() },
       ],
-      exports: [Readiness, Metrics, StatusReport],
+      exports: [Readiness, Metrics, StatusReport, RequestObservers],
     };
   }
 }

@@ -19,23 +19,20 @@ import {
 import { EventLoopDelay, type OverloadBody, type OverloadOptions, refuseOverload } from '../http/overload.js';
 import { limitPipelining } from '../http/pipelining.js';
 import {
-  allowCrossOrigin,
+  addRequestHooks,
   closeConnectionsGracefully,
-  readBodyBeforeClose,
-  refuseAfterStall,
   requestTarget,
-  requireHost,
   responseHeaders,
   type ResponseHeaders,
-  setResponseHeaders,
   unparsedQuery,
 } from '../http/request-hooks.js';
+import { RequestObservers } from '../http/request-observers.js';
 import { createLogger, NestLogger } from '../logging/logger.js';
-import { assignReference, logRequests } from '../logging/request-log.js';
+import { assignReference, requestLog } from '../logging/request-log.js';
 import type { Settings } from '../status/status-report.js';
 import { StatusReport } from '../status/status-report.js';
 import { measureCalls } from '../telemetry/calls.js';
-import { measureDependencies, measureRequests, Metrics } from '../telemetry/metrics.js';
+import { measureDependencies, Metrics, requestMetrics } from '../telemetry/metrics.js';
 import { startTracing } from '../telemetry/start-tracing.js';
 import type { Tracing } from '../telemetry/tracing.js';
 import { type Instruments, PlatformModule } from './platform.module.js';
@@ -126,29 +123,25 @@ export async function createService(
 ): Promise<NestFastifyApplication> {
   const logger = createLogger(name, configuration.LOG_LEVEL);
   const status = new StatusReport(name, sharedSettings);
-  const root = { module: RootModule, imports: [PlatformModule.forRoot({ ...instruments, status }), module] };
+  const observers = new RequestObservers();
+  observers.add(requestLog(logger), requestMetrics(instruments.metrics));
+  const platform = PlatformModule.forRoot({ ...instruments, status, observers });
+  const root = { module: RootModule, imports: [platform, module] };
   const app = await NestFactory.create<NestFastifyApplication>(root, fastifyAdapter(configuration), {
     logger: new NestLogger(logger),
     bodyParser: false,
     abortOnError: false,
   });
   const fastify = fastifyOf(app);
-  // Before allowCrossOrigin, whose encapsulated scope copies the parsers.
+  // Before addRequestHooks, whose encapsulated scope copies the parsers.
   addBodyParsers(fastify, service.bodyParsers);
-  // Hooks run in this order.
   instruments.tracing?.traceRequests(fastify);
-  logRequests(fastify, logger);
-  measureRequests(fastify, instruments.metrics);
   // /readyz reports the shutdown before the app waits for requests in flight.
   fastify.addHook('preClose', async () => instruments.readiness.stop());
   const isClosing = closeConnectionsGracefully(fastify, REQUEST_TIMEOUT_MS);
-  readBodyBeforeClose(fastify);
-  // Before any hook that may refuse a request, so that every response has them.
   const headers = responseHeaders(configuration.publicUrl, service.headers);
-  setResponseHeaders(fastify, headers);
-  requireHost(fastify);
-  if (service.crossOriginPaths) await allowCrossOrigin(fastify, service.crossOriginPaths);
-  refuseAfterStall(fastify);
+  const { crossOriginPaths = [] } = service;
+  await addRequestHooks(fastify, { headers, crossOriginPaths, observers, isClosing });
   answerMalformedRequests(fastify, service.malformedRequest);
   // RFC 9110 10.1.1: a server MAY answer an unknown expectation with 417. Node does by default, without a body or our
   // headers.

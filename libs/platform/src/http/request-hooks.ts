@@ -2,10 +2,48 @@ import type { IncomingMessage } from 'node:http';
 import { finished } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import cors from '@fastify/cors';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { RefusedRequestError } from './refused-request.js';
+import type { RequestObservers } from './request-observers.js';
 
-// Hooks of every request and response, in the order in which service.ts adds them.
+interface RequestRules {
+  /** Sent with every response. */
+  readonly headers: ResponseHeaders;
+  /** CORS: scripts of any origin may call these paths. */
+  readonly crossOriginPaths: readonly string[];
+  readonly observers: RequestObservers;
+  readonly isClosing: () => boolean;
+}
+
+/**
+ * Applies the rules of this file to every request and response. One hook of each kind calls all of them: seven hooks would cost
+ * 3 % of a small request (docs/performance.md). A rule refuses a request by an exception.
+ */
+export async function addRequestHooks(
+  fastify: FastifyInstance,
+  { headers, crossOriginPaths, observers, isClosing }: RequestRules,
+): Promise<void> {
+  const isCrossOrigin = crossOriginMatcher(crossOriginPaths);
+  const refuseAfterStall = stallRule(fastify);
+  // Node drops headers after the thousandth, which could hide a second Host. The 16 KiB limit bounds them instead.
+  fastify.server.maxHeadersCount = 0;
+  fastify.addHook('onRequest', (request, reply, done) => {
+    // First, so that every response has them; a handler may override each. @fastify/helmet would recompute them for each request.
+    reply.headers(headers);
+    requireHost(request, reply);
+    if (isCrossOrigin(request)) reply.headers(ANY_ORIGIN);
+    refuseAfterStall(request);
+    done();
+  });
+  fastify.addHook('onSend', ({ raw }, reply, payload, done) => {
+    if (isClosing()) void reply.header('Connection', 'close');
+    if (hasUnreadBody(raw, reply)) void readRest(raw).finally(() => done(null, payload));
+    else done(null, payload);
+  });
+  observers.observe(fastify);
+  // After the hooks, which its scope copies.
+  if (crossOriginPaths.length > 0) await answerPreflights(fastify, crossOriginPaths);
+}
 
 /** Matches no route. */
 const NO_PATH = '/%25';
@@ -54,17 +92,6 @@ export function responseHeaders(publicUrl: string, own: ResponseHeaders = {}): R
   return { ...SECURITY_HEADERS, ...(publicUrl.startsWith('https:') && HTTPS_HEADERS), ...own };
 }
 
-/**
- * Sets the headers on every response; a handler may override each. @fastify/helmet would recompute them for each
- * request, at a higher cost than the rest of a small request.
- */
-export function setResponseHeaders(fastify: FastifyInstance, headers: ResponseHeaders): void {
-  fastify.addHook('onRequest', (_request, reply, done) => {
-    reply.headers(headers);
-    done();
-  });
-}
-
 const EXPOSED_HEADERS = 'WWW-Authenticate, DPoP-Nonce, Retry-After, Error-Reference';
 export const ANY_ORIGIN: ResponseHeaders = {
   'Access-Control-Allow-Origin': '*',
@@ -75,17 +102,23 @@ export const ANY_ORIGIN: ResponseHeaders = {
 const WELL_KNOWN = '/.well-known/';
 
 /**
- * Allows scripts of any origin (CORS) to call these paths and everything under `/.well-known/`. The paths ignore
- * cookies, so a script can use only credentials that it has itself.
+ * Returns true for paths that scripts of any origin may call (CORS). The paths ignore cookies, so a script can use only
+ * credentials that it has itself.
  */
-export async function allowCrossOrigin(fastify: FastifyInstance, paths: readonly string[]): Promise<void> {
+function isOpen(url: string, paths: ReadonlySet<string>): boolean {
+  return paths.has(url.split('?', 1)[0] ?? '') || url.startsWith(WELL_KNOWN);
+}
+
+/** Preflights have a plugin. */
+function crossOriginMatcher(paths: readonly string[]): (request: FastifyRequest) => boolean {
   const open = new Set(paths);
-  const isOpen = (url: string) => open.has(url.split('?', 1)[0] ?? '') || url.startsWith(WELL_KNOWN);
-  fastify.addHook('onRequest', ({ method, headers, url }, reply, done) => {
-    // Only browsers send Origin, and nearly all requests come from servers.
-    if (headers.origin !== undefined && method !== 'OPTIONS' && isOpen(url)) reply.headers(ANY_ORIGIN);
-    done();
-  });
+  // Only browsers send Origin, and nearly all requests come from servers.
+  return ({ method, headers, url }) =>
+    headers.origin !== undefined && method !== 'OPTIONS' && open.size > 0 && isOpen(url, open);
+}
+
+async function answerPreflights(fastify: FastifyInstance, paths: readonly string[]): Promise<void> {
+  const open = new Set(paths);
   // In an encapsulated scope, so that the plugin's hook runs for preflights only.
   await fastify.register(async (preflights) => {
     preflights.addHook('onRoute', (route) => {
@@ -95,7 +128,7 @@ export async function allowCrossOrigin(fastify: FastifyInstance, paths: readonly
     await preflights.register(cors, {
       delegator: ({ url }, callback) =>
         callback(null, {
-          origin: isOpen(url) ? '*' : false,
+          origin: isOpen(url, open) ? '*' : false,
           methods: ['GET', 'POST'],
           allowedHeaders: ['Authorization', 'Content-Type', 'DPoP', 'MCP-Protocol-Version'],
           exposedHeaders: EXPOSED_HEADERS,
@@ -112,21 +145,11 @@ export async function allowCrossOrigin(fastify: FastifyInstance, paths: readonly
  * several, but a proxy may use the last. Closes the connection, because a proxy that disagrees about the host may also
  * disagree about where the request ends (request smuggling).
  */
-export function requireHost(fastify: FastifyInstance): void {
-  // Node drops headers after the thousandth, which could hide a second Host. The 16 KiB limit bounds them instead.
-  fastify.server.maxHeadersCount = 0;
-  fastify.addHook('onRequest', ({ raw }, reply, done) => {
-    if (hasUnambiguousHost(raw)) {
-      done();
-      return;
-    }
-    const hosts = countHosts(raw.rawHeaders);
-    void reply.header('Connection', 'close');
-    done(
-      new RefusedRequestError(400, 'the request must have one Host header', {
-        detail: { check: 'host_header_invalid', hosts },
-      }),
-    );
+function requireHost({ raw }: FastifyRequest, reply: FastifyReply): void {
+  if (hasUnambiguousHost(raw)) return;
+  void reply.header('Connection', 'close');
+  throw new RefusedRequestError(400, 'the request must have one Host header', {
+    detail: { check: 'host_header_invalid', hosts: countHosts(raw.rawHeaders) },
   });
 }
 
@@ -158,14 +181,15 @@ const STALLED = { headers: { 'Retry-After': '1' }, detail: { check: 'event_loop_
  * container, or starved of CPU. Their clients have timed out and retried at another instance. After a successful
  * retry, executing the late refresh would look like token reuse (RFC 9700 4.14.2) and revoke the grant.
  *
- * Only the timer updates the clock: requests may run for seconds within one turn of the event loop.
+ * Only the timer updates the clock: requests may run for seconds within one turn of the event loop. Preflights are not refused:
+ * a script could not read the 503.
  *
  * @param now monotonic milliseconds
  */
-export function refuseAfterStall(
+export function stallRule(
   fastify: Pick<FastifyInstance, 'addHook'>,
   now: () => number = () => performance.now(),
-): void {
+): (request: Pick<FastifyRequest, 'method'>) => void {
   let lastTurn = now();
   let refuseUntil = 0;
   const timer = setInterval(() => {
@@ -174,12 +198,13 @@ export function refuseAfterStall(
     lastTurn = time;
   }, CHECK_MS).unref();
   fastify.addHook('onClose', async () => clearInterval(timer));
-  fastify.addHook('onRequest', (_request, _reply, done) => {
+  return ({ method }) => {
     const time = now();
     // After a stall, either the timer or a request runs first.
-    const stalled = time < refuseUntil || time - lastTurn > STALL_MS;
-    done(stalled ? new RefusedRequestError(503, 'the event loop was stalled', STALLED) : undefined);
-  });
+    const isStalled = time < refuseUntil || time - lastTurn > STALL_MS;
+    if (isStalled && method !== 'OPTIONS')
+      throw new RefusedRequestError(503, 'the event loop was stalled', STALLED);
+  };
 }
 
 /** Grace period for requests in flight on keep-alive connections. */
@@ -202,10 +227,6 @@ export function closeConnectionsGracefully(fastify: FastifyInstance, requestMs: 
     setTimeout(() => fastify.server.closeAllConnections(), GRACE_MS + requestMs).unref();
     if ((await countConnections(fastify)) > 0) await sleep(GRACE_MS);
   });
-  fastify.addHook('onSend', (_request, reply, payload, done) => {
-    if (closing) void reply.header('Connection', 'close');
-    done(null, payload);
-  });
   return () => closing;
 }
 
@@ -214,15 +235,11 @@ function countConnections({ server }: FastifyInstance): Promise<number> {
 }
 
 /**
- * Reads the rest of a request before a response that closes the connection (body too large, or `Connection: close`). A
+ * Returns true if the response closes the connection before the request is read (body too large, or `Connection: close`). A
  * connection that closes with unread bytes is reset, and the client or a proxy may lose the response (RFC 9112 9.6).
  */
-export function readBodyBeforeClose(fastify: FastifyInstance): void {
-  fastify.addHook('onSend', ({ raw }, reply, payload, done) => {
-    const isKept = reply.raw.shouldKeepAlive && reply.getHeader('connection') !== 'close';
-    if (raw.complete || isKept) done(null, payload);
-    else void readRest(raw).finally(() => done(null, payload));
-  });
+function hasUnreadBody({ complete }: IncomingMessage, reply: FastifyReply): boolean {
+  return !complete && !(reply.raw.shouldKeepAlive && reply.getHeader('connection') !== 'close');
 }
 
 /** Discards the rest of a request, for at most `UNREAD_BODY_MS`. */

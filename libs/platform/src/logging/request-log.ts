@@ -1,7 +1,7 @@
 import { randomFillSync } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
+import type { RequestObserver } from '../http/request-observers.js';
 
 // Properties of the request: a WeakMap would cost a hash lookup each time.
 const LOG_CONTEXT = Symbol('log context');
@@ -69,30 +69,23 @@ export function assignReference(request: LoggedRequest): string {
  * An aborted request has two lines: one when the client disconnects, and one with the outcome of the handler, because
  * the client cannot see if its refresh succeeded.
  */
-export function logRequests(fastify: FastifyInstance, logger: Logger): void {
-  const aborted = new WeakSet<IncomingMessage>();
-  fastify.addHook('onResponse', (request, { statusCode, elapsedTime }, done) => {
-    const level = statusCode >= 500 ? 'error' : 'info';
-    if (logger.isLevelEnabled(level) && !aborted.has(request.raw)) {
+export function requestLog(logger: Logger): RequestObserver {
+  return {
+    onAnswered({ raw }, { statusCode, elapsedTime }, isAborted) {
+      const level = statusCode >= 500 ? 'error' : 'info';
+      if (isAborted || !logger.isLevelEnabled(level)) return;
       const message = statusCode < 400 ? 'answered' : statusCode < 500 ? 'refused' : 'failed';
       const outcome = { res: { statusCode }, responseTime: Math.round(elapsedTime) };
-      logger[level](describe(request.raw, outcome), message);
-    }
-    done();
-  });
-  fastify.addHook('onRequestAbort', (request, done) => {
-    aborted.add(request.raw);
-    logger.info(describe(request.raw), 'aborted');
-    done();
-  });
-  // Fastify does not call onResponse if the response cannot be sent.
-  fastify.addHook('onSend', (request, { raw, statusCode }, payload, done) => {
-    if (raw.destroyed && aborted.has(request.raw)) {
+      logger[level](describe(raw, outcome), message);
+    },
+    onAborted({ raw }) {
+      logger.info(describe(raw), 'aborted');
+    },
+    onUndelivered({ raw }, { statusCode }) {
       const level = statusCode >= 500 ? 'error' : 'info';
-      logger[level](describe(request.raw, { res: { statusCode } }), 'not delivered');
-    }
-    done(null, payload);
-  });
+      logger[level](describe(raw, { res: { statusCode } }), 'not delivered');
+    },
+  };
 }
 
 /** Logs a request that failed before it reached the framework. */

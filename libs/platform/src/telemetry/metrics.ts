@@ -1,6 +1,7 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Counter, Gauge, Histogram, type Metric, Registry } from 'prom-client';
 import type { Readiness } from '../health/readiness.js';
+import type { RequestObserver } from '../http/request-observers.js';
 import { logContext } from '../logging/request-log.js';
 
 /** Seconds, from responses out of memory to the timeouts of dependencies. */
@@ -93,7 +94,7 @@ const LOGIN_ROUTES = new Set(['/auth/login', '/auth/login/callback']);
  * Measures requests by route template, never by path, because clients can make up paths. Names follow OpenTelemetry's
  * conventions for HTTP servers.
  */
-export function measureRequests(fastify: Pick<FastifyInstance, 'addHook'>, metrics: Metrics): void {
+export function requestMetrics(metrics: Metrics): RequestObserver {
   const duration = metrics.histogram('http_server_request_duration_seconds', 'Duration of requests', [
     'http_request_method',
     'http_route',
@@ -109,18 +110,19 @@ export function measureRequests(fastify: Pick<FastifyInstance, 'addHook'>, metri
     'Refused logins by failed check; for throttled logins also by the exhausted counter',
     ['check', 'counter'],
   );
-  fastify.addHook('onResponse', (request, reply, done) => {
-    const http_route = routeOf(request);
-    const http_request_method = METHODS.has(request.method) ? request.method : '_OTHER';
-    const labels = { http_request_method, http_route, http_response_status_code: reply.statusCode };
-    duration.observe(labels, reply.elapsedTime / 1000);
-    const error = errorOf(request, reply);
-    if (error !== undefined) refused.inc({ http_route, error });
-    const { check, counter } = logContext(request.raw);
-    if (LOGIN_ROUTES.has(http_route) && typeof check === 'string' && LOGIN_CHECKS.has(check))
-      logins.inc({ check, counter: typeof counter === 'string' ? counter : 'none' });
-    done();
-  });
+  return {
+    onAnswered(request, reply) {
+      const http_route = routeOf(request);
+      const http_request_method = METHODS.has(request.method) ? request.method : '_OTHER';
+      const labels = { http_request_method, http_route, http_response_status_code: reply.statusCode };
+      duration.observe(labels, reply.elapsedTime / 1000);
+      const error = errorOf(request, reply);
+      if (error !== undefined) refused.inc({ http_route, error });
+      const { check, counter } = logContext(request.raw);
+      if (LOGIN_ROUTES.has(http_route) && typeof check === 'string' && LOGIN_CHECKS.has(check))
+        logins.inc({ check, counter: typeof counter === 'string' ? counter : 'none' });
+    },
+  };
 }
 
 /** Returns the route template, or `unmatched` for unknown paths. */

@@ -1,6 +1,6 @@
 import { EventLoopDelay } from '#platform/http/overload.js';
 import type { FastifyInstance } from 'fastify';
-import { refuseAfterStall, STALL_MS } from '#platform/http/request-hooks.js';
+import { STALL_MS, stallRule } from '#platform/http/request-hooks.js';
 import { RefusedRequestError } from '#platform/http/refused-request.js';
 
 /** Event loop with a simulated clock. */
@@ -79,19 +79,27 @@ describe('a process that has been late for half a second without waiting', () =>
   });
 });
 
-type Hook = (request: object, reply: object, done: (error?: Error) => void) => void;
-
 describe('a request in a long turn of the event loop', () => {
-  it('is refused after the stall time, although other requests ran before it in the same turn', async () => {
-    const hooks = new Map<string, Hook>();
-    const fastify = { addHook: (name: string, hook: Hook) => hooks.set(name, hook) };
-    let time = 0;
-    refuseAfterStall(fastify as unknown as Pick<FastifyInstance, 'addHook'>, () => time);
-    const request = (): Error | undefined => {
-      let refusal: Error | undefined;
-      hooks.get('onRequest')?.({}, {}, (error) => (refusal = error));
+  let time = 0;
+  let close: () => unknown;
+  let refuse: ReturnType<typeof stallRule>;
+
+  beforeAll(() => {
+    const fastify = { addHook: (_onClose: string, hook: () => unknown) => (close = hook) };
+    refuse = stallRule(fastify as unknown as Pick<FastifyInstance, 'addHook'>, () => time);
+  });
+  afterAll(() => close());
+
+  const request = (method = 'GET') => {
+    try {
+      refuse({ method });
+      return undefined;
+    } catch (refusal) {
       return refusal;
-    };
+    }
+  };
+
+  it('is refused after the stall time, although other requests ran before it in the same turn', () => {
     // The test is synchronous, so no timer runs in between.
     const inTime = [0, STALL_MS / 2, STALL_MS].map((at) => {
       time = at;
@@ -100,6 +108,10 @@ describe('a request in a long turn of the event loop', () => {
     expect(inTime).toEqual([undefined, undefined, undefined]);
     time = STALL_MS + 1;
     expect(request()).toBeInstanceOf(RefusedRequestError);
-    hooks.get('onClose')?.({}, {}, () => undefined);
+  });
+
+  it('is not refused if it is a preflight: a script could not read the refusal of its request', () => {
+    time = STALL_MS + 1;
+    expect(request('OPTIONS')).toBeUndefined();
   });
 });

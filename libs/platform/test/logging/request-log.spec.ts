@@ -5,7 +5,8 @@ import { PassThrough } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fastify, type FastifyInstance } from 'fastify';
 import { pino } from 'pino';
-import { addLogContext, assignReference, logFailure, logRequests } from '#platform/logging/request-log.js';
+import { RequestObservers } from '#platform/http/request-observers.js';
+import { addLogContext, assignReference, logFailure, requestLog } from '#platform/logging/request-log.js';
 
 interface Line {
   readonly level: number;
@@ -25,7 +26,9 @@ describe('the log of a request whose client has disconnected', () => {
   beforeAll(async () => {
     const output = new PassThrough().on('data', (line) => lines.push(JSON.parse(String(line)) as Line));
     app = fastify();
-    logRequests(app, pino(output));
+    const observers = new RequestObservers();
+    observers.add(requestLog(pino(output)));
+    observers.observe(app);
     const waits = () => {
       handled.emit('begun');
       return new Promise<void>((resolve) => (answer = resolve));

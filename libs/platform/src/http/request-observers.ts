@@ -1,0 +1,42 @@
+import type { IncomingMessage } from 'node:http';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+
+/** Reports requests: the log, the metrics, the audit trail. Must not throw. */
+export interface RequestObserver {
+  /** The response was sent. If the client disconnected before, `onAborted` was called too. */
+  onAnswered(request: FastifyRequest, reply: FastifyReply, isAborted: boolean): void;
+  /** The client disconnected before the response was sent; its handler may still run. */
+  onAborted?(request: FastifyRequest): void;
+  /** The handler of an aborted request has finished, and nothing can be sent: `onAnswered` is not called. */
+  onUndelivered?(request: FastifyRequest, reply: FastifyReply): void;
+}
+
+/** Observers of all requests, called in the order in which they were added. */
+export class RequestObservers {
+  private readonly observers: RequestObserver[] = [];
+  private readonly aborted = new WeakSet<IncomingMessage>();
+
+  add(...observers: readonly RequestObserver[]): void {
+    this.observers.push(...observers);
+  }
+
+  /** Adds one hook of each kind, because several would cost more. */
+  observe(fastify: Pick<FastifyInstance, 'addHook'>): void {
+    fastify.addHook('onResponse', (request, reply, done) => {
+      const isAborted = this.aborted.has(request.raw);
+      for (const observer of this.observers) observer.onAnswered(request, reply, isAborted);
+      done();
+    });
+    fastify.addHook('onRequestAbort', (request, done) => {
+      this.aborted.add(request.raw);
+      for (const observer of this.observers) observer.onAborted?.(request);
+      done();
+    });
+    // Fastify does not call onResponse if the response cannot be sent.
+    fastify.addHook('onSend', (request, reply, payload, done) => {
+      if (reply.raw.destroyed && this.aborted.has(request.raw))
+        for (const observer of this.observers) observer.onUndelivered?.(request, reply);
+      done(null, payload);
+    });
+  }
+}
