@@ -63,6 +63,10 @@ export interface UserFilter {
   readonly limit: number;
 }
 
+const ID = /^[1-9]\d{0,9}$/;
+/** A PostgreSQL `integer`. */
+const MAX_ID = 2 ** 31 - 1;
+
 /**
  * Methods that revoke grants lock the user first: a grant that is being recorded concurrently is revoked, and a later one is
  * rejected.
@@ -95,20 +99,26 @@ export class UserAccountStore {
 
   /**
    * Finds users by email or username in any letter case, by external id, or by id as `id:1`. Users without a password may share
-   * an email.
+   * an email. `id:1` is only an id: otherwise a user with this username at the product would make user 1 ambiguous.
    */
   async matching(login: string): Promise<User[]> {
     if (login.includes('\0')) return [];
+    const [, id] = /^id:(.*)$/s.exec(login) ?? [];
+    if (id !== undefined) return this.withId(id);
     const found = await this.users
       .createQueryBuilder('user')
       .where('lower(user.email) = lower(:login)', { login })
       .orWhere('lower(user.username) = lower(:login)')
       .orWhere('user.externalId = :login')
-      .orWhere(`'id:' || user.id = :login`)
       .orderBy('user.id')
       .limit(10)
       .getMany();
     return found.map(toUser);
+  }
+
+  private async withId(id: string): Promise<User[]> {
+    if (!ID.test(id) || Number(id) > MAX_ID) return [];
+    return (await this.users.findBy({ id: Number(id) })).map(toUser);
   }
 
   /** @returns null if the user does not exist */

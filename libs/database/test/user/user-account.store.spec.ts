@@ -37,6 +37,20 @@ const liveOf = (userId: number) =>
     [userId],
   );
 
+describe('finding a user by id', () => {
+  it('ignores other users whose username is this text', async () => {
+    const { mine, database } = fixture;
+    const login = `id:${mine}`;
+    await database.dataSource.query(
+      'UPDATE users SET username = $2, external_id = $2, issuer = $3, password_hash = NULL WHERE id = $1',
+      [await fixture.user(), login, 'https://product.example.com'],
+    );
+    expect((await accounts.matching(login)).map(({ id }) => id)).toEqual([mine]);
+    expect(await accounts.matching('id:2147483648')).toEqual([]);
+    expect(await accounts.matching('id:01')).toEqual([]);
+  });
+});
+
 describe('disabling a user', () => {
   it('ends every session and grant, including expired ones, of that user only', async () => {
     const { mine, grants } = fixture;
