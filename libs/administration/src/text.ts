@@ -1,4 +1,4 @@
-export { jsonText, quoted } from '#oauth/text.js';
+export { jsonText, quoted, wellFormed } from '#oauth/text.js';
 
 /** Replaces control characters: untrusted text must not control the terminal. */
 export function printable(text: string): string {

@@ -4,6 +4,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import type { Counter } from 'prom-client';
 import { redactCredentials } from '#platform/logging/logger.js';
 import { connectUntil, natsOptions } from '#messaging/nats.connection.js';
+import { wellFormed } from '#oauth/text.js';
 import type { Metrics } from '#platform/telemetry/metrics.js';
 import { AUDIT_KINDS, type AuditEvent, auditEvent, type AuditRecord, type AuditService } from './event.js';
 import { EventBuffer } from './event-buffer.js';
@@ -197,7 +198,7 @@ function serialize(event: AuditEvent): string {
   const short = { ...event, detail: { omitted: `${text.length} characters` } };
   return redactCredentials(
     JSON.stringify(short, (_name, value: unknown) =>
-      typeof value === 'string' ? value.slice(0, MAX_VALUE) : value,
+      typeof value === 'string' ? wellFormed(value.slice(0, MAX_VALUE)) : value,
     ),
   );
 }

@@ -309,11 +309,14 @@ describe('the publisher of the audit trail', () => {
     publisher.record({ ...issued(1), detail: { found: `sat_${'a'.repeat(90)}` } });
     publisher.record({ ...issued(2), detail: { found: 'x'.repeat(20_000) } });
     publisher.record({ ...issued(3), client_id: '\0'.repeat(20_000), reference: 'y'.repeat(20_000) });
+    publisher.record({ ...issued(4), client_id: `${'a'.repeat(499)}\u{1f600}${'\0'.repeat(20_000)}` });
     await publisher.onApplicationShutdown();
-    const [one, two, three] = await read(slot.natsUrl);
+    const [one, two, three, four] = await read(slot.natsUrl);
     expect(JSON.stringify(three).length).toBeLessThan(5_000);
     expect(one?.detail).toEqual({ found: 'sat_…' });
     expect(two?.detail).toEqual({ omitted: expect.stringMatching(/^20\d{3} characters$/) });
+    // Half of a surrogate pair is not Unicode: pages could not link to it.
+    expect(four?.client_id).toBe(`${'a'.repeat(499)}\ufffd`);
     await slot.release();
   });
 });

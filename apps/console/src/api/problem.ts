@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { HttpException, NotFoundException } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import { AdministrationError, withNames } from '#administration/administration.error.js';
+import { wellFormed } from '#administration/text.js';
 import { TokenRefusedError } from '#introspection/refusals.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { type FailedRequest, failedRequest, hasRoute } from '#platform/http/failed-request.js';
@@ -11,8 +12,6 @@ import { referenceOf } from '#platform/logging/request-log.js';
 import { memberOf } from './input.js';
 import { API } from './operation-rules.js';
 import { PROBLEM_TYPE } from './problem.openapi.js';
-
-const LONE_SURROGATE = /\p{Cs}/gu;
 
 /** Checks the original path too: a malformed one is replaced. */
 export function isApiRequest({ url, originalUrl }: FastifyRequest): boolean {
@@ -56,7 +55,7 @@ function errorsOf({ problems }: AdministrationError, { method }: FastifyRequest)
     ...(field !== undefined &&
       (method === 'GET'
         ? { parameter: memberOf(field) }
-        : { pointer: `#/${encodeURIComponent(memberOf(field).replaceAll(LONE_SURROGATE, '\uFFFD'))}` })),
+        : { pointer: `#/${encodeURIComponent(wellFormed(memberOf(field)))}` })),
   }));
 }
 

@@ -1,5 +1,6 @@
 import type { AuditEvent, AuditType } from '#audit/event.js';
 import { html, type Html } from '#ui/html.js';
+import { pathOf } from '../applications/paths.js';
 import { facts } from '../ui/components.js';
 import { t } from '../ui/text.js';
 
@@ -83,7 +84,7 @@ export function userLink(id: number): Html {
 }
 
 export function clientLink(id: string): Html {
-  return html`<a href="/applications/${encodeURIComponent(id)}"><code>${id}</code></a>`;
+  return html`<a href="${pathOf(id)}"><code>${id}</code></a>`;
 }
 
 export function referenceLink(reference: string): Html {

@@ -78,6 +78,18 @@ it('records a page that a role may not open, explains it by its reference, and c
   );
 });
 
+it('shows events whose client_id is not Unicode, as any process may store them', async () => {
+  const event = auditEvent('token', {
+    type: 'request.refused',
+    client_id: 'not-unicode-\ud83d',
+    status: 401,
+  });
+  await storeEvent(nats, event);
+  const page = await viewer.get('/audit');
+  expect(page.status).toBe(200);
+  expect(page.text).toContain(event.id);
+});
+
 it('says what is wrong with a filter, and keeps it', async () => {
   const page = await viewer.get('/audit?user=nobody%40example.com');
   expect(page.status).toBe(400);
