@@ -1,5 +1,6 @@
 import { Controller, Get, Param, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
+import { type AdministrationError, refusal } from '#administration/administration.error.js';
 import { ClientService } from '#administration/client/client.service.js';
 import { type Locale, LOCALES } from '#oauth/locale.js';
 import { html } from '#ui/html.js';
@@ -8,7 +9,18 @@ import type { Page } from '../ui/page.responder.js';
 import { t } from '../ui/text.js';
 import { pathOf } from './paths.js';
 
+/** Hash of an inline style sheet (Content Security Policy Level 3, 2.3.1). */
+const STYLE_SOURCE = /^'sha256-[A-Za-z0-9+/]{43}='$/;
+
 const languageNames = new Intl.DisplayNames('en', { type: 'language' });
+
+function unreadable(): AdministrationError {
+  return refusal(
+    'unavailable',
+    'consent_page_unreadable',
+    'authorize answered with a page that this version cannot show',
+  );
+}
 
 @Controller('applications/:id/consent')
 export class ConsentPreviewController {
@@ -49,14 +61,16 @@ export class ConsentPreviewController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
     const { document, style } = await this.clients.consentPreview(id, locale);
+    // It comes from another process: another directive would loosen the policy.
+    if (!STYLE_SOURCE.test(style)) throw unreadable();
     const policy = [
+      'sandbox',
       "default-src 'none'",
       `style-src ${style}`,
       'img-src data:',
       "form-action 'none'",
       "frame-ancestors 'self'",
       "base-uri 'none'",
-      'sandbox',
     ];
     reply
       .header('Content-Security-Policy', policy.join('; '))

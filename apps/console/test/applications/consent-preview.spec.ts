@@ -1,4 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { connect } from '@nats-io/transport-node';
+import { natsOptions } from '#messaging/nats.connection.js';
+import { OPERATOR_SUBJECTS } from '#messaging/operator-requests.js';
 import { type AppProcess, startApp } from '#test/support/app-process.js';
 import { appSettings } from '#test/support/app-settings.js';
 import { openFixture } from '#test/support/fixture.js';
@@ -43,4 +46,22 @@ it('shows the consent page of an application in a language, in a frame that can 
   );
   expect((await viewer.get(`/applications/${id}/consent/xx`)).status).toBe(404);
   expect((await app.browser().get(`/applications/${id}/consent/de`)).status).toBe(303);
+});
+
+it('shows no document whose style would loosen the policy of its frame', async () => {
+  const other = await startConsoleApp();
+  const nats = await connect(natsOptions(other.services.natsUrl, 'a compromised authorize'));
+  const page = {
+    document: '<script>',
+    style: "'none'; sandbox allow-scripts allow-same-origin; script-src *",
+  };
+  nats.subscribe(OPERATOR_SUBJECTS.consentPreview, {
+    callback: (_error, message) => void message.respond(JSON.stringify({ page })),
+  });
+  const viewer = await other.operator('viewer');
+  const frame = await viewer.get('/applications/any/consent/en');
+  expect(frame.status).toBe(503);
+  expect(frame.headers['content-security-policy']).not.toContain('allow-scripts');
+  await nats.close();
+  await other.close();
 });
