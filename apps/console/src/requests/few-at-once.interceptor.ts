@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { finished } from 'node:stream/promises';
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { from, lastValueFrom, type Observable } from 'rxjs';
@@ -28,8 +28,8 @@ export class FewAtOnce implements NestInterceptor {
       });
     }
     const handled = lastValueFrom(next.handle());
-    // A download is running until it is sent.
-    const sent = once(http.getResponse<FastifyReply>().raw, 'close');
+    // A download is running until it is sent. Also settles if the client has disconnected already.
+    const sent = finished(http.getResponse<FastifyReply>().raw);
     void Promise.allSettled([handled, sent]).then(() => this.count(caller, -1));
     return from(handled);
   }

@@ -1,0 +1,65 @@
+import { once } from 'node:events';
+import { createServer, request, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { ExecutionContext } from '@nestjs/common';
+import { lastValueFrom, of } from 'rxjs';
+import { FewAtOnce } from '../../src/requests/few-at-once.interceptor.js';
+
+const server = createServer();
+const sent: ReturnType<typeof request>[] = [];
+
+beforeAll(() => once(server.listen(0, '127.0.0.1'), 'listening'));
+
+afterAll(() => {
+  for (const open of sent) open.destroy();
+  server.close();
+});
+
+/** Sends a request. @returns the response that the server will send, and the end of the connection */
+async function received(): Promise<{ raw: ServerResponse; disconnect: () => Promise<unknown> }> {
+  const { port } = server.address() as AddressInfo;
+  const client = request({ host: '127.0.0.1', port, agent: false }).on('error', () => undefined);
+  sent.push(client);
+  client.end();
+  const [, raw] = (await once(server, 'request')) as [unknown, ServerResponse];
+  return { raw, disconnect: () => Promise.all([once(raw, 'close'), client.destroy()]) };
+}
+
+/** Reports of one operator. */
+function reports() {
+  const limit = new FewAtOnce();
+  const query = { operator: { identity: { subject: '1' } } };
+  return (raw: ServerResponse) => {
+    const context = {
+      switchToHttp: () => ({ getRequest: () => query, getResponse: () => ({ raw }) }),
+    } as unknown as ExecutionContext;
+    return lastValueFrom(limit.intercept(context, { handle: () => of('report') }));
+  };
+}
+
+it('refuses a fifth report while the responses of four are being sent', async () => {
+  const report = reports();
+  const responses = [];
+  for (let n = 0; n < 4; n++) {
+    const { raw } = await received();
+    responses.push(raw);
+    expect(await report(raw)).toBe('report');
+  }
+  const { raw } = await received();
+  expect(() => report(raw)).toThrow('reports of yours are running');
+  const [first] = responses;
+  first?.end();
+  await once(first as ServerResponse, 'close');
+  await new Promise(setImmediate);
+  expect(await report(raw)).toBe('report');
+});
+
+it('does not count reports whose client disconnected before they began', async () => {
+  const report = reports();
+  for (let n = 0; n < 10; n++) {
+    const { raw, disconnect } = await received();
+    await disconnect();
+    expect(await report(raw)).toBe('report');
+    await new Promise(setImmediate);
+  }
+});
