@@ -2,6 +2,7 @@ import { AdministrationError, withNames } from '../src/administration.error.js';
 import { checkNewClient } from '../src/client/registration.js';
 import { Flag, Rule, Text, Texts, validated, WholeNumber } from '../src/input.js';
 import { quoted } from '../src/text.js';
+import { NewUserDto } from '../src/user/user.dto.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
 
 class Example {
@@ -94,4 +95,14 @@ describe('a message', () => {
     const rendered = withNames(text, () => 'X');
     expect(rendered).toBe(String.raw`X "\u2039name\u203a"`);
   });
+});
+
+describe('the email address of a new user', () => {
+  it.each(['ada', 'a\ud800@example.com', '"\u0001"@example.com', '"\u202e"@example.com'])(
+    'is not %j',
+    (email) => {
+      const problems = problemsOf(() => validated(NewUserDto, { email, username: 'ada', name: 'Ada' }));
+      expect(problems).toEqual([['email_invalid', 'email', expect.any(String)]]);
+    },
+  );
 });

@@ -1,6 +1,6 @@
-import { isEmail } from 'class-validator';
 import { isTimeZone } from '#database/user/user-profile.js';
 import { LOCALES } from '#oauth/locale.js';
+import { isEmailAddress } from '#oauth/registration/client-links.js';
 import { Flag, Rule, Text, TextOrNull, WholeNumber } from '../input.js';
 
 const USERNAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
@@ -19,7 +19,9 @@ const passwordProblems = ({ password }: { readonly password?: string }): string[
 export class NewUserDto {
   @Text()
   @Rule('email_invalid', ({ email }: NewUserDto) =>
-    isEmail(email) ? [] : ['‹email› must be an email address, like ada@example.com'],
+    email !== undefined && isEmailAddress(email)
+      ? []
+      : ['‹email› must be an email address, like ada@example.com'],
   )
   email: string;
 

@@ -24,13 +24,13 @@ export function linkProblems(
   if (contacts.length > MAX_CONTACTS)
     problems.push(`${nameOf('contacts')} has more than ${MAX_CONTACTS}: give fewer`);
   for (const contact of contacts)
-    if (!isLink(contact) && !isAddress(contact))
+    if (!isLink(contact) && !isEmailAddress(contact))
       problems.push(`${nameOf('contacts')} ${quoted(contact)} must be an email address or an https URL`);
   return problems;
 }
 
 /** `isEmail` accepts control characters between quotes, and throws for a lone surrogate. */
-function isAddress(text: string): boolean {
+export function isEmailAddress(text: string): boolean {
   return !/\p{C}/u.test(text) && isEmail(text);
 }
 
