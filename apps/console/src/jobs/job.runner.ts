@@ -48,7 +48,7 @@ export class JobRunner implements BeforeApplicationShutdown {
         const item = await this.jobs.next(id, owner);
         if (item === null) return;
         const role = await this.roles.current(operator.identity);
-        isRefused = role === null || !mayActAs(role, JOB_ROLE);
+        isRefused = role === null || role === 'ended' || !mayActAs(role, JOB_ROLE);
         if (!isRefused) await this.jobs.advance(id, owner, item, await this.step(action, operator, item));
       }
     } finally {

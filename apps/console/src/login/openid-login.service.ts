@@ -106,10 +106,17 @@ export class OpenIdLogin {
     if (again && (time + 1 + CLOCK_SKEW) * 1000 < startedAt)
       throw refused(claims, 'the login provider did not ask for your password again');
     const role = claim === '' ? null : roleOfGroups(roles, claims[claim]);
-    const current = claim === '' ? await this.operators.roleOf(subject) : role;
-    if (current === null)
+    const access = claim === '' ? await this.operators.accessOf(subject) : null;
+    if (role === null && access === null)
       throw refused(claims, 'you have no role in the console: ask an administrator for one');
-    return { subject, name: nameOf(claims), role, authTime: time * 1000, startedAt: this.clock() };
+    return {
+      subject,
+      name: nameOf(claims),
+      role,
+      generation: access?.sessionGeneration ?? null,
+      authTime: time * 1000,
+      startedAt: this.clock(),
+    };
   }
 
   /** @throws DependencyUnavailableError if the provider is unavailable */

@@ -4,14 +4,19 @@ import type { Role } from '../login/role.js';
 import type { Session } from './session.store.js';
 
 /** Part of a session that determines the role. */
-export type OperatorIdentity = Pick<Session, 'subject' | 'role'>;
+export type OperatorIdentity = Pick<Session, 'subject' | 'role' | 'generation'>;
+
+/** `ended`: the user has ended all sessions since the login. */
+export type CurrentRole = Role | 'ended' | null;
 
 @Injectable()
 export class OperatorRoles {
   constructor(private readonly operators: ConsoleOperatorStore) {}
 
-  /** Reads a role that is stored here, so that a revoked role ends immediately. @returns null without a role */
-  async current({ subject, role }: OperatorIdentity): Promise<Role | null> {
-    return role ?? (await this.operators.roleOf(subject));
+  /** Reads a role that is stored here, so that a revoked role or session ends immediately. @returns null without a role */
+  async current({ subject, role, generation }: OperatorIdentity): Promise<CurrentRole> {
+    if (role !== null) return role;
+    const access = await this.operators.accessOf(subject);
+    return access === null || access.sessionGeneration === generation ? (access?.role ?? null) : 'ended';
   }
 }

@@ -58,6 +58,7 @@ export class OperatorGuard implements CanActivate {
       throw new LoginRequiredError(method === 'GET' ? url : '/', 'first');
     await this.limits.take('pages', request, context.switchToHttp().getResponse<FastifyReply>(), cookie);
     const operator = await this.operatorOf(session, cookie);
+    if (operator === null) throw new LoginRequiredError(method === 'GET' ? url : '/', 'first');
     addLogContext(request.raw, { operator: operator.name, door: 'page' });
     const required = this.reflector.getAllAndOverride<Role | undefined>(ROLE, route) ?? 'viewer';
     if (!mayActAs(operator.role, required))
@@ -74,9 +75,14 @@ export class OperatorGuard implements CanActivate {
     return true;
   }
 
-  private async operatorOf({ subject, name, role }: Session, cookie: string): Promise<Operator> {
-    const identity = { subject, role };
+  /** @returns null if the session has ended */
+  private async operatorOf(
+    { subject, name, role, generation }: Session,
+    cookie: string,
+  ): Promise<Operator | null> {
+    const identity = { subject, role, generation };
     const current = await this.roles.current(identity);
+    if (current === 'ended') return null;
     if (current === null)
       throw new RefusedRequestError(403, 'you have no role in the console any longer', {
         detail: { check: 'console_role_missing', operator: name },

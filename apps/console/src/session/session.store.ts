@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { type RedisClient, withRedisErrors } from '#platform/redis/redis-client.js';
 import { REDIS } from '#platform/redis/redis.connection.js';
+import { decrypt, encrypt, type EncryptionKey } from '#platform/encryption.js';
+import { ConsoleConfiguration } from '../console.configuration.js';
 import type { Role } from '../login/role.js';
 
 /** Seconds without a request, after which an operator must log in again. */
@@ -14,6 +16,8 @@ export interface Session {
   readonly name: string;
   /** Set by the groups at the login; null if the role is stored here, where it may change at any time. */
   readonly role: Role | null;
+  /** `User.sessionGeneration` at the login, if the role is stored here; otherwise null. */
+  readonly generation: number | null;
   /** Time of the authentication at the provider, in milliseconds since the epoch; 0 if the provider does not send it. */
   readonly authTime: number;
   /** Time of the login here, in milliseconds since the epoch. */
@@ -21,25 +25,36 @@ export interface Session {
 }
 
 /**
- * Keyed by the SHA-256 of the cookie: the contents of Redis cannot be used to take over a session. Every method throws
- * DependencyUnavailableError if Redis does not respond.
+ * Keyed by the SHA-256 of the cookie: the contents of Redis cannot be used to take over a session. Encrypted with a key that is not
+ * in Redis: another process that may write to Redis cannot make an operator. Every method throws DependencyUnavailableError if
+ * Redis does not respond.
  */
 @Injectable()
 export class SessionStore {
-  constructor(@Inject(REDIS) private readonly redis: RedisClient) {}
+  constructor(
+    @Inject(REDIS) private readonly redis: RedisClient,
+    private readonly configuration: ConsoleConfiguration,
+  ) {}
 
   /** Reads a session and extends its lifetime in one round trip. */
   async use(cookie: string): Promise<Session | null> {
     const text = await withRedisErrors(this.redis.getex(keyOf(cookie), 'EX', IDLE_LIFETIME));
-    return text === null ? null : (JSON.parse(text) as Session);
+    const session = text === null ? null : decrypt(text, this.keyFor(cookie));
+    return session === null ? null : (JSON.parse(session) as Session);
   }
 
   async create(cookie: string, session: Session): Promise<void> {
-    await withRedisErrors(this.redis.set(keyOf(cookie), JSON.stringify(session), 'EX', IDLE_LIFETIME));
+    const text = encrypt(JSON.stringify(session), this.keyFor(cookie));
+    await withRedisErrors(this.redis.set(keyOf(cookie), text, 'EX', IDLE_LIFETIME));
   }
 
   async delete(cookie: string): Promise<void> {
     await withRedisErrors(this.redis.del(keyOf(cookie)));
+  }
+
+  private keyFor(cookie: string): EncryptionKey {
+    const { CONSOLE_CLIENT_SECRET: secret } = this.configuration;
+    return { secret, purpose: 'session of the console', record: cookie };
   }
 }
 

@@ -1,3 +1,4 @@
+import { createHash, randomBytes } from 'node:crypto';
 import { loadConfiguration } from '#platform/configuration/load-configuration.js';
 import { ConsoleConfiguration } from '../../src/console.configuration.js';
 import { type ConsoleApp, startConsoleApp } from '../support/console-app.js';
@@ -67,6 +68,47 @@ it('stores no key in Redis that contains the cookie or name of an operator', asy
   const cookie = browser.cookies.get('oauth_service_console') ?? '';
   const keys = await app.redis.keys('*');
   expect(keys.some((key) => key.includes(cookie) || key.includes('grace'))).toBe(false);
+});
+
+it('accepts no session that another process has written to Redis, or moved to another cookie', async () => {
+  const keyOf = (cookie: string) =>
+    `console:session:${createHash('sha256').update(cookie).digest('base64url')}`;
+  const browserWith = async (session: string) => {
+    const browser = app.browser();
+    const cookie = randomBytes(32).toString('base64url');
+    await app.redis.set(keyOf(cookie), session, 'EX', 60);
+    browser.cookies.set('oauth_service_console', cookie);
+    return browser;
+  };
+  const now = Date.now();
+  const forged = {
+    subject: '1',
+    name: 'mallory',
+    role: 'admin',
+    generation: null,
+    authTime: now,
+    startedAt: now,
+  };
+  expect((await (await browserWith(JSON.stringify(forged))).get('/users')).status).toBe(303);
+  const admin = await app.operator('admin', 'grace');
+  const stored = (await app.redis.get(keyOf(admin.cookies.get('oauth_service_console') ?? ''))) ?? '';
+  expect(stored).not.toContain('grace');
+  expect((await (await browserWith(stored)).get('/users')).status).toBe(303);
+});
+
+it('ends a session when its user ends all sessions at this service', async () => {
+  const own = await startConsoleApp({ CONSOLE_GROUPS_CLAIM: '', CONSOLE_ROLES: '' });
+  const profile = { email: 'grace@example.com', username: 'grace', name: 'Grace' };
+  const { id } = await own.users.create({ ...profile, passwordHash: '$argon2id$nobody logs in with this' });
+  await own.sql(`UPDATE users SET console_role = 'admin'`);
+  const [stolen, again] = [own.browser(), own.browser()];
+  await own.logIn(stolen, { sub: String(id) });
+  expect((await stolen.get('/users')).status).toBe(200);
+  await own.users.endSessions(id);
+  expect((await stolen.get('/users')).headers['location']).toContain('/login?');
+  await own.logIn(again, { sub: String(id) });
+  expect((await again.get('/users')).status).toBe(200);
+  await own.close();
 });
 
 it('ends a session after twelve hours, even while it is used', async () => {

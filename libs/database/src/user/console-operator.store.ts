@@ -10,6 +10,12 @@ export interface ConsoleOperator {
   readonly role: ConsoleRole;
 }
 
+export interface ConsoleAccess {
+  readonly role: ConsoleRole;
+  /** See `User`: sessions of an earlier generation have ended. */
+  readonly sessionGeneration: number;
+}
+
 @Injectable()
 export class ConsoleOperatorStore {
   private readonly users: Repository<UserEntity>;
@@ -19,13 +25,14 @@ export class ConsoleOperatorStore {
   }
 
   /** @param subject `sub` of an ID token of this service. @returns null without a role, and for a disabled user */
-  async roleOf(subject: string): Promise<ConsoleRole | null> {
+  async accessOf(subject: string): Promise<ConsoleAccess | null> {
     if (!/^[1-9]\d{0,8}$/.test(subject)) return null;
     const found = await this.users.findOne({
-      select: { id: true, consoleRole: true },
+      select: { id: true, consoleRole: true, sessionGeneration: true },
       where: { id: Number(subject), operatorDisabledAt: IsNull(), productDisabledAt: IsNull() },
     });
-    return found?.consoleRole ?? null;
+    if (!found || found.consoleRole === null) return null;
+    return { role: found.consoleRole, sessionGeneration: found.sessionGeneration };
   }
 
   /** Includes a disabled user. */
