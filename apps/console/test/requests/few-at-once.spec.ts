@@ -22,7 +22,12 @@ async function received(): Promise<{ raw: ServerResponse; disconnect: () => Prom
   sent.push(client);
   client.end();
   const [, raw] = (await once(server, 'request')) as [unknown, ServerResponse];
-  return { raw, disconnect: () => Promise.all([once(raw, 'close'), client.destroy()]) };
+  const disconnect = (): Promise<unknown> => {
+    const closed = once(raw, 'close');
+    client.destroy();
+    return closed;
+  };
+  return { raw, disconnect };
 }
 
 /** Reports of one operator. */
