@@ -36,7 +36,8 @@ export const LIMITS = {
   ui_locales: 200,
   nonce: 512,
   claims: 2_048,
-  id_token_hint: 4_096,
+  // An ID token with every claim of a user has up to 6,000 characters.
+  id_token_hint: 8_192,
   request: 8_192,
   // end-session request
   post_logout_redirect_uri: 2_000,

@@ -81,6 +81,21 @@ async function expectQuestion(browser: Browser, address: string) {
 }
 
 describe('the end-session endpoint', () => {
+  it('logs out with an ID token that has every claim of a user at its greatest length', async () => {
+    const { browser, session } = await authenticated();
+    const claims = {
+      nonce: 'n'.repeat(512),
+      name: 'n'.repeat(100),
+      preferred_username: 'u'.repeat(254),
+      email: 'e'.repeat(254),
+      picture: `https://images.example.com/${'p'.repeat(1_973)}`,
+    };
+    const hint = await idTokenOf(session, claims);
+    expect(hint.length).toBeGreaterThan(4_096);
+    expect((await browser.get(endSession({ id_token_hint: hint }))).status).toBe(303);
+    expect(await isLoggedIn(browser)).toBe(false);
+  });
+
   // @rp-initiated logout 2 @rp-initiated logout 3
   it('logs out without a question if the ID token is of this session, and redirects with the state', async () => {
     const { browser, session } = await authenticated();
