@@ -45,7 +45,7 @@ export const GRANT_CHECKS = {
   revoked: {
     title: 'The access was revoked',
     meaning:
-      'The user, the operator or the application itself has ended it, a code or refresh token was used twice, or the user has allowed the application 200 more times since.',
+      'The user, the operator or the application itself has ended it, a code or refresh token was used twice, the user logged out before a code with `openid` was redeemed, or the user has allowed the application 200 more times since.',
     application: `${ASK_AGAIN} Until then treat the account as disconnected.`,
     operator: 'See when it ended, and by whom and why.',
     commands: ['grant show {grant_id}', 'audit search --grant {grant_id}'],
