@@ -18,6 +18,8 @@ export interface Product {
   readonly baseUrl: string;
   readonly apiUrl: string;
   readonly redisUrl: string;
+  /** Environment variables of every app. */
+  readonly environment: Readonly<Record<'NATS_URL' | 'BASE_URL', string>> & Readonly<Record<string, string>>;
   /** A temporary folder, deleted at the end: logs of the processes. */
   readonly folder: string;
   readonly fixture: Fixture;
@@ -75,6 +77,7 @@ export async function startProduct(): Promise<Product> {
     baseUrl,
     apiUrl,
     redisUrl: services.redisUrl,
+    environment: env,
     folder,
     fixture,
     apps,

@@ -128,14 +128,19 @@ export class AuditReader {
   }
 
   /** Yields batches of the messages between two sequences, in their order, up to the last one stored at the call. */
-  async *messages(stream: string, first: number, last = Infinity): AsyncGenerator<readonly StoredMessage[]> {
+  async *messages(
+    stream: string,
+    first: number,
+    last = Infinity,
+    atOnce = RANGE,
+  ): AsyncGenerator<readonly StoredMessage[]> {
     const start = { deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: first };
     const created = await this.consumer(stream, start);
     if (!created) return;
     const { consumer, name } = created;
     try {
       for (let [at, left] = [first, created.pending]; left > 0 && at <= last;) {
-        const batch = await fetch(consumer, Math.min(RANGE, left, last - at + 1));
+        const batch = await fetch(consumer, Math.min(atOnce, left, last - at + 1));
         const messages = batch.map(storedMessage).filter(({ sequence }) => sequence <= last);
         if (messages.length > 0) yield messages;
         // NATS has already expired the remaining messages.

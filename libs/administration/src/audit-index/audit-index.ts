@@ -10,14 +10,16 @@ import {
   type EventCount,
   type IndexedPosition,
 } from '#database/audit-index/audit-index.store.js';
-import { countsOf, type StoredEvent, type Unit } from './event-counts.js';
+import { countsOf, linesOf, type StoredEvent, type Unit } from './event-counts.js';
 
 /** Chunks that a page reads, which bounds its time. */
 const MAX_CHUNKS = 20;
 /** Chunks that are read at the same time. */
 const AT_ONCE = 4;
-/** Messages after the indexed part of a stream that a page reads. */
+/** Events after the indexed part of a stream that a page reads, approximately. */
 const MAX_TAIL = 3_000;
+/** Messages that are read first: a message may have one event or a hundred. */
+const FIRST_MESSAGES = 30;
 /** Maximum difference between the clocks of NATS and of the processes, in milliseconds. */
 const CLOCK_SKEW_MS = 60_000;
 const END_OF_TIME = new Date('9999-01-01');
@@ -130,11 +132,20 @@ async function readTails(
   positions: ReadonlyMap<string, IndexedPosition>,
   onMessage: OnMessage,
 ): Promise<boolean> {
-  const behind = streams.map(async ({ stream, firstSequence, lastSequence: last }) => {
+  const behind = streams.map(async ({ stream, firstSequence, lastSequence }) => {
     const first = Math.max((positions.get(stream)?.sequence ?? 0) + 1, firstSequence);
-    const read = Math.max(first, last - MAX_TAIL + 1);
-    if (first <= last) await readMessages(reader, stream, read, last, onMessage);
-    return read > first;
+    let [next, messages, events] = [lastSequence, FIRST_MESSAGES, 0];
+    while (next >= first && events < MAX_TAIL) {
+      const from = Math.max(first, next - messages + 1);
+      await readMessages(reader, stream, from, next, (data, ...message) => {
+        events += linesOf(data);
+        onMessage(data, ...message);
+      });
+      next = from - 1;
+      const perMessage = Math.max(1, events / (lastSequence - next));
+      messages = Math.ceil((MAX_TAIL - events) / perMessage);
+    }
+    return next >= first;
   });
   return (await Promise.all(behind)).includes(true);
 }

@@ -5,12 +5,14 @@ import type { AuditReader, AuditStreamState, StoredMessage } from '#audit/reader
 import { AuditIndexStore, type IndexBatch } from '#database/audit-index/audit-index.store.js';
 import { AdministrationOptions } from '../administration.options.js';
 import { AuditTrail } from '../audit/audit-trail.js';
-import { countsOf, startOf, type StoredEvent, timeOf } from './event-counts.js';
+import { countsOf, linesOf, startOf, type StoredEvent, timeOf } from './event-counts.js';
 
 /** Fewer events would make the index larger; more, each search slower. */
 const CHUNK_EVENTS = 1_000;
-/** Events of a transaction: fewer would add to the same counts more often. */
+/** Events of a transaction: fewer would add to the same counts more often, and many more would exceed the time of a statement. */
 const BATCH_EVENTS = 5 * CHUNK_EVENTS;
+/** Messages that are read at a time. Those that a transaction does not use are read again. */
+const READ_MESSAGES = 250;
 /** Milliseconds after which fewer events are a chunk. */
 const MAX_AGE_MS = 60 * 60_000;
 const DAY_MS = 86_400_000;
@@ -73,20 +75,13 @@ async function read(
   const messages: StoredMessage[] = [];
   let lines = 0;
   if (first > last) return messages;
-  for await (const batch of reader.messages(stream, first, last)) {
+  for await (const batch of reader.messages(stream, first, last, READ_MESSAGES))
     for (const message of batch) {
       messages.push(message);
-      lines += linesOf(message);
+      lines += linesOf(message.data);
+      if (lines >= BATCH_EVENTS) return messages;
     }
-    if (lines >= BATCH_EVENTS) break;
-  }
   return messages;
-}
-
-function linesOf({ data }: StoredMessage): number {
-  let lines = 1;
-  for (let at = data.indexOf(10); at >= 0; at = data.indexOf(10, at + 1)) lines++;
-  return lines;
 }
 
 /** Divides messages into complete chunks; the rest is left out. */
@@ -96,7 +91,7 @@ function chunksOf(messages: readonly StoredMessage[]): (readonly StoredMessage[]
   let lines = 0;
   for (const message of messages) {
     chunk.push(message);
-    lines += linesOf(message);
+    lines += linesOf(message.data);
     if (lines < CHUNK_EVENTS) continue;
     chunks.push(chunk);
     [chunk, lines] = [[], 0];

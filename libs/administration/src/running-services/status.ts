@@ -11,6 +11,8 @@ import { withNats } from './nats.js';
 
 /** Silence after which collection ends. A process takes at most half of it to read its status. */
 const SILENCE_MS = 1_000;
+/** The same for settings, which the text for the owner of an application contains: a page must not take a second. */
+const SETTINGS_SILENCE_MS = 150;
 const FIRST_ANSWER_MS = 3_000;
 const LIMIT_MS = 10_000;
 
@@ -28,7 +30,7 @@ export interface Answers {
   readonly warnings: readonly string[];
 }
 
-/** In seconds; the shortest, if processes disagree. Absent if no process reports it. */
+/** In seconds; the shortest, if processes of the token app disagree. Absent if none reports it. */
 export interface ServiceTimes {
   readonly codeLifetime?: number;
   readonly retryWindow?: number;
@@ -38,7 +40,10 @@ export interface ServiceTimes {
 export async function serviceTimes(
   natsUrl: string,
 ): Promise<{ readonly times: ServiceTimes; readonly warnings: readonly string[] }> {
-  const { statuses, warnings } = await askServices(natsUrl).catch(() => ({ statuses: [], warnings: [] }));
+  const { statuses, warnings } = await askServices(natsUrl, ['token'], SETTINGS_SILENCE_MS).catch(() => ({
+    statuses: [],
+    warnings: [],
+  }));
   const shortest = (variable: string): number | undefined => {
     const values = statuses.map(({ settings = {} }) => settings[variable]);
     const times = values.filter((value): value is number => Number.isInteger(value) && Number(value) >= 0);
@@ -58,7 +63,11 @@ export async function serviceTimes(
 }
 
 /** Processes that do not answer are missing: compare the list with the deployment. @throws Error if NATS does not answer */
-export async function askServices(natsUrl: string): Promise<Answers> {
+export async function askServices(
+  natsUrl: string,
+  services: readonly string[] = STATUS_SERVICES,
+  silenceMs = SILENCE_MS,
+): Promise<Answers> {
   const { inboxPrefix = '_INBOX' } = natsOptions(natsUrl, 'operator');
   const warnings: string[] = [];
   let found: AnsweredStatus[];
@@ -66,7 +75,7 @@ export async function askServices(natsUrl: string): Promise<Answers> {
     found = await withNats(
       natsUrl,
       async (nats) => {
-        const all = STATUS_SERVICES.map((service) => collect(nats, inboxPrefix, service, warnings));
+        const all = services.map((service) => collect(nats, inboxPrefix, service, { silenceMs, warnings }));
         return (await Promise.all(all)).flat();
       },
       LIMIT_MS,
@@ -85,7 +94,7 @@ async function collect(
   nats: NatsConnection,
   inboxPrefix: string,
   service: string,
-  warnings: string[],
+  { silenceMs, warnings }: { readonly silenceMs: number; readonly warnings: string[] },
 ): Promise<AnsweredStatus[]> {
   const answers: AnsweredStatus[] = [];
   const askedAt = Date.now();
@@ -102,7 +111,7 @@ async function collect(
         // NATS sends an empty message if nothing is subscribed.
         if (error || message.data.length === 0) return end(error ?? undefined);
         clearTimeout(timer);
-        timer = setTimeout(end, SILENCE_MS);
+        timer = setTimeout(end, silenceMs);
         try {
           const status = parseServiceStatus(message.json());
           if (status.service !== service) throw new Error('it is of another service');

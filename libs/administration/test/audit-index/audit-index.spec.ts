@@ -196,6 +196,18 @@ describe('a search by the index', () => {
     expect(warnings).toEqual([expect.stringContaining('does not have all events yet')]);
   });
 
+  it('reads a bounded number of events that are not indexed, the newest, however many a message has', async () => {
+    for (let user = 0; user < 60; user++)
+      await store(
+        'token',
+        Array.from({ length: 100 }, () => ({ type: 'token.issued', user_id: user }) as const),
+      );
+    const newest = await audit.page({ user: 'id:59' });
+    expect(newest.items).toHaveLength(50);
+    expect(newest.warnings).toEqual([expect.stringContaining('does not have all events yet')]);
+    expect((await audit.page({ user: 'id:0' })).items).toEqual([]);
+  });
+
   it('explains a reference as a reading of the whole trail does', async () => {
     const [refused] = await store('token', [
       {
@@ -335,6 +347,18 @@ describe('the index', () => {
     expect(await counted()).toBe(3_000);
     await indexer.prune(Date.now() + 31 * 86_400_000);
     expect(await counted()).toBe(0);
+  });
+
+  it('indexes some 5,000 events at a time, also of a backlog of messages with many events', async () => {
+    for (let n = 0; n < 80; n++)
+      await store(
+        'token',
+        Array.from({ length: 100 }, () => ({ type: 'token.issued', client_id: CLIENT }) as const),
+      );
+    expect(await indexer.indexNew()).toBe(true);
+    expect(await counted()).toBe(5_000);
+    await indexAll();
+    expect(await counted()).toBe(8_000);
   });
 
   it('indexes fewer events after an hour', async () => {

@@ -1,5 +1,6 @@
 import { type INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
+import { connect } from '@nats-io/transport-node';
 import { AdministrationModule } from '#administration/administration.module.js';
 import { AuditService } from '#administration/audit/audit.service.js';
 import { ClientSecretService } from '#administration/client/client-secret.service.js';
@@ -8,6 +9,8 @@ import type { Actor, Change } from '#administration/operation.js';
 import { ResourceServerService } from '#administration/resource-server/resource-server.service.js';
 import { UserService } from '#administration/user/user.service.js';
 import { DatabaseModule } from '#database/database.module.js';
+import { natsOptions } from '#messaging/nats.connection.js';
+import { STATUS_SERVICES, statusSubject } from '#messaging/service-status.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
 import { isolate, type Isolated } from '#test/support/isolate.js';
 
@@ -188,4 +191,28 @@ describe('a list of clients', () => {
   it('refuses a NUL character, which PostgreSQL does not store', async () => {
     await expect(clients.list({ search: '\0' })).rejects.toMatchObject({ kind: 'invalid' });
   });
+});
+
+it('the text for an owner has the shortest times of the token app, and asks no other service', async () => {
+  const nats = await connect(natsOptions(services.natsUrl, 'operations test'));
+  const asked: string[] = [];
+  const time = new Date().toISOString();
+  for (const service of STATUS_SERVICES)
+    nats.subscribe(statusSubject(service), {
+      callback: (_, message) => {
+        asked.push(service);
+        for (const CODE_LIFETIME of [48, 47]) {
+          const settings = { CODE_LIFETIME, RETRY_WINDOW: 11 };
+          const instance = `host:${CODE_LIFETIME}`;
+          const status = { service, instance, version: '1', started_at: time, time, settings };
+          message.respond(JSON.stringify(status));
+        }
+      },
+    });
+  await nats.flush();
+  const { markdown, warnings } = await clients.handover(await client(), {});
+  await nats.close();
+  expect(warnings).toEqual([]);
+  expect(markdown).toContain('within 47 seconds');
+  expect(asked).toEqual(['token']);
 });

@@ -1,0 +1,102 @@
+import { jetstream } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
+import { AUDIT_KINDS, type AuditType } from '#audit/event.js';
+import { natsOptions } from '#messaging/nats.connection.js';
+import { createTrail } from '#test/support/isolate.js';
+import { FIRST_USER } from './growth-fill.js';
+import type { Product } from './product.js';
+
+const DAYS = 30;
+const MEGABYTES = 100_000;
+/** Events that the services send in one message, at most. */
+const EVENTS_PER_MESSAGE = 100;
+/** Messages that wait for their confirmation. */
+const WINDOW = 256;
+
+/** The id of a registered application. */
+export function clientId(n: number): string {
+  const digits = 'abcdefghijklmnopqrstuvwxyz234567';
+  let text = '';
+  for (let rest = n; text.length < 24; rest = Math.floor(rest / 32)) text = (digits[rest % 32] ?? '') + text;
+  return `sc_${text}`;
+}
+
+/** Registers applications, each with a name and a redirect URI of its own. */
+export async function fillClients({ fixture }: Product, count: number): Promise<void> {
+  const ids = Array.from({ length: count }, (_, n) => clientId(n));
+  await fixture.sql(
+    `INSERT INTO clients (client_id, name, type, redirect_uris, scopes, created_at)
+     SELECT id, 'Application ' || n, 'public', ARRAY['https://app' || n || '.example.com/callback'], '{profile:read}',
+            now() - interval '400 days' + n * interval '1 second'
+     FROM unnest($1::text[]) WITH ORDINALITY AS given (id, n)`,
+    [ids],
+  );
+  await fixture.sql('VACUUM ANALYZE clients');
+}
+
+export interface Trail {
+  readonly events: number;
+  /** A tenth of the events belongs to the first one. */
+  readonly clients: number;
+  readonly users: number;
+}
+
+/** Kinds of events of ten messages, as they occur in a product. */
+const MIX: readonly (readonly [type: AuditType, check?: string])[] = [
+  ...Array.from({ length: 6 }, () => ['token.refreshed'] as const),
+  ['token.issued'],
+  ['token.issued'],
+  ['consent.allowed'],
+  ['request.refused', 'refresh_token_expired'],
+];
+const CHECKS = ['refresh_token_expired', 'code_expired', 'redirect_uri_mismatch', 'client_secret_mismatch'];
+
+/** Stores events of the last days, the oldest first. */
+export async function fillTrail(product: Product, trail: Trail): Promise<void> {
+  const { NATS_URL: natsUrl } = product.environment;
+  await createTrail(natsUrl, { days: 3 * DAYS, megabytes: MEGABYTES, replicas: 1 });
+  const nats = await connect(natsOptions(natsUrl, 'bench'));
+  const client = jetstream(nats, { timeout: 60_000 });
+  const start = Date.now() - DAYS * 86_400_000;
+  const waiting: Promise<unknown>[] = [];
+  for (let first = 0; first < trail.events; first += EVENTS_PER_MESSAGE) {
+    const message = first / EVENTS_PER_MESSAGE;
+    const [type, refused] = MIX[message % MIX.length] ?? ['token.refreshed'];
+    const service = type === 'consent.allowed' ? 'authorize' : 'token';
+    const { prefix } = refused === undefined ? AUDIT_KINDS.activity : AUDIT_KINDS.refusals;
+    const check = refused === undefined ? undefined : CHECKS[(message % 40) % CHECKS.length];
+    const time = new Date(start + (first / trail.events) * DAYS * 86_400_000).toISOString();
+    const lines = Array.from({ length: Math.min(EVENTS_PER_MESSAGE, trail.events - first) }, (_, n) =>
+      line(first + n, trail, {
+        version: 1,
+        time,
+        type,
+        service,
+        ...(check && { check, error: 'invalid_grant', status: 400 }),
+      }),
+    );
+    waiting.push(client.publish(`${prefix}${service}.${type}`, lines.join('\n')));
+    if (waiting.length >= WINDOW) await waiting.shift();
+    if (message % 5_000 === 0) process.stderr.write(`${first} events\n`);
+  }
+  await Promise.all(waiting);
+  await nats.close();
+}
+
+function line(n: number, { clients, users }: Trail, event: object): string {
+  // Neighbours differ by a prime, so that a chunk of the index has many applications and users.
+  const [client, user] = [n % 10 === 0 ? 0 : (n * 7919) % clients, (n * 104_729) % users];
+  return JSON.stringify({
+    id: `bench-${n.toString(36)}`,
+    ...event,
+    reference: reference(n),
+    client_id: clientId(client),
+    user_id: FIRST_USER + user,
+    request: { method: 'POST', path: '/api/auth/oauth/token' },
+  });
+}
+
+/** The reference of an event. */
+export function reference(n: number): string {
+  return `bench${n.toString(36).padStart(7, '0')}`;
+}

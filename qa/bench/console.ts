@@ -1,0 +1,223 @@
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { freePort } from '#local/servers/free-port.js';
+import { type AppProcess, startApp } from '#test/support/app-process.js';
+import { Browser } from '#test/support/browser.js';
+import { FORGER_CLIENT, startForgingProvider } from '#test/support/forging-provider.js';
+import { clientId, fillClients, fillTrail, reference, type Trail } from './console-fill.js';
+import { fillGrants, FIRST_USER } from './growth-fill.js';
+import { usageOf } from './measure.js';
+import { type Product, startProduct } from './product.js';
+
+const USAGE = `npm run bench:console [-- --clients 100000 --events 10000000]
+
+Registers applications and users, each with a grant of the first application, stores events of 30 days, waits until the console has
+indexed them, and then measures every page of the console, and its memory. It takes about half an hour and 10 GB of disk. Nothing
+else should run on the machine while it measures.
+
+  --clients  applications, and users, at least 1000 (100000)
+  --events   events of the audit trail, at least 10000 (10000000)
+  --wait     waits for a line on standard input before it measures
+  --help     shows this
+`;
+
+/** Requests of each page: before, in which V8 compiles the code, and measured. */
+const [WARM, MEASURED] = [5, 40];
+/** Rounds of a session, whose requests per minute are limited. */
+const ROUNDS_OF_SESSION = 4;
+const INDEX_BEHIND = 'does not have all events yet';
+
+interface Console {
+  readonly app: AppProcess;
+  /** Returns a browser in which an admin has just logged in. */
+  logIn(): Promise<Browser>;
+  close(): Promise<void>;
+}
+
+async function startConsole({ environment }: Product): Promise<Console> {
+  const provider = await startForgingProvider(await freePort());
+  const port = await freePort();
+  const app = await startApp(
+    'console',
+    {
+      ...environment,
+      CONSOLE_URL: `http://127.0.0.1:${port}`,
+      CONSOLE_ISSUER: provider.issuer,
+      CONSOLE_CLIENT_ID: FORGER_CLIENT.id,
+      CONSOLE_CLIENT_SECRET: FORGER_CLIENT.secret,
+      CONSOLE_GROUPS_CLAIM: 'groups',
+      CONSOLE_ROLES: 'admins=admin',
+    },
+    { port, patient: false },
+  );
+  return {
+    app,
+    async logIn() {
+      const browser = new Browser(app.url);
+      const claims = { groups: ['admins'], auth_time: Math.floor(Date.now() / 1000) };
+      await provider.logIn(browser, { claims }, '/login?page=/');
+      return browser;
+    },
+    async close() {
+      await app.stop();
+      await provider.close();
+    },
+  };
+}
+
+/** Every page, by name; lists and searches in several ways, such as a search without a result. */
+async function pagesOf(browser: Browser, { events, clients, users }: Trail): Promise<Record<string, string>> {
+  const nextOf = async (path: string): Promise<string> => {
+    const { text } = await browser.get(path);
+    const [, href = path] = /href="([^"]*[?&;]after=[^"]*)"/.exec(text) ?? [];
+    return href.replaceAll('&amp;', '&');
+  };
+  const [busy, other] = [clientId(0), clientId(clients - 1)];
+  const user = FIRST_USER + users - 1;
+  const [application, job] = [`/applications/${busy}`, `/jobs/new?action=enable-applications&id=${busy}`];
+  const confirmation = await browser.get(job);
+  const { headers } = await browser.submit(confirmation, {}, '/jobs');
+  return {
+    applications: '/applications',
+    'applications, next page': await nextOf('/applications'),
+    'applications, search by name': `/applications?search=Application+${clients - 1}`,
+    'applications, nothing found': '/applications?search=nobody',
+    application: application,
+    'application, edit': `${application}/edit`,
+    'application, logo': `${application}/logo`,
+    'application, text for the owner': `${application}/handover`,
+    'application, consent page': `${application}/consent`,
+    'application, consent page in German': `${application}/consent/de`,
+    'application, delete': `${application}/delete`,
+    'application, new secret': `${application}/secrets/new`,
+    'new application': '/applications/new',
+    users: '/users',
+    'users, next page': await nextOf('/users'),
+    'users, search by e-mail': `/users?search=filled${users}@example.com`,
+    'users, nothing found': '/users?search=nobody',
+    user: `/users/${user}`,
+    'user, delete': `/users/${user}/delete`,
+    'grants of an application': `/grants?client=${busy}`,
+    'grants of an application, next page': await nextOf(`/grants?client=${busy}`),
+    'grants of a user': `/grants?user=id:${user}`,
+    'bulk actions': '/jobs',
+    'bulk action, confirmation': job,
+    'bulk action': `${headers['location'] ?? ''}?refresh=off`,
+    'revoke all grants, confirmation': `/jobs/new?action=revoke-grants&id=client%3D${busy}`,
+    'what happened': '/events',
+    'what happened, new reference': `/events?reference=${reference(events - 1)}`,
+    'what happened, old reference': `/events?reference=${reference(1)}`,
+    'what happened, unknown reference': '/events?reference=unknown-1234',
+    'what happened, application, by hour': `/events?client=${busy}&period=23h`,
+    'what happened, application, by day': `/events?client=${busy}&period=29d`,
+    'what happened, rare application': `/events?client=${other}&period=29d`,
+    audit: '/audit',
+    'audit, next page': await nextOf('/audit'),
+    'audit, application': `/audit?client=${busy}`,
+    'audit, rare application': `/audit?client=${other}`,
+    'audit, user': `/audit?user=id:${user}`,
+    'audit, type': '/audit?type=consent.allowed',
+    'audit, operator': '/audit?operator=nobody',
+    'audit, old': `/audit?until=${new Date(Date.now() - 20 * 86_400_000).toISOString().slice(0, 16)}`,
+    health: '/health',
+    keys: '/health/keys',
+  };
+}
+
+async function measure(console: Console, trail: Trail): Promise<string> {
+  let browser = await console.logIn();
+  const pages = await pagesOf(browser, trail);
+  const times = new Map(Object.keys(pages).map((name): [string, number[]] => [name, []]));
+  const memory: string[] = [];
+  const note = async (): Promise<void> => {
+    const { memory: now } = await usageOf([console.app]);
+    memory.push(`${Math.round((now['console'] ?? 0) / 2 ** 20)} MB`);
+  };
+  for (let round = 0; round < WARM + MEASURED; round++) {
+    if (round % ROUNDS_OF_SESSION === 0) browser = await console.logIn();
+    if ((round - WARM) % (MEASURED / 4) === 0) await note();
+    for (const [name, path] of Object.entries(pages)) {
+      const start = performance.now();
+      const { status, text } = await browser.get(path);
+      if (status !== 200 && !name.includes('unknown'))
+        throw new Error(`${name}: ${status} for ${path}: ${text}`);
+      if (round >= WARM) times.get(name)?.push(performance.now() - start);
+    }
+  }
+  await note();
+  const rows = [...times].map(([name, all]) => {
+    const sorted = all.toSorted((a, b) => a - b);
+    const at = (part: number) => Math.round(sorted[Math.floor((sorted.length - 1) * part)] ?? NaN);
+    return `| ${[name, at(0.5), at(0.95), at(1)].join(' | ')} |`;
+  });
+  return [
+    '| page | p50, ms | p95, ms | maximum, ms |',
+    '| --- | --: | --: | --: |',
+    ...rows,
+    '',
+    `memory: ${memory.join(', ')}`,
+  ].join('\n');
+}
+
+/** Waits until the pages miss no event. */
+async function indexed(console: Console): Promise<void> {
+  for (;;) {
+    const { status, text } = await (await console.logIn()).get('/audit');
+    if (status !== 200) throw new Error(`/audit: ${status}: ${text}`);
+    if (!text.includes(INDEX_BEHIND)) return;
+    await sleep(5_000);
+  }
+}
+
+async function run(product: Product, trail: Trail, waits: boolean): Promise<string> {
+  await fillClients(product, trail.clients);
+  await fillGrants(product, clientId(0), 1, trail.users);
+  await fillTrail(product, trail);
+  const console = await startConsole(product);
+  try {
+    process.stderr.write('the console indexes the events\n');
+    const start = performance.now();
+    await indexed(console);
+    process.stderr.write(`indexed in ${Math.round((performance.now() - start) / 1000)} s\n`);
+    await product.fixture.sql('VACUUM ANALYZE audit_chunks, audit_counts');
+    if (waits) await once(process.stdin, 'data');
+    return await measure(console, trail);
+  } finally {
+    await console.close();
+  }
+}
+
+/** @throws Error that names the invalid option */
+function options(): { readonly trail: Trail; readonly waits: boolean; readonly help: boolean } {
+  const { values } = parseArgs({
+    options: {
+      clients: { type: 'string', default: '100000' },
+      events: { type: 'string', default: '10000000' },
+      wait: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  const [clients, events] = [Number(values.clients), Number(values.events)];
+  if (!(clients >= 1_000 && events >= 10_000))
+    throw Object.assign(new Error('give at least 1000 clients and 10000 events'), { code: 'ERR_PARSE_ARGS' });
+  return { trail: { clients, events, users: clients }, waits: values.wait, help: values.help };
+}
+
+try {
+  const { trail, waits, help } = options();
+  if (help) process.stdout.write(USAGE);
+  else {
+    const product = await startProduct();
+    try {
+      process.stdout.write(`${await run(product, trail, waits)}\n`);
+    } finally {
+      await product.close();
+    }
+  }
+} catch (error) {
+  const { code = '', message } = error as { code?: string; message: string };
+  if (!code.startsWith('ERR_PARSE_ARGS')) throw error;
+  process.stderr.write(`error: ${message}\n\n${USAGE}`);
+  process.exitCode = 2;
+}
