@@ -21,7 +21,7 @@ export function clientId(n: number): string {
   return `sc_${text}`;
 }
 
-/** Registers applications, each with a name and a redirect URI of its own. */
+/** Registers applications with different names and redirect URIs. */
 export async function fillClients({ fixture }: Product, count: number): Promise<void> {
   const ids = Array.from({ length: count }, (_, n) => clientId(n));
   await fixture.sql(
@@ -57,6 +57,7 @@ export async function fillTrail(product: Product, trail: Trail): Promise<void> {
   await createTrail(natsUrl, { days: 3 * DAYS, megabytes: MEGABYTES, replicas: 1 });
   const nats = await connect(natsOptions(natsUrl, 'bench'));
   const client = jetstream(nats, { timeout: 60_000 });
+  const ids = Array.from({ length: trail.clients }, (_, n) => clientId(n));
   const start = Date.now() - DAYS * 86_400_000;
   const waiting: Promise<unknown>[] = [];
   for (let first = 0; first < trail.events; first += EVENTS_PER_MESSAGE) {
@@ -66,14 +67,17 @@ export async function fillTrail(product: Product, trail: Trail): Promise<void> {
     const { prefix } = refused === undefined ? AUDIT_KINDS.activity : AUDIT_KINDS.refusals;
     const check = refused === undefined ? undefined : CHECKS[(message % 40) % CHECKS.length];
     const time = new Date(start + (first / trail.events) * DAYS * 86_400_000).toISOString();
+    const event = {
+      version: 1,
+      time,
+      type,
+      service,
+      request: { method: 'POST', path: '/api/auth/oauth/token' },
+      ...(check && { check, error: 'invalid_grant', status: 400 }),
+    };
+    const head = JSON.stringify(event).slice(0, -1);
     const lines = Array.from({ length: Math.min(EVENTS_PER_MESSAGE, trail.events - first) }, (_, n) =>
-      line(first + n, trail, {
-        version: 1,
-        time,
-        type,
-        service,
-        ...(check && { check, error: 'invalid_grant', status: 400 }),
-      }),
+      line(first + n, trail, ids, head),
     );
     waiting.push(client.publish(`${prefix}${service}.${type}`, lines.join('\n')));
     if (waiting.length >= WINDOW) await waiting.shift();
@@ -83,17 +87,11 @@ export async function fillTrail(product: Product, trail: Trail): Promise<void> {
   await nats.close();
 }
 
-function line(n: number, { clients, users }: Trail, event: object): string {
+/** @param head the other members, as JSON without its last brace */
+function line(n: number, { users }: Trail, ids: readonly string[], head: string): string {
   // Neighbours differ by a prime, so that a chunk of the index has many applications and users.
-  const [client, user] = [n % 10 === 0 ? 0 : (n * 7919) % clients, (n * 104_729) % users];
-  return JSON.stringify({
-    id: `bench-${n.toString(36)}`,
-    ...event,
-    reference: reference(n),
-    client_id: clientId(client),
-    user_id: FIRST_USER + user,
-    request: { method: 'POST', path: '/api/auth/oauth/token' },
-  });
+  const [client, user] = [n % 10 === 0 ? 0 : (n * 7919) % ids.length, (n * 104_729) % users];
+  return `${head},"id":"bench-${n.toString(36)}","reference":"${reference(n)}","client_id":"${ids[client] ?? ''}","user_id":${FIRST_USER + user}}`;
 }
 
 /** The reference of an event. */

@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { type FailedRequest, failedRequest } from '#platform/http/failed-request.js';
 import { addErrorToLog, referenceOf } from '#platform/logging/request-log.js';
 import { TokenRefusedError } from '#introspection/refusals.js';
-import { AdministrationError, type RefusalKind, withNames } from '#administration/administration.error.js';
+import { AdministrationError, type RefusalKind } from '#administration/administration.error.js';
 import { memberOf } from './api/input.js';
 import { isApiRequest, sendProblem, tokenFailure, withAllowedMethods } from './api/problem.js';
 import { labelOf } from './applications/application.form.js';
@@ -73,9 +73,7 @@ const STATUS: Readonly<Record<RefusalKind, number>> = {
 function describedFailure(thrown: unknown, request: OperatorRequest, isApi: boolean): FailedRequest {
   if (!(thrown instanceof AdministrationError)) return tokenFailure(thrown) ?? failedRequest(thrown, request);
   const { kind, problems, cause } = thrown;
-  const description = problems
-    .map(({ message }) => withNames(message, isApi ? memberOf : labelOf))
-    .join('; ');
+  const description = thrown.messages(isApi ? memberOf : labelOf).join('; ');
   const detail = { check: problems.map(({ id }) => id).join(' ') };
   // RFC 9110 13.1.1: the pages have no If-Match.
   const status = isApi && kind === 'outdated' ? 412 : STATUS[kind];

@@ -1,5 +1,5 @@
 import { connect } from '@nats-io/transport-node';
-import type { Browser as Chromium, BrowserContext, Page } from 'playwright-core';
+import type { Browser as Chromium, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { auditEvent } from '#audit/event.js';
 import { storeEvent } from '#audit/streams.js';
 import { hashPassword } from '#database/user/password.js';
@@ -27,10 +27,13 @@ afterAll(async () => {
   await app?.close();
 });
 
-/** A tab without JavaScript, in which an admin is logged in. */
-async function adminTab(name = 'ada'): Promise<{ page: Page; context: BrowserContext }> {
+/** A tab, by default without JavaScript, in which an admin is logged in. */
+async function adminTab(
+  name = 'ada',
+  options: BrowserContextOptions = { javaScriptEnabled: false },
+): Promise<{ page: Page; context: BrowserContext }> {
   const { cookies } = await app.operator('admin', name);
-  const context = await chromium.newContext({ javaScriptEnabled: false, locale: 'en' });
+  const context = await chromium.newContext({ locale: 'en', ...options });
   await context.addCookies([...cookies].map(([cookie, value]) => ({ name: cookie, value, url: origin })));
   const page = await context.newPage();
   page.setDefaultTimeout(20_000);
@@ -65,7 +68,7 @@ async function create(page: Page, name: string): Promise<string> {
   await activate(page, 'Create the application');
   expect(await textOf(page)).toMatch(/scs_[\w-]{43}/);
   const [id = ''] = /sc_[a-z2-7]{24}/.exec(await textOf(page)) ?? [];
-  await activate(page, 'To the application');
+  await activate(page, 'Go to the application');
   return id;
 }
 
@@ -74,7 +77,7 @@ describe('with the keyboard only and no JavaScript an operator', () => {
   it('registers the first client, and shows the text for its owner', async () => {
     const { page, context } = await adminTab();
     const id = await create(page, 'Room Finder');
-    await activate(page, 'Text for the owner');
+    await activate(page, 'Instructions for the owner');
     expect(await textOf(page)).toContain(id);
     await context.close();
   });
@@ -148,7 +151,7 @@ describe('with the keyboard only and no JavaScript an operator', () => {
     while ((await textOf(page)).includes('A check is running')) await activate(page, 'Show the result');
     expect(await textOf(page)).toContain('Findings, the most severe first');
     await activate(page, 'Rotate keys');
-    expect(await textOf(page)).toContain('Keys of ID tokens');
+    expect(await textOf(page)).toContain('ID token keys');
     await context.close();
   });
 });
@@ -160,7 +163,7 @@ it('the second of two operators who edit an application sees the conflict', asyn
     await page.goto(`${origin}/applications/${id}/edit`);
     await tabTo(page, 'name');
     await page.keyboard.type(' edited');
-    await activate(page, 'Show the changes');
+    await activate(page, 'Review changes');
   }
   await activate(one.page, 'Save');
   expect(await textOf(one.page)).toContain('The changes are saved.');

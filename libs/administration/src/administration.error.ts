@@ -44,6 +44,11 @@ export class AdministrationError extends Error {
 
   /** Warnings about the completed part. */
   warnings: readonly string[] = [];
+
+  /** Messages of the problems, with the names of fields that their reader knows. */
+  messages(nameOf: (field: string) => string): string[] {
+    return this.problems.map(({ message }) => withNames(message, nameOf));
+  }
 }
 
 export function refusal(kind: RefusalKind, id: string, message: string, next?: Next): AdministrationError {

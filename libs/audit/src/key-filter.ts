@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { AuditEvent } from './event.js';
 import type { AuditFilter } from './filter.js';
 
@@ -34,7 +34,7 @@ function keys({ reference, grantId, userId, operator, clientId, type }: Values):
 }
 
 export function hashed(key: string): HashedKey {
-  const digest = createHash('sha256').update(key).digest();
+  const digest = hash('sha256', key, 'buffer');
   return { first: digest.readUInt32BE(0), step: digest.readUInt32BE(4) };
 }
 

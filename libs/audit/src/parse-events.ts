@@ -28,7 +28,7 @@ const isOptionalText: Check = (value) => value === undefined || isText(value);
 const isOptionalNumber: Check = (value) => value === undefined || typeof value === 'number';
 
 /** An event with invalid fields would break every search for as long as NATS keeps it. */
-const FIELDS: Readonly<Record<keyof AuditEvent, Check>> = {
+const CHECKS: Readonly<Record<keyof AuditEvent, Check>> = {
   version: (value) => typeof value === 'number',
   id: isText,
   // The pattern alone accepts month 13.
@@ -52,8 +52,10 @@ const FIELDS: Readonly<Record<keyof AuditEvent, Check>> = {
   detail: (value) => value === undefined || isObject(value),
 };
 
+const FIELDS = Object.entries(CHECKS);
+
 function isEvent(value: unknown): value is AuditEvent {
-  return isObject(value) && Object.entries(FIELDS).every(([name, check]) => check(value[name]));
+  return isObject(value) && FIELDS.every(([name, check]) => check(value[name]));
 }
 
 /**

@@ -1,4 +1,5 @@
-import { describeAccessibility, EVERY_RULE, findings, openTabWithAxe } from './scenes/accessibility.js';
+import { EVERY_RULE, findings } from '#test/support/axe.js';
+import { describeAccessibility, openTabWithAxe } from './scenes/accessibility.js';
 import type { Scene } from './scenes/scene.js';
 import { SCENES } from './scenes/scenes.js';
 import { useSceneFixture } from './scenes/use-scene-fixture.js';

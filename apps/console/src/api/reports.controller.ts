@@ -8,7 +8,7 @@ import { KeyService } from '#administration/key/key.service.js';
 import { FewAtOnce } from '../requests/few-at-once.interceptor.js';
 import { type Answer, found, listed } from './answer.js';
 import type { ApiRequest } from './api.guard.js';
-import { memberOf, Query } from './input.js';
+import { Query } from './input.js';
 import { ApiController, Operation } from './operation.js';
 import * as schemas from './schemas.js';
 
@@ -69,8 +69,7 @@ export class ReportsApiController {
   })
   async diagnose(@Query({ lists: ['skip'] }) query: object): Promise<Answer> {
     const { failOn, warnings, ...diagnosis } = await this.doctor.diagnose(query);
-    const names = { nameOf: memberOf, program: 'operator' };
-    return { ...found(diagnosisJson(diagnosis, failOn, names)), warnings };
+    return { ...found(diagnosisJson(diagnosis, failOn, 'operator')), warnings };
   }
 
   @UseInterceptors(FewAtOnce)

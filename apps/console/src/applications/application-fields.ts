@@ -38,13 +38,13 @@ const yesOrNo = (form: Form, name: string, fallback: 'true' | 'false', yes: stri
   ]);
 
 const IDENTITY: Group = {
-  title: t('What it is'),
+  title: t('About the application'),
   fields: ['metadataUrl', 'name', 'clientUri', 'policyUri', 'contacts'],
   render: (view) => html`
-    ${text(view, 'name', t('Users see it when they allow access.'), true)}
-    ${text(view, 'clientUri', t('Optional. An https address; it helps users to decide.'))}
-    ${text(view, 'policyUri', t('Optional. An https address.'))}
-    ${lines(view, 'contacts', t('Optional. E-mail or https addresses of the developer, one per line.'))}
+    ${text(view, 'name', t('Shown to users on the consent page.'), true)}
+    ${text(view, 'clientUri', t('Optional. An https URL that helps users decide.'))}
+    ${text(view, 'policyUri', t('Optional. An https URL.'))}
+    ${lines(view, 'contacts', t('Optional. Email addresses or https URLs of the developer, one per line.'))}
   `,
 };
 
@@ -58,48 +58,48 @@ const KIND: Group = {
         {
           value: 'server',
           label: t('On a server'),
-          hint: t('It authenticates with a secret, shown once.'),
+          hint: t('Authenticates with a secret, which is shown once.'),
           chosen: kind === 'server',
         },
         {
           value: 'keys',
           label: t('On a server, with its own keys'),
-          hint: t('It signs assertions (private_key_jwt); there is no secret.'),
+          hint: t('Signs assertions with its private key (private_key_jwt). It has no secret.'),
           chosen: kind === 'keys',
         },
         {
           value: 'public',
-          label: t('In a browser, on a phone or a computer'),
-          hint: t('It cannot keep a secret, and uses PKCE.'),
+          label: t('In a browser, or on a phone or computer'),
+          hint: t('Cannot keep a secret. It uses PKCE instead.'),
           chosen: kind === 'public',
         },
       ])}
-      ${text(view, 'jwksUri', t('Only with its own keys: the https address of its JWK Set.'))}
-      ${lines(view, 'jwks', t('Only with its own keys, in place of the address: the JWK Set itself.'))}
+      ${text(view, 'jwksUri', t('Only with its own keys: the https URL of its JWK Set.'))}
+      ${lines(view, 'jwks', t('Only with its own keys, instead of the URL: the JWK Set.'))}
     `;
   },
 };
 
 const ADDRESSES: Group = {
-  title: t('Addresses'),
+  title: t('URLs'),
   fields: ['redirectUris', 'deviceGrant', 'postLogoutRedirectUris', 'backchannelLogoutUri'],
   render: (view) => html`
-    ${lines(view, 'redirectUris', t('Where users return with the code, one per line. Compared exactly, letter by letter.'))}
-    ${yesOrNo(view.form, 'deviceGrant', 'false', t('Users type a code of the device (RFC 8628): redirect URIs are optional'), t('No'))}
-    ${lines(view, 'postLogoutRedirectUris', t('Optional. Where users may return after a log-out, one per line.'))}
-    ${text(view, 'backchannelLogoutUri', t('Optional. Receives a signed token when a session of a user ends.'))}
+    ${lines(view, 'redirectUris', t('Where users are redirected with the code, one per line. They must match exactly.'))}
+    ${yesOrNo(view.form, 'deviceGrant', 'false', t('Users enter a code that the device shows (RFC 8628). Redirect URIs are optional.'), t('No'))}
+    ${lines(view, 'postLogoutRedirectUris', t('Optional. Where users can be redirected after logging out, one per line.'))}
+    ${text(view, 'backchannelLogoutUri', t('Optional. Receives a signed token when a user’s session ends.'))}
   `,
 };
 
 const scopeField = (name: string, value: string, hint: string, more: readonly Option[] = []): Html =>
   selectField({ name: `scope:${name}`, label: name, value, hint }, [
-    { value: '', text: t('no') },
-    { value: 'required', text: t('yes') },
+    { value: '', text: t('Not allowed') },
+    { value: 'required', text: t('Allowed') },
     ...more,
   ]);
 
 const SCOPES: Group = {
-  title: t('What it may do'),
+  title: t('Permissions'),
   fields: ['scopes', 'optionalScopes', 'firstParty'],
   render: ({ form, catalogue }) => {
     const hasChosen = [...form.keys()].some((name) => name.startsWith('scope:'));
@@ -107,11 +107,11 @@ const SCOPES: Group = {
       hasChosen ? form.text(`scope:${name}`) : catalogue.defaults.includes(name) ? 'required' : '';
     return html`
       ${catalogue.scopes.map(({ name, texts }) =>
-        scopeField(name, chosen(name), t('Users read: “{text}”', { text: texts.en }), [
-          { value: 'optional', text: t('yes, and users may decline it') },
+        scopeField(name, chosen(name), t('Shown to users as “{text}”', { text: texts.en }), [
+          { value: 'optional', text: t('Allowed, but users can decline it') },
         ]),
       )}
-      ${yesOrNo(form, 'firstParty', 'false', t('It belongs to the product: users are not asked'), t('Users are asked'))}
+      ${yesOrNo(form, 'firstParty', 'false', t('Users are not asked, because the application is part of the product'), t('Users are asked'))}
     `;
   },
 };
@@ -120,11 +120,11 @@ const ALGORITHMS = ['RS256', 'ES256', 'EdDSA'].map((value): Option => ({ value, 
 
 const protocol = (view: GroupView, algorithms: readonly Option[]): Html => html`
   ${yesOrNo(view.form, 'requirePar', 'false', t('Required (RFC 9126)'), t('Optional'))}
-  ${yesOrNo(view.form, 'requireState', 'true', t('Required'), t('Optional: then the application must use PKCE'))}
+  ${yesOrNo(view.form, 'requireState', 'true', t('Required'), t('Optional, but the application must use PKCE'))}
   ${selectField(fieldOf(view, 'idTokenAlg'), algorithms)}
   ${selectField(fieldOf(view, 'subject'), [
-    { value: 'public', text: t('the same for every application') },
-    { value: 'pairwise', text: t('its own for each site (pairwise)') },
+    { value: 'public', text: t('The same for every application') },
+    { value: 'pairwise', text: t('Different for each site (pairwise)') },
   ])}
 `;
 
@@ -151,7 +151,7 @@ const PROFILE: Group = {
           chosen: isFapi,
         },
       ])}
-      ${protocol(view, [{ value: '', text: t('Default of the profile') }, ...ALGORITHMS])}
+      ${protocol(view, [{ value: '', text: t('Profile default') }, ...ALGORITHMS])}
     `;
   },
 };
@@ -163,8 +163,8 @@ export const EDIT_GROUPS: readonly Group[] = [IDENTITY, ADDRESSES, SCOPES, RULES
 const PROGRAM_SCOPES: Group = {
   ...SCOPES,
   render: ({ form }) =>
-    html`${scopeField('admin:read', form.text('scope:admin:read'), t('It reads through the HTTP API.'))}
-    ${scopeField('admin:write', form.text('scope:admin:write'), t('It changes through the HTTP API.'))}`,
+    html`${scopeField('admin:read', form.text('scope:admin:read'), t('Reads through the HTTP API.'))}
+    ${scopeField('admin:write', form.text('scope:admin:write'), t('Makes changes through the HTTP API.'))}`,
 };
 
 export const EDIT_PROGRAM_GROUPS: readonly Group[] = [IDENTITY, PROGRAM_SCOPES];

@@ -4,68 +4,36 @@ import type { Page as List } from '#administration/operation.js';
 import { type Fragment, html, type Html } from '#ui/html.js';
 import { mayActAs } from '../login/role.js';
 import type { Operator } from '../session/operator.js';
-import {
-  button,
-  codes,
-  facts,
-  nextPage,
-  noteBox,
-  postForm,
-  selectionBox,
-  selectionForm,
-  table,
-  textField,
-  warningBox,
-} from '../ui/components.js';
+import { button, codes, facts, noteBox, postForm, table, warningBox } from '../ui/components.js';
+import { listPage } from '../ui/list.page.js';
 import type { Page } from '../ui/page.responder.js';
 import { day, moment, t } from '../ui/text.js';
 import { hasDeviceGrant, isProgram, labelOf } from './application.form.js';
 import { pathOf } from './paths.js';
 
-export function applicationsPage(
-  operator: Operator,
-  { items, next }: List<ClientView>,
-  search: string,
-): Page {
-  const title = t('Applications');
-  const isSupport = mayActAs(operator.role, 'support');
-  const list = table(
-    t('Registered applications, oldest first'),
-    [
-      ...(isSupport ? [{ title: t('Select') }] : []),
-      { title: t('Name') },
-      { title: t('Client id') },
-      { title: t('State') },
-      { title: t('Authenticates with') },
-      { title: t('Registered') },
-    ],
-    items.map((client) => [
-      ...(isSupport ? [selectionBox(client.client_id, client.name)] : []),
-      html`<a href="${pathOf(client.client_id)}">${client.name}</a>`,
-      html`<code>${client.client_id}</code>`,
-      stateOf(client),
-      methodOf(client),
-      day(client.created_at),
-    ]),
-  );
-  return {
-    title,
+export function applicationsPage(operator: Operator, found: List<ClientView>, search: string): Page {
+  return listPage(operator, found, search, {
     section: '/applications',
-    content: html`
-      <h1>${title}</h1>
-      ${mayActAs(operator.role, 'admin') && html`<p><a class="button" href="/applications/new">${t('New application')}</a></p>`}
-      <form method="get" action="/applications" class="filter" role="search">
-        ${textField({ name: 'search', label: t('Name, client id or redirect URI'), value: search })}
-        ${button(t('Search'), 'even')}
-      </form>
-      ${
-        isSupport && items.length > 0
-          ? selectionForm(list, { 'disable-applications': t('Disable'), 'enable-applications': t('Enable') })
-          : list
-      }
-      ${nextPage('/applications', search === '' ? {} : { search }, next)}
-    `,
-  };
+    title: t('Applications'),
+    caption: t('Registered applications, oldest first'),
+    search: t('Name, client ID or redirect URI'),
+    columns: [t('Name'), t('Client ID'), t('State'), t('Authenticates with'), t('Registered')],
+    row: (client) => ({
+      id: client.client_id,
+      name: client.name,
+      cells: [
+        html`<a href="${pathOf(client.client_id)}">${client.name}</a>`,
+        html`<code>${client.client_id}</code>`,
+        stateOf(client),
+        methodOf(client),
+        day(client.created_at),
+      ],
+    }),
+    actions: { 'disable-applications': t('Disable'), 'enable-applications': t('Enable') },
+    head:
+      mayActAs(operator.role, 'admin') &&
+      html`<p><a class="button" href="/applications/new">${t('New application')}</a></p>`,
+  });
 }
 
 function stateOf({ disabled_at: disabledAt }: ClientView): Html {
@@ -85,15 +53,17 @@ export function subjectOf({ name, client_id: id }: ClientView): Html {
 }
 
 function placeOf(client: ClientView): string {
-  if (isProgram(client)) return t('With the operator: it is a program for the HTTP API');
-  return client.type === 'public' ? t('In a browser, on a phone or a computer') : t('On a server');
+  if (isProgram(client)) return t('At the operator, as a program for the HTTP API');
+  return client.type === 'public' ? t('In a browser, or on a phone or computer') : t('On a server');
 }
 
 function rulesOf(client: ClientView): [name: string, value: Fragment][] {
   return [
     [
       labelOf('firstParty'),
-      client.first_party ? t('It belongs to the product: users are not asked') : t('Users are asked'),
+      client.first_party
+        ? t('Users are not asked, because the application is part of the product')
+        : t('Users are asked'),
     ],
     [labelOf('deviceGrant'), hasDeviceGrant(client) && t('allowed')],
     [labelOf('requirePar'), client.require_par ? t('required') : t('optional')],
@@ -130,7 +100,7 @@ export function applicationPage({ operator, client, secrets, note, warnings = []
       <div class="actions">
         ${isAdmin && html`<a class="button" href="${pathOf(id, 'edit')}">${t('Edit')}</a>`}
         ${isAdmin && hasUsers && html`<a class="button even" href="${pathOf(id, 'logo')}">${t('Logo')}</a>`}
-        <a class="button even" href="${pathOf(id, 'handover')}">${t('Text for the owner')}</a>
+        <a class="button even" href="${pathOf(id, 'handover')}">${t('Instructions for the owner')}</a>
         ${hasUsers && html`<a class="button even" href="${pathOf(id, 'consent')}">${t('Consent page')}</a>`}
         <a class="button even" href="/grants?client=${encodeURIComponent(id)}">${t('Grants')}</a>
         <a class="button even" href="/events?client=${encodeURIComponent(id)}">${t('What happened')}</a>
@@ -138,7 +108,7 @@ export function applicationPage({ operator, client, secrets, note, warnings = []
         ${isAdmin && html`<a class="button danger" href="${pathOf(id, 'delete')}">${t('Delete')}</a>`}
       </div>
       ${facts([
-        [t('Client id'), html`<code>${id}</code>`],
+        [t('Client ID'), html`<code>${id}</code>`],
         [labelOf('public'), placeOf(client)],
         [t('Authenticates with'), methodOf(client)],
         [labelOf('jwks'), client.keys && codes(client.keys)],
@@ -153,10 +123,10 @@ export function applicationPage({ operator, client, secrets, note, warnings = []
         [labelOf('policyUri'), link(client.policy_uri)],
         [labelOf('contacts'), codes(client.contacts)],
         [
-          t('Metadata document is read again'),
+          t('Next refresh of the metadata document'),
           client.document_due_at ? moment(client.document_due_at) : null,
         ],
-        [t('Problem of the metadata document'), client.document_problem ?? null],
+        [t('Problem with the metadata document'), client.document_problem ?? null],
         [t('Registered'), moment(client.created_at)],
         [t('Disabled'), disabledAt === null ? null : moment(disabledAt)],
       ])}
@@ -174,7 +144,7 @@ function secretSection(operator: Operator, id: string, secrets: readonly SecretV
     ${table(
       t('Live secrets, oldest first'),
       [
-        { title: t('Id') },
+        { title: t('ID') },
         { title: t('Created') },
         { title: t('Last used') },
         ...(isAdmin ? [{ title: t('Action') }] : []),
@@ -201,30 +171,30 @@ export function newSecretPage(client: ClientView, secret: string, warnings: read
       ${warningBox(warnings)}
       ${facts([
         [t('Application'), client.name],
-        [t('Client id'), html`<code>${client.client_id}</code>`],
+        [t('Client ID'), html`<code>${client.client_id}</code>`],
         [t('Client secret'), html`<code>${secret}</code>`],
       ])}
-      <p role="status">${t('The secret is shown only once: the service stores its hash.')}</p>
+      <p role="status">${t('The secret is shown only once, because the service stores only its hash.')}</p>
       <p>
-        ${t('Both secrets work until you revoke the old one. Do so when the application uses the new one.')}
+        ${t('Both secrets work until you revoke the old one. Revoke it once the application uses the new one.')}
       </p>
-      <p><a class="button" href="${pathOf(client.client_id)}">${t('To the application')}</a></p>
+      <p><a class="button" href="${pathOf(client.client_id)}">${t('Go to the application')}</a></p>
     `,
   };
 }
 
 export function handoverPage(client: ClientView, markdown: string, warnings: readonly string[]): Page {
-  const title = t('Text for the owner of {name}', { name: client.name });
+  const title = t('Instructions for the owner of {name}', { name: client.name });
   return {
     title,
     section: '/applications',
     content: html`
       <h1>${title}</h1>
       ${warningBox(warnings)}
-      <p>${t('Send this text to the owner. It has no secret.')}</p>
+      <p>${t('Send this to the owner of the application. It does not contain the secret.')}</p>
       <div class="actions">
         <a class="button" href="${pathOf(client.client_id, 'handover.md')}" download>${t('Download')}</a>
-        <a class="button even" href="${pathOf(client.client_id)}">${t('To the application')}</a>
+        <a class="button even" href="${pathOf(client.client_id)}">${t('Go to the application')}</a>
       </div>
       <pre class="scrolls" tabindex="0">${markdown}</pre>
     `,

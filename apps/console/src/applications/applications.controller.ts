@@ -90,7 +90,12 @@ export class ApplicationsController {
   @RequireRole('support')
   async disable(@CurrentOperator() operator: Operator, @Param('id') id: string): Promise<Page> {
     const { announced } = await this.clients.disable(actorOf(operator), id);
-    return this.page(operator, id, t('The application is disabled: it gets no tokens.'), await announced);
+    return this.page(
+      operator,
+      id,
+      t('The application is disabled. It can no longer get tokens.'),
+      await announced,
+    );
   }
 
   @Post(':id/enable')
@@ -112,7 +117,7 @@ export class ApplicationsController {
       title: t('Delete this application?'),
       subject: subjectOf(client),
       text: t(
-        '{count, plural, =0 {No user has allowed it access.} one {The access that one user allowed ends at once.} other {The access that users allowed # times ends at once.}} {secrets, plural, =0 {} one {Its secret stops working.} other {Its # secrets stop working.}} Its client id is never assigned again.',
+        '{count, plural, =0 {No user has allowed it access.} one {One grant ends immediately.} other {# grants end immediately.}} {secrets, plural, =0 {} one {Its secret stops working.} other {Its # secrets stop working.}} Its client ID is never assigned again.',
         { count, secrets: client.live_secrets },
       ),
       path: pathOf(id, 'delete'),
@@ -141,9 +146,9 @@ export class ApplicationsController {
     return confirmPage({
       operator,
       section: '/applications',
-      title: t('A new secret?'),
+      title: t('Create a new secret?'),
       subject: subjectOf(await this.clients.find(id)),
-      text: t('The present secret keeps working until you revoke it. At most two are live.'),
+      text: t('The current secret keeps working until you revoke it. An application can have two secrets.'),
       path: pathOf(id, 'secrets/new'),
       button: t('Create the secret'),
       look: '',
@@ -178,7 +183,7 @@ export class ApplicationsController {
       subject: subjectOf(client),
       text: !isLast
         ? t('The application can then use only its other secret.')
-        : t('It is the last one: without it the application cannot authenticate.'),
+        : t('It is the last secret. Without it, the application cannot authenticate.'),
       path: pathOf(id, `secrets/${encodeURIComponent(secret)}/revoke`),
       button: t('Revoke'),
       back: pathOf(id),

@@ -38,7 +38,7 @@ export class ConsentPreviewController {
       content: html`
         <h1>${title}</h1>
         <p>
-          ${t('The page as authorize shows it to users who see the application for the first time. Its buttons and links do nothing here.')}
+          ${t('What users see when the application requests access for the first time. Buttons and links do not work in this preview.')}
         </p>
         <ul class="plain actions">
           ${LOCALES.map((language) => html`<li><a href="${pathOf(id, `consent?language=${language}`)}" ${language === locale && html`aria-current="true"`}>${languageNames.of(language)}</a></li>`)}
@@ -48,7 +48,7 @@ export class ConsentPreviewController {
           src="${pathOf(id, `consent/${locale}`)}"
           title="${t('Consent page in {language}', { language: languageNames.of(locale) ?? locale })}"
         ></iframe>
-        <p><a class="button even" href="${pathOf(id)}">${t('To the application')}</a></p>
+        <p><a class="button even" href="${pathOf(id)}">${t('Go to the application')}</a></p>
       `,
     };
   }

@@ -75,17 +75,17 @@ function documentForm({
     name: 'metadataUrl',
     label: labelOf('metadataUrl'),
     value: form.text('metadataUrl'),
-    hint: t('It is the client id, and says everything else.'),
+    hint: t('This URL is the client ID. The document contains everything else.'),
     required: true,
     problems: problems.get('metadataUrl') ?? [],
   });
   return html`<section>
-    <h2>${t('An application that describes itself')}</h2>
+    <h2>${t('Application with a metadata document')}</h2>
     ${postForm(
       operator,
       '/applications/new',
       html`${hiddenFields([formId()])} ${field}
-        <div class="actions">${button(t('Admit the application'), 'even')}</div>`,
+        <div class="actions">${button(t('Register the application'), 'even')}</div>`,
     )}
   </section>`;
 }
@@ -112,18 +112,18 @@ export function createdPage(name: string, created: RegisteredClient, warnings: r
       ${warningBox(warnings)}
       <p>${t('Give these to the owner of the application.')}</p>
       ${facts([
-        [t('Client id'), code(id)],
+        [t('Client ID'), code(id)],
         [t('Client secret'), code(secret)],
         [t('Authorization URL'), code(created.authorization_url)],
         [t('Token URL'), code(created.token_url)],
         [t('Refresh URL'), code(created.refresh_url)],
-        [t('URL of pushed requests'), code(created.par_url)],
-        [t('Audience of assertions'), code(created.assertion_audience)],
+        [t('Pushed authorization request URL'), code(created.par_url)],
+        [t('Assertion audience'), code(created.assertion_audience)],
       ])}
-      ${secret !== null && html`<p role="status">${t('The secret is shown only once: the service stores its hash.')}</p>`}
+      ${secret !== null && html`<p role="status">${t('The secret is shown only once, because the service stores only its hash.')}</p>`}
       <div class="actions">
-        <a class="button" href="${pathOf(id, 'handover')}">${t('Text for the owner')}</a>
-        <a class="button even" href="${pathOf(id)}">${t('To the application')}</a>
+        <a class="button" href="${pathOf(id, 'handover')}">${t('Instructions for the owner')}</a>
+        <a class="button even" href="${pathOf(id)}">${t('Go to the application')}</a>
       </div>
     `,
   };

@@ -47,13 +47,13 @@ export function editPage({ operator, client, form, problems, catalogue }: EditVi
       ${
         client.document_due_at &&
         html`<p>
-          ${t('Its metadata document describes it: only its scopes and the rules for its requests can be changed here.')}
+          ${t('This application has a metadata document. Only its scopes and the rules for its requests can be changed here.')}
         </p>`
       }
       ${
         client.auth_method === 'private_key_jwt' &&
         html`<p>
-          ${t('Its keys are changed on the command line:')}
+          ${t('Change its keys on the command line:')}
           ${command(['client', 'update', id, '--jwks', 'jwks.json'])}
         </p>`
       }
@@ -64,7 +64,7 @@ export function editPage({ operator, client, form, problems, catalogue }: EditVi
           <input type="hidden" name="version" value="${version}" />
           ${fields}
           <div class="actions">
-            ${button(t('Show the changes'))} <a class="button even" href="${pathOf(id)}">${t('Cancel')}</a>
+            ${button(t('Review changes'))} <a class="button even" href="${pathOf(id)}">${t('Cancel')}</a>
           </div>
         `,
       )}
@@ -95,7 +95,7 @@ function differencesOf(client: ClientView, form: Form): Difference[] {
 
 /** Shows what the form changes, before it is saved. */
 export function differencePage({ operator, client, form, problems }: Omit<EditView, 'catalogue'>): Page {
-  const title = t('Changes of {name}', { name: client.name });
+  const title = t('Changes to {name}', { name: client.name });
   const { client_id: id } = client;
   const differences = differencesOf(client, form);
   const needsConfirmation = problems.has('confirmNewSubjects');
@@ -111,7 +111,7 @@ export function differencePage({ operator, client, form, problems }: Omit<EditVi
       ${problemBox([...problems.values()].flat())}
       ${
         differences.length === 0
-          ? html`<p>${t('Nothing changes.')}</p>`
+          ? html`<p>${t('No changes.')}</p>`
           : facts(differences.map((difference) => [nameOf(difference.name), changed(difference)]))
       }
       ${postForm(

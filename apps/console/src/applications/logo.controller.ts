@@ -80,7 +80,7 @@ function logoPage({ operator, client, problems = [], note, warnings = [] }: Logo
               <img
                 class="face"
                 src="${pathOf(id, `logo/image?${logo.slice(0, 16)}`)}"
-                alt="${t('The present logo')}"
+                alt="${t('Current logo')}"
                 width="48"
                 height="48"
               />
@@ -95,7 +95,7 @@ function logoPage({ operator, client, problems = [], note, warnings = [] }: Logo
             label: labelOf('logo'),
             type: 'file',
             value: '',
-            hint: t('PNG, JPEG or WebP, at most 12 KiB and 512 by 512 pixels. Consent pages show it.'),
+            hint: t('Shown on consent pages. PNG, JPEG or WebP, up to 12 KiB and 512 × 512 pixels.'),
             problems,
           })}
           <div class="actions">

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { PassThrough, type Writable } from 'node:stream';
 import { Controller, Get, Header, Logger, StreamableFile, UseInterceptors } from '@nestjs/common';
-import { AdministrationError, withNames } from '#administration/administration.error.js';
+import { AdministrationError } from '#administration/administration.error.js';
 import { AuditService, type SelectedEvents } from '#administration/audit/audit.service.js';
 import { jsonText } from '#administration/text.js';
 import { labelOf } from '../applications/application.form.js';
@@ -24,11 +24,7 @@ export class AuditController {
     } catch (error) {
       // The page of an unknown name lets the operator correct it.
       if (!(error instanceof AdministrationError)) throw error;
-      return auditPage(
-        filters,
-        null,
-        error.problems.map(({ message }) => withNames(message, labelOf)),
-      );
+      return auditPage(filters, null, error.messages(labelOf));
     }
   }
 

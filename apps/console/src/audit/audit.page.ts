@@ -34,8 +34,8 @@ export function auditPage(filters: Filters, found: EventPage | null, problems: r
       <h1>${title}</h1>
       ${problemBox(problems)}
       <form method="get" action="/audit" class="filter" role="search">
-        ${textField({ name: 'client', label: t('Application: client id or name'), value: client })}
-        ${textField({ name: 'user', label: t('User: e-mail, user name or id:42'), value: user })}
+        ${textField({ name: 'client', label: t('Application (client ID or name)'), value: client })}
+        ${textField({ name: 'user', label: t('User (email, username or id:42)'), value: user })}
         ${textField({ name: 'operator', label: t('Operator'), value: operator })}
         ${selectField({ name: 'type', label: t('Event'), value: type }, TYPES)}
         ${textField({ name: 'since', label: t('From (UTC)'), value: since, type: 'datetime-local' })}
@@ -57,14 +57,14 @@ function results({ items, next, searchedUntil, warnings }: EventPage, query: Rec
         { title: t('Time (UTC)') },
         { title: t('Who') },
         { title: t('What') },
-        { title: t('Concerns') },
-        { title: t('Through') },
+        { title: t('About') },
+        { title: t('Via') },
         { title: t('Details') },
       ],
       items.map((event) => [
         timeCell(event.time),
         actorOfEvent(event),
-        textOf(event),
+        html`<span class="wraps">${textOf(event)}</span>`,
         objectsOf(event),
         doorOf(event),
         detailsOf(event),
@@ -78,7 +78,7 @@ function results({ items, next, searchedUntil, warnings }: EventPage, query: Rec
     }
     ${nextPage('/audit', query, next)}
     <p>
-      <a href="/audit/events.jsonl?${parameters}" download>${t('Download all of these events')}</a>
+      <a href="/audit/events.jsonl?${parameters}" download>${t('Download all matching events')}</a>
       (${t('one JSON object per line, oldest first')})
     </p>
   `;

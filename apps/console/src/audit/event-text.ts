@@ -15,8 +15,8 @@ const TEXTS: Readonly<Record<AuditType, string>> = {
   'client_secret.revoked': t('revoked a client secret'),
   'resource_server.created': t('registered a resource server'),
   'resource_server.revoked': t('revoked a resource server'),
-  'console_operator.granted': t('gave the user a role in the console'),
-  'console_operator.revoked': t('took the user’s role in the console'),
+  'console_operator.granted': t('granted the user a console role'),
+  'console_operator.revoked': t('removed the user’s console role'),
   'user.created': t('created the user'),
   'user.imported': t('imported users'),
   'user.updated': t('changed the user'),
@@ -25,7 +25,7 @@ const TEXTS: Readonly<Record<AuditType, string>> = {
   'user.deleted': t('deleted the user'),
   'user.logged_out': t('logged the user out'),
   'user.password_changed': t('changed the password of the user'),
-  'token.reuse_detected': t('used a code or refresh token again: its grant is revoked'),
+  'token.reuse_detected': t('reused a code or refresh token: its grant was revoked'),
   'token_key.changed': t('started with another signing key'),
   'operator.command': t('ran a command'),
   'login.succeeded': t('logged in'),
@@ -34,12 +34,12 @@ const TEXTS: Readonly<Record<AuditType, string>> = {
   'consent.denied': t('denied access'),
   'token.issued': t('got tokens'),
   'token.refreshed': t('refreshed tokens'),
-  'token.retried': t('repeated a token request'),
-  'grant.revoked': t('ended access'),
-  'logout_token.failed': t('did not accept a logout token'),
-  'login.refused': t('was refused a login'),
+  'token.retried': t('retried a token request'),
+  'grant.revoked': t('revoked access'),
+  'logout_token.failed': t('rejected a logout token'),
+  'login.refused': t('failed to log in'),
   'request.throttled': t('sent too many requests'),
-  'request.refused': t('was refused a request'),
+  'request.refused': t('sent a request that was refused'),
 };
 
 export function textOf({ type, detail = {} }: AuditEvent): string {
@@ -118,12 +118,12 @@ export function detailsOf({
   const content = facts([
     [t('Reference'), reference !== undefined && referenceLink(reference)],
     [t('Failed check'), check],
-    [t('Answer'), [status, error].filter((part) => part !== undefined).join(' ')],
+    [t('Response'), [status, error].filter((part) => part !== undefined).join(' ')],
     [t('Description'), event.description],
     [t('Grant'), event.grant_id !== undefined && html`<code>${event.grant_id}</code>`],
     [t('Request'), request && html`<code>${request.method} ${request.path}</code>`],
     [t('Address'), address],
-    [t('Browser or library'), user_agent],
+    [t('User agent'), user_agent],
     ...detail.map(
       ([name, value]) =>
         [name, html`<code>${typeof value === 'string' ? value : JSON.stringify(value)}</code>`] as const,

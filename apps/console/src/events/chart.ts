@@ -27,7 +27,7 @@ export function chart({ periods, unit }: Pick<ClientHistory, 'periods' | 'unit'>
   const title = unit === 'day' ? t('Requests per day') : t('Requests per hour');
   const names = series.map(({ title }) => title).join(', ');
   return html`<figure>
-    <figcaption>${title} <span class="quiet">${t('highest: {highest}', { highest })}</span></figcaption>
+    <figcaption>${title} <span class="quiet">${t('peak: {highest}', { highest })}</span></figcaption>
     <svg
       class="chart"
       role="img"
@@ -76,7 +76,7 @@ export function chart({ periods, unit }: Pick<ClientHistory, 'periods' | 'unit'>
   </figure>`;
 }
 
-const MISUSED = t('A code or token that another party may have');
+const MISUSED = t('Possible leak of a code or token');
 
 function seriesOf(periods: readonly HistoryPeriod[]): Series[] {
   const causes = new Map<string, number>();

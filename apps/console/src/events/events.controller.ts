@@ -1,5 +1,5 @@
 import { Controller, Get } from '@nestjs/common';
-import { AdministrationError, withNames } from '#administration/administration.error.js';
+import { AdministrationError } from '#administration/administration.error.js';
 import { ClientHistoryService } from '#administration/explain/client-history.service.js';
 import { ExplainService } from '#administration/explain/explain.service.js';
 import { labelOf } from '../applications/application.form.js';
@@ -33,8 +33,7 @@ export class EventsController {
     } catch (error) {
       const status = error instanceof AdministrationError ? STATUS[error.kind] : undefined;
       if (!(error instanceof AdministrationError) || status === undefined) throw error;
-      const problems = error.problems.map(({ message }) => withNames(message, labelOf));
-      return eventsPage(question, problemBox(problems), status);
+      return eventsPage(question, problemBox(error.messages(labelOf)), status);
     }
   }
 }

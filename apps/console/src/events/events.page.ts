@@ -37,11 +37,11 @@ export function eventsPage(question: Question, content: Html | false = false, st
     content: html`
       <h1>${title}</h1>
       <form method="get" action="/events" class="filter">
-        ${textField({ name: 'reference', label: t('Error reference of a request'), value: reference })}
+        ${textField({ name: 'reference', label: t('Error reference'), value: reference })}
         ${button(t('Explain'), 'even')}
       </form>
       <form method="get" action="/events" class="filter">
-        ${textField({ name: 'client', label: t('Application: client id or name'), value: client })}
+        ${textField({ name: 'client', label: t('Application (client ID or name)'), value: client })}
         ${selectField({ name: 'period', label: t('Period'), value: period }, periods)}
         ${textField({ name: 'since', label: t('Or since (UTC)'), value: since, type: 'datetime-local' })}
         ${button(t('Show'), 'even')}
@@ -77,7 +77,7 @@ function causes(groups: readonly RefusalGroup[]): Html {
   return table(
     t('Refused requests by cause, the most frequent first'),
     [
-      { title: t('Number'), isNumber: true },
+      { title: t('Count'), isNumber: true },
       { title: t('Cause') },
       { title: t('Most likely remedy') },
       { title: t('Latest (UTC)') },

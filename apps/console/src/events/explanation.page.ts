@@ -34,7 +34,7 @@ export function explanationPage(
       }
       ${facts([
         [t('Failed check'), event.check !== undefined && html`<code>${event.check}</code>`],
-        [t('Answer'), [find((from) => from.status), event.error].filter(Boolean).join(' ')],
+        [t('Response'), [find((from) => from.status), event.error].filter(Boolean).join(' ')],
         [t('Description'), find((from) => from.description)],
         [t('Application'), clientId !== null && clientLink(clientId)],
         [t('User'), userId !== null && userLink(userId)],
@@ -43,7 +43,7 @@ export function explanationPage(
         [t('Service'), [event, ...others].map(({ service }) => service).join(', ')],
         [t('Grant'), grantId !== null && html`<code>${grantId}</code>`],
         [t('Address'), find((from) => from.address)],
-        [t('Browser or library'), find((from) => from.user_agent)],
+        [t('User agent'), find((from) => from.user_agent)],
       ])}
       ${
         comparison.values.length > 0 &&
@@ -76,7 +76,7 @@ function usesTable(uses: readonly AuditEvent[]): Html {
       { title: t('Event') },
       { title: t('Generation'), isNumber: true },
       { title: t('Address') },
-      { title: t('Browser or library') },
+      { title: t('User agent') },
       { title: t('Reference') },
     ],
     uses.map((event) => [

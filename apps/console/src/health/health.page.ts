@@ -1,4 +1,3 @@
-import { withNames } from '#administration/administration.error.js';
 import type { Diagnosed, Diagnosis } from '#administration/doctor/diagnose.js';
 import type { Severity } from '#administration/doctor/finding.js';
 import type { KeyList } from '#administration/key/key.service.js';
@@ -20,13 +19,13 @@ export function healthPage(operator: Operator, { last, isRunning }: View): Page 
     section: '/health',
     content: html`
       <h1>${title}</h1>
-      ${isRunning && noteBox(html`${t('A check is running, which takes some seconds.')} <a href="/health">${t('Show the result')}</a>`)}
+      ${isRunning && noteBox(html`${t('A check is running. It takes a few seconds.')} <a href="/health">${t('Show the result')}</a>`)}
       <div class="actions">
         ${!isRunning && postForm(operator, '/health', button(t('Check now')), '')}
         ${mayActAs(operator.role, 'admin') && html`<a class="button even" href="/health/keys">${t('Rotate keys')}</a>`}
       </div>
       <p>
-        ${last ? html`${t('Checked {time} by', { time: moment(new Date(last.at)) })} <bdi>${last.by}</bdi>.` : t('Nothing was checked in the last week.')}
+        ${last ? html`${t('Checked {time} by', { time: moment(new Date(last.at)) })} <bdi>${last.by}</bdi>.` : t('No check ran in the last seven days.')}
       </p>
       ${
         last &&
@@ -76,7 +75,7 @@ function findings({ findings: all, holding, notChecked }: Diagnosis): Html {
     }
     ${table(
       t('Findings, the most severe first'),
-      [{ title: t('Severity') }, { title: t('Concerns') }, { title: t('Finding') }, { title: t('Remedy') }],
+      [{ title: t('Severity') }, { title: t('Subject') }, { title: t('Finding') }, { title: t('Remedy') }],
       all.map((finding) => [
         html`<span class="${finding.severity === 'info' ? 'tag' : 'tag bad'}"
           >${SEVERITY[finding.severity]}</span
@@ -90,15 +89,13 @@ function findings({ findings: all, holding, notChecked }: Diagnosis): Html {
 }
 
 function remedy({ remedy: found }: Diagnosed): Fragment {
-  if (typeof found === 'string') return withNames(found, (field) => field);
-  return found.map(
-    ({ text, command: words }) => html`${withNames(text, (field) => field)}: ${command(words)}`,
-  );
+  if (typeof found === 'string') return found;
+  return found.map(({ text, command: words }) => html`${text}: ${command(words)}`);
 }
 
 function processes(statuses: readonly ServiceStatus[]): Html {
   return html`${table(
-    t('Processes that answered: compare them with your deployment'),
+    t('Processes that responded. Compare them with your deployment.'),
     [
       { title: t('Service') },
       { title: t('Instance') },
@@ -129,7 +126,7 @@ function differing({ settings = {} }: ServiceStatus, all: readonly ServiceStatus
 
 function dependencies({ redis, audit, logouts, logout_queue: queue }: ServiceStatus): string[] {
   const buffer = (name: string, state: { waiting: number; dropped: number }) =>
-    t('{name}: {waiting} wait, {dropped} lost', { name, ...state });
+    t('{name}: {waiting} waiting, {dropped} lost', { name, ...state });
   return [
     ...(redis ? [t('Redis {version}, {role}', { version: redis.version, role: redis.role })] : []),
     ...(audit ? [buffer(t('audit events'), audit)] : []),
@@ -146,13 +143,13 @@ function keys({ keys: tokens, id_token_keys: idTokens, problems }: KeyList): Htm
   return html`
     ${problemBox(problems.map(({ what, remedy: action }) => `${what}: ${action}`))}
     ${table(
-      t('Keys of tokens and ID tokens'),
+      t('Token keys and ID token keys'),
       [
         { title: t('Key') },
-        { title: t('Signs in') },
-        { title: t('Verifies in') },
-        { title: t('Missing in') },
-        { title: t('Last signed') },
+        { title: t('Signs at') },
+        { title: t('Verifies at') },
+        { title: t('Missing at') },
+        { title: t('Last signature') },
         { title: t('Needed until') },
       ],
       [...tokens.map((key) => ({ ...key, alg: '' })), ...idTokens].map((key) => [

@@ -1,5 +1,5 @@
 import { Body, Controller, Get, Post } from '@nestjs/common';
-import { AdministrationError, withNames } from '#administration/administration.error.js';
+import { AdministrationError } from '#administration/administration.error.js';
 import { KeyService } from '#administration/key/key.service.js';
 import { publicIdTokenKeys } from '#oauth/openid/generate-keys.js';
 import { RecentLogin, RequireRole } from '../session/operator.guard.js';
@@ -49,7 +49,7 @@ export class KeysController {
       return await step();
     } catch (error) {
       if (!(error instanceof AdministrationError)) throw error;
-      const problems = error.problems.map(({ message }) => withNames(message, fieldName));
+      const problems = error.messages(fieldName);
       return keysPage(operator, { ring, problems, status: error.kind === 'invalid' ? 400 : 409 });
     }
   }

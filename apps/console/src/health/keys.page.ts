@@ -12,7 +12,7 @@ const VARIABLES: Readonly<Record<Ring, string>> = { token: 'TOKEN_KEYS', 'id-tok
 /** Fields of the forms, as the operations name them. */
 export const FIELDS = { token: 'tokenKeys', 'id-token': 'idTokenKeys' } as const;
 
-const BEGIN = t('Begin another rotation early');
+const BEGIN = t('Start another rotation early');
 
 /** Names of the fields of an operation, for messages. */
 export function fieldName(field: string): string {
@@ -38,8 +38,8 @@ export function keysPage(operator: Operator, refused?: Refused): Page {
       <p>
         ${t('A rotation has three steps: add a new key, sign with it, remove the old key. For each, paste the current value here, set the next value for the services, and restart them one after the other. A step is refused while it would log users out.')}
       </p>
-      ${ringForm(operator, 'token', t('Keys of the tokens'), refused)}
-      ${ringForm(operator, 'id-token', t('Keys of ID tokens'), refused)}
+      ${ringForm(operator, 'token', t('Token keys'), refused)}
+      ${ringForm(operator, 'id-token', t('ID token keys'), refused)}
       <p><a href="/health">${t('Back')}</a></p>
     `,
   };
@@ -49,8 +49,8 @@ function ringForm(operator: Operator, ring: Ring, title: string, refused: Refuse
   const problems = refused?.ring === ring ? refused.problems : [];
   const hint =
     ring === 'token'
-      ? t('The value that authorize and token have now. It is not stored.')
-      : t('The private keys that token has now. They are not stored.');
+      ? t('The current value at authorize and token. It is not stored.')
+      : t('The current private keys at token. They are not stored.');
   return html`<section>
     <h2>${title}</h2>
     ${postForm(
@@ -61,7 +61,7 @@ function ringForm(operator: Operator, ring: Ring, title: string, refused: Refuse
         {
           value: 'true',
           label: BEGIN,
-          hint: t('Although live tokens still need a key of the last rotation.'),
+          hint: t('Even though live tokens still need a key of the last rotation.'),
           chosen: false,
         },
       ])}
@@ -107,15 +107,15 @@ export function keyStepPage(
             </li>`,
         )}
         <li>
-          ${t('Restart every process of {services}, one after the other.', { services: values.map(([services]) => services).join(', ') })}
+          ${t('Restart every process of {services}, one at a time.', { services: values.map(([services]) => services).join(', ') })}
         </li>
       </ol>
       <p role="status">
-        ${t('The value is shown only once, and is stored nowhere. Keep it until the next step.')}
+        ${t('The value is shown only once and is not stored. Keep it until the next step.')}
       </p>
       <h2>${t('Why this is safe')}</h2>
       <p>${safe}</p>
-      <h2>${t('What comes next')}</h2>
+      <h2>${t('Next')}</h2>
       <p>${next}</p>
       <p>
         <a class="button" href="/health/keys">${t('To the next step')}</a>

@@ -22,7 +22,7 @@ export const ACTIONS = {
   'disable-applications': {
     question: (count) =>
       t('Disable {count, plural, one {one application} other {# applications}}?', { count }),
-    effect: t('They get no tokens until they are enabled.'),
+    effect: t('They cannot get tokens until they are enabled.'),
     title: t('Disable applications'),
     button: t('Disable'),
     section: '/applications',
@@ -30,14 +30,14 @@ export const ACTIONS = {
   'enable-applications': {
     question: (count) =>
       t('Enable {count, plural, one {one application} other {# applications}}?', { count }),
-    effect: t('They get tokens again.'),
+    effect: t('They can get tokens again.'),
     title: t('Enable applications'),
     button: t('Enable'),
     section: '/applications',
   },
   'disable-users': {
     question: (count) => t('Disable {count, plural, one {one user} other {# users}}?', { count }),
-    effect: t('All their sessions and grants end. They may not log in until they are enabled.'),
+    effect: t('All their sessions and grants end. They cannot log in until they are enabled.'),
     title: t('Disable users'),
     button: t('Disable'),
     section: '/users',
@@ -51,7 +51,7 @@ export const ACTIONS = {
   },
   'revoke-grants': {
     question: (count) => t('Revoke {count, plural, one {one grant} other {# grants}}?', { count }),
-    effect: t('The application loses its access at once. Users may allow it again.'),
+    effect: t('The application loses access immediately. Users can allow it again.'),
     title: t('Revoke grants'),
     button: t('Revoke'),
     section: '/users',

@@ -17,9 +17,9 @@ const STATES: Readonly<Record<JobState, string>> = {
 
 const EXPLANATIONS: Readonly<Record<JobState, string>> = {
   running: '',
-  interrupted: t('The process that worked on it has ended. Continue to do the rest.'),
-  stopped: t('An operator stopped it. What is done stays done.'),
-  refused: t('Its operator may no longer do this. Another one can continue.'),
+  interrupted: t('The process that ran it has ended. Continue to finish the rest.'),
+  stopped: t('An operator stopped it. Finished entries stay changed.'),
+  refused: t('Its operator no longer has the role. Another operator can continue.'),
   finished: '',
 };
 
@@ -30,7 +30,7 @@ export function jobsPage(jobs: readonly Job[]): Page {
     section: '/jobs',
     content: html`
       <h1>${title}</h1>
-      <p>${t('Select entries in a list of applications or users to begin one.')}</p>
+      <p>${t('To start one, select entries in the list of applications or users.')}</p>
       ${table(
         t('Bulk actions of the last seven days, newest first'),
         [
@@ -83,7 +83,7 @@ export function jobPage(
         ${state === 'running' && (refreshes ? html`<a href="${path}?refresh=off">${t('Stop refreshing')}</a>` : html`<a href="${path}">${t('Refresh automatically')}</a>`)}
         ${mayWork && state === 'running' && postForm(operator, `${path}/stop`, button(t('Stop'), 'danger'), '')}
         ${mayWork && isOpen && postForm(operator, path, button(t('Continue')), '')}
-        ${mayWork && state === 'finished' && failed > 0 && html`<a class="button" href="${retryPath(action, job)}">${t('Repeat for the failed ones')}</a>`}
+        ${mayWork && state === 'finished' && failed > 0 && html`<a class="button" href="${retryPath(action, job)}">${t('Retry failed entries')}</a>`}
       </div>
       ${facts([
         [t('Operator'), html`<bdi>${job.operator}</bdi>`],

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
-import { AdministrationError, withNames } from '#administration/administration.error.js';
+import { AdministrationError } from '#administration/administration.error.js';
 import { mayActAs } from '../login/role.js';
 import { actorOf, type Operator } from '../session/operator.js';
 import { OperatorRoles } from '../session/operator-roles.js';
@@ -63,7 +63,7 @@ export class JobRunner implements BeforeApplicationShutdown {
       return { ...(await this.actions.step(action, actorOf(operator), item)), failure: null };
     } catch (error) {
       if (!(error instanceof AdministrationError)) throw error;
-      const reason = error.problems.map(({ message }) => withNames(message, (field) => field)).join('; ');
+      const reason = error.messages((field) => field).join('; ');
       return { done: 0, more: false, failure: reason };
     }
   }

@@ -122,6 +122,6 @@ function selectionOf(form: Form): { readonly action: ActionName; readonly items:
   const [action, items] = [form.text('action'), [...new Set(form.all('id'))]];
   if (!isAction(action)) throw new RefusedRequestError(400, 'the action is unknown');
   if (items.length === 0 || items.length > MAX_ITEMS)
-    throw new RefusedRequestError(400, t('select 1 to {max} entries of the list first', { max: MAX_ITEMS }));
+    throw new RefusedRequestError(400, t('select 1 to {max} entries in the list first', { max: MAX_ITEMS }));
   return { action, items };
 }

@@ -179,26 +179,6 @@ export function facts(entries: readonly (readonly [name: string, value: Fragment
   </dl>`;
 }
 
-/** Begins a job. GET, so that the login of a dangerous step returns to the selection. */
-export function selectionForm(list: Html, actions: Readonly<Record<string, string>>): Html {
-  return html`<form method="get" action="/jobs/new">
-    ${list}
-    <div class="actions">
-      <span>${t('Selected ones:')}</span>
-      ${Object.entries(actions).map(([action, text]) => html`<button class="even" name="action" value="${action}">${text}</button>`)}
-    </div>
-  </form>`;
-}
-
-export function selectionBox(value: string | number, name: string): Html {
-  return html`<input
-    type="checkbox"
-    name="id"
-    value="${value}"
-    aria-label="${t('Select {name}', { name })}"
-  />`;
-}
-
 /** A time in a table, on one line. */
 export function timeCell(time: string): Html {
   return html`<time datetime="${time}">${shortMoment(time)}</time>`;

@@ -3,14 +3,14 @@ import type { Page } from './page.responder.js';
 import { t } from './text.js';
 
 const TITLES: Readonly<Record<number, string>> = {
-  400: t('This request cannot be understood'),
-  403: t('You may not do this'),
-  404: t('There is nothing at this address'),
-  405: t('This address does not accept this request'),
+  400: t('Invalid request'),
+  403: t('You do not have permission'),
+  404: t('Page not found'),
+  405: t('Method not allowed'),
   409: t('The change was not made'),
-  422: t('This form was sent before'),
+  422: t('This form was already submitted'),
   429: t('Too many requests'),
-  503: t('A service does not answer'),
+  503: t('Service unavailable'),
 };
 
 interface Failure {
@@ -27,9 +27,9 @@ export function errorPage({ status, description, reference }: Failure): Page {
     content: html`
       <h1>${title}</h1>
       ${description !== undefined && html`<p role="alert">${description}.</p>`}
-      ${status >= 500 && html`<p>${t('Try again in a moment. If it keeps happening, look at the log of the console.')}</p>`}
-      <p><a class="button" href="/">${t('To the applications')}</a></p>
-      <p class="quiet">${t('Reference for the log')}: <code>${reference}</code></p>
+      ${status >= 500 && html`<p>${t('Try again in a moment. If the problem persists, check the log of the console.')}</p>`}
+      <p><a class="button" href="/">${t('Go to applications')}</a></p>
+      <p class="quiet">${t('Error reference')}: <code>${reference}</code></p>
     `,
   };
 }

@@ -68,7 +68,7 @@ export class PageResponder {
           ${style}
         </head>
         <body>
-          <a class="skip" href="#content">${t('Skip to the content')}</a>
+          <a class="skip" href="#content">${t('Skip to content')}</a>
           <header class="brand">${t('{product} console', { product: productName })}</header>
           ${operator && menu !== false && menuOf(operator, section)}
           <main id="content">${content}</main>

@@ -11,8 +11,8 @@ nav a[aria-current] { color: var(--text); font-weight: 600; text-decoration-thic
 nav form { display: flex; flex-wrap: wrap; align-items: center; gap: 0 var(--space-3); }
 table { width: 100%; margin: 0 0 var(--space-4); border-collapse: collapse; }
 .scrolls { overflow-x: auto; margin: 0 0 var(--space-4); }
-caption { padding: var(--space-2) 0; text-align: start; font-weight: 600; }
-.actions .even { flex: none; }
+caption { max-width: calc(100vw - 5rem); padding: var(--space-2) 0; text-align: start; font-weight: 600; }
+.actions .even, form.filter .even { flex: none; }
 .scope input { min-height: 0; }
 table { overflow-wrap: normal; }
 .tag { white-space: nowrap; }

@@ -54,8 +54,8 @@ export class UsersController {
   async enable(@CurrentOperator() operator: Operator, @UserId() id: number): Promise<Page> {
     const { result, announced } = await this.users.enable(actorOf(operator), `id:${id}`);
     const note = result.disabled
-      ? t('The product still disables the user.')
-      : t('The user is enabled, and may log in again.');
+      ? t('The user is still disabled by the product.')
+      : t('The user is enabled and can log in again.');
     return this.page(operator, id, note, await announced);
   }
 
@@ -76,7 +76,7 @@ export class UsersController {
       section: '/users',
       title: t('Delete {name}?', { name }),
       text: t(
-        'All sessions end, and the access of {count, plural, =0 {no application} one {one application} other {# applications}}. This cannot be undone.',
+        'All sessions end, and {count, plural, =0 {no application loses} one {one application loses} other {# applications lose}} access. This cannot be undone.',
         { count },
       ),
       path: `/users/${id}/delete`,

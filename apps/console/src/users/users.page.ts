@@ -5,60 +5,31 @@ import type { UserSession } from '#messaging/operator-requests.js';
 import { html, type Html } from '#ui/html.js';
 import { mayActAs } from '../login/role.js';
 import type { Operator } from '../session/operator.js';
-import {
-  button,
-  facts,
-  nextPage,
-  noteBox,
-  postForm,
-  selectionBox,
-  selectionForm,
-  table,
-  textField,
-  warningBox,
-} from '../ui/components.js';
+import { button, facts, nextPage, noteBox, postForm, table, warningBox } from '../ui/components.js';
+import { listPage } from '../ui/list.page.js';
 import type { Page } from '../ui/page.responder.js';
 import { day, moment, t } from '../ui/text.js';
 
-export function usersPage(operator: Operator, { items, next }: List<UserView, number>, search: string): Page {
-  const title = t('Users');
-  const isSupport = mayActAs(operator.role, 'support');
-  const list = table(
-    t('Users, in the order of their ids'),
-    [
-      ...(isSupport ? [{ title: t('Select') }] : []),
-      { title: t('Name') },
-      { title: t('User name') },
-      { title: t('E-mail') },
-      { title: t('State') },
-      { title: t('Created') },
-    ],
-    items.map((user) => [
-      ...(isSupport ? [selectionBox(user.id, user.name)] : []),
-      html`<a href="/users/${user.id}">${user.name}</a>`,
-      user.username,
-      user.email,
-      stateOf(user),
-      day(user.created_at),
-    ]),
-  );
-  return {
-    title,
+export function usersPage(operator: Operator, found: List<UserView, number>, search: string): Page {
+  return listPage(operator, found, search, {
     section: '/users',
-    content: html`
-      <h1>${title}</h1>
-      <form method="get" action="/users" class="filter" role="search">
-        ${textField({ name: 'search', label: t('Name, user name or e-mail address'), value: search })}
-        ${button(t('Search'), 'even')}
-      </form>
-      ${
-        isSupport && items.length > 0
-          ? selectionForm(list, { 'disable-users': t('Disable'), 'log-out-users': t('Log out') })
-          : list
-      }
-      ${nextPage('/users', search === '' ? {} : { search }, next === null ? null : String(next))}
-    `,
-  };
+    title: t('Users'),
+    caption: t('Users, ordered by ID'),
+    search: t('Name, username or email address'),
+    columns: [t('Name'), t('Username'), t('Email'), t('State'), t('Created')],
+    row: (user) => ({
+      id: user.id,
+      name: user.name,
+      cells: [
+        html`<a href="/users/${user.id}">${user.name}</a>`,
+        user.username,
+        user.email,
+        stateOf(user),
+        day(user.created_at),
+      ],
+    }),
+    actions: { 'disable-users': t('Disable'), 'log-out-users': t('Log out') },
+  });
 }
 
 function stateOf({ disabled_by: by }: Pick<UserView, 'disabled_by'>): Html {
@@ -104,11 +75,11 @@ export function userPage({ operator, user, grants, sessions, note, warnings = []
         ${isAdmin && html`<a class="button danger" href="/users/${id}/delete">${t('Delete')}</a>`}
       </div>
       ${facts([
-        [t('Id'), html`<code>${id}</code>`],
-        [t('User name'), user.username],
-        [t('E-mail'), user.email_verified ? user.email : t('{email} (not verified)', { email: user.email })],
-        [t('Logs in'), user.has_password ? t('here, with a password') : t('at the product')],
-        [t('Id in the product'), user.external_id && html`<code>${user.external_id}</code>`],
+        [t('ID'), html`<code>${id}</code>`],
+        [t('Username'), user.username],
+        [t('Email'), user.email_verified ? user.email : t('{email} (not verified)', { email: user.email })],
+        [t('Logs in'), user.has_password ? t('with a password') : t('at the product')],
+        [t('ID in the product'), user.external_id && html`<code>${user.external_id}</code>`],
         [t('Time zone'), user.time_zone],
         [t('Language'), user.locale],
         [t('Created'), moment(user.created_at)],
@@ -127,7 +98,7 @@ export function userPage({ operator, user, grants, sessions, note, warnings = []
       </section>
       <section>
         <h2>${t('Sessions')}</h2>
-        ${sessions === null ? html`<p>${t('Authorize does not answer: its sessions are unknown.')}</p>` : sessionTable(sessions)}
+        ${sessions === null ? html`<p>${t('Sessions are unavailable, because authorize does not respond.')}</p>` : sessionTable(sessions)}
         ${
           isSupport &&
           sessions?.length !== 0 &&
@@ -145,7 +116,7 @@ function sessionTable(sessions: readonly UserSession[]): Html {
     sessions.map(({ started_at: started, last_used_at: used, at_provider: atProvider }) => [
       moment(started),
       moment(used),
-      atProvider ? t('at the login provider') : t('here, with a password'),
+      atProvider ? t('at the login provider') : t('with a password'),
     ]),
   );
 }

@@ -56,7 +56,7 @@ describe('an application with a metadata document', () => {
     expect(await registered(url)).toMatchObject({ name: 'Inspector', document_problem: null });
     const path = `/applications/${encodeURIComponent(url)}`;
     const shown = await admin.get(path);
-    expect(shown.text).toContain('Metadata document is read again');
+    expect(shown.text).toContain('Next refresh of the metadata document');
     expect((await admin.submit(shown, {}, `${path}/disable`)).status).toBe(200);
     expect(await registered(url)).toMatchObject({ disabled_at: expect.any(Date) as Date });
   });

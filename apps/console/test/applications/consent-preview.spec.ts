@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { connect } from '@nats-io/transport-node';
 import { natsOptions } from '#messaging/nats.connection.js';
 import { OPERATOR_SUBJECTS } from '#messaging/operator-requests.js';
+import { LOCALES } from '#oauth/locale.js';
 import { type AppProcess, startApp } from '#test/support/app-process.js';
 import { appSettings } from '#test/support/app-settings.js';
 import { openFixture } from '#test/support/fixture.js';
@@ -28,7 +29,7 @@ afterAll(async () => {
   await services.close();
 });
 
-it('shows the consent page of an application in a language, in a frame that can do nothing', async () => {
+it('shows the consent page of an application in every language, in a frame that can do nothing', async () => {
   const { client_id: id } = await fixture.client();
   const viewer = await app.operator('viewer');
   const page = await viewer.get(`/applications/${id}/consent?language=de`);
@@ -44,6 +45,10 @@ it('shows the consent page of an application in a language, in a frame that can 
   expect(policy).toEqual(
     expect.arrayContaining(["default-src 'none'", "form-action 'none'", "frame-ancestors 'self'", 'sandbox']),
   );
+  for (const locale of LOCALES) {
+    const { headers } = await viewer.get(`/applications/${id}/consent/${locale}`);
+    expect(headers['content-language']).toBe(locale);
+  }
   expect((await viewer.get(`/applications/${id}/consent/xx`)).status).toBe(404);
   expect((await app.browser().get(`/applications/${id}/consent/de`)).status).toBe(303);
 });

@@ -39,7 +39,7 @@ afterAll(async () => {
 it('examines the installation in the background, and shows findings, processes and keys', async () => {
   const viewer = await app.operator('viewer', 'vera');
   const before = await viewer.get('/health');
-  expect(wordsOf(before)).toContain('Nothing was checked');
+  expect(wordsOf(before)).toContain('No check ran');
   const started = await viewer.submit(before, {}, '/health');
   expect(started.headers['location']).toBe('/health');
   expect(wordsOf(await viewer.get('/health'))).toContain('A check is running');

@@ -1,5 +1,4 @@
 import { counted, printable } from '#administration/text.js';
-import { flagOf } from '../command-line/flags.js';
 import { invocation } from '../command-line/operator-command.js';
 import { printLine } from '../command-line/output.js';
 import { type Style, styled } from '../command-line/style.js';
@@ -7,9 +6,9 @@ import type { Diagnosed, Diagnosis } from '#administration/doctor/diagnose.js';
 import { countOf, diagnosisJson, remedyText } from '#administration/doctor/diagnosis.description.js';
 import { type Severity, SEVERITIES } from '#administration/doctor/finding.js';
 
-const NAMES = { nameOf: flagOf, program: invocation() };
+const PROGRAM = invocation();
 
-export const asJson = (diagnosis: Diagnosis, failOn: Severity) => diagnosisJson(diagnosis, failOn, NAMES);
+export const asJson = (diagnosis: Diagnosis, failOn: Severity) => diagnosisJson(diagnosis, failOn, PROGRAM);
 
 export function printReport({ findings, holding, notChecked }: Diagnosis): void {
   let last: Partial<Diagnosed> = {};
@@ -19,7 +18,7 @@ export function printReport({ findings, holding, notChecked }: Diagnosis): void 
       printLine(`  ${printable(finding.subject)}`);
     last = finding;
     printLine(`    ${printable(finding.problem)}`);
-    for (const line of `remedy: ${remedyText(finding.remedy, NAMES)}`.split('\n'))
+    for (const line of `remedy: ${remedyText(finding.remedy, PROGRAM)}`.split('\n'))
       printLine(`    ${printable(line)}`);
   }
   if (findings.length > 0) printLine();

@@ -137,10 +137,7 @@ async function readTails(
     let [next, messages, events] = [lastSequence, FIRST_MESSAGES, 0];
     while (next >= first && events < MAX_TAIL) {
       const from = Math.max(first, next - messages + 1);
-      await readMessages(reader, stream, from, next, (data, ...message) => {
-        events += linesOf(data);
-        onMessage(data, ...message);
-      });
+      events += await readMessages(reader, stream, from, next, onMessage);
       next = from - 1;
       const perMessage = Math.max(1, events / (lastSequence - next));
       messages = Math.ceil((MAX_TAIL - events) / perMessage);
@@ -150,16 +147,22 @@ async function readTails(
   return (await Promise.all(behind)).includes(true);
 }
 
+/** @returns number of events in these messages */
 async function readMessages(
   reader: AuditReader,
   stream: string,
   first: number,
   last: number,
   onMessage: OnMessage,
-): Promise<void> {
+): Promise<number> {
+  let events = 0;
   for await (const batch of reader.messages(stream, first, last))
-    for (const { data, subject, storedAt } of batch)
-      onMessage(Buffer.from(data.buffer, data.byteOffset, data.length), subject, storedAt);
+    for (const { data, subject, storedAt } of batch) {
+      const message = Buffer.from(data.buffer, data.byteOffset, data.length);
+      events += linesOf(message);
+      onMessage(message, subject, storedAt);
+    }
+  return events;
 }
 
 /** A part of every matching event's JSON. */

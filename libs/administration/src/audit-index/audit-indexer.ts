@@ -12,7 +12,7 @@ const CHUNK_EVENTS = 1_000;
 /** Events of a transaction: fewer would add to the same counts more often, and many more would exceed the time of a statement. */
 const BATCH_EVENTS = 5 * CHUNK_EVENTS;
 /** Messages that are read at a time. Those that a transaction does not use are read again. */
-const READ_MESSAGES = 250;
+const READ_MESSAGES = 50;
 /** Milliseconds after which fewer events are a chunk. */
 const MAX_AGE_MS = 60 * 60_000;
 const DAY_MS = 86_400_000;

@@ -135,7 +135,7 @@ function redirectUri(client: EnabledClient, uri: string, unresolvable: ReadonlyS
   // A client must keep at least one.
   const removed = (text: string) =>
     client.redirectUris.length === 1
-      ? `${text}: ‹removeRedirectUris› needs ‹addRedirectUris› with another one`
+      ? `${text}: replace it, because an application needs a redirect URI`
       : step(text, 'client', 'update', client.clientId, '--remove-redirect-uri', uri);
   const replaced = removed('register the right address, and remove this one');
   const url = URL.canParse(uri) ? new URL(uri) : null;
@@ -244,7 +244,7 @@ function scopes(client: EnabledClient, known: readonly string[] | null): Finding
   if (unknown.length === 0) return [];
   const remedy =
     unknown.length === client.scopes.length
-      ? 'remove them: ‹removeScopes› needs ‹addScopes› with one that is declared'
+      ? 'add one that is declared, and remove these in the same change'
       : step('remove them', 'client', 'update', client.clientId, '--remove-scope', unknown.join(' '));
   return [
     {

@@ -1,16 +1,15 @@
-import { withNames } from '../administration.error.js';
 import { shellWords } from '../text.js';
 import type { Diagnosed, Diagnosis } from './diagnose.js';
 import { SEVERITIES, type Severity } from './finding.js';
 
 /**
  * @param failOn lowest severity with which the installation does not pass
- * @param names of the fields of operations, and of the program, for remedies
+ * @param program name of the command line, for remedies
  */
 export function diagnosisJson(
   { findings, holding, notChecked }: Diagnosis,
   failOn: Severity,
-  names: Parameters<typeof remedyText>[1],
+  program: string,
 ) {
   const failing = SEVERITIES.slice(0, SEVERITIES.indexOf(failOn) + 1);
   return {
@@ -24,7 +23,7 @@ export function diagnosisJson(
       standards,
       subject,
       problem,
-      remedy: remedyText(remedy, names),
+      remedy: remedyText(remedy, program),
     })),
     holding,
     not_checked: notChecked.map(({ check, reason }) => ({ check, reason })),
@@ -36,12 +35,7 @@ export function countOf(findings: Diagnosis['findings'], wanted: Severity): numb
 }
 
 /** A command stands alone on its line. */
-export function remedyText(
-  remedy: Diagnosed['remedy'],
-  { nameOf, program }: { readonly nameOf: (field: string) => string; readonly program: string },
-): string {
-  if (typeof remedy === 'string') return withNames(remedy, nameOf);
-  return remedy
-    .map(({ text, command }) => `${withNames(text, nameOf)}:\n  ${program} ${shellWords(command)}`)
-    .join('\n');
+export function remedyText(remedy: Diagnosed['remedy'], program: string): string {
+  if (typeof remedy === 'string') return remedy;
+  return remedy.map(({ text, command }) => `${text}:\n  ${program} ${shellWords(command)}`).join('\n');
 }

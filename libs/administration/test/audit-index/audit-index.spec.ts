@@ -1,10 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { type INestApplicationContext } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { DataSource } from 'typeorm';
-import { AdministrationModule } from '#administration/administration.module.js';
 import { AuditIndexer } from '#administration/audit-index/audit-indexer.js';
 import { AuditService } from '#administration/audit/audit.service.js';
 import { ClientHistoryService } from '#administration/explain/client-history.service.js';
@@ -16,16 +14,15 @@ import {
   type AuditService as Service,
   auditSubject,
 } from '#audit/event.js';
-import { DatabaseModule } from '#database/database.module.js';
 import { AuditIndexStore } from '#database/audit-index/audit-index.store.js';
 import { natsOptions } from '#messaging/nats.connection.js';
-import { ScopeCatalogue } from '#oauth/scope.js';
-import { createTrail, isolate, type Isolated } from '#test/support/isolate.js';
+import { createTrail, type Isolated } from '#test/support/isolate.js';
+import { type Administration, openAdministration } from '../support/administration.js';
 
-const ORIGIN = 'https://oauth.example.com';
 const [CLIENT, OTHER] = ['sc_aaaaaaaaaaaaaaaaaaaaaaaa', 'sc_bbbbbbbbbbbbbbbbbbbbbbbb'];
 const GRANT = 'g'.repeat(43);
 
+let administration: Administration;
 let services: Isolated;
 let context: INestApplicationContext;
 let nats: NatsConnection;
@@ -33,29 +30,9 @@ let indexer: AuditIndexer;
 let audit: AuditService;
 
 beforeAll(async () => {
-  services = await isolate();
-  const { databaseUrl, natsUrl } = services;
-  const scope = { name: 'profile:read', resource: '', description: '', texts: { en: '' }, isDefault: true };
-  const catalogue = new ScopeCatalogue([{ ...scope, access: 'read' }]);
-  const scopes = { variable: '', path: '', digest: '', value: catalogue };
-  const settings = {
-    DATABASE_URL: databaseUrl,
-    DATABASE_SCHEMA: 'oauth',
-    NATS_URL: natsUrl,
-    AUDIT_NATS_URL: '',
-    AUTH_URL: ORIGIN,
-    BASE_URL: ORIGIN,
-    API_URL: ORIGIN,
-    CONSOLE_URL: '',
-    AUDIT_RETENTION_DAYS: 30,
-    AUDIT_MAX_MEGABYTES: 64,
-    AUDIT_REPLICAS: 1,
-    OUTSIDE_FETCH_ALLOW: '127.0.0.1',
-  };
-  const database = DatabaseModule.forRoot({ databaseUrl });
-  const module = AdministrationModule.forRoot({ settings, scopes: () => scopes }, [database]);
-  context = await NestFactory.createApplicationContext(module, { logger: false });
-  nats = await connect(natsOptions(natsUrl, 'index test'));
+  administration = await openAdministration();
+  ({ services, context } = administration);
+  nats = await connect(natsOptions(services.natsUrl, 'index test'));
   [indexer, audit] = [context.get(AuditIndexer), context.get(AuditService)];
   for (const id of [CLIENT, OTHER])
     await sql(
@@ -75,8 +52,7 @@ beforeEach(async () => {
 
 afterAll(async () => {
   await nats.close();
-  await context.close();
-  await services.close();
+  await administration.close();
 });
 
 const sql = <Row>(text: string, values: unknown[] = []) =>

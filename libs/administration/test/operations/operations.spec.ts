@@ -1,30 +1,18 @@
 import { type INestApplicationContext } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
 import { connect } from '@nats-io/transport-node';
-import { AdministrationModule } from '#administration/administration.module.js';
 import { AuditService } from '#administration/audit/audit.service.js';
 import { ClientSecretService } from '#administration/client/client-secret.service.js';
 import { ClientService } from '#administration/client/client.service.js';
 import type { Actor, Change } from '#administration/operation.js';
 import { ResourceServerService } from '#administration/resource-server/resource-server.service.js';
 import { UserService } from '#administration/user/user.service.js';
-import { DatabaseModule } from '#database/database.module.js';
 import { natsOptions } from '#messaging/nats.connection.js';
 import { STATUS_SERVICES, statusSubject } from '#messaging/service-status.js';
-import { ScopeCatalogue } from '#oauth/scope.js';
-import { isolate, type Isolated } from '#test/support/isolate.js';
+import type { Isolated } from '#test/support/isolate.js';
+import { type Administration, openAdministration } from '../support/administration.js';
 
 const ADA: Actor = { name: 'ada@console', door: 'page' };
-const ORIGIN = 'https://oauth.example.com';
-const SCOPE = {
-  name: 'profile:read',
-  resource: '',
-  description: 'Profile',
-  texts: { en: 'Profile' },
-  isDefault: true,
-  access: 'read' as const,
-};
-
+let administration: Administration;
 let services: Isolated;
 let context: INestApplicationContext;
 let clients: ClientService;
@@ -32,36 +20,14 @@ let secrets: ClientSecretService;
 let users: UserService;
 
 beforeAll(async () => {
-  services = await isolate();
-  const { databaseUrl, natsUrl } = services;
-  const scopes = { variable: '', path: '', digest: '', value: new ScopeCatalogue([SCOPE]) };
-  const settings = {
-    DATABASE_URL: databaseUrl,
-    DATABASE_SCHEMA: 'oauth',
-    NATS_URL: natsUrl,
-    AUDIT_NATS_URL: '',
-    AUTH_URL: ORIGIN,
-    BASE_URL: ORIGIN,
-    API_URL: ORIGIN,
-    CONSOLE_URL: '',
-    AUDIT_RETENTION_DAYS: 1,
-    AUDIT_MAX_MEGABYTES: 1,
-    AUDIT_REPLICAS: 1,
-    OUTSIDE_FETCH_ALLOW: '127.0.0.1',
-  };
-  const module = AdministrationModule.forRoot({ settings, scopes: () => scopes }, [
-    DatabaseModule.forRoot({ databaseUrl }),
-  ]);
-  context = await NestFactory.createApplicationContext(module, { logger: false });
+  administration = await openAdministration();
+  ({ services, context } = administration);
   clients = context.get(ClientService);
   secrets = context.get(ClientSecretService);
   users = context.get(UserService);
 });
 
-afterAll(async () => {
-  await context.close();
-  await services.close();
-});
+afterAll(() => administration.close());
 
 /** Waits until a change is in the audit trail. */
 async function done<T>(change: Promise<Change<T>>): Promise<T> {

@@ -1,0 +1,77 @@
+import type { Page as List } from '#administration/operation.js';
+import { type Fragment, html, type Html } from '#ui/html.js';
+import { mayActAs } from '../login/role.js';
+import type { Operator } from '../session/operator.js';
+import { button, nextPage, table, textField } from './components.js';
+import type { Page, Section } from './page.responder.js';
+import { t } from './text.js';
+
+interface ListView<Item> {
+  readonly section: Section;
+  readonly title: string;
+  readonly caption: string;
+  /** Label of the search field. */
+  readonly search: string;
+  /** Titles of the columns. */
+  readonly columns: readonly string[];
+  readonly row: (item: Item) => {
+    readonly id: string | number;
+    readonly name: string;
+    readonly cells: readonly Fragment[];
+  };
+  /** Texts of bulk actions, by name. */
+  readonly actions: Readonly<Record<string, string>>;
+  /** Above the search. */
+  readonly head?: Html | false;
+}
+
+/** A list with a search, in which support can select entries for a bulk action. */
+export function listPage<Item>(
+  operator: Operator,
+  { items, next }: List<Item, string | number>,
+  search: string,
+  view: ListView<Item>,
+): Page {
+  const { section, title, columns, actions } = view;
+  const isSupport = mayActAs(operator.role, 'support');
+  const list = table(
+    view.caption,
+    [...(isSupport ? [t('Select')] : []), ...columns].map((column) => ({ title: column })),
+    items
+      .map(view.row)
+      .map(({ id, name, cells }) => [...(isSupport ? [selectionBox(id, name)] : []), ...cells]),
+  );
+  return {
+    title,
+    section,
+    content: html`
+      <h1>${title}</h1>
+      ${view.head}
+      <form method="get" action="${section}" class="filter" role="search">
+        ${textField({ name: 'search', label: view.search, value: search })} ${button(t('Search'), 'even')}
+      </form>
+      ${isSupport && items.length > 0 ? selectionForm(list, actions) : list}
+      ${nextPage(section, search === '' ? {} : { search }, next === null ? null : String(next))}
+    `,
+  };
+}
+
+/** Begins a job. GET, so that the login of a dangerous step returns to the selection. */
+function selectionForm(list: Html, actions: Readonly<Record<string, string>>): Html {
+  return html`<form method="get" action="/jobs/new">
+    ${list}
+    <div class="actions">
+      <span>${t('With selected:')}</span>
+      ${Object.entries(actions).map(([action, text]) => html`<button class="even" name="action" value="${action}">${text}</button>`)}
+    </div>
+  </form>`;
+}
+
+function selectionBox(value: string | number, name: string): Html {
+  return html`<input
+    type="checkbox"
+    name="id"
+    value="${value}"
+    aria-label="${t('Select {name}', { name })}"
+  />`;
+}
