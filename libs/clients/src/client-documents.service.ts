@@ -7,6 +7,7 @@ import { OAuthError } from '#oauth/oauth-error.js';
 import {
   type DescribedClient,
   documentUrlProblem,
+  InvalidDocumentError,
   type MetadataDocument,
 } from '#oauth/registration/metadata-document.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
@@ -159,5 +160,9 @@ function refused(url: string, reason: string, cause?: Error): OAuthError {
     check === 'client_document_refused'
       ? 'the metadata document at this client_id is refused'
       : 'the metadata document at this client_id cannot be fetched';
-  return OAuthError.invalidRequest(description, { detail: { check, client_id: url, reason } });
+  // Draft 6: without a supported method "the authorization server MUST abort the authorization request with unauthorized_client".
+  const isUnauthorized = cause instanceof InvalidDocumentError && cause.hasUnsupportedMethod;
+  return new OAuthError(isUnauthorized ? 'unauthorized_client' : 'invalid_request', 400, description, {
+    detail: { check, client_id: url, reason },
+  });
 }

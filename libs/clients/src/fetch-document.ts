@@ -13,7 +13,7 @@ const FRESHNESS = { min: 5 * MINUTE_MS, max: 24 * 60 * MINUTE_MS, byDefault: 60 
 const TIMEOUT_MS = 3_000;
 /** The draft recommends 5 KB, in which ten keys do not fit. */
 const MAX_BYTES = 16 * 1024;
-/** Draft 4.1: `application/json`, or "more specific content types as long as the response is JSON". */
+/** Draft 4: `application/json`, or "more specific content types as long as the response is JSON". */
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:$|;)/i;
 
 export interface FetchedDocument {
@@ -37,7 +37,7 @@ export async function fetchDocument(
     maxBytes: MAX_BYTES,
   });
   const { status, headers, body } = response;
-  // Draft 4: "The authorization server MUST treat all other HTTP status codes as an error response."
+  // Draft 5: "The authorization server MUST treat all other HTTP status codes as an error response."
   if (status !== 200)
     throw new OutsideFetchError('unreachable', `its host answered with the status ${status}`);
   if (!JSON_TYPE.test(headers['content-type'] ?? ''))

@@ -37,9 +37,12 @@ export const DEVICE_LIMITS = {
   site: 200,
 } as const;
 
-/** Most wrong codes in DEVICE_CODE_LIFETIME (RFC 8628 5.1). */
+/**
+ * Most wrong codes in DEVICE_CODE_LIFETIME (RFC 8628 5.1). There are 20^8 codes: five attempts find the code of a given device with the
+ * probability 5 / 20^8 = 2.0 · 10^-10, below 2^-32 = 2.3 · 10^-10. Six would exceed it.
+ */
 export const GUESS_LIMITS = {
-  /** Limit for one address (IPv6: /48), and for one account. "Only allow 5 attempts in order to get the same 2^-32 probability". */
+  /** Limit for one address (IPv6: /48), and for one account. */
   address: 5,
   user: 5,
   /** Limit for all users together. Nobody can use more of it than their own 5. */

@@ -1,6 +1,7 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { KeyRing } from '#grants/key-ring.js';
 import { DEVICE_LIMITS, type DeviceRequest, GUESS_LIMITS, UserCodeStore } from '#grants/user-code.store.js';
+import { generateUserCode } from '#oauth/device-authorization.js';
 import { useGrantEnvironment } from './grant-environment.js';
 
 const environment = useGrantEnvironment();
@@ -71,6 +72,13 @@ describe('a user code', () => {
 });
 
 describe('wrong codes', () => {
+  // @rfc 8628 5.1
+  it.each(['address', 'user'] as const)('of one %s find a given code with less than 2^-32', (attacker) => {
+    const letters = new Set(times(2000).flatMap(() => generateUserCode().split(''))).size;
+    expect(letters).toBe(20);
+    expect(GUESS_LIMITS[attacker] / letters ** generateUserCode().length).toBeLessThan(2 ** -32);
+  });
+
   // @rfc 8628 5.1
   it('are limited to 5 per account, at any address', async () => {
     const answers = await Promise.all(times(9).map(() => wrong()));

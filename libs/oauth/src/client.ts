@@ -45,7 +45,7 @@ export function isDocumentUrl(clientId: string): boolean {
 
 /**
  * Returns the name that pages show. A client with a metadata document chooses its own name, so that its host comes first
- * (draft-ietf-oauth-client-id-metadata-document 6.4).
+ * (draft-ietf-oauth-client-id-metadata-document 9.5).
  */
 export function shownName(clientId: string, name: string, hasDocument: boolean): string {
   return hasDocument ? `${new URL(clientId).host} (${name})` : name;

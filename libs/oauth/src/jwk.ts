@@ -47,11 +47,16 @@ const MODULUS = { min: 342, max: 683 };
 /** 65537, which every library uses. A large exponent is expensive, like a large modulus. */
 const EXPONENT = 'AQAB';
 
+/** Returns whether the JWK has members of a private or a shared key. */
+export function isPrivateJwk(jwk: unknown): boolean {
+  return typeof jwk === 'object' && jwk !== null && PRIVATE_MEMBERS.some((member) => member in jwk);
+}
+
 /** Reads the members of a public key for an algorithm, and ignores all others. @throws InvalidKeyError */
 export function readPublicJwk(jwk: unknown, alg: SignatureAlgorithm): PublicKey {
   if (typeof jwk !== 'object' || jwk === null || Array.isArray(jwk))
     throw new InvalidKeyError('is not a JSON object');
-  if (PRIVATE_MEMBERS.some((member) => member in jwk))
+  if (isPrivateJwk(jwk))
     throw new InvalidKeyError('contains a private key: give the public key only, and replace this one');
   const members = jwk as Readonly<Record<string, unknown>>;
   const { kty, crv } = KEY_SHAPES[alg] as KeyShape;

@@ -1,3 +1,4 @@
+import type { Client } from '#database/client/client.js';
 import type { User } from '#database/user/user.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { isLoopback } from '#oauth/redirect-uri.js';
@@ -48,7 +49,7 @@ export function consentPage(form: ConsentForm): Page {
     content: html`
       <h1>${translator.rich('consent.heading', { client: client.name, product: form.product })}</h1>
       ${nothingChosen && html`<p role="alert" id="problem">${translator.text('consent.problem.nothing')}</p>`}
-      ${party(form)} ${redirectUri === null ? form.notice : destination(translator, redirectUri)}
+      ${party(form)} ${redirectUri === null ? form.notice : destination(translator, client, redirectUri)}
       <div class="account">
         <div class="party">
           ${userAvatar(user, avatarOrigins)}
@@ -159,9 +160,13 @@ function hosts(apis: readonly string[]): string {
   return apis.map((api) => new URL(api).host).join(', ');
 }
 
-function destination(translator: Translator, redirectUri: string): Html {
+/** Anyone may use the document of a native application: the code goes to whichever program on the device started the request. */
+function destination(translator: Translator, { document }: Client, redirectUri: string): Html {
   const { kind, place } = destinationOf(redirectUri);
-  return html`<p>${translator.rich(`consent.goes_to.${kind}`, { place })}</p>`;
+  return html`
+    <p>${translator.rich(`consent.goes_to.${kind}`, { place })}</p>
+    ${document !== null && kind === 'device' && html`<p><strong>${translator.text('consent.own_start')}</strong></p>`}
+  `;
 }
 
 function destinationOf(redirectUri: string): { kind: 'site' | 'device'; place: string } {

@@ -51,7 +51,7 @@ const consented = async (clientId: string): Promise<void> => {
   expect((await allow(browser, await browser.get(address(clientId)))).status).toBe(303);
 };
 
-// @client metadata document 6.4 @client metadata document 6.8
+// @client metadata document 9.5 @client metadata document 9.9
 describe('a client of a host in CLIENT_METADATA_HOSTS', () => {
   it('is admitted at its first use, and shown with its host first', async () => {
     const url = newClient({ client_name: 'My Bank', scope: 'profile:read unknown' });
@@ -80,10 +80,14 @@ describe('a client of a host in CLIENT_METADATA_HOSTS', () => {
     expect(await row(url)).toBeDefined();
   });
 
-  it('may vary the port of a loopback redirect URI', async () => {
-    const url = newClient({ redirect_uris: ['http://127.0.0.1/callback'] });
+  it('may vary the port of a loopback redirect URI, and then its page warns of other programs', async () => {
+    const url = newClient({ redirect_uris: ['http://127.0.0.1/callback', ...WEB.redirect_uris] });
+    const warning = 'any app on this device could be using its name';
     const page = await browser.get(address(url, { redirect_uri: 'http://127.0.0.1:49152/callback' }));
     expect(isConsentPage(page)).toBe(true);
+    expect(page.text).toContain('127.0.0.1:49152');
+    expect(page.text).toContain(warning);
+    expect((await browser.get(address(url))).text).not.toContain(warning);
   });
 
   it('must use PKCE', async () => {
@@ -114,7 +118,7 @@ describe('a client of a host in CLIENT_METADATA_HOSTS', () => {
   });
 });
 
-// @client metadata document 6.8 @client metadata document 6.10
+// @client metadata document 9.9 @client metadata document 8.2
 describe('a client of another host', () => {
   it('is unknown, and its document is not fetched', async () => {
     const page = await browser.get(address(elsewhere.publish(elsewhere.newUrl())));
@@ -134,7 +138,7 @@ describe('a client of another host', () => {
   });
 });
 
-// @client metadata document 4 @client metadata document 4.1 @client metadata document 4.3 @client metadata document 6.6
+// @client metadata document 5 @client metadata document 4 @client metadata document 5.1 @client metadata document 9.7
 describe('a document is refused, with its reason in the audit trail', () => {
   const published =
     (members: object, headers: Readonly<Record<string, string>> = {}) =>
@@ -144,19 +148,34 @@ describe('a document is refused, with its reason in the audit trail', () => {
     refusing.answer(url, answer);
   const JSON_TYPE = { 'Content-Type': 'application/json' };
 
-  it.each<[string, RegExp, (url: string) => unknown]>([
+  it.each<[string, RegExp, (url: string) => unknown, string?]>([
     ['of another client_id', /client_id must be the URL/, published({ client_id: 'https://bank.example/' })],
     ['without a client_id', /client_id must be the URL/, published({ client_id: undefined })],
     ['with a shared secret', /client_secret must be absent/, published({ client_secret: 'x' })],
     [
       'whose client authenticates by a secret',
-      /auth_method must be none or private_key_jwt/,
+      /client_secret_basic is refused/,
       published({ token_endpoint_auth_method: 'client_secret_basic' }),
+      'unauthorized_client',
     ],
     [
       'whose client has no keys for its method',
       /needs either jwks or jwks_uri/,
       published({ token_endpoint_auth_method: 'private_key_jwt' }),
+    ],
+    [
+      'whose client has no method that is supported',
+      /auth_method must be .* is 'tls_client_auth'/,
+      published({
+        token_endpoint_auth_method: undefined,
+        token_endpoint_auth_methods_supported: ['tls_client_auth'],
+      }),
+      'unauthorized_client',
+    ],
+    [
+      'with a private key',
+      /jwks contains a private key/,
+      published({ jwks: { keys: [{ kty: 'OKP', crv: 'Ed25519', x: 'A', d: 'A' }] } }),
     ],
     [
       'with a jwks_uri that is not https',
@@ -209,7 +228,7 @@ describe('a document is refused, with its reason in the audit trail', () => {
     ['of 17 KB', /larger than 16384/, published({ padding: 'x'.repeat(17_000) })],
     ['that does not exist', /the status 404/, answered((one) => one.writeHead(404).end())],
     ['behind a redirect', /the redirect 302/, answered((one) => one.writeHead(302, { Location: '/' }).end())],
-  ])('%s', async (_what, reason, publish) => {
+  ])('%s', async (_what, reason, publish, error = 'invalid_request') => {
     const url = refusing.newUrl();
     publish(url);
     const page = await browser.get(address(url));
@@ -217,11 +236,12 @@ describe('a document is refused, with its reason in the audit trail', () => {
     expect(page.text).toContain('This application cannot be identified');
     const [event] = await auditEvents(app.services.natsUrl, { clientId: url, types: ['request.refused'] });
     expect(event?.detail?.['reason']).toMatch(reason);
+    expect(event?.error).toBe(error);
     expect(event?.check).toMatch(/^client_document_(?:refused|unavailable)$/);
     expect(await row(url)).toBeUndefined();
   });
 
-  // @client metadata document 4.4
+  // @client metadata document 5.2
   it('that is corrected is read by the next request', async () => {
     const url = refusing.publish(refusing.newUrl(), { redirect_uris: [] });
     expect((await browser.get(address(url))).status).toBe(400);
@@ -244,7 +264,7 @@ describe('a document is refused, with its reason in the audit trail', () => {
   });
 });
 
-// @client metadata document 4.4 @client metadata document 6.3
+// @client metadata document 5.2 @client metadata document 9.4
 describe('a known client', () => {
   it.each<[string, string, (response: ServerResponse) => void]>([
     ['is down', 'cannot be reached', (response) => response.destroy()],

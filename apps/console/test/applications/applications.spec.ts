@@ -41,7 +41,7 @@ const registered = (clientId: string) =>
     .sql<Record<string, unknown>>('SELECT * FROM clients WHERE client_id = $1', [clientId])
     .then(([row]) => row);
 
-// @client metadata document 6.10
+// @client metadata document 8.2
 describe('an application with a metadata document', () => {
   it('is admitted by its address, and has a page like any other', async () => {
     const host = await startDocumentHost();

@@ -15,7 +15,7 @@ const admitted = async (members: object = {}, ...args: string[]): Promise<string
   return url;
 };
 
-// @client metadata document 6.10
+// @client metadata document 8.2
 describe('operator client create --metadata-url', () => {
   it('admits the application as the document describes it, with the scopes of the operator', async () => {
     const url = await admitted({ scope: 'bookings:read' }, '--scope', 'profile:read');
@@ -39,7 +39,7 @@ describe('operator client create --metadata-url', () => {
   it.each<[string, string[], RegExp]>([
     ['with a fragment', ['https://app.example.com/a#b'], /fragment/],
     ['together with what the document says', ['https://app.example.com/a', '--name', 'Other'], /name/],
-    // @client metadata document 6.5
+    // @client metadata document 9.6
     ['in a private network', ['https://10.0.0.1/client.json'], /not public/],
   ])('refuses a URL %s', async (_what, [url = '', ...args], reason) => {
     expectRefused(await admit(url, ...args), reason);

@@ -94,7 +94,7 @@ export class MetadataController {
       dpop_signing_alg_values_supported: DPOP_ALGORITHMS,
       code_challenge_methods_supported: ['S256'],
       authorization_response_iss_parameter_supported: true,
-      // draft-ietf-oauth-client-id-metadata-document 5
+      // draft-ietf-oauth-client-id-metadata-document 7
       client_id_metadata_document_supported: true,
       ...(!this.keys.isEmpty && this.openIdMetadata()),
     };

@@ -14,7 +14,7 @@ const known = (url: string) => app.clients.find(url);
 const push = (clientId: string, more: object = {}) =>
   app.post('par', { client_id: clientId, redirect_uri: CALLBACK, ...PKCE, ...more });
 
-// @client metadata document 5
+// @client metadata document 7
 it('the metadata announces metadata documents', async () => {
   const answer = await fetch(`${app.url}/.well-known/oauth-authorization-server`);
   expect(await answer.json()).toMatchObject({ client_id_metadata_document_supported: true });
@@ -56,7 +56,7 @@ it('a client of another host is unknown to a push', async () => {
   expect(other.requests).toBe(0);
 });
 
-// @client metadata document 6.2
+// @client metadata document 6
 it('a client rotates the keys in its document: the new ones are accepted, the old ones no longer', async () => {
   const [old, next] = [await ClientKey.generate(), await ClientKey.generate()];
   const url = host.publish(host.newUrl(), {

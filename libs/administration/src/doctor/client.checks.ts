@@ -66,7 +66,7 @@ export const CLIENT_CHECKS = {
   'client-document-unusable': check(
     'warning',
     'the metadata documents of clients can be fetched, and describe them correctly',
-    'draft-ietf-oauth-client-id-metadata-document 4.3',
+    'draft-ietf-oauth-client-id-metadata-document 5.1',
   ),
   'client-credentials-off': check(
     'warning',

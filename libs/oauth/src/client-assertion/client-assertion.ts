@@ -50,8 +50,17 @@ const MAX_JTI = 256;
 /** Characters of a rejected claim in the log. */
 const MAX_SHOWN_CLAIM = 300;
 
-/** RFC 8725 3.11: other typed JWTs, such as a DPoP proof, are not assertions. Most libraries send `JWT` or no `typ`. */
-const TYPES: readonly unknown[] = [undefined, 'JWT', 'jwt', 'client-authentication+jwt'];
+/**
+ * RFC 8725 3.11: other typed JWTs, such as a DPoP proof, are not assertions. Most libraries send `JWT` or no `typ`; the drafts of
+ * RFC 7523bis and of metadata documents recommend one explicit type each.
+ */
+const TYPES: readonly unknown[] = [
+  undefined,
+  'JWT',
+  'jwt',
+  'client-authentication+jwt',
+  'oauth-client-auth+jwt',
+];
 
 /** Keys come from the client's registration, never from the request. */
 const KEY_HEADERS = ['jwk', 'jku', 'x5u', 'x5c'] as const;
@@ -69,7 +78,8 @@ export function parseAssertion(jwt: string): UnverifiedAssertion {
       'client_assertion_alg_unsupported',
       `its alg must be one of ${ASSERTION_ALGORITHMS.join(', ')}`,
     );
-  if (!TYPES.includes(typ)) throw malformed('its typ must be JWT or client-authentication+jwt, or absent');
+  if (!TYPES.includes(typ))
+    throw malformed('its typ must be JWT, client-authentication+jwt or oauth-client-auth+jwt, or absent');
   // RFC 7515 4.1.11: reject unknown critical extensions; none is supported.
   if (crit !== undefined) throw malformed('its header must not have crit');
   const named = KEY_HEADERS.find((name) => name in header);

@@ -1,6 +1,6 @@
 import { readRegisteredKeys } from '../client-assertion/client-keys.js';
 import { type ClientKeys, type ClientType, isClientId, isDocumentUrl } from '../client.js';
-import { InvalidKeyError } from '../jwk.js';
+import { InvalidKeyError, isPrivateJwk } from '../jwk.js';
 import { isLoopback } from '../redirect-uri.js';
 import { scopeTokens } from '../scope.js';
 import { quoted } from '../text.js';
@@ -14,7 +14,7 @@ import {
   redirectUriProblems,
 } from './client-rules.js';
 
-/** Client described by a metadata document (draft-ietf-oauth-client-id-metadata-document 4.1, RFC 7591 2). */
+/** Client described by a metadata document (draft-ietf-oauth-client-id-metadata-document-03 4, RFC 7591 2). */
 export interface DescribedClient extends ClientKeys {
   readonly name: string;
   readonly type: ClientType;
@@ -38,7 +38,11 @@ const MAX_PROBLEMS = 10;
 
 /** The message is for the operator and the publisher of the document. */
 export class InvalidDocumentError extends Error {
-  constructor(problems: readonly string[]) {
+  /** @param hasUnsupportedMethod the client authenticates in no way that this service supports */
+  constructor(
+    problems: readonly string[],
+    readonly hasUnsupportedMethod = false,
+  ) {
     const more = problems.length - MAX_PROBLEMS;
     super([...problems.slice(0, MAX_PROBLEMS), ...(more > 0 ? [`and ${more} more`] : [])].join('; '));
     this.name = 'InvalidDocumentError';
@@ -46,8 +50,8 @@ export class InvalidDocumentError extends Error {
 }
 
 /**
- * Checks the URL of a document. Draft 3: "Client identifier URLs MUST have an "https" scheme, MUST contain a path component, MUST NOT
- * contain single-dot or double-dot path segments, MUST NOT contain a fragment component and MUST NOT contain a username or password".
+ * Checks the URL of a document. Draft 3: it MUST use https, MUST contain a path, and MUST NOT contain dot segments, a fragment or a user
+ * name and password.
  * Plain http is for a developer's machine: the HTTP client fetches it only if the configuration allows it.
  *
  * @returns null, or the problem
@@ -98,7 +102,8 @@ export function readMetadataDocument(text: string, url: string): MetadataDocumen
   };
   includes('grant_types', 'authorization_code');
   includes('response_types', 'code');
-  const { keys, type } = authenticationOf(members, textOf, problems);
+  const method = methodOf(members, textOf('token_endpoint_auth_method'), listOf(METHODS_SUPPORTED), problems);
+  const { keys, type } = authenticationOf(method, members['jwks'] ?? null, textOf('jwks_uri'), problems);
   const links = {
     clientUri: textOf('client_uri'),
     policyUri: textOf('policy_uri'),
@@ -126,7 +131,7 @@ export function readMetadataDocument(text: string, url: string): MetadataDocumen
     ...linkProblems(links, (field) => memberOf[field]),
   );
   const scope = textOf('scope');
-  if (problems.length > 0) throw new InvalidDocumentError(problems);
+  if (problems.length > 0) throw new InvalidDocumentError(problems, method === null);
   return {
     client,
     scopes: scope === null ? null : scopeTokens(scope),
@@ -144,25 +149,61 @@ function parseObject(text: string): Members {
   throw new InvalidDocumentError(['it is not a JSON object']);
 }
 
-/** Draft 4.1: the method must not be "based around a shared symmetric secret". Without one, keys decide. */
-function authenticationOf(
+type AuthMethod = 'private_key_jwt' | 'none';
+
+const METHODS_SUPPORTED = 'token_endpoint_auth_methods_supported';
+/** In the order of preference. */
+const AUTH_METHODS = ['private_key_jwt', 'none'] as const;
+const SECRET_METHODS: readonly string[] = ['client_secret_basic', 'client_secret_post', 'client_secret_jwt'];
+
+/**
+ * Draft 6: `token_endpoint_auth_method` decides if it is supported here, then the list. "When a Client ID Metadata Document contains
+ * neither […], the authorization server MUST assume the default token endpoint authentication method of none."
+ *
+ * @returns null if none of the client's methods is supported
+ */
+function methodOf(
   members: Members,
-  textOf: (name: string) => string | null,
+  method: string | null,
+  supported: readonly string[],
+  problems: string[],
+): AuthMethod | null {
+  const hasList = members[METHODS_SUPPORTED] !== undefined;
+  if (method === null && !hasList) return 'none';
+  const declared = [...(method === null ? [] : [method]), ...supported];
+  // Draft 4.1: "MUST NOT include […] any other method based around a shared symmetric secret".
+  const secret = declared.find((name) => SECRET_METHODS.includes(name));
+  if (secret !== undefined) problems.push(`${secret} is refused: a published secret is no secret`);
+  if (method !== null && hasList && !supported.includes(method))
+    problems.push(`${METHODS_SUPPORTED} must include ${quoted(method)}, the token_endpoint_auth_method`);
+  const own =
+    AUTH_METHODS.find((name) => name === method) ?? AUTH_METHODS.find((name) => declared.includes(name));
+  if (own === undefined)
+    problems.push(
+      `token_endpoint_auth_method must be none or private_key_jwt, and is ${declared.map(quoted).join(', ') || 'missing'}`,
+    );
+  return own ?? null;
+}
+
+/** Keys of a public client are not used, and its document must not publish private ones either (draft 4.1). */
+function authenticationOf(
+  method: AuthMethod | null,
+  jwks: unknown,
+  jwksUri: string | null,
   problems: string[],
 ): { readonly type: ClientType; readonly keys: ClientKeys } {
   const none = { jwks: null, jwksUri: null };
-  const jwksUri = textOf('jwks_uri');
-  const jwks = members['jwks'] ?? null;
-  const byDefault = jwks === null && jwksUri === null ? 'none' : 'private_key_jwt';
-  const method = textOf('token_endpoint_auth_method') ?? byDefault;
-  if (method === 'none') return { type: 'public', keys: none };
+  if (method === 'none') {
+    if (hasPrivateKey(jwks))
+      problems.push('jwks contains a private key: publish only public keys, and replace this one');
+    return { type: 'public', keys: none };
+  }
   const refused = { type: 'confidential', keys: none } as const;
+  if (method === null) return refused;
   const refuse = (problem: string) => {
     problems.push(problem);
     return refused;
   };
-  if (method !== 'private_key_jwt')
-    return refuse(`token_endpoint_auth_method must be none or private_key_jwt, and is ${quoted(method)}`);
   if ((jwks === null) === (jwksUri === null)) return refuse('private_key_jwt needs either jwks or jwks_uri');
   if (jwksUri !== null) {
     const problem = jwksUriProblem(jwksUri);
@@ -181,4 +222,9 @@ function authenticationOf(
     if (error instanceof RangeError) return refuse('jwks is nested too deeply');
     throw error;
   }
+}
+
+function hasPrivateKey(jwks: unknown): boolean {
+  const keys = typeof jwks === 'object' && jwks !== null && 'keys' in jwks ? jwks.keys : null;
+  return Array.isArray(keys) && keys.some(isPrivateJwk);
 }

@@ -74,6 +74,15 @@ export const CONSENT_MESSAGES = {
     ja: 'このデバイス上のアプリ（<b>{place}</b>）にリダイレクトされます',
     ar: 'ستتم إعادة توجيهك إلى تطبيق على هذا الجهاز: <b>{place}</b>',
   },
+  'consent.own_start': {
+    en: 'Did you just start this application yourself? Otherwise select Cancel: any app on this device could be using its name.',
+    de: 'Haben Sie diese Anwendung gerade selbst gestartet? Wenn nicht, brechen Sie ab: Jede App auf diesem Gerät könnte ihren Namen verwenden.',
+    fr: 'Venez-vous de lancer vous-même cette application ? Sinon, annulez : n’importe quelle application de cet appareil pourrait utiliser son nom.',
+    es: '¿Acabas de iniciar tú esta aplicación? Si no es así, cancela: cualquier aplicación de este dispositivo podría estar usando su nombre.',
+    pt: 'Acabou de iniciar esta aplicação? Se não, cancele: qualquer aplicação neste dispositivo pode estar a usar o nome dela.',
+    ja: 'このアプリはご自身で今起動したものですか？そうでない場合はキャンセルしてください。このデバイス上の別のアプリがその名前を使用している可能性があります。',
+    ar: 'هل شغّلت هذا التطبيق بنفسك الآن؟ إن لم تفعل فألغِ الطلب، فقد يستخدم أي تطبيق على هذا الجهاز اسمه.',
+  },
   'form_post.title': {
     en: 'Continue to {client}',
     de: 'Weiter zu {client}',
