@@ -1,5 +1,6 @@
 import { RequestMethod, type Type } from '@nestjs/common';
 import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants.js';
+import { CSRF_FIELD, csrfToken } from '#ui/browser-cookie.js';
 import type { Browser } from '#test/support/browser.js';
 import { CONSOLE_ROLES as ROLES, type ConsoleRole as Role } from '#database/user/console-role.js';
 import { type ConsoleApp, startConsoleApp } from '../support/console-app.js';
@@ -58,6 +59,24 @@ const PAGES: Readonly<Record<string, Role | null>> = {
   'POST /health/keys/id-token': 'admin',
 };
 
+/** Steps that need a login of the last ten minutes. A new dangerous step must be added here. */
+const DANGEROUS = [
+  'GET /applications/:id/delete',
+  'POST /applications/:id/delete',
+  'GET /applications/:id/secrets/new',
+  'POST /applications/:id/secrets/new',
+  'GET /applications/:id/secrets/:secret/revoke',
+  'POST /applications/:id/secrets/:secret/revoke',
+  'GET /users/:id/delete',
+  'POST /users/:id/delete',
+  'GET /jobs/new',
+  'POST /jobs',
+  'POST /jobs/:id',
+  'GET /health/keys',
+  'POST /health/keys/token',
+  'POST /health/keys/id-token',
+];
+
 /** Roles and other checks of the HTTP API have their own tests. */
 const API = '/admin/v1';
 const FORBIDDEN = /this needs the role/;
@@ -111,4 +130,25 @@ it.each(Object.entries(PAGES))('%s requires the role %s', async (route, least) =
     const isForbidden = page.status === 403 && FORBIDDEN.test(page.text);
     expect([role, isForbidden]).toEqual([role, ROLES.indexOf(role) < ROLES.indexOf(least)]);
   }
+});
+
+it('only dangerous steps ask for another login after more than ten minutes', async () => {
+  const admin = await app.operator('admin');
+  const [, cookie = ''] = [...admin.cookies].find(([name]) => name.endsWith('_console')) ?? [];
+  const asking: string[] = [];
+  app.clock.ahead = 601_000;
+  try {
+    for (const [route, least] of Object.entries(PAGES)) {
+      if (least === null || route === 'POST /logout') continue;
+      const [method, path = ''] = route.replaceAll(/:\w+/g, '1').split(' ');
+      const page =
+        method === 'GET'
+          ? await admin.get(path)
+          : await admin.post(path, { [CSRF_FIELD]: csrfToken(cookie, path) });
+      if (/^\/login\?.*&again=$/.test(page.headers['location'] ?? '')) asking.push(route);
+    }
+  } finally {
+    app.clock.ahead = 0;
+  }
+  expect(asking.toSorted()).toEqual(DANGEROUS.toSorted());
 });
