@@ -8,6 +8,7 @@ import { ENDPOINTS } from '#oauth/endpoints.js';
 import { type FailedRequest, failedRequest, hasRoute } from '#platform/http/failed-request.js';
 import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
 import { RefusedRequestError } from '#platform/http/refused-request.js';
+import { originForm } from '#platform/http/request-hooks.js';
 import { referenceOf } from '#platform/logging/request-log.js';
 import { memberOf } from './input.js';
 import { API } from './operation-rules.js';
@@ -15,7 +16,7 @@ import { PROBLEM_TYPE } from './problem.openapi.js';
 
 /** Checks the original path too: a malformed one is replaced. */
 export function isApiRequest({ url, originalUrl }: FastifyRequest): boolean {
-  return [url, originalUrl].some((path) => path.startsWith(`${API}/`) || path === API);
+  return [url, originForm(originalUrl)].some((path) => path.startsWith(`${API}/`) || path === API);
 }
 
 /** RFC 9457. @param baseUrl origin of the error guide */

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import request from 'supertest';
 import { type AdminApi, startAdminApi } from '../support/admin-api.js';
 
@@ -165,6 +168,17 @@ describe('a problem', () => {
     expect([answer.status, answer.body.status]).toEqual([status, status]);
     expect(answer.headers['content-type']).toBe('application/problem+json; charset=utf-8');
     if (status === 405) expect(answer.headers['allow']).toBeTruthy();
+  });
+
+  it('is sent for a malformed path in absolute form', async () => {
+    const { port } = api.console.server.address() as AddressInfo;
+    const sent = get({ host: '127.0.0.1', port, path: 'http://other.example/admin/v1/doctor%' });
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+    answer.resume();
+    expect([answer.statusCode, answer.headers['content-type']]).toEqual([
+      404,
+      'application/problem+json; charset=utf-8',
+    ]);
   });
 });
 
