@@ -165,7 +165,7 @@ describe('a document is refused, with its reason in the audit trail', () => {
     ],
     [
       'whose client has no method that is supported',
-      /auth_method must be .* is 'tls_client_auth'/,
+      /auth_method must be .* is "tls_client_auth"/,
       published({
         token_endpoint_auth_method: undefined,
         token_endpoint_auth_methods_supported: ['tls_client_auth'],
