@@ -135,7 +135,7 @@ it('a login costs one script, one query, four concurrent Redis commands, and two
   const logIn = () => tryLogin(app, { username: user.email, password: PASSWORD, from: freshAddress() });
   await logIn();
   expect((await cost(logIn)).status).toBe(303);
-  expect(commands).toEqual(['evalsha', 'getdel', 'del', 'zrem', 'zrem', 'set', 'evalsha']);
+  expect(commands).toEqual(['evalsha', 'evalsha', 'del', 'zrem', 'zrem', 'set', 'evalsha']);
   expect(statements).toEqual(['WITH']);
 });
 
