@@ -37,7 +37,7 @@ describe('npm run fuzz', () => {
   it('finds nothing in the product, and reaches the expected answers', async () => {
     // A request that never ends takes 10 s: many lanes wait at the same time.
     const openWide: OpenTarget = async (...about) => ({ ...(await openRaw(...about)), lanes: 30 });
-    const plan = { seed: SEED, length: { requests: 60 }, targets: [openHttp, openWide, openNats] };
+    const plan = { seed: SEED, length: { requests: 120 }, targets: [openHttp, openWide, openNats] };
     const result = await new Campaign(plan).run(await isolate());
     expect(result.findings).toEqual([]);
     expect(result.requests).toBeGreaterThanOrEqual(180);
