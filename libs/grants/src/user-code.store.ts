@@ -45,7 +45,7 @@ export const GUESS_LIMITS = {
   /** Limit for one address (IPv6: /48), and for one account. */
   address: 5,
   user: 5,
-  /** Limit for all users together. Nobody can use more of it than their own 5. */
+  /** Limit for all users together. One user can use at most 5 of it. */
   all: 250,
 } as const;
 
