@@ -122,7 +122,7 @@ describe('docker-compose.yml', () => {
     const file = {
       CONSOLE_ISSUER: 'https://login.example.com',
       CONSOLE_CLIENT_ID: 'console',
-      CONSOLE_CLIENT_SECRET: 'secret',
+      CONSOLE_CLIENT_SECRET: 'A'.repeat(22),
       CONSOLE_GROUPS_CLAIM: 'groups',
       CONSOLE_ROLES: 'admins=admin',
     };

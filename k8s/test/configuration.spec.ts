@@ -30,7 +30,7 @@ const SECRETS: Readonly<Record<string, string>> = {
   NATS_URL: 'tls://token:secret@nats.example.com:4222',
   AUDIT_NATS_URL: 'tls://audit-token:secret@nats.example.com:4222',
   TOKEN_KEYS: 'A'.repeat(43),
-  CONSOLE_CLIENT_SECRET: 'secret',
+  CONSOLE_CLIENT_SECRET: 'A'.repeat(22),
 };
 
 /** Returns a value of a production Secret. */

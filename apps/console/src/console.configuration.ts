@@ -17,7 +17,7 @@ import {
 import { OutsideHostsVariable } from '#platform/http/outside-hosts.js';
 import { RedisUrlVariable } from '#platform/redis/redis-url.js';
 import type { Settings } from '#platform/status/status-report.js';
-import { IsNotEmpty } from 'class-validator';
+import { IsNotEmpty, MinLength } from 'class-validator';
 import { parseRoles, type RolesOfGroups } from './login/role.js';
 
 /** Environment variables of the console. */
@@ -87,7 +87,11 @@ export class ConsoleConfiguration extends ServiceConfiguration {
   @IsNotEmpty()
   CONSOLE_CLIENT_ID: string;
 
-  @IsNotEmpty()
+  /** Also keys the encryption of sessions, which must not be easier to guess than 128 random bits (RFC 6749 10.10). */
+  @MinLength(22, {
+    message:
+      '$property must be at least 22 characters: 128 random bits, because it also encrypts the sessions',
+  })
   CONSOLE_CLIENT_SECRET: string;
 
   /** Scopes to request at the provider in addition to `openid profile email`, for the claim of groups. */

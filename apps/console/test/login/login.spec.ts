@@ -175,6 +175,21 @@ it('does not start if the subjects of another issuer would select roles that are
   expect(loadConfiguration(ConsoleConfiguration, own).CONSOLE_GROUPS_CLAIM).toBe('');
 });
 
+it('does not start with a client secret that has fewer than 128 bits in base64url', () => {
+  const withSecret = (length: number) => ({
+    ...environment(),
+    CONSOLE_CLIENT_SECRET: 's'.repeat(length),
+  });
+  const rule = 'must be at least 22 characters: 128 random bits, because it also encrypts the sessions';
+  expect(() => loadConfiguration(ConsoleConfiguration, withSecret(21))).toThrow(
+    `CONSOLE_CLIENT_SECRET ${rule}`,
+  );
+  expect(() => loadConfiguration(ConsoleConfiguration, withSecret(0))).toThrow(
+    'CONSOLE_CLIENT_SECRET is missing',
+  );
+  expect(loadConfiguration(ConsoleConfiguration, withSecret(22)).CONSOLE_CLIENT_SECRET).toHaveLength(22);
+});
+
 const environment = (): Record<string, string> => ({
   CONSOLE_URL: 'https://console.example.com',
   AUTH_URL: 'https://auth.example.com',
@@ -185,7 +200,7 @@ const environment = (): Record<string, string> => ({
   NATS_URL: 'nats://nats',
   CONSOLE_ISSUER: 'https://login.example.com',
   CONSOLE_CLIENT_ID: 'console',
-  CONSOLE_CLIENT_SECRET: 'secret',
+  CONSOLE_CLIENT_SECRET: 's'.repeat(22),
   CONSOLE_GROUPS_CLAIM: 'groups',
   CONSOLE_ROLES: 'admins=admin',
 });
