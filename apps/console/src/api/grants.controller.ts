@@ -31,6 +31,7 @@ export class GrantsApiController {
   @Operation('post', 'revoke', {
     id: 'revokeGrants',
     summary: 'Revokes all grants of a user, to an application, or both; or all grants',
+    description: 'Needs no `If-Match`: a selection of grants has no version.',
     input: schemas.GRANT_SELECTION,
     returns: schemas.REVOKED_GRANTS,
   })
@@ -38,13 +39,19 @@ export class GrantsApiController {
     return changed(this.grants.revokeAll(actor, input));
   }
 
-  @Operation('get', ':id', { id: 'readGrant', summary: 'Reads a grant', returns: schemas.GRANT })
+  @Operation('get', ':id', {
+    id: 'readGrant',
+    summary: 'Reads a grant',
+    returns: schemas.GRANT,
+    hasVersion: true,
+  })
   async read(@Param('id') id: string): Promise<Answer> {
-    return found(await this.grants.find(id));
+    const grant = await this.grants.find(id);
+    return found(grant, grant.version);
   }
 
-  @Operation('delete', ':id', { id: 'revokeGrant', summary: 'Revokes a grant' })
-  revoke(@Changing() { actor, id }: ChangeRequest): Promise<Answer> {
-    return deleted(this.grants.revoke(actor, id));
+  @Operation('delete', ':id', { id: 'revokeGrant', summary: 'Revokes a grant', needsVersion: true })
+  revoke(@Changing() { actor, id, expected }: ChangeRequest): Promise<Answer> {
+    return deleted(this.grants.revoke(actor, id, expected));
   }
 }

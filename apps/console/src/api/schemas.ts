@@ -216,6 +216,7 @@ export const GRANT = object('Grant', {
   last_used_on: DAY,
   expires_at: time,
   revoked_at: orNull(time),
+  version: number,
 });
 export const GRANT_SELECTION = object('GrantSelection', {}, { user: text, client: text, all: flag });
 export const REVOKED_GRANTS = object('RevokedGrants', { revoked_grants: number }, WARNINGS);

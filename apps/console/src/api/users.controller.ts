@@ -86,9 +86,10 @@ export class UsersApiController {
     id: 'logOutUser',
     summary: 'Ends every session of a user; grants stay',
     returns: schemas.LOGGED_OUT_USER,
+    needsVersion: true,
   })
-  logOut(@Changing() { actor, id }: ChangeRequest): Promise<Answer> {
-    return changed(this.users.logOut(actor, `id:${id}`));
+  logOut(@Changing() { actor, id, expected }: ChangeRequest): Promise<Answer> {
+    return changed(this.users.logOut(actor, `id:${id}`, expected));
   }
 
   @Operation('post', ':id/disable', {

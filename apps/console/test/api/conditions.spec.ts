@@ -68,6 +68,35 @@ describe('If-Match', () => {
     ).toBe(412);
     expect((await api.call('post', `${user}/disable`, { headers: { 'If-Match': etag } })).status).toBe(200);
   });
+
+  it('guards the log-out of a user, which is a change of the user', async () => {
+    const user = `/users/${await api.fixture.user()}`;
+    const logOut = (headers: Record<string, string>) => api.call('post', `${user}/logout`, { headers });
+    const { etag = '' } = (await api.call('get', user)).headers;
+    expect((await logOut({})).status).toBe(428);
+    expect((await logOut({ 'If-Match': etag })).status).toBe(200);
+    expect((await logOut({ 'If-Match': etag })).status).toBe(412);
+    expect((await logOut({ 'If-Match': '*' })).status).toBe(200);
+  });
+
+  it('guards the revocation of a grant against its use or revocation since it was read', async () => {
+    const { client_id: clientId } = await api.fixture.client();
+    const userId = await api.fixture.user();
+    for (let count = 0; count < 2; count++) await api.fixture.code(clientId, userId);
+    const { items } = (await api.call('get', `/grants?user=id:${userId}`)).body;
+    const [used, other] = (items as { id: string }[]).map(({ id }) => id);
+    const etagOf = async (id = '') => (await api.call('get', `/grants/${id}`)).headers['etag'] ?? '';
+    const revoke = async (id = '', match?: string) =>
+      (await api.call('delete', `/grants/${id}`, { headers: match ? { 'If-Match': match } : {} })).status;
+    const unused = await etagOf(used);
+    expect(unused).toBe(`"${items[0].version}"`);
+    await api.console.sql(`UPDATE grants SET last_used_on = now() WHERE id = $1`, [used]);
+    expect([await revoke(used), await revoke(used, unused)]).toEqual([428, 412]);
+    const before = await etagOf(used);
+    expect(await revoke(used, before)).toBe(204);
+    expect([await revoke(used, before), await revoke(used, '*')]).toEqual([412, 204]);
+    expect(await revoke(other, await etagOf(other))).toBe(204);
+  });
 });
 
 describe('Idempotency-Key', () => {

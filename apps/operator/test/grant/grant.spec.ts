@@ -99,6 +99,7 @@ describe('operator grant show', () => {
       last_used_on: null,
       expires_at: day,
       revoked_at: null,
+      version: 1,
     };
     expect(await show()).toEqual(shown);
     const { stdout } = await grant('show', id);

@@ -6,11 +6,11 @@ import {
   GrantAdministrationStore,
   type GrantOwner,
 } from '#database/grant/grant-administration.store.js';
-import { GrantRecordStore } from '#database/grant/grant-record.store.js';
 import { UserAccountStore } from '#database/user/user-account.store.js';
 import { AdministrationError, refusal, refuseInvalid } from '../administration.error.js';
 import { Announcer } from '../announcer.js';
 import { identifyClient, unknownClient } from '../client/client-lookup.js';
+import { type Expected, unlessOutdated } from '../expected-version.js';
 import { validated } from '../input.js';
 import { type Actor, type Change, type Page, pageOf } from '../operation.js';
 import { RunningServices } from '../running-services/running-services.js';
@@ -30,7 +30,6 @@ export interface RevokedGrant {
 export class GrantService {
   constructor(
     private readonly grants: GrantAdministrationStore,
-    private readonly records: GrantRecordStore,
     private readonly clients: ClientStore,
     private readonly accounts: UserAccountStore,
     private readonly services: RunningServices,
@@ -58,12 +57,12 @@ export class GrantService {
    * Revokes a grant. Safe to repeat.
    * @throws AdministrationError of the kind `incomplete` if the services do not answer
    */
-  async revoke(actor: Actor, id: string): Promise<Change<RevokedGrant>> {
+  async revoke(actor: Actor, id: string, expected?: Expected): Promise<Change<RevokedGrant>> {
     refuseInvalid(
       grantIdProblems('the grant', id).map((message) => ({ id: 'grant_id_invalid', field: 'id', message })),
     );
     const { user_id, client_id } = await this.find(id);
-    const revoked = await this.records.revoke(id);
+    const revoked = await unlessOutdated('the grant', this.grants.revokeOne(id, expected?.version));
     const record = { type: 'grant.revoked', client_id, user_id, grant_id: id } as const;
     const warnings = await this.announcer.revoked(actor, { user_id }, 'the grant is revoked', record);
     return {
@@ -170,5 +169,6 @@ function describe(grant: AdministeredGrant) {
     last_used_on: grant.lastUsedOn,
     expires_at: expiresAt.toISOString(),
     revoked_at: revokedAt?.toISOString() ?? null,
+    version: grant.version,
   };
 }

@@ -194,9 +194,9 @@ export class UserService {
   }
 
   /** Ends every session of a user, and notifies applications with OpenID Connect. Grants stay. Safe to repeat. */
-  async logOut(actor: Actor, login: string): Promise<Change<LoggedOutUser>> {
+  async logOut(actor: Actor, login: string, expected?: Expected): Promise<Change<LoggedOutUser>> {
     const { id, username } = await findUser(this.accounts, login);
-    await this.users.endSessions(id);
+    await unlessOutdated(USER, this.users.endSessions(id, expected?.version));
     const unnoticed = await this.services.sessionsEnded(id);
     return {
       result: { id, username, logged_out: true },

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Any, DataSource, type Repository, type SelectQueryBuilder } from 'typeorm';
+import { Any, DataSource, IsNull, type Repository, type SelectQueryBuilder } from 'typeorm';
+import { checkVersion } from '../outdated-version.error.js';
 import { GrantRecordEntity } from './grant-record.entity.js';
 import { type GrantOwner, LIVE, ownedBy, revokeOwned, revokeSome } from './grant-record.statements.js';
 
@@ -18,6 +19,8 @@ export interface AdministeredGrant {
   readonly lastUsedOn: string | null;
   readonly expiresAt: Date;
   readonly revokedAt: Date | null;
+  /** Increases with each change: a later day of use, or the revocation. */
+  readonly version: number;
 }
 
 export interface GrantPage {
@@ -77,6 +80,21 @@ export class GrantAdministrationStore {
       .getRawMany();
   }
 
+  /** @returns false if the grant is unknown or already revoked @throws OutdatedVersionError */
+  revokeOne(id: string, expectedVersion?: number): Promise<boolean> {
+    return this.dataSource.transaction(async (manager) => {
+      const lock = { mode: 'for_no_key_update' } as const;
+      const grant = await manager.findOne(GrantRecordEntity, { where: { id }, lock });
+      if (grant) checkVersion({ version: versionOf(grant) }, expectedVersion);
+      const { affected } = await manager.update(
+        GrantRecordEntity,
+        { id, revokedAt: IsNull() },
+        { revokedAt: () => 'now()' },
+      );
+      return affected === 1;
+    });
+  }
+
   /**
    * Revokes every selected grant, as `revokeOwned` does.
    * @param onBatch receives the number of grants revoked by each batch
@@ -102,5 +120,16 @@ export class GrantAdministrationStore {
 }
 
 function toAdministered({ user, client, ...grant }: GrantRecordEntity): AdministeredGrant {
-  return { ...grant, username: user?.username ?? null, clientName: client.name };
+  return {
+    ...grant,
+    username: user?.username ?? null,
+    clientName: client.name,
+    version: versionOf(grant),
+  };
+}
+
+/** Derived from the fields that change, because a column would be written with every use that is recorded. */
+function versionOf({ lastUsedOn, revokedAt }: Pick<GrantRecordEntity, 'lastUsedOn' | 'revokedAt'>): number {
+  const day = lastUsedOn === null ? 0 : Date.parse(lastUsedOn) / 86_400_000;
+  return 1 + 2 * day + (revokedAt ? 1 : 0);
 }

@@ -94,6 +94,11 @@ const PROFILE = `
 /** Ends every session of a user. */
 export const NEXT_GENERATION = { sessionGeneration: () => 'session_generation + 1' };
 
+const currentUser = (id: number, version: number | undefined) => ({
+  id,
+  ...(version !== undefined && { version }),
+});
+
 /** @returns false if the user does not exist @throws OutdatedVersionError */
 export async function updateUser(
   users: Repository<UserEntity>,
@@ -101,8 +106,7 @@ export async function updateUser(
   changes: QueryDeepPartialEntity<UserEntity>,
   expectedVersion: number | undefined,
 ): Promise<boolean> {
-  const current = { id, ...(expectedVersion !== undefined && { version: expectedVersion }) };
-  const { affected } = await users.update(current, changes);
+  const { affected } = await users.update(currentUser(id, expectedVersion), changes);
   if (affected === 1) return true;
   if (expectedVersion !== undefined && (await users.existsBy({ id }))) throw new OutdatedVersionError();
   return false;
@@ -201,12 +205,15 @@ export class UserStore {
     return updateUser(this.users, id, { locale }, expectedVersion);
   }
 
-  /** @returns the new session generation */
-  async endSessions(id: number): Promise<number> {
-    const { raw } = await this.users.update({ id }, NEXT_GENERATION, { returning: ['sessionGeneration'] });
+  /** @returns the new session generation @throws OutdatedVersionError */
+  async endSessions(id: number, expectedVersion?: number): Promise<number> {
+    const current = currentUser(id, expectedVersion);
+    const { raw } = await this.users.update(current, NEXT_GENERATION, { returning: ['sessionGeneration'] });
     const [row] = raw as { session_generation: number }[];
-    if (!row) throw new Error(`there is no user ${id}`);
-    return row.session_generation;
+    if (row) return row.session_generation;
+    if (expectedVersion !== undefined && (await this.users.existsBy({ id })))
+      throw new OutdatedVersionError();
+    throw new Error(`there is no user ${id}`);
   }
 
   /** @returns the user's id; null if the user does not exist */
