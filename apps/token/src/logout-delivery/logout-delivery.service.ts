@@ -71,9 +71,12 @@ export class LogoutDeliveryService {
   async deliveriesOf({ id, session, user_id: userId, at }: SessionsEnded): Promise<LogoutDelivery[]> {
     const { CODE_LIFETIME, CLOCK_SKEW } = this.configuration;
     const since = new Date(at - (CODE_LIFETIME + CLOCK_SKEW) * 1000);
-    const ended = session === undefined ? { userId: userId ?? 0 } : { session };
-    for (const grant of await this.recipients.recentGrants(ended, since))
-      await this.grants.voidCode(grant.id, grant.clientId);
+    // The event may arrive late: by then, a user may have codes of a new session.
+    const unredeemed =
+      session === undefined
+        ? await this.recipients.recentGrants({ userId: userId ?? 0 }, since, new Date(at))
+        : await this.recipients.recentGrants({ session }, since, new Date(Date.now() + CLOCK_SKEW * 1000));
+    for (const grant of unredeemed) await this.grants.voidCode(grant.id, grant.clientId);
     const found =
       session === undefined
         ? await this.recipients.ofUser(userId ?? 0)

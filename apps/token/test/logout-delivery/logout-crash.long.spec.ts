@@ -62,10 +62,10 @@ const endSession = (session: string) =>
 const receivedAt = (path: string, count: number) =>
   until(`${count} logout tokens at ${path}`, WITHIN_MS, () => receiver.at(path).length >= count);
 
-/** The lookup of applications waits for our lock. */
+/** A lookup of grants with an ID token waits for our lock. */
 async function isWaiting(): Promise<boolean> {
   const { rowCount } = await database.query(
-    "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%backchannel_logout_uri%'",
+    "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%''openid'' = ANY%'",
   );
   return rowCount !== null && rowCount > 0;
 }
@@ -77,7 +77,7 @@ it('another token app delivers the messages of a killed one, with the same jti',
   receiver.statuses.set(sent.path, 0);
   await endSession(sent.session);
   await receivedAt(sent.path, 1);
-  // … and has received another end of a session, whose applications it is looking up.
+  // … and has received another end of a session, whose grants it is looking up.
   const found = await clientWithSession();
   await database.query('BEGIN; LOCK TABLE oauth.grants IN ACCESS EXCLUSIVE MODE');
   await endSession(found.session);

@@ -183,6 +183,15 @@ describe('the code of an ended session', () => {
     expect([answer.status, answer.body]).toEqual([400, expect.objectContaining({ error: 'invalid_grant' })]);
   });
 
+  it('is not a code of a later login, if the end of every session becomes known late', async () => {
+    const userId = await app.user();
+    const ended = sessionsEnded({ user_id: userId });
+    const client = await clientOf(newSession(), { userId });
+    await storeLogout(nats, LOGOUT_SUBJECTS.ended('authorize'), ended);
+    await receivedAt(client.path);
+    expect((await redeem(client)).status).toBe(200);
+  });
+
   it('does not affect codes of other sessions, codes without an ID token, and access that exists', async () => {
     const [session, userId] = [newSession(), await app.user()];
     const redeemed = await clientOf(session, { userId });

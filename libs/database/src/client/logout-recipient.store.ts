@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, MoreThan } from 'typeorm';
+import { Between, DataSource } from 'typeorm';
 import { GrantRecordEntity } from '../grant/grant-record.entity.js';
 import { ClientEntity } from './client.entity.js';
 
@@ -30,15 +30,16 @@ export class LogoutRecipientStore {
       .getRawMany();
   }
 
-  /** Grants with the scope `openid` of a session or user, made after a time: their codes may not be redeemed yet. */
+  /** Grants with the scope `openid` of a session or user, made in a period: their codes may not be redeemed yet. */
   recentGrants(
     ended: { readonly session: string } | { readonly userId: number },
     since: Date,
+    until: Date,
   ): Promise<Pick<GrantRecordEntity, 'id' | 'clientId'>[]> {
     return this.dataSource
       .createQueryBuilder(GrantRecordEntity, 'grant')
       .select(['grant.id', 'grant.clientId'])
-      .where({ ...ended, createdAt: MoreThan(since) })
+      .where({ ...ended, createdAt: Between(since, until) })
       .andWhere(HAS_ID_TOKEN)
       .getMany();
   }
