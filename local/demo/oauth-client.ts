@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { DEVICE_CODE } from '#oauth/device-authorization.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 
 export interface OAuthRequest {
@@ -38,6 +39,16 @@ export class OAuthClient<Answer> {
   redeem(code: string, parameters: Readonly<Record<string, string>> = {}): Answer {
     const form = { grant_type: 'authorization_code', code, redirect_uri: this.redirectUri, ...parameters };
     return this.post(ENDPOINTS.token, form);
+  }
+
+  /** RFC 8628 3.1. */
+  requestDevice(parameters: Readonly<Record<string, string>> = {}): Answer {
+    return this.post(ENDPOINTS.deviceAuthorization, parameters);
+  }
+
+  /** RFC 8628 3.4. */
+  poll(deviceCode: string): Answer {
+    return this.post(ENDPOINTS.token, { grant_type: DEVICE_CODE, device_code: deviceCode });
   }
 
   refresh(refreshToken: string): Answer {

@@ -2,7 +2,13 @@ import { ENDPOINTS } from '#oauth/endpoints.js';
 import { OAuthClient, type OAuthRequest } from '#local/demo/oauth-client.js';
 import { DpopKey } from '#test/support/dpop-key.js';
 import type { Authorization } from './browser.js';
-import { type Client, type Installation, type RegisteredClient, REDIRECT_URI } from './installation.js';
+import {
+  type Client,
+  type Installation,
+  OPENID_SCOPE,
+  type RegisteredClient,
+  REDIRECT_URI,
+} from './installation.js';
 import type { TokenPair } from './grant.js';
 import type { BuildRequest, Requests, Attempt } from './requests.js';
 
@@ -36,8 +42,18 @@ export class Application {
     return this.installation.urls.BASE_URL;
   }
 
-  redeemRequest({ code, verifier }: Authorization): BuildRequest {
-    return this.withProof(this.messages.redeem(code, { code_verifier: verifier }));
+  /** @param address of the device, which the load balancer forwards */
+  deviceRequest(address: string): BuildRequest {
+    const scope = this.client.isOpenId ? { scope: OPENID_SCOPE } : {};
+    return () => ({ ...this.messages.requestDevice(scope), headers: { 'X-Forwarded-For': address } });
+  }
+
+  redeemRequest({ code, verifier }: Pick<Authorization, 'code' | 'verifier'>): BuildRequest {
+    return this.withProof(
+      verifier === undefined
+        ? this.messages.poll(code)
+        : this.messages.redeem(code, { code_verifier: verifier }),
+    );
   }
 
   refreshRequest({ refreshToken }: TokenPair): BuildRequest {

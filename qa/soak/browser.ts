@@ -1,23 +1,40 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { OAuthClient } from '#local/demo/oauth-client.js';
 import { CookieJar, findForm, formsOf } from '#local/demo/page.js';
-import { type RegisteredClient, type User, REDIRECT_URI } from './installation.js';
+import { OPENID_SCOPE, type RegisteredClient, type User, REDIRECT_URI } from './installation.js';
 import { isUnavailable, type Requests, type Attempt } from './requests.js';
 import type { Operation, Timeline } from './timeline.js';
 import type { Violate } from './violations.js';
 
+/** Result of an authorization: a code that the browser received, or the code of a device (RFC 8628). */
 export interface Authorization {
   readonly code: string;
-  readonly verifier: string;
-  /** When the browser sent the request that returned the code. */
+  /** Undefined for a device. */
+  readonly verifier: string | undefined;
+  /** When the browser sent the request that returned the code, or the device the request for its code. */
   readonly issuedAt: number;
-  /** Undefined without `openid`. */
+  /** Undefined without `openid`, and for a device. */
   readonly nonce: string | undefined;
   readonly session: number;
 }
 
+/** The codes of a device, and when it requested them. */
+export interface DeviceRequest {
+  readonly deviceCode: string;
+  /** Page with the user code (RFC 8628 3.3.1). */
+  readonly page: string;
+  readonly requestedAt: number;
+}
+
 /** A violation was reported. The actor starts its next step. */
 export class ViolationReported extends Error {}
+
+/** Statuses of a submitted form other than 303 alone. A form that has expired is shown again; a device code may be lost. */
+const FORM_STATUSES: Partial<Record<Operation, readonly number[]>> = {
+  allow: [200, 303],
+  'enter a device code': [200, 303, 400],
+  'allow a device': [200, 303, 400],
+};
 
 /** Login and consent take four hops; a lost session may repeat them. */
 const MAX_HOPS = 12;
@@ -46,7 +63,7 @@ export class Browser {
     let url = new OAuthClient(client, REDIRECT_URI, () => undefined).authorizationUrl(this.origin, {
       code_challenge: createHash('sha256').update(verifier).digest('base64url'),
       code_challenge_method: 'S256',
-      ...(nonce !== undefined && { scope: 'openid profile:read', nonce }),
+      ...(nonce !== undefined && { scope: OPENID_SCOPE, nonce }),
     });
     const state = url.searchParams.get('state') ?? '';
     for (let hop = 0; hop < MAX_HOPS; hop++) {
@@ -70,13 +87,50 @@ export class Browser {
   }
 
   /**
+   * Opens the page of a device, logs in if necessary, confirms the code and clicks Allow.
+   *
+   * @returns null if the request may be lost: the device has to start again
+   */
+  async allowDevice({ deviceCode, page, requestedAt }: DeviceRequest): Promise<Authorization | null> {
+    let url = new URL(page);
+    const decisions: Attempt[] = [];
+    for (let hop = 0; hop < MAX_HOPS; hop++) {
+      let attempt = await this.visit('page', url);
+      if (attempt.status === 200) {
+        const { action, fields } = findForm(attempt.text, url, 'user_code');
+        attempt = await this.visit('enter a device code', action, fields);
+      }
+      if (attempt.status === 200) {
+        const { action, fields } = findForm(attempt.text, url, 'decision=allow');
+        attempt = await this.visit('allow a device', action, { ...fields, decision: 'allow' }, decisions);
+      }
+      if (attempt.status === 400) {
+        // The answer to an earlier click was lost, or Redis has lost the code.
+        const isLost =
+          decisions.some(isUnavailable) || this.timeline.lostData(requestedAt, attempt.answeredAt);
+        if (isLost) return null;
+        throw this.report('a user can allow a device', undefined, [attempt]);
+      }
+      const location = attempt.headers.get('location');
+      // The consent page again: the submitted one had expired.
+      if (location === null) continue;
+      url = new URL(location, url);
+      const { session } = this;
+      if (url.pathname === '/auth/apps')
+        return { code: deviceCode, verifier: undefined, nonce: undefined, issuedAt: requestedAt, session };
+      if (url.pathname === '/auth/login') url = await this.logIn(url, attempt);
+    }
+    throw this.report('a user can allow a device', `after ${MAX_HOPS} hops it is at ${url.pathname}`);
+  }
+
+  /**
    * Disconnects a client on the page of connected applications.
    *
    * @param onRequest called with the time at which the request is sent
    * @returns the time of the response
    */
   async revoke({ client_id: id }: RegisteredClient, onRequest: (at: number) => void): Promise<number> {
-    const url = this.url(`/auth/apps/revoke?client_id=${id}`);
+    const url = this.url(`/auth/apps/revoke?client_id=${encodeURIComponent(id)}`);
     for (;;) {
       const page = await this.visitLoggedIn(url);
       const location = page.headers.get('location');
@@ -174,7 +228,7 @@ export class Browser {
     };
     const attempt = await this.requests.sendUntilAnswered(operation, () => message, attempts);
     cookies.store(attempt.headers.getSetCookie());
-    const expected = form === undefined || operation === 'allow' ? [200, 303] : [303];
+    const expected = form === undefined ? [200, 303] : (FORM_STATUSES[operation] ?? [303]);
     if (!expected.includes(attempt.status)) throw this.report('a page is served', undefined, [attempt]);
     return attempt;
   }

@@ -8,7 +8,9 @@ import { hashPassword } from '#database/user/password.js';
 import { ResourceServerStore } from '#database/resource-server/resource-server.store.js';
 import { UserStore } from '#database/user/user.store.js';
 import { freePort } from '#local/servers/free-port.js';
+import { OAuthClient } from '#local/demo/oauth-client.js';
 import type { GuardedProcess } from '#local/servers/guarded-process.js';
+import type { DocumentHost } from '#test/support/document-host.js';
 import { FaultProxy } from '#test/support/fault-proxy.js';
 import { ID_TOKEN_KEYS, PUBLIC_ID_TOKEN_KEYS } from '#test/support/id-token-keys.js';
 import { launchApp } from '#test/support/app-process.js';
@@ -21,6 +23,9 @@ export const RETRY_WINDOW = 20;
 /** A graceful shutdown allows 10 s for HTTP requests and 3 s for answers over NATS. */
 const SHUTDOWN_DEADLINE_MS = 30_000;
 const READINESS_DEADLINE_MS = 60_000;
+const FIRST_USE_MS = 8_000;
+/** Scopes that an application with ID tokens requests. */
+export const OPENID_SCOPE = 'openid profile:read';
 export const REDIRECT_URI = 'https://app.example.com/callback';
 
 export interface Client {
@@ -32,6 +37,8 @@ export interface Client {
 /** An application; one that requests `openid` gets ID tokens and logout tokens. */
 export interface RegisteredClient extends Client {
   readonly isOpenId: boolean;
+  /** True if it may use the device authorization grant. */
+  readonly hasDevices: boolean;
 }
 
 export interface User {
@@ -117,23 +124,29 @@ export class AppReplica {
   }
 }
 
+/** Hosts of the applications' developers. */
+interface Outside {
+  /** Address for log-outs, without a path. */
+  readonly logoutUrl: string;
+  readonly documents: DocumentHost;
+}
+
 /** A deployment: two replicas of each app, with fault-injecting proxies between them and their servers. */
 export class Installation {
   private constructor(
     readonly servers: Readonly<Record<Server, PrivateServer>>,
     readonly replicas: readonly AppReplica[],
     readonly urls: Readonly<Record<'AUTH_URL' | 'BASE_URL' | 'API_URL', string>>,
-    private readonly logoutUrl: string,
+    private readonly outside: Outside,
   ) {}
 
   /**
    * @param folder for logs and data
-   * @param logoutUrl address for the log-outs of applications, without a path
    * @param onUnexpectedExit called when a process ends that the soak did not end
    */
   static async start(
     folder: string,
-    logoutUrl: string,
+    outside: Outside,
     onUnexpectedExit: (detail: string) => void,
   ): Promise<Installation> {
     const servers = await startServers(folder);
@@ -157,8 +170,8 @@ export class Installation {
         // The maximum: no outage outlasts a code.
         CODE_LIFETIME: '600',
         TRUSTED_PROXIES: '127.0.0.1',
-        // The applications' addresses for log-outs.
-        ...(logoutUrl !== '' && { OUTSIDE_FETCH_ALLOW: new URL(logoutUrl).hostname }),
+        // Also allows the applications' addresses for log-outs.
+        ...outside.documents.settings,
       };
       const keys = { authorize: PUBLIC_ID_TOKEN_KEYS, token: ID_TOKEN_KEYS };
       for (const app of APPS)
@@ -191,7 +204,7 @@ export class Installation {
         }
       await Promise.all(replicas.map((replica) => replica.launch()));
       await Promise.all(replicas.map((replica) => replica.ready()));
-      return new Installation(servers, replicas, urls, logoutUrl);
+      return new Installation(servers, replicas, urls, outside);
     } catch (error) {
       await Promise.all(replicas.map((replica) => replica.stop()));
       await Promise.all(Object.values(servers).map((server) => server.stop()));
@@ -207,7 +220,7 @@ export class Installation {
     const { secret, hash } = generateClientSecret();
     const confidential = type === 'confidential';
     const clientId = generateClientId();
-    const backchannelLogoutUri = `${this.logoutUrl}/${clientId}`;
+    const backchannelLogoutUri = `${this.outside.logoutUrl}/${clientId}`;
     await this.database(({ clients }) =>
       clients.create({
         clientId,
@@ -215,11 +228,49 @@ export class Installation {
         type,
         scopes: ['profile:read', ...(isOpenId ? ['openid'] : [])],
         redirectUris: [REDIRECT_URI],
+        rules: { deviceGrant: true },
         ...(isOpenId && { logoutUris: { postLogoutRedirectUris: [], backchannelLogoutUri } }),
         ...(confidential && { secretHash: hash }),
       }),
     );
-    return { client_id: clientId, ...(confidential && { client_secret: secret }), isOpenId };
+    return {
+      client_id: clientId,
+      ...(confidential && { client_secret: secret }),
+      isOpenId,
+      hasDevices: true,
+    };
+  }
+
+  /**
+   * A public client with ID tokens, described by a metadata document. Its first uses, at both replicas, admit it. Then its host fails,
+   * which must not affect a known client.
+   *
+   * @throws while a first use fails
+   */
+  async registerDocumentClient(): Promise<RegisteredClient> {
+    const { documents, logoutUrl } = this.outside;
+    const url = documents.newUrl();
+    documents.publish(url, {
+      redirect_uris: [REDIRECT_URI],
+      scope: OPENID_SCOPE,
+      backchannel_logout_uri: `${logoutUrl}/${url}`,
+    });
+    const { pathname, search } = new OAuthClient(
+      { client_id: url },
+      REDIRECT_URI,
+      () => undefined,
+    ).authorizationUrl(this.urls.AUTH_URL, {
+      code_challenge: randomBytes(32).toString('base64url'),
+      code_challenge_method: 'S256',
+    });
+    const signal = AbortSignal.timeout(FIRST_USE_MS);
+    const uses = this.replicasOf('authorize').map((replica) =>
+      fetch(`${replica.url}${pathname}${search}`, { redirect: 'manual', signal }),
+    );
+    for (const { status } of await Promise.all(uses))
+      if (status !== 303) throw new Error(`the first use of ${url} got the status ${status}`);
+    documents.answer(url, (response) => response.writeHead(503).end());
+    return { client_id: url, isOpenId: true, hasDevices: false };
   }
 
   /** @param number unique per user; determines the client address */

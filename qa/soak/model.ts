@@ -4,6 +4,9 @@ import { newStatistics } from './report.js';
 import { PROPAGATION_MS, type Timeline } from './timeline.js';
 import { describeAttempt, type Violate } from './violations.js';
 
+/** A device code may be repeated inside the retry window, unlike another code. */
+export type ReplayedCredential = 'code' | 'device code' | 'refresh token';
+
 /** The test oracle: checks each answer against earlier answers and the faults. Reads no clock, only the times of attempts. */
 export class Model {
   readonly statistics = newStatistics();
@@ -56,11 +59,48 @@ export class Model {
 
   /** @param attempts all completed requests of an honest client that presented one refresh token */
   checkRefresh(grant: Grant, attempts: readonly Attempt[]): void {
+    this.checkRepeatable(grant, attempts, {
+      credential: 'a refresh token',
+      refusal: 'an honest client is not logged out',
+      explains: () => false,
+    });
+  }
+
+  /**
+   * RFC 8628 3.4, with the retry window of a refresh token.
+   *
+   * @param attempts all completed polls of an honest device that its user has allowed
+   */
+  checkPolls(grant: Grant, attempts: readonly Attempt[]): void {
+    this.checkRepeatable(grant, attempts, {
+      credential: 'a device code',
+      refusal: 'an honest client gets tokens for its code',
+      explains: ({ answeredAt }) => this.timeline.restartedRedis(grant.issuedAt, answeredAt),
+    });
+    if (grant.newest) this.statistics.deviceGrants += 1;
+    else if (attempts.some(({ status }) => status === 400)) this.statistics.lostCodes += 1;
+  }
+
+  /**
+   * Checks requests with a credential that may be repeated inside the retry window.
+   *
+   * @param rules refusal: the rule that a refusal violates, unless `explains` returns true or it came late
+   */
+  private checkRepeatable(
+    grant: Grant,
+    attempts: readonly Attempt[],
+    rules: {
+      readonly credential: string;
+      readonly refusal: string;
+      readonly explains: (attempt: Attempt) => boolean;
+    },
+  ): void {
+    const { credential, refusal, explains } = rules;
     this.addHistory(grant, attempts);
     const granted = attempts.filter(({ status }) => status === 200);
     for (const attempt of granted)
-      this.checkNotRevoked(grant, attempt, 'a refresh token is accepted after its grant was revoked');
-    this.checkOneSuccessor(grant, granted);
+      this.checkNotRevoked(grant, attempt, `${credential} is accepted after its grant was revoked`);
+    this.checkOneSuccessor(grant, granted, `${credential} has one successor`);
     const [first] = granted;
     if (first) {
       this.addTokenPair(grant, first);
@@ -79,13 +119,13 @@ export class Model {
     if (attempts.some((attempt) => !isUnavailable(attempt) && late(attempt)))
       this.statistics.lateRefreshes += 1;
     for (const attempt of attempts.filter(({ status }) => status === 400)) {
-      const revocationExplainsIt = this.mayBeRevoked(grant, attempt);
+      const isExplained = this.mayBeRevoked(grant, attempt) || explains(attempt);
       this.confirmIfRevoked(grant, attempt);
-      if (revocationExplainsIt) continue;
+      if (isExplained) continue;
       if (late(attempt)) this.statistics.lateRefusals += 1;
-      else this.report(grant, 'an honest client is not logged out', [attempt]);
+      else this.report(grant, refusal, [attempt]);
       grant.revocation ??= {
-        reason: 'a refresh was refused',
+        reason: `${credential} was refused`,
         requestedAt: attempt.sentAt,
         confirmedAt: null,
       };
@@ -120,12 +160,12 @@ export class Model {
   }
 
   /**
-   * RFC 6749 4.1.2, RFC 9700 4.14.2: a replayed code, or a refresh token replayed outside the retry window, is refused and
-   * revokes the grant.
+   * RFC 6749 4.1.2, RFC 9700 4.14.2: a replayed code, or a refresh token or device code replayed outside the retry window, is
+   * refused and revokes the grant.
    *
    * @param since when the credential was used first
    */
-  checkReplay(grant: Grant, attempt: Attempt, what: 'code' | 'refresh token', since: number): void {
+  checkReplay(grant: Grant, attempt: Attempt, what: ReplayedCredential, since: number): void {
     this.addHistory(grant, [attempt]);
     grant.revocation ??= {
       reason: `its ${what} was replayed`,
@@ -141,7 +181,7 @@ export class Model {
       return lost
         ? this.confirmIfRevoked(grant, attempt)
         : this.revocationConfirmed(grant, attempt.answeredAt);
-    if (what === 'refresh token' && lost) this.statistics.replaysAcceptedAfterDataLoss += 1;
+    if (what !== 'code' && lost) this.statistics.replaysAcceptedAfterDataLoss += 1;
     else this.report(grant, `a replayed ${what} is refused`, [attempt]);
   }
 
@@ -198,14 +238,14 @@ export class Model {
     grant.pairs.push({ accessToken: body.access_token, refreshToken: body.refresh_token, receivedAt });
   }
 
-  /** RFC 9700 4.14.2: a refresh token has one successor, however often it is presented. */
-  private checkOneSuccessor(grant: Grant, granted: readonly Attempt[]): void {
+  /** RFC 9700 4.14.2: one successor, however often the credential is presented. */
+  private checkOneSuccessor(grant: Grant, granted: readonly Attempt[], rule: string): void {
     const tokens = new Set(
       granted.map(({ text }) => (JSON.parse(text) as { refresh_token: string }).refresh_token),
     );
     if (tokens.size < 2) return;
     if (this.lostDataDuring(granted)) return;
-    this.report(grant, 'a refresh token has one successor', granted);
+    this.report(grant, rule, granted);
   }
 
   private lostDataDuring(attempts: readonly Attempt[]): boolean {

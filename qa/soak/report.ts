@@ -103,12 +103,13 @@ function statisticRows(statistics: Statistics): string[][] {
     ['codes replayed later', statistics.codeReplays],
     ['codes lost to a restart of Redis or a lost answer (the user clicks again)', statistics.lostCodes],
     ['refreshes by several workers at once', statistics.parallelRefreshes],
-    ['refreshes repeated after no answer, and granted', statistics.retriedRefreshes],
-    ['refreshes answered after the retry window', statistics.lateRefreshes],
+    ['refreshes and polls repeated after no answer, and granted', statistics.retriedRefreshes],
+    ['refreshes and polls answered after the retry window', statistics.lateRefreshes],
     ['… and refused: the user authorizes again', statistics.lateRefusals],
-    ['refresh tokens replayed outside the retry window', statistics.refreshTokenReplays],
+    ['refresh tokens and device codes replayed outside the retry window', statistics.refreshTokenReplays],
     ['… and accepted after Redis had lost its data', statistics.replaysAcceptedAfterDataLoss],
     ['DPoP proofs sent twice', statistics.proofReplays],
+    ['grants of devices', statistics.deviceGrants],
     ['ID tokens', statistics.idTokens],
     ['log-outs', statistics.logOuts],
     ['logout tokens received', statistics.logoutTokens],
@@ -150,7 +151,7 @@ interface Statistics {
   /** Codes redeemed twice at the same time, and codes replayed later. */
   codeRaces: number;
   codeReplays: number;
-  /** Refresh tokens replayed outside the retry window, and those that were accepted because Redis had lost its data. */
+  /** Refresh tokens and device codes replayed outside the retry window, and those that were accepted because Redis had lost its data. */
   refreshTokenReplays: number;
   replaysAcceptedAfterDataLoss: number;
   /** Concurrent refreshes of several workers. */
@@ -169,6 +170,7 @@ interface Statistics {
   revokedUsesAccepted: number;
   latestAcceptedUse: { withoutFault: number; withFault: number };
   proofReplays: number;
+  deviceGrants: number;
   /** ID tokens checked; log-outs of applications with ID tokens, and the logout tokens that they received. */
   idTokens: number;
   logOuts: number;
@@ -194,6 +196,7 @@ export function newStatistics(): Statistics {
     revokedUsesAccepted: 0,
     latestAcceptedUse: { withoutFault: 0, withFault: 0 },
     proofReplays: 0,
+    deviceGrants: 0,
     idTokens: 0,
     logOuts: 0,
     logoutTokens: 0,

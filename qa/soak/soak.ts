@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runCommand } from '#local/servers/run-command.js';
 import { until } from '#test/support/until.js';
+import { startDocumentHost } from '#test/support/document-host.js';
 import { type LogoutReceiver, startLogoutReceiver } from '../logout-receiver.js';
 import { Account } from './actors/account.js';
 import { CheckedApplication } from './actors/checked-application.js';
@@ -61,7 +62,8 @@ export async function soak(options: SoakOptions): Promise<Report> {
     options.progress(`\n${text}\n`);
   };
   const receiver = await startLogoutReceiver();
-  const installation = await Installation.start(folder, receiver.url, (detail) =>
+  const documents = await startDocumentHost();
+  const installation = await Installation.start(folder, { logoutUrl: receiver.url, documents }, (detail) =>
     violate({ rule: 'no process exits unexpectedly', detail, since: timeline.now() }),
   );
   try {
@@ -70,6 +72,7 @@ export async function soak(options: SoakOptions): Promise<Report> {
   } finally {
     await installation.stop();
     receiver.close();
+    documents.close();
     if (violations.length === 0) await rm(folder, { recursive: true, force: true });
   }
 }
@@ -115,7 +118,7 @@ class Soak {
     ];
     const openIdClients = [
       await this.installation.registerClient('confidential', true),
-      await this.installation.registerClient('public', true),
+      await this.installation.registerDocumentClient(),
     ];
     const { accounts: count } = this.options;
     const accounts: Account[] = [];
@@ -216,7 +219,11 @@ class Soak {
     // Above the numbers of the first accounts.
     let number = 2 * this.options.accounts;
     const newAccount = async () => {
-      const client = await this.retryUntilRegistered(() => this.installation.registerClient('confidential'));
+      const client = await this.retryUntilRegistered(() =>
+        number % 2 === 0
+          ? this.installation.registerClient('confidential')
+          : this.installation.registerDocumentClient(),
+      );
       const account = await this.newAccount(++number, client, resourceServer, false);
       return { account, clientId: client.client_id };
     };

@@ -247,6 +247,35 @@ describe('the model of the soak test', () => {
     expect([rules().length, model.statistics.replaysAcceptedAfterDataLoss]).toEqual([1, 1]);
   });
 
+  it('accepts a repeated poll inside the retry window, with one pair of tokens', () => {
+    const { model, rules } = newOracle();
+    model.checkPolls(new Grant(0), [unanswered('redeem', 100), redeemed(200), redeemed(300)]);
+    expect([rules(), model.statistics.deviceGrants]).toEqual([[], 1]);
+    model.checkPolls(new Grant(0), [redeemed(100), redeemed(101, '2')]);
+    expect(rules()).toEqual(['a device code has one successor']);
+  });
+
+  it('reports a device that gets no tokens, unless it had no answer for the whole retry window or Redis restarted', () => {
+    const { model, inject, rules } = newOracle();
+    model.checkPolls(new Grant(0), [unanswered('redeem', 100), refused('redeem', 100 + WINDOW_MS)]);
+    inject('redis killed', 31_000, 32_000);
+    model.checkPolls(new Grant(30_000), [refused('redeem', 33_000)]);
+    expect([rules(), model.statistics.lostCodes]).toEqual([[], 2]);
+    model.checkPolls(new Grant(40_000), [refused('redeem', 40_100)]);
+    expect(rules()).toEqual(['an honest client gets tokens for its code']);
+  });
+
+  it('reports a used device code that is accepted, or that does not end its grant', () => {
+    const { model, rules } = newOracle();
+    const grant = new Grant(0);
+    model.checkPolls(grant, [redeemed(100)]);
+    model.checkReplay(grant, redeemed(30_000), 'device code', 110);
+    expect(rules()).toEqual(['a replayed device code is refused']);
+    model.checkReplay(grant, refused('redeem', 31_000), 'device code', 110);
+    model.checkRevokedCredential(grant, refreshed(32_000, '2'));
+    expect(rules().slice(1)).toEqual(['a code or refresh token is accepted after its grant was revoked']);
+  });
+
   it('reports a DPoP proof that is accepted twice', () => {
     const { model, rules } = newOracle();
     model.checkProofReplay(new Grant(0), [me(100, 200), me(100, 401)]);

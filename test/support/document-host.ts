@@ -3,6 +3,8 @@ import type { AddressInfo } from 'node:net';
 
 type Answer = (response: ServerResponse) => void;
 
+export type DocumentHost = Awaited<ReturnType<typeof startDocumentHost>>;
+
 /** Starts a host of clients' metadata documents. Start it before the app: its name is in CLIENT_METADATA_HOSTS. */
 export async function startDocumentHost() {
   const answers = new Map<string, Answer>();

@@ -271,6 +271,7 @@ const POLL_TOLERANCE = 500;
  * - Inside the retry window, the same device gets the same pair: its answer may have been lost. Later, or after a refresh, the code is
  *   replayed, as in REDEEM.
  * - A code approved before a failover is refused, as in REDEEM.
+ * - A revoked grant without tokens was denied, or its user has removed the access.
  */
 export const POLL = script(
   ['client', 'resources', 'jkt', 'now', 'window', 'expired', 'ttl'],
@@ -283,7 +284,7 @@ local login, issued_by, interval, polled_at = grant[10] or '', grant[11], grant[
 if not status then return {'unknown'} end
 if not stored_client then return {'revoked'} end
 if stored_client ~= client then return {'other_client', stored_client} end
-if status == REVOKED then return {'decision_denied'} end
+if status == REVOKED then return {generation == '0' and 'decision_denied' or 'revoked'} end
 if status == ACTIVE then
   local is_retry = generation == '1' and tonumber(now) - tonumber(stored_time) < tonumber(window) and stored_jkt == jkt
     and is_for(stored_resources, resources)

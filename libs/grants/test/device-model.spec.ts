@@ -22,7 +22,7 @@ class DeviceModel {
 
   poll(isOurs: boolean, jkt: string | null, resources: string | null, now: number): string {
     if (!isOurs) return 'other_client';
-    if (this.status === 'revoked') return 'decision_denied';
+    if (this.status === 'revoked') return this.generation === 0 ? 'decision_denied' : 'revoked';
     const isFor =
       this.resources === null || resources === null || this.resources.split(' ').includes(resources);
     if (this.status === 'active') {

@@ -12,6 +12,8 @@ const MAX_GRANTS = 3;
 const MAX_API_ATTEMPTS = 3;
 /** Longest time that `revokeCachedGrant` uses a grant before its revocation, and the time after it. */
 const [MAX_USE_BEFORE_REVOCATION_MS, USE_AFTER_REVOCATION_MS] = [15_000, 10_000];
+/** Share of the grants that a device obtains, of applications that have devices. */
+const DEVICES = 1 / 4;
 /** The longest time from Allow to the redemption of the code: a browser on a slow network. */
 const MAX_REDIRECT_DELAY_MS = 3_000;
 
@@ -94,12 +96,21 @@ export class Account {
   async connect(): Promise<void> {
     const [oldest] = this.live;
     if (oldest && this.live.length >= MAX_GRANTS) await this.client.revoke(oldest);
-    const authorization = await this.browser.authorize(this.client.application.client);
+    const authorization = await this.authorize();
+    if (!authorization) return;
     // Redis may restart between the code and its redemption.
     if (this.random.chance(1 / 4)) await sleep(this.random.between(500, MAX_REDIRECT_DELAY_MS));
     const grant = await this.client.redeem(authorization, 1);
     this.remember(grant, authorization);
     if (grant.newest) this.grants.push(grant);
+  }
+
+  /** Allows the application in the browser, or one of its devices. @returns null if the device has to start again */
+  private async authorize(): Promise<Authorization | null> {
+    const { client } = this.client.application;
+    if (client.hasDevices && this.random.chance(DEVICES))
+      return this.browser.allowDevice(await this.client.requestDevice());
+    return this.browser.authorize(client);
   }
 
   /** Logs out. An application with ID tokens must learn of it, unless a request failed: its event may be lost. */
@@ -139,9 +150,10 @@ export class Account {
     for (const grant of grants) await this.client.useAtBothReplicas(grant);
   }
 
-  /** Redeems one code twice at the same time, as a thief and the application do. */
+  /** Redeems one code twice at the same time, as a thief and the application do; or a device polls twice. */
   private async raceCodeRedemption(): Promise<void> {
-    const authorization = await this.browser.authorize(this.client.application.client);
+    const authorization = await this.authorize();
+    if (!authorization) return;
     const grant = await this.client.redeem(authorization, 2);
     this.remember(grant, authorization);
     this.environment.model.statistics.codeRaces += 1;
@@ -154,8 +166,12 @@ export class Account {
     const owner = this.environment.owners.get(grant);
     const [first] = grant.pairs;
     if (!owner || !first) return;
-    const request = this.client.application.redeemRequest(owner.authorization);
-    await this.client.replay(grant, 'code', request, first.receivedAt);
+    const { authorization } = owner;
+    const isDevice = authorization.verifier === undefined;
+    // Until then, a repeated poll gets the same tokens.
+    if (isDevice && grant.pairs.length === 1 && !this.windowHasPassed(first)) return;
+    const request = this.client.application.redeemRequest(authorization);
+    await this.client.replay(grant, isDevice ? 'device code' : 'code', request, first.receivedAt);
   }
 
   private async replayRefreshToken(): Promise<void> {
@@ -169,9 +185,11 @@ export class Account {
   /** A pair whose refresh token is outside the retry window: two refreshes old, or one refresh and the window's length. */
   private stalePair({ pairs, newest }: Grant): TokenPair | undefined {
     const previous = pairs.at(-2);
-    const windowPassed =
-      newest && this.environment.timeline.now() - newest.receivedAt > this.environment.retryWindow;
-    return windowPassed && previous ? previous : pairs.at(-3);
+    return newest && this.windowHasPassed(newest) && previous ? previous : pairs.at(-3);
+  }
+
+  private windowHasPassed({ receivedAt }: TokenPair): boolean {
+    return this.environment.timeline.now() - receivedAt > this.environment.retryWindow;
   }
 
   /** One of the last three pairs. A refresh does not shorten the lifetime of older access tokens. */

@@ -1,8 +1,9 @@
 import type { Application } from '../application.js';
-import type { Authorization } from '../browser.js';
+import type { Authorization, DeviceRequest } from '../browser.js';
 import { Grant, type TokenPair } from '../grant.js';
 import { checkIdToken } from '../id-token.js';
 import type { User } from '../installation.js';
+import type { ReplayedCredential } from '../model.js';
 import type { Random } from '../plan.js';
 import { isUnavailable, type Attempt, type BuildRequest } from '../requests.js';
 import { expectStatus, isActive, type TestEnvironment } from './test-environment.js';
@@ -16,6 +17,22 @@ export class CheckedApplication {
     readonly application: Application,
   ) {}
 
+  /** Requests the codes of a device, which polls once before its user decides. */
+  async requestDevice(): Promise<DeviceRequest> {
+    const requestedAt = this.environment.timeline.now();
+    // Another address each time: one address has a limit of waiting devices.
+    const address = `10.1.${this.random.between(0, 255)}.${this.random.between(0, 255)}`;
+    const request = this.application.deviceRequest(address);
+    const { text } = await this.sendUntilAnswered('request a device code', request, [], [200]);
+    const body = JSON.parse(text) as { device_code: string; verification_uri_complete: string };
+    const poll = this.application.redeemRequest({ code: body.device_code, verifier: undefined });
+    const attempt = await this.sendToToken('redeem', poll);
+    const rule = 'a device gets no tokens before its user has decided';
+    if (attempt.status === 200)
+      this.environment.violate({ rule, attempts: [attempt], since: attempt.sentAt });
+    return { deviceCode: body.device_code, page: body.verification_uri_complete, requestedAt };
+  }
+
   /**
    * Redeems a code.
    *
@@ -27,8 +44,11 @@ export class CheckedApplication {
     const attempts: Attempt[] = [];
     const redeem = () =>
       this.sendUntilAnswered('redeem', this.application.redeemRequest(authorization), attempts);
+    const { model } = this.environment;
     await settleAll(Array.from({ length: requests }, redeem), () =>
-      this.environment.model.checkRedemption(grant, attempts),
+      authorization.verifier === undefined
+        ? model.checkPolls(grant, attempts)
+        : model.checkRedemption(grant, attempts),
     );
     await this.checkIdTokens(grant, attempts, authorization.nonce);
     if (grant.newest) this.environment.owners.set(grant, { application: this.application, authorization });
@@ -86,13 +106,8 @@ export class CheckedApplication {
   }
 
   /** @param since when the credential was used first */
-  async replay(
-    grant: Grant,
-    what: 'code' | 'refresh token',
-    request: BuildRequest,
-    since: number,
-  ): Promise<void> {
-    const attempt = await this.sendToToken(what === 'code' ? 'redeem' : 'refresh', request);
+  async replay(grant: Grant, what: ReplayedCredential, request: BuildRequest, since: number): Promise<void> {
+    const attempt = await this.sendToToken(what === 'refresh token' ? 'refresh' : 'redeem', request);
     this.environment.model.checkReplay(grant, attempt, what, since);
     await this.expectRevoked(grant);
   }
@@ -150,7 +165,7 @@ export class CheckedApplication {
   }
 
   private async sendUntilAnswered(
-    operation: 'redeem' | 'refresh' | 'revoke' | 'introspect',
+    operation: 'request a device code' | 'redeem' | 'refresh' | 'revoke' | 'introspect',
     request: BuildRequest,
     attempts: Attempt[],
     expected: readonly number[] = [200, 400],

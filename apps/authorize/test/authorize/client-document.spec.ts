@@ -264,7 +264,7 @@ describe('a document is refused, with its reason in the audit trail', () => {
   });
 });
 
-// @client metadata document 5.2 @client metadata document 9.4
+// @client metadata document 5.2 @client metadata document 9.4 @client metadata document 10.1
 describe('a known client', () => {
   it.each<[string, string, (response: ServerResponse) => void]>([
     ['is down', 'cannot be reached', (response) => response.destroy()],

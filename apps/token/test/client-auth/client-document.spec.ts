@@ -56,8 +56,8 @@ it('a client of another host is unknown to a push', async () => {
   expect(other.requests).toBe(0);
 });
 
-// @client metadata document 6
-it('a client rotates the keys in its document: the new ones are accepted, the old ones no longer', async () => {
+// @client metadata document 6 @client metadata document 9.2
+it('a client must use the keys in its document, and rotates them: the new ones are accepted, the old ones no longer', async () => {
   const [old, next] = [await ClientKey.generate(), await ClientKey.generate()];
   const url = host.publish(host.newUrl(), {
     token_endpoint_auth_method: 'private_key_jwt',
@@ -81,4 +81,5 @@ it('a client rotates the keys in its document: the new ones are accepted, the ol
   expect((await revokeBy(old)).status).toBe(401);
   expect(await known(url)).toMatchObject(keysOf(next));
   expect((await revokeBy(next)).status).toBe(200);
+  expect((await app.post('revoke', { token: 'x', client_id: url })).status).toBe(401);
 });

@@ -137,6 +137,7 @@ describe('the poll of a device', () => {
     const refreshed = await app.post('token', { grant_type: 'refresh_token', refresh_token, ...client });
     expect(refreshed.status).toBe(200);
     expectStandardError(await poll(code), 400, 'invalid_grant');
+    expect((await poll(code)).body.error_description).toMatch(/has been revoked/);
     const again = { grant_type: 'refresh_token', refresh_token: refreshed.body.refresh_token, ...client };
     expectStandardError(await app.post('token', again), 400, 'invalid_grant');
   });
