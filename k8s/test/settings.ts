@@ -50,3 +50,13 @@ export async function serverFile(
   await writeFile(file, text);
   return { folder, file };
 }
+
+/** Made-up production secrets. */
+export const SECRETS: Readonly<Record<string, string>> = {
+  DATABASE_URL: 'postgres://service:secret@db.example.com/oauth',
+  REDIS_URL: 'rediss://oauth:secret@redis.example.com:6379',
+  NATS_URL: 'tls://token:secret@nats.example.com:4222',
+  AUDIT_NATS_URL: 'tls://audit-token:secret@nats.example.com:4222',
+  TOKEN_KEYS: 'A'.repeat(43),
+  CONSOLE_CLIENT_SECRET: 'A'.repeat(22),
+};

@@ -236,7 +236,9 @@ it('AuditReader.read throws if NATS dies during the read and does not come back'
   const nats = await connect({ servers: server.url });
   await ensureAuditStreams(nats, { days: 1, megabytes: 8, replicas: 1 });
   // More than one batch of NATS.
-  for (let n = 0; n < 2_000; n++) await storeEvent(nats, auditEvent('token', { type: 'token.issued' }));
+  await Promise.all(
+    Array.from({ length: 2_000 }, () => storeEvent(nats, auditEvent('token', { type: 'token.issued' }))),
+  );
   await nats.close();
   const reader = await AuditReader.open(server.url, 'audit test reader');
   let killed: Promise<void> | undefined;

@@ -6,6 +6,7 @@ import { auditEvents } from '#test/support/audit-trail.js';
 import type { Browser } from '#test/support/browser.js';
 import { ClientKey, keysOf } from '#test/support/client-key.js';
 import { startDocumentHost } from '#test/support/document-host.js';
+import { AuthorizeConfiguration } from '../../src/authorize.configuration.js';
 import { authorizeAddress, PKCE, redirectParameters, startAuthorizeApp } from '../support/authorize-app.js';
 import { useAuthorizeApp } from '../support/use-authorize-app.js';
 import { allow } from '../support/use-requests.js';
@@ -343,16 +344,25 @@ describe('a known client', () => {
 
   it('has its document fetched by the next request if PostgreSQL was too slow', async () => {
     const url = newClient();
-    await browser.get(address(url));
+    const settings = {
+      ...host.settings,
+      DEPENDENCY_TIMEOUT: new AuthorizeConfiguration().DEPENDENCY_TIMEOUT,
+    };
+    const impatient = await startAuthorizeApp(settings, await sameServices());
+    const page = () => impatient.browser().get(address(url));
+    await page();
     await makeDue(host.publish(url, { ...WEB, client_name: 'Renamed' }));
     const database = new pg.Client({ connectionString: app.services.databaseUrl });
     await database.connect();
     await database.query('BEGIN');
     await database.query('SELECT FROM oauth.clients WHERE client_id = $1 FOR UPDATE', [url]);
-    expect((await browser.get(address(url))).status).toBe(503);
+    expect((await page()).status).toBe(503);
     await database.query('ROLLBACK');
     await database.end();
+    await page();
+    await impatient.close();
     expect((await browser.get(address(url))).text).toContain('Renamed');
+    expect(host.fetches(url)).toBe(2);
   });
 
   it.each([

@@ -2,13 +2,13 @@ import request, { type Test } from 'supertest';
 import type { AuditEvent } from '#audit/event.js';
 import { auditEvents } from '#test/support/audit-trail.js';
 import { REDIRECT_URI, type TestClient } from '#test/support/fixture.js';
-import { jsonOf } from '../support/run-operator.js';
+import { jsonOf, runCommand } from '../support/run-operator.js';
 import { useRunningApps } from '../support/use-running-apps.js';
 
 const OURS = { 'X-Forwarded-For': '203.0.113.7', 'User-Agent': 'calendar/2.1' };
 const THIEF = { 'X-Forwarded-For': '2001:DB8:0:0::1', 'User-Agent': 'curl/8.5.0' };
 
-const { host, env, urls, fixture } = useRunningApps(['authorize', 'token', 'resource'], {
+const { env, urls, fixture } = useRunningApps(['authorize', 'token', 'resource'], {
   TRUSTED_PROXIES: '127.0.0.1/32',
   AUDIT_CLIENT_ADDRESS: 'true',
   RETRY_WINDOW: '0',
@@ -84,7 +84,7 @@ describe('explain for a reused refresh token', () => {
     const token = await issued();
     await refresh(token, THIEF);
     const reuse = await refused(refresh(token, OURS));
-    const { stdout } = await host.run(['explain', String(reuse?.reference)], env);
+    const { stdout } = await runCommand(['explain', String(reuse?.reference)], env);
     expect(stdout).toMatch(/^Address +203\.0\.113\.7$/m);
     expect(stdout).toMatch(/^User agent +calendar\/2\.1$/m);
     expect(stdout).toMatch(/stolen.*application sent an old one/);
@@ -97,12 +97,12 @@ describe('explain for a reused refresh token', () => {
       ['token.reuse_detected', '1', '203.0.113.7', 'calendar/2.1'],
     ]);
     expect(stdout).not.toContain('AUDIT_CLIENT_ADDRESS is not true');
-    const json = jsonOf(await host.run(['explain', String(reuse?.reference), '--json'], env));
+    const json = jsonOf(await runCommand(['explain', String(reuse?.reference), '--json'], env));
     expect(json).toMatchObject({ uses: [{}, { address: '2001:db8::1' }, {}] });
   });
 
   it('shows address and user agent in the audit commands', async () => {
-    const { stdout } = await host.run(['audit', 'search', '--client', client.client_id], env);
+    const { stdout } = await runCommand(['audit', 'search', '--client', client.client_id], env);
     expect(stdout).toMatch(/^time .* address +user_agent +summary$/m);
     expect(stdout).toMatch(/ 2001:db8::1 +curl\/8\.5\.0 /);
   });

@@ -2,16 +2,17 @@ import { appSettings } from '#test/support/app-settings.js';
 import { REDIRECT_URI, type TestClient } from '#test/support/fixture.js';
 import { isolate } from '#test/support/isolate.js';
 import { becomesRefused, statusOfToken, type Pair } from '#test/support/tokens.js';
+import { runCommand } from '../support/run-operator.js';
 import { useRunningApps } from '../support/use-running-apps.js';
 
-const { host, env, urls, fixture } = useRunningApps(['token', 'resource']);
+const { env, urls, fixture } = useRunningApps(['token', 'resource']);
 let userId: number;
 
 beforeAll(async () => {
   userId = await fixture.user();
 });
 
-const remove = (...args: string[]) => host.run(['client', 'delete', ...args], env);
+const remove = (...args: string[]) => runCommand(['client', 'delete', ...args], env);
 
 async function send(body: object): Promise<{ status: number; body: Record<string, string> }> {
   const answer = await fetch(`${urls.token}/api/auth/oauth/token`, {
@@ -38,7 +39,7 @@ const refused = ({ access_token }: Pair) => becomesRefused(urls.resource, access
 const grantOf = async ({ access_token }: Pair) => fixture.records.find(fixture.grantIdOf(access_token));
 
 describe('operator client disable and enable', () => {
-  const set = (state: 'disable' | 'enable', ...args: string[]) => host.run(['client', state, ...args], env);
+  const set = (state: 'disable' | 'enable', ...args: string[]) => runCommand(['client', state, ...args], env);
 
   it('disable invalidates every token of the client immediately, even cached ones, and enable restores them', async () => {
     const [client, other] = [await fixture.client(), await fixture.client()];
@@ -63,7 +64,7 @@ describe('operator client disable and enable', () => {
     expect(await me(kept)).toBe(200);
     expect((await refresh(other, kept)).status).toBe(200);
 
-    await host.run(['grant', 'revoke', fixture.grantIdOf(revoked.access_token)], env);
+    await runCommand(['grant', 'revoke', fixture.grantIdOf(revoked.access_token)], env);
     const again = await set('enable', client.client_id, '--json');
     expect(JSON.parse(again.stdout)).toEqual({
       client_id: client.client_id,
@@ -90,15 +91,15 @@ describe('operator client disable and enable', () => {
     const { client_id: id } = await fixture.client();
     await set('disable', id);
     const line = new RegExp(`^${id} +confidential +disabled `, 'm');
-    expect((await host.run(['client', 'list'], env)).stdout).toMatch(line);
-    expect((await host.run(['client', 'search', id], env)).stdout).toMatch(line);
-    expect((await host.run(['client', 'show', id], env)).stdout).toMatch(/^disabled_at +\d{4}-/m);
+    expect((await runCommand(['client', 'list'], env)).stdout).toMatch(line);
+    expect((await runCommand(['client', 'search', id], env)).stdout).toMatch(line);
+    expect((await runCommand(['client', 'show', id], env)).stdout).toMatch(/^disabled_at +\d{4}-/m);
   });
 
   it('exit with 2 for an unknown or deleted client, and with 0 and a warning when NATS is unavailable', async () => {
     const { client_id: id } = await fixture.client();
     const deaf = { ...env, NATS_URL: 'nats://user:natspassword@127.0.0.1:1' };
-    const warned = await host.run(['client', 'disable', id], deaf);
+    const warned = await runCommand(['client', 'disable', id], deaf);
     expect(warned).toMatchObject({ code: 0, stderr: expect.stringContaining('NATS (NATS_URL)') });
     await remove(id, '--yes');
     for (const gone of ['sc_unknown', id])
@@ -116,22 +117,22 @@ describe('operator client import', () => {
     const elsewhere = await isolate();
     const there = appSettings(elsewhere);
     const named = ['--name', 'Calendar', '--redirect-uri', REDIRECT_URI, '--json'];
-    const created = await host.run(['client', 'create', ...named], there);
+    const created = await runCommand(['client', 'create', ...named], there);
     const { client_id, client_secret } = JSON.parse(created.stdout) as TestClient;
     const client = { client_id, client_secret };
     // The token app now caches that this client is unknown.
     const unknown = await send({ grant_type: 'refresh_token', refresh_token: 'srt_x', ...client });
     expect(unknown.body['error']).toBe('invalid_client');
 
-    const { stdout: file } = await host.run(['client', 'export', client_id], there);
-    const { code } = await host.run(['client', 'import', '-'], env, file);
+    const { stdout: file } = await runCommand(['client', 'export', client_id], there);
+    const { code } = await runCommand(['client', 'import', '-'], env, file);
     await elsewhere.close();
     expect(code).toBe(0);
     const got = await pair(client);
     expect(await me(got)).toBe(200);
 
     const disabled = file.replace('disabled: false', 'disabled: true');
-    expect((await host.run(['client', 'import', '-'], env, disabled)).code).toBe(0);
+    expect((await runCommand(['client', 'import', '-'], env, disabled)).code).toBe(0);
     await refused(got);
   });
 });
@@ -205,7 +206,7 @@ describe('operator client delete', () => {
     const got = await pair(client);
     expect(await me(got)).toBe(200);
     const args = ['client', 'delete', client.client_id, '--yes'];
-    const deaf = await host.run(args, { ...env, NATS_URL: 'nats://user:natspassword@127.0.0.1:1' });
+    const deaf = await runCommand(args, { ...env, NATS_URL: 'nats://user:natspassword@127.0.0.1:1' });
     expect(deaf).toMatchObject({
       code: 1,
       stdout: '',

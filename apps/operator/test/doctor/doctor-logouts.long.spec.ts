@@ -16,11 +16,10 @@ import { ID_TOKEN_KEYS } from '#test/support/id-token-keys.js';
 import { isolate, type Isolated } from '#test/support/isolate.js';
 import { startLogoutReceiver } from '#test/support/logout-receiver.js';
 import { AREAS } from '#administration/doctor/finding.js';
-import { CommandHost, jsonOf } from '../support/run-operator.js';
+import { jsonOf, runCommand } from '../support/run-operator.js';
 
 const HOUR_MS = 3_600_000;
 
-let host: CommandHost;
 let services: Isolated;
 let fixture: Fixture;
 let nats: NatsConnection;
@@ -31,7 +30,6 @@ let env: Record<string, string>;
 const startToken = () => startApp('token', { ...env, LOG_LEVEL: 'fatal' });
 
 beforeAll(async () => {
-  host = new CommandHost();
   services = await isolate();
   receiver = await startLogoutReceiver();
   env = {
@@ -47,7 +45,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await Promise.all([host.close(), token.stop(), nats.close()]);
+  await Promise.all([token.stop(), nats.close()]);
   receiver.close();
   await fixture.close();
   await services.close();
@@ -60,7 +58,7 @@ interface Report {
 
 async function report(): Promise<Report> {
   const others = AREAS.filter((area) => area !== 'logouts');
-  const { stdout } = await host.run(['doctor', '--json', '--skip', ...others], env);
+  const { stdout } = await runCommand(['doctor', '--json', '--skip', ...others], env);
   return JSON.parse(stdout) as Report;
 }
 
@@ -76,7 +74,7 @@ async function refusedLogout(status: number, at = Date.now()): Promise<string> {
 }
 
 const explained = async (clientId: string) =>
-  jsonOf(await host.run(['explain', '--client', clientId, '--json'], env)) as {
+  jsonOf(await runCommand(['explain', '--client', clientId, '--json'], env)) as {
     refused: number;
     logouts: number;
     groups: object[];
@@ -104,7 +102,7 @@ it('doctor and explain report an application that refuses a logout token, and it
     logouts: 1,
     groups: [{ check: 'logout_token_refused', failure: 'status 400', count: 1, party: 'application' }],
   });
-  const { stdout } = await host.run(['explain', '--client', clientId], env);
+  const { stdout } = await runCommand(['explain', '--client', clientId], env);
   expect(stdout).toMatch(
     /^Since \S+, 0 requests of \w+ refused; 1 logout token not accepted; 0 other events\.$/m,
   );

@@ -20,9 +20,8 @@ import { isolate, type Isolated } from '#test/support/isolate.js';
 import { findTool } from '#test/support/tool.js';
 import { until } from '#test/support/until.js';
 import { AREAS } from '#administration/doctor/finding.js';
-import { CommandHost, expectRefused, type Outcome, runOperator } from '../support/run-operator.js';
+import { expectRefused, type Outcome, runCommand, runOperator } from '../support/run-operator.js';
 
-let host: CommandHost;
 let services: Isolated;
 let fixture: Fixture;
 let apps: AppProcess[];
@@ -31,7 +30,6 @@ let env: Record<string, string>;
 let first: Report;
 
 beforeAll(async () => {
-  host = new CommandHost();
   services = await isolate();
   const [authorizePort, tokenPort, resourcePort] = [await freePort(), await freePort(), await freePort()];
   env = {
@@ -54,7 +52,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await Promise.all([host.close(), ...apps.map((app) => app.stop())]);
+  await Promise.all(apps.map((app) => app.stop()));
   await fixture.close();
   await services.close();
 });
@@ -75,7 +73,7 @@ interface Report {
 }
 
 const doctor = (args: string[] = [], settings: Record<string, string> = {}): Promise<Outcome> =>
-  host.run(['doctor', ...args], { ...env, ...settings });
+  runCommand(['doctor', ...args], { ...env, ...settings });
 
 async function report(settings: Record<string, string> = {}): Promise<Report> {
   const { stdout, stderr } = await doctor(['--json'], settings);

@@ -1,8 +1,9 @@
 import { auditEvents } from '#test/support/audit-trail.js';
 import { REDIRECT_URI, type TestClient } from '#test/support/fixture.js';
+import { runCommand } from '../support/run-operator.js';
 import { useRunningApps } from '../support/use-running-apps.js';
 
-const { host, env, urls, fixture } = useRunningApps(['authorize', 'token', 'resource']);
+const { env, urls, fixture } = useRunningApps(['authorize', 'token', 'resource']);
 let client: TestClient;
 let userId: number;
 
@@ -39,8 +40,8 @@ async function explain(
   events = 1,
 ): Promise<Record<string, unknown>> {
   await auditEvents(env.NATS_URL, { reference }, events);
-  const text = await host.run(['explain', reference], env);
-  const json = await host.run(['explain', reference, '--json'], env);
+  const text = await runCommand(['explain', reference], env);
+  const json = await runCommand(['explain', reference, '--json'], env);
   expect([text.code, text.stderr, json.code]).toEqual([0, '', 0]);
   for (const secret of [...secrets, client.client_secret])
     expect(text.stdout + json.stdout).not.toContain(secret);
@@ -95,10 +96,10 @@ describe('explain for requests to the running product', () => {
       event: { service: 'token' },
       other_events: [{ service: 'resource', error: 'invalid_token', check: 'access_token_inactive' }],
     });
-    const { stdout: page } = await host.run(['explain', reference], env);
+    const { stdout: page } = await runCommand(['explain', reference], env);
     expect(page).toMatch(/^Request +GET \/v2\/me$/m);
     expect(page).toMatch(/^Answer +401 invalid_token$/m);
-    const { stdout } = await host.run(['explain', '--client', client.client_id, '--json'], env);
+    const { stdout } = await runCommand(['explain', '--client', client.client_id, '--json'], env);
     expect((JSON.parse(stdout) as { groups: unknown[] }).groups).toContainEqual(
       expect.objectContaining({ check: 'revoked', error: 'invalid_token', reference }),
     );
@@ -114,7 +115,7 @@ describe('explain for requests to the running product', () => {
       differences: [{ marked: 'profile:re[-a-]{+e+}d' }],
     });
     await auditEvents(env.NATS_URL, { clientId: client.client_id, types: ['request.refused'] }, 3);
-    const { stdout } = await host.run(['explain', '--client', client.client_id, '--json'], env);
+    const { stdout } = await runCommand(['explain', '--client', client.client_id, '--json'], env);
     const { groups } = JSON.parse(stdout) as { groups: { check: string; count: number }[] };
     expect(groups.map(({ check }) => check)).toEqual(
       expect.arrayContaining(['redirect_uri_unregistered', 'redirect_uri_mismatch', 'scope_unregistered']),

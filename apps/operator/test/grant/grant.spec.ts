@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { REDIRECT_URI, type TestClient } from '#test/support/fixture.js';
 import { becomesRefused, statusOfToken } from '#test/support/tokens.js';
-import { expectRefused, jsonOf } from '../support/run-operator.js';
+import { expectRefused, jsonOf, runCommand } from '../support/run-operator.js';
 import { useRunningApps } from '../support/use-running-apps.js';
 
-const { host, env, urls, fixture } = useRunningApps(['token', 'resource']);
+const { env, urls, fixture } = useRunningApps(['token', 'resource']);
 
-const grant = (...args: string[]) => host.run(['grant', ...args], env);
+const grant = (...args: string[]) => runCommand(['grant', ...args], env);
 
 interface Granted {
   readonly id: string;

@@ -14,7 +14,7 @@ import { isolate, type Isolated } from '#test/support/isolate.js';
 import { ID_TOKEN_KEYS, PUBLIC_ID_TOKEN_KEYS, SIGNING_KEYS } from '#test/support/id-token-keys.js';
 import { until } from '#test/support/until.js';
 import { askServices } from '#administration/running-services/status.js';
-import { CommandHost, jsonOf } from '../support/run-operator.js';
+import { jsonOf, runCommand } from '../support/run-operator.js';
 
 const [SIGNING, VERIFYING, OTHER] = Array.from({ length: 3 }, () =>
   randomBytes(32).toString('base64url'),
@@ -24,14 +24,12 @@ const idOf = (key: string): string => KeyRing.parse(key).keys[0]?.id ?? '';
 
 const idTokenKeysOf = (name: string) => (name === 'token' ? ID_TOKEN_KEYS : PUBLIC_ID_TOKEN_KEYS);
 
-let host: CommandHost;
 let services: Isolated;
 let database: Client;
 let env: Record<string, string>;
 const apps: AppProcess[] = [];
 
 beforeAll(async () => {
-  host = new CommandHost();
   services = await isolate();
   env = { ...appSettings(services), API_URL: 'https://api.example.com' };
   database = new Client({ connectionString: services.databaseUrl });
@@ -47,7 +45,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await Promise.all([host.close(), ...apps.map((app) => app.stop())]);
+  await Promise.all(apps.map((app) => app.stop()));
   await database.end();
   await services.close();
 });
@@ -106,7 +104,7 @@ describe('the status of the running processes', () => {
           ? undefined
           : SIGNING_KEYS.ids.map((key) => ({ ...key, role: roleOf(service) })),
       );
-    const listed = jsonOf(await host.run(['keys', 'list', '--json'], env)) as { id_token_keys: object[] };
+    const listed = jsonOf(await runCommand(['keys', 'list', '--json'], env)) as { id_token_keys: object[] };
     expect(listed.id_token_keys).toContainEqual({
       ...SIGNING_KEYS.ids[0],
       signs_in: [expect.stringMatching(/^token /), expect.stringMatching(/^token /)],
@@ -116,7 +114,7 @@ describe('the status of the running processes', () => {
       last_signed_at: expect.any(String),
       needed_until: expect.any(String),
     });
-    expect((await host.run(['keys', 'list'], env)).stdout).toMatch(
+    expect((await runCommand(['keys', 'list'], env)).stdout).toMatch(
       /^[\w-]{43} +RS256 +token 2 +authorize 1 +- +\d{4}-\S+ \S+Z +\d{4}-\S+ \S+Z$/m,
     );
   });
@@ -125,7 +123,7 @@ describe('the status of the running processes', () => {
     const kid = 'removed'.padEnd(43, 'x');
     const insert = `INSERT INTO token_keys (id, ring, last_signed_at, needed_until) VALUES ($1, 'RS256', now(), now() + $2::interval)`;
     const report = async () =>
-      jsonOf(await host.run(['keys', 'list', '--json'], env)) as {
+      jsonOf(await runCommand(['keys', 'list', '--json'], env)) as {
         id_token_keys: { id: string }[];
         problems: { what: string }[];
       };
@@ -184,9 +182,9 @@ describe('the status of the running processes', () => {
   });
 });
 
-const keys = (...args: string[]) => host.run(['keys', ...args], env);
+const keys = (...args: string[]) => runCommand(['keys', ...args], env);
 const next = (present: string, ...args: string[]) =>
-  host.run(['keys', 'next', '--stdin', ...args], env, present);
+  runCommand(['keys', 'next', '--stdin', ...args], env, present);
 
 interface Listed {
   readonly processes: string[];
@@ -274,7 +272,7 @@ describe('operator keys next', () => {
     ['', 'stdin is empty'],
     ['secret-value-that-is-no-key', 'this is not a value of TOKEN_KEYS'],
   ])('refuses the input %j, without falling back to TOKEN_KEYS', async (present, says) => {
-    const result = await host.run(['keys', 'next', '--stdin'], { ...env, TOKEN_KEYS }, present);
+    const result = await runCommand(['keys', 'next', '--stdin'], { ...env, TOKEN_KEYS }, present);
     expect(result).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(says) });
     expect(result.stderr).not.toContain('secret-value');
   });
@@ -318,9 +316,9 @@ describe('operator keys next', () => {
   });
 
   it('reads the current value from TOKEN_KEYS, and refuses one that no process has', async () => {
-    const { code, stderr } = await host.run(['keys', 'next'], { ...env, TOKEN_KEYS: OTHER });
+    const { code, stderr } = await runCommand(['keys', 'next'], { ...env, TOKEN_KEYS: OTHER });
     expect([code, stderr]).toEqual([1, expect.stringMatching('no running process has this value')]);
-    const missing = await host.run(['keys', 'next'], env);
+    const missing = await runCommand(['keys', 'next'], env);
     expect([missing.code, missing.stderr]).toEqual([1, expect.stringMatching('TOKEN_KEYS is missing')]);
   });
 

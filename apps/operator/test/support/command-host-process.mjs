@@ -1,4 +1,4 @@
-// Runs built commands in one process: see command-host.ts.
+// Runs built commands in one process: see run-operator.ts.
 import 'reflect-metadata';
 import { Readable } from 'node:stream';
 import { runCommand } from '../../../../dist/apps/operator/src/program.js';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DataSource } from 'typeorm';
 import { isolate } from '#test/support/isolate.js';
-import { CommandHost, type Outcome } from './run-operator.js';
+import { type Outcome, runCommand } from './run-operator.js';
 
 /** Services, settings and a command runner for one suite. */
 export interface OperatorBench {
@@ -32,7 +32,6 @@ async function operatorBench(): Promise<OperatorBench> {
   const { databaseUrl, natsUrl } = isolated;
   const localDir = await mkdtemp(join(tmpdir(), 'operator-'));
   const database = await new DataSource({ type: 'postgres', url: databaseUrl }).initialize();
-  const host = new CommandHost();
   const settings = {
     DATABASE_URL: databaseUrl,
     AUTH_URL: 'https://auth.example.com',
@@ -45,7 +44,7 @@ async function operatorBench(): Promise<OperatorBench> {
     databaseUrl,
     localDir,
     env: settings,
-    run: (args, env = settings, stdin = '') => host.run(args, env, stdin),
+    run: (args, env = settings, stdin = '') => runCommand(args, env, stdin),
     rows: (sql, parameters) => database.query(sql, parameters),
     counts: () =>
       database.query(
@@ -53,7 +52,6 @@ async function operatorBench(): Promise<OperatorBench> {
                 (SELECT count(*) FROM users) AS users, (SELECT count(*) FROM grants) AS grants`,
       ),
     async close() {
-      await host.close();
       await database.destroy();
       await isolated.close();
       await rm(localDir, { recursive: true });

@@ -43,33 +43,29 @@ export function withoutIds(text: string): string {
 }
 
 const HOST = resolve('apps/operator/test/support/command-host-process.mjs');
+let host: ChildProcess | undefined;
+let last: Promise<unknown> = Promise.resolve();
 
 /**
- * Runs built commands sequentially in one process, a hundred times faster than in separate processes. Does not test the exit of
- * the process.
+ * Runs built commands sequentially in one process, a hundred times faster than in separate processes; all suites of a Jest
+ * worker share it. Does not test the exit of the process.
+ * @param env complete environment except PATH
  */
-export class CommandHost {
-  private readonly process: ChildProcess = fork(HOST, { execArgv: [] });
+export function runCommand(args: readonly string[], env: NodeJS.ProcessEnv, stdin = ''): Promise<Outcome> {
+  const outcome = last.then(() => ask({ args, settings: env, stdin }));
+  last = outcome.catch(() => undefined);
+  return outcome;
+}
 
-  private last: Promise<unknown> = Promise.resolve();
-
-  /** @param env complete environment except PATH */
-  run(args: readonly string[], env: NodeJS.ProcessEnv, stdin = ''): Promise<Outcome> {
-    const outcome = this.last.then(() => this.ask({ args, settings: env, stdin }));
-    this.last = outcome.catch(() => undefined);
-    return outcome;
-  }
-
-  private async ask(command: object): Promise<Outcome> {
-    const answered = once(this.process, 'message');
-    this.process.send(command);
-    const [outcome] = (await answered) as [Outcome];
-    return outcome;
-  }
-
-  async close(): Promise<void> {
-    const ended = once(this.process, 'exit');
-    this.process.disconnect();
-    await ended;
-  }
+async function ask(command: object): Promise<Outcome> {
+  host ??= fork(HOST, { execArgv: [] });
+  host.ref();
+  host.channel?.ref();
+  const answered = once(host, 'message');
+  host.send(command);
+  const [outcome] = (await answered) as [Outcome];
+  // Lets the worker exit. The host then exits as well, because its channel closes.
+  host.unref();
+  host.channel?.unref();
+  return outcome;
 }

@@ -3,11 +3,9 @@ import { type AppName, type AppProcess, startApp } from '#test/support/app-proce
 import { appSettings } from '#test/support/app-settings.js';
 import { type Fixture, openFixture } from '#test/support/fixture.js';
 import { isolate, type Isolated } from '#test/support/isolate.js';
-import { CommandHost } from './run-operator.js';
 
 /** Starts processes of the product for a suite. The objects exist immediately, and are filled before the first test. */
 export function useRunningApps(names: readonly AppName[], settings: Readonly<Record<string, string>> = {}) {
-  const host = new CommandHost();
   /** Environment of the commands. */
   const env = {} as Record<string, string> & { NATS_URL: string };
   const urls = {} as Record<AppName, string>;
@@ -26,10 +24,10 @@ export function useRunningApps(names: readonly AppName[], settings: Readonly<Rec
   });
 
   afterAll(async () => {
-    await Promise.all([host.close(), ...apps.map((app) => app.stop())]);
+    await Promise.all(apps.map((app) => app.stop()));
     await fixture.close();
     await services.close();
   });
 
-  return { host, env, urls, fixture };
+  return { env, urls, fixture };
 }

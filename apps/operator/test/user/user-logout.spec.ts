@@ -11,9 +11,8 @@ import { ID_TOKEN_KEYS } from '#test/support/id-token-keys.js';
 import { isolate, type Isolated } from '#test/support/isolate.js';
 import { startLogoutReceiver } from '#test/support/logout-receiver.js';
 import { until } from '#test/support/until.js';
-import { CommandHost } from '../support/run-operator.js';
+import { runCommand } from '../support/run-operator.js';
 
-let host: CommandHost;
 let services: Isolated;
 let fixture: Fixture;
 let token: AppProcess;
@@ -21,7 +20,6 @@ let receiver: Awaited<ReturnType<typeof startLogoutReceiver>>;
 let env: Record<string, string>;
 
 beforeAll(async () => {
-  host = new CommandHost();
   services = await isolate();
   receiver = await startLogoutReceiver();
   env = { ...appSettings(services), TOKEN_KEYS: randomBytes(32).toString('base64url') };
@@ -31,7 +29,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await Promise.all([host.close(), token.stop()]);
+  await token.stop();
   receiver.close();
   await fixture.close();
   await services.close();
@@ -51,7 +49,7 @@ it.each([
   ['user set-password', ['--end-sessions']],
 ])('%s ends every session of the user at each application', async (command, options) => {
   const { userId, path } = await loggedInUser();
-  const { code, stderr } = await host.run([...command.split(' '), `id:${userId}`, ...options], env);
+  const { code, stderr } = await runCommand([...command.split(' '), `id:${userId}`, ...options], env);
   expect([code, stderr]).toEqual([0, '']);
   await until('a logout token', 60_000, () => receiver.at(path).length > 0);
   const claims = decodeJwt(receiver.at(path)[0]?.token ?? '');
@@ -70,12 +68,12 @@ describe('without the queue of log-outs', () => {
 
   it('user disable warns that applications get no logout token', async () => {
     const { userId } = await loggedInUser();
-    const { code, stderr } = await host.run(['user', 'disable', `id:${userId}`], env);
+    const { code, stderr } = await runCommand(['user', 'disable', `id:${userId}`], env);
     expect([code, stderr]).toEqual([0, expect.stringContaining('applications get no logout token')]);
   });
 
   it('user disable does not warn about a user without such applications', async () => {
-    const { code, stderr } = await host.run(['user', 'disable', `id:${await fixture.user()}`], env);
+    const { code, stderr } = await runCommand(['user', 'disable', `id:${await fixture.user()}`], env);
     expect([code, stderr]).toEqual([0, '']);
   });
 });

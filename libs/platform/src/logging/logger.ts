@@ -16,7 +16,8 @@ export function createLogger(service: string, level: string): Logger {
       fd: 1,
       sync: false,
       minLength: WRITE_BYTES,
-      periodicFlush: LOG_DELAY_MS,
+      // Each tick of SonicBoom's timer writes, even without a line.
+      periodicFlush: level === 'silent' ? 0 : LOG_DELAY_MS,
       contentMode: 'buffer',
     }),
   );

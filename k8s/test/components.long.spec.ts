@@ -1,0 +1,156 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { loadConfiguration } from '#platform/configuration/load-configuration.js';
+import { OutsideHosts } from '#platform/http/outside-hosts.js';
+import { AuthorizeConfiguration } from '../../apps/authorize/src/authorize.configuration.js';
+import { passes, podsOf } from './connections.js';
+import { containersOf, one, workloads } from './manifests.js';
+import { type Manifest, OVERLAYS, render } from './render.js';
+import { problemsOf } from './schema.js';
+import { SECRETS } from './settings.js';
+
+function renderWith(overlay: (typeof OVERLAYS)[number], component: string): Promise<Manifest[]> {
+  const path = `overlays/${overlay}`;
+  return render(path, async (folder) => {
+    const file = join(folder, path, 'kustomization.yaml');
+    const text = await readFile(file, 'utf8');
+    const last = /\ncomponents:\n(?: {2}- .*\n)+/;
+    await writeFile(file, text.replace(last, `$&  - ../../components/${component}\n`));
+  });
+}
+
+describe.each(OVERLAYS)('the %s overlay with the component for a product', (overlay) => {
+  it('gives every process that reads the scopes the same file', async () => {
+    const manifests = await renderWith(overlay, 'product');
+    expect(await problemsOf(manifests)).toEqual([]);
+    const readers = workloads(manifests).filter(({ name }) =>
+      ['authorize', 'token', 'resource', 'operator', 'console'].includes(name),
+    );
+    expect(readers).toHaveLength(overlay === 'local' ? 5 : 4);
+    const files = readers.map((workload) => {
+      const container = containersOf(workload).find(({ name }) => name === workload.name);
+      const variable = container?.env?.find(({ name }) => name === 'SCOPES_FILE')?.value ?? '';
+      const mount = container?.volumeMounts?.find(({ mountPath }) => variable.startsWith(`${mountPath}/`));
+      const volumes = workload.template.spec?.volumes ?? [];
+      const map = volumes.find(({ name }) => name === mount?.name)?.configMap?.name ?? '';
+      return one(manifests, 'ConfigMap', map).data?.[variable.slice((mount?.mountPath.length ?? 0) + 1)];
+    });
+    // The copy equals the repository's default file.
+    expect(new Set(files)).toEqual(new Set([await readFile('scopes.yaml', 'utf8')]));
+  });
+});
+
+describe.each(OVERLAYS)('the %s overlay with the component for a schema', (overlay) => {
+  it('sets DATABASE_SCHEMA for every process with a database, and for no other', async () => {
+    const manifests = await renderWith(overlay, 'database-schema');
+    expect(await problemsOf(manifests)).toEqual([]);
+    const valuesOf = (variable: string) =>
+      workloads(manifests)
+        .flatMap(containersOf)
+        .flatMap(({ name, env = [] }) =>
+          env.filter((setting) => setting.name === variable).map(({ value }) => [name, value] as const),
+        );
+    const schemas = valuesOf('DATABASE_SCHEMA');
+    expect(schemas.map(([name]) => name)).toEqual(valuesOf('DATABASE_URL').map(([name]) => name));
+    expect(schemas).toHaveLength(overlay === 'local' ? 8 : 6);
+    for (const [, value] of schemas) expect(value).toBe('authorization');
+  });
+});
+
+describe.each(OVERLAYS)(
+  'the %s overlay with the component for applications in a private network',
+  (overlay) => {
+    it('lets authorize, operator and token alone reach the addresses that OUTSIDE_FETCH_ALLOW permits', async () => {
+      const manifests = await renderWith(overlay, 'private-clients');
+      expect(await problemsOf(manifests)).toEqual([]);
+      const allowed = workloads(manifests)
+        .flatMap(containersOf)
+        .flatMap(({ name, env = [] }) =>
+          env.filter((setting) => setting.name === 'OUTSIDE_FETCH_ALLOW').map(({ value }) => [name, value]),
+        );
+      const names = ['authorize', 'operator', 'token'];
+      expect(allowed.toSorted((one, two) => String(one).localeCompare(String(two)))).toEqual(
+        names.map((name) => [name, '10.1.0.0/16']),
+      );
+      expect(new OutsideHosts(allowed[0]?.[1] ?? '').hasAddress('10.1.2.3')).toBe(true);
+      const reaching = (address: string) =>
+        podsOf(manifests)
+          // The provider where operators log in may be anywhere.
+          .filter(({ name }) => name !== 'console')
+          .filter((pod) => passes(manifests, pod, { name: 'an application', address }, 443))
+          .map(({ name }) => name);
+      expect([reaching('10.1.2.3').toSorted(), reaching('10.2.0.1')]).toEqual([names, []]);
+    });
+  },
+);
+
+describe.each(OVERLAYS)('the %s overlay with the component for a login', (overlay) => {
+  it('configures the login of authorize, which reaches the provider as no other pod does', async () => {
+    const manifests = await renderWith(overlay, 'login');
+    expect(await problemsOf(manifests)).toEqual([]);
+    const container = workloads(manifests)
+      .flatMap(containersOf)
+      .find(({ name }) => name === 'authorize');
+    const login = (container?.env ?? []).filter(({ name }) => name.startsWith('LOGIN_'));
+    const environment = Object.fromEntries(
+      login.map(({ name, value, valueFrom }) => [name, value ?? valueFrom?.secretKeyRef?.key ?? '']),
+    );
+    expect(() =>
+      loadConfiguration(AuthorizeConfiguration, {
+        ...SECRETS,
+        NODE_ENV: 'production',
+        AUTH_URL: 'https://auth.example.com',
+        BASE_URL: 'https://oauth.example.com',
+        ...environment,
+      }),
+    ).not.toThrow();
+    expect(login.find(({ valueFrom }) => valueFrom !== undefined)?.name).toBe('LOGIN_CLIENT_SECRET');
+    const reaching = workloads(manifests).filter(
+      ({ template }) => template.metadata?.labels?.['reaches-login'] === 'true',
+    );
+    expect(reaching.map(({ name }) => name)).toEqual(['authorize']);
+    const { spec } = manifests.find(({ metadata }) => metadata?.name === 'to-login') as Manifest & {
+      spec: object;
+    };
+    expect(spec).toMatchObject({ podSelector: { matchLabels: { 'reaches-login': 'true' } } });
+  });
+});
+
+describe.each(OVERLAYS)('the %s overlay with the component for the doctor', (overlay) => {
+  it('lets the operator reach the public addresses, and no other pod', async () => {
+    const manifests = await renderWith(overlay, 'doctor');
+    expect(await problemsOf(manifests)).toEqual([]);
+    const reaching = workloads(manifests).filter(
+      ({ template }) => template.metadata?.labels?.['reaches-addresses'] === 'true',
+    );
+    expect(reaching.map(({ name }) => name)).toEqual(['operator']);
+    const policy = manifests.find(({ metadata }) => metadata?.name === 'to-addresses');
+    expect(policy).toMatchObject({ spec: { podSelector: { matchLabels: { 'reaches-addresses': 'true' } } } });
+  });
+});
+
+describe('the production overlay with the component for the console', () => {
+  it('has the console at CONSOLE_URL, for which token issues access tokens', async () => {
+    const path = 'overlays/production';
+    const url = 'https://console.example.org';
+    const manifests = await render(path, async (folder) => {
+      const file = join(folder, path, 'kustomization.yaml');
+      const text = await readFile(file, 'utf8');
+      await writeFile(
+        file,
+        text
+          .replace('\ncomponents:\n', '$&  - ../../components/console\n')
+          .replace('    literals:\n', `$&      - CONSOLE_URL=${url}\n`),
+      );
+    });
+    expect(await problemsOf(manifests)).toEqual([]);
+    expect(one(manifests, 'Ingress', 'console').spec?.rules?.[0]?.host).toBe('console.example.org');
+    expect(one(manifests, 'ConfigMap', 'addresses').data?.['CONSOLE_URL']).toBe(url);
+    const holders = workloads(manifests)
+      .flatMap(containersOf)
+      .filter(({ env = [] }) => env.some(({ name }) => name === 'CONSOLE_URL'));
+    expect(holders.map(({ name }) => name).sort()).toEqual(['console', 'operator', 'token']);
+    expect(one(manifests, 'PodDisruptionBudget', 'console').spec?.minAvailable).toBe(1);
+    expect(one(manifests, 'Deployment', 'console').spec?.replicas).toBe(2);
+  });
+});
