@@ -35,6 +35,7 @@ import { OpenIdLogin } from './login/openid-login.service.js';
 import { OperatorRoles } from './session/operator-roles.js';
 import { Idempotency } from './requests/idempotency.service.js';
 import { addRateLimits, RateLimits } from './requests/rate-limit.js';
+import { RecentLogins } from './session/recent-logins.service.js';
 import { OperatorGuard } from './session/operator.guard.js';
 import { ConsoleCookie, ConsoleLoginCookie } from './session/session.cookie.js';
 import { SessionStore } from './session/session.store.js';
@@ -63,6 +64,7 @@ export class AppModule {
       ConsoleCookie,
       ConsoleLoginCookie,
       SessionStore,
+      RecentLogins,
       PageResponder,
       Idempotency,
       RateLimits,

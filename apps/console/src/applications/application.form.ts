@@ -102,7 +102,7 @@ export function newClientOf(form: Form): object {
 }
 
 /** Input of `ClientService.update`. The form of a program has no fields about users. */
-export function changesOf(form: Form): object {
+export function changesOf(form: Form) {
   const { name, clientUri, policyUri, contacts, scopes, ...aboutUsers } = commonFields(form);
   return {
     name,
@@ -113,6 +113,18 @@ export function changesOf(form: Form): object {
     ...(form.has('redirectUris') && aboutUsers),
     ...(form.text('confirmNewSubjects') === 'true' && { confirmNewSubjects: true }),
   };
+}
+
+/** The form changes where users' codes are sent, or what the application gets without asking them. */
+export function isDangerous(client: ClientView, form: Form): boolean {
+  const { redirectUris = client.redirect_uris, firstParty = client.first_party, scopes } = changesOf(form);
+  const differs = (one: readonly string[], other: readonly string[]) =>
+    one.toSorted().join(' ') !== other.toSorted().join(' ');
+  return (
+    differs(redirectUris, client.redirect_uris) ||
+    firstParty !== client.first_party ||
+    ((client.first_party || isProgram(client)) && differs(scopes, client.scopes))
+  );
 }
 
 export function hasDeviceGrant({ grant_types: types = [] }: ClientView): boolean {

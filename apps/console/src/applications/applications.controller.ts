@@ -10,17 +10,19 @@ import {
   UseInterceptors,
 } from '@nestjs/common';
 import { AdministrationError } from '#administration/administration.error.js';
+import type { ClientView } from '#administration/client/client.description.js';
 import { ClientSecretService } from '#administration/client/client-secret.service.js';
 import { ClientService } from '#administration/client/client.service.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
 import { formId, FormOnce } from '../requests/form-once.interceptor.js';
 import { RecentLogin, RequireRole } from '../session/operator.guard.js';
 import { actorOf, CurrentOperator, type Operator } from '../session/operator.js';
+import { RecentLogins } from '../session/recent-logins.service.js';
 import { confirmPage } from '../ui/confirm.page.js';
 import { Form, QueryForm } from '../ui/form.js';
 import { type Page, seeOther } from '../ui/page.responder.js';
 import { t } from '../ui/text.js';
-import { changesOf, formOf, NO_PROBLEMS, problemsOf } from './application.form.js';
+import { changesOf, formOf, isDangerous, NO_PROBLEMS, problemsOf } from './application.form.js';
 import {
   applicationPage,
   applicationsPage,
@@ -37,6 +39,7 @@ export class ApplicationsController {
     private readonly clients: ClientService,
     private readonly secrets: ClientSecretService,
     private readonly catalogue: ScopeCatalogue,
+    private readonly recentLogins: RecentLogins,
   ) {}
 
   @Get()
@@ -53,10 +56,15 @@ export class ApplicationsController {
 
   @Get(':id/edit')
   @RequireRole('admin')
-  async edit(@CurrentOperator() operator: Operator, @Param('id') id: string): Promise<Page> {
+  async edit(
+    @CurrentOperator() operator: Operator,
+    @Param('id') id: string,
+    @QueryForm() query: Form,
+  ): Promise<Page> {
     const client = await this.clients.find(id);
+    const form = (await this.recentLogins.draftOf(operator, query)) ?? formOf(client);
     const { catalogue } = this;
-    return editPage({ operator, client, form: formOf(client), problems: NO_PROBLEMS, catalogue });
+    return editPage({ operator, client, form, problems: NO_PROBLEMS, catalogue });
   }
 
   @Post(':id/edit')
@@ -68,7 +76,8 @@ export class ApplicationsController {
   ): Promise<Page> {
     return this.orForm(operator, id, form, async () => {
       await this.clients.checkUpdate(id, changesOf(form));
-      return differencePage({ operator, client: await this.clients.find(id), form, problems: NO_PROBLEMS });
+      const client = await this.checkLogin(operator, id, form);
+      return differencePage({ operator, client, form, problems: NO_PROBLEMS });
     });
   }
 
@@ -80,6 +89,7 @@ export class ApplicationsController {
     @Body() form: Form,
   ): Promise<Page> {
     return this.orForm(operator, id, form, async () => {
+      await this.checkLogin(operator, id, form);
       const changes = { ...changesOf(form), expectedVersion: Number(form.text('version')) };
       const { announced } = await this.clients.update(actorOf(operator), id, changes);
       return this.page(operator, id, t('The changes are saved.'), await announced);
@@ -217,6 +227,12 @@ export class ApplicationsController {
   @Header('Content-Disposition', 'attachment; filename="handover.md"')
   async handoverFile(@Param('id') id: string): Promise<string> {
     return (await this.clients.handover(id, {})).markdown;
+  }
+
+  private async checkLogin(operator: Operator, id: string, form: Form): Promise<ClientView> {
+    const client = await this.clients.find(id);
+    if (isDangerous(client, form)) await this.recentLogins.require(operator, pathOf(id, 'edit'), form);
+    return client;
   }
 
   /** Shows the form again if its change breaks a rule, or needs a confirmation. */

@@ -3,9 +3,10 @@ import { AdministrationError } from '#administration/administration.error.js';
 import { ClientService } from '#administration/client/client.service.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
 import { FormOnce } from '../requests/form-once.interceptor.js';
-import { RequireRole } from '../session/operator.guard.js';
+import { RecentLogin, RequireRole } from '../session/operator.guard.js';
 import { actorOf, CurrentOperator, type Operator } from '../session/operator.js';
-import { Form } from '../ui/form.js';
+import { RecentLogins } from '../session/recent-logins.service.js';
+import { Form, QueryForm } from '../ui/form.js';
 import type { Page } from '../ui/page.responder.js';
 import { describesItself, newClientOf, NO_PROBLEMS, type Problems, problemsOf } from './application.form.js';
 import { CREATE_STEPS } from './application-fields.js';
@@ -19,18 +20,22 @@ export class CreateApplicationController {
   constructor(
     private readonly clients: ClientService,
     private readonly catalogue: ScopeCatalogue,
+    private readonly recentLogins: RecentLogins,
   ) {}
 
   @Get()
-  first(@CurrentOperator() operator: Operator): Page {
-    return this.show(operator, new Form(), 0, NO_PROBLEMS);
+  @RecentLogin()
+  async first(@CurrentOperator() operator: Operator, @QueryForm() query: Form): Promise<Page> {
+    const form = (await this.recentLogins.draftOf(operator, query)) ?? new Form();
+    return this.show(operator, form, stepOf(form), NO_PROBLEMS);
   }
 
   /** Checks the answers so far, and shows the next step, or the one with a problem. The last step creates the application. */
   @Post()
+  @RecentLogin({ keepsForm: true })
   @UseInterceptors(FormOnce)
   async next(@CurrentOperator() operator: Operator, @Body() form: Form): Promise<Page> {
-    const step = describesItself(form) ? LAST : Math.min(Math.max(Number(form.text('step')) || 0, 0), LAST);
+    const step = describesItself(form) ? LAST : stepOf(form);
     if (form.text('go') === 'back') return this.show(operator, form, step - 1, NO_PROBLEMS);
     const input = newClientOf(form);
     try {
@@ -61,4 +66,8 @@ export class CreateApplicationController {
       step: Math.max(step, 0),
     });
   }
+}
+
+function stepOf(form: Form): number {
+  return Math.min(Math.max(Number(form.text('step')) || 0, 0), LAST);
 }

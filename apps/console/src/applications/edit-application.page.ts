@@ -61,7 +61,7 @@ export function editPage({ operator, client, form, problems, catalogue }: EditVi
         operator,
         pathOf(id, 'edit'),
         html`
-          <input type="hidden" name="version" value="${version}" />
+          <input type="hidden" name="version" value="${form.text('version') || version}" />
           ${fields}
           <div class="actions">
             ${button(t('Review changes'))} <a class="button even" href="${pathOf(id)}">${t('Cancel')}</a>

@@ -12,14 +12,12 @@ import { Form } from '../ui/form.js';
 import { LoginRequiredError } from './login-required.error.js';
 import { OperatorRoles } from './operator-roles.js';
 import type { Operator, OperatorRequest } from './operator.js';
+import { RecentLogins } from './recent-logins.service.js';
 import { ConsoleCookie } from './session.cookie.js';
 import { type Session, SessionStore } from './session.store.js';
 
 /** Milliseconds after which a session ends, even if it is in use. */
 const MAX_SESSION_MS = 12 * 60 * 60_000;
-
-/** Milliseconds for which a login suffices for a dangerous step. */
-const RECENT_LOGIN_MS = 10 * 60_000;
 
 const PUBLIC = Symbol('no login');
 const ROLE = Symbol('required role');
@@ -31,8 +29,14 @@ export const Public = (): ClassDecorator & MethodDecorator => SetMetadata(PUBLIC
 /** Requires a role for a handler, or for every handler of a controller; `viewer` by default. */
 export const RequireRole = (role: Role): ClassDecorator & MethodDecorator => SetMetadata(ROLE, role);
 
+interface RecentLoginOptions {
+  /** The page of the same path shows the form again, see `RecentLogins`. */
+  readonly keepsForm: boolean;
+}
+
 /** Requires a login of the last ten minutes, for a dangerous step and for the page that asks for it. */
-export const RecentLogin = (): MethodDecorator => SetMetadata(RECENT, true);
+export const RecentLogin = (options: RecentLoginOptions = { keepsForm: false }): MethodDecorator =>
+  SetMetadata(RECENT, options);
 
 /** Guards every route: login, role, age of the login, and the origin and CSRF token of a form, in this order. */
 @Injectable()
@@ -43,6 +47,7 @@ export class OperatorGuard implements CanActivate {
     private readonly sessions: SessionStore,
     private readonly roles: OperatorRoles,
     private readonly configuration: ConsoleConfiguration,
+    private readonly recentLogins: RecentLogins,
     private readonly limits: RateLimits,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
@@ -51,7 +56,7 @@ export class OperatorGuard implements CanActivate {
     const route = [context.getHandler(), context.getClass()];
     if (this.reflector.getAllAndOverride<boolean | undefined>(PUBLIC, route)) return true;
     const request = context.switchToHttp().getRequest<OperatorRequest>();
-    const { method, url, headers } = request;
+    const { method, url, headers, body } = request;
     const cookie = this.cookies.read(headers.cookie);
     const session = cookie === null ? null : await this.sessions.use(cookie);
     if (cookie === null || session === null || this.clock() - session.startedAt > MAX_SESSION_MS)
@@ -66,18 +71,18 @@ export class OperatorGuard implements CanActivate {
         detail: { check: 'console_role_missing', sent: operator.role, expected: required },
       });
     if (method !== 'GET') this.checkForm(request, cookie);
-    if (
-      this.reflector.getAllAndOverride<boolean | undefined>(RECENT, route) &&
-      this.clock() - session.authTime > RECENT_LOGIN_MS
-    )
-      throw new LoginRequiredError(method === 'GET' ? url : pageOf(url), 'again');
+    const recent = this.reflector.getAllAndOverride<RecentLoginOptions | undefined>(RECENT, route);
+    if (recent) {
+      const form = recent.keepsForm && body instanceof Form ? body : undefined;
+      await this.recentLogins.require(operator, method === 'GET' ? url : pageOf(url), form);
+    }
     request.operator = operator;
     return true;
   }
 
   /** @returns null if the session has ended */
   private async operatorOf(
-    { subject, name, role, generation }: Session,
+    { subject, name, role, generation, authTime }: Session,
     cookie: string,
   ): Promise<Operator | null> {
     const identity = { subject, role, generation };
@@ -87,7 +92,7 @@ export class OperatorGuard implements CanActivate {
       throw new RefusedRequestError(403, 'you have no role in the console any longer', {
         detail: { check: 'console_role_missing', operator: name },
       });
-    return { name, role: current, identity, cookie };
+    return { name, role: current, identity, authTime, cookie };
   }
 
   private checkForm({ url, headers, body }: OperatorRequest, cookie: string): void {

@@ -8,6 +8,8 @@ export interface Operator {
   readonly name: string;
   readonly role: Role;
   readonly identity: OperatorIdentity;
+  /** See `Session`. */
+  readonly authTime: number;
   /** Binds the forms of the pages. */
   readonly cookie: string;
 }

@@ -14,6 +14,8 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   app.clock.ahead = 0;
+  // Otherwise the logins would exceed the limit.
+  await app.redis.del('none', ...(await app.redis.keys('console:rate:*')));
   admin = await app.operator('admin');
 });
 
@@ -217,9 +219,12 @@ describe('editing an application', () => {
       return browser.submit(preview, {}, `/applications/${id}/save`);
     };
     expect((await edit(other, theirs, 'Theirs')).status).toBe(200);
-    const refused = await edit(admin, mine, 'Mine');
-    expect(refused.status).toBe(409);
-    expect(refused.text).toContain('somebody else has changed the application');
+    const withProblem = await admin.submit(mine, { ...fieldsOf(mine), name: '' }, `/applications/${id}/edit`);
+    for (const form of [mine, withProblem]) {
+      const refused = await edit(admin, form, 'Mine');
+      expect(refused.status).toBe(409);
+      expect(refused.text).toContain('somebody else has changed the application');
+    }
     expect(await registered(id)).toMatchObject({ name: 'Theirs' });
   });
 
@@ -318,6 +323,66 @@ describe('dangerous steps', () => {
     const posted = await admin.submit(page, {}, `/applications/${id}/${step}`);
     expect(posted.headers['location']).toContain('again=');
     expect(await registered(id)).toMatchObject({ deleted_at: null });
+  });
+
+  /** Logs in again after a response that asks for it. @returns the page to which the login leads */
+  async function afterLogin(asked: Response): Promise<Response> {
+    const { searchParams } = new URL(asked.headers['location'] ?? '', 'https://console.example.com');
+    expect([asked.status, searchParams.has('again')]).toEqual([303, true]);
+    return admin.follow(await app.logIn(admin, { groups: ['admins'] }, searchParams.get('page') ?? ''));
+  }
+
+  it('asks for it before an application is created, and keeps the answers', async () => {
+    app.clock.ahead = 11 * 60_000;
+    expect((await admin.get('/applications/new')).headers['location']).toMatch(/again=$/);
+    app.clock.ahead = 0;
+    const last = await create(admin, IDENTITY, { kind: 'server' }, { redirectUris: REDIRECT_URI }, SCOPE);
+    app.clock.ahead = 11 * 60_000;
+    const asked = await admin.submit(last, { requirePar: 'true' }, '/applications/new');
+    const page = await afterLogin(asked);
+    expect(wordsOf(page)).toContain('Step 5 of 5');
+    const done = await admin.submit(page, { requirePar: 'true' }, '/applications/new');
+    expect(done.status).toBe(201);
+    const id = /sc_[a-z2-7]{24}/.exec(done.text)?.[0] ?? '';
+    expect(await registered(id)).toMatchObject({ name: 'Room Finder', redirect_uris: [REDIRECT_URI] });
+    const [path = ''] = /\/applications\/new\?draft=[\w-]+/.exec(
+      decodeURIComponent(asked.headers['location'] ?? ''),
+    ) ?? [''];
+    const other = await app.operator('admin', 'grace');
+    await app.logIn(other, { sub: 'grace', groups: ['admins'] });
+    const theirs = await other.get(path);
+    expect([theirs.status, theirs.text.includes('Room Finder')]).toEqual([200, false]);
+  });
+
+  it.each([
+    ['its redirect URIs', { redirectUris: 'https://evil.example/callback' }],
+    ['its consent', { firstParty: 'true' }],
+  ])('asks for it before an application gets a change of %s, and keeps the changes', async (_, change) => {
+    const id = await created();
+    const fields = { name: 'Rooms', redirectUris: REDIRECT_URI, ...SCOPE };
+    const form = await admin.get(`/applications/${id}/edit`);
+    const preview = await admin.submit(form, { ...fields, ...change }, `/applications/${id}/edit`);
+    app.clock.ahead = 11 * 60_000;
+    const harmless = await admin.submit(form, fields, `/applications/${id}/edit`);
+    expect(harmless.status).toBe(200);
+    const page = await afterLogin(await admin.submit(preview, {}, `/applications/${id}/save`));
+    expect(await registered(id)).toMatchObject({ name: 'Room Finder', version: 1 });
+    expect(page.text).toMatch(/name="name"[^>]*value="Rooms"/);
+    const sent = { ...fields, ...change };
+    const again = await admin.submit(page, sent, `/applications/${id}/edit`);
+    expect((await admin.submit(again, {}, `/applications/${id}/save`)).status).toBe(200);
+    expect(await registered(id)).toMatchObject({ name: 'Rooms', version: 2 });
+  });
+
+  it('asks for it before an application that needs no consent gets another scope', async () => {
+    const id = await created();
+    await app.sql('UPDATE clients SET first_party = true WHERE client_id = $1', [id]);
+    const form = await admin.get(`/applications/${id}/edit`);
+    app.clock.ahead = 11 * 60_000;
+    const scopes = { ...SCOPE, 'scope:bookings:read': 'required' };
+    const fields = { name: 'Rooms', redirectUris: REDIRECT_URI, firstParty: 'true', ...scopes };
+    await afterLogin(await admin.submit(form, fields, `/applications/${id}/edit`));
+    expect(await registered(id)).toMatchObject({ scopes: ['profile:read'] });
   });
 });
 

@@ -61,6 +61,8 @@ const PAGES: Readonly<Record<string, Role | null>> = {
 
 /** Steps that need a login of the last ten minutes. A new dangerous step must be added here. */
 const DANGEROUS = [
+  'GET /applications/new',
+  'POST /applications/new',
   'GET /applications/:id/delete',
   'POST /applications/:id/delete',
   'GET /applications/:id/secrets/new',
