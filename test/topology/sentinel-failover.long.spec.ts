@@ -98,7 +98,7 @@ function pairs(list: readonly unknown[]): object {
 /** The master is replaced after 2 s of silence and an election, or several; a busy machine takes longer. */
 const RECOVERY_DEADLINE_MS = 60_000;
 
-/** Codes whose redemption is lost. The sessions are refreshed meanwhile. */
+/** Codes whose redemption is lost, while the sessions are refreshed. */
 const LOST_REDEMPTIONS = 5;
 
 let services: Isolated;

@@ -24,7 +24,7 @@ export async function storeBatch(
   tooLarge: ReadonlySet<AuditMessage>;
   failure: string;
 }> {
-  // Random: a publisher that knows the inbox could use it as another event's reply subject and forge a confirmation.
+  // Random: a publisher that knew the inbox could use it as another event's reply subject and forge a confirmation.
   const inbox = `${inboxPrefix}.${randomBytes(18).toString('base64url')}`;
   const stored = new Set<AuditMessage>();
   const tooLarge = new Set<AuditMessage>();

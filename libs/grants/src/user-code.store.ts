@@ -74,7 +74,7 @@ return {0, 0}
 
 /**
  * KEYS counter counter counter code… · ARGV guess window(ms) limit limit limit. Reads a code, and counts a wrong one,
- * unless a counter is full: then nobody learns whether the code is right.
+ * unless a counter is full: the result then does not depend on the code.
  */
 const FIND = `
 local guess, window = ARGV[1], tonumber(ARGV[2])

@@ -206,7 +206,7 @@ describe('the grant engine against a model of devices', () => {
 });
 
 describe('a device code', () => {
-  it('is no credential of another endpoint, and no other credential is a device code', async () => {
+  it('is not a credential of another endpoint, and no other credential is a device code', async () => {
     const { engine, clientId } = environment;
     const { code } = await requested(null, null);
     const access = { clientId, scope: null, resources: null, jkt: null };

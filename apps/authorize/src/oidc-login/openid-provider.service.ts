@@ -26,7 +26,7 @@ export interface Authenticated {
   readonly idToken: string;
 }
 
-/** Milliseconds. Short, so that users get our error page instead of the browser's if the provider is down. */
+/** Milliseconds for which a login does not read the metadata again. */
 const FRESH_MS = 15_000;
 
 /** Asymmetric only: a shared secret or `none` does not prove that the provider signed. */

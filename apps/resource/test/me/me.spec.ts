@@ -90,7 +90,7 @@ describe('GET /v2/me', () => {
   });
 
   // @rfc 6750 3.1 @rfc 7662 4
-  it('refuses a cached token as soon as its grant is revoked', async () => {
+  it('refuses a cached token immediately after its grant is revoked', async () => {
     const { access_token, code } = await app.pair(client, userId);
     expect((await me(`Bearer ${access_token}`)).status).toBe(200);
     await app.replay(client, code);

@@ -52,7 +52,7 @@ export class DpopGuard implements CanActivate {
       request.proof = proof;
       return true;
     } catch (error) {
-      // As the request names it: no client is authenticated yet.
+      // The client_id of the request: no client is authenticated yet.
       addLogContext(request.raw, { client_id: namedClient(request.headers.authorization, request.body) });
       throw error;
     }

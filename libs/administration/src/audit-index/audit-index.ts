@@ -104,7 +104,7 @@ export class AuditIndex {
     return { counts: [...(await this.index.counts(clientId, since, unit)), ...own], isBehind };
   }
 
-  /** Returns chunks that may have a matching event: as many as a page reads, and the next, which bounds the page. */
+  /** Returns chunks that may have a matching event: one page of them, and the next chunk, which bounds the page. */
   private async chunks(streams: readonly AuditStreamState[], filter: AuditFilter, before: number) {
     const query = {
       streams,

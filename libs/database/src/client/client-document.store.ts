@@ -10,7 +10,10 @@ export interface DocumentHost {
   readonly clients: number;
 }
 
-/** State of clients' metadata documents (draft-ietf-oauth-client-id-metadata-document). */
+/**
+ * State of clients' metadata documents (draft-ietf-oauth-client-id-metadata-document). Written in SQL: TypeORM's `update` would increase
+ * the version of the client, although the registration stays the same.
+ */
 @Injectable()
 export class ClientDocumentStore {
   constructor(private readonly dataSource: DataSource) {}
@@ -67,7 +70,6 @@ export class ClientDocumentStore {
       const changed = fields.filter(
         (field) => JSON.stringify(before[field]) !== JSON.stringify(described[field]),
       );
-      // Not by TypeORM, which would increase the version, although the registration stays the same.
       await manager.query(
         'UPDATE clients SET document_due_at = $2, document_problem = NULL WHERE client_id = $1',
         [clientId, dueAt],

@@ -137,12 +137,12 @@ export const BATCH = 5000;
  * Revokes a user's grants, including expired ones, because a recent use may not be recorded yet. Locks rows in id order, the
  * common lock order. Two concurrent calls return the same ids, so that neither reports success while the other one fails. The
  * caller locks the user in an earlier statement, so that this one sees the grants it waited for.
- * @param whose SQL condition on the user's grants
+ * @param condition in SQL, on the user's grants
  * @returns ids of grants revoked now or in the last ten minutes, and of revocations not applied yet
  */
 export async function revokeGrants(
   manager: EntityManager,
-  whose: string,
+  condition: string,
   values: readonly unknown[],
 ): Promise<string[]> {
   const ids: string[] = [];
@@ -150,7 +150,7 @@ export async function revokeGrants(
     const revoked = await manager.query<{ id: string }[]>(
       `WITH matching AS (
          SELECT id FROM grants
-         WHERE ${whose} AND id > $${values.length + 1}
+         WHERE ${condition} AND id > $${values.length + 1}
            AND (revocation_applied_at IS NULL OR revoked_at > now() - interval '10 minutes')
          ORDER BY id LIMIT ${BATCH} FOR NO KEY UPDATE
        ), revoked AS (

@@ -376,19 +376,19 @@ const NEED_USER = `
  * Refuses while a grant is live. Revokes grants whose record has expired, because a recent use may not be recorded yet and
  * the grant may be live in Redis.
  *
- * @param whose SQL condition on grants
+ * @param condition in SQL, on grants
  */
-const endGrantsFirst = (whose: string, subject: string, command: string): string => `
+const endGrantsFirst = (condition: string, subject: string, command: string): string => `
     IF current_setting('transaction_isolation') IN ('repeatable read', 'serializable') THEN
       RAISE feature_not_supported USING
         MESSAGE = 'users are deleted and disabled by transactions of the isolation level READ COMMITTED only',
         DETAIL = 'Another one might not see a grant that was recorded after it began.';
     END IF;
     WITH expired AS (
-      SELECT id FROM grants WHERE ${whose} AND revoked_at IS NULL AND expires_at <= now() ORDER BY id FOR NO KEY UPDATE
+      SELECT id FROM grants WHERE ${condition} AND revoked_at IS NULL AND expires_at <= now() ORDER BY id FOR NO KEY UPDATE
     )
     UPDATE grants g SET revoked_at = now() FROM expired WHERE g.id = expired.id;
-    IF EXISTS (SELECT FROM grants WHERE ${whose} AND revoked_at IS NULL) THEN
+    IF EXISTS (SELECT FROM grants WHERE ${condition} AND revoked_at IS NULL) THEN
       RAISE restrict_violation USING
         MESSAGE = ${subject} || ' grants that have not ended: their tokens would go on',
         HINT = 'Run "operator user ' || ${command} || '" instead: it ends them first.';
@@ -422,9 +422,9 @@ const INHERIT_NO_GRANTS = `
   END`;
 
 /** Adds a hint. The foreign key also refuses, and sees a grant that is being recorded concurrently. */
-const keepGrants = (whose: string, subject: string): string => `
+const keepGrants = (condition: string, subject: string): string => `
   BEGIN
-    IF EXISTS (SELECT FROM grants WHERE ${whose}) THEN
+    IF EXISTS (SELECT FROM grants WHERE ${condition}) THEN
       RAISE restrict_violation USING
         MESSAGE = ${subject} || ' grants on record, which are what revokes their tokens',
         HINT = 'Run "operator client delete" instead: it ends the grants, and keeps the row.';
