@@ -40,10 +40,13 @@ const PEM_BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----[^-]*-----END [A-Z0-9 ]+-----/g;
  */
 export class SigningKeys {
   private readonly byId: ReadonlyMap<string, SigningKey>;
+  /** The keys that sign. */
+  private readonly firstOf: ReadonlyMap<SigningAlgorithm, SigningKey>;
 
   private constructor(keys: readonly SigningKey[]) {
     this.byId = new Map(keys.map((key) => [key.kid, key]));
     if (this.byId.size !== keys.length) throw new Error('it contains a key twice');
+    this.firstOf = new Map(keys.toReversed().map((key) => [key.alg, key]));
   }
 
   /**
@@ -74,16 +77,14 @@ export class SigningKeys {
 
   /** Use of each key in this process. */
   get roles(): readonly { id: string; alg: SigningAlgorithm; role: 'signing' | 'verifying' }[] {
-    const keys = [...this.byId.values()];
-    return keys.map((key) => {
-      const signs = key.privateKey !== null && keys.find(({ alg }) => alg === key.alg) === key;
+    return [...this.byId.values()].map((key) => {
+      const signs = key.privateKey !== null && this.firstOf.get(key.alg) === key;
       return { id: key.kid, alg: key.alg, role: signs ? 'signing' : 'verifying' };
     });
   }
 
   get algorithms(): readonly SigningAlgorithm[] {
-    const present = new Set([...this.byId.values()].map(({ alg }) => alg));
-    return SIGNING_ALGORITHMS.filter((alg) => present.has(alg));
+    return SIGNING_ALGORITHMS.filter((alg) => this.firstOf.has(alg));
   }
 
   /** False for public keys, which only verify. */
@@ -116,24 +117,29 @@ export class SigningKeys {
   }
 
   has(alg: SigningAlgorithm): boolean {
-    return this.algorithms.includes(alg);
+    return this.firstOf.has(alg);
   }
 
   /**
-   * Signs on a thread of the crypto library, because RSA takes a millisecond. Uses Node's own function: the way of jose,
-   * through WebCrypto, costs the main thread twice as much (docs/performance.md).
+   * RSA signs on a thread of the crypto library, because it takes up to a millisecond; for the others the way to the thread and
+   * back would cost more than the signature. Uses Node's own function: the way of jose, through WebCrypto, costs the main
+   * thread twice as much (docs/performance.md).
    *
    * @param type `typ` of the header: `logout+jwt` for a logout token
    * @returns JWS Compact Serialization (RFC 7515 7.1)
    * @throws Error without a private key of the algorithm
    */
   async sign(claims: object, alg: SigningAlgorithm, type = 'JWT'): Promise<string> {
-    const key = [...this.byId.values()].find((candidate) => candidate.alg === alg && candidate.privateKey);
+    const key = this.firstOf.get(alg);
     if (!key?.privateKey) throw new Error(`there is no private key for ${alg}`);
     const signed = `${encode({ alg, kid: key.kid, typ: type })}.${encode(claims)}`;
     // RFC 7518 3.4 wants r and s of an ECDSA signature one after the other; the option has no effect on other keys.
     const options = { key: key.privateKey, dsaEncoding: 'ieee-p1363' } as const;
-    const signature = await signInBackground(alg === 'EdDSA' ? null : 'sha256', Buffer.from(signed), options);
+    const data = Buffer.from(signed);
+    const signature =
+      alg === 'RS256'
+        ? await signInBackground('sha256', data, options)
+        : sign(alg === 'EdDSA' ? null : 'sha256', data, options);
     return `${signed}.${signature.toString('base64url')}`;
   }
 
