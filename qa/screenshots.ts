@@ -39,7 +39,6 @@ async function useOwnFonts(): Promise<void> {
   process.env['FONTCONFIG_FILE'] = file;
 }
 
-/** The index page of the pictures. */
 function galleryOf(scenes: readonly { readonly name: string }[], variants: readonly string[]): string {
   const head = [
     '# Screenshots',

@@ -11,7 +11,6 @@ export interface Peer {
   readonly address?: string;
   readonly namespace?: string;
   readonly labels?: Record<string, string>;
-  /** Container ports by name. */
   readonly ports?: Readonly<Record<string, number>>;
 }
 

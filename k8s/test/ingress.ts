@@ -4,7 +4,6 @@ import { all } from './manifests.js';
 import type { Manifest } from './render.js';
 
 interface Place extends NginxPlace {
-  /** Addresses of the apps, by Service. */
   readonly backends: Readonly<Record<string, string>>;
 }
 

@@ -22,7 +22,6 @@ const CLIENTS: Peer[] = [
   { name: 'a public address', address: '93.184.215.14' },
   { name: 'a public IPv6 address', address: '2606:2800:21f:cb07::1' },
 ];
-/** Location of the servers per overlay. */
 const SERVERS: Record<(typeof OVERLAYS)[number], (pods: Peer[]) => Record<string, Peer | undefined>> = {
   local: (pods) => ({
     postgres: pods.find(({ name }) => name === 'postgres'),

@@ -80,7 +80,6 @@ export interface NginxPlace {
   readonly key: string;
 }
 
-/** An nginx in front of the apps. */
 export interface Ingress {
   readonly port: number;
   ask(url: string, asking?: Asking): Promise<Answer>;

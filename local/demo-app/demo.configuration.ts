@@ -24,7 +24,6 @@ export class DemoConfiguration {
   )
   readonly REDIRECT_URI: string;
 
-  /** The URL of the authorize app. */
   @OriginVariable()
   readonly AUTH_URL: string;
 

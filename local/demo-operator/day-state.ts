@@ -17,12 +17,10 @@ export interface Person {
   password: string;
 }
 
-/** State shared by the steps. */
 export interface Day {
   readonly operator: CommandLine;
   readonly transcript: Transcript;
   readonly user: Person;
-  /** For files. */
   readonly folder: string;
   /** The client with its newest secret. */
   client: Registered;

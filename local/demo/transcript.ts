@@ -1,4 +1,3 @@
-/** A step of the demonstration failed. */
 export class StepFailure extends Error {
   /** Number and name of the step; the transcript sets it. */
   step = '';

@@ -68,7 +68,6 @@ export class Apt {
     throw new Error((OUTDATED.test(second.stdout) && trouble) || complaint(second));
   }
 
-  /** Unpacks the packages that the folder contains into a tree. */
   async unpack(folder: string, packages: readonly string[], tree: string): Promise<void> {
     const files = (await readdir(folder)).filter((file) => packages.includes(file.replace(/_.*/, '')));
     const script = 'tree=$1; shift; for file; do dpkg -x "$file" "$tree"; done';

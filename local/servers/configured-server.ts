@@ -12,7 +12,6 @@ export interface ConfiguredServer {
   readonly program: 'nats-server' | 'redis-server';
   /** Name of its folder and its files. */
   readonly role: string;
-  /** Content of its configuration file. */
   configuration(at: { port: number; password: string; folder: string }): string;
   arguments(file: string): string[];
   url(at: { port: number; password: string }): string;

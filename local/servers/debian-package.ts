@@ -80,7 +80,6 @@ interface Tree extends WantedServer {
   path: string;
 }
 
-/** A tree and the packages to unpack into it. */
 type Filling = readonly [tree: Tree, packages: readonly string[]];
 
 /** Moves each tree into place atomically: complete or not at all. */

@@ -114,7 +114,6 @@ export function startGuarded(options: GuardedCommand): GuardedProcess {
   const ended = new Promise<string>((resolve) => {
     child.once('exit', (code, signal) => {
       reason ??= signal ?? `exit code ${code}`;
-      // Kills the process group.
       signalGroup(pid, 'SIGKILL');
       guard.stdin.write('over\n');
       // The guard now only waits for this process to end, to delete the paths. No need to wait for the guard.

@@ -31,7 +31,6 @@ export interface App {
   internalUrl?: string;
   /** Resolves when it is ready. @throws StartError if it exits before, or takes longer than 60 s */
   ready(): Promise<void>;
-  /** The last lines of its log. */
   tail(): Promise<string>;
 }
 

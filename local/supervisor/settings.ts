@@ -26,7 +26,6 @@ export interface Settings {
   /** Folder of data, logs and secrets: LOCAL_DIR, else `.local`. */
   directory: string;
   schema: string;
-  /** SCOPES_FILE, or the file of the repository. */
   scopesFile: string;
   /** LOGIN_URL or LOGIN_ISSUER; absent if users log in by password. */
   loginAt?: string;

@@ -13,7 +13,6 @@ const EVENTS_PER_MESSAGE = 100;
 /** Messages that wait for their confirmation. */
 const WINDOW = 256;
 
-/** The id of a registered application. */
 export function clientId(n: number): string {
   const digits = 'abcdefghijklmnopqrstuvwxyz234567';
   let text = '';
@@ -94,7 +93,6 @@ function line(n: number, { users }: Trail, ids: readonly string[], head: string)
   return `${head},"id":"bench-${n.toString(36)}","reference":"${reference(n)}","client_id":"${ids[client] ?? ''}","user_id":${FIRST_USER + user}}`;
 }
 
-/** The reference of an event. */
 export function reference(n: number): string {
   return `bench${n.toString(36).padStart(7, '0')}`;
 }

@@ -11,7 +11,6 @@ let passwordHash: Promise<string> | undefined;
 export interface Person {
   /** The login form and its cookie, valid for any number of logins. */
   readonly login: { readonly form: PageForm; readonly cookie: string; readonly body: string };
-  /** The session's cookie, and the consent form. */
   readonly session: { readonly consent: PageForm; readonly cookie: string };
 }
 

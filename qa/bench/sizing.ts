@@ -21,7 +21,6 @@ export interface Size {
   readonly requestsAtPeak: number;
   /** Replicas with one core each. */
   readonly replicas: Readonly<Record<(typeof APPS)[number], number>>;
-  /** Cores of a server at the peak. */
   readonly cores: Readonly<Record<(typeof SERVERS)[number], number>>;
   /** Bytes. */
   readonly redis: number;

@@ -286,7 +286,6 @@ export class Actor {
     return pair;
   }
 
-  /** The cookies of a logged-in user. */
   async session(): Promise<string> {
     this.cookie ??= await this.logIn();
     return this.cookie;

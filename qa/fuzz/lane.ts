@@ -9,7 +9,6 @@ export interface RecordedFinding extends Finding {
   readonly recipe: unknown;
 }
 
-/** Findings without duplicates. */
 export class Findings {
   private readonly found = new Map<string, RecordedFinding>();
 

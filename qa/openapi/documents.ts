@@ -93,7 +93,6 @@ export async function authorizationServerDocument(): Promise<OpenApiDocument> {
   ]);
 }
 
-/** The description that the resource app serves. */
 export async function resourceServerDocument(): Promise<OpenApiDocument> {
   const outline: Outline = {
     info: {
@@ -109,7 +108,6 @@ export async function resourceServerDocument(): Promise<OpenApiDocument> {
   return documentOf(outline, [{ routes: await routesOf('resource') }, internalPort('9003')]);
 }
 
-/** The description that the console serves. */
 export async function administrationDocument(): Promise<OpenApiDocument> {
   const outline: Outline = {
     info: {

@@ -10,7 +10,6 @@ import { ParametersPipe } from '../../apps/token/src/parameters.pipe.js';
 import { type OperationDescription, operationOf } from '#openapi/operation.js';
 
 export interface Route {
-  /** Controller and method, for messages. */
   readonly handler: string;
   readonly method: 'get' | 'post' | 'patch' | 'delete';
   readonly path: string;

@@ -64,7 +64,6 @@ export class Application {
     return () => this.messages.revoke(token);
   }
 
-  /** Calls the API once with an access token. */
   callApi(pair: TokenPair, buildRequest = this.apiRequest(pair)): Promise<Attempt> {
     return this.requests.send(this.key ? 'me with DPoP' : 'me', buildRequest);
   }

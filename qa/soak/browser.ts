@@ -44,7 +44,6 @@ export class Browser {
   private cookies = new CookieJar();
   /** When the browser sent the login of its session; null if it is or may be logged out. */
   private loggedInAt: number | null = null;
-  /** Number of the last login. */
   private session = 0;
 
   constructor(

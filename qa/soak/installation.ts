@@ -124,7 +124,6 @@ export class AppReplica {
   }
 }
 
-/** Hosts of the applications' developers. */
 interface Outside {
   /** Address for log-outs, without a path. */
   readonly logoutUrl: string;

@@ -146,7 +146,6 @@ function medianOf(values: readonly number[]): number {
   return (low + high) / 2;
 }
 
-/** Counts of events that are not violations. */
 interface Statistics {
   /** Codes redeemed twice at the same time, and codes replayed later. */
   codeRaces: number;

@@ -10,7 +10,7 @@ import { descendantsOf } from '#test/support/process-tree.js';
 import { createTrail } from '#test/support/isolate.js';
 import { RestartableNats } from '#test/support/restartable-nats.js';
 import { RedisNode } from '#test/topology/redis-node.js';
-import { serverProgram } from '#test/topology/server-program.js';
+import { findTool } from '#test/support/tool.js';
 
 /** A private server. It keeps its data over `kill` and `start`, unless it is emptied in between. */
 export interface PrivateServer {
@@ -65,7 +65,7 @@ async function startNats(): Promise<PrivateServer> {
 async function newPostgres(): Promise<PrivateServer> {
   const directory = await temporaryFolder('soak', await unprivilegedUser());
   await chmod(directory, 0o711);
-  const find: Parameters<typeof startPostgres>[0]['find'] = async (server) => [await serverProgram(server)];
+  const find: Parameters<typeof startPostgres>[0]['find'] = async (server) => [await findTool(server)];
   let service: BackingService;
   const start = async () => void (service = await startPostgres({ directory, persistent: true, find }));
   /** Signals each descendant, because every session process has its own process group. */

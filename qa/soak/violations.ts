@@ -4,7 +4,6 @@ import { seconds, type Timeline } from './timeline.js';
 export interface Violation {
   readonly rule: string;
   readonly detail?: string;
-  /** The requests that violate the rule. */
   readonly attempts?: readonly Attempt[];
   /** Earlier events, one line each. */
   readonly history?: readonly string[];

@@ -9,7 +9,6 @@ import { isolatedEnvironment, type Run, StartedProduct } from './started-product
 
 const DOCUMENT = 'docs/operate.md';
 const OPERATOR = `operator() { '${process.execPath}' '${resolve('dist/apps/operator.cjs')}' "$@"; }`;
-/** The application and the secrets of the document. */
 const CLIENT = 'sc_lhzvn2l7x6iosah5cpowvxtw';
 const REDIRECT_URI = 'https://rooms.example.com/callback';
 

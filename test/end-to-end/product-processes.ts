@@ -10,7 +10,6 @@ export interface ProductProcesses {
   readonly run: RunFile;
   readonly databaseUrl: string;
   readonly apps: Readonly<Record<AppName, AppProcess>>;
-  /** The environment of every app. */
   readonly env: Readonly<Record<string, string>>;
   /** Idempotent. */
   close(): Promise<void>;

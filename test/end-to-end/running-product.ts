@@ -130,7 +130,6 @@ export async function withStores<Result>(
   }
 }
 
-/** Registers a resource server, as `operator resource-server create` does. */
 export async function createResourceServer(
   stores: INestApplicationContext,
   name: string,

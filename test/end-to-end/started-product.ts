@@ -12,7 +12,6 @@ const START = fileURLToPath(new URL('../../dist/local/start.js', import.meta.url
 const MAINS = ['apps/authorize', 'apps/token', 'apps/resource', 'local/demo-app'].map((app) => `/${app}/`);
 const PORTS = ['DEMO_PORT', 'AUTHORIZE_PORT', 'TOKEN_PORT', 'RESOURCE_PORT', 'CONSOLE_PORT'];
 
-/** The content of run.json. */
 export interface Run {
   auth_url: string;
   base_url: string;

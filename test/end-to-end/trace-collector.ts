@@ -7,7 +7,6 @@ interface Attribute {
   readonly value: Readonly<Record<string, unknown>>;
 }
 
-/** A span of OTLP JSON. */
 export interface CollectedSpan {
   readonly traceId: string;
   readonly spanId: string;
@@ -15,7 +14,6 @@ export interface CollectedSpan {
   readonly name: string;
   readonly attributes: readonly Attribute[];
   readonly links?: readonly { readonly traceId: string }[];
-  /** The service of its process. */
   readonly service: string;
 }
 
@@ -76,7 +74,6 @@ export class TraceCollector {
   }
 }
 
-/** A span's attributes by name. */
 export function attributesOf({ attributes }: CollectedSpan): Record<string, unknown> {
   return Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
 }

@@ -59,7 +59,6 @@ class TokenAppOf01 {
     }));
   }
 
-  /** Broadcasts the revocation of a grant. */
   async revoke(): Promise<void> {
     this.revoked = true;
     this.nats.publish('oauth.grant.revoked', JSON.stringify({ grant_id: GRANT.grant_id, ...this.added }));

@@ -76,7 +76,6 @@ export interface BuiltExample {
 
 export interface RunningExample {
   readonly url: string;
-  /** Output so far. */
   output(): string;
   stop(): Promise<void>;
 }

@@ -45,7 +45,6 @@ function missing(what: string, { stdout, stderr }: { stdout: string; stderr: str
   return { missing: `${what} (${lastLines(stderr || stdout, 1)})` };
 }
 
-/** A recipe with the functions that all recipes for client libraries have. */
 interface ClientRecipe extends Recipe {
   /** The program that calls the recipe's functions. */
   readonly driver: string;

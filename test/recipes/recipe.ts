@@ -26,7 +26,6 @@ export interface Recipe {
   readonly heading: string;
   /** File of the guide; docs/integrate.md by default. */
   readonly guide?: string;
-  /** Name of the file for the code. */
   readonly file: string;
   /** An npm package, packages of Debian, or a library of another registry. */
   readonly library: string | WantedLibrary | RegistryLibrary;
@@ -114,7 +113,6 @@ export type Tokens = Readonly<Record<string, unknown>>;
 /** Session data of a recipe between request and callback. */
 type Session = Readonly<Record<string, string>>;
 
-/** A function of a recipe threw. */
 class RecipeError extends Error {
   constructor(
     message: string,

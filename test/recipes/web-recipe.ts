@@ -10,15 +10,12 @@ import { type Recipe, RecipeFolder } from './recipe.js';
 import type { RecipeProduct } from './recipe-product.js';
 
 export interface ListeningRecipe extends Recipe {
-  /** Path of the redirect URI. */
   readonly callback: string;
-  /** A file that it needs in its folder. */
   readonly driver?: string;
   /** A piece of the printed code that this version of the library does without. */
   readonly without?: string;
 }
 
-/** A recipe for a complete web application. */
 export interface WebRecipe extends ListeningRecipe {
   /** True if the library supports PKCE. */
   readonly pkce: boolean;
@@ -81,7 +78,6 @@ export const WEB_RECIPES: readonly WebRecipe[] = [
   },
 ];
 
-/** The application of a recipe. */
 export interface RunningRecipe {
   readonly url: string;
   stop(): Promise<void>;

@@ -16,7 +16,6 @@ export interface AppProcess {
   readonly url: string;
   readonly internalUrl: string;
   readonly process: GuardedProcess;
-  /** The output so far. */
   output(): string;
   /** The missing dependencies in `/readyz`; undefined without an answer. */
   missing(): Promise<readonly string[] | undefined>;
@@ -30,7 +29,6 @@ interface Options {
   readonly port?: number;
   /** A temporary file by default. */
   readonly logFile?: string;
-  /** Receives the log too. */
   readonly onOutput?: (text: string) => void;
   /** False for the app's default timeouts, for tests of servers that become silent. */
   readonly patient?: boolean;

@@ -28,7 +28,6 @@ export interface Chromium {
   env: NodeJS.ProcessEnv;
 }
 
-/** The machine's Chromium; undefined if not installed. */
 async function machineChromium(env: NodeJS.ProcessEnv = process.env): Promise<Chromium | undefined> {
   const folders = [...(env['PATH'] ?? '').split(delimiter), '/usr/bin', '/usr/local/bin'].filter(Boolean);
   for (const path of NAMES.flatMap((name) => folders.map((folder) => join(folder, name)))) {

@@ -28,7 +28,6 @@ export class DpopKey {
     return new DpopKey(alg, privateKey, publicKey, jwk, await calculateJwkThumbprint(jwk));
   }
 
-  /** A proof for a request. */
   proof(htm: string, htu: string, settings: ProofSettings = {}): Promise<string> {
     const { header, claims, accessToken, signer = this } = settings;
     const ath =

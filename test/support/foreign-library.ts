@@ -8,7 +8,6 @@ import { runCommand } from '#local/servers/run-command.js';
 import { lastLines } from '#local/servers/started-service.js';
 import { Workspace } from '#local/servers/workspace.js';
 
-/** A library of another language. */
 export interface WantedLibrary {
   interpreter: keyof typeof INTERPRETERS;
   /** Debian's packages. The first one names the folder that they are unpacked into. */
@@ -72,7 +71,6 @@ const INTERPRETERS = {
   },
   java: { args: [], paths: { CLASSPATH: ['usr/share/java/*', '/usr/share/java/*'] } },
   perl: { args: ['-e'], paths: { ...SHARED_LIBRARIES, PERL5LIB: ['usr/share/perl5', 'usr/lib/*/perl5/*'] } },
-  // Starts Apache httpd.
   sh: {
     args: ['-c'],
     paths: {

@@ -27,7 +27,6 @@ export async function startForgingProvider(port: number) {
     metadata: {} as Record<string, unknown>,
     isDown: false,
   };
-  /** Authorization requests by code. */
   const requests = new Map<string, URLSearchParams>();
 
   async function sign(claims: JWTPayload, header: Partial<JWTHeaderParameters> = {}): Promise<string> {

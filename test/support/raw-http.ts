@@ -30,7 +30,6 @@ export const AMBIGUOUS_HOSTS: readonly (readonly [name: string, head: string])[]
 
 export interface RawAnswer {
   readonly status: number;
-  /** Head and body, unparsed. */
   readonly text: string;
 }
 
@@ -72,7 +71,6 @@ export class KeptConnection {
   }
 }
 
-/** A raw POST request with a form. */
 export function rawForm(path: string, fields: Readonly<Record<string, string>>): string {
   const body = new URLSearchParams(fields).toString();
   const headers = `Host: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: ${body.length}`;

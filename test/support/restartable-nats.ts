@@ -2,12 +2,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { connect } from '@nats-io/transport-node';
-import { debianServer } from '#local/servers/debian-package.js';
-import { findServers, machineLookup, serverEnvironment } from '#local/servers/find-server.js';
+import { serverEnvironment } from '#local/servers/find-server.js';
 import { freePort } from '#local/servers/free-port.js';
 import { type GuardedProcess, startGuarded } from '#local/servers/guarded-process.js';
+import { findTool } from './tool.js';
 
 const CONFIGURATION = 'nats.conf';
 const READY_WITHIN_MS = 60_000;
@@ -25,15 +24,7 @@ export class RestartableNats {
 
   /** @param configuration of the server, besides its address and folder */
   static async start(configuration = ''): Promise<RestartableNats> {
-    const kept = fileURLToPath(new URL('../../.local/', import.meta.url));
-    const [installed] = await findServers('nats-server', machineLookup(process.env));
-    const server =
-      installed ??
-      (await debianServer('nats-server', kept, {
-        user: undefined,
-        env: process.env,
-        progress: () => undefined,
-      }));
+    const server = await findTool('nats-server');
     const folder = await mkdtemp(join(tmpdir(), 'nats-'));
     await writeFile(join(folder, CONFIGURATION), configuration);
     const nats = new RestartableNats(server.command, server.libraryPath, folder, await freePort());

@@ -2,15 +2,27 @@ import { fileURLToPath } from 'node:url';
 import { debianServer } from '#local/servers/debian-package.js';
 import { findServers, type FoundServer, machineLookup } from '#local/servers/find-server.js';
 import { progressOn } from '#local/servers/progress.js';
+import { unprivilegedUser } from '#local/servers/system-user.js';
+
+type Name = FoundServer['name'];
+
+const found = new Map<Name, Promise<FoundServer>>();
 
 /**
- * A program that some tests need and the product does not: this machine's own, else the distribution's package, unpacked
- * into `.local` without root.
+ * Finds a program like the backing services of a test run: on this machine, else in the distribution's package, unpacked into
+ * `.local` without root.
  */
-export async function findTool(name: 'nats-server' | 'nginx' | 'openssl'): Promise<FoundServer> {
-  const [installed] = await findServers(name, machineLookup(process.env));
+export function findTool(name: Name): Promise<FoundServer> {
+  // Concurrent nodes of a cluster share one search.
+  const tool = found.get(name) ?? find(name);
+  found.set(name, tool);
+  return tool;
+}
+
+async function find(name: Name): Promise<FoundServer> {
+  const user = name === 'postgres' ? await unprivilegedUser() : undefined;
+  const [installed] = await findServers(name, machineLookup(process.env), user);
   if (installed) return installed;
   const folder = fileURLToPath(new URL('../../.local/', import.meta.url));
-  const progress = progressOn(process.stderr);
-  return debianServer(name, folder, { user: undefined, env: process.env, progress });
+  return debianServer(name, folder, { user, env: process.env, progress: progressOn(process.stderr) });
 }

@@ -6,7 +6,7 @@ import { connect } from '@nats-io/transport-node';
 import { freePort } from '#local/servers/free-port.js';
 import { type GuardedProcess, startGuarded } from '#local/servers/guarded-process.js';
 import { serverEnvironment } from '#local/servers/find-server.js';
-import { serverProgram } from './server-program.js';
+import { findTool } from '../support/tool.js';
 import { until } from '../support/until.js';
 
 interface Node {
@@ -26,7 +26,7 @@ export class NatsCluster {
   static async start(): Promise<NatsCluster> {
     const folder = await mkdtemp(join(tmpdir(), 'nats-cluster-'));
     const password = randomBytes(16).toString('hex');
-    const { command, libraryPath } = await serverProgram('nats-server');
+    const { command, libraryPath } = await findTool('nats-server');
     const ports = await Promise.all(
       [1, 2, 3].map(async () => ({
         port: await freePort(),

@@ -9,7 +9,7 @@ import { serverEnvironment } from '#local/servers/find-server.js';
 import { temporaryFolder } from '#local/servers/service-folder.js';
 import { unprivilegedUser } from '#local/servers/system-user.js';
 import { descendantsOf } from '../support/process-tree.js';
-import { serverProgram } from './server-program.js';
+import { findTool } from '../support/tool.js';
 import { until } from '../support/until.js';
 
 const SETTINGS = {
@@ -42,7 +42,7 @@ export class PostgresPair {
     const folder = await temporaryFolder('postgres-pair', user);
     await chmod(folder, 0o711);
     const password = randomBytes(16).toString('hex');
-    const program = await serverProgram('postgres');
+    const program = await findTool('postgres');
     const env = serverEnvironment(program.libraryPath);
     const [primaryData, standbyData] = [join(folder, 'primary'), join(folder, 'standby')];
     for (const data of [primaryData, standbyData]) await own(await made(data), user);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { type GuardedProcess, startGuarded } from '#local/servers/guarded-process.js';
 import { serverEnvironment } from '#local/servers/find-server.js';
-import { serverProgram } from './server-program.js';
+import { findTool } from '../support/tool.js';
 import { until } from '../support/until.js';
 
 /** One Redis of several: a process that can be killed and restarted. */
@@ -19,9 +19,8 @@ export class RedisNode {
     private readonly mode: readonly string[] = [],
   ) {}
 
-  /** Resolves when it answers. */
   async start(): Promise<this> {
-    const { command, libraryPath } = await serverProgram('redis-server');
+    const { command, libraryPath } = await findTool('redis-server');
     const file = join(this.folder, `${this.port}.conf`);
     const lines = [
       'bind 127.0.0.1',

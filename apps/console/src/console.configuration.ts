@@ -20,7 +20,6 @@ import type { Settings } from '#platform/status/status-report.js';
 import { IsNotEmpty, MinLength } from 'class-validator';
 import { parseRoles, type RolesOfGroups } from './login/role.js';
 
-/** Environment variables of the console. */
 export class ConsoleConfiguration extends ServiceConfiguration {
   override PORT = 3004;
   override INTERNAL_PORT = 9004;

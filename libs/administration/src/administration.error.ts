@@ -1,4 +1,3 @@
-/** A reason to refuse an operation. */
 export interface Problem {
   /** Machine-readable, snake_case. */
   readonly id: string;

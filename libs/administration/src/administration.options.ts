@@ -36,7 +36,6 @@ export function retentionOf(settings: RetentionSettings): AuditRetention {
 
 export type TrailSettings = Pick<AdministrationSettings, 'NATS_URL' | 'AUDIT_NATS_URL'>;
 
-/** Returns the server of the audit trail, and the variable that names it. */
 export function trailServer({ NATS_URL, AUDIT_NATS_URL }: TrailSettings): { url: string; variable: string } {
   return AUDIT_NATS_URL === ''
     ? { url: NATS_URL, variable: 'NATS_URL' }

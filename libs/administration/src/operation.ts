@@ -1,7 +1,6 @@
 export interface Actor {
   /** For the audit trail, like `ada@laptop`. */
   readonly name: string;
-  /** Interface that the operator uses. */
   readonly door: 'command' | 'api' | 'page';
 }
 

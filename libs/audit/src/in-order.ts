@@ -28,7 +28,6 @@ export async function* sorted(events: AsyncIterable<AuditEvent>): AsyncGenerator
 /** ISO 8601 in UTC with milliseconds sorts as text. */
 const byTime = (a: AuditEvent, b: AuditEvent): number => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0);
 
-/** Merges ordered streams of events by time. */
 export async function* inOrder(streams: readonly AsyncGenerator<AuditEvent>[]): AsyncGenerator<AuditEvent> {
   const next = await Promise.all(streams.map((stream) => stream.next()));
   for (;;) {

@@ -18,7 +18,6 @@ import { UserCodeStore } from './user-code.store.js';
 export interface GrantsOptions {
   /** Modules that provide the PostgreSQL stores, Redis, and the dependencies of `publisher`. */
   readonly imports: NonNullable<DynamicModule['imports']>;
-  /** For KeyRing.parse. */
   readonly tokenKeys: string;
   readonly lifetimes: Lifetimes;
   /** Further rings that this process signs with. */

@@ -10,7 +10,6 @@ export const REDIRECT_URI = 'https://app.example.com/callback';
 interface Settings {
   readonly lifetimes?: Lifetimes;
   readonly scope?: string;
-  /** Id of the user in the product. */
   readonly externalId?: string | null;
 }
 

@@ -35,7 +35,6 @@ describe('a refresh token that its client keeps', () => {
       [1, 'refreshed'],
     ]);
     expect(new Set(answers.map(({ pair }) => pair.accessToken)).size).toBe(3);
-    // The time of the ID token.
     const times = answers.map(({ grant }) => grant.rotatedAt);
     expect(times).toEqual([times[0], (times[0] ?? 0) + 600_000, (times[0] ?? 0) + 1_200_000]);
     for (const { pair } of answers) {

@@ -170,7 +170,6 @@ export class NatsConnection {
     }
   }
 
-  /** Broadcasts to every process. */
   publish(subject: string, event: object): void {
     this.nats?.publish(subject, JSON.stringify(event));
   }

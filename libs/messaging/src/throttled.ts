@@ -13,7 +13,6 @@ export class Throttled {
     else this.act();
   }
 
-  /** Cancels a deferred run. */
   cancel(): void {
     clearTimeout(this.timer);
     this.isDue = false;

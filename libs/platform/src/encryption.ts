@@ -4,7 +4,6 @@ const ALGORITHM = 'aes-256-gcm';
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** Required to decrypt a text. */
 export interface EncryptionKey {
   /** At least 128 random bits that are not stored with the text. */
   readonly secret: string;

@@ -19,7 +19,6 @@ export class Tokens {
   /** Not yet seen by any API. */
   readonly access: string[] = [];
 
-  /** Takes in a token answer. */
   keep(body: string): void {
     const { access_token, refresh_token } = JSON.parse(body) as Record<string, string>;
     if (access_token) this.access.push(access_token);
@@ -27,7 +26,6 @@ export class Tokens {
   }
 }
 
-/** The endpoints of the token app. */
 export async function tokenCases(
   { baseUrl: url, fixture }: Product,
   client: TestClient,

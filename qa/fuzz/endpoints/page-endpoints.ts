@@ -15,7 +15,6 @@ const endpoint = (name: string, validStatuses: readonly number[], build: Endpoin
   build,
 });
 
-/** A page for a logged-in user. */
 const page = (path: string): Endpoint =>
   endpoint(`GET ${path}`, [200], async (actor) =>
     draft(actor, 'authorize', ['GET', path], { headers: { Cookie: await actor.session() } }),

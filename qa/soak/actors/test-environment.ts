@@ -12,7 +12,6 @@ import type { Violate } from '../violations.js';
 /** Actors sleep in slices of this length, so that they notice the end of the soak. */
 const MAX_SLEEP_MS = 500;
 
-/** State shared by all actors. */
 export interface TestEnvironment {
   readonly requests: Requests;
   readonly model: Model;

@@ -13,7 +13,6 @@ const load = (app: string) =>
 
 const authorizationServer = load('token');
 
-/** The descriptions of the endpoints, by app. */
 export const DESCRIPTIONS = {
   authorize: authorizationServer,
   token: authorizationServer,

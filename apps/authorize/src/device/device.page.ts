@@ -16,7 +16,6 @@ export interface CodeForm {
   readonly cookie: string;
   /** The code in `verification_uri_complete`, to compare with the device (RFC 8628 3.3.1); null to type a code. */
   readonly userCode: string | null;
-  /** The text that the user typed. */
   readonly typed?: string;
   readonly problem?: CodeProblem;
 }

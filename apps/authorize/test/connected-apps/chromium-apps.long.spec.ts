@@ -61,7 +61,6 @@ async function logIn(page: Page, path = '/auth/'): Promise<void> {
   await page.waitForURL(app.url + path);
 }
 
-/** Creates the grant of an application. */
 async function connect(name: string, userId = user.id): Promise<void> {
   const { clientId } = await app.client({ name });
   const scope = 'profile:read';

@@ -50,7 +50,6 @@ const ticking = (scopes: readonly string[]) =>
   Object.fromEntries(scopes.map((scope) => [checkboxOf(scope), 'yes']));
 
 const tokens = (list: string | null) => (list === null || list === '' ? [] : list.split(' '));
-/** Returns the APIs of a resource list; null means all. */
 const apisOf = (resources: string | null) =>
   resources === null ? [...APIS, 'any other'] : tokens(resources);
 

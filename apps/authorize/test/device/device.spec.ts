@@ -37,7 +37,6 @@ const rows = ({ grantId }: WaitingDevice) =>
     [grantId],
   );
 
-/** Types a code on the page. */
 async function enter(userCode: string, by = browser): Promise<Response> {
   return by.submit(await by.get('/auth/device'), { user_code: userCode }, '/auth/device');
 }

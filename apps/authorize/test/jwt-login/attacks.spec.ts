@@ -11,7 +11,6 @@ const seconds = () => Math.floor(Date.now() / 1000);
 const REFUSED = 'Login failed';
 const OUTDATED = 'This login has expired';
 
-/** Submits an assertion for a new challenge, and expects a rejection. */
 async function expectRejection(settings: AssertionSettings, words = REFUSED, signer = key): Promise<void> {
   const browser = app.browser();
   const claims = { ...PROFILE, ...settings.claims };

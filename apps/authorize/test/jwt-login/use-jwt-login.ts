@@ -8,7 +8,6 @@ import { type AssertionSettings, PRODUCT_URL, ProductKey } from './product.js';
 
 export const CALLBACK = '/auth/login/callback';
 
-/** Profile claims in assertions. */
 export const PROFILE = { email: 'ada@example.com', email_verified: true, name: 'Ada Lovelace' };
 
 /** Starts an authorize app whose users log in at a product, which the test simulates. */

@@ -144,7 +144,6 @@ describe('with a login provider, the queue gets an event', () => {
     expect(await next()).toMatchObject({ session });
   });
 
-  /** Logs in again for an application that requires it. */
   const logInAgain = async (browser: Browser, claims: Record<string, string>) => {
     const { clientId } = await app.client({ scopes: ['openid'] });
     const request = { client_id: clientId, redirect_uri: REDIRECT_URI, state: 's', scope: 'openid' };

@@ -30,7 +30,6 @@ const PURPOSES = [
   'device',
 ] as const satisfies readonly FormPurpose[];
 
-/** Code of a device that waits for the user. */
 let userCode = '';
 
 /** Every form: name, page, action, and the fields that a user fills in. */

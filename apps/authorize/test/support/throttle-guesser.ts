@@ -8,7 +8,6 @@ export interface Try {
   readonly password?: string;
   /** X-Forwarded-For address; the app must trust loopback. */
   readonly from?: string;
-  /** Value of the device cookie. */
   readonly device?: string | undefined;
 }
 

@@ -9,7 +9,6 @@ import { displayedUserCode } from '#oauth/device-authorization.js';
 import type { AuthorizeApp } from './authorize-app.js';
 
 export interface WaitingDevice {
-  /** The text that the device shows. */
   readonly userCode: string;
   readonly grantId: string;
 }

@@ -48,7 +48,6 @@ export function problemsOf({ problems }: AdministrationError): Problems {
   return found;
 }
 
-/** Choices for the authentication of an application. */
 const KINDS = ['server', 'keys', 'public'] as const;
 export type Kind = (typeof KINDS)[number];
 
@@ -150,7 +149,6 @@ function aboutUsers(client: ClientView): [string, string][] {
   ];
 }
 
-/** A form with the registered values. */
 export function formOf(client: ClientView): Form {
   const entries: [string, string][] = [
     ['name', client.name],

@@ -6,7 +6,6 @@ import type { Page } from '../ui/page.responder.js';
 import { moment, t } from '../ui/text.js';
 import { actorOfEvent, detailsOf, doorOf, objectsOf, textOf } from './event-text.js';
 
-/** Names of the filters in the query. */
 export const FILTERS = ['client', 'user', 'operator', 'type', 'since', 'until'] as const;
 export type Filters = Readonly<Partial<Record<(typeof FILTERS)[number], string>>>;
 

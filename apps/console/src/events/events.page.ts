@@ -11,7 +11,6 @@ import { chart } from './chart.js';
 
 export const PERIODS = { '23h': t('Last 24 hours, by hour'), '29d': t('Last 30 days, by day') } as const;
 
-/** Fields of the forms. */
 export interface Question {
   readonly reference: string;
   readonly client: string;

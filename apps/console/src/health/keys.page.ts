@@ -14,7 +14,6 @@ export const FIELDS = { token: 'tokenKeys', 'id-token': 'idTokenKeys' } as const
 
 const BEGIN = t('Start another rotation early');
 
-/** Names of the fields of an operation, for messages. */
 export function fieldName(field: string): string {
   return (
     { tokenKeys: VARIABLES.token, idTokenKeys: VARIABLES['id-token'], begin: `“${BEGIN}”` }[field] ?? field

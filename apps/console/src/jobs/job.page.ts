@@ -102,7 +102,6 @@ export function jobPage(
   };
 }
 
-/** The first names of a selection. */
 export function namesOf(names: readonly string[]): Html {
   const shown = names.slice(0, 20).map((name, at) => html`${at > 0 && ', '}<bdi>${name}</bdi>`);
   const more = names.length - shown.length;

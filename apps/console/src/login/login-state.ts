@@ -1,6 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** Data of a login for its callback. */
 export interface LoginState {
   /** Random. */
   readonly id: string;

@@ -3,7 +3,6 @@ import { ConsoleOperatorStore } from '#database/user/console-operator.store.js';
 import type { Role } from '../login/role.js';
 import type { Session } from './session.store.js';
 
-/** Part of a session that determines the role. */
 export type OperatorIdentity = Pick<Session, 'subject' | 'role' | 'generation'>;
 
 /** `ended`: the user has ended all sessions since the login. */

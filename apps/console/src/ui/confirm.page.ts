@@ -10,7 +10,6 @@ export interface ConfirmView {
   readonly title: string;
   /** Name of the record that the step changes. */
   readonly subject?: Fragment;
-  /** Effect of the step. */
   readonly text: Fragment;
   /** Receives the form. */
   readonly path: string;

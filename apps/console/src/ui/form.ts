@@ -68,7 +68,6 @@ export function refuseNul(fastify: FastifyInstance): void {
   });
 }
 
-/** Injects the query of a page. */
 export const QueryForm = createParamDecorator((_data: unknown, context: ExecutionContext): Form =>
   queryOf(context.switchToHttp().getRequest<FastifyRequest>().url),
 );

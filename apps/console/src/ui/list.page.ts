@@ -10,9 +10,7 @@ interface ListView<Item> {
   readonly section: Section;
   readonly title: string;
   readonly caption: string;
-  /** Label of the search field. */
   readonly search: string;
-  /** Titles of the columns. */
   readonly columns: readonly string[];
   readonly row: (item: Item) => {
     readonly id: string | number;

@@ -17,7 +17,6 @@ export interface Page {
   readonly status?: number;
   /** False on pages without a login. */
   readonly menu?: false;
-  /** The menu item of the page. */
   readonly section?: Section;
 }
 

@@ -30,7 +30,6 @@ async function received(): Promise<{ raw: ServerResponse; disconnect: () => Prom
   return { raw, disconnect };
 }
 
-/** Reports of one operator. */
 function reports() {
   const limit = new FewAtOnce();
   const query = { operator: { identity: { subject: '1' } } };

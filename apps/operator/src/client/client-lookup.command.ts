@@ -14,7 +14,6 @@ import { commandToPaste } from '../command-line/shell.js';
 import { withAdministration } from '../connections/administration.js';
 import { DatabaseSettings, HandoverSettings } from '../settings/settings.js';
 
-/** For help: the argument that names a client. */
 export const CLIENT = 'its client_id, or its name if no other application has it';
 
 const PAGE = 1000;

@@ -28,7 +28,6 @@ export function wrapped(text: string, columns: number): string {
     .join('\n');
 }
 
-/** Wraps text with a hanging indent as wide as the prefix. */
 export function hanging(prefix: string, text: string, columns: number): string {
   const indent = stringWidth(prefix);
   const free = columns - indent;

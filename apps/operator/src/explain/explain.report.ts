@@ -167,5 +167,4 @@ function fields(values: Readonly<Record<string, string | null>>): void {
   printFields(Object.fromEntries(present));
 }
 
-/** Removes the backticks of the guide. */
 const unquoted = (text: string): string => text.replaceAll('`', '');

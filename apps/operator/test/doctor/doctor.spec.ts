@@ -26,7 +26,6 @@ let services: Isolated;
 let fixture: Fixture;
 let apps: AppProcess[];
 let env: Record<string, string>;
-/** Report on the unmodified installation. */
 let first: Report;
 
 beforeAll(async () => {
@@ -144,7 +143,7 @@ describe('operator doctor', () => {
     const parts = AREAS.filter((area) => area !== 'nats');
     const examine = async (): Promise<Report> => {
       const args = ['doctor', '--json', '--skip', ...parts];
-      const { stdout } = await runOperator(args, { ...env, NATS_URL: other.natsUrl });
+      const { stdout } = await runCommand(args, { ...env, NATS_URL: other.natsUrl });
       return JSON.parse(stdout) as Report;
     };
     try {

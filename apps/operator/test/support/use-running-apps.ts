@@ -6,7 +6,6 @@ import { isolate, type Isolated } from '#test/support/isolate.js';
 
 /** Starts processes of the product for a suite. The objects exist immediately, and are filled before the first test. */
 export function useRunningApps(names: readonly AppName[], settings: Readonly<Record<string, string>> = {}) {
-  /** Environment of the commands. */
   const env = {} as Record<string, string> & { NATS_URL: string };
   const urls = {} as Record<AppName, string>;
   const fixture = {} as Fixture;

@@ -55,7 +55,6 @@ async function tokenOf(client: TestClient): Promise<string> {
   return (answer.body as Pair).access_token;
 }
 
-/** Reply to an API; undefined for an error. */
 const introspect = (token: string) => app.ask<IntrospectionReply | undefined>(SUBJECTS.introspect, { token });
 
 const announce = ({ client_id }: TestClient) => app.announce(SUBJECTS.clientChanged, { client_id });

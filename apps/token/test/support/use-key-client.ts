@@ -12,7 +12,6 @@ export interface KeyClient {
   readonly key: ClientKey;
   readonly clientId: string;
   register(keys: ClientKeys): Promise<string>;
-  /** Credentials of a request: a new assertion. */
   credentials(settings?: AssertionSettings, key?: ClientKey): Promise<Record<string, string>>;
   /** A code exchange without credentials. */
   exchange(clientId?: string): Promise<Record<string, string>>;

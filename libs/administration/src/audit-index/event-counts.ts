@@ -15,7 +15,6 @@ const LENGTHS: Readonly<Record<Unit, number>> = { hour: 3_600_000, day: 86_400_0
 const NAME = /^\w{1,64}$/;
 const REFERENCE = /^[\w-]{12}$/;
 
-/** Number of events in a message. */
 export function linesOf(data: Uint8Array): number {
   let lines = 1;
   for (let at = data.indexOf(10); at >= 0; at = data.indexOf(10, at + 1)) lines++;

@@ -131,7 +131,6 @@ export function code(text: string): string {
   return longest === 0 ? fence + text + fence : `${fence} ${text} ${fence}`;
 }
 
-/** Code span in a table. */
 export const cell = (text: string): string => code(text).replaceAll('|', String.raw`\|`);
 
 export function markdown(text: string): string {

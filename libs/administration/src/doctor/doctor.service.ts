@@ -17,7 +17,6 @@ import { natsArea } from './nats.area.js';
 import { processAreas, statusesOf } from './process.area.js';
 
 class DoctorDto {
-  /** Parts to skip. */
   @Texts()
   @Rule('part_unknown', ({ skip }: DoctorDto) =>
     skip.every((part) => (AREAS as readonly string[]).includes(part))

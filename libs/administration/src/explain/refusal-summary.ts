@@ -6,7 +6,6 @@ export interface RefusalGroup {
   readonly check: string | null;
   readonly error: string | null;
   readonly title: string | null;
-  /** Most likely remedy. */
   readonly remedy: string | null;
   readonly party: Party | null;
   /** Response of the application to a logout token; otherwise null. */

@@ -2,7 +2,6 @@ import type { RecordedKey } from '#database/token-key/token-key.store.js';
 import type { ServiceStatus } from '#platform/status/status-report.js';
 import { isNeeded, type KeyProblem } from './key-report.js';
 
-/** Use of a key of ID tokens (ID_TOKEN_KEYS) in the running processes. */
 export interface ReportedIdTokenKey {
   readonly id: string;
   readonly alg: string;

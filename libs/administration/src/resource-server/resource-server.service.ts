@@ -86,7 +86,6 @@ export class ResourceServerService {
     };
   }
 
-  /** Revokes an account for good. */
   async revoke(
     actor: Actor,
     id: string,

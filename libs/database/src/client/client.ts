@@ -51,7 +51,6 @@ export interface Client extends OAuthClient, ClientLinks, LogoutUris, SubjectRul
   readonly createdAt: Date;
 }
 
-/** Requirements of a client on its tokens. */
 export interface TokenRules {
   /** RFC 7591 2 `grant_types`. It never changes. */
   readonly grantType: GrantType;

@@ -63,7 +63,6 @@ export function violatedConstraint(error: unknown): string | undefined {
   return driverError?.code === UNIQUE_VIOLATION ? driverError.constraint : undefined;
 }
 
-/** Returns the violated check constraint; undefined for any other error. */
 export function violatedCheck(error: unknown): string | undefined {
   const { driverError } = error as DatabaseError;
   return driverError?.code === CHECK_VIOLATION ? driverError.constraint : undefined;

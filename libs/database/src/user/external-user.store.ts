@@ -26,7 +26,6 @@ export interface IdentifiedUser {
   readonly assertedAt?: Date;
 }
 
-/** A user sent by the product. */
 export interface ImportedUser extends Omit<IdentifiedUser, 'identity'> {
   /** Null identifies the user by email. */
   readonly identity: Identity | null;

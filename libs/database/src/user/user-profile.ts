@@ -42,7 +42,6 @@ const isInteger = (value: unknown): value is number => typeof value === 'number'
 /** Prevents `javascript:` URLs, which an application might render as a link. */
 const isWebAddress = (value: string): boolean => /^https?:/i.test(value) && URL.canParse(value);
 
-/** Values that the database accepts. */
 const RULES: Readonly<Record<keyof UserProfile, (value: unknown) => boolean>> = {
   email: (value) => isText(value, 254) && /^[^@\s]+@[^@\s]+$/.test(value),
   username: (value) => isText(value, 254) && value.trim() !== '',

@@ -18,7 +18,6 @@ const PROFILE = {
   locale: 'locale',
 } as const satisfies Record<string, keyof UserProfile>;
 
-/** Used in error messages. */
 const RULES: Readonly<Record<keyof UserProfile, string>> = {
   email: 'an email address of at most 254 characters',
   username: '1 to 254 characters, none of them a control character',

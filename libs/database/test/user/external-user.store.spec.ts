@@ -129,7 +129,6 @@ describe('a user without an identity who has the same email', () => {
     expect(unlinked.id).not.toBe(id);
     const another = { ...known, identity: newIdentity().identity, linkByEmail: true };
     expect(await external.upsertIdentity(another)).toMatchObject({ id, ...another.identity, name: 'Linked' });
-    // The user keeps the password.
     expect((await users.findByLogin('linked'))?.passwordHash).toBe(passwordHash);
   });
 

@@ -4,7 +4,6 @@ import { withDatabase } from '#test/support/test-database.js';
 import { blocked, refusalOf } from '../connection/open-database.js';
 import { useGrants } from '../grant/use-grants.js';
 
-/** Repetitions of a race. */
 const ROUNDS = 60;
 
 const fixture = useGrants();

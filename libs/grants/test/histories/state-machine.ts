@@ -11,7 +11,6 @@ export interface State {
   readonly redis: RedisState;
   /** True if the grant is revoked in PostgreSQL. */
   readonly revoked: boolean;
-  /** Number of losses in Redis. */
   readonly losses: number;
 }
 

@@ -33,7 +33,6 @@ interface CheckEntry extends WrittenEntry {
 
 export type CheckEntries = Readonly<Record<string, CheckEntry>>;
 
-/** Advice for one party. */
 type Remedy = readonly [party: Party, action: string, ...commands: string[]];
 
 export interface GuideEntry extends Pick<WrittenEntry, 'meaning' | 'publishedAs'> {

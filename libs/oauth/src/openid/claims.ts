@@ -26,7 +26,6 @@ export const NO_CLAIMS: RequestedClaims = { idToken: [], scopes: [], subject: nu
 const SCOPES = Object.entries(CLAIMS_OF_SCOPE) as [string, readonly ClaimName[]][];
 const NAMES: readonly ClaimName[] = SCOPES.flatMap(([, names]) => names);
 
-/** Selects the claims that the scopes grant. */
 export function grantedClaims(claims: UserClaims, scope: readonly string[]): UserClaims {
   const granted = SCOPES.filter(([name]) => scope.includes(name)).flatMap(([, names]) => names);
   return Object.fromEntries(granted.filter((name) => name in claims).map((name) => [name, claims[name]]));

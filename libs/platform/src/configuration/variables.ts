@@ -113,7 +113,6 @@ export function LinkVariable(): PropertyDecorator {
   });
 }
 
-/** Name shown on pages. */
 export function NameVariable(): PropertyDecorator {
   return ValidateBy({
     name: 'name',

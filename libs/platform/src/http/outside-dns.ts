@@ -1,7 +1,6 @@
 import { type LookupAddress, type LookupAllOptions } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 
-/** Resolves a name to all its addresses. */
 export type Resolve = (
   host: string,
   options: LookupAllOptions,

@@ -21,7 +21,6 @@ export type RedisServers =
       readonly sentinels: Address[];
       readonly master: string;
       readonly database: number;
-      /** Credentials for the Sentinels themselves. */
       readonly sentinelUsername?: string;
       readonly sentinelPassword?: string;
     } & Login);

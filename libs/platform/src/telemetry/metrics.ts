@@ -74,7 +74,6 @@ export function measureDependencies(metrics: Metrics, readiness: Readiness): voi
 }
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
-/** Names of the checks that refuse a login. */
 const LOGIN_CHECKS = new Set([
   'user_unknown',
   'password_mismatch',

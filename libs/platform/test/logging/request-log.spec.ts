@@ -19,7 +19,6 @@ interface Line {
 describe('the log of a request whose client has disconnected', () => {
   let app: FastifyInstance;
   const lines: Line[] = [];
-  /** Completes the waiting handler. */
   let answer: () => void;
   const handled = new PassThrough();
 

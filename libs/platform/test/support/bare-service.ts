@@ -21,7 +21,6 @@ class ThingModule {}
 /** Answers `GET /thing` with an empty object. */
 export const THING: DynamicModule = { module: ThingModule, controllers: [ThingController] };
 
-/** Creates a service with one module and the defaults of `createService`. */
 export function createBareService(
   module: DynamicModule,
   { publicUrl = 'http://localhost', ...options }: Options = {},

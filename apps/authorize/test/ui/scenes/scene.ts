@@ -3,7 +3,6 @@ import type { Locale } from '#oauth/locale.js';
 import type { User } from '#database/user/user.js';
 import type { SceneFixture } from './scene-fixture.js';
 
-/** Page in a certain state. */
 export interface Scene {
   readonly name: string;
   /** Logged-in user, or null. */
