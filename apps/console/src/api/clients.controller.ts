@@ -1,8 +1,7 @@
-import { Param, Req, UseInterceptors } from '@nestjs/common';
+import { Param, Req } from '@nestjs/common';
 import { ClientSecretService } from '#administration/client/client-secret.service.js';
 import { ClientService } from '#administration/client/client.service.js';
-import { ExplainService } from '#administration/explain/explain.service.js';
-import { FewAtOnce } from '../requests/few-at-once.interceptor.js';
+import { ClientHistoryService } from '#administration/explain/client-history.service.js';
 import { type Answer, changed, created, deleted, found, listed } from './answer.js';
 import type { ApiRequest } from './api.guard.js';
 import { type ChangeRequest, Changing, Query } from './input.js';
@@ -22,7 +21,7 @@ export class ClientsApiController {
   constructor(
     private readonly clients: ClientService,
     private readonly secrets: ClientSecretService,
-    private readonly explanations: ExplainService,
+    private readonly histories: ClientHistoryService,
   ) {}
 
   @Operation('get', '', {
@@ -105,15 +104,23 @@ export class ClientsApiController {
     return deleted(this.clients.delete(actor, id, expected));
   }
 
-  @UseInterceptors(FewAtOnce)
   @Operation('get', ':id/refusals', {
     id: 'summarizeRefusals',
     summary: 'Groups the refused requests of an application by cause',
-    query: { since: 'Start of the period: ISO 8601, or like `1h` (default), `7d`.' },
+    query: {
+      since:
+        'ISO 8601, or like `1h`, `1d` (default): the period begins with this hour, or day if it is longer than 48 hours; at most 92 days.',
+    },
     returns: schemas.REFUSALS,
   })
   async refusals(@Param('id') client: string, @Query({}) query: object): Promise<Answer> {
-    return found(await this.explanations.summarize({ ...query, client }));
+    const history = await this.histories.read({ ...query, client });
+    const { clientId, since, refused, logouts, succeeded, warnings } = history;
+    const groups = history.groups.map((group) => {
+      const { failure: _, ...shown } = group;
+      return shown;
+    });
+    return found({ client_id: clientId, since, groups, refused, logouts, succeeded, warnings });
   }
 
   @Operation('get', ':id/secrets', {

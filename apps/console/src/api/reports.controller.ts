@@ -46,14 +46,13 @@ export class ReportsApiController {
     return listed(url, await this.trail.page(query));
   }
 
-  @UseInterceptors(FewAtOnce)
   @Operation('get', 'explanations/:id', {
     id: 'explain',
     summary: 'Explains why a request was refused, by its error_reference',
     returns: schemas.EXPLANATION,
   })
   async explain(@Param('id') reference: string): Promise<Answer> {
-    const { warnings, ...explained } = await this.explanations.explain(reference);
+    const { warnings, ...explained } = await this.explanations.explainIndexed(reference);
     return found({ ...explanationJson(explained, (words) => words), warnings });
   }
 

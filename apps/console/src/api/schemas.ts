@@ -261,7 +261,6 @@ const REFUSAL = object('Refusal', {
   title: orNull(text),
   remedy: orNull(text),
   party: orNull(text),
-  failure: orNull(text),
   count: number,
   first: time,
   last: time,

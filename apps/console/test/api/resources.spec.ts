@@ -1,7 +1,12 @@
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
 import request from 'supertest';
+import { auditEvent } from '#audit/event.js';
+import { storeEvent } from '#audit/streams.js';
+import { natsOptions } from '#messaging/nats.connection.js';
 import { type AdminApi, startAdminApi } from '../support/admin-api.js';
 
 let api: AdminApi;
@@ -114,6 +119,37 @@ it('explains a refused request, and reports events, findings and keys', async ()
   const wrong = (await api.call('get', '/doctor?skip=everything&fail_on=never')).body;
   expect(wrong.errors).toMatchObject([{ parameter: 'skip' }, { parameter: 'fail_on' }]);
   expect((await api.call('get', '/keys')).body.keys).toHaveLength(1);
+});
+
+describe('by the index of the audit trail', () => {
+  it('counts the refused requests of an application in whole hours', async () => {
+    const { client_id: id } = await api.fixture.client();
+    const hour = new Date(Math.floor(Date.now() / 3_600_000 - 1) * 3_600_000);
+    const since = new Date(hour.getTime() + 60_000).toISOString();
+    await api.console.sql(
+      `INSERT INTO audit_counts VALUES ($1, $2, 'request.refused', 'code_expired', 'invalid_grant', 7, $2, $2, 'counted_once')`,
+      [id, hour],
+    );
+    const { body } = await api.call('get', `/clients/${id}/refusals?since=${since}`);
+    expect(body).toMatchObject({ client_id: id, since: hour.toISOString(), refused: 7 });
+    expect(body.groups).toMatchObject([{ check: 'code_expired', count: 7, reference: 'counted_once' }]);
+  });
+
+  it('explains a refused request, and reads only parts of the trail', async () => {
+    const nats = await connect(natsOptions(api.services.natsUrl, 'api test'));
+    const refused = { type: 'request.refused', check: 'code_expired', error: 'invalid_grant' } as const;
+    await storeEvent(nats, auditEvent('token', { ...refused, reference: 'explained_ok' }));
+    const found = await api.call('get', '/explanations/explained_ok');
+    expect([found.status, found.body.check]).toEqual([200, 'code_expired']);
+    for await (const { created, config } of (await jetstreamManager(nats)).streams.list())
+      await api.console.sql(
+        `INSERT INTO audit_chunks VALUES ($1, $2, 1000000, 1, now(), now(), now(), '\\x0000000000000000')`,
+        [config.name, created],
+      );
+    await nats.close();
+    expect((await api.call('get', '/explanations/explained_ok')).status).toBe(404);
+    await api.console.sql('DELETE FROM audit_chunks');
+  });
 });
 
 describe('a problem', () => {

@@ -8,6 +8,7 @@ import { AdministrationError } from '../administration.error.js';
 import { AdministrationOptions, readableScopes } from '../administration.options.js';
 import { AuditIndex } from '../audit-index/audit-index.js';
 import { AuditTrail } from '../audit/audit-trail.js';
+import { INDEX_BEHIND } from '../audit/audit.service.js';
 import { MOMENT, parseTime } from '../audit/moment.js';
 import { clientIdInTrail, unknownClient } from '../client/client-lookup.js';
 import { Rule, Text, validated } from '../input.js';
@@ -64,6 +65,8 @@ interface EventSource {
   ): Promise<{ readonly events: readonly AuditEvent[]; readonly similar: readonly string[] }>;
   around(clientId: string, at: number): Promise<readonly AuditEvent[]>;
   uses(grantId: string): Promise<readonly AuditEvent[]>;
+  /** Warnings about events that were not read. */
+  readonly warnings: ReadonlySet<string>;
 }
 
 type Found = ExplainedRequest | { readonly explanation: null; readonly similar: readonly string[] };
@@ -123,10 +126,12 @@ export class ExplainService {
     return this.trail.read(async (reader) => {
       const owners = new GrantOwners(this.clients, this.grants);
       const scopes = readableScopes(this.options)?.names ?? null;
-      const found = await explainReference(sourceOf(reader), owners, reference, scopes);
+      const source = sourceOf(reader);
+      const found = await explainReference(source, owners, reference, scopes);
+      const warnings = [...owners.warnings, ...source.warnings];
       if (found.explanation === null)
-        throw unknownReference(reference, found.similar, await reader.streams());
-      return { ...found, warnings: owners.warnings };
+        throw unknownReference(reference, found.similar, await reader.streams(), source.warnings);
+      return { ...found, warnings };
     });
   }
 
@@ -190,6 +195,7 @@ function nearest(events: readonly AuditEvent[], at: number): AuditEvent[] {
 /** Reads the trail from its beginning, and what happened around a request from there. */
 function wholeTrail(reader: AuditReader, progress: Progress): EventSource {
   return {
+    warnings: new Set(),
     async request(reference) {
       const similar = new Set<string>();
       const others = AUDIT_TYPES.filter((type) => !REFUSALS.includes(type));
@@ -227,9 +233,14 @@ function wholeTrail(reader: AuditReader, progress: Progress): EventSource {
 /** Reads only parts of the trail that may have the events. */
 function indexed(reader: AuditReader, index: AuditIndex): EventSource {
   const streams = reader.streams();
-  const find = async (filter: AuditFilter, limit: number): Promise<readonly AuditEvent[]> =>
-    (await index.find(reader, filter, limit, undefined, streams)).events;
+  const warnings = new Set<string>();
+  const find = async (filter: AuditFilter, limit: number): Promise<readonly AuditEvent[]> => {
+    const { events, isBehind } = await index.find(reader, filter, limit, undefined, streams);
+    if (isBehind) warnings.add(INDEX_BEHIND);
+    return events;
+  };
   return {
+    warnings,
     async request(reference) {
       return { events: (await find({ reference }, MAX_AROUND)).toReversed(), similar: [] };
     },
@@ -311,12 +322,14 @@ function unknownReference(
   reference: string,
   similar: readonly string[],
   streams: readonly AuditStreamState[],
+  warnings: ReadonlySet<string>,
 ): AdministrationError {
   const kept = streams
     .filter(({ first }) => first !== null)
     .map(({ stream, first }) => `${stream} since ${first?.toISOString()}`);
   const messages = [
     `no event has the reference ${quoted(reference)}`,
+    ...warnings,
     ...(similar.length > 0 ? [`similar references, in case of a typo: ${similar.join(', ')}`] : []),
     kept.length > 0
       ? `the request may be older than the audit trail, which has ${kept.join(', ')}`

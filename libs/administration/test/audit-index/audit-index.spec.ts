@@ -166,10 +166,14 @@ describe('a search by the index', () => {
   it('says that the index is behind', async () => {
     for (let n = 0; n < 3_010; n++) nats.publish('oauth.activity.token.token.issued', '');
     await nats.flush();
-    await store('token', [{ type: 'token.issued', user_id: 1 }]);
+    await store('token', [{ type: 'token.issued', user_id: 1, reference: 'abcdefghijkl' }]);
     const { items, warnings } = await audit.page({ user: 'id:1' });
     expect(items).toHaveLength(1);
-    expect(warnings).toEqual([expect.stringContaining('does not have all events yet')]);
+    const isBehind = expect.stringContaining('does not have all events yet') as string;
+    expect(warnings).toEqual([isBehind]);
+    const explain = context.get(ExplainService);
+    expect(await explain.explainIndexed('abcdefghijkl')).toMatchObject({ warnings: [isBehind] });
+    await expect(explain.explainIndexed('bbcdefghijkl')).rejects.toMatchObject({ message: isBehind });
   });
 
   it('reads a bounded number of events that are not indexed, the newest, however many a message has', async () => {
