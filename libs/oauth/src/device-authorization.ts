@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import { unauthorizedClient } from './client-credentials.js';
 
 /** Grant type of RFC 8628 3.4. */
 export const DEVICE_CODE = 'urn:ietf:params:oauth:grant-type:device_code';
@@ -8,6 +9,18 @@ export const DEVICE_CODE_LIFETIME = 15 * 60;
 
 /** `interval` (RFC 8628 3.2), in seconds; each `slow_down` adds as much (3.5). */
 export const POLL_INTERVAL = 5;
+
+/** @throws OAuthError unauthorized_client */
+export function checkDeviceGrant({
+  clientId,
+  deviceGrant,
+}: {
+  readonly clientId: string;
+  readonly deviceGrant: boolean;
+}): void {
+  if (!deviceGrant)
+    throw unauthorizedClient(clientId, 'the operator has not registered this client for devices (RFC 8628)');
+}
 
 /** RFC 8628 6.1: consonants, so that no code is a word and none is mistaken for a digit. */
 const LETTERS = 'BCDFGHJKLMNPQRSTVWXZ';

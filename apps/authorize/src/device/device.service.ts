@@ -3,6 +3,7 @@ import { AuthorizationContextStore } from '#database/client/authorization-contex
 import type { Client } from '#database/client/client.js';
 import { GrantStore } from '#grants/grant.store.js';
 import { type DeviceRequest, UserCodeStore } from '#grants/user-code.store.js';
+import { checkDeviceGrant } from '#oauth/device-authorization.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { checkScope, ScopeCatalogue, scopeTokens } from '#oauth/scope.js';
 import { enabledClient } from '../authorize/authorization-request.service.js';
@@ -37,7 +38,7 @@ export class DeviceService {
    * Runs one Redis script, which counts a wrong code, and one query for client and earlier consent.
    *
    * @param userCode from `normalizeUserCode`
-   * @throws KnownClientError for a disabled client, and for a scope that it may not request any more
+   * @throws KnownClientError for a disabled client, and for the grant or a scope that it may not request any more
    */
   async find(userCode: string, address: string, { user }: CurrentAccount): Promise<DeviceLookup> {
     const found = await this.userCodes.find(userCode, address, user.id);
@@ -45,7 +46,7 @@ export class DeviceService {
     const { request } = found;
     const { client: known, decisions } = await this.contexts.find(request.clientId, user.id);
     const client = enabledClient(known, request.clientId);
-    this.checkScope(request, client);
+    this.checkRegistration(request, client);
     const scopes = requestedScopes(request, client, decisions);
     return { outcome: 'found', device: { ...request, userCode, client, scopes } };
   }
@@ -61,8 +62,9 @@ export class DeviceService {
   }
 
   /** Checks again, because the registration may have changed since the request. */
-  private checkScope({ scope }: DeviceRequest, client: Client): void {
+  private checkRegistration({ scope }: DeviceRequest, client: Client): void {
     try {
+      checkDeviceGrant(client);
       checkScope(scopeTokens(scope), client.scopes, this.catalogue);
     } catch (error) {
       throw error instanceof OAuthError ? new KnownClientError(error, client) : error;

@@ -135,6 +135,17 @@ describe('the page of a device', () => {
     expect((await enter(userCode)).status).toBe(403);
   });
 
+  it('shows an error page for an application that may no longer have devices', async () => {
+    const waiting = await device();
+    const page = await enter(waiting.userCode);
+    await app.sql('UPDATE clients SET device_grant = false WHERE client_id = $1', [client.clientId]);
+    for (const answer of [await enter(waiting.userCode), await decide(page, { decision: 'allow' })]) {
+      expect(answer.status).toBe(400);
+      expect(wordsOf(answer)).toContain('Room display');
+    }
+    expect(await rows(waiting)).toEqual([]);
+  });
+
   it('grants no scope that the operator has removed since the request', async () => {
     const waiting = await device();
     const page = await enter(waiting.userCode);

@@ -22,13 +22,17 @@ describe('operator client create --grant device', () => {
     expect(await shown(device.client_id)).toMatchObject({ grant_types: [DEVICE_CODE], redirect_uris: [] });
     const { stdout: markdown } = await client(['handover', device.client_id]);
     expect(markdown).toContain(`-d grant_type=${DEVICE_CODE}`);
-    expect(markdown).not.toContain('redirect_uri');
+    for (const other of ['redirect_uri', '| authorization URL', 'PKCE']) expect(markdown).not.toContain(other);
   });
 
   it('registers a tool that uses both, until the grant is removed', async () => {
     const { client_id: id } = await created('--grant', 'device', '--redirect-uri', CALLBACK);
     expect(await shown(id)).toMatchObject({ grant_types: ['authorization_code', DEVICE_CODE] });
+    const { stdout: markdown } = await client(['handover', id]);
+    for (const type of ['authorization_code', DEVICE_CODE])
+      expect(markdown).toContain(`-d grant_type=${type}`);
     await client(['update', id, '--grant', 'code']);
+    expect((await client(['handover', id])).stdout).not.toContain(DEVICE_CODE);
     expect(await shown(id)).not.toHaveProperty('grant_types');
     await client(['update', id, '--grant', 'device']);
     expect(await shown(id)).toMatchObject({ grant_types: ['authorization_code', DEVICE_CODE] });

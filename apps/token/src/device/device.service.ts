@@ -4,14 +4,18 @@ import type { ClientWithSecrets } from '#database/client/client.js';
 import { GrantStore } from '#grants/grant.store.js';
 import { TokenIssuer } from '#grants/token-issuer.js';
 import { UserCodeStore } from '#grants/user-code.store.js';
-import { DEVICE_CODE_LIFETIME, displayedUserCode, POLL_INTERVAL } from '#oauth/device-authorization.js';
+import {
+  checkDeviceGrant,
+  DEVICE_CODE_LIFETIME,
+  displayedUserCode,
+  POLL_INTERVAL,
+} from '#oauth/device-authorization.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { checkResource } from '#oauth/resource.js';
 import { checkScope, ScopeCatalogue, scopeTokens } from '#oauth/scope.js';
 import { canonicalAddress } from '#platform/http/client-address.js';
 import { addLogContext } from '#platform/logging/request-log.js';
-import { checkDeviceGrant } from '../token/token.service.js';
 import { TokenConfiguration } from '../token.configuration.js';
 import type { DeviceAuthorizationDto, DeviceAuthorizationResponse } from './device.dto.js';
 

@@ -6,7 +6,7 @@ import type { Granted, Refusal, RefusalReason } from '#grants/grant.js';
 import { GrantEngine } from '#grants/grant-engine.js';
 import { clientScope, unauthorizedClient } from '#oauth/client-credentials.js';
 import { hasKeys } from '#oauth/client.js';
-import { DEVICE_CODE } from '#oauth/device-authorization.js';
+import { checkDeviceGrant, DEVICE_CODE } from '#oauth/device-authorization.js';
 import type { OAuthErrorCode } from '#oauth/error-code.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { OPENID } from '#oauth/openid/openid-scopes.js';
@@ -179,12 +179,6 @@ function checkGrantType(requested: string, client: ClientWithSecrets): void {
       ? 'the operator has not registered this client for client_credentials'
       : 'this client is registered for client_credentials only: it has no users',
   );
-}
-
-/** @throws OAuthError unauthorized_client */
-export function checkDeviceGrant({ clientId, deviceGrant }: ClientWithSecrets): void {
-  if (!deviceGrant)
-    throw unauthorizedClient(clientId, 'the operator has not registered this client for devices (RFC 8628)');
 }
 
 /** RFC 6749 5.2. Does not name `client_credentials`, which applications cannot use. */

@@ -98,8 +98,8 @@ curl -sS ${tokenUrl}${proof} \\
   --data-urlencode ${shellQuoted(`redirect_uri=${redirectUri}`)} \\
   ${idField}${secretField}
 \`\`\``;
-  const connect =
-    redirectUri === '' ? deviceSteps(scopes, `${idField}${secretField}`, { BASE_URL, proof }) : steps;
+  const devices = deviceSteps(scopes, `${idField}${secretField}`, { BASE_URL, proof });
+  const hasRedirectUri = redirectUri !== '';
   return `\
 # ${markdown(name)}: access for your application
 
@@ -108,12 +108,11 @@ curl -sS ${tokenUrl}${proof} \\
 | client id | ${cell(clientId)} |
 | client secret | ${
     isPublic
-      ? 'none: your application proves itself by PKCE (RFC 7636)'
+      ? `none: your application ${hasRedirectUri ? 'proves itself by PKCE (RFC 7636)' : 'is public'}`
       : signs
         ? 'none: your application signs assertions with its private key'
         : markdown(secretDelivery)
-  } |
-| authorization URL | ${AUTH_URL}${ENDPOINTS.authorize} |
+  } |${hasRedirectUri ? `\n| authorization URL | ${AUTH_URL}${ENDPOINTS.authorize} |` : ''}
 | access-token request URL | ${tokenUrl} |
 | refresh-token request URL | ${refreshUrl} |${
     client.deviceGrant ? `\n| device authorization URL | ${BASE_URL}${ENDPOINTS.deviceAuthorization} |` : ''
@@ -124,9 +123,9 @@ curl -sS ${tokenUrl}${proof} \\
   }
 
 ${
-  redirectUri === ''
-    ? 'Users type a code of the device (RFC 8628): there is no redirect URI.'
-    : `Redirect URIs, compared character by character: ${redirectUris.map(code).join(', ')}`
+  hasRedirectUri
+    ? `Redirect URIs, compared character by character: ${redirectUris.map(code).join(', ')}`
+    : 'Users type a code of the device (RFC 8628): there is no redirect URI.'
 }
 
 Scopes that you may request: ${scopes.map((scope) => `\`${scope}\``).join(', ')}${
@@ -141,7 +140,7 @@ ${signs ? assertionSection(client, BASE_URL) : ''}${boundSection(client)}The int
 
 ## Try it
 
-${connect}
+${hasRedirectUri ? steps : devices}
 
 ${apiRequests(scopes, API_URL, catalogue, `-H "Authorization: ${access} $ACCESS_TOKEN"${proof}`)}
 
@@ -158,7 +157,7 @@ curl -sS ${refreshUrl} -H "Authorization: Bearer $REFRESH_TOKEN"${proof} \\
 curl -sS ${BASE_URL}${ENDPOINTS.revoke} -d "token=$REFRESH_TOKEN" \\
   ${idField}${secretField}
 \`\`\`
-
+${hasRedirectUri && client.deviceGrant ? `\n## On a device without a browser\n\nThese steps replace steps 1 to 3 (RFC 8628):\n\n${devices}\n` : ''}
 ## Before you go live
 
 - ${isPublic ? 'Keep the tokens' : `Keep the ${signs ? 'private key' : 'client secret'} and the tokens`} confidential: encrypted at rest, never in a URL${isPublic ? ' or a log' : ', a log or a browser'}.

@@ -30,7 +30,8 @@ interface DocumentState {
   readonly problem: string | null;
 }
 
-export interface Client extends OAuthClient, ClientLinks, LogoutUris, SubjectRule {
+export interface Client
+  extends OAuthClient, ClientLinks, LogoutUris, SubjectRule, Pick<TokenRules, 'deviceGrant'> {
   readonly name: string;
   /** RFC 9126 6 `require_pushed_authorization_requests`. */
   readonly requirePar: boolean;

@@ -41,7 +41,6 @@ describe('AuthorizationContextStore', () => {
       jwks,
       jwksUri,
       grantType,
-      deviceGrant,
       dpopBound,
       keepsRefreshToken,
       profile,
@@ -49,7 +48,7 @@ describe('AuthorizationContextStore', () => {
     } = (await new ClientStore(database.dataSource).find(clientId))!;
     expect([secrets.length, version]).toEqual([1, 1]);
     expect([jwks, jwksUri, dpopBound, keepsRefreshToken, profile]).toEqual([null, null, false, false, null]);
-    expect([grantType, deviceGrant]).toEqual(['authorization_code', false]);
+    expect(grantType).toBe('authorization_code');
     expect(client).toEqual(registered);
     expect(client?.logo).toMatch(/^[0-9a-f]{64}$/);
     expect(user).toEqual(await new UserStore(database.dataSource).find(userId));
