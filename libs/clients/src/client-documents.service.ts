@@ -51,7 +51,7 @@ export class ClientDocuments {
    *
    * @param url client_id for which `isDocumentUrl` holds
    * @param client null if it is unknown
-   * @returns true if the stored registration is another one now
+   * @returns true if the stored registration has changed
    * @throws OAuthError if the document of an unknown client cannot be used
    */
   async update(url: string, client: Pick<Client, 'document'> | null): Promise<boolean> {

@@ -75,6 +75,7 @@ return {0, 0}
 /**
  * KEYS counter counter counter code… · ARGV guess window(ms) limit limit limit. Reads a code, and counts a wrong one,
  * unless a counter is full: the result then does not depend on the code.
+ * @returns the full counter and its wait; otherwise 0, the index of the code's key or -1, and the request
  */
 const FIND = `
 local guess, window = ARGV[1], tonumber(ARGV[2])
@@ -145,10 +146,10 @@ export class UserCodeStore {
     const guess = randomBytes(9).toString('base64url');
     const redisKeys = [...counters, ...keys.map((key) => nameOf(key, userCode))];
     const reply = await this.run('userCodeFind', redisKeys, guess, LIFETIME_MS, all, ofAddress, user);
-    const [full, second, value] = reply as [number, number, string?];
+    const [full, waitOrIndex, value] = reply as [number, number, string?];
     const counter = (['all', 'address', 'user'] as const)[full - 1];
-    if (counter) return { outcome: 'refused', counter, retryAfter: Math.ceil(second / 1000) };
-    const key = keys[second];
+    if (counter) return { outcome: 'refused', counter, retryAfter: Math.ceil(waitOrIndex / 1000) };
+    const key = keys[waitOrIndex];
     const text = key && value !== undefined ? decrypt(value, encryptionOf(key, userCode)) : null;
     return text === null
       ? { outcome: 'unknown' }

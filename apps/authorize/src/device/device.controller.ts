@@ -58,8 +58,8 @@ export class DeviceController {
     @Body() fields: FormFields = {},
   ): Promise<void> {
     const { user_code: typed } = fields;
-    const found = await this.find(request, reply, typeof typed === 'string' ? typed : '');
-    if (found) this.pages.page(reply, 200, this.consentPage(request, found));
+    const found = await this.findDevice(request, reply, typeof typed === 'string' ? typed : '');
+    if (found) this.pages.page(reply, 200, this.pageAskingConsent(request, found));
   }
 
   @Post(ENDPOINTS.deviceDecision)
@@ -72,7 +72,7 @@ export class DeviceController {
   ): Promise<void> {
     const { raw, url } = request;
     const typed = new URLSearchParams(rawQuery(url)).get('user_code') ?? '';
-    const found = await this.find(request, reply, typed);
+    const found = await this.findDevice(request, reply, typed);
     if (!found) return;
     const { account, device } = found;
     const { decision } = fields;
@@ -92,7 +92,7 @@ export class DeviceController {
       return this.pages.page(
         reply,
         nothingChosen ? 400 : 200,
-        this.consentPage(request, found, nothingChosen),
+        this.pageAskingConsent(request, found, nothingChosen),
       );
     const login = this.sessions.loginOf(account.cookie, account.session, { query: '', isForced: false });
     await this.devices.allow(device, account, { scope, continuesConsent: false, login });
@@ -103,7 +103,7 @@ export class DeviceController {
   }
 
   /** @returns null after it has sent another page: without a user the login, and for a wrong code the form */
-  private async find(
+  private async findDevice(
     { headers, raw, ip, url }: FastifyRequest,
     reply: FastifyReply,
     typed: string,
@@ -148,7 +148,7 @@ export class DeviceController {
   }
 
   /** Always asks, and lists every scope: whoever started the request may be far away (RFC 8628 5.4). */
-  private consentPage(
+  private pageAskingConsent(
     { headers }: FastifyRequest,
     { account: { user, cookie }, device }: { account: CurrentAccount; device: PendingDevice },
     nothingChosen = false,
@@ -164,7 +164,7 @@ export class DeviceController {
       cookie,
       query,
       action: withQuery(ENDPOINTS.deviceDecision, query),
-      notice: deviceNotice(translator, device, userCode),
+      notice: deviceNotice(translator, device),
       product,
       apis: apis.length > 1 && resources !== null ? resources.split(' ') : [],
       avatarOrigins,

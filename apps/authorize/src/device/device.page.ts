@@ -1,10 +1,10 @@
-import type { DeviceRequest } from '#grants/user-code.store.js';
 import { displayedUserCode } from '#oauth/device-authorization.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { csrfField } from '#ui/browser-cookie.js';
 import { html, type Html } from '#ui/html.js';
 import type { MessageId, Translator } from '../ui/i18n/translator.js';
 import type { Page } from '../ui/page.responder.js';
+import type { PendingDevice } from './device.service.js';
 
 export interface CodeProblem {
   readonly id: Extract<MessageId, `device.problem.${string}`>;
@@ -70,7 +70,10 @@ function shownCode(translator: Translator, userCode: string): Html {
 }
 
 /** Part of the consent page: the origin of the request, and the warning of RFC 8628 5.4. */
-export function deviceNotice(translator: Translator, { address }: DeviceRequest, userCode: string): Html {
+export function deviceNotice(
+  translator: Translator,
+  { address, userCode }: Pick<PendingDevice, 'address' | 'userCode'>,
+): Html {
   const code = displayedUserCode(userCode);
   return html`
     <p>${translator.rich('device.from', { address: address ?? '?', code: html`<code>${code}</code>` })}</p>

@@ -57,7 +57,7 @@ export class DeviceService {
       if (error instanceof ConsentEndedError) return false;
       throw error;
     });
-    if (!approved) throw answered(device);
+    if (!approved) throw answeredBefore(device);
     await this.userCodes.delete(device.userCode);
   }
 
@@ -73,12 +73,12 @@ export class DeviceService {
 
   /** @throws OAuthError if the request was answered before, or has expired */
   async deny(device: PendingDevice): Promise<void> {
-    if (!(await this.grants.deny(device.grantId, device.clientId))) throw answered(device);
+    if (!(await this.grants.deny(device.grantId, device.clientId))) throw answeredBefore(device);
     await this.userCodes.delete(device.userCode);
   }
 }
 
-function answered({ grantId, clientId }: DeviceRequest): OAuthError {
+function answeredBefore({ grantId, clientId }: DeviceRequest): OAuthError {
   return OAuthError.invalidRequest('this device has been answered before, or its code has expired', {
     detail: { check: 'device_answered', client_id: clientId, grant_id: grantId },
   });

@@ -22,7 +22,8 @@ describe('operator client create --grant device', () => {
     expect(await shown(device.client_id)).toMatchObject({ grant_types: [DEVICE_CODE], redirect_uris: [] });
     const { stdout: markdown } = await client(['handover', device.client_id]);
     expect(markdown).toContain(`-d grant_type=${DEVICE_CODE}`);
-    for (const other of ['redirect_uri', '| authorization URL', 'PKCE']) expect(markdown).not.toContain(other);
+    for (const other of ['redirect_uri', '| authorization URL', 'PKCE'])
+      expect(markdown).not.toContain(other);
   });
 
   it('registers a tool that uses both, until the grant is removed', async () => {
