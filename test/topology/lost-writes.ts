@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { grantId, TokenCodec } from '#grants/token-codec.js';
 import { KeyRing } from '#grants/key-ring.js';
 import type { RedisCluster } from './redis-cluster.js';
@@ -10,6 +11,8 @@ import { pairOf } from './retrying-client.js';
 import type { Pair } from '../support/tokens.js';
 
 const RECOVERY_DEADLINE_MS = 60_000;
+/** Interval of the passes that apply revocations to Redis, with room for a busy machine. */
+const PASS_MS = 8_000;
 
 /** Codes and tokens whose last change a Redis master lost, because it failed before its replication. */
 export interface LostWrites {
@@ -36,6 +39,8 @@ export async function loseLatestWrites(
   const first = pairOf(await application.redeem(redeemed));
   const rotated = pairOf(await application.refresh(before.refresh_token));
   expect((await application.revoke(revoked.refresh_token)).status).toBe(200);
+  // The revocation becomes older than the passes of the reconciler, which then must be told of the loss.
+  await sleep(2 * PASS_MS);
   await master.kill();
   await until('the fall is noticed', RECOVERY_DEADLINE_MS, async () => {
     const answers = await Promise.all(product.apps.map(({ internalUrl }) => fetch(`${internalUrl}/readyz`)));
