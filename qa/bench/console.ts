@@ -5,10 +5,11 @@ import { freePort } from '#local/servers/free-port.js';
 import { type AppProcess, startApp } from '#test/support/app-process.js';
 import { Browser } from '#test/support/browser.js';
 import { FORGER_CLIENT, startForgingProvider } from '#test/support/forging-provider.js';
+import { benchmark } from './command.js';
 import { clientId, fillClients, fillTrail, reference, type Trail } from './console-fill.js';
 import { fillGrants, FIRST_USER } from './growth-fill.js';
 import { usageOf } from './measure.js';
-import { type Product, startProduct } from './product.js';
+import type { Product } from './product.js';
 
 const USAGE = `npm run bench:console [-- --clients 100000 --events 10000000]
 
@@ -205,20 +206,4 @@ function options(): { readonly trail: Trail; readonly waits: boolean; readonly h
   return { trail: { clients, events, users: clients }, waits: values.wait, help: values.help };
 }
 
-try {
-  const { trail, waits, help } = options();
-  if (help) process.stdout.write(USAGE);
-  else {
-    const product = await startProduct();
-    try {
-      process.stdout.write(`${await run(product, trail, waits)}\n`);
-    } finally {
-      await product.close();
-    }
-  }
-} catch (error) {
-  const { code = '', message } = error as { code?: string; message: string };
-  if (!code.startsWith('ERR_PARSE_ARGS')) throw error;
-  process.stderr.write(`error: ${message}\n\n${USAGE}`);
-  process.exitCode = 2;
-}
+await benchmark(USAGE, options, (product, { trail, waits }) => run(product, trail, waits));

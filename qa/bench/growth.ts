@@ -3,11 +3,12 @@ import { MAX_LIVE_GRANTS } from '#database/grant/grant-record.statements.js';
 import { authorizeCases } from './cases/authorize-cases.js';
 import { resourceCases } from './cases/resource-cases.js';
 import { tokenCases, Tokens } from './cases/token-cases.js';
+import { benchmark } from './command.js';
 import { fillGrants, fillUser } from './growth-fill.js';
 import type { Case } from './load.js';
 import { type Figures, measure } from './measure.js';
 import { authorizationPath, newPerson, type Person } from './person.js';
-import { type Product, startProduct } from './product.js';
+import type { Product } from './product.js';
 import { many } from './several.js';
 
 const USAGE = `npm run bench:growth [-- --grants 1000000]
@@ -155,20 +156,4 @@ function options(): { readonly grants: number; readonly help: boolean } {
   return { grants: Number(grants), help };
 }
 
-try {
-  const { grants, help } = options();
-  if (help) process.stdout.write(USAGE);
-  else {
-    const product = await startProduct();
-    try {
-      process.stdout.write(`${await growth(product, grants)}\n`);
-    } finally {
-      await product.close();
-    }
-  }
-} catch (error) {
-  const { code = '', message } = error as { code?: string; message: string };
-  if (!code.startsWith('ERR_PARSE_ARGS')) throw error;
-  process.stderr.write(`error: ${message}\n\n${USAGE}`);
-  process.exitCode = 2;
-}
+await benchmark(USAGE, options, (product, { grants }) => growth(product, grants));
