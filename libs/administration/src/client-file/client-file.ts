@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { Document, Scalar } from 'yaml';
 import type { TransferredClient } from '#database/client/client-transfer.store.js';
 import { hasKeys } from '#oauth/client.js';
+import { describeRegistration } from '../client/client.description.js';
 import { describeGrantTypes } from '../client/grant-type.js';
-import { algorithmOf, subjectOf } from '../client/openid-registration.js';
 
 export const VERSION = 1;
 
@@ -51,22 +51,7 @@ const LINE = 100;
 export function entryOf(client: TransferredClient) {
   const { type, secrets, logo } = client;
   return {
-    client_id: client.clientId,
-    name: client.name,
-    type,
-    redirect_uris: client.redirectUris,
-    scopes: client.scopes,
-    optional_scopes: client.optionalScopes,
-    require_par: client.requirePar,
-    require_state: client.requireState,
-    first_party: client.firstParty,
-    id_token_alg: algorithmOf(client),
-    subject: subjectOf(client),
-    post_logout_redirect_uris: client.postLogoutRedirectUris,
-    backchannel_logout_uri: client.backchannelLogoutUri,
-    client_uri: client.clientUri,
-    policy_uri: client.policyUri,
-    contacts: client.contacts,
+    ...describeRegistration(client),
     disabled: client.disabled,
     created_at: client.createdAt.toISOString(),
     ...describeGrantTypes(client),

@@ -1,4 +1,5 @@
 import type { ClientWithSecrets } from '#database/client/client.js';
+import type { TransferredClient } from '#database/client/client-transfer.store.js';
 import { type ClientKeys, hasKeys } from '#oauth/client.js';
 import { thumbprintOf } from '#oauth/jwk.js';
 import { describeGrantTypes } from './grant-type.js';
@@ -7,6 +8,28 @@ import { algorithmOf, subjectOf } from './openid-registration.js';
 export type ClientView = ReturnType<typeof describe>;
 
 export function describe(client: ClientWithSecrets) {
+  return {
+    ...describeRegistration(client),
+    disabled_at: client.disabledAt?.toISOString() ?? null,
+    logo: client.logo,
+    ...describeGrantTypes(client),
+    auth_method: hasKeys(client) ? 'private_key_jwt' : client.type === 'public' ? 'none' : 'client_secret',
+    live_secrets: client.secrets.length,
+    ...describeKeys(client),
+    ...(client.profile !== null && { profile: client.profile }),
+    ...(client.dpopBound && { dpop_bound_access_tokens: true }),
+    ...(client.document && {
+      document_due_at: client.document.dueAt.toISOString(),
+      document_problem: client.document.problem,
+    }),
+    ...(client.keepsRefreshToken && { refresh_token_rotation: false }),
+    version: client.version,
+    created_at: client.createdAt.toISOString(),
+  };
+}
+
+/** The part that a file of clients has as well. */
+export function describeRegistration(client: ClientWithSecrets | TransferredClient) {
   return {
     client_id: client.clientId,
     name: client.name,
@@ -24,21 +47,6 @@ export function describe(client: ClientWithSecrets) {
     client_uri: client.clientUri,
     policy_uri: client.policyUri,
     contacts: client.contacts,
-    disabled_at: client.disabledAt?.toISOString() ?? null,
-    logo: client.logo,
-    ...describeGrantTypes(client),
-    auth_method: hasKeys(client) ? 'private_key_jwt' : client.type === 'public' ? 'none' : 'client_secret',
-    live_secrets: client.secrets.length,
-    ...describeKeys(client),
-    ...(client.profile !== null && { profile: client.profile }),
-    ...(client.dpopBound && { dpop_bound_access_tokens: true }),
-    ...(client.document && {
-      document_due_at: client.document.dueAt.toISOString(),
-      document_problem: client.document.problem,
-    }),
-    ...(client.keepsRefreshToken && { refresh_token_rotation: false }),
-    version: client.version,
-    created_at: client.createdAt.toISOString(),
   };
 }
 
