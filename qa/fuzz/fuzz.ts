@@ -5,13 +5,13 @@ import { migrate } from '#database/connection/migrate.js';
 import { startBackingServices } from '#local/servers/backing-services.js';
 import { createTrail } from '#test/support/isolate.js';
 import { Campaign, type Plan } from './campaign.js';
-import { openHttp } from './http-target.js';
+import { openAdmin, openHttp } from './http-target.js';
 import { openNats } from './nats-target.js';
 import { openRaw } from './raw-target.js';
 import { jsonOf, progressLine, reportOf } from './report.js';
 import type { OpenTarget } from './target.js';
 
-const USAGE = `npm run fuzz [-- --minutes N] [--seed S] [--target http|raw|nats|all] [--json]
+const USAGE = `npm run fuzz [-- --minutes N] [--seed S] [--target http|admin|raw|nats|all] [--json]
 
 Sends random requests to its own product, over HTTP, over raw TCP connections and over NATS. Reports server errors, stack
 traces and credentials in answers and log lines, processes that end, connections that hang, answers that break a rule,
@@ -19,7 +19,7 @@ and memory that is not released.
 
   --minutes N   duration after the warm-up (default 5)
   --seed S      repeats the requests of the run that printed this seed
-  --target T    only these requests
+  --target T    only these requests; admin: those of http to the HTTP API of operators
   --json        prints the report as JSON
   --help        prints this help
 
@@ -28,6 +28,7 @@ Exit codes: 0 no findings, 1 findings, 2 wrong options.
 
 const TARGETS: Readonly<Record<string, readonly OpenTarget[]>> = {
   http: [openHttp],
+  admin: [openAdmin],
   raw: [openRaw],
   nats: [openNats],
   all: [openHttp, openRaw, openNats],

@@ -2,20 +2,28 @@ import fc from 'fast-check';
 import type { Actor } from './actor.js';
 import type { Finding } from './answer-oracle.js';
 import { encode } from './draft.js';
+import { CONSOLE_ENDPOINTS } from './endpoints/console-endpoints.js';
 import { FUZZED_ENDPOINTS } from './endpoints/endpoints.js';
 import { type Mutation, mutation } from './mutations.js';
 import { sendAndCheck, type HttpRecipe, prepare } from './request.js';
-import type { Tally, Target } from './target.js';
+import type { OpenTarget, Tally, Target } from './target.js';
 import type { TestEnvironment } from './test-environment.js';
 
-const recipeOf = (mutations: fc.Arbitrary<readonly Mutation[]>): fc.Arbitrary<HttpRecipe> =>
+const recipeOf = (
+  mutations: fc.Arbitrary<readonly Mutation[]>,
+  endpoints = FUZZED_ENDPOINTS,
+): fc.Arbitrary<HttpRecipe> =>
   fc.record({
-    endpoint: fc.constantFrom(...FUZZED_ENDPOINTS.map(({ name }) => name)),
+    endpoint: fc.constantFrom(...endpoints.map(({ name }) => name)),
     variant: fc.nat(0xff_ff),
     mutations,
   });
 
-export const httpRecipe = recipeOf(fc.array(mutation, { maxLength: 4 }));
+const mutations = fc.array(mutation, { maxLength: 4 });
+
+export const httpRecipe = recipeOf(mutations);
+
+const adminRecipe = recipeOf(mutations, CONSOLE_ENDPOINTS);
 
 export const validRecipe = recipeOf(fc.constant([]));
 
@@ -23,11 +31,15 @@ export const validRecipe = recipeOf(fc.constant([]));
 const LARGE = 256 * 1024;
 
 /** Well-formed HTTP with unexpected content, one request per connection. */
-export async function openHttp(environment: TestEnvironment, tally: Tally): Promise<Target<HttpRecipe>> {
+export async function openHttp(
+  environment: TestEnvironment,
+  tally: Tally,
+  recipe = httpRecipe,
+): Promise<Target<HttpRecipe>> {
   return {
     name: 'http',
     lanes: 4,
-    recipe: httpRecipe,
+    recipe,
     close: async () => undefined,
     run: (recipe: HttpRecipe, actor: Actor): Promise<Finding[]> =>
       sendAndCheck({ actor, environment, tally }, async () => {
@@ -49,3 +61,6 @@ export async function openHttp(environment: TestEnvironment, tally: Tally): Prom
       }),
   };
 }
+
+/** Only the HTTP API of operators. */
+export const openAdmin: OpenTarget = (environment, tally) => openHttp(environment, tally, adminRecipe);
