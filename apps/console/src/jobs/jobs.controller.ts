@@ -50,6 +50,7 @@ export class JobsController {
       text: effect,
       path: '/jobs',
       button,
+      look: action === 'enable-applications' ? '' : 'danger',
       back: section,
       fields: [
         // The second of two clicks finds the job of the first.

@@ -21,6 +21,7 @@ td.number, th.number { text-align: end; font-variant-numeric: tabular-nums; }
 textarea { display: block; width: 100%; min-height: 5.5rem; margin: var(--space-2) 0 var(--space-4); padding: 0.5rem 0.75rem; border: 1px solid var(--line); border-radius: var(--round-1); background: var(--field); color: inherit; font: inherit; }
 textarea[aria-invalid] { border-color: var(--error); }
 .hint { margin: 0 0 var(--space-1); color: var(--quiet); font-size: 0.9375rem; }
+p[role=alert]::first-letter, [role=alert] p::first-letter { text-transform: uppercase; }
 .problem { margin: 0 0 var(--space-1); color: var(--error); }
 progress { display: block; width: 100%; max-width: 36rem; height: 1rem; margin-block: var(--space-2); accent-color: var(--accent); }
 td input[type=checkbox] { width: 1.5rem; height: 1.5rem; min-height: 0; }
