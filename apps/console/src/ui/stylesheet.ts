@@ -24,6 +24,7 @@ textarea[aria-invalid] { border-color: var(--error); }
 p[role=alert]::first-letter, [role=alert] p::first-letter { text-transform: uppercase; }
 .problem { margin: 0 0 var(--space-1); color: var(--error); }
 progress { display: block; width: 100%; max-width: 36rem; height: 1rem; margin-block: var(--space-2); accent-color: var(--accent); }
+td button.plain { min-height: 0; padding-block: 0; }
 td input[type=checkbox] { width: 1.5rem; height: 1.5rem; min-height: 0; }
 iframe { width: 100%; margin: 0 0 var(--space-4); max-width: 42rem; height: 56rem; border: 1px solid var(--line); border-radius: var(--round-1); }
 .actions a[aria-current] { color: var(--text); font-weight: 600; }

@@ -76,7 +76,7 @@ export class UsersController {
       section: '/users',
       title: t('Delete {name}?', { name }),
       text: t(
-        'All sessions end, and {count, plural, =0 {no application loses} one {one application loses} other {# applications lose}} access. This cannot be undone.',
+        'All sessions end, and {count, plural, =0 {no grant} one {one grant} other {# grants}} too. This cannot be undone.',
         { count },
       ),
       path: `/users/${id}/delete`,
