@@ -11,6 +11,7 @@ import type { Scene } from '../apps/authorize/test/ui/scenes/scene.js';
 import { SCENES } from '../apps/authorize/test/ui/scenes/scenes.js';
 import { SECOND_BRAND } from '../apps/authorize/test/ui/scenes/second-brand.js';
 import { openSceneFixture, type SceneFixture } from '../apps/authorize/test/ui/scenes/scene-fixture.js';
+import { openConsoleScenes } from '../apps/console/test/support/console-scenes.js';
 
 const PACKAGES = ['@expo-google-fonts/inter', '@expo-google-fonts/noto-sans-arabic'];
 
@@ -44,7 +45,7 @@ function galleryOf(scenes: readonly { readonly name: string }[], variants: reado
     '# Screenshots',
     '',
     'Every page in every state, made by `npm run screenshots`: a real Chromium, and the same people, applications, dates',
-    'and fonts every time. `npm run screenshots -- consent apps` makes some of them.',
+    'and fonts every time. `npm run screenshots -- consent apps` makes some of them, `-- console` those of the console.',
   ];
   const rows = scenes.flatMap(({ name }) => [
     '',
@@ -112,6 +113,29 @@ async function take(
   await context.close();
 }
 
+/** Pages of the console, whose pictures are in no document. */
+async function takeConsole(chromium: Browser, only: readonly string[]): Promise<void> {
+  if (only.length > 0 && !only.some((name) => name.startsWith('console'))) return;
+  const fixture = await openConsoleScenes();
+  try {
+    for (const [name, open] of Object.entries(fixture.scenes)) {
+      const slug = `console-${name.replaceAll(/[^a-z]+/g, '-')}`;
+      if (only.length > 0 && !only.includes(slug) && !only.includes('console')) continue;
+      for (const variant of ['phone', 'phone-dark', 'desktop', 'desktop-dark'] as const) {
+        const page = await fixture.tab(chromium, VARIANTS[variant]);
+        await open(page);
+        await writeFile(
+          path.join(FOLDER, `${slug}-${variant}.png`),
+          smallPng(await page.screenshot({ fullPage: true })),
+        );
+        await page.context().close();
+      }
+    }
+  } finally {
+    await fixture.close();
+  }
+}
+
 // All pictures, or those named in the arguments. Stale pictures are deleted only in a full run.
 const only = process.argv.slice(2);
 const all = [...SCENES, ...ERROR_SCENES];
@@ -128,6 +152,7 @@ try {
   for (const scene of all.filter(({ name }) => SECOND_BRAND_SCENES.includes(name)))
     for (const variant of ['light', 'dark'] as const)
       await take(chromium, second, scene, variant, 'second-brand-');
+  await takeConsole(chromium, only);
   await writeFile(path.join(FOLDER, 'README.md'), galleryOf(all, NAMES));
 } finally {
   await chromium.close();
