@@ -89,9 +89,11 @@ export class ApplicationsController {
     @Body() form: Form,
   ): Promise<Page> {
     return this.orForm(operator, id, form, async () => {
-      await this.checkLogin(operator, id, form);
-      const changes = { ...changesOf(form), expectedVersion: Number(form.text('version')) };
-      const { announced } = await this.clients.update(actorOf(operator), id, changes);
+      const checked = await this.checkLogin(operator, id, form);
+      // Only the checked version: the form may name a later one, against which its change is dangerous.
+      const expectedVersion = Math.min(Number(form.text('version')), checked.version);
+      const changes = { ...changesOf(form), expectedVersion };
+      const { announced } = await this.clients.update(actorOf(operator), checked.client_id, changes);
       return this.page(operator, id, t('The changes are saved.'), await announced);
     });
   }

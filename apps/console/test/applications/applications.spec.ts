@@ -1,3 +1,5 @@
+import { setImmediate } from 'node:timers/promises';
+import pg from 'pg';
 import sharp from 'sharp';
 import request, { type Response } from 'supertest';
 import { type Browser, wordsOf } from '#test/support/browser.js';
@@ -383,6 +385,27 @@ describe('dangerous steps', () => {
     const fields = { name: 'Rooms', redirectUris: REDIRECT_URI, firstParty: 'true', ...scopes };
     await afterLogin(await admin.submit(form, fields, `/applications/${id}/edit`));
     expect(await registered(id)).toMatchObject({ scopes: ['profile:read'] });
+  });
+
+  it('refuses a change that became dangerous after it was checked, whatever version the form has', async () => {
+    const id = await created();
+    const form = await admin.get(`/applications/${id}/edit`);
+    const fields = { name: 'Rooms', redirectUris: REDIRECT_URI, ...SCOPE };
+    const preview = await admin.submit(form, fields, `/applications/${id}/edit`);
+    app.clock.ahead = 11 * 60_000;
+    const database = new pg.Client({ connectionString: app.services.databaseUrl });
+    await database.connect();
+    await database.query('BEGIN');
+    const uris = ['https://moved.example.com/callback'];
+    const change = 'UPDATE clients SET redirect_uris = $2, version = version + 1 WHERE client_id = $1';
+    await database.query(change, [id, uris]);
+    const answer = admin.submit(preview, { version: '2' }, `/applications/${id}/save`);
+    const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+    while ((await app.sql(waiting)).length === 0) await setImmediate();
+    await database.query('COMMIT');
+    await database.end();
+    expect((await answer).status).toBe(409);
+    expect(await registered(id)).toMatchObject({ name: 'Room Finder', redirect_uris: uris, version: 2 });
   });
 });
 
