@@ -37,7 +37,7 @@ import { Idempotency } from './requests/idempotency.service.js';
 import { addRateLimits, RateLimits } from './requests/rate-limit.js';
 import { RecentLogins } from './session/recent-logins.service.js';
 import { OperatorGuard } from './session/operator.guard.js';
-import { ConsoleCookie, ConsoleLoginCookie } from './session/session.cookie.js';
+import { ConsoleCookie, ConsoleDraftCookie, ConsoleLoginCookie } from './session/session.cookie.js';
 import { SessionStore } from './session/session.store.js';
 import { acceptUploads, parseConsoleForm, refuseNul } from './ui/form.js';
 import { GrantsController } from './users/grants.controller.js';
@@ -63,6 +63,7 @@ export class AppModule {
       { provide: ScopeCatalogue, useValue: scopes.value },
       ConsoleCookie,
       ConsoleLoginCookie,
+      ConsoleDraftCookie,
       SessionStore,
       RecentLogins,
       PageResponder,

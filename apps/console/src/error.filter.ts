@@ -48,7 +48,8 @@ export class ErrorFilter implements ExceptionFilter {
     void reply.send(this.pages.render(reply, page, request.operator ?? null));
   }
 
-  private login({ page, reason }: LoginRequiredError, reply: FastifyReply): void {
+  private login({ page, reason, setCookie }: LoginRequiredError, reply: FastifyReply): void {
+    if (setCookie !== undefined) reply.header('Set-Cookie', setCookie);
     const query = new URLSearchParams({ page, ...(reason === 'again' && { again: '' }) });
     const { url, statusCode } = seeOther(`/login?${query.toString()}`);
     void reply.redirect(url, statusCode);

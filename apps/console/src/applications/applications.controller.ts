@@ -62,7 +62,7 @@ export class ApplicationsController {
     @QueryForm() query: Form,
   ): Promise<Page> {
     const client = await this.clients.find(id);
-    const form = (await this.recentLogins.draftOf(operator, query)) ?? formOf(client);
+    const form = (await this.recentLogins.draftOf(operator, pathOf(id, 'edit'), query)) ?? formOf(client);
     const { catalogue } = this;
     return editPage({ operator, client, form, problems: NO_PROBLEMS, catalogue });
   }

@@ -26,7 +26,7 @@ export class CreateApplicationController {
   @Get()
   @RecentLogin()
   async first(@CurrentOperator() operator: Operator, @QueryForm() query: Form): Promise<Page> {
-    const form = (await this.recentLogins.draftOf(operator, query)) ?? new Form();
+    const form = (await this.recentLogins.draftOf(operator, '/applications/new', query)) ?? new Form();
     return this.show(operator, form, stepOf(form), NO_PROBLEMS);
   }
 

@@ -13,7 +13,7 @@ import { LoginRequiredError } from './login-required.error.js';
 import { OperatorRoles } from './operator-roles.js';
 import type { Operator, OperatorRequest } from './operator.js';
 import { RecentLogins } from './recent-logins.service.js';
-import { ConsoleCookie } from './session.cookie.js';
+import { ConsoleCookie, ConsoleDraftCookie } from './session.cookie.js';
 import { type Session, SessionStore } from './session.store.js';
 
 /** Milliseconds after which a session ends, even if it is in use. */
@@ -44,6 +44,7 @@ export class OperatorGuard implements CanActivate {
   constructor(
     private readonly reflector: Reflector,
     private readonly cookies: ConsoleCookie,
+    private readonly draftCookies: ConsoleDraftCookie,
     private readonly sessions: SessionStore,
     private readonly roles: OperatorRoles,
     private readonly configuration: ConsoleConfiguration,
@@ -62,7 +63,7 @@ export class OperatorGuard implements CanActivate {
     if (cookie === null || session === null || this.clock() - session.startedAt > MAX_SESSION_MS)
       throw new LoginRequiredError(method === 'GET' ? url : '/', 'first');
     await this.limits.take('pages', request, context.switchToHttp().getResponse<FastifyReply>(), cookie);
-    const operator = await this.operatorOf(session, cookie);
+    const operator = await this.operatorOf(session, cookie, this.draftCookies.read(headers.cookie));
     if (operator === null) throw new LoginRequiredError(method === 'GET' ? url : '/', 'first');
     addLogContext(request.raw, { operator: operator.name, door: 'page' });
     const required = this.reflector.getAllAndOverride<Role | undefined>(ROLE, route) ?? 'viewer';
@@ -84,6 +85,7 @@ export class OperatorGuard implements CanActivate {
   private async operatorOf(
     { subject, name, role, generation, authTime }: Session,
     cookie: string,
+    draftCookie: string | null,
   ): Promise<Operator | null> {
     const identity = { subject, role, generation };
     const current = await this.roles.current(identity);
@@ -92,7 +94,7 @@ export class OperatorGuard implements CanActivate {
       throw new RefusedRequestError(403, 'you have no role in the console any longer', {
         detail: { check: 'console_role_missing', operator: name },
       });
-    return { name, role: current, identity, authTime, cookie };
+    return { name, role: current, identity, authTime, cookie, draftCookie };
   }
 
   private checkForm({ url, headers, body }: OperatorRequest, cookie: string): void {

@@ -12,6 +12,8 @@ export interface Operator {
   readonly authTime: number;
   /** Binds the forms of the pages. */
   readonly cookie: string;
+  /** Identifies the browser that sent a kept form, see `RecentLogins`. */
+  readonly draftCookie: string | null;
 }
 
 export type OperatorRequest = FastifyRequest & { operator?: Operator };

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { decrypt, encrypt, type EncryptionKey } from '#platform/encryption.js';
 import { type RedisClient, withRedisErrors } from '#platform/redis/redis-client.js';
@@ -8,6 +8,7 @@ import { CLOCK, type Clock, ConsoleConfiguration } from '../console.configuratio
 import { Form } from '../ui/form.js';
 import { LoginRequiredError } from './login-required.error.js';
 import type { Operator } from './operator.js';
+import { ConsoleDraftCookie } from './session.cookie.js';
 
 /** Milliseconds for which a login suffices for a dangerous step. */
 const RECENT_LOGIN_MS = 10 * 60_000;
@@ -17,11 +18,16 @@ const DRAFT_LIFETIME = 15 * 60;
 
 const DRAFT = 'draft';
 
-/** Requires a recent login for dangerous steps. Only the operator who sent a form can read it again. */
+/**
+ * Requires a recent login for dangerous steps. The form that was sent is kept: one per operator, so that drafts cannot fill Redis;
+ * of two tabs the later form wins. Only the browser that sent the form can read it again, on its page: otherwise the thief of an old
+ * session could send the operator a link to a form with the thief's values.
+ */
 @Injectable()
 export class RecentLogins {
   constructor(
     @Inject(REDIS) private readonly redis: RedisClient,
+    private readonly cookies: ConsoleDraftCookie,
     private readonly configuration: ConsoleConfiguration,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
@@ -34,25 +40,29 @@ export class RecentLogins {
   async require(operator: Operator, page: string, form?: Form): Promise<void> {
     if (this.clock() - operator.authTime <= RECENT_LOGIN_MS) return;
     if (!form) throw new LoginRequiredError(page, 'again');
-    const id = randomBytes(16).toString('base64url');
+    // A new cookie: the old one may have been planted.
+    const cookie = this.cookies.generate();
     const draft = new Form([...form].filter(([name]) => name !== CSRF_FIELD));
-    const text = encrypt(draft.toString(), this.keyFor(operator, id));
-    await withRedisErrors(this.redis.set(keyOf(id), text, 'EX', DRAFT_LIFETIME));
-    throw new LoginRequiredError(`${page}?${DRAFT}=${id}`, 'again');
+    const text = encrypt(draft.toString(), this.keyFor(operator, page, cookie));
+    await withRedisErrors(this.redis.set(keyOf(operator), text, 'EX', DRAFT_LIFETIME));
+    throw new LoginRequiredError(`${page}?${DRAFT}=`, 'again', this.cookies.set(cookie));
   }
 
   /** Returns the form that waited for a login. @param query of the page */
-  async draftOf(operator: Operator, query: Form): Promise<Form | null> {
-    const id = query.text(DRAFT);
-    const text = id === '' ? null : await withRedisErrors(this.redis.get(keyOf(id)));
-    const draft = text === null ? null : decrypt(text, this.keyFor(operator, id));
+  async draftOf(operator: Operator, page: string, query: Form): Promise<Form | null> {
+    const { draftCookie: cookie } = operator;
+    if (cookie === null || !query.has(DRAFT)) return null;
+    const text = await withRedisErrors(this.redis.get(keyOf(operator)));
+    const draft = text === null ? null : decrypt(text, this.keyFor(operator, page, cookie));
     return draft === null ? null : new Form(draft);
   }
 
-  private keyFor({ identity }: Operator, id: string): EncryptionKey {
+  private keyFor({ identity }: Operator, page: string, cookie: string): EncryptionKey {
     const { CONSOLE_CLIENT_SECRET: secret } = this.configuration;
-    return { secret, purpose: 'draft of the console', record: `${identity.subject} ${id}` };
+    return { secret, purpose: 'draft of the console', record: `${identity.subject} ${page} ${cookie}` };
   }
 }
 
-const keyOf = (id: string): string => `console:draft:${id}`;
+function keyOf({ identity }: Operator): string {
+  return `console:draft:${createHash('sha256').update(identity.subject).digest('base64url')}`;
+}

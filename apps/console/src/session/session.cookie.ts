@@ -17,3 +17,11 @@ export class ConsoleLoginCookie extends RandomCookie {
     super('console_login', CONSOLE_URL);
   }
 }
+
+/** Binds a form that is kept during a login to the browser that sent it. */
+@Injectable()
+export class ConsoleDraftCookie extends RandomCookie {
+  constructor({ CONSOLE_URL }: ConsoleConfiguration) {
+    super('console_draft', CONSOLE_URL);
+  }
+}

@@ -347,13 +347,34 @@ describe('dangerous steps', () => {
     expect(done.status).toBe(201);
     const id = /sc_[a-z2-7]{24}/.exec(done.text)?.[0] ?? '';
     expect(await registered(id)).toMatchObject({ name: 'Room Finder', redirect_uris: [REDIRECT_URI] });
-    const [path = ''] = /\/applications\/new\?draft=[\w-]+/.exec(
-      decodeURIComponent(asked.headers['location'] ?? ''),
-    ) ?? [''];
-    const other = await app.operator('admin', 'grace');
-    await app.logIn(other, { sub: 'grace', groups: ['admins'] });
-    const theirs = await other.get(path);
-    expect([theirs.status, theirs.text.includes('Room Finder')]).toEqual([200, false]);
+  });
+
+  it('shows a kept form only to its operator, in the browser and on the page that sent it', async () => {
+    const id = await created('Quarterly Planner');
+    const first = await admin.get('/applications/new');
+    app.clock.ahead = 11 * 60_000;
+    const asked = await admin.submit(first, IDENTITY, '/applications/new');
+    const { searchParams } = new URL(asked.headers['location'] ?? '', 'https://console.example.com');
+    const page = searchParams.get('page') ?? '';
+    const shows = async (browser: Browser, sub: string, path = page) => {
+      await app.logIn(browser, { sub, groups: ['admins'] });
+      const { status, text } = await browser.get(path);
+      return [status, text.includes('Room Finder')];
+    };
+    expect(await shows(app.browser(), 'ada')).toEqual([200, false]);
+    expect(await shows(admin, 'grace')).toEqual([200, false]);
+    const otherPage = page.replace('/new', `/${id}/edit`);
+    expect(await shows(admin, 'ada', otherPage)).toEqual([200, false]);
+    expect(await shows(admin, 'ada', '/applications/new')).toEqual([200, false]);
+    expect(await shows(admin, 'ada')).toEqual([200, true]);
+  });
+
+  it('keeps one form of an operator', async () => {
+    const first = await admin.get('/applications/new');
+    app.clock.ahead = 11 * 60_000;
+    for (let sent = 0; sent < 20; sent++)
+      expect((await admin.submit(first, IDENTITY, '/applications/new')).status).toBe(303);
+    expect(await app.redis.keys('console:draft:*')).toHaveLength(1);
   });
 
   it.each([
