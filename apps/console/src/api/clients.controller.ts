@@ -109,7 +109,7 @@ export class ClientsApiController {
     summary: 'Groups the refused requests of an application by cause',
     query: {
       since:
-        'ISO 8601, or like `1h`, `1d` (default): the period begins with this hour, or day if it is longer than 48 hours; at most 92 days.',
+        'Start of the period: ISO 8601, or like `1h`, `1d` (default); at most 92 days ago. Rounded down to the hour, or to the day if it is more than 48 hours ago.',
     },
     returns: schemas.REFUSALS,
   })
