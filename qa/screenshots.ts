@@ -113,7 +113,7 @@ async function take(
   await context.close();
 }
 
-/** Pages of the console, whose pictures are in no document. */
+/** Takes pictures of the console's pages, which no document shows. */
 async function takeConsole(chromium: Browser, only: readonly string[]): Promise<void> {
   if (only.length > 0 && !only.some((name) => name.startsWith('console'))) return;
   const fixture = await openConsoleScenes();

@@ -97,7 +97,7 @@ describe('a process in its container environment', () => {
     const answer = collect(busy);
     busy.write(body);
     expect(await answer).toMatch(/^HTTP\/1\.1 200 [\s\S]*"access_token":"sat_/);
-    // Fastify sets it only for requests that arrive during the shutdown.
+    // The app sets this header: Fastify sets it only for requests that arrive during the shutdown.
     expect(await answer).toMatch(/^connection: close\r$/im);
     expect(await ended).toEqual([0, null]);
   });

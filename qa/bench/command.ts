@@ -1,9 +1,9 @@
 import { type Product, startProduct } from './product.js';
 
 /**
- * Prints the result of a benchmark of a new product, or its usage.
+ * Starts a product, runs a benchmark on it, and prints the result; or prints the usage.
  *
- * @param options throws an error of parseArgs, or one with such a code
+ * @param options parses the arguments; throws errors of `parseArgs`, or errors with one of their codes
  */
 export async function benchmark<Options extends { readonly help: boolean }>(
   usage: string,

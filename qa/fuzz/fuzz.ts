@@ -19,7 +19,7 @@ and memory that is not released.
 
   --minutes N   duration after the warm-up (default 5)
   --seed S      repeats the requests of the run that printed this seed
-  --target T    only these requests; admin: those of http to the HTTP API of operators
+  --target T    only these requests; admin is the part of http for the HTTP API of operators
   --json        prints the report as JSON
   --help        prints this help
 

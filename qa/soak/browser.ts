@@ -29,7 +29,7 @@ export interface DeviceRequest {
 /** A violation was reported. The actor starts its next step. */
 export class ViolationReported extends Error {}
 
-/** Statuses of a submitted form other than 303 alone. A form that has expired is shown again; a device code may be lost. */
+/** Expected statuses of forms that may get more than 303: an expired form is shown again (200), and a device code may be lost (400). */
 const FORM_STATUSES: Partial<Record<Operation, readonly number[]>> = {
   allow: [200, 303],
   'enter a device code': [200, 303, 400],

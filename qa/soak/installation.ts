@@ -124,6 +124,7 @@ export class AppReplica {
   }
 }
 
+/** Servers of the applications. */
 interface Outside {
   /** Address for log-outs, without a path. */
   readonly logoutUrl: string;
@@ -241,10 +242,10 @@ export class Installation {
   }
 
   /**
-   * A public client with ID tokens, described by a metadata document. Its first uses, at both replicas, admit it. Then its host fails,
+   * Registers a public client with ID tokens by a metadata document: a first use at each replica admits the client. Then its host fails,
    * which must not affect a known client.
    *
-   * @throws while a first use fails
+   * @throws Error if a first use fails; the caller may retry
    */
   async registerDocumentClient(): Promise<RegisteredClient> {
     const { documents, logoutUrl } = this.outside;

@@ -4,7 +4,7 @@ import { newStatistics } from './report.js';
 import { PROPAGATION_MS, type Timeline } from './timeline.js';
 import { describeAttempt, type Violate } from './violations.js';
 
-/** A device code may be repeated inside the retry window, unlike another code. */
+/** A device code may be repeated inside the retry window, unlike an authorization code. */
 export type ReplayedCredential = 'code' | 'device code' | 'refresh token';
 
 /** The test oracle: checks each answer against earlier answers and the faults. Reads no clock, only the times of attempts. */
@@ -84,7 +84,7 @@ export class Model {
   /**
    * Checks requests with a credential that may be repeated inside the retry window.
    *
-   * @param rules refusal: the rule that a refusal violates, unless `explains` returns true or it came late
+   * @param rules `refusal` is the rule that a refusal violates, unless the refusal came late or `explains` returns true
    */
   private checkRepeatable(
     grant: Grant,

@@ -9,8 +9,8 @@ type Name = FoundServer['name'];
 const found = new Map<Name, Promise<FoundServer>>();
 
 /**
- * Finds a program like the backing services of a test run: on this machine, else in the distribution's package, unpacked into
- * `.local` without root.
+ * Finds a program as the backing services of a test run are found: on this machine, otherwise in the distribution's package,
+ * unpacked into `.local` without root.
  */
 export function findTool(name: Name): Promise<FoundServer> {
   // Concurrent nodes of a cluster share one search.

@@ -11,7 +11,7 @@ import { pairOf } from './retrying-client.js';
 import type { Pair } from '../support/tokens.js';
 
 const RECOVERY_DEADLINE_MS = 60_000;
-/** Interval of the passes that apply revocations to Redis, with room for a busy machine. */
+/** Upper bound for the interval between two passes of the reconciler (5 s), also on a busy machine. */
 const PASS_MS = 8_000;
 
 /** Codes and tokens whose last change a Redis master lost, because it failed before its replication. */
@@ -39,7 +39,7 @@ export async function loseLatestWrites(
   const first = pairOf(await application.redeem(redeemed));
   const rotated = pairOf(await application.refresh(before.refresh_token));
   expect((await application.revoke(revoked.refresh_token)).status).toBe(200);
-  // The revocation becomes older than the passes of the reconciler, which then must be told of the loss.
+  // After these passes the reconciler applies the revocation again only if it detects the loss.
   await sleep(2 * PASS_MS);
   await master.kill();
   await until('the fall is noticed', RECOVERY_DEADLINE_MS, async () => {

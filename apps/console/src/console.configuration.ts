@@ -86,7 +86,7 @@ export class ConsoleConfiguration extends ServiceConfiguration {
   @IsNotEmpty()
   CONSOLE_CLIENT_ID: string;
 
-  /** Also keys the encryption of sessions, which must not be easier to guess than 128 random bits (RFC 6749 10.10). */
+  /** Also encrypts the sessions, so it must be as hard to guess as 128 random bits (RFC 6749 10.10). */
   @MinLength(22, {
     message:
       '$property must be at least 22 characters: 128 random bits, because it also encrypts the sessions',

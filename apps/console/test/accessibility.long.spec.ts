@@ -5,7 +5,7 @@ import { type ConsoleScenes, openConsoleScenes } from './support/console-scenes.
 
 const WIDTHS = [1280, 390];
 
-/** Pixels in which no table scrolls. */
+/** Pixels. At this width no table scrolls. */
 const WIDEST = 4000;
 
 let chromium: Browser;
@@ -31,7 +31,7 @@ async function findingsEverywhere(page: Page): Promise<string[]> {
     // The only frame shows a page of authorize, which has its own test.
     found.push(...(await findings(page, EVERY_RULE, ['color-contrast', 'frame-tested'])));
   }
-  // axe cannot decide on the contrast of a cell that a scrolled table hides, and no colour depends on the width.
+  // axe cannot determine the contrast of a cell that is scrolled out of view. No colour depends on the width.
   await page.setViewportSize({ width: WIDEST, height: 800 });
   await page.locator('main').evaluate((main) => (main.style.maxWidth = 'none'));
   for (const colorScheme of ['dark', 'light'] as const) {

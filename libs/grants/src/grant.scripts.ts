@@ -271,7 +271,7 @@ const POLL_TOLERANCE = 500;
  * - Inside the retry window, the same device gets the same pair: its answer may have been lost. Later, or after a refresh, the code is
  *   replayed, as in REDEEM.
  * - A code approved before a failover is refused, as in REDEEM.
- * - A revoked grant without tokens was denied, or its user has removed the access.
+ * - A grant that was revoked before it had tokens was denied, or its user removed the application.
  */
 export const POLL = script(
   ['client', 'resources', 'jkt', 'now', 'window', 'expired', 'ttl'],

@@ -12,8 +12,8 @@ const MAX_GRANTS = 3;
 const MAX_API_ATTEMPTS = 3;
 /** Longest time that `revokeCachedGrant` uses a grant before its revocation, and the time after it. */
 const [MAX_USE_BEFORE_REVOCATION_MS, USE_AFTER_REVOCATION_MS] = [15_000, 10_000];
-/** Share of the grants that a device obtains, of applications that have devices. */
-const DEVICES = 1 / 4;
+/** Share of the grants that devices obtain, if the application may use devices. */
+const DEVICE_SHARE = 1 / 4;
 /** The longest time from Allow to the redemption of the code: a browser on a slow network. */
 const MAX_REDIRECT_DELAY_MS = 3_000;
 
@@ -105,10 +105,10 @@ export class Account {
     if (grant.newest) this.grants.push(grant);
   }
 
-  /** Allows the application in the browser, or one of its devices. @returns null if the device has to start again */
+  /** Allows the application, or one of its devices, in the browser. @returns null if the device has to start again */
   private async authorize(): Promise<Authorization | null> {
     const { client } = this.client.application;
-    if (client.hasDevices && this.random.chance(DEVICES))
+    if (client.hasDevices && this.random.chance(DEVICE_SHARE))
       return this.browser.allowDevice(await this.client.requestDevice());
     return this.browser.authorize(client);
   }
@@ -150,7 +150,7 @@ export class Account {
     for (const grant of grants) await this.client.useAtBothReplicas(grant);
   }
 
-  /** Redeems one code twice at the same time, as a thief and the application do; or a device polls twice. */
+  /** Redeems one code twice concurrently, as a thief and the application do; or polls twice with a device code. */
   private async raceCodeRedemption(): Promise<void> {
     const authorization = await this.authorize();
     if (!authorization) return;
@@ -168,7 +168,7 @@ export class Account {
     if (!owner || !first) return;
     const { authorization } = owner;
     const isDevice = authorization.verifier === undefined;
-    // Until then, a repeated poll gets the same tokens.
+    // Inside the retry window, a repeated poll gets the same tokens.
     if (isDevice && grant.pairs.length === 1 && !this.windowHasPassed(first)) return;
     const request = this.client.application.redeemRequest(authorization);
     await this.client.replay(grant, isDevice ? 'device code' : 'code', request, first.receivedAt);

@@ -59,7 +59,7 @@ export class DeviceController {
   ): Promise<void> {
     const { user_code: typed } = fields;
     const found = await this.findDevice(request, reply, typeof typed === 'string' ? typed : '');
-    if (found) this.pages.page(reply, 200, this.pageAskingConsent(request, found));
+    if (found) this.pages.page(reply, 200, this.deviceConsentPage(request, found));
   }
 
   @Post(ENDPOINTS.deviceDecision)
@@ -92,7 +92,7 @@ export class DeviceController {
       return this.pages.page(
         reply,
         nothingChosen ? 400 : 200,
-        this.pageAskingConsent(request, found, nothingChosen),
+        this.deviceConsentPage(request, found, nothingChosen),
       );
     const login = this.sessions.loginOf(account.cookie, account.session, { query: '', isForced: false });
     await this.devices.allow(device, account, { scope, continuesConsent: false, login });
@@ -147,8 +147,8 @@ export class DeviceController {
     return show(429, problem, { check: 'user_code_throttled', counter, retry_after: retryAfter });
   }
 
-  /** Always asks, and lists every scope: whoever started the request may be far away (RFC 8628 5.4). */
-  private pageAskingConsent(
+  /** Always asks for consent, and lists every scope, because an attacker elsewhere may have started the request (RFC 8628 5.4). */
+  private deviceConsentPage(
     { headers }: FastifyRequest,
     { account: { user, cookie }, device }: { account: CurrentAccount; device: PendingDevice },
     nothingChosen = false,

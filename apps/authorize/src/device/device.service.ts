@@ -38,7 +38,7 @@ export class DeviceService {
    * Runs one Redis script, which counts a wrong code, and one query for client and earlier consent.
    *
    * @param userCode from `normalizeUserCode`
-   * @throws KnownClientError for a disabled client, and for the grant or a scope that it may not request any more
+   * @throws KnownClientError for a client that is disabled, or may no longer use devices or request one of the scopes
    */
   async find(userCode: string, address: string, { user }: CurrentAccount): Promise<DeviceLookup> {
     const found = await this.userCodes.find(userCode, address, user.id);

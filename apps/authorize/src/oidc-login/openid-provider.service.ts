@@ -26,7 +26,10 @@ export interface Authenticated {
   readonly idToken: string;
 }
 
-/** Milliseconds for which a login does not read the metadata again. */
+/**
+ * Milliseconds for which logins use the metadata that was read last. Short, so that users get our error page and not the browser's if
+ * the provider is down.
+ */
 const FRESH_MS = 15_000;
 
 /** Asymmetric only: a shared secret or `none` does not prove that the provider signed. */

@@ -114,7 +114,7 @@ export function changesOf(form: Form) {
   };
 }
 
-/** The form changes where users' codes are sent, or what the application gets without asking them. */
+/** Returns true if the form changes where codes are sent, or what the application gets without the consent of users. */
 export function isDangerous(client: ClientView, form: Form): boolean {
   const { redirectUris = client.redirect_uris, firstParty = client.first_party, scopes } = changesOf(form);
   const differs = (one: readonly string[], other: readonly string[]) =>

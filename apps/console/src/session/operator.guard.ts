@@ -30,7 +30,7 @@ export const Public = (): ClassDecorator & MethodDecorator => SetMetadata(PUBLIC
 export const RequireRole = (role: Role): ClassDecorator & MethodDecorator => SetMetadata(ROLE, role);
 
 interface RecentLoginOptions {
-  /** The page of the same path shows the form again, see `RecentLogins`. */
+  /** Keeps a submitted form during the login. The page of the same path must then show it again, see `RecentLogins`. */
   readonly keepsForm: boolean;
 }
 

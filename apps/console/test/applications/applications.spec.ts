@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   app.clock.ahead = 0;
-  // Otherwise the logins would exceed the limit.
+  // Resets the rate limit, which the logins of this suite would exceed.
   await app.redis.del('none', ...(await app.redis.keys('console:rate:*')));
   admin = await app.operator('admin');
 });
@@ -327,7 +327,7 @@ describe('dangerous steps', () => {
     expect(await registered(id)).toMatchObject({ deleted_at: null });
   });
 
-  /** Logs in again after a response that asks for it. @returns the page to which the login leads */
+  /** Logs in again after a response that requires it. @returns the page after the login */
   async function afterLogin(asked: Response): Promise<Response> {
     const { searchParams } = new URL(asked.headers['location'] ?? '', 'https://console.example.com');
     expect([asked.status, searchParams.has('again')]).toEqual([303, true]);

@@ -40,7 +40,7 @@ afterAll(async () => {
   await services?.close();
 });
 
-/** Resolves when the responder has handled all earlier messages. The timeout is long, because a machine may be busy. */
+/** Resolves when the responder has handled all earlier messages. The timeout is long for busy machines. */
 const seen = () =>
   nats.request(introspect, JSON.stringify({ pattern: introspect, data: { token: 'none' }, id: '1' }), {
     timeout: 60_000,

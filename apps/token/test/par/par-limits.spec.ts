@@ -63,7 +63,7 @@ async function fill(key: string, waiting: number, over = 0): Promise<void> {
 const fillClient = (clientId: string, waiting: number, over: number) =>
   fill(`{par}:client:${clientId}`, waiting, over);
 
-/** Pushes once from a new address, and adds requests to its counters until they hold this many. */
+/** Pushes once from a new address, and then fills the counters of this address to the given numbers of requests. */
 async function fillAddress(
   first: () => Promise<Response>,
   waiting: Partial<Record<'address' | 'site', number>>,

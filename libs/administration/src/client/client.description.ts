@@ -28,7 +28,7 @@ export function describe(client: ClientWithSecrets) {
   };
 }
 
-/** The part that a file of clients has as well. */
+/** Describes the fields that `client export` writes in the same form. */
 export function describeRegistration(client: ClientWithSecrets | TransferredClient) {
   return {
     client_id: client.clientId,

@@ -24,7 +24,7 @@ export interface HistoryPeriod {
   readonly start: string;
   readonly issued: number;
   readonly refreshed: number;
-  /** Keyed by check, or by error without a check. */
+  /** Keyed by check, or by error if there is no check. */
   readonly refused: Readonly<Record<string, number>>;
   /** Uses of a code or token that another party may have: it was used twice, or without the right `code_verifier`. */
   readonly misused: number;

@@ -30,7 +30,7 @@ export class LogoutRecipientStore {
       .getRawMany();
   }
 
-  /** Grants with the scope `openid` of a session or user, made in a period: their codes may not be redeemed yet. */
+  /** Finds grants with the scope `openid` that a session or user created in a period, and whose codes may still be unredeemed. */
   recentGrants(
     ended: { readonly session: string } | { readonly userId: number },
     since: Date,

@@ -128,7 +128,7 @@ function toAdministered({ user, client, ...grant }: GrantRecordEntity): Administ
   };
 }
 
-/** Derived from the fields that change, because a column would be written with every use that is recorded. */
+/** Derives the version from the fields that change: a column would have to be written with every recorded use. */
 function versionOf({ lastUsedOn, revokedAt }: Pick<GrantRecordEntity, 'lastUsedOn' | 'revokedAt'>): number {
   const day = lastUsedOn === null ? 0 : Date.parse(lastUsedOn) / 86_400_000;
   return 1 + 2 * day + (revokedAt ? 1 : 0);

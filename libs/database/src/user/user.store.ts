@@ -94,7 +94,8 @@ const PROFILE = `
 /** Ends every session of a user. */
 export const NEXT_GENERATION = { sessionGeneration: () => 'session_generation + 1' };
 
-const currentUser = (id: number, version: number | undefined) => ({
+/** Matches a user, if given at this version. */
+const userAtVersion = (id: number, version: number | undefined) => ({
   id,
   ...(version !== undefined && { version }),
 });
@@ -106,7 +107,7 @@ export async function updateUser(
   changes: QueryDeepPartialEntity<UserEntity>,
   expectedVersion: number | undefined,
 ): Promise<boolean> {
-  const { affected } = await users.update(currentUser(id, expectedVersion), changes);
+  const { affected } = await users.update(userAtVersion(id, expectedVersion), changes);
   if (affected === 1) return true;
   if (expectedVersion !== undefined && (await users.existsBy({ id }))) throw new OutdatedVersionError();
   return false;
@@ -207,8 +208,8 @@ export class UserStore {
 
   /** @returns the new session generation @throws OutdatedVersionError */
   async endSessions(id: number, expectedVersion?: number): Promise<number> {
-    const current = currentUser(id, expectedVersion);
-    const { raw } = await this.users.update(current, NEXT_GENERATION, { returning: ['sessionGeneration'] });
+    const user = userAtVersion(id, expectedVersion);
+    const { raw } = await this.users.update(user, NEXT_GENERATION, { returning: ['sessionGeneration'] });
     const [row] = raw as { session_generation: number }[];
     if (row) return row.session_generation;
     if (expectedVersion !== undefined && (await this.users.existsBy({ id })))

@@ -40,7 +40,7 @@ const PEM_BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----[^-]*-----END [A-Z0-9 ]+-----/g;
  */
 export class SigningKeys {
   private readonly byId: ReadonlyMap<string, SigningKey>;
-  /** The keys that sign. */
+  /** The first key of each algorithm, which signs. */
   private readonly firstOf: ReadonlyMap<SigningAlgorithm, SigningKey>;
 
   private constructor(keys: readonly SigningKey[]) {
@@ -121,9 +121,9 @@ export class SigningKeys {
   }
 
   /**
-   * RSA signs on a thread of the crypto library, because it takes up to a millisecond; for the others the way to the thread and
-   * back would cost more than the signature. Uses Node's own function: the way of jose, through WebCrypto, costs the main
-   * thread twice as much (docs/performance.md).
+   * Signs RS256 on a thread of libuv's pool, because an RSA signature takes about a millisecond. The other algorithms sign on the main
+   * thread, because handing the work to a thread would cost more than their signatures. Uses `node:crypto`, because jose signs
+   * through WebCrypto, which costs the main thread twice as much (docs/adr/0026).
    *
    * @param type `typ` of the header: `logout+jwt` for a logout token
    * @returns JWS Compact Serialization (RFC 7515 7.1)
