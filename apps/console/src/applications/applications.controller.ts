@@ -231,6 +231,7 @@ export class ApplicationsController {
     return (await this.clients.handover(id, {})).markdown;
   }
 
+  /** Requires a recent login for a dangerous change. @returns the application before the change */
   private async checkLogin(operator: Operator, id: string, form: Form): Promise<ClientView> {
     const client = await this.clients.find(id);
     if (isDangerous(client, form)) await this.recentLogins.require(operator, pathOf(id, 'edit'), form);
