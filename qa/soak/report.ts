@@ -99,10 +99,10 @@ export function textOf(report: Report): string {
 function statisticRows(statistics: Statistics): string[][] {
   const { latestAcceptedUse } = statistics;
   return [
-    ['codes redeemed twice at once', statistics.codeRaces],
+    ['codes redeemed twice concurrently', statistics.codeRaces],
     ['codes replayed later', statistics.codeReplays],
     ['codes lost to a restart of Redis or a lost answer (the user clicks again)', statistics.lostCodes],
-    ['refreshes by several workers at once', statistics.parallelRefreshes],
+    ['concurrent refreshes by several workers', statistics.parallelRefreshes],
     ['refreshes and polls repeated after no answer, and granted', statistics.retriedRefreshes],
     ['refreshes and polls answered after the retry window', statistics.lateRefreshes],
     ['… and refused: the user authorizes again', statistics.lateRefusals],

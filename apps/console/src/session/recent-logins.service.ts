@@ -13,15 +13,15 @@ import { ConsoleDraftCookie } from './session.cookie.js';
 /** Milliseconds for which a login suffices for a dangerous step. */
 const RECENT_LOGIN_MS = 10 * 60_000;
 
-/** Seconds for which the form of an operator who logs in again is kept. */
+/** Seconds for which a form is kept while its operator logs in again. */
 const DRAFT_LIFETIME = 15 * 60;
 
 const DRAFT = 'draft';
 
 /**
- * Requires a recent login for dangerous steps. The form that was sent is kept: one per operator, so that drafts cannot fill Redis;
- * of two tabs the later form wins. Only the browser that sent the form can read it again, on its page: otherwise the thief of an old
- * session could send the operator a link to a form with the thief's values.
+ * Requires a recent login for dangerous steps, and keeps a submitted form during the login: one per operator, so that forms cannot
+ * fill Redis; of two tabs the later one wins. Only the browser that sent the form can read it again, on its page: otherwise the thief
+ * of an old session could send the operator a link to a form with the thief's values.
  */
 @Injectable()
 export class RecentLogins {
@@ -48,7 +48,7 @@ export class RecentLogins {
     throw new LoginRequiredError(`${page}?${DRAFT}=`, 'again', this.cookies.set(cookie));
   }
 
-  /** Returns the form that waited for a login. @param query of the page */
+  /** Returns the form that was kept during the login; null if there is none. @param query of the page */
   async draftOf(operator: Operator, page: string, query: Form): Promise<Form | null> {
     const { draftCookie: cookie } = operator;
     if (cookie === null || !query.has(DRAFT)) return null;
