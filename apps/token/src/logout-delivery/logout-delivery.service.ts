@@ -72,10 +72,8 @@ export class LogoutDeliveryService {
     const { CODE_LIFETIME, CLOCK_SKEW } = this.configuration;
     const since = new Date(at - (CODE_LIFETIME + CLOCK_SKEW) * 1000);
     // The event may arrive late: by then, a user may have codes of a new session.
-    const unredeemed =
-      session === undefined
-        ? await this.recipients.recentGrants({ userId: userId ?? 0 }, since, new Date(at))
-        : await this.recipients.recentGrants({ session }, since, new Date(Date.now() + CLOCK_SKEW * 1000));
+    const ended = session === undefined ? { userId: userId ?? 0, at: new Date(at) } : { session };
+    const unredeemed = await this.recipients.recentGrants(ended, since, CLOCK_SKEW);
     for (const grant of unredeemed) await this.grants.voidCode(grant.id, grant.clientId);
     const found =
       session === undefined

@@ -41,8 +41,9 @@ async function clientOf(
     path = `/${randomBytes(6).toString('hex')}`,
     scope = 'openid',
     userId = app.userId,
+    authTime = 1_700_000_000,
     ...more
-  }: { path?: string | null; scope?: string; userId?: number; sector?: string } = {},
+  }: { path?: string | null; scope?: string; userId?: number; authTime?: number; sector?: string } = {},
 ) {
   const { secret, hash: secretHash } = generateClientSecret();
   const client = await app.clients.create({
@@ -57,7 +58,7 @@ async function clientOf(
     },
     ...more,
   });
-  const login = session === null ? {} : { login: { authTime: 1_700_000_000, session } };
+  const login = session === null ? {} : { login: { authTime, session } };
   const code = await app.code(client.clientId, userId, { scope, ...login });
   return { ...client, secret, code, path: path ?? '' };
 }
@@ -183,13 +184,35 @@ describe('the code of an ended session', () => {
     expect([answer.status, answer.body]).toEqual([400, expect.objectContaining({ error: 'invalid_grant' })]);
   });
 
-  it('is not a code of a later login, if the end of every session becomes known late', async () => {
+  /** Publishes the end of every session of a user, some seconds after it. */
+  const endUserLate = (userId: number, secondsAgo: number) =>
+    storeLogout(
+      nats,
+      LOGOUT_SUBJECTS.ended('authorize'),
+      sessionsEnded({ user_id: userId }, Date.now() - secondsAgo * 1000),
+    );
+
+  it.each([
+    { login: 'a login since', endedAgo: 2, loggedInAgo: 0 },
+    { login: 'an earlier login at a provider', endedAgo: 60, loggedInAgo: 3600 },
+  ])(
+    'is not one of a new session, by $login, if the end of every session becomes known late',
+    async ({ endedAgo, loggedInAgo }) => {
+      const userId = await app.user();
+      const authTime = Math.floor(Date.now() / 1000) - loggedInAgo;
+      const client = await clientOf(newSession(), { userId, authTime });
+      await endUserLate(userId, endedAgo);
+      await receivedAt(client.path);
+      expect((await redeem(client)).status).toBe(200);
+    },
+  );
+
+  it('gives no ID token if the clock of the process that ended every session is behind', async () => {
     const userId = await app.user();
-    const ended = sessionsEnded({ user_id: userId });
     const client = await clientOf(newSession(), { userId });
-    await storeLogout(nats, LOGOUT_SUBJECTS.ended('authorize'), ended);
+    await endUserLate(userId, 2);
     await receivedAt(client.path);
-    expect((await redeem(client)).status).toBe(200);
+    expect((await redeem(client)).status).toBe(400);
   });
 
   it('does not affect codes of other sessions, codes without an ID token, and access that exists', async () => {

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Between, DataSource } from 'typeorm';
+import { DataSource, LessThanOrEqual, MoreThan } from 'typeorm';
 import { GrantRecordEntity } from '../grant/grant-record.entity.js';
 import { ClientEntity } from './client.entity.js';
 
@@ -30,17 +30,29 @@ export class LogoutRecipientStore {
       .getRawMany();
   }
 
-  /** Finds grants with the scope `openid` that a session or user created in a period, and whose codes may still be unredeemed. */
+  /**
+   * Finds grants with the scope `openid`, created since a time, of an ended session or of the sessions that a user had at a time. Their
+   * codes may still be unredeemed.
+   *
+   * @param skew seconds by which clocks may differ, and which a request may take
+   */
   recentGrants(
-    ended: { readonly session: string } | { readonly userId: number },
+    ended: { readonly session: string } | { readonly userId: number; readonly at: Date },
     since: Date,
-    until: Date,
+    skew: number,
   ): Promise<Pick<GrantRecordEntity, 'id' | 'clientId'>[]> {
-    return this.dataSource
+    const query = this.dataSource
       .createQueryBuilder(GrantRecordEntity, 'grant')
       .select(['grant.id', 'grant.clientId'])
-      .where({ ...ended, createdAt: Between(since, until) })
-      .andWhere(HAS_ID_TOKEN)
+      .where({ createdAt: MoreThan(since) })
+      .andWhere(HAS_ID_TOKEN);
+    if ('session' in ended) return query.andWhere({ session: ended.session }).getMany();
+    // A later grant is of a new session, unless its login is earlier.
+    const { userId, at } = ended;
+    const second = Math.floor(at.getTime() / 1000);
+    return query
+      .andWhere({ userId, createdAt: LessThanOrEqual(new Date(at.getTime() + skew * 1000)) })
+      .andWhere('(grant.createdAt <= :at OR coalesce(grant.authTime, 0) < :second)', { at, second })
       .getMany();
   }
 
