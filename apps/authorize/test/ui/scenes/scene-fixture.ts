@@ -87,7 +87,7 @@ export async function openSceneFixture(settings: Settings = {}) {
     ),
     pocket: await client(
       '2026-02-20',
-      { name: 'Pocket Calendar', type: 'public' },
+      { name: 'Pocket Calendar', type: 'public', rules: { deviceGrant: true } },
       'com.example.pocket:/callback',
     ),
     long: await client(
