@@ -95,8 +95,11 @@ function pairs(list: readonly unknown[]): object {
   return Object.fromEntries(list.flatMap((name, n) => (n % 2 === 0 ? [[name, list[n + 1]]] : [])));
 }
 
-/** The master is replaced after 2 s of silence and an election, or several; a busy machine takes longer. */
-const RECOVERY_DEADLINE_MS = 60_000;
+/**
+ * The master is replaced after 2 s of silence and an election, or several. A Sentinel that did not run for 2 s, on a busy machine,
+ * takes no action for the next 30 s (TILT mode).
+ */
+const RECOVERY_DEADLINE_MS = 120_000;
 
 /** Codes whose redemption is lost, while the sessions are refreshed. */
 const LOST_REDEMPTIONS = 5;
