@@ -1,53 +1,21 @@
 import { randomBytes } from 'node:crypto';
-import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { SUBJECTS } from '#messaging/contract.js';
-import { natsOptions } from '#messaging/nats.connection.js';
-import { appSettings } from '#test/support/app-settings.js';
-import { type AppProcess, startApp } from '#test/support/app-process.js';
-import { isolate, type Isolated } from '#test/support/isolate.js';
 import { until } from '#test/support/until.js';
+import { type NatsTokenApp, packet, REQUESTS, startNatsTokenApp } from '../support/nats-token-app.js';
 
 const { introspect, consumeProof, profile, applyRevocations, grantRevoked, clientChanged, userChanged } =
   SUBJECTS;
-const REQUESTS = [introspect, consumeProof, profile, applyRevocations];
 
-let services: Isolated;
-let app: AppProcess;
-let nats: NatsConnection;
+let token: NatsTokenApp;
 
 beforeAll(async () => {
-  services = await isolate();
-  app = await startApp('token', {
-    ...appSettings(services),
-    TOKEN_KEYS: randomBytes(32).toString('base64url'),
-  });
-  nats = await connect(natsOptions(services.natsUrl, 'test'));
+  token = await startNatsTokenApp();
 });
 
-afterAll(async () => {
-  await nats?.close();
-  await app?.stop();
-  await services?.close();
-});
-
-interface Reply {
-  readonly response?: unknown;
-  readonly err?: { readonly status: string; readonly message: string };
-  readonly id?: unknown;
-}
-
-/** The timeout is long, because a machine may be busy. */
-const send = async (subject: string, payload: string): Promise<Reply> =>
-  (await nats.request(subject, payload, { timeout: 60_000 })).json();
-
-const packet = (subject: string, data: unknown, id: unknown = '1') =>
-  JSON.stringify({ pattern: subject, data, id });
-
-/** Resolves when the responder has handled all earlier messages. */
-const seen = () => send(introspect, packet(introspect, { token: 'none' }));
+afterAll(() => token?.close());
 
 const warnings = (): string[] =>
-  app
+  token.app
     .output()
     .split('\n')
     .filter((line) => line.includes('malformed NATS message'));
@@ -84,7 +52,7 @@ describe('a malformed NATS request', () => {
   ];
 
   it.each(cases)('gets an error: %s (%s)', async (_what, subject, data) => {
-    const { err, response, id } = await send(subject, packet(subject, data, 'the id'));
+    const { err, response, id } = await token.send(subject, packet(subject, data, 'the id'));
     expect(response).toBeUndefined();
     expect(err).toEqual({ status: 'error', message: expect.stringContaining('malformed') });
     expect(id).toBe('the id');
@@ -98,7 +66,7 @@ describe('a malformed NATS request', () => {
     ['an over-long id', packet(introspect, { token: 'x' }, 'i'.repeat(200))],
     ['more than 16 KiB', packet(introspect, { token: 'x', more: 'x'.repeat(20_000) })],
   ])('gets an error: %s', async (_what, payload) => {
-    const { err, response } = await send(introspect, payload);
+    const { err, response } = await token.send(introspect, payload);
     expect(response).toBeUndefined();
     expect(err).toEqual({ status: 'error', message: expect.stringContaining('malformed') });
   });
@@ -106,13 +74,13 @@ describe('a malformed NATS request', () => {
 
 it('the responder replies only to inboxes, so that a requester cannot make it publish a broadcast', async () => {
   const heard: string[] = [];
-  const subscription = nats.subscribe(grantRevoked, {
+  const subscription = token.nats.subscribe(grantRevoked, {
     callback: (_error, { data }) => void heard.push(Buffer.from(data).toString()),
   });
-  nats.publish(introspect, packet(introspect, { token: 'none' }), { reply: grantRevoked });
-  nats.publish(introspect, '{', { reply: grantRevoked });
+  token.nats.publish(introspect, packet(introspect, { token: 'none' }), { reply: grantRevoked });
+  token.nats.publish(introspect, '{', { reply: grantRevoked });
   // The app handles requests in order.
-  await seen();
+  await token.seen();
   subscription.unsubscribe();
   expect(heard).toEqual([]);
 });
@@ -121,13 +89,13 @@ describe('a malformed NATS message', () => {
   const secret = randomBytes(16).toString('hex');
 
   it.each(REQUESTS)('on %s is one warning line without a stack trace or its content', async (subject) => {
-    await send(subject, packet(subject, { [secret]: secret }));
+    await token.send(subject, packet(subject, { [secret]: secret }));
   });
 
   it.each([grantRevoked, clientChanged, userChanged])(
     'on %s is one warning line without a stack trace or its content',
     async (subject) => {
-      nats.publish(subject, `{"${secret}":"${secret}"`);
+      token.nats.publish(subject, `{"${secret}":"${secret}"`);
       await until('it is refused', 60_000, async () => warnings().some((line) => line.includes(subject)));
     },
   );
@@ -140,6 +108,6 @@ describe('a malformed NATS message', () => {
         subject: expect.any(String),
         problem: expect.any(String),
       });
-    expect(app.output()).not.toMatch(new RegExp(`"level":50|\\n\\s+at |${secret}`));
+    expect(token.app.output()).not.toMatch(new RegExp(`"level":50|\\n\\s+at |${secret}`));
   });
 });

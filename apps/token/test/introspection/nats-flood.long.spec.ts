@@ -1,11 +1,6 @@
-import { randomBytes } from 'node:crypto';
-import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { SUBJECTS } from '#messaging/contract.js';
-import { natsOptions } from '#messaging/nats.connection.js';
-import { appSettings } from '#test/support/app-settings.js';
-import { type AppProcess, startApp } from '#test/support/app-process.js';
-import { isolate, type Isolated } from '#test/support/isolate.js';
 import { until } from '#test/support/until.js';
+import { type NatsTokenApp, REQUESTS, startNatsTokenApp } from '../support/nats-token-app.js';
 
 /** Loaded before the app: collects garbage at a signal that does not make Nest shut down. */
 const COLLECTOR = `
@@ -17,44 +12,27 @@ const collect = runInNewContext('gc');
 process.on('SIGWINCH', () => collect());`;
 
 const MB = 1_000_000;
-const { introspect, consumeProof, profile, applyRevocations } = SUBJECTS;
-const REQUESTS = [introspect, consumeProof, profile, applyRevocations];
+const { introspect } = SUBJECTS;
 
-let services: Isolated;
-let app: AppProcess;
-let nats: NatsConnection;
+let token: NatsTokenApp;
 
 beforeAll(async () => {
-  services = await isolate();
-  app = await startApp('token', {
-    ...appSettings(services),
-    TOKEN_KEYS: randomBytes(32).toString('base64url'),
+  token = await startNatsTokenApp({
     NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(COLLECTOR)}`,
   });
-  nats = await connect(natsOptions(services.natsUrl, 'test'));
 });
 
-afterAll(async () => {
-  await nats?.close();
-  await app?.stop();
-  await services?.close();
-});
-
-/** Resolves when the responder has handled all earlier messages. The timeout is long for busy machines. */
-const seen = () =>
-  nats.request(introspect, JSON.stringify({ pattern: introspect, data: { token: 'none' }, id: '1' }), {
-    timeout: 60_000,
-  });
+afterAll(() => token?.close());
 
 /** Bytes in use after a garbage collection. */
 async function memory(): Promise<number> {
-  process.kill(app.process.pid, 'SIGWINCH');
-  const metrics = await (await fetch(`${app.internalUrl}/metrics`)).text();
+  process.kill(token.app.process.pid, 'SIGWINCH');
+  const metrics = await (await fetch(`${token.app.internalUrl}/metrics`)).text();
   const value = (name: string) => Number(new RegExp(`^${name}(?:\\{.*\\})? (\\S+)$`, 'm').exec(metrics)?.[1]);
   return value('nodejs_heap_size_used_bytes') + value('nodejs_external_memory_bytes');
 }
 
-const warnings = (): number => app.output().split('malformed NATS message').length - 1;
+const warnings = (): number => token.app.output().split('malformed NATS message').length - 1;
 
 const USELESS: ((size: number) => string)[] = [
   (size) => JSON.stringify({ pattern: introspect, data: { token: 'x'.repeat(size) } }),
@@ -70,15 +48,15 @@ describe('a flood of malformed messages', () => {
   ])(
     'of %i messages of %i bytes leaks no memory, and logs one line per subject in 10 s',
     async (count, size) => {
-      await seen();
+      await token.seen();
       await memory();
       const [before, began, lines] = [await memory(), Date.now(), warnings()];
       for (let sent = 0; sent < count; sent += 1) {
         const payload = (USELESS[sent % USELESS.length] as (size: number) => string)(size);
-        nats.publish(REQUESTS[sent % REQUESTS.length] as string, payload, { reply: 'nobody.listens' });
-        if (sent % 30 === 29) await seen();
+        token.nats.publish(REQUESTS[sent % REQUESTS.length] as string, payload, { reply: 'nobody.listens' });
+        if (sent % 30 === 29) await token.seen();
       }
-      await seen();
+      await token.seen();
       await until('memory is where it was', 60_000, async () => (await memory()) < before + 20 * MB);
       const most = REQUESTS.length * (2 + (Date.now() - began) / 10_000);
       expect(warnings() - lines).toBeLessThanOrEqual(most);
