@@ -6,12 +6,7 @@ import { StartError } from './supervisor/settings.js';
 
 const POLL_MS = 200;
 
-/**
- * Calls back when the npm process that started this one ends: after SIGKILL it sends no signal. Does nothing if this process was
- * not started by npm.
- *
- * @returns a function that stops the watch
- */
+/** Watches the npm process that started this one, which sends no signal after SIGKILL. @returns a function that stops the watch */
 async function watchNpm(env: NodeJS.ProcessEnv, onEnd: () => void): Promise<() => void> {
   if (!env['npm_lifecycle_event']) return () => undefined;
   const parent = process.ppid;
@@ -32,7 +27,7 @@ async function hasEnded(parent: number, grandparent: number | undefined): Promis
   return grandparent !== undefined && (await parentOf(parent)) !== grandparent;
 }
 
-/** Undefined without /proc, or if the process is not a shell: the parent of npm itself may end. */
+/** Undefined without /proc, or if the process is not a shell: npm's own parent may end. */
 async function parentOf(pid: number): Promise<number | undefined> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   const [, name = '', rest = ''] = /^\d+ \((.*)\) (.*)$/s.exec(stat) ?? [];
@@ -51,7 +46,7 @@ const printError = (text: string): void => void process.stderr.write(`\nnpm star
 process.exitCode = await run();
 process.exit();
 
-/** Runs the product until a signal arrives (exit code 0) or a part of it fails (exit code 1). */
+/** Exit code 0 after a signal, 1 if a part fails. */
 async function run(): Promise<number> {
   let stop: (why: string) => void = () => undefined;
   const stopRequested = new Promise<string>((resolve) => (stop = resolve));
@@ -86,7 +81,7 @@ async function run(): Promise<number> {
   return code;
 }
 
-/** Resolves with the reason to stop. @throws StartError when a part of the product fails */
+/** @throws StartError if a part of the product fails */
 async function reasonToStop(supervisor: Supervisor, stopRequested: Promise<string>): Promise<string> {
   const failure = supervisor.firstExit().then((how) => {
     throw new StartError(how);
@@ -94,7 +89,7 @@ async function reasonToStop(supervisor: Supervisor, stopRequested: Promise<strin
   return Promise.race([stopRequested, failure]);
 }
 
-/** The message; also the stack if the error is a bug. Other errors say what to do. */
+/** Only bugs are shown with a stack. */
 function text(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const isBug = error instanceof TypeError || error instanceof ReferenceError || error instanceof RangeError;

@@ -4,7 +4,6 @@ import { text } from 'node:stream/consumers';
 import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose';
 import { SIGNING_KEYS } from '#test/support/id-token-keys.js';
 
-/** Claims of a logout token that decide which log-out it belongs to. */
 export interface LogoutClaims {
   readonly sub: string;
   readonly jti: string;
@@ -13,7 +12,7 @@ export interface LogoutClaims {
 
 const EVENT = 'http://schemas.openid.net/event/backchannel-logout';
 
-/** The log-out address of every application, which verifies logout tokens (Back-Channel Logout 1.0 2.6). */
+/** Backchannel log-out URI of every application (Back-Channel Logout 1.0 2.6). */
 export interface LogoutReceiver {
   readonly url: string;
   /** Set before the first log-out. */
@@ -31,7 +30,7 @@ export async function startLogoutReceiver(): Promise<LogoutReceiver> {
       try {
         const { payload } = await jwtVerify(token, keys, {
           issuer: receiver.issuer,
-          // The path of the address has the client id.
+          // The path contains the client id.
           audience: (request.url ?? '').slice(1),
           typ: 'logout+jwt',
           requiredClaims: ['sub', 'iat', 'exp', 'jti', 'events'],

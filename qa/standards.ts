@@ -24,7 +24,7 @@ if (!process.argv.includes('--check')) {
 for (const problem of problems) process.stderr.write(`${problem}\n`);
 process.exitCode = problems.length > 0 ? 1 : 0;
 
-/** Tests by tag ("rfc 6749 4.1.3"), by file. A comment holds one tag or several: `// @rfc 6749 3.2 @rfc 9700 2.5`. */
+/** By tag ("rfc 6749 4.1.3"), then by file. A comment has one or several tags: `// @rfc 6749 3.2 @rfc 9700 2.5`. */
 function taggedTests(): Map<string, Map<string, string[]>> {
   const found = new Map<string, Map<string, string[]>>();
   for (const file of ['apps', 'k8s', 'libs', 'local', 'qa', 'test'].flatMap(testFiles)) {
@@ -54,7 +54,7 @@ function inner(found: Map<string, Map<string, string[]>>, tag: string, file: str
   return names;
 }
 
-/** The name of the test, the suite or the table row at the start of the code. */
+/** Name of the test, suite or table row that follows. */
 function testName(code: string): string | undefined {
   const literal = /(['"`])((?:\\.|(?!\1)[^\\])*)\1/;
   const start = /^\s*(?:it|describe)\.each\b/.test(code) ? code.search(/\)\(\s*['"`]/) : 0;
@@ -110,7 +110,6 @@ function testsOf(tag: string): string {
   return `\nTests:\n\n${lines.join('')}`;
 }
 
-/** A name as plain Markdown text. */
 function text(name: string): string {
   return name.replaceAll(/[\\`*_<>[\]]/g, '\\$&');
 }
@@ -137,7 +136,7 @@ function checkRules(): void {
     if (!named.has(name)) problems.push(`No rule names the deviation ${name}`);
 }
 
-/** A document names a test as `file` › `test`: a test name must begin with that text. */
+/** A document refers to a test as `file` › `test`, where `test` is the beginning of its name. */
 function checkNamedTests(document: string): void {
   for (const [, file = '', name = ''] of readFileSync(document, 'utf8').matchAll(/`([^`]+)` › `([^`]+)`/g)) {
     const source = existsSync(file) ? readFileSync(file, 'utf8') : '';

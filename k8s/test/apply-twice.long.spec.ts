@@ -4,16 +4,15 @@ import { runCommand } from '#local/servers/run-command.js';
 import { findKubectl, OVERLAYS, withCopy } from './render.js';
 import { StubApi } from './stub-api.js';
 
-// kubectl compares a manifest with the stored object. Fields that the API adds to an object are not changes. But kubectl compares texts, and lists whose
-// items have no key, as a whole, such as the rules and ports of a NetworkPolicy. So items of such lists must
-// state every default, base64 must be in one line, and quantities must be in canonical form.
+// kubectl compares text, and lists whose items have no key as a whole, such as the rules and ports of a NetworkPolicy. So items of
+// such lists must state every default, base64 must be in one line, and quantities must be in canonical form.
 describe.each(OVERLAYS)('the %s overlay, applied twice', (overlay) => {
   let api: StubApi;
 
   beforeEach(async () => (api = await StubApi.start()));
   afterEach(() => api.stop());
 
-  /** Output of kubectl per object: kind, name, and "created", "configured" or "unchanged". */
+  /** Kind and name of each object, and "created", "configured" or "unchanged". */
   async function apply(folder: string): Promise<[object: string, outcome: string][]> {
     const to = ['--server', api.url, '--cache-dir', join(folder, 'cache')];
     const args = [...to, 'apply', '--validate=false', '-k', join(folder, 'overlays', overlay)];

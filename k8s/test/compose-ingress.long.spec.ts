@@ -4,7 +4,6 @@ import { asItsUser, type Ingress, type NginxPlace, startNginx, lines } from './n
 import { ROOT } from './settings.js';
 import { addressNetwork } from '#platform/http/client-address.js';
 
-/** Hosts by port, and apps. */
 interface Configuration {
   readonly file: string;
   readonly hosts: Readonly<Record<number, string>>;
@@ -23,15 +22,12 @@ const CONSOLE: Configuration = {
 };
 /** Nothing listens there. */
 const NOBODY = '127.0.0.1:9';
-/** The header that sets the client address of a request to the ingress of `tightComposeIngress`. */
+/** Header with the client address of a request to the ingress of `tightComposeIngress`. */
 const FROM = 'x-from';
 
 type Change = readonly [from: string | RegExp, to: string];
 
-/**
- * Starts nginx with the configuration of docker-compose.yml, but with other files and ports, no app behind it, and limits that admit
- * two requests.
- */
+/** Starts nginx as docker-compose.yml configures it, with other files and ports, without apps, and with limits that admit two requests. */
 async function tightComposeIngress({ file, hosts, apps } = PUBLIC): Promise<Ingress> {
   const text = await readFile(join(ROOT, file), 'utf8');
   return startNginx(

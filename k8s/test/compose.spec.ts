@@ -108,7 +108,6 @@ describe('docker-compose.yml', () => {
     const env = await environmentOf(app);
     expect(() => loadConfiguration(SHAPES[app] as new () => object, env)).not.toThrow();
     const known = Object.keys(new SHAPES[app]());
-    // The addresses are given to all alike.
     const shared = ['AUTH_URL', 'BASE_URL', 'API_URL'];
     for (const name of Object.keys(env)) expect([...known, ...shared]).toContain(name);
   });

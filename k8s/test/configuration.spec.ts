@@ -19,7 +19,6 @@ import { containersOf, one, workloads } from './manifests.js';
 import { SECRETS } from './settings.js';
 import { type Manifest, OVERLAYS, render } from './render.js';
 
-/** Returns a value of a production Secret. */
 function secretOf(secret: string, key: string): string {
   if (key !== 'ID_TOKEN_KEYS') return SECRETS[key] ?? '';
   return secret === 'id-token-keys' ? ID_TOKEN_KEYS : PUBLIC_ID_TOKEN_KEYS;
@@ -58,7 +57,7 @@ describe.each(OVERLAYS)('the variables of the %s overlay', (overlay) => {
       .filter(({ image }) => image?.includes('scheduling-oauth'));
   });
 
-  /** Environment as the kubelet builds it: from values, the ConfigMap and the Secrets. Throws for a missing key. */
+  /** The environment as the kubelet builds it. Throws for a missing key. */
   function environmentOf({ env = [] }: V1Container): Record<string, string> {
     return Object.fromEntries(
       env.map(({ name, value, valueFrom }) => {
@@ -95,7 +94,7 @@ describe.each(OVERLAYS)('the variables of the %s overlay', (overlay) => {
   });
 
   it.each(APPS_OF[overlay])('let %s trust only proxies in private networks', (app) => {
-    // Otherwise every user would have the proxy's address, and one attacker who guesses passwords would lock out all users.
+    // With the proxy's address for every user, one attacker who guesses passwords would lock out all users.
     const ranges = environmentOf(ours.find(({ name }) => name === app) ?? { name: app })['TRUSTED_PROXIES'];
     expect(ranges).toEqual(expect.any(String));
     for (const range of ranges?.split(',') ?? [])

@@ -4,7 +4,6 @@ import ipaddr from 'ipaddr.js';
 import { all, selects, workloads } from './manifests.js';
 import type { Manifest } from './render.js';
 
-/** A source or destination of connections with pods. */
 export interface Peer {
   readonly name: string;
   /** The address of a peer outside of the cluster. */
@@ -29,10 +28,7 @@ export function podsOf(manifests: readonly Manifest[]): Peer[] {
   }));
 }
 
-/**
- * Returns true if the policies allow the connection: the source's policies its egress, the destination's its ingress. A pod
- * that no policy selects, and any other peer, allows everything.
- */
+/** Checks egress and ingress policies. A pod that no policy selects, and any other peer, allows everything. */
 export function passes(
   manifests: readonly Manifest[],
   from: Peer,
@@ -48,7 +44,7 @@ export function passes(
   );
 }
 
-/** Each rule of each policy as text; unknown parts appear as they are in the manifest. */
+/** Unknown parts appear as they are in the manifest. */
 export function spelledRules(manifests: readonly Manifest[]): string[] {
   return all(manifests, 'NetworkPolicy').flatMap(({ metadata, spec }) => {
     const rules = [

@@ -18,7 +18,6 @@ async function documentedSettings(): Promise<ControllerSettings> {
   return (parse(block) as { data: ControllerSettings }).data;
 }
 
-/** The overlay with the component for client networks, and with limits that the third request exceeds. */
 async function withNetworks(overlay: string): Promise<Manifest[]> {
   const path = `overlays/${overlay}`;
   return render(path, async (folder) => {

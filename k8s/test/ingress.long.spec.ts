@@ -122,7 +122,7 @@ describe('the ingress', () => {
     expect(refreshed.status).toBe(200);
   });
 
-  /** A login that fails, past the ingress if `ask` goes there; the sixth of one address at one name is refused with 429. */
+  /** The sixth of one address and name is refused with 429. */
   async function failedLogin(
     name: string,
     spoofed: string,

@@ -7,7 +7,6 @@ interface Place extends NginxPlace {
   readonly backends: Readonly<Record<string, string>>;
 }
 
-/** The supported keys of the controller's ConfigMap. */
 export type ControllerSettings = Readonly<
   Partial<Record<'log-format' | 'error-log-level' | 'http-snippets', string>>
 >;
@@ -16,10 +15,7 @@ export type ControllerSettings = Readonly<
 const LOG_FORMAT =
   '$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent" "$http_x_forwarded_for"';
 
-/**
- * Returns the configuration that the NGINX Ingress Controller of nginx.org generates from these Ingresses: a server per host, a location
- * per path, the limits of the annotations, and the headers that it always sets. Throws for an unknown annotation.
- */
+/** Generates the configuration of the NGINX Ingress Controller of nginx.org. Throws for an unknown annotation. */
 function nginxConfiguration(
   ingresses: readonly V1Ingress[],
   place: Place,
@@ -110,7 +106,7 @@ function indent(text: string): string {
   return text.replace(/^/gm, '    ');
 }
 
-/** Starts an nginx made of the manifests' Ingresses. @param settings the ConfigMap of the controller */
+/** @param settings the ConfigMap of the controller */
 export function startIngress(
   manifests: readonly Manifest[],
   backends: Readonly<Record<string, string>>,

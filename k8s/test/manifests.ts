@@ -36,7 +36,7 @@ export function all<K extends keyof Kinds>(manifests: readonly Manifest[], kind:
   return manifests.filter((manifest) => manifest.kind === kind);
 }
 
-/** The object of that name. Generated names end in a hash of their content. */
+/** Generated names end in a hash of their content. */
 export function one<K extends keyof Kinds>(manifests: readonly Manifest[], kind: K, name: string): Kinds[K] {
   const found = all(manifests, kind).find(
     ({ metadata }) => metadata?.name === name || metadata?.name?.replace(/-[a-z0-9]{10}$/, '') === name,
@@ -45,7 +45,6 @@ export function one<K extends keyof Kinds>(manifests: readonly Manifest[], kind:
   return found;
 }
 
-/** A workload: an object that creates pods. */
 export interface Workload {
   readonly kind: string;
   readonly name: string;
@@ -69,7 +68,7 @@ export function containersOf({ template }: Workload): V1Container[] {
   return [...(template.spec?.initContainers ?? []), ...(template.spec?.containers ?? [])];
 }
 
-/** Returns true if the selector matches the labels; an empty selector matches everything. */
+/** An empty selector matches everything. */
 export function selects(selector: V1LabelSelector | undefined, labels: Record<string, string> = {}): boolean {
   const { matchLabels = {}, matchExpressions = [] } = selector ?? {};
   return (

@@ -9,14 +9,9 @@ import { findTool } from '#test/support/tool.js';
 import { natsOptions } from '#messaging/nats.connection.js';
 import { serverFile } from './settings.js';
 
-/** The port of the monitoring in nats.conf. */
 export const MONITOR = 8222;
 
-/**
- * Starts NATS as k8s/overlays/local and docker-compose.yml configure it.
- *
- * @param host its address in the loopback network
- */
+/** Starts NATS as k8s/overlays/local and docker-compose.yml configure it. @param host address in the loopback network */
 export async function startNats(
   settings: string,
   host = '127.0.0.1',

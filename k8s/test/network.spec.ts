@@ -17,7 +17,6 @@ const STRANGERS: Peer[] = [
   { name: 'the metadata service of a cloud', address: '169.254.169.254' },
   { name: 'a private IPv6 address', address: 'fd00::1' },
 ];
-/** Applications, which have addresses for keys and for log-outs. */
 const CLIENTS: Peer[] = [
   { name: 'a public address', address: '93.184.215.14' },
   { name: 'a public IPv6 address', address: '2606:2800:21f:cb07::1' },
@@ -41,7 +40,7 @@ const APPS = {
   resource: [3003, 9003],
   console: [3004, 9004],
 } as const;
-/** The controller of the console, whose address only operators reach. */
+/** Only operators reach the console. */
 const INTERNAL_INGRESS: Peer = { ...INGRESS, name: 'internal ingress', namespace: 'nginx-internal' };
 
 /** The connections in the diagram of ARCHITECTURE.md. */
@@ -87,7 +86,6 @@ const CONSOLE_RULES = [
   'to-console-login to 0.0.0.0/0 except 127.0.0.0/8, 169.254.0.0/16 or ::/0: TCP 443',
 ];
 
-/** They fetch what applications publish. */
 const REACH_CLIENTS = new Set(['authorize', 'operator', 'token']);
 
 const COMMON = [

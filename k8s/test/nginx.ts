@@ -17,16 +17,16 @@ export interface Answer {
   readonly text: string;
 }
 
-/** A request of an external client: to the ingress, with verified TLS and SNI. */
+/** A request of an external client to the ingress, with verified TLS and SNI. */
 export interface Asking {
   readonly method?: string;
   readonly headers?: Record<string, string>;
   readonly body?: string;
-  /** The client's address in the loopback network. */
+  /** Client address in the loopback network. */
   readonly from?: string;
 }
 
-/** Sends a request for the URL to a local port. @param ca the CA that must have issued the server's certificate */
+/** @param ca must have issued the server's certificate */
 function ask(url: URL, port: number, ca: Buffer, { headers = {}, ...asking }: Asking = {}): Promise<Answer> {
   const { hostname } = url;
   return answerTo(
@@ -40,7 +40,7 @@ function ask(url: URL, port: number, ca: Buffer, { headers = {}, ...asking }: As
   );
 }
 
-/** Sends the request directly to the app, from another local address. */
+/** Bypasses the ingress, from another local address. */
 export function askDirectly(to: Asking & Target): Promise<Answer> {
   const headers = { ...lengthOf(to.body), ...to.headers };
   return answerTo(httpRequest({ ...optionsOf(to), headers }), to.body);
@@ -87,7 +87,7 @@ export interface Ingress {
   stop(): Promise<void>;
 }
 
-/** @param configuration returns a complete configuration with `daemon off`; its logs are `*.log` in the folder */
+/** @param configuration returns a configuration with `daemon off`; its logs are `*.log` in the folder */
 export async function startNginx(configuration: (place: NginxPlace) => string): Promise<Ingress> {
   const nginx = await findTool('nginx');
   const folder = await mkdtemp(join(tmpdir(), 'ingress-'));
@@ -124,7 +124,7 @@ export async function startNginx(configuration: (place: NginxPlace) => string): 
   };
 }
 
-/** Started by root, nginx would run its workers as the user nobody, which cannot write to the folder. */
+/** As root, nginx would run its workers as the user nobody, which cannot write to the folder. */
 export const asItsUser = process.getuid?.() === 0 ? 'user root;' : '';
 
 function reach(port: number): Promise<void> {
@@ -137,7 +137,7 @@ function reach(port: number): Promise<void> {
   });
 }
 
-/** Waits for this many lines in the log: nginx writes them after its answers. */
+/** nginx writes log lines after its answers. */
 export async function lines(ingress: Ingress, atLeast: number): Promise<string[]> {
   for (const end = Date.now() + 60_000; Date.now() < end; await sleep(20)) {
     const all = (await ingress.logs()).split('\n').filter(Boolean);

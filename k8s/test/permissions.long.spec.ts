@@ -51,7 +51,7 @@ describe('a development installation', () => {
     return runCommand(process.execPath, [OPERATOR, ...args], { cwd: process.cwd(), env });
   }
 
-  /** Connects like the product; `refusals` contains the subjects that the server has refused. */
+  /** `refusals` contains the subjects that the server has refused. */
   async function connected(
     user: Process,
     variable: 'NATS_URL' | 'AUDIT_NATS_URL' = 'NATS_URL',
@@ -250,7 +250,7 @@ describe('a development installation', () => {
       });
       await answerer.nats.flush();
       for (const reply of wanted) asker.nats.publish(introspect, '{}', { reply });
-      // NATS delivers in order, so a reply to this request means that all earlier requests have been handled.
+      // NATS delivers in order: a reply means that all earlier requests have been handled.
       const last = await asker.nats.request(introspect, '{}', { timeout: 30_000 });
       expect([last.string(), last.subject]).toEqual(['yes', expect.stringMatching(/^_INBOX\.resource\./)]);
       expect(await answerer.refusals()).toEqual(wanted.map((reply) => `publish ${reply}`));
@@ -336,7 +336,6 @@ describe('a development installation', () => {
       for (const user of ['authorize', 'token', 'resource'] as const) {
         const { nats } = await connected(user, 'AUDIT_NATS_URL');
         const subject = auditSubject({ service: user, type: 'request.refused' });
-        // Excludes the service's own subjects, to which it may publish.
         const others = EVENTS.filter((event) => !RECORDS[user].includes(event));
         const replies = [...targets, '$JS.API.STREAM.PURGE.OAUTH_AUDIT_OPERATOR', ...others];
         for (const reply of replies) nats.publish(subject, 'x', { reply });

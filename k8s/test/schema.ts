@@ -12,10 +12,7 @@ interface Model {
 
 const byName = models as unknown as Readonly<Record<string, Model | undefined>>;
 
-/**
- * Returns the problems that an API server would report with strict field validation. The official client's models find unknown fields and
- * wrong types; `kubernetes-models`, which accepts unknown fields, finds missing fields and values out of range.
- */
+/** Strict field validation. The official client's models find unknown fields and wrong types; `kubernetes-models` finds missing fields. */
 export async function problemsOf(manifests: readonly Manifest[]): Promise<string[]> {
   return (await Promise.all(manifests.map(problemsOfOne))).flat();
 }

@@ -18,11 +18,8 @@ import { serverFile, ownSettings, ROOT } from './settings.js';
 
 export type Process = 'authorize' | 'token' | 'resource' | 'console' | 'operator' | 'product' | 'migrate';
 
-/** The servers of a development installation, with its users and their permissions. */
 export interface Servers {
-  /** Environment of a process of the product: URLs of the servers, and keys. */
   environmentOf(name: Process): Promise<Record<string, string>>;
-  /** Connection of PostgreSQL's superuser to the product's database. */
   readonly superuserUrl: string;
   stop(): Promise<void>;
 }
@@ -72,7 +69,6 @@ export async function startServers(): Promise<Servers> {
   }
 }
 
-/** Replaces the host of a URL with the host of this test's server. */
 function moved([name = '', value = '']: string[], at: Readonly<Record<string, URL>>): [string, string] {
   const server = at[name];
   if (!server) return [name, value];
@@ -88,7 +84,7 @@ const find: ServiceOptions['find'] = async (server: BackingServer, folder) => {
   return [await debianServer(server, folder, { user, env: process.env, progress: () => undefined })];
 };
 
-/** Executes the initial script as psql does when the database is created. */
+/** Executes the script as psql does when the database is created. */
 async function makeRoles(url: string, file: string): Promise<void> {
   const [before = '', after = ''] = (await readFile(file, 'utf8')).split('\\connect oauth\n');
   const inOauth = new URL(url);

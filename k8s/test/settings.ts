@@ -7,7 +7,6 @@ import { findTool } from '#test/support/tool.js';
 
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Runs deploy/settings.sh into the folder. */
 export function makeSettings(folder: string): Promise<void> {
   return runScript(join(ROOT, 'deploy/settings.sh'), folder);
 }
@@ -28,10 +27,7 @@ export async function ownSettings(): Promise<{ folder: string; remove(): Promise
   return { folder, remove: () => rm(folder, { recursive: true, force: true }) };
 }
 
-/**
- * Copies a configuration file of the local overlay for a server of a test: into a folder that contains its settings, as in the
- * pods, with the container's paths replaced by that folder.
- */
+/** Copies a configuration file of the local overlay, with its settings, and with the container's paths replaced by that folder. */
 export async function serverFile(
   server: 'nats' | 'redis',
   settings: string,
@@ -51,7 +47,6 @@ export async function serverFile(
   return { folder, file };
 }
 
-/** Made-up production secrets. */
 export const SECRETS: Readonly<Record<string, string>> = {
   DATABASE_URL: 'postgres://service:secret@db.example.com/oauth',
   REDIS_URL: 'rediss://oauth:secret@redis.example.com:6379',

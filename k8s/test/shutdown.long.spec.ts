@@ -50,7 +50,7 @@ describe('a process in its container environment', () => {
 
   const answered = (url: string) => until(`${url} is answered`, 60_000, async () => (await fetch(url)).ok);
 
-  // Token, which has more to close, is tested below.
+  // Token has more to close, and is tested below.
   it.each(['authorize', 'resource'])('%s exits with 0 on SIGTERM', async (app) => {
     const { child, ended, internal } = await start(app);
     await answered(`${internal}/readyz`);
@@ -107,7 +107,7 @@ describe('a process in its container environment', () => {
     for (let attempt = 1; !(await keepsItsWord()); attempt++) expect(attempt).toBeLessThan(5);
   });
 
-  /** Resolves with true if the process answered every request during the shutdown with Connection: close. */
+  /** True if the process answered every request during the shutdown with Connection: close. */
   async function keepsItsWord(): Promise<boolean> {
     const { child, ended, internal, port } = await start('token');
     await answered(`${internal}/readyz`);

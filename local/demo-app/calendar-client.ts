@@ -5,7 +5,6 @@ import { toFailure, unexpectedAnswer } from './failure.js';
 
 const SECONDS_TO_WAIT = 10;
 
-/** The application's requests to the calendar service, made with a standard OAuth library. */
 export class CalendarClient {
   private readonly server: oauth.Configuration;
 
@@ -23,11 +22,11 @@ export class CalendarClient {
       CLIENT_SECRET,
     );
     this.server.timeout = SECONDS_TO_WAIT;
-    // Plain http only for a service on this machine.
+    // Plain http only on this machine.
     if (/^http:\/\/(localhost|127\.0\.0\.1)(:|$)/.test(BASE_URL)) oauth.allowInsecureRequests(this.server);
   }
 
-  /** The authorization URL, and the state and verifier that the answer must match (RFC 6749 4.1.1, RFC 7636). */
+  /** `attempt` must match the response (RFC 6749 4.1.1, RFC 7636). */
   async begin(): Promise<{ url: string; attempt: Attempt }> {
     const attempt = { state: oauth.randomState(), codeVerifier: oauth.randomPKCECodeVerifier() };
     const url = oauth.buildAuthorizationUrl(this.server, {
@@ -39,28 +38,23 @@ export class CalendarClient {
     return { url: url.href, attempt };
   }
 
-  /**
-   * Exchanges the code of the answer for tokens, after checking state and iss.
-   *
-   * @param query the callback's query, unchanged
-   * @throws Failure
-   */
+  /** Checks state and iss before the exchange. @param query the callback's query, unchanged @throws Failure */
   async finish(query: string, attempt: Attempt): Promise<Connection> {
     const answer = new URL(this.configuration.REDIRECT_URI);
     answer.search = query;
-    // RFC 9207 2.4: an answer of another server is refused, also an error, before its code is sent anywhere.
+    // RFC 9207 2.4: rejects the response of another server, even an error, before its code is sent anywhere.
     if (answer.searchParams.get('iss') !== this.configuration.BASE_URL) throw unexpectedAnswer();
     const checks = { expectedState: attempt.state, pkceCodeVerifier: attempt.codeVerifier };
     return this.tokens('connect', () => oauth.authorizationCodeGrant(this.server, answer, checks));
   }
 
-  /** Refreshes the tokens; the refresh token can then not be used again. @throws Failure */
+  /** The used refresh token is no longer valid. @throws Failure */
   async refresh({ refreshToken }: Connection): Promise<Connection> {
     const next = await this.tokens('refresh', () => oauth.refreshTokenGrant(this.server, refreshToken));
     return { ...next, refreshedAt: new Date() };
   }
 
-  /** Revokes the grant (RFC 7009). @throws Failure, with status 404 if the server has no revocation endpoint */
+  /** RFC 7009. @throws Failure, with status 404 if the server has no revocation endpoint */
   async revoke({ refreshToken }: Connection): Promise<void> {
     await oauth
       .tokenRevocation(this.server, refreshToken, { token_type_hint: 'refresh_token' })
@@ -69,7 +63,7 @@ export class CalendarClient {
       });
   }
 
-  /** The owner of the calendar; null if the access token is refused. @throws Failure */
+  /** Null if the access token is refused. @throws Failure */
   async me({ accessToken }: Connection): Promise<Person | null> {
     try {
       const response = await fetch(`${this.configuration.API_URL}/v2/me`, {
@@ -105,11 +99,7 @@ export class CalendarClient {
   }
 }
 
-/**
- * Reads the user from an answer of `/v2/me`.
- *
- * @throws Error if the answer has another shape
- */
+/** @throws Error if the answer has another shape */
 function readPerson(answer: unknown): Person {
   const { status, data } = (answer ?? {}) as { status?: unknown; data?: Record<string, unknown> };
   const { name, email, timeZone, timeFormat } = data ?? {};

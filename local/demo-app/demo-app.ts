@@ -9,7 +9,7 @@ import { STYLE_SOURCE } from './style.js';
 import { connectionRoutes, connectRoutes, sendHome } from './routes.js';
 import { Sessions } from './sessions.js';
 
-/** The demo application "Connect your calendar", written as a client should be. It does not listen yet. */
+/** The demo application "Connect your calendar". It does not listen yet. */
 export async function createDemoApp(configuration: DemoConfiguration): Promise<FastifyInstance> {
   // Requests are not logged: the callback's URL contains the code.
   const app = Fastify({

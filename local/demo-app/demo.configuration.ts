@@ -1,7 +1,6 @@
 import { IsNotEmpty, IsUrl } from 'class-validator';
 import { ChoiceVariable, NumberVariable, OriginVariable } from '#platform/configuration/variables.js';
 
-/** The client registration, and the address of the demo application. */
 export class DemoConfiguration {
   readonly HOST: string = '127.0.0.1';
 
@@ -31,7 +30,6 @@ export class DemoConfiguration {
   @OriginVariable()
   readonly BASE_URL: string;
 
-  /** The API that accepts the access token. */
   @OriginVariable()
   readonly API_URL: string;
 }

@@ -1,7 +1,6 @@
 import type { FastifyError } from 'fastify';
 import { AuthorizationResponseError, ResponseBodyError } from 'openid-client';
 
-/** A message with a link or a button. */
 export interface Message {
   title: string;
   text: string;
@@ -9,7 +8,7 @@ export interface Message {
   connectAgain?: string;
 }
 
-/** An error page for the user: what happened, and what to do. Contains no token. */
+/** An error page. Contains no token. */
 export class Failure extends Error {
   constructor(
     readonly status: number,
@@ -22,7 +21,6 @@ export class Failure extends Error {
   }
 }
 
-/** An authorization response that does not belong to a request of this browser. */
 export function unexpectedAnswer(): Failure {
   return new Failure(400, {
     title: 'This response is not valid',
@@ -30,7 +28,7 @@ export function unexpectedAnswer(): Failure {
   });
 }
 
-/** The page and the log line of an error. The browser sees no details of an error other than a Failure. */
+/** The browser sees no details of an error other than a Failure. */
 export function describeFailure(error: unknown): {
   status: number;
   message: Message;
@@ -49,7 +47,6 @@ export function describeFailure(error: unknown): {
   return { status: 500, message, log: { code, name, stack: (error as Error).stack } };
 }
 
-/** The request to the calendar service that failed. */
 type Doing = 'connect' | 'refresh' | 'revoke' | 'me';
 
 const ENDED = {
@@ -63,11 +60,7 @@ const ENDED = {
   },
 };
 
-/**
- * Turns an error of the library into an error page. The error itself is not passed on: it contains the request.
- *
- * @returns a Failure whose `log.error` is the service's OAuth error code, if any
- */
+/** Omits the library's error, which contains the request. @returns a Failure whose `log.error` is the OAuth error code, if any */
 export function toFailure(doing: Doing, error: unknown): Failure {
   if (error instanceof Failure) return error;
   if (error instanceof AuthorizationResponseError) return refusedAtConsent(error);

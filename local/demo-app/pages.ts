@@ -10,7 +10,7 @@ const ENTITIES: Record<string, string> = {
   "'": '&#39;',
 };
 
-/** Escaped markup. Only the tag below creates it. */
+/** Escaped markup. Only `html` creates it. */
 class Html {
   constructor(readonly text: string) {}
 
@@ -19,7 +19,7 @@ class Html {
   }
 }
 
-/** Markup from a template. Values are escaped, except other Markup. Undefined values are empty. */
+/** Escapes values other than Html. Undefined values are empty. */
 function html(parts: TemplateStringsArray, ...values: readonly (string | Html | undefined)[]): Html {
   const shown = values.map((value) => (value instanceof Html ? value.text : escape(value ?? '')));
   return new Html(parts.map((part, index) => part + (shown[index] ?? '')).join(''));
@@ -29,7 +29,6 @@ function escape(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 }
 
-/** A whole page around one card. */
 function layout(title: string, card: Html): string {
   // The style is not escaped: the Content-Security-Policy has the hash of its exact text.
   const style = new Html(`<style>${STYLE}</style>`);
@@ -50,7 +49,7 @@ function layout(title: string, card: Html): string {
     </html>`.text;
 }
 
-/** A button that POSTs with the session's CSRF token. */
+/** A button that sends the session's CSRF token. */
 function form(action: string, label: string, formToken: string, look: 'primary' | 'plain' = 'primary'): Html {
   return html`<form method="post" action="${action}">
     <input type="hidden" name="form_token" value="${formToken}" />
@@ -71,7 +70,6 @@ export function startPage({ formToken }: { formToken: string }): string {
   );
 }
 
-/** Shows the connected user, the access token's expiry, and the available actions. */
 export function connectedPage({
   person,
   connection: { expiresAt, refreshedAt },
@@ -103,7 +101,6 @@ function row(term: string, value: string | Html): Html {
   </div>`;
 }
 
-/** A date and time in the reader's format. */
 function time(moment: Date, { timeZone, timeFormat }: Person): Html {
   const text = new Intl.DateTimeFormat(timeFormat === 12 ? 'en-US' : 'en-GB', {
     dateStyle: 'medium',
@@ -131,7 +128,7 @@ const HOW: Readonly<Record<string, string>> = {
     'We have deleted our tokens, but Scheduling did not confirm that our access is removed. You can remove it in your Scheduling account.',
 };
 
-/** The page after a disconnection; undefined for an unknown reason. */
+/** Undefined for an unknown reason. */
 export function disconnectedPage(how: string): string | undefined {
   const text = Object.hasOwn(HOW, how) ? HOW[how] : undefined;
   return text === undefined ? undefined : messagePage({ title: 'Your calendar is disconnected', text });

@@ -9,10 +9,7 @@ interface Context {
   sessions: Sessions;
 }
 
-/**
- * Redirects from another name of this machine (127.0.0.1 for localhost) to the registered one:
- * the authorization response arrives there, and the browser would not send a cookie of the other name.
- */
+/** Redirects from another name of this machine: the authorization response arrives at the registered name, whose cookies are separate. */
 export function sendHome(app: FastifyInstance, origin: string): void {
   const { host } = new URL(origin);
   app.addHook('onRequest', async (request, reply) => {
@@ -22,7 +19,6 @@ export function sendHome(app: FastifyInstance, origin: string): void {
   });
 }
 
-/** "Connect your calendar": redirects to the authorize app, and receives the code. */
 export function connectRoutes(app: FastifyInstance, { client, sessions }: Context): void {
   app.post('/connect', async (request, reply) => {
     const session = sessions.open(request, reply);
@@ -64,7 +60,6 @@ export function connectRoutes(app: FastifyInstance, { client, sessions }: Contex
   });
 }
 
-/** The connected calendar: its page, refresh and disconnect. */
 export function connectionRoutes(app: FastifyInstance, context: Context): void {
   const { client, sessions } = context;
 
@@ -90,7 +85,7 @@ export function connectionRoutes(app: FastifyInstance, context: Context): void {
     const session = sessions.open(request, reply);
     sessions.checkForm(session, request);
     const { connection } = session;
-    // Removed first: whatever the server answers, the application does not use the tokens again.
+    // Whatever the server answers, the application does not use the tokens again.
     delete session.connection;
     if (!connection) return reply.redirect('/', 303);
     try {
@@ -109,11 +104,7 @@ export function connectionRoutes(app: FastifyInstance, context: Context): void {
   });
 }
 
-/**
- * The owner of the connected calendar. Refreshes an expired access token.
- *
- * @throws Failure; when the permission has ended, the session is no longer connected
- */
+/** Refreshes an expired access token. @throws Failure; if the permission has ended, deletes the connection */
 async function owner(client: CalendarClient, session: Session): Promise<Person | null> {
   if (!session.connection) return null;
   const person = (await client.me(session.connection)) ?? (await client.me(await refresh(client, session)));
@@ -124,11 +115,7 @@ async function owner(client: CalendarClient, session: Session): Promise<Person |
   });
 }
 
-/**
- * Refreshes the session's tokens. Concurrent requests share one refresh.
- *
- * @throws Failure; when the permission has ended, the session is no longer connected
- */
+/** Concurrent requests share one refresh. @throws Failure; if the permission has ended, deletes the connection */
 async function refresh(client: CalendarClient, session: Session): Promise<Connection> {
   session.refreshing ??= exchange(client, session).finally(() => delete session.refreshing);
   return session.refreshing;
@@ -139,7 +126,7 @@ async function exchange(client: CalendarClient, session: Session): Promise<Conne
   if (!used) throw new Error('nothing is connected');
   try {
     const next = await client.refresh(used);
-    // Disconnected during the refresh: the new tokens are not kept.
+    // Discards the new tokens if the user has disconnected in the meantime.
     if (session.connection === used) session.connection = next;
     return next;
   } catch (error) {

@@ -3,27 +3,22 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { Failure } from './failure.js';
 
-/** The owner of the calendar, from `/v2/me`. */
 export interface Person {
   name: string;
-  /** Null unless it is verified. */
+  /** Null unless verified. */
   email: string | null;
   /** IANA name. */
   timeZone: string;
   timeFormat: 12 | 24;
 }
 
-/** The tokens of one connected calendar. They stay in this process. */
 export interface Connection {
   accessToken: string;
   refreshToken: string;
-  /** When the access token expires. */
   expiresAt: Date;
-  /** Absent until the first refresh. */
   refreshedAt?: Date;
 }
 
-/** An authorization request under way: its state, and the PKCE verifier of its code. */
 export interface Attempt {
   state: string;
   codeVerifier: string;
@@ -33,7 +28,7 @@ export interface Session {
   id: string;
   attempts: Attempt[];
   connection?: Connection;
-  /** The refresh under way, shared by concurrent requests: a refresh token is used once. */
+  /** Shared by concurrent requests, because a refresh token is used once. */
   refreshing?: Promise<Connection>;
 }
 
@@ -42,7 +37,7 @@ const COOKIE = 'demo_session';
 // A user may start in several tabs.
 const MOST_ATTEMPTS = 5;
 
-/** Sessions in memory, identified by a random HttpOnly cookie. */
+/** Sessions in memory. */
 export class Sessions {
   private readonly sessions = new LRUCache<string, Session>({
     max: 1_000,
@@ -50,17 +45,16 @@ export class Sessions {
     updateAgeOnGet: true,
   });
 
-  /** @param secure whether this page is served over https */
+  /** @param secure true if the pages are served over https */
   constructor(private readonly secure: boolean) {}
 
-  /** The browser's session; creates one if it has none. */
   open(request: FastifyRequest, reply: FastifyReply): Session {
     const id = request.cookies[COOKIE];
     const known = id === undefined ? undefined : this.sessions.get(id);
     return known ?? this.begin(reply);
   }
 
-  /** Changes the session id once the browser is connected (session fixation). */
+  /** Prevents session fixation. */
   renew(session: Session, reply: FastifyReply): Session {
     this.sessions.delete(session.id);
     const renewed = this.begin(reply);
@@ -71,7 +65,7 @@ export class Sessions {
     return createHmac('sha256', id).update('form').digest('base64url');
   }
 
-  /** @throws Failure 403 if the CSRF token is not this session's */
+  /** @throws Failure 403 for a missing or wrong CSRF token */
   checkForm(session: Session, request: FastifyRequest): void {
     const site = request.headers['sec-fetch-site'];
     const { form_token: token } = (request.body ?? {}) as Record<string, unknown>;
@@ -87,7 +81,6 @@ export class Sessions {
     session.attempts = [...session.attempts, attempt].slice(-MOST_ATTEMPTS);
   }
 
-  /** Consumes the request with this state; undefined if this browser has none. */
   takeAttempt(session: Session, state: string): Attempt | undefined {
     const found = session.attempts.filter((attempt) => sameText(attempt.state, state))[0];
     session.attempts = session.attempts.filter((attempt) => attempt !== found);

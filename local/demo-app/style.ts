@@ -44,5 +44,5 @@ button:hover { filter: brightness(1.08); }
 :focus-visible { outline: 3px solid var(--focus); outline-offset: 2px; }
 `;
 
-/** The Content-Security-Policy source that allows exactly this style. */
+/** Content-Security-Policy source that allows only this style. */
 export const STYLE_SOURCE = `'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`;

@@ -11,18 +11,16 @@ const LOCAL_DIR = resolve(process.env['LOCAL_DIR'] || '.local');
 const SHOWN_LINES = 24;
 
 export interface Expectations {
-  /** Required parts of the output, in any order. */
+  /** In any order. */
   readonly shows?: readonly (string | RegExp)[];
-  /** Forbidden parts of the output. */
   readonly hides?: readonly string[];
-  /** Exit codes; 0 if absent. */
   readonly codes?: readonly number[];
   readonly stdin?: string;
-  /** Not printed: the output is only for the script. */
+  /** Prints nothing. */
   readonly silent?: boolean;
   /** Prints only stderr, because stdout is secret. */
   readonly secret?: boolean;
-  /** Runs the command again for some seconds: events reach the audit trail about a second after they happen. */
+  /** Repeats the command: events reach the audit trail about a second late. */
   readonly patient?: boolean;
 }
 
@@ -32,23 +30,17 @@ interface Ended {
   readonly code: number | null;
 }
 
-/** Attempts at a command that waits for events. */
 const PATIENCE = 20;
 
-/** Runs each operator command as a child process, which finds the running product by its run.json. */
+/** Runs commands as child processes, which find the product by its run.json. */
 export class CommandLine {
-  /** @param folder where the commands run and write their files */
+  /** @param folder working directory of the commands */
   constructor(
     private readonly transcript: Transcript,
     private readonly folder: string,
   ) {}
 
-  /**
-   * Runs a command, and prints it and its output.
-   *
-   * @returns what it wrote to stdout
-   * @throws StepFailure unless it does what is expected
-   */
+  /** Runs a command, and prints it and its output. @returns stdout @throws StepFailure */
   async run(args: readonly string[], expected: Expectations = {}): Promise<string> {
     let ended = await this.start(args, expected.stdin);
     let problem = problemOf(args, ended, expected);
@@ -77,7 +69,6 @@ export class CommandLine {
     return { out, errors, code };
   }
 
-  /** Runs a command with --json, and prints nothing. */
   async json<T>(...args: readonly string[]): Promise<T> {
     return JSON.parse(await this.run([...args, '--json'], { silent: true })) as T;
   }
@@ -90,7 +81,6 @@ export class CommandLine {
   }
 }
 
-/** @returns the first unmet expectation, or undefined */
 function problemOf(
   args: readonly string[],
   { out, errors, code }: Ended,

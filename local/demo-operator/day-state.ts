@@ -22,12 +22,12 @@ export interface Day {
   readonly transcript: Transcript;
   readonly user: Person;
   readonly folder: string;
-  /** The client with its newest secret. */
+  /** With its newest secret. */
   client: Registered;
   company: Company;
 }
 
-/** An application of the day and its user: their requests are not printed. */
+/** An application and its user, without output. */
 export class Company {
   private readonly silent = new Transcript(() => undefined);
   private readonly application: Application;
@@ -36,7 +36,7 @@ export class Company {
     this.application = new Application(run, this.silent);
   }
 
-  /** The user logs in and clicks Allow. @returns the code */
+  /** Logs in and clicks Allow. */
   code(): Promise<string> {
     return consent(this.run, this.silent);
   }
@@ -45,7 +45,6 @@ export class Company {
     return this.application.exchangeCode(await this.code());
   }
 
-  /** Sends a code with another redirect URI, with any answer. */
   presentCode(code: string, redirectUri: string): Promise<Answer> {
     const run = { ...this.run, client: { ...this.run.client, redirect_uri: redirectUri } };
     return new Application(run, this.silent).client.redeem(code);
@@ -55,7 +54,7 @@ export class Company {
     return this.application.refresh(tokens);
   }
 
-  /** @throws StepFailure unless `/v2/me` answers the access token with this status */
+  /** @throws StepFailure for another status of `/v2/me` */
   async expectStatus(status: number, tokens: Tokens): Promise<void> {
     expectEqual('status of /v2/me', status, (await this.application.client.me(tokens.accessToken)).status);
   }

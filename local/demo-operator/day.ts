@@ -8,7 +8,6 @@ import { tmpdir } from 'node:os';
 import type { RunFile } from '../demo/run-script.js';
 import { CommandLine } from './command-line.js';
 
-/** An application reports an error: its reference leads to the exact cause. */
 async function findOut({ operator, transcript, client, company }: Day): Promise<void> {
   const reference = await transcript.step('The application reports an error with its reference', async () => {
     const answer = await company.presentCode(await company.code(), `${client.redirect_uri}/`);
@@ -37,7 +36,7 @@ async function findOut({ operator, transcript, client, company }: Day): Promise<
   });
 }
 
-/** Disables an application, revokes a grant and disables a user; each ends access immediately. */
+/** Disables an application, revokes a grant and disables a user. Each ends access immediately. */
 async function takeAway({ operator, transcript, client, user, company }: Day, tokens: Tokens): Promise<void> {
   await transcript.step('Disable the application, and enable it again', async () => {
     await company.expectStatus(200, tokens);
@@ -85,7 +84,6 @@ async function takeAway({ operator, transcript, client, user, company }: Day, to
   });
 }
 
-/** Reads the audit trail, lists the keys and runs the doctor. */
 async function proveThatAllIsWell({ operator, transcript, client, user, folder }: Day): Promise<void> {
   await transcript.step('Read the audit trail', async () => {
     await operator.run(['audit', 'search', '--client', client.client_id, '--type', 'client'], {
@@ -118,12 +116,7 @@ async function proveThatAllIsWell({ operator, transcript, client, user, folder }
 
 const REDIRECT_URI = 'https://rooms.example.com/callback';
 
-/**
- * Runs an operator's typical commands against the running product: registers an application, hands it over, explains an error,
- * withdraws access and runs the checks. Deletes the application and the user at the end.
- *
- * @throws StepFailure that names the first failed step
- */
+/** Runs an operator's typical commands against the running product. Deletes its application and user at the end. @throws StepFailure */
 export async function runDay(run: RunFile, transcript: Transcript): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'operator-day-'));
   const operator = new CommandLine(transcript, folder);
@@ -205,7 +198,7 @@ async function keepInGit({ operator, transcript, client, folder }: Day): Promise
   });
 }
 
-/** @returns tokens of the application, which has the new secret from then on */
+/** @returns tokens of the application, which now has the new secret */
 async function renewSecret(day: Day, run: RunFile) {
   const { operator, transcript, client, user, company } = day;
   const tokens = await transcript.step('A user allows access', async () => {

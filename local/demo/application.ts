@@ -8,7 +8,7 @@ export interface Tokens {
   refreshToken: string;
 }
 
-/** The application of the demonstration: requests of docs/specification.md and their expected answers. */
+/** Requests of docs/specification.md, and their expected answers. */
 export class Application {
   readonly client: OAuthClient<Promise<Answer>>;
 
@@ -36,7 +36,6 @@ export class Application {
     return next;
   }
 
-  /** Checks that `/v2/me` returns the user who allowed access. @throws StepFailure */
   async checkApiAccess({ accessToken }: Tokens): Promise<{ proof: string; value: void }> {
     const { status, json } = await this.client.me(accessToken);
     expectEqual('status', 200, status);

@@ -4,12 +4,7 @@ import { CookieJar, findForm } from './page.js';
 import type { RunFile } from './run-script.js';
 import { expectEqual, StepFailure, type Transcript } from './transcript.js';
 
-/**
- * The browser's requests: from the authorization URL through login and consent to the code.
- *
- * @returns the code that the application would receive at its redirect URI
- * @throws StepFailure
- */
+/** From the authorization URL through login and consent. @returns the code @throws StepFailure */
 export async function consent(run: RunFile, transcript: Transcript): Promise<string> {
   const browser = new CookieJar();
   const application = new OAuthClient(run.client, run.client.redirect_uri, () => undefined);
@@ -63,14 +58,14 @@ export async function consent(run: RunFile, transcript: Transcript): Promise<str
   });
 }
 
-/** The target of a 303 to the expected origin. @throws StepFailure */
+/** @throws StepFailure unless it is a 303 to the expected origin */
 function redirect({ status, location }: Answer, origin: string): URL {
   expectEqual('status', 303, status);
   if (location?.origin !== origin) throw new StepFailure(`Location at ${origin}`, location?.href ?? '(none)');
   return location;
 }
 
-/** Hides the CSRF tokens in hidden fields. */
+/** CSRF tokens are in hidden fields. */
 function addSecrets(transcript: Transcript, fields: Readonly<Record<string, string>>): void {
   for (const value of Object.values(fields)) if (value.length >= 16) transcript.secrets.add(value);
 }

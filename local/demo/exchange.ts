@@ -3,31 +3,26 @@ import { StepFailure, type Transcript } from './transcript.js';
 
 const TIMEOUT_MS = 10_000;
 
-/** One request, as it is sent and shown. */
 export interface Request {
   url: string | URL;
   headers?: Readonly<Record<string, string>> | undefined;
   /** Sent by POST as application/x-www-form-urlencoded. */
   form?: Readonly<Record<string, string>> | undefined;
-  /** The cookies of a browser's request; its HTML is not printed. */
+  /** Cookies of the browser, whose HTML is not printed. */
   browser?: CookieJar;
 }
 
-/** One answer; redirects are never followed. */
+/** Redirects are not followed. */
 export interface Answer {
   status: number;
-  /** Absolute; null unless the answer is a redirect. */
+  /** Absolute. */
   location: URL | null;
   text: string;
-  /** The JSON object of the answer; an empty object for any other body. */
+  /** Empty if the body is not a JSON object. */
   json: Readonly<Record<string, unknown>>;
 }
 
-/**
- * Sends one request, and prints it and its answer.
- *
- * @throws StepFailure without an answer within ten seconds
- */
+/** Prints the request and its answer. @throws StepFailure without an answer within ten seconds */
 export async function exchange(transcript: Transcript, request: Request): Promise<Answer> {
   const { headers = {}, form = {}, browser } = request;
   const method = request.form ? 'POST' : 'GET';

@@ -16,7 +16,7 @@ interface Credentials {
   readonly client_secret?: string | undefined;
 }
 
-/** The requests of a third-party application's server. `send` returns what the methods return. */
+/** Requests of an application's server. Methods return the result of `send`. */
 export class OAuthClient<Answer> {
   constructor(
     private readonly credentials: Credentials,
@@ -55,7 +55,7 @@ export class OAuthClient<Answer> {
     return this.post(ENDPOINTS.token, { grant_type: 'refresh_token', refresh_token: refreshToken });
   }
 
-  /** The refresh request of docs/specification.md. */
+  /** Refresh request of docs/specification.md. */
   refreshWithBearer(refreshToken: string): Answer {
     return this.post(ENDPOINTS.refreshToken, { grant_type: 'refresh_token' }, bearer(refreshToken));
   }
@@ -79,7 +79,7 @@ export class OAuthClient<Answer> {
   }
 }
 
-/** Sends a request, without following redirects. */
+/** Does not follow redirects. */
 export function sendTo(origin: string, { path, headers = {}, form }: OAuthRequest): Promise<Response> {
   const body = form && { method: 'POST', body: new URLSearchParams(form) };
   return fetch(origin + path, { redirect: 'manual', headers, ...body });

@@ -1,8 +1,8 @@
 import { StepFailure } from './transcript.js';
 
-/** Cookies of a browser at one host, by name. */
+/** Cookies of one host. */
 export class CookieJar extends Map<string, string> {
-  /** Stores the cookies of a response, given its Set-Cookie headers. @returns their names */
+  /** @param headers Set-Cookie @returns the names of the cookies */
   store(headers: readonly string[]): string[] {
     return headers.map((line) => {
       const [pair = '', ...attributes] = line.split(';').map((part) => part.trim());
@@ -13,7 +13,7 @@ export class CookieJar extends Map<string, string> {
     });
   }
 
-  /** The Cookie header of a request; undefined without cookies. */
+  /** Undefined without cookies. */
   header(): string | undefined {
     return this.size === 0 ? undefined : [...this].map(([name, value]) => `${name}=${value}`).join('; ');
   }
@@ -26,7 +26,7 @@ function endsNow(attribute: string): boolean {
 }
 
 export interface Form {
-  /** The attribute, unresolved; empty if absent. */
+  /** Unresolved; empty if absent. */
   action: string;
   hidden: Record<string, string>;
   fields: Record<string, string>;
@@ -36,12 +36,7 @@ export interface Form {
 
 export type PageForm = Omit<Form, 'action'> & { action: URL };
 
-/**
- * Finds the form with a given input or button.
- *
- * @param wanted the name of an input, or `name=value` of a button
- * @throws StepFailure if the page has no such form
- */
+/** @param wanted name of an input, or `name=value` of a button @throws StepFailure if the page has no such form */
 export function findForm(html: string, page: URL, wanted: string): PageForm {
   const found = formsOf(html).find(({ controls }) => controls.includes(wanted));
   // A form without an action is submitted to the URL of its page, with its query (HTML 4.10.21.3).

@@ -4,12 +4,7 @@ import type { RunFile } from './run-script.js';
 import { expectEqual, StepFailure, type Transcript } from './transcript.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/**
- * Runs the whole flow against the running product, as an application and a browser do, and shows at its end
- * that the second use of a code revokes its tokens.
- *
- * @throws StepFailure that names the first failed step
- */
+/** Runs the whole flow against the running product, up to the second use of a code, which revokes its tokens. @throws StepFailure */
 export async function runDemo(run: RunFile, transcript: Transcript): Promise<void> {
   const application = new Application(run, transcript);
   transcript.secrets.add(run.user.password, '…');
@@ -37,11 +32,7 @@ export async function runDemo(run: RunFile, transcript: Transcript): Promise<voi
 const MAX_DELAY_MS = 5_000;
 const POLL_MS = 50;
 
-/**
- * RFC 6749 4.1.2: a code that is used twice is refused, and its tokens are revoked.
- *
- * @throws StepFailure
- */
+/** RFC 6749 4.1.2. @throws StepFailure */
 async function revocation({
   application,
   transcript,

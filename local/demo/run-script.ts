@@ -11,7 +11,6 @@ export interface RunFile {
   user: { email: string; password: string };
 }
 
-/** The product is not running. */
 class NotRunningError extends Error {
   constructor(why: string, options?: ErrorOptions) {
     super(
@@ -22,7 +21,6 @@ class NotRunningError extends Error {
   }
 }
 
-/** Users of the running product do not log in with a password there. */
 export class NoPasswordError extends Error {
   constructor(loginAt: string) {
     super(
@@ -33,11 +31,7 @@ export class NoPasswordError extends Error {
   }
 }
 
-/**
- * Reads `.local/run.json`; LOCAL_DIR replaces `.local`.
- *
- * @throws NotRunningError for a missing or incomplete file; NoPasswordError
- */
+/** LOCAL_DIR replaces `.local`. @throws NotRunningError for a missing or incomplete file; NoPasswordError */
 export async function readRunFile(env: NodeJS.ProcessEnv): Promise<RunFile> {
   const path = resolve(env['LOCAL_DIR'] || '.local', 'run.json');
   let text: string;
@@ -82,7 +76,7 @@ function parse(text: string): RunFile | undefined {
   }
 }
 
-/** Runs a demonstration against the running product and prints it. A failure sets exit code 1. */
+/** A failure sets exit code 1. */
 export async function runScript(
   script: (run: RunFile, transcript: Transcript) => Promise<void>,
 ): Promise<void> {

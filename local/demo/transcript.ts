@@ -1,8 +1,7 @@
 export class StepFailure extends Error {
-  /** Number and name of the step; the transcript sets it. */
+  /** Number and name of the step, set by the transcript. */
   step = '';
 
-  /** The transcript shortens secrets in both texts. */
   constructor(
     readonly expected: string,
     readonly got: string,
@@ -25,15 +24,11 @@ export function expectEqual(
 /** Prefixes of codes, access tokens, refresh tokens and client secrets. */
 const TOKEN = /\b(s(?:ac|at|rt|cs)_[\w-]{2})[\w-]+/g;
 
-/** Shortens secrets before they are printed: those with a known prefix, and those added by `add`. */
+/** Shortens secrets: texts with a known prefix, and added ones. */
 class Secrets {
   private readonly known = new Map<string, string>();
 
-  /**
-   * Replaces this text in everything printed from now on.
-   *
-   * @param shown its replacement. For a password, it must contain no part of it.
-   */
+  /** @param shown replacement in everything printed from now on; for a password it must contain no part of it */
   add(secret: string, shown = `${secret.slice(0, 4)}…`): void {
     if (secret.length > 0) this.known.set(secret, shown);
   }
@@ -50,22 +45,18 @@ class Secrets {
 
 const WIDTH = 100;
 
-/** Prints the demonstration: numbered steps, requests, answers and results. */
 export class Transcript {
   readonly secrets = new Secrets();
   private count = 0;
   private before = performance.now();
 
-  /**
-   * @param write prints one line, given without its line break
-   * @param colour whether lines may have ANSI colours
-   */
+  /** @param write receives lines without line break @param colour true to allow ANSI colours */
   constructor(
     private readonly write: (line: string) => void,
     private readonly colour = false,
   ) {}
 
-  /** Runs one step and prints its `proof`. @returns its value @throws StepFailure that names the step */
+  /** Prints the step and its `proof`. @throws StepFailure that names the step */
   async step<T>(name: string, run: () => Promise<{ proof: string; value: T }>): Promise<T> {
     this.count += 1;
     const title = `${String(this.count).padStart(2)}. ${name}`;
@@ -84,7 +75,6 @@ export class Transcript {
     }
   }
 
-  /** Prints a request or an answer, with its parts below. */
   traffic(mark: '→' | '←', head: string, parts: readonly (readonly [string, string])[] = []): void {
     this.line(`    ${mark} ${head}`);
     for (const [name, value] of parts) this.line(`        ${name}: ${value}`, 2);
@@ -104,7 +94,7 @@ export class Transcript {
   }
 }
 
-/** Replaces control characters: an answer must not move the terminal's cursor. */
+/** An answer must not move the terminal's cursor. */
 function visible(text: string): string {
   return text.replaceAll(/\p{Cc}/gu, '·');
 }

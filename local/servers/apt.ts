@@ -23,14 +23,11 @@ const OUTDATED = /404|mismatch|unexpected size|find a source to download/i;
 
 const PROGRESS_EVERY_MS = 250;
 
-/** Debian's package tools without root: installs nothing and leaves the machine's package lists alone. */
+/** Runs apt without root: installs nothing and does not change the machine's package lists. */
 export class Apt {
   private options = OPTIONS;
 
-  /**
-   * @param folder of the workspace, for package lists if the machine's are missing or outdated
-   * @param env whose PATH finds the tools
-   */
+  /** @param folder for package lists if the machine's are missing or outdated @param env contains the tools' PATH */
   constructor(
     private readonly workspace: Workspace,
     private readonly folder: string,
@@ -44,10 +41,7 @@ export class Apt {
     if (code !== 0) throw new Error('there is no apt-get here: only Debian and Ubuntu have it');
   }
 
-  /**
-   * Maps each pattern to the newest package whose whole name matches; omits patterns without a match. Fetches package lists
-   * if the machine's lack a package.
-   */
+  /** Maps patterns to the newest matching package; omits patterns without a match. Fetches package lists if necessary. */
   async newest(patterns: readonly string[]): Promise<Map<string, string>> {
     const found = await this.find(patterns);
     if (found.size === patterns.length) return found;
@@ -57,7 +51,7 @@ export class Apt {
     return again;
   }
 
-  /** Downloads the packages into a folder. Updates the package lists if they no longer match the mirror. */
+  /** Fetches package lists if they do not match the mirror. */
   async download(packages: readonly string[], into: string): Promise<void> {
     const first = await this.tryDownload(packages, into);
     if (first.code === 0) return;
@@ -76,7 +70,7 @@ export class Apt {
     if (code !== 0) throw new Error(`dpkg could not unpack them: ${lastLines(stdout, 3)}`);
   }
 
-  /** The shared-library packages that this package depends on, directly or not, and that are not installed. */
+  /** Shared-library packages among the transitive dependencies that are not installed. */
   async missingLibraries(name: string): Promise<string[]> {
     const [needed, listed] = await Promise.all([
       this.read('apt-cache', ['depends', ...ONLY_DEPENDS, name]),
@@ -89,7 +83,7 @@ export class Apt {
     return libraries.filter((library) => !installed.has(library) && !NOT_NEEDED.test(library));
   }
 
-  /** The given packages and their dependencies, without those that are installed. */
+  /** Includes dependencies, without installed packages. */
   async toInstall(names: readonly string[]): Promise<string[]> {
     const args = ['install', '--simulate', '--no-install-recommends', '-q', ...names];
     const plan = await this.read('apt-get', args);
@@ -108,7 +102,7 @@ export class Apt {
     return names.sort((a, b) => b.localeCompare(a, 'en', { numeric: true }))[0];
   }
 
-  /** @returns the error, if any: apt-get exits with 0 even if it could fetch no list */
+  /** @returns the error, if any: apt-get exits with 0 even if it fetched no list */
   private async update(): Promise<string | undefined> {
     const [state, cache] = [join(this.folder, 'state'), join(this.folder, 'cache')];
     const lists = join(state, 'lists');
@@ -146,7 +140,7 @@ export class Apt {
     );
   }
 
-  /** Reports a folder's growing size while `work` runs. */
+  /** Reports the growing size of the folder. */
   private async watch<T>(folder: string, tell: (bytes: number) => string, work: Promise<T>): Promise<T> {
     let [over, before] = [false, 0];
     const timer = setInterval(() => {
@@ -166,7 +160,6 @@ export class Apt {
     return [...this.options.flatMap((option) => ['-o', option]), ...args];
   }
 
-  /** Output of a tool that only reads local state. */
   private async read(tool: string, args: readonly string[]): Promise<string> {
     const env = { ...this.env, LC_ALL: 'C' };
     const result = await runCommand(tool, tool.startsWith('apt') ? this.withOptions(...args) : args, { env });
@@ -177,7 +170,7 @@ export class Apt {
 
 const FAILED = /^[EW]: Failed to fetch (?:\w+:\/\/)?([^\s/]+)\S*\s+(.*)$/m;
 
-/** The distinct causes in a tool's output, such as "HOST: Could not resolve 'HOST'". */
+/** Distinct causes in a tool's output, such as "HOST: Could not resolve 'HOST'". */
 function complaint({ code, stdout, stderr }: CommandResult): string {
   const lines = `${stdout}\n${stderr}`.split('\n');
   const fetches = lines.flatMap((line) => {

@@ -7,28 +7,25 @@ import { startRedis } from './redis.js';
 import type { BackingServer, BackingService, ServiceOptions } from './started-service.js';
 import { unprivilegedUser } from './system-user.js';
 
-/** Options of the search for servers and of their start. */
 export interface BackingOptions {
-  /** DATABASE_URL, REDIS_URL, NATS_URL and PATH are read from here. */
+  /** DATABASE_URL, REDIS_URL, NATS_URL, PATH. */
   env: NodeJS.ProcessEnv;
-  /** Folder of this project for data that is kept, logs, and unpacked packages. */
+  /** Persistent data, logs and unpacked packages. */
   directory: string;
-  /** Keep the data (npm start), or throw it away at the end (tests). */
+  /** True keeps the data (npm start), false deletes it (tests). */
   persistent: boolean;
-  /** Reports slow steps to the user. */
   progress: Progress;
-  /** Places to search for servers; by default the usual places of this machine. */
+  /** Places to search for servers; the machine's by default. */
   lookup?: Lookup;
 }
 
-/** URLs of three running services, and a handle on those that were started here. */
 export interface BackingServices {
   databaseUrl: string;
   redisUrl: string;
   natsUrl: string;
-  /** Stops what was started here and deletes data that is not persistent. */
+  /** Stops the servers started here, and deletes temporary data. */
   stop(): Promise<void>;
-  /** Resolves with a sentence when a service started here ends without `stop`. */
+  /** Resolves with a sentence when a server ends without `stop`. */
   died: Promise<string>;
 }
 
@@ -55,12 +52,7 @@ const SERVICES = [
 
 type Service = (typeof SERVICES)[number];
 
-/**
- * Finds or starts PostgreSQL, Redis and NATS in parallel. For each it uses the URL in the environment, else the server
- * installed on this machine, else the Debian package, unpacked without root.
- *
- * @throws Error that names all missing servers and how to install them
- */
+/** Uses the URL in the environment, else an installed server, else the Debian package. @throws Error that lists all missing servers */
 export async function startBackingServices(options: BackingOptions): Promise<BackingServices> {
   const wanted = SERVICES.filter(({ variable }) => !options.env[variable]);
   if (wanted.length > 0 && options.env['NODE_ENV'] === 'production') {
@@ -106,7 +98,7 @@ function firstDeath(
   });
 }
 
-/** Finds the programs of each server: installed ones, else from the distribution's packages, all missing ones in one go. */
+/** Unpacks all missing servers together. */
 async function findAll(
   services: readonly Service[],
   options: BackingOptions,

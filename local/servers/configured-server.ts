@@ -6,20 +6,20 @@ import { type BackingService, type ServiceOptions, startService } from './starte
 import { serverEnvironment } from './find-server.js';
 import { temporaryFolder } from './service-folder.js';
 
-/** The differences between servers that read a configuration file. */
+/** A server with a configuration file. */
 export interface ConfiguredServer {
   readonly name: string;
   readonly program: 'nats-server' | 'redis-server';
-  /** Name of its folder and its files. */
+  /** Name of its folder and files. */
   readonly role: string;
   configuration(at: { port: number; password: string; folder: string }): string;
   arguments(file: string): string[];
   url(at: { port: number; password: string }): string;
-  /** Resolves when the server accepts the generated password. */
+  /** Rejects until the server accepts the password. */
   connect(url: string): Promise<void>;
 }
 
-/** Starts a private server with a generated password, in a folder that only the current user may enter. */
+/** Only the current user may enter the server's folder. */
 export async function startConfigured(
   server: ConfiguredServer,
   options: ServiceOptions,

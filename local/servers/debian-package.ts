@@ -24,23 +24,19 @@ const NAMES = {
   openssl: 'openssl',
 };
 
-/** A server, the folder for its package, and the user who must be able to run it. */
+/** `user` must be able to run the server from `folder`. */
 export interface WantedServer {
   server: FoundServer['name'];
   folder: string;
   user: SystemUser | undefined;
 }
 
-/** `env` has the PATH to Debian's tools. */
 export interface PackageOptions {
   env: NodeJS.ProcessEnv;
   progress: Progress;
 }
 
-/**
- * Unpacks servers from the distribution's packages into `<folder>/packages` without root; later calls find them there.
- * @throws Error that names all missing servers, if this is not Debian or Ubuntu or a package cannot be downloaded
- */
+/** Unpacks packages into `<folder>/packages` without root, unless an earlier call has. @throws Error that lists all missing servers */
 export async function debianServers(
   wanted: readonly WantedServer[],
   options: PackageOptions,
@@ -58,7 +54,6 @@ export async function debianServers(
   return Promise.all(wanted.map(async (program, index) => found[index] ?? runnable(program)));
 }
 
-/** One server, as `debianServers`. */
 export async function debianServer(
   server: FoundServer['name'],
   folder: string,
@@ -74,7 +69,7 @@ export function listed(servers: readonly Pick<WantedServer, 'server'>[]): string
   return new Intl.ListFormat('en-GB').format(servers.map(({ server }) => NAMES[server]));
 }
 
-/** The future `<folder>/packages/<server>`, in a temporary folder that is deleted when this process ends. */
+/** Draft of `<folder>/packages/<server>`, deleted when this process ends. */
 interface Tree extends WantedServer {
   draft: string;
   path: string;
@@ -82,7 +77,7 @@ interface Tree extends WantedServer {
 
 type Filling = readonly [tree: Tree, packages: readonly string[]];
 
-/** Moves each tree into place atomically: complete or not at all. */
+/** Moves each tree into place atomically. */
 async function unpackAll(
   wanted: readonly WantedServer[],
   { env, progress }: PackageOptions,
@@ -131,7 +126,7 @@ async function librariesOf([tree, packages]: Filling, apt: Apt): Promise<Filling
 
 async function putInPlace(tree: Tree): Promise<void> {
   const place = placeOf(tree);
-  // A concurrent start may have installed a working tree; replace one that does not run.
+  // Another process may have installed a working tree. Replaces one that does not run.
   if (await unpacked(tree)) return;
   await rename(place, join(tree.draft, 'before')).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error;
@@ -157,7 +152,7 @@ async function unpacked(wanted: WantedServer): Promise<FoundServer | undefined> 
   return found[0];
 }
 
-/** True if a program of the tree needs a shared library that is missing from the tree and from the machine. */
+/** True if neither the tree nor the machine has a shared library of a program. */
 async function lacksLibrary({ server, path }: Tree): Promise<boolean> {
   const env = serverEnvironment(await libraryFolders(path));
   const programs = await programsIn(server, path);
@@ -191,7 +186,7 @@ async function programsIn(server: FoundServer['name'], tree: string): Promise<st
     : found;
 }
 
-/** The folders of shared libraries in a tree, as LD_LIBRARY_PATH wants them. */
+/** In the format of LD_LIBRARY_PATH. */
 async function libraryFolders(tree: string): Promise<string> {
   const folders: string[] = [];
   for (const lib of ['lib', 'usr/lib']) {

@@ -2,29 +2,29 @@ import { readdir, realpath } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { runCommand, type SystemUser } from './run-command.js';
 
-/** A server program that can be run on this machine, or another program that tests need. */
+/** A program that runs on this machine. */
 export interface FoundServer {
   name: 'postgres' | 'redis-server' | 'nats-server' | 'nginx' | 'openssl';
   command: string;
-  /** Output of its version option, such as "postgres (PostgreSQL) 15.20". */
+  /** Such as "postgres (PostgreSQL) 15.20". */
   version: string;
-  /** Shared libraries of an unpacked package. */
+  /** Of an unpacked package. */
   libraryPath?: string;
 }
 
 const VERSION_FLAGS: Partial<Record<FoundServer['name'], string>> = { nginx: '-v', openssl: 'version' };
 
-/** Places to search for servers. Tests hide the machine's servers by giving other places. */
+/** Places to search for servers. */
 export interface Lookup {
   /** Folders separated like PATH. */
   path: string;
-  /** Standard folders, searched after PATH. */
+  /** Searched after PATH. */
   folders: readonly string[];
   /** Root of `<version>/bin` folders of PostgreSQL. */
   postgresRoots: readonly string[];
 }
 
-/** The places of this machine: PATH, the folders that users' PATH often lacks, and PostgreSQL's own. */
+/** Includes folders that a user's PATH often lacks. */
 export function machineLookup(env: NodeJS.ProcessEnv): Lookup {
   return {
     path: env['PATH'] ?? '',
@@ -33,11 +33,7 @@ export function machineLookup(env: NodeJS.ProcessEnv): Lookup {
   };
 }
 
-/**
- * Every program of that name that the user can run: PATH first, then PostgreSQL's folders, newest version first.
- *
- * @param libraryPath shared libraries of an unpacked package
- */
+/** Programs that the user can run: PATH first, then PostgreSQL's folders, newest version first. */
 export async function findServers(
   name: FoundServer['name'],
   lookup: Lookup,
@@ -60,7 +56,6 @@ export async function findServers(
   return found.filter((server) => server !== undefined);
 }
 
-/** The program if it runs (as the user, with the given libraries), else undefined. */
 async function checkServer(
   name: FoundServer['name'],
   command: string,
@@ -85,11 +80,7 @@ async function postgresFolders(roots: readonly string[]): Promise<string[]> {
   return found.sort((a, b) => b.version - a.version).map(({ folder }) => folder);
 }
 
-/**
- * The environment of a server, without PG…, NODE_… and LC_… variables, which would change its behaviour.
- *
- * @param libraryPath shared libraries of an unpacked package
- */
+/** Omits PG…, NODE_… and LC_… variables, which would change the server's behaviour. */
 export function serverEnvironment(libraryPath?: string): NodeJS.ProcessEnv {
   return {
     PATH: process.env['PATH'] ?? '/usr/bin:/bin',

@@ -8,11 +8,7 @@ const FIRST = 11_000;
 const LAST = 31_999;
 const given = new Set<number>();
 
-/**
- * Returns a free port of 127.0.0.1 that has not been returned before in this process or in another live process.
- *
- * @param distance to a second port above it that must be free as well
- */
+/** Returns a free port that no live process of ours has been given. @param distance to a second port that must be free as well */
 export async function freePort(distance = 0): Promise<number> {
   for (;;) {
     const port = randomInt(FIRST, LAST - distance + 1);
@@ -27,10 +23,7 @@ async function isOurs(port: number): Promise<boolean> {
   return (await isFree(port)) && (await isReserved(port));
 }
 
-/**
- * Reserves a port among our processes: between the check and the use, which may be seconds later and in a child process,
- * another process could choose the same port. The lock is the UDP port of the same number, which only one process can bind.
- */
+/** Between the check and the use, another process could choose the port. The lock is the UDP port of the same number. */
 function isReserved(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const mark = createSocket('udp4').unref();

@@ -5,31 +5,29 @@ import type { Socket } from 'node:net';
 import type { SystemUser } from './run-command.js';
 
 export interface GuardedCommand {
-  /** Shown in messages. */
   name: string;
   command: string;
   args: readonly string[];
   cwd: string;
   env: NodeJS.ProcessEnv;
   user?: SystemUser | undefined;
-  /** File to which the output of the process is appended; readable by its owner only. */
+  /** The output is appended; only the owner can read it. */
   logFile: string;
-  /** Receives the output as it arrives. */
   onOutput?: (text: string) => void;
-  /** The signal that `stop` sends first. */
+  /** First signal of `stop`. */
   signal: 'SIGTERM' | 'SIGINT' | 'SIGQUIT';
   grace: number;
-  /** The signal that the guard sends when this process dies. Default: SIGKILL, which frees ports and files immediately. */
+  /** Sent by the guard when this process dies. The default, SIGKILL, frees ports and files immediately. */
   signalOnDeath?: 'SIGQUIT';
-  /** Paths to delete when the process has ended, for whatever reason. */
+  /** Paths to delete after the end of the process. */
   remove?: readonly string[];
 }
 
 export interface GuardedProcess {
   readonly pid: number;
-  /** Resolves, and never rejects, with how it ended: "exit code 1", "SIGKILL", "its guard was killed". */
+  /** Never rejects. "exit code 1", "SIGKILL" or "its guard was killed". */
   readonly ended: Promise<string>;
-  /** Sends the stop signal, then SIGKILL after the grace period. Resolves when the process group has ended. Idempotent. */
+  /** Sends SIGKILL after the grace period. Resolves when the process group has ended. Idempotent. */
   stop(): Promise<void>;
 }
 
@@ -59,8 +57,8 @@ fi
 `;
 
 /**
- * Starts a process in a new session, so that a terminal's Ctrl-C reaches only this process, and a guard that ends it when
- * this process dies, even by SIGKILL. If any of the three is killed, the other two end.
+ * Starts a process in a new session, which a terminal's Ctrl-C does not reach, and a guard that ends it when this process dies, even by
+ * SIGKILL. If one of the three is killed, the others end.
  */
 export function startGuarded(options: GuardedCommand): GuardedProcess {
   const log = openSync(options.logFile, 'a', 0o600);
@@ -116,7 +114,7 @@ export function startGuarded(options: GuardedCommand): GuardedProcess {
       reason ??= signal ?? `exit code ${code}`;
       signalGroup(pid, 'SIGKILL');
       guard.stdin.write('over\n');
-      // The guard now only waits for this process to end, to delete the paths. No need to wait for the guard.
+      // The guard now only deletes the paths.
       guard.unref();
       (guard.stdin as Socket).unref();
       resolve(reason);

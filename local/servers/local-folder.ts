@@ -2,25 +2,19 @@ import { chmod, link, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/pr
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 
-/**
- * Creates the folder of data, logs and secrets, closed to other users. As root, other users may traverse but not list it,
- * whatever the umask, because PostgreSQL then runs as `nobody`. An existing folder keeps its mode: LOCAL_DIR may name any.
- */
+/** Other users cannot list it. As root, they may enter it, because PostgreSQL runs as `nobody`. An existing folder keeps its mode. */
 export async function localFolder(directory: string): Promise<void> {
   const mode = process.getuid?.() === 0 ? 0o711 : 0o700;
   const made = await mkdir(directory, { recursive: true, mode });
   if (made !== undefined) await chmod(directory, mode);
 }
 
-/** 256 random bits in URL-safe characters: needs no escaping in a URL or a configuration file. */
+/** Needs no escaping in a URL or configuration file. */
 function newSecret(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/**
- * Returns the secret in a file that only its owner can read. The first call creates it.
- * Concurrent first calls return the same secret.
- */
+/** The first call creates the secret. Concurrent first calls return the same secret. */
 export async function keptSecret(
   file: string,
   make: () => string | Promise<string> = newSecret,

@@ -2,13 +2,10 @@ import { connect as connectNats } from '@nats-io/transport-node';
 import { startConfigured } from './configured-server.js';
 import type { BackingService, ServiceOptions } from './started-service.js';
 
-/** Number of accounts of a temporary NATS server. Accounts do not share subjects, so that each test can have one. */
+/** Accounts do not share subjects, so each test gets one. */
 export const NATS_ACCOUNTS = 512;
 
-/**
- * Starts a private NATS server with a generated password. A persistent server has one user, which the URL names. A temporary
- * server has the users `account0` … `account511` in separate accounts with the same password; the URL names `account0`.
- */
+/** A temporary server has the users `account0` … `account511` in separate accounts, with one password; the URL names `account0`. */
 export function startNats(options: ServiceOptions): Promise<BackingService> {
   const user = options.persistent ? 'oauth' : 'account0';
   return startConfigured(

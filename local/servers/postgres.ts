@@ -19,7 +19,7 @@ const COMMON = {
   jit: 'off',
 };
 
-// The data of a test run is deleted at its end, so it need not reach the disk.
+// The data need not reach the disk.
 const THROWN_AWAY = {
   fsync: 'off',
   synchronous_commit: 'off',
@@ -27,18 +27,18 @@ const THROWN_AWAY = {
   wal_level: 'minimal',
   max_wal_senders: '0',
   autovacuum: 'off',
-  // A test run has as many workers as the machine has cores, and each has several processes with pools.
+  // Each worker has several processes with pools.
   max_connections: '1000',
 };
 
 const MARKER = join('postgres', 'data');
 
-/** Folder for data and packages that PostgreSQL's user can reach. */
+/** PostgreSQL's user can reach it. */
 export function postgresFolder(directory: string, user: SystemUser | undefined): Promise<string> {
   return keptFolder(directory, user, MARKER);
 }
 
-/** Starts a private PostgreSQL with a generated password; the URL names its superuser and its database `postgres`. */
+/** The URL names the superuser and the database `postgres`. */
 export async function startPostgres(options: ServiceOptions): Promise<BackingService> {
   const user = await unprivilegedUser();
   const kept = options.persistent ? await postgresFolder(options.directory, user) : undefined;
@@ -87,7 +87,7 @@ async function initialize(
   password: string,
   user: SystemUser | undefined,
 ): Promise<void> {
-  // Created in a draft folder and renamed, so that a killed start leaves no incomplete data folder.
+  // The rename leaves no incomplete data folder after a killed start.
   const draft = await mkdtemp(join(folder, 'draft-'));
   const data = join(draft, 'data');
   const passwordFile = join(draft, 'password');
@@ -133,9 +133,8 @@ async function exists(path: string): Promise<boolean> {
 }
 
 /**
- * Prepares a data folder whose last server was killed. PostgreSQL refuses to start while the process id in postmaster.pid
- * belongs to any live process: if that process is not a postmaster of this folder, deletes the file. A postmaster of this
- * folder is stopped first, for at most 20 seconds.
+ * PostgreSQL refuses to start while the process id in postmaster.pid belongs to any live process. Deletes the file of a killed server,
+ * and stops a running postmaster of this folder, for at most 20 seconds.
  */
 async function clearStalePid(data: string): Promise<void> {
   const file = join(data, 'postmaster.pid');
@@ -155,7 +154,7 @@ async function clearStalePid(data: string): Promise<void> {
   }
 }
 
-/** Returns the command line of a process, with spaces between the arguments; empty if no such process runs. */
+/** Empty if no such process runs. */
 async function commandLine(pid: number): Promise<string> {
   const listed = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => undefined);
   if (listed !== undefined) return listed.replaceAll('\0', ' ').trim();

@@ -1,14 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { runCommand } from './run-command.js';
 
-/**
- * Start time of a live process, in the system's notation. With the process id it identifies a process uniquely.
- * Undefined if the process does not run; a zombie does not run.
- */
+/** Start time of a process, which identifies it together with its id. Undefined for a zombie or an unknown process. */
 export async function startOf(pid: number): Promise<string | undefined> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
   if (stat !== undefined) {
-    // The name may contain any character; state, parent and so on follow it. The start time is field 22 (proc(5)).
+    // The name may contain any character. The start time is field 22 (proc(5)).
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return fields[0] === 'Z' || fields[0] === 'X' ? undefined : fields[19];
   }

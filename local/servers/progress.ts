@@ -2,14 +2,10 @@ import { clearLine, cursorTo } from 'node:readline';
 
 const PLAIN_EVERY_MS = 5_000;
 
-/**
- * Reports slow steps to the user.
- *
- * @param transient whether the text is a progress counter that the next text replaces
- */
+/** @param transient true for a counter, which the next text replaces */
 export type Progress = (text: string, transient?: boolean) => void;
 
-/** Progress on a stream. Transient texts replace each other on a terminal; elsewhere, one is written every five seconds. */
+/** Transient texts replace each other on a terminal; elsewhere, one is written every five seconds. */
 export function progressOn(stream: NodeJS.WriteStream, now: () => number = Date.now): Progress {
   let replaceable = false;
   let written = now();

@@ -2,10 +2,10 @@ import { Redis } from 'ioredis';
 import { startConfigured } from './configured-server.js';
 import type { BackingService, ServiceOptions } from './started-service.js';
 
-/** Number of logical databases of the private Redis: one for each isolated test that runs. */
+/** One per concurrent isolated test. */
 const REDIS_DATABASES = 512;
 
-/** Starts a private Redis with a generated password; the URL names its database 0. */
+/** The URL names database 0. */
 export function startRedis(options: ServiceOptions): Promise<BackingService> {
   return startConfigured(
     {

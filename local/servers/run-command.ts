@@ -1,12 +1,11 @@
 import { spawn } from 'node:child_process';
 
-/** User and group ids for `spawn`. */
 export interface SystemUser {
   uid: number;
   gid: number;
 }
 
-/** User, folder, environment and timeout (milliseconds) of a command. */
+/** `timeout` is in milliseconds. */
 export interface CommandOptions {
   user?: SystemUser | undefined;
   cwd?: string;
@@ -14,14 +13,14 @@ export interface CommandOptions {
   timeout?: number;
 }
 
-/** The end of a command: its exit code (-1 when it could not run or was killed) and what it printed. */
+/** `code` is -1 if the command did not start or was killed. */
 export interface CommandResult {
   code: number;
   stdout: string;
   stderr: string;
 }
 
-/** Runs a short command to its end. Never throws: a program that does not exist is the code -1. */
+/** Never throws. */
 export function runCommand(
   command: string,
   args: readonly string[],

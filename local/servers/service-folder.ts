@@ -8,9 +8,8 @@ import { runCommand, type SystemUser } from './run-command.js';
 const NAME = 'scheduling-oauth';
 
 /**
- * Returns a folder for persistent files that the given user can reach: `directory`, or `/var/tmp/scheduling-oauth-<hash
- * of directory>-<id>` if the user cannot enter `directory`. A folder that already contains `marker` is preferred, so that
- * data are found again after a change of permissions.
+ * Returns a folder that the user can reach: `directory`, or else `/var/tmp/scheduling-oauth-<hash of directory>-<id>`. Prefers a folder
+ * that contains `marker`, so that data are found again after a change of permissions.
  */
 export async function keptFolder(
   directory: string,
@@ -32,14 +31,14 @@ export async function keptFolder(
   return ownFolder(fallback);
 }
 
-/** The name contains a hash of the folder and an id stored in the folder: without the folder, a new start gets a new name. */
+/** The id is stored in the folder, so that a new folder with the same path gets a new name. */
 async function fallbackFolder(directory: string): Promise<string> {
   const hash = createHash('sha256').update(resolve(directory)).digest('hex').slice(0, 16);
   const id = await keptSecret(join(directory, 'data-id'), () => randomBytes(8).toString('hex'));
   return join('/var/tmp', `${NAME}-${hash}-${id}`);
 }
 
-/** Deletes folders with the same hash and another id: the folder that they belonged to was deleted. */
+/** Their id belongs to a deleted folder with the same path. */
 async function removeAbandoned(folder: string): Promise<void> {
   const siblings = `${basename(folder).slice(0, -17)}-`;
   for (const name of await readdir('/var/tmp')) {
@@ -49,7 +48,7 @@ async function removeAbandoned(folder: string): Promise<void> {
   }
 }
 
-/** Creates a temporary folder with mode 0700 in a place that the given user can reach. */
+/** Mode 0700, in a place that the user can reach. */
 export async function temporaryFolder(role: string, user: SystemUser | undefined): Promise<string> {
   for (const base of [tmpdir(), '/tmp', '/var/tmp']) {
     if (user && !(await canEnter(base, user))) continue;
@@ -58,7 +57,7 @@ export async function temporaryFolder(role: string, user: SystemUser | undefined
   throw new Error('no temporary folder can be used: set TMPDIR to one that every user may enter');
 }
 
-/** Creates a folder that others may traverse but not change. Rejects an existing folder of another user. */
+/** Others may traverse but not change it. Rejects a folder of another user. */
 async function ownFolder(path: string): Promise<string> {
   await mkdir(path, { mode: 0o711 }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error;

@@ -4,12 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from './free-port.js';
 import type { GuardedProcess } from './guarded-process.js';
 
-/** The servers that the product itself needs. */
 export type BackingServer = Extract<FoundServer['name'], 'postgres' | 'redis-server' | 'nats-server'>;
 
 export interface ServiceOptions {
   directory: string;
-  /** True: data are kept between runs. False: fast, unsafe settings in a temporary folder that is deleted at the end. */
+  /** False for fast, unsafe settings in a temporary folder. */
   persistent: boolean;
   find(server: BackingServer, folder: string): Promise<FoundServer[]>;
 }
@@ -21,17 +20,14 @@ export interface BackingService {
   process: GuardedProcess;
 }
 
-/** One attempt to start a service: its process, and a check that resolves when it accepts our credentials. */
+/** `connect` resolves when the server accepts our credentials. */
 interface Attempt {
   url: string;
   process: GuardedProcess;
   connect(): Promise<void>;
 }
 
-/**
- * Starts a server on a free port and waits up to 60 seconds until it answers. Another program may take the port before the
- * server does, so an early exit is retried; the third exit is an error with the last lines of the log.
- */
+/** Retries an early exit twice: another program may take the port before the server does. @throws Error with the end of the log */
 export async function startService(
   name: string,
   logFile: string,
@@ -61,7 +57,6 @@ export async function startService(
   throw new Error(`${name} did not start (${reason}). The end of ${logFile}:\n${lastLines(log, 12)}`);
 }
 
-/** Resolves with undefined when the server answers, or with the last error after 60 s. The signal cancels it. */
 async function answers(connect: () => Promise<void>, over: AbortSignal): Promise<string | undefined> {
   const deadline = Date.now() + 60_000;
   while (!over.aborted && Date.now() < deadline) {

@@ -1,9 +1,6 @@
 import { runCommand, type SystemUser } from './run-command.js';
 
-/**
- * The user PostgreSQL runs as: `nobody` when we are root, because PostgreSQL refuses to run as root;
- * otherwise undefined, which means ourselves.
- */
+/** PostgreSQL refuses to run as root. Undefined means the current user. */
 export async function unprivilegedUser(): Promise<SystemUser | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   const [uid, gid] = await Promise.all([

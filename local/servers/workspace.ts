@@ -6,18 +6,14 @@ import type { CommandResult } from './run-command.js';
 
 const NAME = /^draft-(\d+)-(.+)-\w+$/;
 
-/**
- * Temporary folders and the commands that fill them. When this process ends, even by SIGKILL, guard processes stop the
- * commands and delete the folders.
- */
+/** When this process ends, even by SIGKILL, guards stop the commands and delete the folders. */
 export class Workspace {
   private readonly folders: string[] = [];
   private readonly commands: GuardedProcess[] = [];
 
-  /** @param env of every command */
   constructor(private readonly env: NodeJS.ProcessEnv) {}
 
-  /** Creates a folder in `parent` that every user may enter. Deletes folders left by processes whose guards died as well. */
+  /** Every user may enter it. Deletes folders of processes whose guards died as well. */
   async folder(parent: string): Promise<string> {
     await mkdir(parent, { recursive: true });
     await chmod(parent, 0o755);
@@ -28,7 +24,7 @@ export class Workspace {
     return folder;
   }
 
-  /** Runs a command in one of the folders, without a timeout. `stdout` of the result includes stderr. */
+  /** Has no timeout. `stdout` includes stderr. */
   async run(folder: string, command: string, args: readonly string[]): Promise<CommandResult> {
     const logFile = join(this.folders[0] ?? folder, `command-${this.commands.length}.log`);
     const running = startGuarded({
@@ -53,7 +49,7 @@ export class Workspace {
   }
 }
 
-/** Deletes what a stopped machine or container left behind: its guards could not. */
+/** The guards of a stopped machine or container could not delete them. */
 async function removeAbandoned(parent: string): Promise<void> {
   for (const name of await readdir(parent)) {
     const [, pid, start] = NAME.exec(name) ?? [];

@@ -2,16 +2,10 @@
 const WARNING = 40;
 const ERROR = 50;
 
-/** A repeated line is shown once in this many milliseconds: a waiting app logs every second. */
+/** A waiting app logs every second: shows a repeated line once in this time. */
 const REPEAT_INTERVAL_MS = 30_000;
 
-/**
- * Selects the lines of an app's log that a developer must see: warnings, errors, and lines that are not JSON, such as the
- * stack of a crash.
- *
- * @param now in milliseconds
- * @returns a function that receives the log in chunks of any length
- */
+/** Shows warnings, errors, and lines that are not JSON, such as the stack of a crash. @returns a function that receives the log in chunks */
 export function importantLines(
   app: string,
   show: (line: string) => void,

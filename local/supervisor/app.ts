@@ -11,32 +11,28 @@ import { importantLines } from './app-log.js';
 import { type Account, type Settings, StartError } from './settings.js';
 import type { BackingServices } from '../servers/backing-services.js';
 
-/** One of the product's processes. */
 interface AppCommand {
   name: string;
-  /** Path from the root of the repository or of its build, without extension. */
+  /** Path from the repository or its build, without extension. */
   main: string;
   port: number;
-  /** True if it has `/readyz` on an internal port. Otherwise it is ready when it accepts connections. */
+  /** True if it has `/readyz` on an internal port; otherwise it is ready when it accepts connections. */
   internal: boolean;
   env: NodeJS.ProcessEnv;
-  /** Files to delete when the process ends, for whatever reason. */
   remove?: readonly string[];
 }
 
 export interface App {
   name: string;
   process: GuardedProcess;
-  /** The URL of its health and metrics endpoints, if it has any. */
   internalUrl?: string;
-  /** Resolves when it is ready. @throws StartError if it exits before, or takes longer than 60 s */
+  /** @throws StartError if the app exits or is not ready within 60 s */
   ready(): Promise<void>;
   tail(): Promise<string>;
 }
 
 const READINESS_DEADLINE_MS = 60_000;
 
-/** Starts an app with its log in `<directory>/logs`; shows its important lines, too. */
 export async function startApp(
   app: AppCommand,
   directory: string,
@@ -110,7 +106,7 @@ function accepts(port: number): Promise<boolean> {
   });
 }
 
-// Only the apps that need these variables receive them.
+// Apps receive only the secrets that they need.
 const SECRETS = new Set([
   'DATABASE_URL',
   'REDIS_URL',
@@ -123,7 +119,7 @@ const SECRETS = new Set([
   'CONSOLE_CLIENT_SECRET',
 ]);
 
-/** The product's processes with their environments. Other variables, such as lifetimes, are inherited. */
+/** Other variables, such as lifetimes, are inherited. */
 export function appCommands(
   settings: Settings,
   account: Account,
@@ -157,7 +153,7 @@ export function appCommands(
     TOKEN_KEYS: account.tokenKeys,
     OUTSIDE_FETCH_ALLOW: settings.outsideFetchAllow,
   };
-  // Operators log in as users of this service, so it needs users with passwords.
+  // Operators log in as users with passwords.
   const hasConsole = settings.loginAt === undefined;
   const tokenEnv = {
     ...stateful,

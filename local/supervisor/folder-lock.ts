@@ -4,17 +4,12 @@ import { startOf } from '../servers/process-identity.js';
 import { StartError } from './settings.js';
 
 export interface FolderLock {
-  /** True if the lock was stale: processes of a killed npm start may still be stopping. */
+  /** Processes of a killed npm start may still be stopping. */
   wasStale: boolean;
   release(): Promise<void>;
 }
 
-/**
- * Locks the folder for this process. The file `lock` holds the owner's process id and start time, and is created atomically.
- * A stale lock is replaced.
- *
- * @throws StartError with the id and addresses of a running owner
- */
+/** The lock is a file with the owner's process id and start time. Replaces a stale lock. @throws StartError with a running owner */
 export async function lockFolder(directory: string): Promise<FolderLock> {
   const lock = join(directory, 'lock');
   const folder = await mkdtemp(join(directory, 'lock-'));
@@ -56,7 +51,7 @@ async function throwIfRunning(content: string, directory: string): Promise<void>
   throw new StartError(`npm start already runs here (process ${pid}: ${where}). End it first: kill ${pid}`);
 }
 
-/** Removes a stale lock. Restores it if another process has replaced the lock in the meantime. */
+/** Restores the lock if another process has replaced it in the meantime. */
 async function removeStale(lock: string, stale: string, away: string): Promise<void> {
   const moved = await rename(lock, away).then(
     () => true,

@@ -11,12 +11,7 @@ interface Address {
   readonly port: number;
 }
 
-/**
- * Waits until the servers that the environment names accept connections.
- *
- * @param timeout milliseconds: the servers may have been started just now
- * @throws StartError that names every variable whose server cannot be reached, and its address
- */
+/** Waits for the servers that the environment names. @throws StartError with the variable and address of every unreachable server */
 export async function checkExternalServices(env: NodeJS.ProcessEnv, timeout: number): Promise<void> {
   const deadline = Date.now() + timeout;
   const problems = await Promise.all(
@@ -32,7 +27,7 @@ export async function checkExternalServices(env: NodeJS.ProcessEnv, timeout: num
   throw new StartError([...problems.flat(), advice].join('\n'));
 }
 
-/** One server of a cluster is enough. URLs without a host, such as socket URLs, are not checked. */
+/** URLs without a host, such as socket URLs, are not checked. */
 function addressesOf(text: string, defaultPort: number): Address[] {
   return text
     .split(/,(?=\s*\w+:\/\/)/)
@@ -67,10 +62,7 @@ function accepts({ host, port }: Address, timeout: number): Promise<boolean> {
   });
 }
 
-/**
- * @param timeout milliseconds in which the processes of a killed `npm start` may release their ports
- * @throws StartError that names every port in use and its variable
- */
+/** @param timeout for the processes of a killed `npm start` @throws StartError with every port in use and its variable */
 export async function checkPorts(ports: Ports, timeout: number): Promise<void> {
   const deadline = Date.now() + timeout;
   for (;;) {
@@ -86,7 +78,7 @@ export async function checkPorts(ports: Ports, timeout: number): Promise<void> {
 }
 
 async function isTaken(port: number): Promise<boolean> {
-  // Many clients try ::1 first for "localhost": a server there would receive the requests.
+  // Many clients resolve "localhost" to ::1 first: a server there would receive the requests.
   return (await cannotListen('127.0.0.1', port)) || (await cannotListen('::1', port));
 }
 

@@ -13,11 +13,8 @@ import { UserStore } from '#database/user/user.store.js';
 import { type Account, type Settings, StartError } from './settings.js';
 
 /**
- * Registers the demo application and the demo user, unless they exist. The application always has the default scopes of
- * the file, which may be another one than at the last start, and the scopes of OpenID Connect. A request without `scope` gets
- * the default scopes.
- *
- * @throws StartError if they exist with other credentials, or for a file of scopes that is not valid
+ * Creates the demo application and user. The application always has the default scopes of the file, because a request without `scope` gets
+ * them, and the scopes of OpenID Connect. @throws StartError if they exist with other credentials, or for an invalid file of scopes
  */
 export async function seed(databaseUrl: string, account: Account, settings: Settings): Promise<void> {
   const scopes = demoScopes(settings);
@@ -48,11 +45,7 @@ export async function seed(databaseUrl: string, account: Account, settings: Sett
   });
 }
 
-/**
- * Lists what migrating and seeding would write. Writes nothing.
- *
- * @throws StartError if the demo application or user exists with other credentials
- */
+/** Lists what migrating and seeding would write. @throws StartError if the demo application or user exists with other credentials */
 export async function missingSetup(
   databaseUrl: string,
   account: Account,
@@ -104,7 +97,7 @@ async function withStores(
   }
 }
 
-/** Registers the console, where the demo user is an admin. */
+/** The demo user is an admin of the console. */
 async function seedConsole(clients: ClientStore, account: Account, { consoleUrl }: Settings): Promise<void> {
   if (await clients.find(account.consoleClientId)) return;
   await clients.create({

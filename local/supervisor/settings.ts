@@ -7,12 +7,12 @@ import { randomBytes } from 'node:crypto';
 import { generateClientId, generateClientSecret } from '#oauth/client.js';
 import { keptSecret } from '../servers/local-folder.js';
 
-/** `npm start` cannot continue. The message says what to do, and is shown without a stack. */
+/** The message says what to do, and is shown without a stack. */
 export class StartError extends Error {
   override name = 'StartError';
 }
 
-/** The addresses that browsers and applications use. */
+/** URLs of browsers and applications contain these ports. */
 export interface Ports {
   AUTHORIZE_PORT: number;
   TOKEN_PORT: number;
@@ -21,17 +21,16 @@ export interface Ports {
   CONSOLE_PORT: number;
 }
 
-/** The settings that `npm start` reads from the environment. */
 export interface Settings {
-  /** Folder of data, logs and secrets: LOCAL_DIR, else `.local`. */
+  /** LOCAL_DIR, else `.local`. */
   directory: string;
   schema: string;
   scopesFile: string;
   /** LOGIN_URL or LOGIN_ISSUER; absent if users log in by password. */
   loginAt?: string;
-  /** TOKEN_KEYS, in place of the key that an earlier start has kept. */
+  /** TOKEN_KEYS, in place of the stored key. */
   tokenKeys?: string;
-  /** ID_TOKEN_KEYS with private keys, in place of the keys that an earlier start has kept. */
+  /** ID_TOKEN_KEYS with private keys, in place of the stored keys. */
   idTokenKeys?: string;
   /** True to migrate and seed the database of DATABASE_URL. */
   seed: boolean;
@@ -41,7 +40,7 @@ export interface Settings {
   apiUrl: string;
   /** OTHER_API_URLS; empty for none. */
   otherApiUrls: string;
-  /** OUTSIDE_FETCH_ALLOW; by default this machine: an application under development has its URLs here. */
+  /** OUTSIDE_FETCH_ALLOW; this machine by default, because an application under development has its URLs here. */
   outsideFetchAllow: string;
   demoUrl: string;
   redirectUri: string;
@@ -57,10 +56,7 @@ const DEFAULTS: Ports = {
   CONSOLE_PORT: 3004,
 };
 
-/**
- * @param args of the command line
- * @throws StartError that lists every problem
- */
+/** @throws StartError that lists every problem */
 export function readSettings(env: NodeJS.ProcessEnv, args: readonly string[]): Settings {
   if (env['NODE_ENV'] === 'production') {
     throw new StartError(
@@ -119,7 +115,7 @@ function idTokenKeyProblems(text: string): string[] {
   }
 }
 
-/** The secrets of a development installation, generated once and kept in files that only their owner can read. */
+/** Generated once. */
 export interface Account {
   tokenKeys: string;
   idTokenKeys: string;
@@ -131,7 +127,6 @@ export interface Account {
   password: string;
 }
 
-/** Reads the secrets of an earlier start, or generates them. */
 export async function demoAccount(settings: Settings): Promise<Account> {
   const kept = (name: string, make: () => string | Promise<string>): Promise<string> =>
     keptSecret(join(settings.directory, name), make);

@@ -3,10 +3,10 @@ import type { BackingServices } from '../servers/backing-services.js';
 import type { Account, Settings } from './settings.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 
-/** The URL of each service's health and metrics endpoints, by its name. */
+/** URLs of health and metrics endpoints. */
 export type InternalUrls = readonly (readonly [name: string, url: string])[];
 
-/** Writes where the running product is, for other programs of this folder. Atomic; only the owner can read it. */
+/** For other programs of this folder. Atomic; only the owner can read the file. */
 export async function writeRunFile(
   file: string,
   settings: Settings,
@@ -45,7 +45,6 @@ export async function writeRunFile(
   await rename(draft, file);
 }
 
-/** The addresses and credentials of the running product. */
 export function summary(settings: Settings, account: Account, internal: InternalUrls): string {
   const rows: [string, string][] = [
     ['authorize', settings.authUrl],
@@ -61,7 +60,7 @@ export function summary(settings: Settings, account: Account, internal: Internal
     ['authorization URL', settings.authUrl + ENDPOINTS.authorize],
     ['access token URL', settings.baseUrl + ENDPOINTS.token],
     ['refresh token URL', settings.baseUrl + ENDPOINTS.refreshToken],
-    // OpenID Connect: libraries need no other URL.
+    // Libraries for OpenID Connect need no other URL.
     ['issuer', settings.baseUrl],
     ['OpenID discovery', settings.baseUrl + ENDPOINTS.openIdConfiguration],
   ];

@@ -15,12 +15,11 @@ import { createStreams } from '#administration/audit/create-streams.js';
 import { MigrateSettings } from '../../apps/operator/src/settings/settings.js';
 import { type FolderLock, lockFolder } from './folder-lock.js';
 
-// Guards end the processes of a killed npm start; PostgreSQL takes longest.
+// The guards of a killed npm start end its processes; PostgreSQL takes longest.
 const PORT_RELEASE_TIMEOUT_MS = 20_000;
 // The servers that the environment names may have been started just now.
 const CONNECT_TIMEOUT_MS = 3_000;
 
-/** Starts and stops all processes of the product on this machine. */
 export class Supervisor {
   private readonly settings: Settings;
   private readonly runFile: string;
@@ -40,11 +39,7 @@ export class Supervisor {
     this.runFile = join(this.settings.directory, 'run.json');
   }
 
-  /**
-   * Starts everything, and prints its addresses and credentials.
-   *
-   * @throws StartError, or an error of the backing services. Call `stop` also after an error.
-   */
+  /** Prints addresses and credentials. Call `stop` also after an error. @throws StartError, or an error of the backing services */
   async start(): Promise<void> {
     const { settings, env } = this;
     await localFolder(settings.directory);
@@ -80,7 +75,7 @@ export class Supervisor {
     this.show(summary(settings, account, internal));
   }
 
-  /** Resolves with a sentence when a process of the product exits unexpectedly. Call it after `start`. */
+  /** Resolves with a sentence at the first unexpected exit. Call it after `start`. */
   async firstExit(): Promise<string> {
     const exits = this.apps.map(async (app) => {
       const how = await app.process.ended;
@@ -89,7 +84,7 @@ export class Supervisor {
     return Promise.race([...exits, ...(this.services ? [this.services.died] : [])]);
   }
 
-  /** Ends everything, in the order that lets each part finish its work. May be called at any time. */
+  /** May be called at any time. */
   async stop(): Promise<void> {
     this.stopping = true;
     // Another instance holds the lock on this folder.
@@ -145,7 +140,7 @@ export class Supervisor {
     const found = this.apps.flatMap(({ name, internalUrl }) =>
       internalUrl ? [[name, internalUrl] as const] : [],
     );
-    // Apps are in the order in which they started; the summary lists them in the order of the services.
+    // Apps are in the order in which they started.
     return ['authorize', 'token', 'resource', 'console'].flatMap((name) =>
       found.filter(([of]) => of === name),
     );
@@ -158,7 +153,6 @@ export class Supervisor {
   }
 }
 
-/** The progress line that lists started and configured servers. */
 function serversStep(env: NodeJS.ProcessEnv): string {
   const servers = { DATABASE_URL: 'PostgreSQL', REDIS_URL: 'Redis', NATS_URL: 'NATS' };
   const list = (names: string[]): string => new Intl.ListFormat('en-GB').format(names);

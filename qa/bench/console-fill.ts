@@ -8,9 +8,9 @@ import type { Product } from './product.js';
 
 const DAYS = 30;
 const MEGABYTES = 100_000;
-/** Events that the services send in one message, at most. */
+/** Limit of the services. */
 const EVENTS_PER_MESSAGE = 100;
-/** Messages that wait for their confirmation. */
+/** Unconfirmed messages. */
 const WINDOW = 256;
 
 export function clientId(n: number): string {
@@ -20,7 +20,6 @@ export function clientId(n: number): string {
   return `sc_${text}`;
 }
 
-/** Registers applications with different names and redirect URIs. */
 export async function fillClients({ fixture }: Product, count: number): Promise<void> {
   const ids = Array.from({ length: count }, (_, n) => clientId(n));
   await fixture.sql(
@@ -35,12 +34,12 @@ export async function fillClients({ fixture }: Product, count: number): Promise<
 
 export interface Trail {
   readonly events: number;
-  /** A tenth of the events belongs to the first one. */
+  /** A tenth of the events belongs to the first. */
   readonly clients: number;
   readonly users: number;
 }
 
-/** Kinds of events of ten messages, as they occur in a product. */
+/** Distribution of events, per ten messages. */
 const MIX: readonly (readonly [type: AuditType, check?: string])[] = [
   ...Array.from({ length: 6 }, () => ['token.refreshed'] as const),
   ['token.issued'],
@@ -50,7 +49,6 @@ const MIX: readonly (readonly [type: AuditType, check?: string])[] = [
 ];
 const CHECKS = ['refresh_token_expired', 'code_expired', 'redirect_uri_mismatch', 'client_secret_mismatch'];
 
-/** Stores events of the last days, the oldest first. */
 export async function fillTrail(product: Product, trail: Trail): Promise<void> {
   const { NATS_URL: natsUrl } = product.environment;
   await createTrail(natsUrl, { days: 3 * DAYS, megabytes: MEGABYTES, replicas: 1 });

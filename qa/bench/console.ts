@@ -23,15 +23,14 @@ else should run on the machine while it measures.
   --help     shows this
 `;
 
-/** Requests of each page: before, in which V8 compiles the code, and measured. */
+/** V8 compiles the code during the warm-up. */
 const [WARM, MEASURED] = [5, 40];
-/** Rounds of a session, whose requests per minute are limited. */
+/** A session has a limit of requests per minute. */
 const ROUNDS_OF_SESSION = 4;
 const INDEX_BEHIND = 'does not have all events yet';
 
 interface Console {
   readonly app: AppProcess;
-  /** Returns a browser in which an admin has just logged in. */
   logIn(): Promise<Browser>;
   close(): Promise<void>;
 }
@@ -67,7 +66,6 @@ async function startConsole({ environment }: Product): Promise<Console> {
   };
 }
 
-/** Every page, by name; lists and searches in several ways, such as a search without a result. */
 async function pagesOf(browser: Browser, { events, clients, users }: Trail): Promise<Record<string, string>> {
   const nextOf = async (path: string): Promise<string> => {
     const { text } = await browser.get(path);
@@ -161,7 +159,7 @@ async function measure(console: Console, trail: Trail): Promise<string> {
   ].join('\n');
 }
 
-/** Waits until the pages miss no event. A console that is busy with the index may answer 503. */
+/** Waits until the pages show every event. A console that is busy with the index may return 503. */
 async function indexed(console: Console): Promise<void> {
   const browser = await console.logIn();
   for (;;) {
@@ -190,7 +188,6 @@ async function run(product: Product, trail: Trail, waits: boolean): Promise<stri
   }
 }
 
-/** @throws Error that names the invalid option */
 function options(): { readonly trail: Trail; readonly waits: boolean; readonly help: boolean } {
   const { values } = parseArgs({
     options: {

@@ -10,10 +10,7 @@ const LIFETIME_SECONDS = 90 * 86_400;
 /** Greater than the ids of users who log in. */
 export const FIRST_USER = 1_000_000;
 
-/**
- * Creates live grants of one client, each of a different user, as the apps store them in PostgreSQL and Redis: numbers `from`
- * to `to`, inclusive.
- */
+/** Creates live grants of one client, each of a different user: numbers `from` to `to`, inclusive. */
 export async function fillGrants(
   product: Product,
   clientId: string,
@@ -35,7 +32,7 @@ export async function fillGrants(
   await settle(product);
 }
 
-/** Creates grants of one user to the client: live grants up to the limit, and revoked grants. */
+/** Creates live grants of one user up to the limit, and revoked grants. */
 export async function fillUser(
   product: Product,
   clientId: string,
@@ -64,7 +61,7 @@ async function insertGrants(
   { first, last, userId }: { readonly first: number; readonly last: number; readonly userId: string },
 ): Promise<void> {
   await fixture.sql('BEGIN');
-  // Without triggers and foreign keys, which look at each row.
+  // Skips triggers and foreign keys, which check each row.
   await fixture.sql("SET LOCAL session_replication_role = 'replica'");
   await fixture.sql(
     `INSERT INTO grants (id, user_id, client_id, scope, requested_scope, created_at, lifetime, expires_at)
@@ -94,7 +91,7 @@ async function storeGrants(
   }
 }
 
-/** Waits until the servers have finished their background work after the fill. */
+/** Waits for the background work of the servers. */
 async function settle({ fixture }: Product): Promise<void> {
   await fixture.sql('VACUUM ANALYZE grants, users');
   await fixture.sql('CHECKPOINT');

@@ -87,7 +87,6 @@ async function take(product: Product, cases: Readonly<Record<string, Case>>): Pr
   return figures;
 }
 
-/** Measures while visitors request a user's consent page and applications. */
 async function besideVisits(
   { authUrl }: Product,
   clientId: string,
@@ -115,10 +114,7 @@ async function idOf({ fixture }: Product, { login }: Person): Promise<number> {
   return (row as { id: number }).id;
 }
 
-/**
- * Two stages and their ratios: p50 in milliseconds, one request at a time, and CPU of all processes per request, which means
- * nothing while others send requests as well.
- */
+/** Compares p50 without concurrency, and CPU of all processes per request, which means nothing under background load. */
 function comparison(
   one: string,
   before: Measurement,
@@ -144,7 +140,6 @@ function comparison(
   ].join('\n');
 }
 
-/** @throws Error that names the unknown option */
 function options(): { readonly grants: number; readonly help: boolean } {
   const { grants, help } = parseArgs({
     options: { grants: { type: 'string', default: '1000000' }, help: { type: 'boolean', default: false } },

@@ -4,9 +4,9 @@ import autocannon from 'autocannon';
 export interface Case {
   readonly name: string;
   readonly url: string;
-  /** Expected status; any other status fails the measurement. */
+  /** Any other status fails the measurement. */
   readonly status: number;
-  /** Maximum number of requests; unlimited if absent. */
+  /** Absent if unlimited. */
   readonly most?: () => number;
   readonly next: () => autocannon.Request;
   readonly answered?: (body: string) => void;
@@ -20,7 +20,7 @@ export interface Timing {
   readonly p99: number;
 }
 
-/** Asks over and over, on each connection one request after the other. @throws when an answer is not the expected one */
+/** Sends requests sequentially on each connection. @throws Error for an unexpected response */
 export async function load(
   { name, url, status, next, answered }: Case,
   connections: number,

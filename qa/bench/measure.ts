@@ -42,12 +42,11 @@ export async function measure(subject: Case, apps: readonly AppProcess[], second
   };
 }
 
-/** Resources that the processes have used since they started. */
 export interface Usage {
   readonly cpu: Readonly<Record<string, number>>;
   /** Commands that the apps sent to Redis, PostgreSQL and NATS. */
   readonly calls: Readonly<Record<string, number>>;
-  /** Resident memory of each app in bytes, now. */
+  /** Resident memory in bytes. */
   readonly memory: Readonly<Record<string, number>>;
 }
 
@@ -93,7 +92,6 @@ export function cpuOf(pids: readonly number[]): Promise<number> {
   return timesIn(pids.map((pid) => `/proc/${pid}/stat`));
 }
 
-/** CPU time of the main threads of processes, in milliseconds. */
 export function mainThreadCpuOf(pids: readonly number[]): Promise<number> {
   return timesIn(pids.map((pid) => `/proc/${pid}/task/${pid}/stat`));
 }
@@ -120,7 +118,6 @@ function perRequest(
   );
 }
 
-/** Returns the maximum memory of each app. */
 export function highestMemory(usages: readonly Pick<Usage, 'memory'>[]): Usage['memory'] {
   const highest: Record<string, number> = {};
   for (const { memory } of usages)

@@ -9,7 +9,7 @@ const PASSWORD = randomBytes(12).toString('base64url');
 let passwordHash: Promise<string> | undefined;
 
 export interface Person {
-  /** The login form and its cookie, valid for any number of logins. */
+  /** Valid for any number of logins. */
   readonly login: { readonly form: PageForm; readonly cookie: string; readonly body: string };
   readonly session: { readonly consent: PageForm; readonly cookie: string };
 }
@@ -20,7 +20,6 @@ export function authorizationPath(clientId: string, prompt?: string): string {
   return `/auth/oauth2/authorize?${query.toString()}`;
 }
 
-/** Registers a user and logs in as a browser does. */
 export async function newPerson({ authUrl, fixture }: Product, clientId: string): Promise<Person> {
   passwordHash ??= hashPassword(PASSWORD);
   const username = `bench${randomBytes(6).toString('hex')}`;

@@ -12,15 +12,14 @@ import { type Fixture, openFixture } from '#test/support/fixture.js';
 import { ID_TOKEN_KEYS, PUBLIC_ID_TOKEN_KEYS } from '#test/support/id-token-keys.js';
 import { type AppProcess, startApp } from '#test/support/app-process.js';
 
-/** One replica of each app and private server, deleted afterwards. */
+/** One replica of each app, on private servers. */
 export interface Product {
   readonly authUrl: string;
   readonly baseUrl: string;
   readonly apiUrl: string;
   readonly redisUrl: string;
-  /** Environment variables of every app. */
   readonly environment: Readonly<Record<'NATS_URL' | 'BASE_URL', string>> & Readonly<Record<string, string>>;
-  /** A temporary folder, deleted at the end: logs of the processes. */
+  /** Logs of the processes; deleted by `close`. */
   readonly folder: string;
   readonly fixture: Fixture;
   readonly apps: readonly AppProcess[];
@@ -30,7 +29,6 @@ export interface Product {
 // Thousands of codes are created before they are redeemed.
 const CODE_LIFETIME = 600;
 
-/** Starts everything on private servers, never on servers named by the environment. */
 export async function startProduct(): Promise<Product> {
   const folder = await mkdtemp(join(tmpdir(), 'bench-'));
   const services = await startBackingServices({

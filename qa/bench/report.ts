@@ -7,10 +7,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 export interface Report {
   readonly figures: Readonly<Record<string, Figures>>;
   readonly storage: Storage;
-  /** Half a minute after the start; the maximum under load; half a minute after the load. */
   readonly memory: Readonly<Record<'atRest' | 'highest' | 'afterLoad', Usage['memory']>>;
   readonly sizes: readonly Size[];
-  /** Load average of the machine before the first request. */
   readonly loadBefore: number;
 }
 
@@ -111,12 +109,10 @@ Under the apps: replicas with one core at 70 %, at least three.
 `;
 }
 
-/** Writes the figures into docs/sizing.md. */
 export async function writeReport(report: string): Promise<void> {
   await writeInto('docs/sizing.md', 'bench', report);
 }
 
-/** @throws Error if the page has no place of this name */
 async function writeInto(path: string, name: string, report: string): Promise<void> {
   const page = await readFile(path, 'utf8');
   const [start, end] = [`<!-- ${name} -->\n`, `<!-- /${name} -->`];
@@ -125,10 +121,7 @@ async function writeInto(path: string, name: string, report: string): Promise<vo
   await writeFile(path, `${page.slice(0, from)}${report}\n${page.slice(to)}`);
 }
 
-/**
- * Writes the comparison with the peers to docs/performance.md, which has a place for each supported version of Node, and its
- * chart to docs/performance.svg.
- */
+/** Writes to docs/performance.md, which has a section per supported version of Node, and to docs/performance.svg. */
 export async function writePeers(report: string, chart: string): Promise<void> {
   const { node } = process.versions;
   const date = new Date().toISOString().slice(0, 10);

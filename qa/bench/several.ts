@@ -1,6 +1,5 @@
 const AT_ONCE = 10;
 
-/** Creates `count` objects, ten concurrently. */
 export async function many<T>(count: number, make: () => Promise<T>): Promise<T[]> {
   const made: T[] = [];
   let started = 0;

@@ -3,7 +3,7 @@ import type { Storage } from './storage.js';
 
 /** Requests per connected user and day. To size for other numbers, change them here and run `npm run bench`. */
 export const DAY = { logins: 0.1, refreshes: 24, apiCalls: 24 };
-/** Ratio of requests in the busiest hour to requests in an average hour. */
+/** Busiest hour to average hour. */
 const PEAK = 3;
 /** Target utilization of the autoscalers. */
 const UTILIZATION = 0.7;
@@ -27,7 +27,6 @@ export interface Size {
   readonly disk: number;
 }
 
-/** @param figures by case name */
 export function sizesFrom(figures: Readonly<Record<string, Figures>>, storage: Storage): Size[] {
   const login = ['start', 'loginPage', 'login', 'consent', 'allow', 'redeem'];
   const day: [string, number][] = [

@@ -1,15 +1,15 @@
 import type { Fixture } from '#test/support/fixture.js';
 
-/** Bytes that one of each takes. */
+/** Bytes. */
 export interface Storage {
-  /** Everything in Redis that an active grant adds. */
+  /** Includes everything in Redis that an active grant adds. */
   readonly grantInRedis: number;
   readonly sessionInRedis: number;
-  /** A row and its share of the indexes. */
+  /** Includes its share of the indexes. */
   readonly grantInPostgres: number;
 }
 
-/** Bytes of Redis's keys, their values and their tables, without its buffers and caches; take it before grants are made. */
+/** Excludes Redis's buffers and caches. */
 export async function redisBytes({ redis }: Fixture): Promise<number> {
   const stats = fieldsOf(await redis.memory('STATS'));
   const tables = [...stats].filter(([name]) => name.startsWith('db.')).map(([, fields]) => fieldsOf(fields));
@@ -21,13 +21,13 @@ export async function redisBytes({ redis }: Fixture): Promise<number> {
   );
 }
 
-/** Parses a RESP2 map: alternating names and values. */
+/** RESP2 has maps as alternating names and values. */
 function fieldsOf(reply: unknown): Map<string, unknown> {
   const flat = reply as readonly unknown[];
   return new Map(flat.flatMap((name, n) => (n % 2 === 0 ? [[String(name), flat[n + 1]]] : [])));
 }
 
-/** @param before result of `redisBytes` @param grants number created since */
+/** @param before result of `redisBytes` @param grants created since */
 export async function grantBytes(
   fixture: Fixture,
   before: number,
@@ -41,7 +41,6 @@ export async function grantBytes(
   };
 }
 
-/** Measures any one session. */
 export async function sessionBytes({ redis }: Fixture): Promise<number> {
   for (let cursor = '0'; ;) {
     const [next, keys] = await redis.scan(cursor, 'MATCH', 'session:*', 'COUNT', 1000);

@@ -15,44 +15,37 @@ import { DpopKey } from '#test/support/dpop-key.js';
 
 export interface FuzzClient {
   readonly id: string;
-  /** Undefined for a public client. */
   readonly secret: string | undefined;
   readonly redirectUris: readonly string[];
 }
 
-/** A live grant's newest tokens. */
 export interface TokenPair {
   readonly client: FuzzClient;
   readonly access: string;
   readonly refresh: string;
-  /** True for tokens bound to the actor's key (RFC 9449). */
+  /** Bound to the actor's key (RFC 9449). */
   readonly bound: boolean;
   /** Absent for the public client, which does not request `openid`. */
   readonly idToken: string | undefined;
-  /** Milliseconds since the epoch. */
   readonly issuedAt: number;
 }
 
-/** The kind of client and token that a request needs. */
 export interface GrantKind {
   readonly isPublic: boolean;
   readonly bound: boolean;
 }
 
 const random = (size = 24) => randomBytes(size).toString('base64url');
-/** Maximum number of retired credentials, which are reused in wrong places. */
+/** Retired credentials are reused in wrong places. */
 const MAX_RETIRED = 60;
 const MAX_ATTEMPTS = 10;
-/** Access tokens expire after 30 minutes, and those for the console after 10. */
+/** Access tokens expire after 30 minutes, tokens for the console after 10. */
 const SHARED_FOR_MS = 20 * 60_000;
 const ADMIN_SHARED_FOR_MS = 5 * 60_000;
 
-/**
- * An application with its users, for building valid requests. Each lane has its own actor, so that no lane invalidates the
- * credentials of another. A credential that a request may have invalidated is not used in a valid request again.
- */
+/** An application with its users. Each lane has its own actor, so that no lane invalidates the credentials of another. */
 export class Actor {
-  /** Each pair belongs to a separate grant: no other request uses a credential of that grant. */
+  /** Each pair belongs to a separate grant. */
   private pairs: TokenPair[] = [];
   private readonly retired: string[] = [];
   private readonly adminTokens = new Map<boolean, { readonly token: string; readonly issuedAt: number }>();
@@ -68,7 +61,7 @@ export class Actor {
     private readonly program: { readonly id: string; readonly key: ClientKey },
     readonly logo: string,
     readonly key: DpopKey,
-    /** The user of the grants at the token endpoints. This user never logs in. */
+    /** Owns the grants at the token endpoints, and never logs in. */
     private readonly owner: number,
     readonly user: { readonly id: number; readonly email: string; readonly password: string },
   ) {}
@@ -151,7 +144,6 @@ export class Actor {
     return isPublic ? this.publicClient : this.confidential;
   }
 
-  /** Credentials of the program, for one request. */
   async assertion(): Promise<Readonly<Record<string, string>>> {
     const { id, key } = this.program;
     return {
@@ -160,7 +152,7 @@ export class Actor {
     };
   }
 
-  /** A token for the HTTP API of operators. @param bound to the actor's key (RFC 9449) */
+  /** @param bound to the actor's key (RFC 9449) */
   async adminToken(bound: boolean): Promise<string> {
     const known = this.adminTokens.get(bound);
     if (known && known.issuedAt > Date.now() - ADMIN_SHARED_FOR_MS) return known.token;
@@ -176,11 +168,7 @@ export class Actor {
     return token;
   }
 
-  /**
-   * Returns the id of a resource of the HTTP API, and of a part of it.
-   *
-   * @param isChanged true for a new resource
-   */
+  /** @param isChanged true for a new resource @returns the id of a resource of the HTTP API, and of a part of it */
   async target(noun: string, isChanged: boolean): Promise<readonly string[]> {
     const shared = isChanged ? undefined : this.targets.get(noun);
     const target = shared ?? (await this.store(() => this.newTarget(noun)));
@@ -217,7 +205,6 @@ export class Actor {
     return `10.${randomInt(256)}.${randomInt(256)}.${randomInt(256)}`;
   }
 
-  /** A new code with the parameters that redeem it. */
   async code({
     isPublic,
     bound,
@@ -234,7 +221,6 @@ export class Actor {
     return { code, verifier, redirectUri };
   }
 
-  /** A device that waits for its user, or whose user has decided (RFC 8628). */
   async device(isPublic: boolean, approved: boolean): Promise<{ deviceCode: string; userCode: string }> {
     const { id, secret } = this.client(isPublic);
     const answer = await this.submit(this.urls.token + ENDPOINTS.deviceAuthorization, {
@@ -260,21 +246,20 @@ export class Actor {
     return { deviceCode, userCode };
   }
 
-  /** Creates a grant of the user, which a request can revoke. */
   async connect(): Promise<void> {
     const { fixture, secrets } = this.environment;
     const pending = { scope: 'profile:read openid', ...this.newLogin(this.user.id) };
     secrets.add('code', await this.store(() => fixture.code(this.confidential.id, this.user.id, pending)));
   }
 
-  /** A login of the user for the confidential client, which the oracle compares with ID tokens. */
+  /** The oracle compares logins with ID tokens. */
   private newLogin(userId: number) {
     const [session, nonce] = [random(), random()];
     this.environment.logins.add(session, { clientId: this.confidential.id, userId, nonce });
     return { login: { authTime: null, session }, idToken: { nonce } };
   }
 
-  /** A valid token pair. `take` removes it from the pool, for requests that may invalidate it. */
+  /** `take` removes the pair from the pool, for requests that may invalidate it. */
   async pair(kind: GrantKind, use: 'share' | 'take'): Promise<TokenPair> {
     const { id } = this.client(kind.isPublic);
     const oldest = Date.now() - SHARED_FOR_MS;
@@ -302,13 +287,12 @@ export class Actor {
     return token;
   }
 
-  /** Makes credentials available to `retiredCredential`: no valid request uses them or their grant any more. */
+  /** For credentials whose grant no valid request uses any more. */
   retire(...credentials: string[]): void {
     this.retired.push(...credentials);
     while (this.retired.length > MAX_RETIRED) this.retired.shift();
   }
 
-  /** A credential for a place where it does not belong. */
   retiredCredential(pick: number): string {
     return this.retired[pick % this.retired.length] ?? this.confidential.secret ?? '';
   }
@@ -378,7 +362,6 @@ export class Actor {
     return cookies.join('; ');
   }
 
-  /** Writes directly to the product's stores, with retries. */
   private async store<T>(write: () => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -390,7 +373,7 @@ export class Actor {
     }
   }
 
-  /** Sends a valid form that prepares a request. Retries on 503: on a busy machine the product may be overloaded. */
+  /** Retries on 503: on a busy machine the product may be overloaded. */
   async submit(
     url: string,
     form: Readonly<Record<string, string>>,

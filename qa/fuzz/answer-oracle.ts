@@ -6,16 +6,14 @@ import type { FuzzedApp } from './test-environment.js';
 import { HEADER_NAME } from './values.js';
 import { type Answer, type Exchange, header } from './wire.js';
 
-/** A violated rule. Findings with the same `rule` and `where` count as one. */
+/** Findings with the same `rule` and `where` count as one. */
 export interface Finding {
   readonly rule: string;
   readonly where: string;
   readonly detail: string;
 }
 
-/** The properties of a request that determine its correct answers. */
 export interface SentRequest {
-  /** The endpoint, or the kind of distortion. */
   readonly where: string;
   readonly app: FuzzedApp;
   readonly internal: boolean;
@@ -25,7 +23,7 @@ export interface SentRequest {
   readonly isRaw?: true;
   /** The login form shows it again. */
   readonly username?: string;
-  /** The allowed statuses of a valid request; absent for any other request. */
+  /** Present if the request is valid. */
   readonly validStatuses?: readonly number[];
   readonly answers: { readonly min: 0 | 1; readonly max: number };
 }
@@ -37,7 +35,7 @@ export interface OracleState {
   readonly urls: { readonly authorize: string };
 }
 
-/** Address of the confidential clients after a log-out (RP-Initiated Logout 1.0 3). */
+/** RP-Initiated Logout 1.0 3. */
 export const POST_LOGOUT_URI = 'https://app.example.com/left';
 
 /** A rate limit may refuse a valid request. */
@@ -66,7 +64,6 @@ export function checkExchange(sent: SentRequest, exchange: Exchange, known: Orac
   return found;
 }
 
-/** Returns true if an answer rejects unreadable bytes and closes the connection. */
 function isConnectionError(answer: Answer): boolean {
   return [400, 408, 413, 431].includes(answer.status) && header(answer, 'connection') === 'close';
 }
@@ -102,7 +99,7 @@ function checkAnswer(sent: SentRequest, answer: Answer, known: OracleState): Fin
   return found;
 }
 
-/** The credentials in an answer, except those that it must contain and those that the request itself contained. */
+/** Finds credentials that neither the answer must contain nor the request contained. */
 function leakedSecrets(sent: SentRequest, answer: Answer, { secrets }: OracleState): Set<SecretKind> {
   const { status, body, headers } = answer;
   const sentSecrets = secrets.in(`${sent.target}\n${decoded(sent.target)}\n${sent.username ?? ''}`);
@@ -140,7 +137,7 @@ function decoded(text: string): string {
   }
 }
 
-/** Redirects lead to our pages or to an exact redirect URI of the client, except for the port of a loopback URI (RFC 9700 2.1). */
+/** RFC 9700 2.1: an exact redirect URI, or any port of a loopback URI. Our own pages are also allowed. */
 function redirectProblem(
   { app, target }: SentRequest,
   location: string,
@@ -179,11 +176,10 @@ const ERROR_TYPES: Readonly<Record<FuzzedApp, RegExp>> = {
   authorize: HTML,
   token: /^application\/json; charset=utf-8$/,
   resource: /^application\/json; charset=utf-8$/,
-  // Pages, the HTTP API, and bytes that are not HTTP.
+  // Also for bytes that are not HTTP.
   console: /^(?:text\/html|application\/(?:problem\+)?json); charset=utf-8$/,
 };
 
-/** Compares an answer of the HTTP API of operators with its description. */
 function apiProblems({ app, isRaw, method, target }: SentRequest, answer: Answer, text: string): string[] {
   if (app !== 'console' || isRaw || isConnectionError(answer)) return [];
   const { status, headers } = answer;
@@ -195,7 +191,6 @@ function apiProblems({ app, isRaw, method, target }: SentRequest, answer: Answer
   return path.startsWith(`${ENDPOINTS.admin}/`) && HTML.test(type) ? [...found, 'a page of the API'] : found;
 }
 
-/** Checks the headers of an app's answers and the format of its errors. */
 function formatProblems(sent: SentRequest, answer: Answer, text: string): string[] {
   const { app, method } = sent;
   const { status } = answer;

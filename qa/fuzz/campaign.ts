@@ -8,7 +8,7 @@ import { checkLogLine, checkMemory } from './process-oracle.js';
 import type { OpenTarget, Target } from './target.js';
 import { type MemoryOfApps, startTestEnvironment, type TestEnvironment } from './test-environment.js';
 
-/** Minutes, or the number of requests to each target. */
+/** `requests` is per target. */
 type Length = { readonly minutes: number } | { readonly requests: number };
 
 export interface Plan {
@@ -21,7 +21,7 @@ export interface Result {
   readonly seed: number;
   readonly requests: number;
   readonly seconds: number;
-  /** Counts of each status, by endpoint or subject. */
+  /** By endpoint or subject, then by status. */
   readonly outcomes: ReadonlyMap<string, ReadonlyMap<string, number>>;
   readonly findings: readonly RecordedFinding[];
   /** Null if a process ended before the measurement. */
@@ -36,19 +36,17 @@ interface MemoryComparison {
 export interface Progress {
   readonly requests: number;
   readonly findings: number;
-  /** Milliseconds since the start, and until the end if it is known. */
+  /** Milliseconds. `left` is undefined during the warm-up. */
   readonly elapsed: number;
   readonly left: number | undefined;
 }
 
-/** JIT compilers and caches fill before memory is measured: limits per lane. */
+/** JIT compilers and caches fill before memory is measured. */
 const WARM_UP = { runs: 120, milliseconds: 30_000 };
-/** Number of recent recipes logged with a finding. */
 const MAX_RECENT = 12;
 const MAX_MEMORY_CHECKS = 12;
 const MEMORY_CHECK_PAUSE_MS = 3_000;
 
-/** Sends random requests to its own product, and checks every answer, log line and process against the rules. */
 export class Campaign {
   private readonly outcomes = new Map<string, Map<string, number>>();
   private readonly findings = new Findings();
@@ -70,12 +68,11 @@ export class Campaign {
     };
   }
 
-  /** Ends the campaign, as if its time had elapsed. */
   stop(): void {
     this.end = 0;
   }
 
-  /** @param services private services; the campaign closes them */
+  /** Closes the services. */
   async run(services: Isolated): Promise<Result> {
     const secrets = new KnownSecrets();
     const environment = await startTestEnvironment(services, secrets, {
@@ -109,7 +106,6 @@ export class Campaign {
     }
   }
 
-  /** Warms up before a timed run, then measures memory before and after the requests. */
   private async runLanes(
     lanes: readonly Lane[],
     environment: TestEnvironment,
@@ -157,12 +153,12 @@ export class Campaign {
     this.outcomes.set(where, counts.set(outcome, (counts.get(outcome) ?? 0) + 1));
   };
 
-  /** Records findings about a process itself, with the recipes that may have caused them. */
+  /** For findings about a process: the recent recipes may have caused them. */
   private recordWithRecent(findings: readonly Finding[]): void {
     this.findings.record(findings, [...this.recent]);
   }
 
-  /** Measures memory after the requests. Repeats the measurement: the memory of the last requests may be freed late. */
+  /** Repeats the measurement, because memory may be freed late. */
   private async memoryAfter(environment: TestEnvironment, before: MemoryOfApps): Promise<MemoryOfApps> {
     for (let attempt = 1; ; attempt += 1) {
       const after = await environment.memory();

@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { DEADLINE_MS } from './target.js';
 import type { Piece, Transmission } from './wire.js';
 
-/** A change to the bytes of a valid request, or to their transmission. */
 export type Distortion =
   | { readonly split: readonly number[]; readonly pause: number }
   | { readonly trickle: number; readonly every: number }
@@ -23,10 +22,10 @@ interface Edit {
   readonly byte: number;
 }
 
-/** A request smuggled in the body of the first: it succeeds if a proxy and the server disagree about the body's end. */
+/** A smuggled request: it succeeds if a proxy and the server disagree about the end of the first body. */
 const HIDDEN = 'GET /hidden HTTP/1.1\r\nHost: localhost\r\n\r\n';
 
-/** Header lines that disagree about where the body ends (RFC 9112 6.1, 6.3). */
+/** RFC 9112 6.1, 6.3. */
 const FRAMINGS = [
   `Content-Length: ${5 + HIDDEN.length}\r\nTransfer-Encoding: chunked`,
   `Transfer-Encoding: chunked\r\nContent-Length: 5`,
@@ -51,7 +50,7 @@ const FRAMINGS = [
   'Upgrade: h2c\r\nConnection: Upgrade\r\nContent-Length: 5',
 ] as const;
 
-/** Invalid chunked bodies (RFC 9112 7.1). */
+/** RFC 9112 7.1. */
 const CHUNKS = [
   'zz\r\nabc\r\n0\r\n\r\n',
   '-1\r\nabc\r\n0\r\n\r\n',
@@ -145,9 +144,8 @@ export const distortion: fc.Arbitrary<Distortion> = fc.oneof(
 
 export interface Distorted {
   readonly transmission: Omit<Transmission, 'methods'>;
-  /** The maximum number of requests in these bytes. More answers mean that part of a request was read as another. */
+  /** Limit of answers: more mean that the server read a part of a request as another request. */
   readonly requests?: number;
-  /** True if the request is still valid. */
   readonly staysValid?: boolean;
 }
 
@@ -182,7 +180,7 @@ export function distort(recipe: Distortion, bytes: Buffer): Distorted {
   return { transmission: once(Buffer.from(recipe.replacement, 'latin1')) };
 }
 
-/** True if the framing is unambiguous: five bytes are the body, and a second request follows. */
+/** Five bytes are the body, and a second request follows. */
 function isUnambiguous(framing: string): boolean {
   return framing.startsWith('Upgrade');
 }
@@ -199,7 +197,6 @@ function splitAt(
     .map((end, n) => ({ after: n === 0 ? 0 : pause, bytes: bytes.subarray(places[n], end) }));
 }
 
-/** Sends slowly, for at most the time after which the server closes the connection. */
 function trickle(bytes: Buffer, { trickle: size, every }: Extract<Distortion, { trickle: number }>): Piece[] {
   const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, n) => ({
     after: every,
@@ -219,7 +216,6 @@ function editBytes(bytes: Buffer, { do: how, at, byte }: Edit): Buffer {
   return flipped;
 }
 
-/** The same head with other framing headers and another body. */
 function reframed(bytes: Buffer, framing: string, body: string): Buffer {
   const head = bytes.toString('latin1', 0, bytes.indexOf('\r\n\r\n'));
   const lines = head.split('\r\n').filter((line) => !/^(content-length|transfer-encoding):/i.test(line));

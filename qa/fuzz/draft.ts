@@ -1,11 +1,11 @@
 import type { FuzzedApp } from './test-environment.js';
 
-/** Text that is sent unencoded, one byte per character. */
+/** Sent unencoded, one byte per character. */
 export interface Verbatim {
   readonly raw: string;
 }
 
-/** A parameter. Values other than text and `Verbatim` are sent as JSON, also in a form. */
+/** Values other than text and `Verbatim` are sent as JSON, also in a form. */
 export interface Field {
   name: string;
   value: unknown;
@@ -24,7 +24,7 @@ export interface Body {
   chunked: boolean;
 }
 
-/** A request before its encoding, so that any part of it can be changed. */
+/** A request before its encoding. */
 export interface Draft {
   readonly app: FuzzedApp;
   readonly internal: boolean;
@@ -41,12 +41,11 @@ function isVerbatim(value: unknown): value is Verbatim {
   return typeof value === 'object' && value !== null && 'raw' in value && typeof value.raw === 'string';
 }
 
-/** The request line's target. */
 export function targetOf({ path, query }: Draft): string {
   return query.length === 0 ? path : `${path}?${formOf(query)}`;
 }
 
-/** Encodes the request. Adds Content-Length or chunked framing, unless a header already claims one. */
+/** Adds Content-Length or chunked framing, unless a header sets it. */
 export function encode(draft: Draft): Buffer {
   const { body, headers, method } = draft;
   const bytes = body && bytesOf(body);
@@ -90,7 +89,7 @@ function formValue(value: unknown): string {
   return percent(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
 }
 
-/** Not JSON.stringify: an object cannot have a name twice. */
+/** Unlike JSON.stringify, supports repeated names. */
 function jsonOf(fields: readonly Field[]): string {
   const members = fields.map(
     ({ name, value }) =>
@@ -99,7 +98,7 @@ function jsonOf(fields: readonly Field[]): string {
   return `{${members.join(',')}}`;
 }
 
-/** Like encodeURIComponent, but encodes a lone surrogate as three bytes instead of throwing. */
+/** Unlike encodeURIComponent, encodes a lone surrogate instead of throwing. */
 function percent(text: string): string {
   let encoded = '';
   for (const character of text) {

@@ -27,7 +27,7 @@ const adminRecipe = recipeOf(mutations, CONSOLE_ENDPOINTS);
 
 export const validRecipe = recipeOf(fc.constant([]));
 
-/** Far more bytes than the server reads of a head or a body. */
+/** More bytes than the server reads of a head or body. */
 const LARGE = 256 * 1024;
 
 /** Well-formed HTTP with unexpected content, one request per connection. */
@@ -45,7 +45,7 @@ export async function openHttp(
       sendAndCheck({ actor, environment, tally }, async () => {
         const { draft, port, sent } = await prepare(recipe, actor, environment);
         const bytes = encode(draft);
-        // Node closes the connection of a CONNECT. A client that is still sending when the server closes may lose the answer.
+        // Node closes the connection of a CONNECT. A client that is still sending at the close may lose the answer.
         const mayLoseAnswer = draft.method === 'CONNECT' || bytes.length > LARGE;
         return {
           port,
@@ -62,5 +62,4 @@ export async function openHttp(
   };
 }
 
-/** Only the HTTP API of operators. */
 export const openAdmin: OpenTarget = (environment, tally) => openHttp(environment, tally, adminRecipe);

@@ -15,7 +15,7 @@ const KEYS: ReadonlyMap<string | undefined, KeyObject> = new Map(
     .map((key) => [key.kid, createPublicKey({ key: { ...key }, format: 'jwk' })]),
 );
 
-/** The logins of the grants that the fuzzer made, by the `sid` of their ID tokens. */
+/** Logins of the fuzzer's grants, by the `sid` of their ID tokens. */
 export class KnownLogins {
   private readonly bySid = new Map<unknown, KnownLogin>();
 
@@ -23,7 +23,7 @@ export class KnownLogins {
     this.bySid.set(sessionIdFor(login.clientId, session), login);
   }
 
-  /** Checks the ID token of a response (OpenID Connect Core 2, 3.1.3.3, 12.2). @returns null without a problem */
+  /** OpenID Connect Core 2, 3.1.3.3, 12.2. @returns null for a valid response */
   problem({ scope, id_token: idToken }: Readonly<Record<string, unknown>>): string | null {
     const isOpenId = String(scope).split(' ').includes('openid');
     if (typeof idToken !== 'string') return isOpenId ? 'the ID token is missing' : null;

@@ -34,7 +34,7 @@ function keyOf({ rule, where }: Finding): string {
   return `${rule}\n${where}`;
 }
 
-/** Sequential requests to a target, with an actor that no other lane uses. */
+/** Runs sequentially, with an actor of its own. */
 export interface Lane {
   readonly target: Target;
   readonly actor: Actor;
@@ -44,7 +44,6 @@ export interface LaneRun {
   readonly seed: number;
   readonly runs: number;
   readonly isOver: () => boolean;
-  /** Called with each recipe before it runs. */
   readonly onRecipe: (recipe: unknown) => void;
 }
 
@@ -83,7 +82,6 @@ export async function runLane({ target, actor }: Lane, run: LaneRun, findings: F
   }
 }
 
-/** Combines seeds to one of 32 bits. */
 export function mixSeeds(...seeds: readonly number[]): number {
   return (
     seeds.reduce((hash, seed) => Math.imul(hash ^ seed, 0x9e_37_79_b1) ^ (hash >>> 15), 0x51_7c_c1_b7) | 0

@@ -1,4 +1,3 @@
-/** Kinds of values that must not appear in unexpected places. */
 export type SecretKind =
   | 'code'
   | 'device code'
@@ -15,7 +14,7 @@ export type SecretKind =
   | 'request URI'
   | 'setting';
 
-/** Secrets are split into pieces of this length. Any 31 characters of a secret contain a whole piece. */
+/** Length of the pieces of a secret. Any 31 characters of a secret contain a whole piece. */
 const PIECE = 16;
 const RUN = new RegExp(`[\\w+/-]{${PIECE},}`, 'g');
 const PREFIX = /^(?:s(?:ac|at|rt|cs|dc)_|urn:ietf:params:oauth:request_uri:)/;
@@ -28,21 +27,18 @@ const PREFIXED: ReadonlySet<SecretKind> = new Set([
   'client secret',
 ]);
 
-/** Every credential that the fuzzer created, used or received. Finds parts of them in a text. */
+/** Every credential that the fuzzer created, used or received. */
 export class KnownSecrets {
   private readonly pieces = new Map<string, SecretKind>();
 
-  /** @param value base64url, or letters and digits; values below sixteen characters are ignored */
+  /** @param value base64url or alphanumeric; ignored below sixteen characters */
   add(kind: SecretKind, value: string): void {
     const random = value.replace(PREFIX, '');
     for (let at = 0; at + PIECE <= random.length; at += PIECE)
       this.pieces.set(random.slice(at, at + PIECE), kind);
   }
 
-  /**
-   * Removes the secrets in this text: they were sent in a place whose content the product may show or log. Secrets that
-   * have a prefix stay: the product must recognize them everywhere.
-   */
+  /** Removes secrets that were sent where the product may show or log them, unless their prefix identifies them everywhere. */
   forget(text: string): void {
     for (const [piece, kind] of this.in(text)) if (!PREFIXED.has(kind)) this.pieces.delete(piece);
   }
@@ -67,7 +63,6 @@ export class KnownSecrets {
 const TRACE = /(?:^|\n|\\n)\s*at .{1,200}?:\d+:\d+\)?/;
 const SOURCE = /node_modules\/|file:\/\/\/|node:internal|\/(?:dist|apps|libs)\/[\w./-]+\.[cm]?[jt]s\b/;
 
-/** The first stack trace or path of a source file in a text. */
 export function traceIn(text: string): string | undefined {
   const found = TRACE.exec(text) ?? SOURCE.exec(text);
   return found?.[0].trim().slice(0, 200);

@@ -15,7 +15,7 @@ import {
 } from './values.js';
 import type { KnownSecrets } from './leaks.js';
 
-/** One defect of a request. It is data, so that a finding can be repeated. */
+/** Data rather than a function, so that a finding can be repeated. */
 export type Mutation =
   | { readonly parameter: number; readonly do: 'drop' | 'repeat' }
   | { readonly parameter: number; readonly do: 'set'; readonly to: UnexpectedValue }
@@ -164,7 +164,7 @@ export const mutation: fc.Arbitrary<Mutation> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ proof: fc.nat(INVALID_PROOFS.length - 1) }) },
 );
 
-/** Applies a mutation to a request. Without the part that it changes, the request stays the same. */
+/** Does nothing if the request lacks the part. */
 export async function mutate(draft: Draft, change: Mutation, actor: Actor): Promise<void> {
   if ('parameter' in change) mutateParameter(draft, change, actor);
   else if ('add' in change)
@@ -196,7 +196,7 @@ function mutateParameter(draft: Draft, change: ParameterChange, actor: Actor): v
     actor.environment.secrets.forget(JSON.stringify(field.value));
     field.name = change.to;
   } else if (change.do === 'other credential') {
-    // The console shows the names that it is given.
+    // The console displays submitted names.
     if (draft.app !== 'console') field.value = credentialFor(field, change.pick, actor);
   } else if (change.do === 'drop') list.splice(index, 1);
   else list.push({ ...field });

@@ -25,7 +25,6 @@ interface FieldChange {
   readonly to?: UnexpectedValue;
 }
 
-/** Payloads that are not JSON, or not a packet of Nest. */
 const PAYLOADS = [
   '',
   'null',
@@ -64,7 +63,7 @@ const FIELDS = [
   'grant_id',
   'pattern',
 ];
-/** The largest is just below the server's limit for a message. */
+/** The largest is just below the server's message limit. */
 const PADDED_SIZES = [1_000, 100_000, 800_000];
 
 const change: fc.Arbitrary<FieldChange> = fc.oneof(
@@ -101,14 +100,14 @@ const natsRecipe: fc.Arbitrary<NatsRecipe> = fc.record({
   ),
 });
 
-/** Callers wait 2 s (docs/configuration.md); this allows for a busy machine. */
+/** Longer than the 2 s of callers (docs/configuration.md), for a busy machine. */
 const ANSWER_TIMEOUT_MS = 15_000;
 const MAX_ATTEMPTS = 3;
 const PAUSE_MS = 2_000;
 
 interface Message {
   readonly data: (actor: Actor) => Promise<Record<string, unknown>>;
-  /** Checks the response to valid data; absent for a broadcast. */
+  /** Absent for a broadcast. */
   readonly isExpected?: (response: Record<string, unknown>) => boolean;
 }
 
@@ -118,7 +117,7 @@ const proofOf = (actor: Actor) => ({
   expires_at: Date.now() + 60_000,
 });
 
-/** A message for every subject of the contract; the type requires one for each. */
+/** The type requires a message for each subject of the contract. */
 const MESSAGES: Readonly<Record<Subject, Message>> = {
   introspect: {
     data: async (actor) => {
@@ -174,7 +173,6 @@ const MESSAGES: Readonly<Record<Subject, Message>> = {
   userChanged: { data: async ({ user }) => ({ user_id: user.id }) },
 };
 
-/** Sends messages to every subject of the contract, with the permission to do so. */
 export async function openNats(environment: TestEnvironment, tally: Tally): Promise<Target<NatsRecipe>> {
   const nats = await connect(natsOptions(environment.natsUrl, 'fuzz'));
   const send = async (recipe: NatsRecipe, actor: Actor): Promise<Reply> => {
@@ -208,7 +206,7 @@ export async function openNats(environment: TestEnvironment, tally: Tally): Prom
         const reply = await send(recipe, actor);
         const found = checkReply(recipe, reply, environment);
         tally(SUBJECTS[recipe.subject], outcomeOf(reply));
-        // Retries as over HTTP: on a busy machine the product may be overloaded.
+        // On a busy machine the product may be overloaded.
         if (!found.some(({ rule }) => rule === REFUSED) || attempt === MAX_ATTEMPTS) return found;
         await sleep(PAUSE_MS);
       }
@@ -220,7 +218,7 @@ type Reply = Msg | 'unanswered' | 'too large' | 'sent';
 
 const REFUSED = 'valid request is refused';
 
-/** The NATS client throws for a message above the server's limit (1 MiB) and does not send it. */
+/** The NATS client does not send messages above the server's limit (1 MiB). */
 export function outcomeOfFailure(error: unknown): 'unanswered' | 'too large' {
   return error instanceof InvalidArgumentError ? 'too large' : 'unanswered';
 }
@@ -252,7 +250,6 @@ function isUnchanged({ changes, data, id, replacement }: NatsRecipe): boolean {
   return changes.length === 0 && data === undefined && id === 'valid' && replacement === undefined;
 }
 
-/** True if the message is a request that requires a reply. */
 function expectsReply({ subject, id, replacement }: NatsRecipe): boolean {
   return MESSAGES[subject].isExpected !== undefined && id === 'valid' && replacement === undefined;
 }
@@ -282,7 +279,7 @@ function pad(text: string, size: { readonly bytes: number } | undefined): string
   return size ? text + ' '.repeat(Math.max(0, size.bytes - Buffer.byteLength(text))) : text;
 }
 
-/** The value as JSON, nested so little that it fits in a message. */
+/** Limits the nesting, so that the value fits into a message. */
 function json(value: UnexpectedValue): unknown {
   if (!('nest' in value)) return valueOf(value);
   let nested: unknown = 1;

@@ -1,4 +1,4 @@
-// Loaded into an app's process before its own code (`node --import`). Reports memory usage after a forced collection.
+// Loaded into an app by `node --import`. Reports memory usage after a forced collection.
 import { createServer } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';

@@ -2,7 +2,6 @@ import type { Finding } from './answer-oracle.js';
 import { type KnownSecrets, traceIn } from './leaks.js';
 import { APPS, type FuzzedApp, type MemoryOfApps } from './test-environment.js';
 
-/** The fields of a log entry that decide what it may contain. */
 interface Entry {
   readonly level?: number;
   readonly context?: string;
@@ -10,7 +9,6 @@ interface Entry {
   readonly err?: { readonly type?: string };
 }
 
-/** Checks a line of a process's output against every rule. */
 export function checkLogLine(app: FuzzedApp, line: string, secrets: Pick<KnownSecrets, 'in'>): Finding[] {
   const where = `log of ${app}`;
   const found: Finding[] = [];
@@ -41,7 +39,6 @@ const MAX_LIVE_GROWTH = 12 * MIB;
 /** Allocators keep a multiple of freed memory. */
 const MAX_RSS_GROWTH = 160 * MIB;
 
-/** Checks that memory is released: live memory after a forced collection, and resident memory. */
 export function checkMemory(before: MemoryOfApps, after: MemoryOfApps): Finding[] {
   return APPS.flatMap((app) => {
     const live = after[app].live - before[app].live;

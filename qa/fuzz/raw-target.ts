@@ -16,7 +16,6 @@ export interface RawRecipe {
 
 const rawRecipe: fc.Arbitrary<RawRecipe> = fc.record({ base: validRecipe, distortion });
 
-/** More than the number of requests on a connection. */
 const MAX_REQUESTS = 20;
 
 /** Bytes that may not be HTTP, split sends, and connections that end early. */

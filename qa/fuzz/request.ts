@@ -8,7 +8,7 @@ import { DEADLINE_MS, REQUEST_TIMEOUT_MS, type Tally } from './target.js';
 import { type Exchange, exchange, type Transmission } from './wire.js';
 import type { TestEnvironment } from './test-environment.js';
 
-/** A valid request and its mutations. About one recipe in five has none. */
+/** About one recipe in five has no mutations. */
 export interface HttpRecipe {
   readonly endpoint: string;
   readonly variant: number;
@@ -47,7 +47,6 @@ export async function prepare(
   };
 }
 
-/** A request with its transmission and its allowed answers. */
 export interface Transfer {
   readonly port: number;
   readonly sent: SentRequest;
@@ -74,7 +73,7 @@ export async function sendAndCheck(
   }
 }
 
-/** True if a valid request may be retried: after a 503, and after a 408 that was not sent before the server's timeout. */
+/** True after a 503, and after a 408 at the server's timeout. */
 export function mayBeBusy({ answers: [first], milliseconds }: Exchange): boolean {
   return first?.status === 503 || (first?.status === 408 && milliseconds >= REQUEST_TIMEOUT_MS);
 }

@@ -18,16 +18,14 @@ import type { KnownSecrets } from './leaks.js';
 export const APPS = ['authorize', 'token', 'resource', 'console'] as const;
 export type FuzzedApp = (typeof APPS)[number];
 
-/** Bytes, after a forced collection. */
 interface Memory {
   readonly rss: number;
-  /** Used heap and external memory (buffers). */
+  /** Used heap and buffers. */
   readonly live: number;
 }
 
 export type MemoryOfApps = Readonly<Record<FuzzedApp, Memory>>;
 
-/** Receives the output and exits of the processes. */
 export interface Watcher {
   line(app: FuzzedApp, line: string): void;
   ended(app: FuzzedApp, how: string): void;
@@ -35,16 +33,13 @@ export interface Watcher {
   logout(problem: string | null): void;
 }
 
-/** A deployment behind one proxy, with all its secrets known. */
 export interface TestEnvironment {
   readonly fixture: Fixture;
   readonly natsUrl: string;
   readonly secrets: KnownSecrets;
   readonly redirectUris: Map<string, readonly string[]>;
   readonly logins: KnownLogins;
-  /** Address for the log-outs of applications, without a path. */
   readonly logoutUrl: string;
-  /** Hosts metadata documents of clients that are admitted at their first use. */
   readonly documents: Awaited<ReturnType<typeof startDocumentHost>>;
   readonly urls: Readonly<Record<FuzzedApp, string>>;
   port(app: FuzzedApp, internal: boolean): number;
@@ -52,7 +47,7 @@ export interface TestEnvironment {
   close(): Promise<void>;
 }
 
-/** Starts one process of each app from dist (`npm run build`), each with a memory probe. */
+/** Starts one process per app from dist (`npm run build`), each with a memory probe. */
 export async function startTestEnvironment(
   services: Isolated,
   secrets: KnownSecrets,

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import type { Verbatim } from './draft.js';
 
-/** Appears in an HTML answer or in a header only if escaping is missing. */
+/** Unescaped output contains it. */
 export const MARKUP = `"'><fz onfz=1>`;
 export const HEADER_NAME = 'x-fz';
 
-/** A value that no client should send, in a short notation that keeps a finding readable. */
+/** A short notation keeps findings readable. */
 export type UnexpectedValue =
   | { readonly text: string }
   | { readonly raw: string }
@@ -13,7 +13,6 @@ export type UnexpectedValue =
   | { readonly repeat: string; readonly times: number }
   | { readonly nest: string; readonly depth: number };
 
-/** The value as a field of a request. */
 export function valueOf(value: UnexpectedValue): unknown {
   if ('text' in value) return value.text;
   if ('raw' in value) return { raw: value.raw } satisfies Verbatim;
@@ -31,7 +30,6 @@ export function textOf(value: UnexpectedValue): string {
     : JSON.stringify(field);
 }
 
-/** Lengths around every limit of the product. */
 const LENGTHS = [
   1, 63, 64, 128, 129, 200, 254, 255, 256, 257, 512, 513, 1000, 1001, 1024, 1025, 2000, 2001, 8192,
 ];
@@ -66,7 +64,6 @@ const RAWS = [
   ...list('"¦\\u0000¦1e999¦tru¦{¦[1,¦"\\ud800"¦"\\x"¦01¦-¦"a" "b"¦/**/1'),
 ];
 
-/** Parameter names: of prototypes, of other endpoints, and malformed ones. */
 const NAMES = [
   ...list('__proto__¦constructor¦prototype¦toString¦__proto__[polluted]¦constructor[prototype][a]¦length'),
   ...list(
@@ -121,7 +118,7 @@ function plain(value: unknown): unknown {
   );
 }
 
-/** Headers that the product, a framework or a proxy reads, with unexpected values: one line each, values separated by bars. */
+/** Headers that the product, a framework or a proxy reads. Values are separated by bars. */
 const TABLE = `
 Content-Type: | text/plain | application/json | application/x-www-form-urlencoded | APPLICATION/JSON | / | ; | x
 Content-Type: application/json;charset=utf-16 | application/x-www-form-urlencoded; charset=iso-8859-1 | application/json; charset="

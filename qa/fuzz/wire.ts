@@ -1,20 +1,19 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Bytes, and the delay before them in milliseconds. */
 export interface Piece {
+  /** Delay in milliseconds. */
   readonly after: number;
   readonly bytes: Buffer;
 }
 
-/** A client's actions on one connection. */
 export interface Transmission {
   readonly pieces: readonly Piece[];
-  /** After the last piece, the connection stays open, its sending half is closed, or it is reset. */
+  /** After the last piece: keeps the connection open, closes the sending half, or resets it. */
   readonly ending: 'wait' | 'half-close' | 'reset';
-  /** The methods of the requests in their order: an answer to HEAD has no body. */
+  /** In order: an answer to HEAD has no body. */
   readonly methods: readonly string[];
-  /** Number of answers that end the exchange; without it, the exchange ends when answers stop arriving. */
+  /** The exchange ends after this number of answers or, by default, when answers stop arriving. */
   readonly answers?: number;
 }
 
@@ -34,10 +33,9 @@ export interface Exchange {
   readonly milliseconds: number;
 }
 
-/** After an answer, the exchange ends when nothing arrives for this long. */
 const IDLE_MS = 150;
 
-/** Opens one connection and sends. @param deadline milliseconds in which the server must answer or close */
+/** @param deadline milliseconds in which the server must answer or close */
 export function exchange(port: number, transmission: Transmission, deadline: number): Promise<Exchange> {
   const started = performance.now();
   const { pieces, ending, methods, answers: wanted = Infinity } = transmission;
@@ -93,7 +91,7 @@ async function send(socket: Socket, pieces: readonly Piece[]): Promise<void> {
   }
 }
 
-/** Reads HTTP/1.1 answers (RFC 9112 6.3). Interim ones (1xx) are skipped. */
+/** RFC 9112 6.3. Skips interim answers (1xx). */
 export function readAnswers(
   bytes: Buffer,
   methods: readonly string[],
@@ -150,7 +148,7 @@ function readChunks(bytes: Buffer, start: number): { body: Buffer; end: number }
   }
 }
 
-/** Value of a response header; the values of a repeated header are joined. */
+/** Joins repeated headers. */
 export function header({ headers }: Answer, name: string): string | undefined {
   const values = headers.filter(([other]) => other === name).map(([, value]) => value);
   return values.length === 0 ? undefined : values.join(', ');

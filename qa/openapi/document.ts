@@ -9,7 +9,6 @@ import { shareRepeated } from './repeated-parts.js';
 import type { Route } from './routes.js';
 import { type JsonSchema, Schemas } from './schemas.js';
 
-/** Parts of the documents besides routes. */
 export interface Outline {
   readonly info: object;
   readonly servers: readonly object[];
@@ -17,7 +16,7 @@ export interface Outline {
   readonly securitySchemes: Readonly<Record<string, object>>;
 }
 
-/** The endpoints of one app, and their own server if it is not the document's. */
+/** The default server is the document's. */
 export interface Endpoints {
   readonly routes: readonly Route[];
   readonly servers?: readonly object[];
@@ -39,10 +38,9 @@ interface OpenApiResponse {
   readonly content?: Readonly<Record<string, { readonly schema: JsonSchema }>>;
 }
 
-/** Form and JSON: the token app reads both. */
 const BODY_TYPES = ['application/x-www-form-urlencoded', 'application/json'];
 
-/** The description of an API in OpenAPI 3.1. @throws TypeError that names routes without `@ApiOperation` */
+/** @throws TypeError that names routes without `@ApiOperation` */
 export function documentOf({ info, servers, tags, securitySchemes }: Outline, apps: readonly Endpoints[]) {
   const shared = { schemas: new Schemas(), responses: new Map<string, object>() };
   const paths: Record<string, Record<string, unknown>> = {};
@@ -51,7 +49,7 @@ export function documentOf({ info, servers, tags, securitySchemes }: Outline, ap
     for (const route of routes) {
       if (!route.operation) throw new TypeError(`${route.handler} has no @ApiOperation`);
       const item = (paths[route.path] ??= own ? { servers: own } : {});
-      // The controllers of the login methods share paths, and so one description.
+      // Controllers of alternative login methods share paths, and therefore one description.
       const before = described.get(`${route.method} ${route.path}`);
       if (before && before !== route.operation)
         throw new TypeError(`${route.handler}: described in two ways`);
@@ -76,7 +74,6 @@ export function documentOf({ info, servers, tags, securitySchemes }: Outline, ap
   } as unknown as OpenApiDocument;
 }
 
-/** Components that the operations of a document reference. */
 interface Shared {
   readonly schemas: Schemas;
   readonly responses: Map<string, object>;
@@ -130,7 +127,7 @@ function requestBody(
   return { required: true, content: Object.fromEntries(content) as object };
 }
 
-/** Nest's `@Header` sets these on every answer of the handler. */
+/** Nest's `@Header` applies to every answer of the handler. */
 function withFixedHeaders(answer: ResponseDescription, { headers }: Route): ResponseDescription {
   const fixed = headers.filter(({ name }) => !/^content-(type|security-policy)$/i.test(name));
   if (fixed.length === 0) return answer;

@@ -5,7 +5,7 @@ import { type Route, routesOf } from './routes.js';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
 
-// The apps replace these addresses by their own when they serve a document.
+// The apps insert their own URLs.
 const AUTH_URL = 'https://auth.example.com';
 const BASE_URL = 'https://base.example.com';
 const API_URL = 'https://api.example.com';
@@ -70,7 +70,6 @@ function internalPort(port: string): Endpoints {
   return { routes, servers: [{ url: 'http://{process}:{port}', description, variables }] };
 }
 
-/** The description that the token app serves. */
 export async function authorizationServerDocument(): Promise<OpenApiDocument> {
   const outline: Outline = {
     info: {

@@ -4,10 +4,7 @@ type Parts = Readonly<Record<string, unknown>>;
 
 type Transform = (kind: Kind, name: string, part: unknown) => unknown;
 
-/**
- * Moves headers, parameters and examples that occur more than once into `components`, by name. Of different parts with one name the
- * most frequent one moves.
- */
+/** Moves repeated headers, parameters and examples into `components`, by name; of several with one name, the most frequent. */
 export function shareRepeated<Node>(node: Node): { node: Node; components: Partial<Record<Kind, Parts>> } {
   const counts = new Map<string, number>();
   transformParts(node, (...part) => {

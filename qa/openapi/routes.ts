@@ -20,14 +20,14 @@ export interface Route {
   readonly headers: readonly { readonly name: string; readonly value: string }[];
 }
 
-/** Every route of an app, read from its controllers. @param part folder of the app, if only its routes are described */
+/** @param part folder of the app, if only its routes are described */
 export async function routesOf(app: string, part = ''): Promise<Route[]> {
   const folder = new URL(`../../apps/${app}/src/${part}`, import.meta.url);
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.controller.ts'))
     .sort();
   const exported: unknown[] = [];
-  // One after the other: in Jest, concurrent imports of modules that share others fail.
+  // Sequential: in Jest, concurrent imports of modules that share others fail.
   for (const file of files)
     exported.push(...Object.values((await import(new URL(file, folder).href)) as object));
   return exported
@@ -58,13 +58,12 @@ function routesOfController(controller: Type<object>): Route[] {
   });
 }
 
-/** Nest's `:name` is OpenAPI's `{name}`. */
+/** Converts Nest's `:name` to `{name}`. */
 function pathOf(prefix: string, path: string): string {
   const full = `/${prefix}/${path}`.replaceAll(/\/+/g, '/').replaceAll(/:(\w+)/g, '{$1}');
   return full === '/' ? full : full.replace(/\/$/, '');
 }
 
-/** The class of the argument with `@Body(ParametersPipe)`. */
 function dtoOf(controller: Type<object>, name: string): Type | undefined {
   const args = (Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, name) ?? {}) as Record<
     string,

@@ -4,7 +4,7 @@ import { propertiesOf, type Schema, type SchemaSource } from '#openapi/schema.js
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** The named schemas of a document: a class becomes one when something refers to it. */
+/** A class becomes a named schema when something refers to it. */
 export class Schemas {
   private readonly named = new Map<string, JsonSchema>();
 
@@ -61,7 +61,7 @@ export class Schemas {
   }
 }
 
-/** The type that TypeScript's metadata has of a field, unless its schema says more. */
+/** TypeScript's metadata, unless the schema says more. */
 function typeOf(type: Type, name: string, { type: given, oneOf, anyOf, allOf }: Schema): Schema {
   if (given ?? oneOf ?? anyOf ?? allOf) return {};
   const types = { String: 'string', Number: 'number', Boolean: 'boolean' } as const;
@@ -71,7 +71,6 @@ function typeOf(type: Type, name: string, { type: given, oneOf, anyOf, allOf }: 
   return { type: found };
 }
 
-/** The body that a DTO of `@Parameter`s declares. */
 function bodyOf(dto: Type): Schema {
   const parameters = parametersOf(dto);
   if (parameters.length === 0) throw new TypeError(`${dto.name} has neither @ApiProperty nor @Parameter`);

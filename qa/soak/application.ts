@@ -12,7 +12,7 @@ import {
 import type { TokenPair } from './grant.js';
 import type { BuildRequest, Requests, Attempt } from './requests.js';
 
-/** The requests of a third-party application's server, and of an API that introspects its tokens. */
+/** Requests of an application's server, and of an API that introspects its tokens. */
 export class Application {
   private readonly messages: OAuthClient<OAuthRequest>;
 
@@ -68,7 +68,6 @@ export class Application {
     return this.requests.send(this.key ? 'me with DPoP' : 'me', buildRequest);
   }
 
-  /** Calls the API until it answers, up to `maxAttempts` times. */
   callApiUntilAnswered(pair: TokenPair, maxAttempts: number): Promise<Attempt> {
     const attempts: Attempt[] = [];
     const stopWhen = () => attempts.length >= maxAttempts;
@@ -92,7 +91,7 @@ export class Application {
     };
   }
 
-  /** RFC 7662, as an API without our library introspects. */
+  /** RFC 7662. */
   introspectRequest({ accessToken: token }: TokenPair): BuildRequest {
     return () => ({ path: ENDPOINTS.introspect, form: { token, ...this.resourceServer } });
   }

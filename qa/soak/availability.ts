@@ -6,26 +6,23 @@ import type { Violate } from './violations.js';
 const RECOVERY_DEADLINE_MS = 60_000;
 
 export interface Counts {
-  /** Any answer except 503. */
+  /** With a status other than 503. */
   answered: number;
-  /** 503. */
   unavailable: number;
   unanswered: number;
 }
 
-/** The operations that failed because of a fault, and how soon they recovered. */
 export interface Recovery {
   readonly faultWindow: FaultWindow;
   readonly affected: Set<Operation>;
-  /** Operations whose latest request failed. Other replicas may answer during the fault. */
+  /** Latest request failed. Other replicas may answer during the fault. */
   readonly failing: Set<Operation>;
-  /** Milliseconds from the fault's end to the first answer, per operation that was failing at its end or later. */
+  /** Milliseconds from the fault's end to the first answer. */
   readonly recoveryTimes: Map<Operation, number>;
-  /** Milliseconds from the fault's end to the sending of the last request that failed because of it. */
+  /** Milliseconds from the fault's end to the last request that failed because of it. */
   lastFailure: number;
 }
 
-/** Checks that a fault explains every failed request, counts requests and measures recovery. */
 export class Availability {
   readonly counts = new Map<Operation, Counts>();
   readonly recoveries = new Map<FaultWindow, Recovery>();
@@ -45,7 +42,6 @@ export class Availability {
     else this.recordSuccess(attempt);
   }
 
-  /** Resolves when every operation that failed because of these faults succeeds again. */
   async waitForRecovery(faultWindows: readonly FaultWindow[], hasEnded: () => boolean): Promise<void> {
     const failing = () => faultWindows.flatMap((faultWindow) => [...this.recoveryOf(faultWindow).failing]);
     await until('recovery', RECOVERY_DEADLINE_MS, () => failing().length === 0 || hasEnded()).catch(() =>
@@ -109,7 +105,6 @@ export class Availability {
   }
 }
 
-/** Returns true if a 503 has Retry-After and the error format of its endpoint. */
 function hasUnavailableFormat({ headers, text, servedBy }: Attempt): boolean {
   if (headers.get('retry-after') === null) return false;
   if (servedBy.startsWith('authorize')) return /<h1>.*<code>[\w-]+<\/code>/s.test(text);

@@ -6,19 +6,18 @@ import { isUnavailable, type Requests, type Attempt } from './requests.js';
 import type { Operation, Timeline } from './timeline.js';
 import type { Violate } from './violations.js';
 
-/** Result of an authorization: a code that the browser received, or the code of a device (RFC 8628). */
+/** The code may be a device code (RFC 8628). */
 export interface Authorization {
   readonly code: string;
   /** Undefined for a device. */
   readonly verifier: string | undefined;
-  /** When the browser sent the request that returned the code, or the device the request for its code. */
+  /** Time of the request that returned the code. */
   readonly issuedAt: number;
   /** Undefined without `openid`, and for a device. */
   readonly nonce: string | undefined;
   readonly session: number;
 }
 
-/** The codes of a device, and when it requested them. */
 export interface DeviceRequest {
   readonly deviceCode: string;
   /** Page with the user code (RFC 8628 3.3.1). */
@@ -29,7 +28,7 @@ export interface DeviceRequest {
 /** A violation was reported. The actor starts its next step. */
 export class ViolationReported extends Error {}
 
-/** Expected statuses of forms that may get more than 303: an expired form is shown again (200), and a device code may be lost (400). */
+/** An expired form is shown again (200); a device code may be lost (400). Other forms redirect (303). */
 const FORM_STATUSES: Partial<Record<Operation, readonly number[]>> = {
   allow: [200, 303],
   'enter a device code': [200, 303, 400],
@@ -39,10 +38,9 @@ const FORM_STATUSES: Partial<Record<Operation, readonly number[]>> = {
 /** Login and consent take four hops; a lost session may repeat them. */
 const MAX_HOPS = 12;
 
-/** A user's browser: logs in, allows, revokes and logs out. */
 export class Browser {
   private cookies = new CookieJar();
-  /** When the browser sent the login of its session; null if it is or may be logged out. */
+  /** Null if the session has ended or may have ended. */
   private loggedInAt: number | null = null;
   private session = 0;
 
@@ -55,7 +53,6 @@ export class Browser {
     private readonly hasEnded: () => boolean,
   ) {}
 
-  /** Follows an application's link, logs in if necessary, and clicks Allow. */
   async authorize(client: RegisteredClient): Promise<Authorization> {
     const nonce = client.isOpenId ? randomBytes(16).toString('base64url') : undefined;
     const verifier = randomBytes(32).toString('base64url');
@@ -85,11 +82,7 @@ export class Browser {
     );
   }
 
-  /**
-   * Opens the page of a device, logs in if necessary, confirms the code and clicks Allow.
-   *
-   * @returns null if the request may be lost: the device has to start again
-   */
+  /** @returns null if the request may be lost: the device has to start again */
   async allowDevice({ deviceCode, page, requestedAt }: DeviceRequest): Promise<Authorization | null> {
     let url = new URL(page);
     const decisions: Attempt[] = [];
@@ -111,7 +104,6 @@ export class Browser {
         throw this.report('a user can allow a device', undefined, [attempt]);
       }
       const location = attempt.headers.get('location');
-      // The consent page again: the submitted one had expired.
       if (location === null) continue;
       url = new URL(location, url);
       const { session } = this;
@@ -122,12 +114,7 @@ export class Browser {
     throw this.report('a user can allow a device', `after ${MAX_HOPS} hops it is at ${url.pathname}`);
   }
 
-  /**
-   * Disconnects a client on the page of connected applications.
-   *
-   * @param onRequest called with the time at which the request is sent
-   * @returns the time of the response
-   */
+  /** @param onRequest receives the time of the request @returns the time of the response */
   async revoke({ client_id: id }: RegisteredClient, onRequest: (at: number) => void): Promise<number> {
     const url = this.url(`/auth/apps/revoke?client_id=${encodeURIComponent(id)}`);
     for (;;) {
@@ -147,12 +134,7 @@ export class Browser {
     }
   }
 
-  /**
-   * Ends the session, or every session, and checks that the old cookie no longer works.
-   *
-   * @param onRequest called before the request, with the number of the session
-   * @returns every request for the log-out
-   */
+  /** Checks that the old cookie no longer works. @param onRequest receives the number of the session @returns every request */
   async logOut(
     operation: 'log out' | 'log out everywhere',
     onRequest: (session: number) => void,
@@ -173,7 +155,6 @@ export class Browser {
     return attempts;
   }
 
-  /** Visits a page that needs a session; logs in if necessary. */
   private async visitLoggedIn(url: URL): Promise<Attempt> {
     for (;;) {
       const page = await this.visit('page', url);
@@ -182,10 +163,7 @@ export class Browser {
     }
   }
 
-  /**
-   * @param redirect the answer that redirected to the login
-   * @returns where the login redirects to
-   */
+  /** @param redirect the answer that redirected to the login @returns the redirect target of the login */
   private async logIn(url: URL, redirect: Attempt): Promise<URL> {
     this.checkSessionLoss(redirect);
     const page = await this.visit('page', url);
@@ -198,7 +176,7 @@ export class Browser {
     return new URL(answer.headers.get('location') ?? '', url);
   }
 
-  /** A redirect to the login is a violation if the browser had a session and Redis has not lost its data since. */
+  /** A session may only be lost if Redis has lost its data. */
   private checkSessionLoss(redirect: Attempt): void {
     const since = this.loggedInAt;
     this.loggedInAt = null;
@@ -207,7 +185,7 @@ export class Browser {
     this.violate({ rule: 'a session lasts', detail, attempts: [redirect], since });
   }
 
-  /** A request without an answer may take effect late, and undo the next step. Waits until it no longer can. */
+  /** A request without an answer may take effect late, and undo the next step. */
   private async waitIfUnanswered(attempts: readonly Attempt[]): Promise<void> {
     if (attempts.some((attempt) => isUnavailable(attempt))) await this.timeline.settled(this.hasEnded);
   }

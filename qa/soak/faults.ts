@@ -5,7 +5,7 @@ import { type Fault, isApp, faultName, type Server, type Step } from './plan.js'
 import type { FaultWindow, Timeline } from './timeline.js';
 import type { Violate } from './violations.js';
 
-/** Time between the removal of a replica from load balancing and its SIGTERM. Kubernetes gets five seconds (preStop). */
+/** Time between the removal of a replica from load balancing and its SIGTERM. In Kubernetes it is five seconds (preStop). */
 const LOAD_BALANCER_DELAY_MS = 200;
 
 export class FaultInjector {
@@ -17,7 +17,7 @@ export class FaultInjector {
     private readonly hasEnded: () => boolean,
   ) {}
 
-  /** Resolves when the faults are healed and every operation that they affected succeeds again. */
+  /** Resolves after the recovery of every affected operation. */
   async inject({ faults, durationMs }: Step): Promise<void> {
     const faultWindows: FaultWindow[] = [];
     for (const fault of faults) {
@@ -130,7 +130,6 @@ export class FaultInjector {
       if (replica.name === name) replica.inService = inService;
   }
 
-  /** A step as text, for the progress line. */
   static describe({ faults, durationMs }: Step): string {
     const names = faults.map(({ kind, replica }) => `${faultName(kind)}${replica ? ` (${replica})` : ''}`);
     return `${names.join(' and ')} for ${(durationMs / 1000).toFixed(1)} s`;

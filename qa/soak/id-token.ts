@@ -15,11 +15,11 @@ export interface ExpectedIdToken {
   readonly userId: number;
   /** Undefined for a refresh (OpenID Connect Core 12.2). */
   readonly nonce: string | undefined;
-  /** Login in the grant's first ID token; null for the first one. */
+  /** From the grant's first ID token; null if there was none. */
   readonly login: LoginOfGrant | null;
 }
 
-/** @param body of a successful response @returns the problems, and the claims about the login */
+/** @param body of a successful response */
 export async function checkIdToken(
   body: Readonly<Record<string, unknown>>,
   { issuer, clientId, userId, nonce, login }: ExpectedIdToken,

@@ -24,7 +24,6 @@ export const RETRY_WINDOW = 20;
 const SHUTDOWN_DEADLINE_MS = 30_000;
 const READINESS_DEADLINE_MS = 60_000;
 const FIRST_USE_MS = 8_000;
-/** Scopes that an application with ID tokens requests. */
 export const OPENID_SCOPE = 'openid profile:read';
 export const REDIRECT_URI = 'https://app.example.com/callback';
 
@@ -34,10 +33,9 @@ export interface Client {
   readonly client_secret?: string;
 }
 
-/** An application; one that requests `openid` gets ID tokens and logout tokens. */
+/** With `openid` it gets ID tokens and logout tokens. */
 export interface RegisteredClient extends Client {
   readonly isOpenId: boolean;
-  /** True if it may use the device authorization grant. */
   readonly hasDevices: boolean;
 }
 
@@ -45,17 +43,14 @@ export interface User {
   readonly id: number;
   readonly email: string;
   readonly password: string;
-  /** The client address that the load balancer forwards. */
+  /** Client address that the load balancer forwards. */
   readonly address: string;
 }
 
-/** One process of an app, and its proxied connections to the servers. */
 export class AppReplica {
-  /** True while the load balancer sends requests to this replica. */
   inService = true;
   private process: GuardedProcess | undefined;
   private internalUrl = '';
-  /** Processes that the soak itself ended. */
   private readonly ending = new Set<GuardedProcess>();
 
   constructor(
@@ -82,7 +77,6 @@ export class AppReplica {
     });
   }
 
-  /** Resolves when its readiness probe succeeds. @throws after READINESS_DEADLINE_MS */
   ready(): Promise<void> {
     return until(`${this.name} is ready`, READINESS_DEADLINE_MS, async () => {
       const signal = AbortSignal.timeout(2_000);
@@ -95,7 +89,7 @@ export class AppReplica {
     await this.process?.ended;
   }
 
-  /** SIGTERM, then SIGKILL after the deadline, as an orchestrator does. @returns how it ended */
+  /** Sends SIGTERM, then SIGKILL after the deadline, as an orchestrator does. @returns how the process ended */
   async terminate(): Promise<string> {
     const process = this.process;
     if (!process) return 'nothing ran';
@@ -124,14 +118,12 @@ export class AppReplica {
   }
 }
 
-/** Servers of the applications. */
 interface Outside {
-  /** Address for log-outs, without a path. */
   readonly logoutUrl: string;
   readonly documents: DocumentHost;
 }
 
-/** A deployment: two replicas of each app, with fault-injecting proxies between them and their servers. */
+/** Two replicas of each app, with fault-injecting proxies between them and their servers. */
 export class Installation {
   private constructor(
     readonly servers: Readonly<Record<Server, PrivateServer>>,
@@ -140,10 +132,7 @@ export class Installation {
     private readonly outside: Outside,
   ) {}
 
-  /**
-   * @param folder for logs and data
-   * @param onUnexpectedExit called when a process ends that the soak did not end
-   */
+  /** @param folder for logs and data @param onUnexpectedExit called when a process ends that the soak did not end */
   static async start(
     folder: string,
     outside: Outside,
@@ -241,12 +230,7 @@ export class Installation {
     };
   }
 
-  /**
-   * Registers a public client with ID tokens by a metadata document: a first use at each replica admits the client. Then its host fails,
-   * which must not affect a known client.
-   *
-   * @throws Error if a first use fails; the caller may retry
-   */
+  /** The document's host fails after a first use at each replica, which must not affect the client. @throws Error if a first use fails */
   async registerDocumentClient(): Promise<RegisteredClient> {
     const { documents, logoutUrl } = this.outside;
     const url = documents.newUrl();
@@ -273,7 +257,7 @@ export class Installation {
     return { client_id: url, isOpenId: true, hasDevices: false };
   }
 
-  /** @param number unique per user; determines the client address */
+  /** @param number determines the client address */
   async registerUser(number: number): Promise<User> {
     const password = randomBytes(12).toString('hex');
     const username = `ada-${randomBytes(6).toString('hex')}`;
@@ -296,7 +280,7 @@ export class Installation {
     await Promise.all(Object.values(this.servers).map((server) => server.stop()));
   }
 
-  /** Runs work on a separate, direct connection. @throws while PostgreSQL is down */
+  /** Connects directly. @throws while PostgreSQL is down */
   private async database<T>(
     work: (stores: {
       clients: ClientStore;

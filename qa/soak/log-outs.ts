@@ -3,22 +3,22 @@ import type { newStatistics } from './report.js';
 import type { Timeline } from './timeline.js';
 import type { Violate } from './violations.js';
 
-/** A log-out of a user at one application. Times are milliseconds since the soak began. */
+/** Log-out of a user at one application. Times are milliseconds since the soak began. */
 export interface LogOut {
   readonly sub: string;
-  /** Sessions in the ID tokens of the application; null for every session of the user. */
+  /** Null for every session of the user. */
   readonly sids: readonly string[] | null;
   readonly sentAt: number;
-  /** Time of the response; null if the log-out may not have taken effect, or its event may be lost. */
+  /** Null if the log-out may not have taken effect, or its event may be lost. */
   confirmedAt: number | null;
 }
 
 type Statistics = ReturnType<typeof newStatistics>;
 
-/** Time in which a process publishes the end of a session after its response. */
+/** Time between a response and the publication of the session's end. */
 const PUBLISHED_WITHIN_MS = 2_000;
 
-/** The test oracle of log-outs: which logout tokens applications must and may get (Back-Channel Logout 1.0 2.5). */
+/** Back-Channel Logout 1.0 2.5. */
 export class LogOuts {
   private readonly requested: LogOut[] = [];
   private readonly received: (LogoutClaims & { readonly at: number })[] = [];
@@ -29,7 +29,7 @@ export class LogOuts {
     private readonly statistics: Statistics,
   ) {}
 
-  /** Call it before the request, because the logout token may arrive before the response. */
+  /** Call it before the request: the logout token may arrive before the response. */
   request(sub: string, sids: readonly string[] | null): LogOut {
     const logOut = { sub, sids, sentAt: this.timeline.now(), confirmedAt: null };
     this.requested.push(logOut);
@@ -50,7 +50,7 @@ export class LogOuts {
     this.violate({ rule: 'a logout token follows a log-out', detail, since: at });
   }
 
-  /** Confirmed log-outs of which an application did not learn, although no fault explains it. */
+  /** Confirmed log-outs without logout tokens that no fault explains. */
   missing(): LogOut[] {
     return this.requested.filter(
       (logOut) => logOut.confirmedAt !== null && !this.isKnown(logOut) && !this.mayBeLost(logOut),
@@ -75,7 +75,7 @@ export class LogOuts {
     return sids.every((sid) => tokens.some((token) => token.sid === sid));
   }
 
-  /** A process keeps the event in memory until NATS has it: it may be killed before, or stop without NATS. */
+  /** A process keeps the event in memory until NATS has it. */
   private mayBeLost({ sentAt, confirmedAt }: LogOut): boolean {
     const from = confirmedAt ?? sentAt;
     const delays = this.timeline

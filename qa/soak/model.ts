@@ -4,23 +4,21 @@ import { newStatistics } from './report.js';
 import { PROPAGATION_MS, type Timeline } from './timeline.js';
 import { describeAttempt, type Violate } from './violations.js';
 
-/** A device code may be repeated inside the retry window, unlike an authorization code. */
 export type ReplayedCredential = 'code' | 'device code' | 'refresh token';
 
-/** The test oracle: checks each answer against earlier answers and the faults. Reads no clock, only the times of attempts. */
+/** Test oracle: checks each answer against earlier answers and faults. Reads no clock, only the times of attempts. */
 export class Model {
   readonly statistics = newStatistics();
-  /** Grants whose revocation is confirmed, in order of confirmation. */
+  /** In order of the confirmation of their revocation. */
   readonly revoked: Grant[] = [];
 
-  /** @param retryWindow in milliseconds */
   constructor(
     private readonly timeline: Timeline,
     private readonly retryWindow: number,
     private readonly violate: Violate,
   ) {}
 
-  /** @param attempts all completed requests that redeemed one code */
+  /** @param attempts every request that redeemed one code */
   checkRedemption(grant: Grant, attempts: readonly Attempt[]): void {
     const earlierWins = grant.pairs.length;
     this.addHistory(grant, attempts);
@@ -57,7 +55,7 @@ export class Model {
     if (!won && refused.length > 0) this.statistics.lostCodes += 1;
   }
 
-  /** @param attempts all completed requests of an honest client that presented one refresh token */
+  /** @param attempts every request of an honest client with one refresh token */
   checkRefresh(grant: Grant, attempts: readonly Attempt[]): void {
     this.checkRepeatable(grant, attempts, {
       credential: 'a refresh token',
@@ -66,11 +64,7 @@ export class Model {
     });
   }
 
-  /**
-   * RFC 8628 3.4, with the retry window of a refresh token.
-   *
-   * @param attempts all completed polls of an honest device that its user has allowed
-   */
+  /** RFC 8628 3.4, with the retry window of a refresh token. @param attempts every poll of an honest, allowed device */
   checkPolls(grant: Grant, attempts: readonly Attempt[]): void {
     this.checkRepeatable(grant, attempts, {
       credential: 'a device code',
@@ -81,11 +75,7 @@ export class Model {
     else if (attempts.some(({ status }) => status === 400)) this.statistics.lostCodes += 1;
   }
 
-  /**
-   * Checks requests with a credential that may be repeated inside the retry window.
-   *
-   * @param rules `refusal` is the rule that a refusal violates, unless the refusal came late or `explains` returns true
-   */
+  /** @param rules `refusal` is the rule that a refusal violates, unless it came late or `explains` returns true */
   private checkRepeatable(
     grant: Grant,
     attempts: readonly Attempt[],
@@ -132,7 +122,6 @@ export class Model {
     }
   }
 
-  /** @param attempt a use of an access token, by its client or a thief */
   checkAccessToken(grant: Grant, pair: TokenPair, attempt: Attempt, accepted: boolean): void {
     if (isUnavailable(attempt)) return;
     if (accepted)
@@ -148,7 +137,6 @@ export class Model {
     );
   }
 
-  /** @param attempt a use of a code or refresh token of a revoked grant */
   checkRevokedCredential(grant: Grant, attempt: Attempt): void {
     if (isUnavailable(attempt)) return;
     if (attempt.status !== 200) {
@@ -159,12 +147,7 @@ export class Model {
     this.checkNotRevoked(grant, attempt, 'a code or refresh token is accepted after its grant was revoked');
   }
 
-  /**
-   * RFC 6749 4.1.2, RFC 9700 4.14.2: a replayed code, or a refresh token or device code replayed outside the retry window, is
-   * refused and revokes the grant.
-   *
-   * @param since when the credential was used first
-   */
+  /** RFC 6749 4.1.2, RFC 9700 4.14.2: a replay outside the retry window is refused, and revokes the grant. @param since first use */
   checkReplay(grant: Grant, attempt: Attempt, what: ReplayedCredential, since: number): void {
     this.addHistory(grant, [attempt]);
     grant.revocation ??= {
@@ -185,13 +168,13 @@ export class Model {
     else this.report(grant, `a replayed ${what} is refused`, [attempt]);
   }
 
-  /** The tokens of the grant may be refused from `requestedAt` on. */
+  /** Tokens may be refused from `requestedAt` on. */
   revocationRequested(grant: Grant, reason: string, requestedAt: number): void {
     grant.history.push(`${Math.round(requestedAt)} ms: ${reason}`);
     grant.revocation ??= { reason, requestedAt, confirmedAt: null };
   }
 
-  /** The tokens of the grant must be refused from `confirmedAt` on. */
+  /** Tokens must be refused from `confirmedAt` on. */
   revocationConfirmed(grant: Grant, confirmedAt: number): void {
     grant.history.push(`${Math.round(confirmedAt)} ms: the revocation is confirmed`);
     grant.revocation ??= { reason: 'it was revoked', requestedAt: confirmedAt, confirmedAt: null };
@@ -201,7 +184,6 @@ export class Model {
     this.revoked.push(grant);
   }
 
-  /** @param attempts two requests with the same DPoP proof */
   checkProofReplay(grant: Grant, attempts: readonly Attempt[]): void {
     this.statistics.proofReplays += 1;
     const accepted = attempts.filter(({ status }) => status === 200);
@@ -238,7 +220,7 @@ export class Model {
     grant.pairs.push({ accessToken: body.access_token, refreshToken: body.refresh_token, receivedAt });
   }
 
-  /** RFC 9700 4.14.2: one successor, however often the credential is presented. */
+  /** RFC 9700 4.14.2. */
   private checkOneSuccessor(grant: Grant, granted: readonly Attempt[], rule: string): void {
     const tokens = new Set(
       granted.map(({ text }) => (JSON.parse(text) as { refresh_token: string }).refresh_token),
@@ -253,7 +235,6 @@ export class Model {
     return this.timeline.lostData(Math.min(...times), Math.max(...times));
   }
 
-  /** A refusal because the grant is revoked confirms the revocation. */
   private confirmIfRevoked(grant: Grant, { text, answeredAt }: Attempt): void {
     if (/was used before|has been revoked/.test(text)) this.revocationConfirmed(grant, answeredAt);
   }

@@ -6,19 +6,15 @@ export type Server = (typeof SERVERS)[number];
 export type ReplicaName = `${App} ${1 | 2}`;
 
 /**
- * - killed: SIGKILL; started again at the end with its data;
- * - stopped: SIGSTOP; SIGCONT at the end;
- * - restarted: removed from load balancing, then SIGTERM; started again at the end;
- * - cut off: existing connections are reset, new ones refused;
- * - half-open: existing and new connections stay open and transfer nothing; at the end only new ones work;
- * - emptied: SIGKILL; started again at the end without its data.
+ * At its end, a stopped process gets SIGCONT, and any other process starts again: `killed` with its data, `emptied` without. `restarted`
+ * removes a replica from load balancing before SIGTERM. `cut off` resets connections and refuses new ones; `half-open` transfers nothing.
  */
 export type Effect = 'killed' | 'stopped' | 'restarted' | 'cut off' | 'half-open' | 'emptied';
 
 export interface FaultKind {
   readonly target: App | Server;
   readonly effect: Effect;
-  /** Milliseconds after the fault's end in which requests may still fail because of it. */
+  /** Time after the fault's end in which requests may still fail. */
   readonly settleMs: number;
 }
 
@@ -54,18 +50,17 @@ export function faultName({ target, effect }: FaultKind): string {
 
 export interface Fault {
   readonly kind: FaultKind;
-  /** The only affected replica, or the only one without a connection to the server. null: every replica. */
+  /** Null for every replica. For a fault of a server: the replica that loses its connection. */
   readonly replica: ReplicaName | null;
 }
 
-/** Simultaneous faults, and the pause before them. */
 export interface Step {
   readonly faults: readonly Fault[];
   readonly durationMs: number;
   readonly pauseMs: number;
 }
 
-/** Reproducible random numbers from a seed (mulberry32). */
+/** Mulberry32. */
 export class Random {
   constructor(private state: number) {}
 
@@ -77,7 +72,7 @@ export class Random {
     return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
   }
 
-  /** An integer from `low` to `high`, both included. */
+  /** Integer between both bounds, inclusive. */
   between(low: number, high: number): number {
     return low + Math.floor(this.next() * (high - low + 1));
   }
@@ -86,7 +81,6 @@ export class Random {
     return this.next() < probability;
   }
 
-  /** @throws when the list is empty */
   pick<T>(from: readonly T[]): T {
     if (from.length === 0) throw new Error('the list to pick from is empty');
     return from[this.between(0, from.length - 1)] as T;
@@ -99,18 +93,13 @@ export class Random {
       .map(({ value }) => value);
   }
 
-  /** An independent generator, so that each actor repeats its choices whatever the others do. */
+  /** Keeps each actor's choices independent of the choices of others. */
   fork(): Random {
     return new Random(Math.floor(this.next() * 2 ** 32));
   }
 }
 
-/**
- * An endless sequence of steps. Every kind occurs once before any is repeated. One step in five has two faults, one in
- * eight outlasts the retry window, and before one in four all earlier faults settle.
- *
- * @param longMs the duration of a fault that outlasts the retry window
- */
+/** An endless sequence in which every kind occurs once before any is repeated. @param longMs outlasts the retry window */
 export function* plan(random: Random, kinds: readonly FaultKind[], longMs: number): Generator<Step, never> {
   for (;;) {
     const deck = random.shuffled(kinds);

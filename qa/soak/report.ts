@@ -11,9 +11,9 @@ interface Times {
 interface FaultFigures {
   readonly fault: string;
   readonly count: number;
-  /** Until the slowest operation that failed because of the fault succeeded; null if none failed. */
+  /** Of the slowest affected operation; null if no operation failed. */
   readonly recovery: Times | null;
-  /** Until the sending of the last request that failed because of the fault. */
+  /** Time of the last request that failed because of the fault. */
   readonly lastFailure: number;
   readonly affected: readonly Operation[];
 }
@@ -31,7 +31,6 @@ export interface Report {
   readonly operations: readonly (Counts & { readonly operation: Operation })[];
   readonly statistics: Statistics;
   readonly violations: readonly ViolationReport[];
-  /** The folder of the logs; null without violations. */
   readonly logs: string | null;
 }
 
@@ -147,35 +146,31 @@ function medianOf(values: readonly number[]): number {
 }
 
 interface Statistics {
-  /** Codes redeemed twice at the same time, and codes replayed later. */
   codeRaces: number;
   codeReplays: number;
-  /** Refresh tokens and device codes replayed outside the retry window, and those that were accepted because Redis had lost its data. */
+  /** Outside the retry window; accepted only if Redis had lost its data. */
   refreshTokenReplays: number;
   replaysAcceptedAfterDataLoss: number;
-  /** Concurrent refreshes of several workers. */
   parallelRefreshes: number;
-  /** Refreshes that succeeded on a retry after a lost answer. */
+  /** Succeeded on a retry after a lost answer. */
   retriedRefreshes: number;
-  /** Refreshes that an outage delayed beyond the retry window; `lateRefusals` of them were refused. */
+  /** Delayed beyond the retry window by an outage. */
   lateRefreshes: number;
   lateRefusals: number;
-  /** Codes lost to a lost answer or to a restart of Redis: the user authorizes again. */
+  /** By a lost answer or a restart of Redis: the user authorizes again. */
   lostCodes: number;
-  /** Confirmed revocations, and refused uses of revoked credentials. */
   revocations: number;
   revokedUsesRefused: number;
-  /** Uses that an API accepted before the revocation reached it, and the latest of them: milliseconds after the confirmation. */
+  /** Before the revocation reached the API. `latestAcceptedUse` is in milliseconds after the confirmation. */
   revokedUsesAccepted: number;
   latestAcceptedUse: { withoutFault: number; withFault: number };
   proofReplays: number;
   deviceGrants: number;
-  /** ID tokens checked; log-outs of applications with ID tokens, and the logout tokens that they received. */
   idTokens: number;
   logOuts: number;
   logoutTokens: number;
   repeatedLogoutTokens: number;
-  /** Log-outs whose event was in the memory of a process that was killed. */
+  /** Their event was in the memory of a killed process. */
   lostLogOuts: number;
 }
 

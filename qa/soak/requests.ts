@@ -6,7 +6,7 @@ import type { Operation, ServedBy, Timeline } from './timeline.js';
 /** Well inside the retry window. */
 const CLIENT_TIMEOUT_MS = 8_000;
 
-/** One request and its outcome. Times are milliseconds since the soak began. */
+/** Times are milliseconds since the soak began. */
 export interface Attempt {
   readonly operation: Operation;
   readonly servedBy: ServedBy;
@@ -15,7 +15,7 @@ export interface Attempt {
   /** 0: no answer. */
   readonly status: number;
   readonly headers: Headers;
-  /** The body, or the reason for a missing answer. */
+  /** Body, or the reason for a missing answer. */
   readonly text: string;
   /** False if no server can have received the request. */
   readonly mayHaveTakenEffect: boolean;
@@ -27,7 +27,7 @@ interface RequestMessage {
   readonly form?: Readonly<Record<string, string>>;
 }
 
-/** Builds a new message for each attempt: a DPoP proof is accepted once. */
+/** Builds a message per attempt, because a DPoP proof is accepted once. */
 export type BuildRequest = () => RequestMessage | Promise<RequestMessage>;
 
 /** Thrown by retries after the soak has ended. */
@@ -51,7 +51,7 @@ const APP_BY_OPERATION: Readonly<Record<Exclude<Operation, 'delete a client'>, A
   'me with DPoP': 'resource',
 };
 
-/** Sends requests to the replicas of an app in turn, as a load balancer without retries does. */
+/** Alternates between the replicas of an app, like a load balancer without retries. */
 export class Requests {
   private turn = 0;
 
@@ -63,7 +63,7 @@ export class Requests {
     private readonly hasEnded: () => boolean,
   ) {}
 
-  /** Sends one request, without retries. Never throws for a failed request. */
+  /** Never throws for a failed request. */
   async send(operation: keyof typeof APP_BY_OPERATION, buildRequest: BuildRequest): Promise<Attempt> {
     const all = this.installation.replicasOf(APP_BY_OPERATION[operation]);
     const inService = all.filter((replica) => replica.inService);
@@ -108,13 +108,7 @@ export class Requests {
     return attempt;
   }
 
-  /**
-   * Retries at the next replica after 503 or no answer, as a robust client does.
-   *
-   * @param attempts receives every attempt, in the order of the answers
-   * @param stopWhen when true, the last attempt is returned, whatever its outcome
-   * @throws SoakEnded
-   */
+  /** Retries after 503 or no answer. @param attempts receives every attempt @param stopWhen true ends the retries @throws SoakEnded */
   async sendUntilAnswered(
     operation: keyof typeof APP_BY_OPERATION,
     buildRequest: BuildRequest,
@@ -131,7 +125,7 @@ export class Requests {
   }
 }
 
-/** 503 or no answer: the client does not know whether the request took effect. */
+/** The client does not know whether the request took effect. */
 export function isUnavailable({ status }: Attempt): boolean {
   return status === 503 || status === 0;
 }

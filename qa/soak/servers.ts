@@ -12,16 +12,15 @@ import { RestartableNats } from '#test/support/restartable-nats.js';
 import { RedisNode } from '#test/topology/redis-node.js';
 import { findTool } from '#test/support/tool.js';
 
-/** A private server. It keeps its data over `kill` and `start`, unless it is emptied in between. */
+/** Keeps its data over `kill` and `start`. */
 export interface PrivateServer {
   /** May change with `start`. */
   readonly url: string;
   start(): Promise<void>;
   kill(): Promise<void>;
   signal(name: 'SIGSTOP' | 'SIGCONT'): Promise<void>;
-  /** Removes its data. It must be down. */
+  /** Removes the data of a stopped server. */
   empty(): Promise<void>;
-  /** Stops it and removes its data. */
   stop(): Promise<void>;
 }
 
@@ -36,7 +35,7 @@ async function startRedis(parent: string): Promise<PrivateServer> {
   const folder = join(parent, 'redis');
   await mkdir(folder);
   const [port, password] = [await freePort(), randomBytes(16).toString('hex')];
-  // Data that Redis has written survives SIGKILL without fsync. With `everysec`, a slow disk may delay the write by two seconds.
+  // Without fsync, because SIGKILL does not lose written data, and with `everysec` a slow disk may delay a write by two seconds.
   const node = new RedisNode(port, folder, password, ['save ""', 'appendonly yes', 'appendfsync no']);
   await node.start();
   return {

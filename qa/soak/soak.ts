@@ -26,30 +26,28 @@ import { describeViolation, type Violate } from './violations.js';
 
 export interface SoakOptions {
   readonly seed: number;
-  /** The last fault begins after this many minutes or steps of the plan, whichever comes first. */
+  /** The last fault begins after this many minutes or steps, whichever comes first. */
   readonly minutes: number;
   readonly steps?: number;
   readonly kinds: readonly FaultKind[];
-  /** Number of users that use every feature. A third as many only connect and revoke. */
+  /** Users of every feature. A third as many only connect and revoke. */
   readonly accounts: number;
-  /** Milliseconds without faults before the final audit. */
+  /** Time without faults before the final audit. */
   readonly quietMs: number;
   readonly progress: (line: string) => void;
   /** Ends the soak early, with a report. */
   readonly signal?: AbortSignal;
 }
 
-/** The soak ends early after this many violations. */
 const MAX_VIOLATIONS = 20;
 const LONG_FAULT_MS = (RETRY_WINDOW + 3) * 1000;
-/** NATS offers the messages of a killed process again after 30 s. */
+/** NATS redelivers the messages of a killed process after 30 s. */
 const DELIVERY_MS = 90_000;
 const ACCOUNT_PAUSE_MS = 200;
 const THIEF_PAUSE_MS = 200;
 const OPERATOR_PAUSE_MS = 30_000;
 const PROGRESS_MS = 10_000;
 
-/** Starts the product, uses it during faults, and checks every answer. */
 export async function soak(options: SoakOptions): Promise<Report> {
   const folder = await mkdtemp(join(tmpdir(), 'soak-'));
   const violations: ViolationReport[] = [];
@@ -123,7 +121,7 @@ class Soak {
     const { accounts: count } = this.options;
     const accounts: Account[] = [];
     for (let number = 1; number <= count; number++) {
-      // All four combinations: confidential and public clients, bearer and DPoP tokens. One in three has ID tokens.
+      // Covers confidential and public clients, bearer and DPoP tokens. One in three has ID tokens.
       const client = (number % 3 === 0 ? openIdClients : clients)[number % 2] as RegisteredClient;
       accounts.push(await this.newAccount(number, client, resourceServer, number % 4 >= 2));
     }
@@ -175,7 +173,6 @@ class Soak {
     await sleep(quietMs);
   }
 
-  /** Checks at every replica, without faults, that live grants work and revoked grants do not. */
   private async audit(accounts: readonly Account[], thief: Thief): Promise<void> {
     const { logOuts } = this.environment;
     this.options.progress(`${this.elapsed()}  waiting for logout tokens`);

@@ -19,36 +19,33 @@ export type Operation =
   | 'me with DPoP'
   | 'delete a client';
 
-/** A replica of an app, or the operator's command line. */
 export type ServedBy = ReplicaName | 'operator';
 
-/** The time in which a fault may have effects. Times are milliseconds since the soak began. */
+/** Times are milliseconds since the soak began. */
 export interface FaultWindow {
   readonly number: number;
   readonly fault: Fault;
   readonly startedAt: number;
-  /** When the fault was healed. */
   endedAt?: number;
-  /** Time after which the fault no longer explains a failure. */
+  /** Time after which the fault explains no failure. */
   settledAt?: number;
 }
 
-/** A revocation reaches every API within milliseconds; this allows for a busy machine. */
+/** Usually milliseconds; this allows for a busy machine. */
 export const PROPAGATION_MS = 2_000;
 /** Added to each guaranteed time, for a busy machine. */
 const SLACK_MS = 2_000;
-/** An API trusts its cache for this long without a message from NATS. */
+/** Time for which an API trusts its cache without NATS. */
 const TRUST_WITHOUT_NATS_MS = 5_000;
 const CACHE_ENTRY_LIFETIME_MS = 30_000;
 
-/** Operations that need an answer over NATS from any replica of the token app. */
+/** Require an answer over NATS from any replica of the token app. */
 const NEED_TOKEN_APP: readonly Operation[] = ['me', 'me with DPoP', 'delete a client'];
 
-/** The faults over time, and the failures and delays that each may cause. */
 export class Timeline {
   readonly faultWindows: FaultWindow[] = [];
 
-  /** @param now milliseconds of a monotonic clock since the soak began */
+  /** @param now monotonic */
   constructor(readonly now: () => number) {}
 
   start(fault: Fault): FaultWindow {
@@ -57,26 +54,24 @@ export class Timeline {
     return faultWindow;
   }
 
-  /** The faults that may have had effects between two times. */
   inEffect(from: number, to: number): FaultWindow[] {
     return this.faultWindows.filter(
       ({ startedAt, settledAt }) => startedAt <= to && (settledAt === undefined || settledAt >= from),
     );
   }
 
-  /** Resolves when every fault that has started by now is settled. */
+  /** Resolves when all current faults are settled. */
   async settled(hasEnded: () => boolean): Promise<void> {
     const started = [...this.faultWindows];
     while (!hasEnded() && started.some(({ settledAt }) => settledAt === undefined || settledAt > this.now()))
       await sleep(100);
   }
 
-  /** Returns true if Redis lost its data between two times. */
   lostData(from: number, to: number): boolean {
     return this.redisHad(['emptied'], from, to);
   }
 
-  /** True if Redis restarted between two times. Codes from before a restart are refused. */
+  /** Codes from before a restart are refused. */
   restartedRedis(from: number, to: number): boolean {
     return this.redisHad(['emptied', 'killed'], from, to);
   }
@@ -85,13 +80,12 @@ export class Timeline {
     return this.inEffect(from, to).filter(({ fault }) => mayFail(fault, operation, servedBy));
   }
 
-  /** Milliseconds after the confirmed revocation in which an API may still accept the token. */
+  /** Milliseconds after a confirmed revocation in which an API may accept the token. */
   maxRevocationDelay(requestedAt: number, usedAt: number): number {
     const delays = this.inEffect(requestedAt, usedAt).map(({ fault }) => delayOf(fault));
     return Math.max(PROPAGATION_MS, ...delays);
   }
 
-  /** The faults between two times, as text. */
   describe(from: number, to: number): string {
     const names = this.inEffect(from, to).map(({ number, fault, startedAt, endedAt, settledAt }) => {
       const times = [startedAt, endedAt, settledAt].map(seconds).join(', ');
@@ -108,7 +102,7 @@ export class Timeline {
   }
 }
 
-/** True if a fault may make an operation fail. All other operations must succeed during the fault. */
+/** Operations that cannot fail must succeed during the fault. */
 function mayFail({ kind, replica }: Fault, operation: Operation, servedBy: ServedBy): boolean {
   const needsTokenApp = NEED_TOKEN_APP.includes(operation);
   switch (kind.target) {
@@ -128,11 +122,10 @@ function mayFail({ kind, replica }: Fault, operation: Operation, servedBy: Serve
   }
 }
 
-/** Longest delay of the broadcast of a confirmed revocation by a fault, in milliseconds. */
 function delayOf({ kind, replica }: Fault): number {
   switch (kind.target) {
     case 'nats':
-      // An API without NATS notices it and stops trusting its cache. It cannot notice that a sender lacks NATS.
+      // An API notices that it lacks NATS, and stops trusting its cache. It cannot notice that a sender lacks NATS.
       return (
         (replica === null || replica.startsWith('resource')
           ? TRUST_WITHOUT_NATS_MS

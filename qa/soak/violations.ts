@@ -5,17 +5,17 @@ export interface Violation {
   readonly rule: string;
   readonly detail?: string;
   readonly attempts?: readonly Attempt[];
-  /** Earlier events, one line each. */
+  /** Earlier events. */
   readonly history?: readonly string[];
-  /** Faults since this time may be related. Milliseconds since the soak began. */
+  /** Milliseconds. Later faults may be related. */
   readonly since: number;
-  /** True if the rule has a deadline, which a busy machine may miss, too. */
+  /** A busy machine may violate rules with a deadline. */
   readonly timeDependent?: boolean;
 }
 
 export type Violate = (violation: Violation) => void;
 
-/** A violation as text. It shows only the status of answers that may contain tokens. */
+/** Omits the bodies of answers that may contain tokens. */
 export function describeViolation(
   { rule, detail, attempts = [], history = [], since }: Violation,
   timeline: Timeline,
@@ -30,7 +30,7 @@ export function describeViolation(
   ].join('\n');
 }
 
-/** A request in one line. The reference in an error body is also in the log. */
+/** The reference in an error body is also in the log. */
 export function describeAttempt({ operation, servedBy, sentAt, answeredAt, status, text }: Attempt): string {
   const body = status === 200 || (status >= 300 && status < 400) ? '' : ` ${textOf(text)}`;
   return `${seconds(sentAt)} ${operation} → ${servedBy}, ${seconds(answeredAt)}: ${status || 'no answer'}${body}`;

@@ -108,7 +108,6 @@ it.each<[string, DynamicModule]>([
 
 const PLANTED = { rule: 'planted', where: 'here', detail: '' };
 
-/** Runs a lane whose target violates a rule for some recipes. */
 async function runTestLane(seed: number, isBad: (recipe: HttpRecipe) => boolean = () => false) {
   const recipes: unknown[] = [];
   const findings = new Findings();
@@ -148,7 +147,6 @@ function routesOf(module: DynamicModule): string[] {
   });
 }
 
-/** A module class, or the result of `forRoot`. */
 type Imported = Type<object> | DynamicModule;
 
 function controllersOf(imported: Imported, seen = new Set<Imported>()): Type<object>[] {

@@ -27,7 +27,6 @@ afterAll(() => product.close());
 
 const load = async (url: string) => (await (await fetch(url)).json()) as Document;
 
-/** An answer, and how it differs from the description. */
 async function exchange(document: Document, url: string, init: RequestInit = {}) {
   const answer = await fetch(url, { redirect: 'manual', ...init });
   const body = await answer.text();
@@ -48,7 +47,6 @@ async function exchange(document: Document, url: string, init: RequestInit = {})
   };
 }
 
-/** A request to the token app, as a form with the client's credentials. */
 function post(path: string, parameters: Record<string, string>, client: object = product.run.client) {
   const url = `${product.run.base_url}/api/auth/oauth/${path}`;
   return exchange(authorizationServer, url, {

@@ -6,7 +6,7 @@ import { FAULT_KINDS, faultName } from '../soak/plan.js';
 import { newStatistics } from '../soak/report.js';
 import { Timeline } from '../soak/timeline.js';
 
-/** A model of log-outs, with a clock that `inject` and `logOut` set. */
+/** `inject` and `logOut` set the clock. */
 function newModel() {
   let now = 0;
   const rules: string[] = [];
@@ -20,7 +20,7 @@ function newModel() {
     const endedAt = startedAt + 1_000;
     Object.assign(timeline.start({ kind, replica: null }), { endedAt, settledAt: endedAt });
   };
-  /** A log-out at this time, answered 10 ms later. */
+  /** Answered 10 ms later. */
   const logOut = (time: number, sids: readonly string[] | null): void => {
     now = time;
     logOuts.request('7', sids).confirmedAt = time + 10;

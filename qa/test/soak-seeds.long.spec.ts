@@ -3,7 +3,7 @@ import { soak } from '../soak/soak.js';
 
 const NATS_FAULTS = FAULT_KINDS.filter((kind) => ['nats killed', 'nats cut off'].includes(faultName(kind)));
 
-/** Violations of a 90-second run. A busy machine may miss deadlines, so those violations count only if a second run has some, too. */
+/** On a busy machine deadlines may be missed: such violations count only if a second run has some, too. */
 async function violationsOf(seed: number, kinds = FAULT_KINDS, isLast = false): Promise<readonly string[]> {
   const { violations } = await soak({
     seed,

@@ -71,7 +71,7 @@ describe('the plan of faults', () => {
   });
 });
 
-/** A model and an availability check, with a clock that `inject` sets. */
+/** `inject` sets the clock. */
 function newOracle() {
   let now = 0;
   const timeline = new Timeline(() => now);
@@ -126,7 +126,7 @@ const refused = (
 const unanswered = (operation: Operation, sentAt: number) => attemptWith(operation, 'token 1', sentAt, 0);
 const me = (sentAt: number, status: number) => attemptWith('me', 'resource 1', sentAt, status);
 
-/** A grant that was redeemed at 100 ms. Its revocation was requested at 1000 ms and confirmed at 1100 ms. */
+/** Redeemed at 100 ms; the revocation is requested at 1000 ms and confirmed at 1100 ms. */
 function revokedGrant(model: Model): { grant: Grant; pair: TokenPair } {
   const grant = new Grant(0);
   model.checkRedemption(grant, [redeemed(100)]);

@@ -180,7 +180,6 @@ function startBuild() {
   return spawn(process.execPath, ['build.mjs'], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
 }
 
-/** Modification time of each file, in milliseconds since the epoch. */
 async function filesOfDist(): Promise<Map<string, number>> {
   const found = await readdir(join(folder, 'dist'), { recursive: true, withFileTypes: true });
   const paths = found.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));

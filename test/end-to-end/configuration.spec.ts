@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
 import { runCommand } from '#local/servers/run-command.js';
 
-/** Lines of the error of an app's process that does not start. */
 async function problemsOf(app: string, env: NodeJS.ProcessEnv): Promise<string[]> {
   const main = resolve(`dist/apps/${app}.cjs`);
   const { code, stderr } = await runCommand(process.execPath, [main], { env });

@@ -6,15 +6,14 @@ import { type RunningProduct, startProduct } from './running-product.js';
 import { ProductUser } from './use-product.js';
 
 /**
- * Maximum CPU of a request, as a multiple of a bare Fastify route, which reads the same request and returns a response of about
- * the same size. Both include the client's CPU. Each budget is at least 1.5 times the value measured: 3.3 for a forged refresh
- * token, 3.6 for a refresh, 2.6 for a known token at the API. Logging is off, because the log would go to the output of the tests.
+ * Maximum CPU time of a request and its client, as a multiple of a bare Fastify route with a response of about the same size. At least 1.5
+ * times the measured values: 3.3, 3.6 and 2.6. Logging is off, because the log would go to the output of the tests.
  */
 const BUDGET = { forged: 5.2, refresh: 6.5, known: 3.9 };
 
 /** Subjects alternate in blocks, and the cheapest block of each counts: other processes only add cost. */
 const BLOCKS = 8;
-/** On a busy machine it takes more blocks until none of a subject's was disturbed. */
+/** A busy machine disturbs blocks: repeats until each subject has had an undisturbed one. */
 const MOST_BLOCKS = 32;
 const CONNECTIONS = 16;
 const REQUESTS_EACH = 40;
@@ -58,7 +57,6 @@ afterAll(async () => {
   await product.close();
 });
 
-/** A minimal Fastify server as the baseline. */
 async function startBare(): Promise<FastifyInstance> {
   const app = fastify();
   app.addContentTypeParser(

@@ -16,7 +16,7 @@ interface DocumentedEvent {
 
 export type DocumentedStep = DocumentedCommand | DocumentedEvent;
 
-/** The commands of the blocks ```console of a document: lines that begin with `$ `, each with its output below. */
+/** Commands in a document's ```console blocks: lines that begin with `$ `, each followed by its output. */
 export function documentedCommands(markdown: string): DocumentedStep[] {
   const steps: DocumentedStep[] = [];
   let last = { section: '', line: 0, command: '', output: '' };
@@ -39,7 +39,6 @@ export function documentedCommands(markdown: string): DocumentedStep[] {
   return steps;
 }
 
-/** Values that differ in each run: client ids, secrets, identifiers, keys, grants and passwords. */
 const VALUES = [
   String.raw`sc_[a-z2-7]{24}`,
   String.raw`scs_[\w-]{43}`,
@@ -48,37 +47,33 @@ const VALUES = [
   String.raw`(?<![\w-])[\w-]{43}(?![\w-])`,
   String.raw`(?<![\w-])[\w-]{24}(?![\w-])`,
 ];
-/** Times and addresses of a running product, which are not compared. */
+/** Times and addresses, which are not compared. */
 const PASSING = [
   String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z`,
   String.raw`\d{4}-\d\d-\d\d(?: \d\d:\d\d(?::\d\d)?)?`,
   String.raw`\d\d:\d\d:\d\d`,
 ];
 
-/** Runs the commands of a document in order. Its values are examples, each for the value at the same place of the first output. */
+/** Runs the commands of a document in order. The document's values are examples: the first output that shows one gives its actual value. */
 export class DocumentedSession {
   private readonly actual = new Map<string, string>();
 
-  /** @param setUp shell commands before each command, such as functions */
   constructor(
     private readonly setUp: string,
     private readonly cwd: string,
     private readonly env: NodeJS.ProcessEnv,
   ) {}
 
-  /** @param example a value in the document */
   set(example: string, actual: string): void {
     this.actual.set(example, actual);
   }
 
-  /** @returns the actual value for an example value */
   get(example: string): string {
     const actual = this.actual.get(example);
     if (actual === undefined) throw new Error(`the document has not shown ${example} yet`);
     return actual;
   }
 
-  /** @returns the latest actual value for an example that matches */
   newest(example: RegExp): string {
     return [...this.actual].findLast(([name]) => example.test(name))?.[1] ?? '';
   }
@@ -96,7 +91,6 @@ export class DocumentedSession {
     for (const [index, example] of examples.entries()) this.actual.set(example, match[index + 1] ?? '');
   }
 
-  /** Runs a line as the document's are run, in bash. */
   shell(line: string): ReturnType<typeof runCommand> {
     return runCommand('bash', ['-c', `${this.setUp}\n${line}`], {
       cwd: this.cwd,
@@ -109,7 +103,7 @@ export class DocumentedSession {
     return [...this.actual].reduce((result, [example, actual]) => result.replaceAll(example, actual), text);
   }
 
-  /** Converts a documented output to a pattern: `…` matches any text, and a line with only `…` matches any lines. */
+  /** `…` matches any text, and a line with only `…` any lines. */
   private patternOf(output: string): { pattern: RegExp; examples: string[] } {
     const examples: string[] = [];
     const known = [...this.actual.keys()].map(escaped);

@@ -21,7 +21,6 @@ const anchorsOf = (file: string) =>
       .replaceAll(/\s/g, '-'),
   );
 
-/** True if the file of a link such as "docs/deploy.md#alerts" exists and has the heading. */
 function exists(link: string): boolean {
   const [file = '', anchor] = link.split('#');
   return existsSync(file) && (anchor === undefined || anchorsOf(file).includes(anchor));

@@ -15,7 +15,6 @@ import { type Pair, statusOfToken } from '../support/tokens.js';
 
 let product: ProductProcesses;
 let second: AppProcess;
-/** The replicas of the resource app. */
 let apis: string[];
 
 beforeAll(async () => {
@@ -32,7 +31,6 @@ afterAll(async () => {
 const operator = (args: string[], env: Record<string, string> = {}) =>
   runOperator(args, { ...product.env, ...env });
 
-/** A new user, with a browser and an application. */
 class Person {
   private constructor(
     readonly login: string,
@@ -54,7 +52,6 @@ class Person {
     return new Person(login, new ProductUser(run), browser);
   }
 
-  /** Logs in, allows access, and redeems the code. */
   async connect(): Promise<Pair> {
     return (await this.app.redeem(await this.browser.allow())).body as unknown as Pair;
   }
@@ -65,7 +62,6 @@ const statusesOf = ({ access_token }: Pair) =>
 
 const TO_LOGIN = /no code: 303 \/auth\/login/;
 
-/** Checks that the user's tokens, code and session are refused immediately. */
 async function expectAccessEnded(person: Person, pairs: readonly Pair[], code: string | null): Promise<void> {
   for (const pair of pairs) expect(await statusesOf(pair)).toEqual([401, 401]);
   for (const pair of pairs)

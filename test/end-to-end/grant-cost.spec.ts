@@ -17,11 +17,11 @@ const codec = new TokenCodec(KeyRing.parse(TOKEN_KEYS));
 /** One digit, because the numbers depend on its length. */
 const USER_ID = 7;
 interface Cost {
-  /** Commands that the apps send: name, number of arguments, bytes of all arguments. */
+  /** Name, number of arguments, bytes of all arguments. */
   readonly commands: readonly (readonly [name: string, count: number, bytes: number])[];
-  /** Bytes of each field of the grant's hash, with its name. */
+  /** Bytes by field of the grant's hash. */
   readonly hash: Readonly<Record<string, number>>;
-  /** Bytes of each column of the grant's row that is not null. */
+  /** Bytes by column of the grant's row, without null columns. */
   readonly row: Readonly<Record<string, number>>;
 }
 
@@ -76,7 +76,7 @@ afterAll(async () => {
   await product.close();
 });
 
-/** Waits until the monitor, which is ordered but delayed, has received all earlier commands. */
+/** The monitor is ordered but delayed. */
 async function settled(): Promise<void> {
   const mark = randomUUID();
   await redis.echo(mark);
@@ -96,7 +96,6 @@ async function sizes(id: string): Promise<Pick<Cost, 'hash' | 'row'>> {
   };
 }
 
-/** Measures the decision, the code exchange and the refresh of a new grant. */
 async function flow(scope: string, parameters: Readonly<Record<string, string>> = {}) {
   const url = client.authorizationUrl(product.run.auth_url, { scope, prompt: 'consent', ...parameters });
   const page = await browser.get(url);
@@ -120,7 +119,7 @@ async function flow(scope: string, parameters: Readonly<Record<string, string>> 
   return { allow, exchange, refresh };
 }
 
-/** Bytes of a new grant without OpenID Connect. They change only with a decision, because every grant of every application has them. */
+/** Bytes without OpenID Connect. Any change multiplies by the number of grants, and so must be deliberate. */
 const ACTIVE = {
   [FIELD.status]: 2,
   [FIELD.generation]: 2,

@@ -29,7 +29,6 @@ async function operator(...args: string[]): Promise<string> {
   return stdout;
 }
 
-/** Runs the commands of a section as they are printed. */
 async function run(commands: string, env: Readonly<Record<string, string>>): Promise<string> {
   const { stdout } = await bash('bash', ['-euc', commands], { env: { ...process.env, ...env } });
   return stdout;

@@ -88,7 +88,7 @@ async function relyingParty(): Promise<RelyingParty> {
   return { configuration, keys };
 }
 
-/** Logs in, refreshes, and verifies both ID tokens. Returns the ids of their keys. */
+/** Returns the key ids of both verified ID tokens. */
 async function logIn({ configuration, keys }: RelyingParty): Promise<string[]> {
   const checks = {
     pkceCodeVerifier: openid.randomPKCECodeVerifier(),
@@ -115,7 +115,7 @@ async function logIn({ configuration, keys }: RelyingParty): Promise<string[]> {
 }
 
 const load = { logins: 0, ends: false, kids: new Set<string>(), refused: [] as string[] };
-/** Replaced when the time has passed after which libraries fetch the keys again. */
+/** Replaced after the time at which libraries fetch the keys again. */
 let party: RelyingParty;
 
 async function keepLoggingIn(): Promise<void> {
@@ -137,7 +137,6 @@ async function moreLogins(count: number): Promise<void> {
   expect(load.refused).toEqual([]);
 }
 
-/** Replaces the processes one by one, with logins between them. */
 async function rollOut(name: Name, keys: string, settings: Record<string, string> = {}): Promise<void> {
   const ID_TOKEN_KEYS = name === 'token' ? keys : publicIdTokenKeys(keys);
   for (let at = 0; at < 2; at += 1) {
@@ -159,7 +158,6 @@ interface Step {
 const keysNext = (present: string) =>
   runOperator(['keys', 'next', '--id-token', '--stdin', '--json'], env, present);
 
-/** Waits until all processes have answered and recorded their keys. */
 async function nextStep(present: string): Promise<Step> {
   let printed = '';
   await until('keys next prints the step', 60_000, async () => {

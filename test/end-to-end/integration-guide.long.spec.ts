@@ -95,7 +95,6 @@ describe('the recipe One writer', () => {
     await folder.remove();
   });
 
-  /** Stores tokens of a user with an access token that is about to expire. */
   async function store(userId: number): Promise<Tokens> {
     const [url, session] = await library.start();
     const tokens = await library.finish(await product.allow(url), session);

@@ -21,11 +21,11 @@ let user: ProductUser;
 const balancers = {} as Record<RingApp, FaultProxy>;
 const running: Record<RingApp | 'resource', AppProcess[]> = { authorize: [], token: [], resource: [] };
 
-/** Unexpected responses to the load. The first one ends the load. */
+/** Unexpected responses. The first one ends the load. */
 const refused: unknown[] = [];
 const KINDS = ['exchange', 'refresh', 'me'] as const;
 type Kind = (typeof KINDS)[number];
-/** Greater than the number of connections that `fetch` keeps to a process, each of which may be cut. */
+/** More than the connections that `fetch` keeps to a process, each of which may be cut. */
 const ATTEMPTS = 20;
 const PAUSE_MS = 100;
 const load = { done: { exchange: 0, refresh: 0, me: 0 }, ends: false };
@@ -67,7 +67,7 @@ async function replace(name: RingApp, at: number, tokenKeys: string): Promise<vo
   await old?.stop();
 }
 
-/** Replaces the processes one by one. @param halfway called after the first replacement */
+/** @param halfway called after the first replacement */
 async function rollOut(
   tokenKeys: string,
   halfway: () => Promise<void> = async () => undefined,
@@ -88,7 +88,7 @@ interface Step {
   readonly token_keys: string;
 }
 
-/** Output of `keys next` once all processes have answered and recorded their rings. */
+/** Waits until all processes have answered and recorded their rings. */
 async function nextStep(present: string, ...args: string[]): Promise<Step> {
   let printed = '';
   await until('keys next knows the step', 60_000, async () => {
@@ -107,10 +107,7 @@ function expectOk(kind: Kind, { status, body }: Answer): Answer['body'] {
   return body;
 }
 
-/**
- * Retries a request whose connection was cut, because a stopping process may close a connection just as the next request is sent.
- * HTTP libraries and proxies do the same, and a repeated refresh gets the same tokens.
- */
+/** Retries after a cut connection, as HTTP libraries and proxies do: a stopping process may close one while a request is sent. */
 async function delivered(send: () => Promise<Answer>): Promise<Answer> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -131,7 +128,7 @@ async function me(token: unknown): Promise<void> {
   expectOk('me', await delivered(() => user.me(token)));
 }
 
-/** Refreshes a grant again and again, and uses the new and the last access token. */
+/** Refreshes one grant repeatedly, and uses the new and the previous access token. */
 async function keepRefreshing(): Promise<void> {
   let pair = await exchange();
   while (!load.ends) {
@@ -150,7 +147,6 @@ async function keepExchanging(): Promise<void> {
   }
 }
 
-/** Resolves after this many more requests of each kind. */
 async function loadGoesOn(times: number): Promise<void> {
   const before = { ...load.done };
   await until('the load has gone on', 120_000, async () => {

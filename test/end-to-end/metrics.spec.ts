@@ -22,7 +22,6 @@ beforeAll(async () => {
 
 afterAll(() => product.close());
 
-/** Runs the whole flow, and each kind of revocation. */
 async function useEverything(): Promise<void> {
   const code = await user.code();
   const { body: first } = await user.redeem(code);
@@ -49,7 +48,7 @@ async function scrape(app: AppName): Promise<string> {
   return answer.text();
 }
 
-/** The sum of the series that have these labels; 0 without any. */
+/** Sum of the series with these labels. */
 async function value(app: AppName, name: string, labels: Readonly<Record<string, string>>): Promise<number> {
   const lines = (await scrape(app)).split('\n').filter((line) => line.startsWith(`${name}{`));
   const found = lines.filter((line) =>
@@ -172,7 +171,6 @@ async function seriesOf(): Promise<string[]> {
   return own.map((line) => line.slice(0, line.lastIndexOf(' '))).sort();
 }
 
-/** Sends 150 random requests, 25 of each of six kinds. */
 async function makeThingsUp(): Promise<void> {
   const { auth_url, base_url, api_url } = product.run;
   const word = () => randomBytes(randomInt(3, 12)).toString('hex');

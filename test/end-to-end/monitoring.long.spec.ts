@@ -27,7 +27,6 @@ interface Query {
 }
 
 let product: ProductProcesses;
-/** The labels of every metric, with their values. */
 let metrics: Map<string, Map<string, Set<string>>>;
 let queries: Query[];
 let rules: Rule[];
@@ -72,7 +71,6 @@ function queryOfRule({ alert, expr, annotations }: Rule): Query {
 function queriesOfPanel({ title, targets = [] }: Panel): Query[] {
   return targets.map(({ expr, legendFormat }) => ({
     where: title,
-    // Variables that Grafana replaces.
     expr: expr.replaceAll('$__rate_interval', '5m').replaceAll('$service', '.*'),
     named: [...legendFormat.matchAll(/\{\{(\w+)\}\}/g)].map(([, name = '']) => name),
   }));
@@ -97,7 +95,6 @@ interface Selector {
 interface Parsed {
   readonly errors: string[];
   readonly selectors: Selector[];
-  /** The labels in `by (…)`. */
   readonly grouping: string[];
 }
 

@@ -89,7 +89,7 @@ const EVENTS: Readonly<Record<string, () => Promise<void>>> = {
 /** Moves the start of each process six minutes into the past, instead of waiting. */
 const STARTED_BEFORE = `data:text/javascript,Object.defineProperty(performance,'timeOrigin',{value:performance.timeOrigin-360_000})`;
 
-/** @param file of the session's folder with the value of ID_TOKEN_KEYS */
+/** @param file in the session's folder, with the value of ID_TOKEN_KEYS */
 async function restartWithKeys(file: string): Promise<void> {
   await product.kill('SIGTERM');
   const keys = await readFile(join(folder, file), 'utf8');
@@ -115,7 +115,6 @@ async function allowedCode(): Promise<string> {
   return (await allow(run, url)).searchParams.get('code') ?? '';
 }
 
-/** @param secret the live secret at this place of the document */
 async function redeem(code: string, secret = secretNow(), redirectUri = REDIRECT_URI) {
   const answer = await fetch(`${run.base_url}/api/auth/oauth/token`, {
     method: 'POST',
@@ -130,7 +129,6 @@ async function redeem(code: string, secret = secretNow(), redirectUri = REDIRECT
   return { status: answer.status, body: (await answer.json()) as Record<string, string> };
 }
 
-/** The newest secret that the document has shown. */
 const secretNow = (): string => session.newest(/^scs_/);
 
 const sections = new Map<string, DocumentedStep[]>();

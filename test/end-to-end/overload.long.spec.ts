@@ -25,7 +25,6 @@ const apps = new Map<string, App>();
 interface App {
   readonly url: string;
   readonly metrics: Metrics;
-  /** The log context of each request. */
   readonly logged: Readonly<Record<string, unknown>>[];
   overloaded: boolean;
   close(): Promise<void>;
@@ -50,7 +49,6 @@ afterAll(async () => {
   await services.close();
 });
 
-/** An app whose overload the test switches. */
 async function start(service: Service): Promise<App> {
   const metrics = new Metrics();
   const delay = { check: () => undefined, isOverloaded: () => app.overloaded };
@@ -90,7 +88,6 @@ async function whileOverloaded<Result>(app: App, work: () => Promise<Result>): P
   }
 }
 
-/** Transitions of grants since the start of the app, by kind. */
 async function transitionsOf({ metrics }: App): Promise<Record<string, number>> {
   const counter = await metrics.registry.getSingleMetric('oauth_grant_transitions_total')?.get();
   return Object.fromEntries(counter?.values.map(({ labels, value }) => [labels['transition'], value]) ?? []);

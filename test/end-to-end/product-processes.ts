@@ -15,7 +15,6 @@ export interface ProductProcesses {
   close(): Promise<void>;
 }
 
-/** Starts each of the three apps as a process. @param env additional environment of every app */
 export async function startProcesses(env: Readonly<Record<string, string>> = {}): Promise<ProductProcesses> {
   const services = await isolate();
   const [authorizePort, tokenPort, resourcePort] = [await freePort(), await freePort(), await freePort()];

@@ -15,7 +15,7 @@ import { startTokenApp } from '../../apps/token/test/support/token-app.js';
 /** A file counts only if every repetition executes it: that excludes background timers. */
 const REPETITIONS = 5;
 
-/** Sends the events of the audit trail every tenth of a second: on a busy machine it runs during every repetition. */
+/** Runs every tenth of a second, so on a busy machine during every repetition. */
 const BACKGROUND = 'libs/audit/src/store-batch.ts';
 
 /** The files of which every request executes a function, sorted. Ignores the first request, which fills caches. */
@@ -39,7 +39,6 @@ async function filesOf(send: () => Promise<{ status: number }>, status: number):
   return [...new Set(common)].filter((file) => file !== BACKGROUND).sort();
 }
 
-/** The files that ARCHITECTURE.md lists for a request. */
 function documented(heading: string): string[] {
   const [, section = ''] = readFileSync('ARCHITECTURE.md', 'utf8').split(`\n### ${heading}\n`);
   return [...(section.split(/\n##/)[0] ?? '').matchAll(/^\d+\. \[.*?\]\((.*?)\)/gm)].map(
@@ -47,7 +46,6 @@ function documented(heading: string): string[] {
   );
 }
 
-/** All files that the requests of these tests execute. */
 const passed: string[] = [];
 
 /** @param limit of files, so that a request stays readable from top to bottom */

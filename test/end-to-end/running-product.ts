@@ -23,7 +23,7 @@ import { createDemoApp } from '#local/demo-app/demo-app.js';
 import { DemoConfiguration } from '#local/demo-app/demo.configuration.js';
 import type { RunFile } from '#local/demo/run-script.js';
 
-/** The three apps and the demo application in this process, on private services. */
+/** The three apps and the demo application in this process. */
 export interface RunningProduct {
   run: RunFile;
   demoUrl: string;
@@ -34,10 +34,7 @@ export interface RunningProduct {
   close(): Promise<void>;
 }
 
-/**
- * @param settings of the token app, in place of the defaults; `OTHER_API_URLS` also of the authorize app
- * @param authorizeSettings of the authorize app
- */
+/** @param settings of the token app; `OTHER_API_URLS` also of the authorize app */
 export async function startProduct(
   settings: Partial<TokenConfiguration> = {},
   authorizeSettings: Partial<AuthorizeConfiguration> = {},
@@ -116,7 +113,6 @@ async function listen(service: Service): Promise<NestFastifyApplication> {
   return app;
 }
 
-/** Opens the stores of a product's database for one piece of work. */
 export async function withStores<Result>(
   databaseUrl: string,
   work: (stores: INestApplicationContext) => Promise<Result>,
@@ -139,7 +135,6 @@ export async function createResourceServer(
   return { id, secret };
 }
 
-/** Registers an application and a user, as `npm start` does. */
 export async function register(
   databaseUrl: string,
   urls: { AUTH_URL: string; BASE_URL: string; API_URL: string },

@@ -24,10 +24,9 @@ interface Export {
   }[];
 }
 
-/** Receives traces as an OpenTelemetry collector does (OTLP over HTTP, JSON). */
+/** OpenTelemetry collector (OTLP over HTTP, JSON). */
 export class TraceCollector {
   readonly spans: CollectedSpan[] = [];
-  /** Every request body, unparsed. */
   readonly texts: string[] = [];
   /** Answers 401 and echoes the request headers, as some servers do. */
   refuses = false;

@@ -26,12 +26,11 @@ class LoadedModules {
     return new LoadedModules(folder, probe);
   }
 
-  /** The environment that loads the probe into an app. */
   get env(): Record<string, string> {
     return { NODE_OPTIONS: `--require=${this.probe}` };
   }
 
-  /** The paths of all modules. Call it once, after the apps have ended. */
+  /** Call it once, after the apps have ended. */
   async end(): Promise<string[]> {
     const lists = (await readdir(this.folder)).filter((name) => name.startsWith('list'));
     const texts = await Promise.all(lists.map((name) => readFile(join(this.folder, name), 'utf8')));
@@ -72,7 +71,6 @@ describe('traces, with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
     expect((await user.me(body['access_token'], headers)).status).toBe(200);
     await user.me(body['access_token']);
     await until('the last request has arrived', PATIENCE_MS, () => collector.spans.filter(isMe).length === 2);
-    // The spans of three processes arrive independently, the token app's last.
     await until('its answers have arrived', PATIENCE_MS, () => processed(collector.spans).length === 2);
     await until('the pages have arrived', PATIENCE_MS, () => collector.spans.some(isLogin));
     const first = collector.spans.find((span) => isMe(span) && span.links?.length === 1);
@@ -88,7 +86,6 @@ describe('traces, with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
   const isLogin = (span: CollectedSpan) => span.name === 'POST /auth/login';
   const processed = (all: readonly CollectedSpan[]) => all.filter(({ name }) => name.startsWith('process '));
   const parentOf = (span: CollectedSpan) => spans.find(({ spanId }) => spanId === span.parentSpanId);
-  /** The spans from the root to the leaf, with their services. */
   const pathTo = (span: CollectedSpan | undefined): string[] =>
     span ? [...pathTo(parentOf(span)), `${span.service}: ${span.name}`] : [];
 

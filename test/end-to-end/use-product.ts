@@ -8,13 +8,10 @@ export interface Answer {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** Opens an authorization URL in a new browser, logs in and allows access. @returns the URL of the application */
 export const allow = ({ user }: Pick<RunFile, 'user'>, url: string | URL, without?: readonly string[]) =>
   new Browser('').allow(url, user, without);
 
-/** An application and its user: valid requests and some that are refused. */
 export class ProductUser {
-  /** Every secret or personal value in requests and answers. */
   readonly seen = new Set<string>();
   private readonly client: OAuthClient<Promise<Answer>>;
 
@@ -24,7 +21,6 @@ export class ProductUser {
     this.saw(client.client_id, client.client_secret, client.redirect_uri, user.email, user.password);
   }
 
-  /** Logs in with a new browser and allows access. */
   async code(): Promise<string> {
     const url = this.client.authorizationUrl(this.run.auth_url, { scope: 'profile:read' });
     const callback = await allow(this.run, url);

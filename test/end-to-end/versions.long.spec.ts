@@ -7,9 +7,8 @@ import { type Isolated, isolate } from '../support/isolate.js';
 import { startTokenProcess, type TokenProcess } from '../support/token-process.js';
 import { until } from '../support/until.js';
 
-// A roll-out replaces APIs and token apps in any order, so two versions communicate over NATS. This file contains the messages of
-// 0.1.0, instead of importing them, so that they stay the same when the contract grows. Every later version must work with them,
-// and ignore the fields of still later versions.
+// A roll-out replaces APIs and token apps in any order, so two versions communicate over NATS. The messages of 0.1.0 are written
+// out here, so that they stay the same when the contract grows. Every version must accept them, and ignore fields of later versions.
 const API_URL = 'https://api.example.com';
 const GRANT = { grant_id: 'g'.repeat(43), client_id: 'sc_a', sub: '7', scope: 'profile:read' };
 const PROFILE = {
@@ -44,7 +43,7 @@ function consumed({ jkt, jti, expires_at: expiresAt }: Proof): object {
   return isProof ? { outcome: 'consumed' } : {};
 }
 
-/** A token app's side of the NATS contract, of 0.1.0 or with the fields of a later version. */
+/** Token app of 0.1.0, or with fields of a later version. */
 class TokenAppOf01 {
   revoked = false;
 

@@ -10,12 +10,10 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-/** A protected API in another language. */
 interface Example {
   readonly name: string;
   readonly folder: string;
   readonly library: WantedLibrary;
-  /** Compiles it into a folder. */
   readonly build?: (folder: string, library: FoundLibrary) => readonly string[];
   readonly start: (folder: string, library: FoundLibrary) => readonly [string, ...string[]];
 }
@@ -69,7 +67,6 @@ export const EXAMPLES: readonly Example[] = [
 ];
 
 export interface BuiltExample {
-  /** Starts it on a free port. Resolves with its URL when it answers. */
   run(settings: Readonly<Record<string, string>>): Promise<RunningExample>;
   remove(): Promise<void>;
 }
@@ -80,7 +77,6 @@ export interface RunningExample {
   stop(): Promise<void>;
 }
 
-/** @throws Error with what the compiler printed */
 export async function buildExample(example: Example, library: FoundLibrary): Promise<BuiltExample> {
   const folder = await mkdtemp(join(tmpdir(), 'example-'));
   const cwd = resolve(example.folder);
@@ -124,13 +120,12 @@ export async function buildExample(example: Example, library: FoundLibrary): Pro
   };
 }
 
-/** Replaces the response of the service. */
 interface Answer {
   readonly status: number;
   readonly body: string;
 }
 
-/** HTTP proxy between an API and the introspection endpoint that counts requests. */
+/** Proxy in front of the introspection endpoint that counts requests. */
 export class IntrospectionProxy {
   questions = 0;
   /** `silence` sends no response; undefined forwards the request to the service. */

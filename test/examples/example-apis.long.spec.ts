@@ -60,7 +60,6 @@ async function accessToken(scope = BOTH_SCOPES, headers = {}): Promise<string> {
 
 const revoke = (accessToken: string) => post('revoke', { token: accessToken });
 
-/** An authentic token of the same grant that has expired. */
 function expired(accessToken: string): string {
   const decoded = token.codec.decode(accessToken);
   if (!decoded) throw new Error('not a token');
@@ -87,7 +86,6 @@ for (const [index, example] of EXAMPLES.entries()) {
       fetch(url, { headers: authorization === undefined ? {} : { Authorization: authorization } });
     const status = async (accessToken: string, running = api) =>
       (await get(`Bearer ${accessToken}`, running)).status;
-    /** Returns the number of introspection requests that a request causes. */
     const cost = async (accessToken: string, running = api) => {
       const before = introspection.questions;
       expect(await status(accessToken, running)).toBe(200);

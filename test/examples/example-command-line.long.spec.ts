@@ -60,7 +60,7 @@ afterEach(async () => {
   await rm(home, { recursive: true, force: true });
 });
 
-/** A desktop with these programs, and no others but Node. */
+/** @param programs commands on the PATH, besides Node */
 async function environment(...programs: readonly (keyof typeof PROGRAMS)[]): Promise<NodeJS.ProcessEnv> {
   for (const name of programs)
     await writeFile(join(home, name), `#!/bin/sh\n${PROGRAMS[name]}\n`, { mode: 0o755 });
@@ -71,7 +71,7 @@ async function environment(...programs: readonly (keyof typeof PROGRAMS)[]): Pro
 const run = (command: string, env: NodeJS.ProcessEnv) =>
   runCommand(process.execPath, [...CLI, command], { cwd: process.cwd(), env });
 
-/** Starts the login. @returns the address that the system's browser has opened */
+/** @returns the URL that the browser opened */
 async function startLogin(env: NodeJS.ProcessEnv): Promise<URL> {
   login = new ClientProcess(process.execPath, [...CLI, 'login'], { cwd: process.cwd(), env });
   const opened = join(home, 'opened');

@@ -35,7 +35,6 @@ describe.each([
     await until('the product answers', 60_000, async () => (await fetch(productUrl)).ok);
   });
 
-  // Every test starts without grants.
   beforeEach(async () => {
     const database = new pg.Client({ connectionString: service.databaseUrl });
     await database.connect();
@@ -49,7 +48,6 @@ describe.each([
     await service.close();
   });
 
-  /** Opens the demo application in a new browser context, and records every requested URL. */
   async function visit(javaScriptEnabled = true): Promise<{
     page: Page;
     context: BrowserContext;

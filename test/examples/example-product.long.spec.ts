@@ -56,7 +56,6 @@ afterAll(async () => {
   await bookingsApi?.remove();
 });
 
-/** Sends the browser to the service, as the application does. */
 async function authorize(parameters: Record<string, string> = {}) {
   const pkceCodeVerifier = oauth.randomPKCECodeVerifier();
   const expectedState = oauth.randomState();
@@ -78,7 +77,6 @@ async function logInAtProduct(password = ADA.password): Promise<void> {
   await page.getByRole('button', { name: 'Log in' }).click();
 }
 
-/** The tokens, once the user has clicked Allow. */
 async function allowed(checks: oauth.AuthorizationCodeGrantChecks): Promise<oauth.TokenEndpointResponse> {
   await page.getByRole('button', { name: 'Allow', exact: true }).click();
   await page.waitForURL(`${redirectUri}?*`);

@@ -8,25 +8,19 @@ import { until } from '../support/until.js';
 import { isolatedEnvironment, type Run, StartedProduct } from '../end-to-end/started-product.js';
 
 const FOLDER = 'examples/product';
-/** The ports of the example's site, notes API and bookings API. */
+/** Site, notes API and bookings API. */
 const PORTS = [3020, 3021, 3022] as const;
 
 export interface ExampleProduct {
-  /** The authorization service, as `npm start` runs it with the example's settings. */
   readonly run: Run;
   readonly siteUrl: string;
   readonly notesUrl: string;
   readonly bookingsUrl: string;
-  /** Runs a command of the operator, and returns what it prints as JSON. */
   operator<Printed>(...args: readonly string[]): Promise<Printed>;
   stop(): Promise<void>;
 }
 
-/**
- * Starts the service with the settings of the example, and the example, as docs/adopt.md does, on free ports.
- *
- * @param bookingsApi the compiled main file of the bookings API
- */
+/** Starts the service and the example as docs/adopt.md does. @param bookingsApi the compiled main file of the bookings API */
 export async function startExampleProduct(bookingsApi: string): Promise<ExampleProduct> {
   const place = await isolatedEnvironment();
   const ports = await Promise.all(PORTS.map(freePort));
@@ -51,7 +45,7 @@ export async function startExampleProduct(bookingsApi: string): Promise<ExampleP
   }
 }
 
-/** @param stops is given what ends each part */
+/** @param stops receives functions that stop what was started */
 async function start(
   service: StartedProduct,
   env: Record<string, string>,

@@ -22,7 +22,7 @@ export class Dialogue {
     this.child.stdin.write(`${JSON.stringify(value)}\n`);
   }
 
-  /** The next value. @throws with its stderr if it has exited */
+  /** @throws Error with stderr if the process has exited */
   async hear<T>(): Promise<T> {
     const { value, done } = await this.lines.next();
     if (!done) return JSON.parse(value) as T;

@@ -21,7 +21,6 @@ beforeAll(async () => {
 
 afterAll(() => product.close());
 
-/** The user opens the link of the device on a phone, and decides. */
 async function decide(link: string, decision: 'allow' | 'deny'): Promise<void> {
   const { email, password } = product.run.user;
   const phone = new Browser(product.run.auth_url);

@@ -30,7 +30,6 @@ const LIBRARIES: readonly (WantedLibrary & { name: string; program: string })[] 
 /** Looked up before the tests are declared, because the test names contain the versions. */
 const found = await findLibraries(LIBRARIES);
 
-/** A library's report on its tokens and their user. */
 interface Got {
   email: string;
   tokens: { access_token: string };

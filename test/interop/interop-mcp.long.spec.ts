@@ -23,7 +23,6 @@ import { type AppProcess, startApp } from '../support/app-process.js';
 import { launchBrowser } from '../support/chromium.js';
 import { type RunningProduct, startProduct, withStores } from '../end-to-end/running-product.js';
 
-/** A server of the Model Context Protocol, as another team protects it with the introspection library. */
 async function startMcpApi(
   origin: string,
   { natsUrl, issuer }: { readonly natsUrl: string; readonly issuer: string },
@@ -43,7 +42,6 @@ async function startMcpApi(
       };
     }
 
-    /** Streamable HTTP without sessions: a server for each request. */
     @All('mcp')
     @UseGuards(TokenGuard)
     @RequireScope('profile:read')
@@ -85,7 +83,6 @@ async function startMcpApi(
   return app;
 }
 
-/** A server with one tool that returns the user, client and audience of the token. */
 function whoAmI({ userId, clientId, audience }: TokenInfo): Server {
   const server = new Server({ name: 'who-am-i', version: '1.0.0' }, { capabilities: { tools: {} } });
   server.setRequestHandler(ListToolsRequestSchema, () => ({
@@ -106,7 +103,7 @@ let browser: Browser;
 let page: Page;
 let origin: string;
 let clientId: string;
-/** Errors that the browser reported, such as a request blocked by CORS. */
+/** Browser errors, such as a request blocked by CORS. */
 const problems: string[] = [];
 
 beforeAll(async () => {

@@ -10,7 +10,6 @@ beforeAll(async () => {
 
 afterAll(() => product.close());
 
-/** Configures the library with the issuer's metadata and the client's credentials. */
 async function configured(
   authentication: (secret: string) => openid.ClientAuth,
 ): Promise<openid.Configuration> {

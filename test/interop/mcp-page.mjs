@@ -11,7 +11,7 @@ for (const name of ['api', 'client_id']) if (query.has(name)) localStorage.setIt
 const kept = (name) => JSON.parse(localStorage.getItem(name) ?? 'null') ?? undefined;
 const keep = (name, value) => localStorage.setItem(name, JSON.stringify(value));
 
-/** An OAuthClientProvider of the SDK for a pre-registered client. */
+/** OAuthClientProvider of the SDK for a registered client. */
 const provider = {
   redirectUrl: `${location.origin}/callback`,
   clientMetadata: { redirect_uris: [`${location.origin}/callback`], token_endpoint_auth_method: 'none' },

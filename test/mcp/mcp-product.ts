@@ -14,12 +14,11 @@ import { until } from '../support/until.js';
 interface DocumentHost {
   readonly host: string;
   readonly certificateFile: string;
-  /** Publishes the document of a public client. @returns its client_id */
+  /** @returns the client_id */
   publish(name: string, redirectUri: string): string;
   close(): void;
 }
 
-/** @param folder for key and certificate */
 async function startDocumentHost(folder: string): Promise<DocumentHost> {
   const [keyFile, certificateFile] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')];
   const { command, libraryPath } = await findTool('openssl');
@@ -63,17 +62,16 @@ async function startDocumentHost(folder: string): Promise<DocumentHost> {
   };
 }
 
-/** The service as docs/mcp.md starts it, and examples/mcp-server. */
 export interface McpProduct {
   readonly run: Run;
   readonly serverUrl: string;
   readonly documents: DocumentHost;
-  /** The user allows everything. @returns the redirect to the client */
+  /** @returns the redirect to the client */
   allow(authorizationUrl: URL, browser?: Browser): Promise<URL>;
   stop(): Promise<void>;
 }
 
-/** @param packages folder in which the packages of the example are installed */
+/** @param packages folder with the installed packages of the example */
 export async function startMcpProduct(packages: string): Promise<McpProduct> {
   const place = await isolatedEnvironment();
   const folder = await mkdtemp(join(packages, 'mcp-server-'));

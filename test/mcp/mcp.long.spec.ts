@@ -25,11 +25,10 @@ const inspector = join(programs, '@modelcontextprotocol/inspector/clients/launch
 
 let product: McpProduct;
 let home: string;
-/** Copy of the folder clients, in which imports of packages are found. */
+/** Copy of `clients` in a folder that finds the packages. */
 let clients: string;
 const started: ClientProcess[] = [];
 
-/** Starts a client in an empty home folder. */
 function start(command: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): ClientProcess {
   const own = { PATH: process.env['PATH'], HOME: home, NO_COLOR: '1', ...env };
   const client = new ClientProcess(command, args, { cwd: home, env: own });
@@ -37,7 +36,7 @@ function start(command: string, args: readonly string[], env: NodeJS.ProcessEnv 
   return client;
 }
 
-/** The user allows what the client requests, and the browser returns to it. @returns the request */
+/** @returns the client's request */
 async function allow(client: ClientProcess, browser?: Browser): Promise<Record<string, string>> {
   const url = await client.printedUrl('/auth/oauth2/authorize');
   await (await fetch(await product.allow(url, browser))).text();

@@ -18,12 +18,7 @@ export interface ServedApplication {
   close(): Promise<void>;
 }
 
-/**
- * Registers a public client, bundles the recipe and serves it.
- *
- * @param registration fields of the client by origin
- * @param without a piece of the code that is left out
- */
+/** Registers a public client, bundles the recipe and serves it. @param registration fields by origin @param without code to leave out */
 export async function serveApplication(
   recipe: BrowserApplication,
   product: RecipeProduct,
@@ -62,7 +57,6 @@ export async function serveApplication(
   };
 }
 
-/** Opens the application with a new browser context, logs in and clicks Allow. */
 export async function logInAt(
   { origin }: ServedApplication,
   { user }: RecipeProduct,

@@ -10,13 +10,12 @@ import {
 } from '../support/foreign-library.js';
 import { MANIFESTS, RECIPES_FOLDER, type RegistryLibrary, type Recipe, RECIPE_PACKAGES } from './recipe.js';
 
-/** Downloads the library, unless an earlier call has. */
 async function findInRegistry(library: RegistryLibrary): Promise<FoundLibrary | MissingLibrary> {
   await mkdir(RECIPES_FOLDER, { recursive: true });
   return library.tool === 'go' ? findModule(library.name) : findJar(library.name);
 }
 
-/** Recipes are built in folders of this one, and so belong to its module. */
+/** Recipes are built below this folder, and belong to its module. */
 async function findModule(name: string): Promise<FoundLibrary | MissingLibrary> {
   await copyManifests('go.mod', 'go.sum');
   const downloaded = await run('go', 'mod', 'download');
@@ -46,7 +45,6 @@ function missing(what: string, { stdout, stderr }: { stdout: string; stderr: str
 }
 
 interface ClientRecipe extends Recipe {
-  /** The program that calls the recipe's functions. */
   readonly driver: string;
 }
 
@@ -135,7 +133,6 @@ export const CLIENT_RECIPES: readonly ClientRecipe[] = [
   },
 ];
 
-/** Finds the library of each recipe, or the reason why it is missing. */
 export async function findLibrariesOf<Kind extends Pick<Recipe, 'library'>>(
   recipes: readonly Kind[],
 ): Promise<{ recipe: Kind; library: FoundLibrary | MissingLibrary }[]> {

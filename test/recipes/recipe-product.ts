@@ -9,7 +9,6 @@ export const SCOPE = 'profile:read bookings:read';
 
 const DECLINED = ['allow:bookings:read'];
 
-/** The product at http://localhost, as `npm start` has it. */
 export class RecipeProduct {
   private constructor(private readonly product: RunningProduct) {}
 
@@ -33,12 +32,12 @@ export class RecipeProduct {
     return this.product.run.api_url;
   }
 
-  /** The user allows everything but the optional scope. @returns the address at the application */
+  /** Allows everything but the optional scope. @returns the URL of the application */
   allow(authorizationUrl: string, browser = new Browser('')): Promise<URL> {
     return browser.allow(authorizationUrl, this.user, DECLINED);
   }
 
-  /** Marks the user's email address as verified. @returns the user's `sub` */
+  /** @returns the user's `sub` */
   async verifyEmail(): Promise<string> {
     const database = new pg.Client(this.databaseUrl);
     await database.connect();
@@ -51,7 +50,7 @@ export class RecipeProduct {
     }
   }
 
-  /** Registers an application, with one optional scope. @returns the variables of a recipe */
+  /** @returns the variables of a recipe */
   async register(
     type: NewClient['type'] = 'confidential',
     redirectUri = REDIRECT_URI,
@@ -82,7 +81,7 @@ export class RecipeProduct {
     };
   }
 
-  /** An environment in which no language uses a proxy. */
+  /** Without proxies. */
   environment(settings: Readonly<Record<string, string>>, base = process.env): NodeJS.ProcessEnv {
     const { NODE_OPTIONS: _ofJest, ...env } = base;
     return { ...env, no_proxy: '*', NO_PROXY: '*', ...settings };

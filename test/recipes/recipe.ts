@@ -5,20 +5,19 @@ import type { FoundLibrary, MissingLibrary, WantedLibrary } from '../support/for
 import { Dialogue } from '../interop/dialogue.js';
 import { TestPackages } from '../support/test-packages.js';
 
-/** Folder of the package.json and lock file of the packages that only recipes use. */
+/** package.json and lock file of the packages that only recipes use. */
 export const MANIFESTS = resolve('test/recipes');
 
 export const RECIPE_PACKAGES = new TestPackages(MANIFESTS);
 
-/** Recipes run in folders of this one. */
 export const RECIPES_FOLDER = RECIPE_PACKAGES.folder;
 
 const GUIDE = 'docs/integrate.md';
 
-/** A library from a registry that not every machine reaches. A manifest in this folder has its version. */
+/** Library of a registry that may be unreachable. A manifest in this folder has its version. */
 export interface RegistryLibrary {
   readonly tool: 'go' | 'mvn';
-  /** The module of Go, or the start of the name of its jar file. */
+  /** Go module, or prefix of the jar file. */
   readonly name: string;
 }
 
@@ -29,14 +28,13 @@ export interface Recipe {
   readonly file: string;
   /** An npm package, packages of Debian, or a library of another registry. */
   readonly library: string | WantedLibrary | RegistryLibrary;
-  /** Compiles it in its folder. */
   readonly build?: (library: FoundLibrary) => readonly [string, ...string[]];
   readonly start: (library: FoundLibrary) => readonly [string, ...string[]];
-  /** Settings that the recipe needs because the library's defaults differ. */
+  /** Settings, where the library's defaults differ. */
   readonly needs?: readonly string[];
 }
 
-/** Declares a test whose name is the reason for missing tests. */
+/** Declares a test named after the reason why the recipe is not tested. */
 export function reportMissing(
   { heading, library }: Pick<Recipe, 'heading' | 'library'>,
   { missing }: MissingLibrary,
@@ -57,9 +55,7 @@ type Printed = Pick<Recipe, 'heading' | 'guide' | 'file'>;
 export class RecipeFolder {
   private constructor(readonly path: string) {}
 
-  /**
-   * @param options driver: the program that calls the recipe's functions; without: code to remove from the recipe
-   */
+  /** @param options driver: program that calls the recipe's functions; without: code to leave out */
   static async of(
     recipe: Printed,
     options: { driver?: string; without?: string | undefined } = {},
@@ -72,7 +68,6 @@ export class RecipeFolder {
     return folder;
   }
 
-  /** Writes the code of a recipe. @returns it */
   async add({ heading, guide, file }: Printed, without = ''): Promise<string> {
     const code = await codeOf(heading, guide);
     if (!code.includes(without)) throw new Error(`the recipe ${heading} has no ${without}`);
@@ -80,7 +75,6 @@ export class RecipeFolder {
     return code;
   }
 
-  /** @throws Error with what the compiler printed */
   async compile([command, ...args]: readonly [string, ...string[]], env: NodeJS.ProcessEnv): Promise<void> {
     // Go build cache, shared between runs.
     const all = { GOCACHE: resolve('.local/go-build'), ...env };
@@ -93,13 +87,11 @@ export class RecipeFolder {
   }
 }
 
-/** @returns the shell commands of the flow, step by step */
 export async function commandsOfFlow(): Promise<string[]> {
   const section = (await readFile(GUIDE, 'utf8')).split('\n## The flow\n')[1]?.split(/^## /m)[0] ?? '';
   return [...section.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, commands = '']) => commands);
 }
 
-/** Returns the first code block below a heading. */
 async function codeOf(heading: string, guide = GUIDE): Promise<string> {
   const [, section] = (await readFile(guide, 'utf8')).split(`\n### ${heading}\n`);
   const code = section?.split(/^##/m)[0]?.match(/^```\w+\n(.*?)^```$/ms)?.[1];
@@ -107,16 +99,13 @@ async function codeOf(heading: string, guide = GUIDE): Promise<string> {
   return code;
 }
 
-/** Tokens in the format of a library. */
 export type Tokens = Readonly<Record<string, unknown>>;
 
-/** Session data of a recipe between request and callback. */
 type Session = Readonly<Record<string, string>>;
 
 class RecipeError extends Error {
   constructor(
     message: string,
-    /** Result of the recipe's function `ended` for the error. */
     readonly ended: boolean,
   ) {
     super(message);
@@ -125,11 +114,9 @@ class RecipeError extends Error {
 
 type Answer<Result> = { readonly result: Result } | { readonly error: string; readonly ended: boolean };
 
-/** The functions of a recipe, called in a child process. */
 export class CalledRecipe {
   private readonly dialogue: Dialogue;
 
-  /** @param folder of the recipe */
   constructor(folder: string, [command, ...args]: readonly [string, ...string[]], env: NodeJS.ProcessEnv) {
     this.dialogue = new Dialogue(command, args, env, folder);
   }
@@ -140,14 +127,12 @@ export class CalledRecipe {
   profile = (tokens: Tokens): Promise<{ email: string }> => this.call('profile', tokens);
   disconnect = (tokens: Tokens): Promise<unknown> => this.call('disconnect', tokens);
 
-  /** Only for the recipe that refreshes in one place. */
   accessToken = (userId: number): Promise<string | undefined> => this.call('accessToken', userId);
 
   end(): Promise<void> {
     return this.dialogue.end();
   }
 
-  /** @throws RecipeError */
   private async call<Result>(call: string, ...args: unknown[]): Promise<Result> {
     this.dialogue.tell({ call, args });
     const answer = await this.dialogue.hear<Answer<Result>>();

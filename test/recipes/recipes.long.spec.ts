@@ -99,7 +99,6 @@ for (const { recipe, library } of webRecipes) {
   }
 
   describe(`the recipe ${recipe.heading}, ${library.version}`, () => {
-    /** Returns the application's page after the user clicks Allow. */
     async function connect(url: string): Promise<string> {
       const browser = new Browser(url);
       const authorizationUrl = (await recipe.begin(browser)).headers['location'] ?? '';

@@ -9,7 +9,7 @@ import { reportMissing } from './recipe.js';
 import { BROWSER_APPLICATIONS, RELYING_PARTIES } from './relying-parties.js';
 import { type RunningRecipe, startWebRecipe } from './web-recipe.js';
 
-/** Found before the tests are declared, because their names contain the version. */
+/** Looked up before the tests are declared, because the test names contain the versions. */
 const [relyingParties, browserApplications] = [
   await findLibrariesOf(RELYING_PARTIES),
   await findLibrariesOf(BROWSER_APPLICATIONS),

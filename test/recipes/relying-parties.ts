@@ -7,11 +7,10 @@ import type { ListeningRecipe } from './web-recipe.js';
 
 /** A web application of docs/openid.md: it shows `sub` and the email address after the login. */
 export interface RelyingParty extends ListeningRecipe {
-  /** Starts the login. @returns the redirect to the authorization endpoint */
   readonly begin: (browser: Browser) => Promise<Response>;
-  /** Path that refreshes the tokens; absent if the library does not refresh. */
+  /** Absent if the library does not refresh. */
   readonly refresh?: string;
-  /** Path that redirects to the end-session endpoint, given the address to return to; absent if the library does not. */
+  /** Redirects to the end-session endpoint; absent if the library does not. */
   readonly logout?: (returnTo: string) => string;
 }
 
@@ -33,7 +32,7 @@ const GO = {
   start: () => ['./recipe'] as const,
 };
 
-/** Starts httpd with the modules of the unpacked packages, otherwise with the machine's modules. */
+/** Prefers the unpacked modules. */
 const APACHE =
   'export HTTPD_FOLDER="$PWD" APACHE_MODULES="${APACHE_MODULES:-/usr/lib/apache2/modules}"; exec apache2';
 

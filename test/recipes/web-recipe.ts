@@ -12,16 +12,14 @@ import type { RecipeProduct } from './recipe-product.js';
 export interface ListeningRecipe extends Recipe {
   readonly callback: string;
   readonly driver?: string;
-  /** A piece of the printed code that this version of the library does without. */
+  /** Code to leave out for this version of the library. */
   readonly without?: string;
 }
 
 export interface WebRecipe extends ListeningRecipe {
-  /** True if the library supports PKCE. */
   readonly pkce: boolean;
-  /** Starts the flow. @returns the answer that leads to the authorization URL */
+  /** @returns the redirect to the authorization URL */
   readonly begin: (browser: Browser) => Promise<Response>;
-  /** Page that shows the result, if the callback does not. */
   readonly shows?: string;
 }
 
@@ -83,11 +81,7 @@ export interface RunningRecipe {
   stop(): Promise<void>;
 }
 
-/**
- * Registers the application and starts it on a free port. Resolves when it answers.
- *
- * @param options without: a piece of its code that is left out; registration: its fields by origin of the application
- */
+/** Registers the application and starts it. @param options without: code to leave out; registration: fields by origin */
 export async function startWebRecipe(
   recipe: ListeningRecipe,
   library: FoundLibrary,

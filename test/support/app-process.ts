@@ -17,9 +17,9 @@ export interface AppProcess {
   readonly internalUrl: string;
   readonly process: GuardedProcess;
   output(): string;
-  /** The missing dependencies in `/readyz`; undefined without an answer. */
+  /** From `/readyz`; undefined without an answer. */
   missing(): Promise<readonly string[] | undefined>;
-  /** Resolves when the app is ready. @throws if it exits before, or takes too long */
+  /** @throws Error if the app exits or takes too long */
   ready(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -30,11 +30,11 @@ interface Options {
   /** A temporary file by default. */
   readonly logFile?: string;
   readonly onOutput?: (text: string) => void;
-  /** False for the app's default timeouts, for tests of servers that become silent. */
+  /** False for the default timeouts, for tests of unresponsive servers. */
   readonly patient?: boolean;
 }
 
-/** Starts an app's process from dist (`npm run build`), without waiting for it. */
+/** Starts an app from dist (`npm run build`), without waiting for it. */
 export async function launchApp(
   name: AppName | 'console',
   env: Readonly<Record<string, string>>,
@@ -90,7 +90,6 @@ export async function launchApp(
   };
 }
 
-/** Starts an app's process and resolves when it is ready. */
 export async function startApp(
   name: AppName | 'console',
   env: Readonly<Record<string, string>>,

@@ -1,6 +1,6 @@
 import type { Isolated } from './isolate.js';
 
-/** The settings of an app on these services, with public URLs at example.com. TOKEN_KEYS and API_URL are not included. */
+/** Public URLs are at example.com. TOKEN_KEYS and API_URL are not included. */
 export function appSettings({ databaseUrl, redisUrl, natsUrl }: Isolated) {
   return {
     AUTH_URL: 'https://auth.example.com',
@@ -11,14 +11,10 @@ export function appSettings({ databaseUrl, redisUrl, natsUrl }: Isolated) {
   };
 }
 
-/**
- * Environment of apps whose dependencies are available: the longest DEPENDENCY_TIMEOUT, because processes may stall for seconds
- * on a busy machine. Tests of unresponsive servers use the default.
- */
+/** For available dependencies: processes may stall for seconds on a busy machine. Tests of unresponsive servers use the default. */
 export const PATIENT = { DEPENDENCY_TIMEOUT: 10 } as const;
 
-/** The same as environment variables, for processes. */
 export const PATIENT_ENVIRONMENT = { DEPENDENCY_TIMEOUT: String(PATIENT.DEPENDENCY_TIMEOUT) } as const;
 
-/** The same in milliseconds, for constructors without a configuration. */
+/** Milliseconds, for constructors without a configuration. */
 export const PATIENT_MS = PATIENT.DEPENDENCY_TIMEOUT * 1_000;

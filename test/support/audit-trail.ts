@@ -4,7 +4,7 @@ import type { AuditFilter } from '#audit/filter.js';
 import { AuditReader } from '#audit/reader.js';
 import { until } from './until.js';
 
-/** Waits for at least `count` matching events, because processes publish in the background. Returns them, oldest first. */
+/** Waits for at least `count` matching events, because processes publish in the background. Returns the oldest first. */
 export async function auditEvents(natsUrl: string, filter: AuditFilter, count = 1): Promise<AuditEvent[]> {
   const reader = await AuditReader.open(natsUrl, 'audit test');
   let events: AuditEvent[] = [];
@@ -23,10 +23,7 @@ export async function auditEvents(natsUrl: string, filter: AuditFilter, count = 
 /** In `detail` of every type. */
 const COMMON = ['trace_id', 'cause', 'diagnosis', 'omitted'];
 
-/**
- * The fields in `detail` of these events that docs/audit.md does not name, as `type: field`. It names them in the row of the type,
- * or in the section that the row links to.
- */
+/** Fields that neither the event type's row in docs/audit.md nor the section linked there names, as `type: field`. */
 export async function undocumentedDetails(events: readonly AuditEvent[]): Promise<string[]> {
   const document = await readFile('docs/audit.md', 'utf8');
   const rows = document.split('\n').map((line) => line.split(/ *\| */));

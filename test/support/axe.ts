@@ -3,16 +3,15 @@ import { createRequire } from 'node:module';
 import type { RunOptions } from 'axe-core';
 import type { Page } from 'playwright-core';
 
-/** Script that a page needs for {@link findings}. */
 export const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /** Rules of WCAG up to 2.2 AA, and best practices. */
 export const EVERY_RULE = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
-/** Rules that depend on colour scheme or width. */
+/** Rules whose result depends on colour scheme or width. */
 export const LOOKS = ['color-contrast', 'link-in-text-block', 'target-size', 'scrollable-region-focusable'];
 
-/** Returns the violations found by axe, and the results that it cannot decide. @param without rules to skip */
+/** Returns violations and undecided results. @param without rules to skip */
 export async function findings(
   page: Page,
   runOnly: string[],

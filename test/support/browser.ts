@@ -9,10 +9,7 @@ const MAX_HOPS = 12;
 export class Browser {
   readonly cookies = new CookieJar();
 
-  /**
-   * @param server a server, or its origin
-   * @param deliver sends a request, for example with retries
-   */
+  /** @param deliver sends a request, for example with retries */
   constructor(
     private readonly server: Parameters<typeof request>[0],
     private readonly deliver: (send: () => Promise<Response>) => Promise<Response> = (send) => send(),
@@ -26,7 +23,7 @@ export class Browser {
     return this.send(address, headers, fields);
   }
 
-  /** Submits the first form of a page whose action begins with `action`. */
+  /** Submits the first form whose action begins with `action`. */
   submit(page: Response, fields: Fields, action = '/auth/'): Promise<Response> {
     const form = formsOf(page.text).find((candidate) => candidate.action.startsWith(action));
     if (!form) throw new Error(`no form for ${action} in a page of status ${page.status}`);
@@ -47,12 +44,7 @@ export class Browser {
     return response;
   }
 
-  /**
-   * Opens an authorization URL, logs in and clicks Allow, if necessary.
-   *
-   * @param without checkboxes of the consent page to clear
-   * @returns the URL of the application to which the browser is redirected
-   */
+  /** Logs in and clicks Allow, if necessary. @param without checkboxes to clear @returns the redirect to the application */
   async allow(
     authorizationUrl: string | URL,
     { email, password }: { readonly email: string; readonly password: string },
@@ -95,7 +87,6 @@ export class Browser {
   }
 }
 
-/** Returns the visible text of a page. */
 export function wordsOf({ text }: { text: string }): string {
   return text
     .slice(text.indexOf('<main'))
@@ -103,6 +94,5 @@ export function wordsOf({ text }: { text: string }): string {
     .replaceAll(/\s+/g, ' ');
 }
 
-/** Returns the text of a page's status message. */
 export const statusOf = ({ text }: { text: string }): string | undefined =>
   /<p role="status"[^>]*>(.*?)<\/p>/.exec(text)?.[1];

@@ -22,7 +22,6 @@ const FONTS = `<?xml version="1.0"?>
 </fontconfig>
 `;
 
-/** A browser's program, and the environment variables it needs here. */
 export interface Chromium {
   path: string;
   env: NodeJS.ProcessEnv;
@@ -36,11 +35,7 @@ async function machineChromium(env: NodeJS.ProcessEnv = process.env): Promise<Ch
   return undefined;
 }
 
-/**
- * The Chromium of the npm package, unpacked once into the project's cache: some 2 s and 220 MB.
- *
- * @param bare true to use the package's shared libraries and fonts, which a small machine lacks
- */
+/** Unpacks the npm package once: about 2 s and 220 MB. @param bare true to use its shared libraries and fonts */
 export async function packagedChromium(bare: boolean): Promise<Chromium> {
   const main = createRequire(import.meta.url).resolve(PACKAGE);
   const home = join(dirname(main), '..');
@@ -55,7 +50,7 @@ export async function packagedChromium(bare: boolean): Promise<Chromium> {
   return { path: join(folder, 'chromium'), env: bare ? libraries : {} };
 }
 
-/** Suites may unpack concurrently: each uses a temporary folder, and the first to rename it wins. */
+/** Suites may unpack concurrently: the first to rename its folder wins. */
 async function unpack(packageUrl: string, archives: string, folder: string): Promise<void> {
   await localFolder(join(PROJECT, '.local'));
   await mkdir(dirname(folder), { recursive: true });
@@ -85,10 +80,7 @@ function canRun(path: string): Promise<boolean> {
   );
 }
 
-/**
- * Starts a headless Chromium: from the machine if installed, otherwise from the npm package, with its shared libraries if
- * the machine lacks them. It ends with `close()`, and with this process.
- */
+/** Prefers an installed Chromium. Otherwise uses the npm package, with its shared libraries if the machine lacks them. */
 export async function launchBrowser(): Promise<Browser> {
   const own = await machineChromium();
   if (own) return launch(own);
@@ -119,7 +111,7 @@ async function launch({ path, env }: Chromium): Promise<Browser> {
   return browser;
 }
 
-/** Collects the console messages and uncaught errors of a page, all of which fail a test. */
+/** Collects console messages and uncaught errors, all of which fail a test. */
 export function complaintsOf(page: Page): string[] {
   const complaints: string[] = [];
   page.on('console', (message) => {

@@ -5,13 +5,13 @@ import type { ClientKeys } from '#oauth/client.js';
 
 export const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 
-/** An omitted claim or header gets its correct value; null omits it from the assertion. */
+/** Omitted values get their correct value; null removes them. */
 export interface AssertionSettings {
   readonly header?: Readonly<Record<string, unknown>>;
   readonly claims?: Readonly<Record<string, unknown>>;
 }
 
-/** A client's signature key, which makes valid and invalid assertions (RFC 7523 3). */
+/** Makes valid and invalid assertions (RFC 7523 3). */
 export class ClientKey {
   private constructor(
     readonly alg: string,
@@ -25,7 +25,6 @@ export class ClientKey {
     return new ClientKey(alg, privateKey, { ...(await exportJWK(publicKey)), kid, alg, use: 'sig' });
   }
 
-  /** @param audience issuer of the service */
   assertion(clientId: string, audience: string, { header, claims }: AssertionSettings = {}): Promise<string> {
     const now = Math.floor(Date.now() / 1000);
     const payload = {
@@ -44,7 +43,6 @@ export class ClientKey {
   }
 }
 
-/** Registers keys, as the operator does. */
 export function keysOf(...keys: readonly ClientKey[]): ClientKeys {
   return { jwks: readRegisteredKeys(JSON.stringify({ keys: keys.map(({ jwk }) => jwk) })), jwksUri: null };
 }

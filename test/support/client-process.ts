@@ -4,7 +4,7 @@ import { until } from './until.js';
 
 const PATIENCE_MS = 60_000;
 
-/** A client in a child process. It prints a URL for its user, and exchanges JSON values with its caller, one per line. */
+/** A child process that prints a URL for its user, and exchanges JSON values, one per line. */
 export class ClientProcess {
   output = '';
   errors = '';
@@ -19,7 +19,7 @@ export class ClientProcess {
     this.child.stderr.on('data', (data: Buffer) => (this.errors += data.toString()));
   }
 
-  /** The next URL that it prints with this path and a query. */
+  /** Waits for a URL with this path and a query. */
   async printedUrl(path: string): Promise<URL> {
     let found: string | undefined;
     await this.until(`it prints a URL of ${path}`, () => {
@@ -37,7 +37,7 @@ export class ClientProcess {
     this.child.stdin.write(`${JSON.stringify(message)}\n`);
   }
 
-  /** The first line of JSON on stdout that has these members. */
+  /** Waits for a line of JSON that has these members. */
   async receive<Message extends object>(members: Readonly<Record<string, unknown>>): Promise<Message> {
     let found: Message | undefined;
     await this.until(`it prints ${JSON.stringify(members)}`, () => {

@@ -5,7 +5,7 @@ type Answer = (response: ServerResponse) => void;
 
 export type DocumentHost = Awaited<ReturnType<typeof startDocumentHost>>;
 
-/** Starts a host of clients' metadata documents. Start it before the app: its name is in CLIENT_METADATA_HOSTS. */
+/** Hosts metadata documents of clients. Start it before the app: CLIENT_METADATA_HOSTS contains its address. */
 export async function startDocumentHost() {
   const answers = new Map<string, Answer>();
   const requests: string[] = [];
@@ -22,10 +22,10 @@ export async function startDocumentHost() {
 
   return {
     host,
-    /** Settings of an app that admits the clients of the host. */
+    /** Settings of an app that admits its clients. */
     settings: { CLIENT_METADATA_HOSTS: host, OUTSIDE_FETCH_ALLOW: '127.0.0.1' } as const,
     newUrl: (): string => `http://${host}/client-${++count}.json`,
-    /** Publishes a document, by default of a valid public client. */
+    /** The default is a valid public client. */
     publish(url: string, members: object = {}, headers: Readonly<Record<string, string>> = {}): string {
       const document = {
         client_id: url,

@@ -1,17 +1,17 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { calculateJwkThumbprint, type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
 
-/** The claims of a proof. An omitted claim gets its correct value; null omits it from the proof. */
+/** Omitted claims get their correct value; null removes them. */
 export interface ProofSettings {
   readonly header?: Readonly<Record<string, unknown>>;
   readonly claims?: Readonly<Record<string, unknown>>;
-  /** The access token for the claim `ath`. */
+  /** For the claim `ath`. */
   readonly accessToken?: string;
-  /** Signs with a key that is not the key in the header. */
+  /** Signs with another key than the header's. */
   readonly signer?: DpopKey;
 }
 
-/** A client's DPoP key, which makes valid and invalid proofs (RFC 9449 4.2). */
+/** Makes valid and invalid proofs (RFC 9449 4.2). */
 export class DpopKey {
   private constructor(
     private readonly alg: string,

@@ -12,22 +12,19 @@ export class FaultProxy {
   private turn = 0;
   private isDown = false;
   private isSilent = false;
-  /** SQL of prepared statements by name. */
   private readonly prepared = new Map<string, string>();
-  /** Called with the bytes that the app sends. A returned buffer replaces them. */
+  /** Receives the app's bytes. A returned buffer replaces them. */
   onData: (bytes: Buffer) => Buffer | undefined = () => undefined;
-  /** Called with each SQL statement that the app sends to PostgreSQL. */
+  /** Receives the app's SQL statements. */
   onStatement: (sql: string) => void = () => undefined;
 
   private constructor(
     private readonly server: Server,
-    /** The server's URL with the proxy's address. */
     readonly url: string,
-    /** The server's own URL, or the URLs of replicas, which receive new connections in turn. May change. */
+    /** URLs of replicas receive new connections in turn. May change. */
     public targets: readonly [string, ...string[]],
   ) {}
 
-  /** @param port a free port by default */
   static async start(target: string, port = 0): Promise<FaultProxy> {
     const server = createServer((near) => {
       const { hostname, port } = new URL(proxy.targets[proxy.turn++ % proxy.targets.length] ?? '');
@@ -43,7 +40,6 @@ export class FaultProxy {
     return proxy;
   }
 
-  /** Closes existing connections, and new ones immediately, as if the server were down. */
   disconnect(): void {
     this.isDown = true;
     this.cut();
@@ -60,17 +56,13 @@ export class FaultProxy {
     for (const { near } of this.lines) near.destroy();
   }
 
-  /**
-   * Existing connections stay open and transfer nothing from now on, like those to a machine that died.
-   *
-   * @param connections `existing` if new connections work, like those to the successor of the machine
-   */
+  /** Keeps connections open without traffic, as if the machine had died. @param connections `existing` if new connections work */
   silence(connections: 'existing' | 'all'): void {
     this.isSilent = connections === 'all';
     for (const line of this.lines) line.silent = true;
   }
 
-  /** Delays the server's responses until `release`; the app's requests still arrive. */
+  /** Delays responses until `release`; requests still arrive. */
   hold(): void {
     for (const { far } of this.lines) far.pause();
   }
@@ -106,7 +98,7 @@ export class FaultProxy {
     if (this.isDown) near.destroy();
   }
 
-  /** Extracts the SQL of PostgreSQL's messages: Query, and Bind of a statement prepared by Parse. */
+  /** Parses PostgreSQL's messages: Query, and Bind of a statement prepared by Parse. */
   private reportStatements(bytes: Buffer): void {
     for (let at = 0; at + 5 <= bytes.length; at += 1 + bytes.readUInt32BE(at + 1)) {
       const type = String.fromCharCode(bytes[at] ?? 0);

@@ -30,7 +30,7 @@ export interface TestClient {
   readonly client_secret: string;
 }
 
-/** Writes to the stores like an operator and the authorize app, and reads them. */
+/** Accesses the stores as an operator and the authorize app do. */
 export async function openFixture(
   services: Isolated,
   tokenKeys: string,
@@ -90,7 +90,7 @@ export async function openFixture(
       return { client_id: clientId };
     },
 
-    /** Creates a client that has ID tokens of these sessions and gets logout tokens at a URI. @returns its id */
+    /** Creates a client with ID tokens of these sessions and a backchannel log-out URI. @returns its id */
     async sessionClient(
       backchannelLogoutUri: string,
       userId: number,
@@ -108,7 +108,7 @@ export async function openFixture(
       return clientId;
     },
 
-    /** @param externalId the product's id of the user; null for a local user */
+    /** @param externalId null for a local user */
     async user(externalId: string | null = null): Promise<number> {
       const username = `ada${randomBytes(6).toString('hex')}`;
       const passwordHash = '$argon2id$nobody logs in with this';
@@ -127,7 +127,7 @@ export async function openFixture(
       return user.id;
     },
 
-    /** Creates what Allow does: a durable record, a pending grant and a code. */
+    /** Does what Allow does: creates a record, a pending grant and a code. */
     async code(
       clientId: string,
       userId: number,
@@ -165,19 +165,19 @@ export async function openFixture(
 
     grantIdOf: (token: string): string => grantId(codec.decode(token)?.handle ?? Buffer.alloc(0)),
 
-    /** A Nest request over NATS, as the introspection library sends it, and more patient than that on a busy machine. */
+    /** Sends a Nest request over NATS, with a longer timeout than the introspection library's. */
     async ask<T>(subject: string, data: object): Promise<T> {
       const packet = JSON.stringify({ pattern: subject, data, id: '1' });
       return (await nats.request(subject, packet, { timeout: 10_000 })).json<{ response: T }>().response;
     },
 
-    /** Broadcasts an event; resolves when NATS has received it. */
+    /** Broadcasts an event. */
     async announce(subject: string, event: object): Promise<void> {
       nats.publish(subject, JSON.stringify(event));
       await nats.flush();
     },
 
-    /** Listens to a subject. A message of the audit trail has one event per line. */
+    /** A message of the audit trail has one event per line. */
     hear(subject: string, listener: (event: unknown) => void): () => void {
       const subscription = nats.subscribe(subject, {
         callback: (_error, message) => {
@@ -187,7 +187,7 @@ export async function openFixture(
       return () => subscription.unsubscribe();
     },
 
-    /** Listens for a revocation. Resolves when the subscription is active; the inner promise resolves with the broadcast. */
+    /** Resolves when the subscription is active; `told` resolves with the broadcast. */
     async revocation(): Promise<{ readonly told: Promise<void> }> {
       const subscription = nats.subscribe('oauth.grant.revoked', { max: 1 });
       await nats.flush();

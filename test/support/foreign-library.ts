@@ -10,25 +10,24 @@ import { Workspace } from '#local/servers/workspace.js';
 
 export interface WantedLibrary {
   interpreter: keyof typeof INTERPRETERS;
-  /** Debian's packages. The first one names the folder that they are unpacked into. */
+  /** The first one names the folder of the unpacked packages. */
   packages: readonly [string, ...string[]];
-  /** Loads the library and prints its version: a program of Python, Ruby or Perl, a package of Go, a source file of Java. */
+  /** Loads the library and prints its version: a program of Python, Ruby or Perl, a package of Go, or a source file of Java. */
   probe: string;
 }
 
-/** An interpreter, and the environment in which it loads a library. */
 export interface FoundLibrary {
   command: string;
   env: NodeJS.ProcessEnv;
   version: string;
 }
 
-/** One line: the packages to install, and why they could not be unpacked. */
+/** The packages to install, and why they could not be unpacked; one line. */
 export interface MissingLibrary {
   missing: string;
 }
 
-/** Places to search for libraries: PATH in the environment, and the folder of unpacked packages. */
+/** `env` has PATH; `folder` is the parent of the unpacked packages. */
 export interface LibraryPlaces {
   env: NodeJS.ProcessEnv;
   folder: string;
@@ -44,10 +43,7 @@ const LONGEST_STALL_MS = 30_000;
 
 const SHARED_LIBRARIES = { LD_LIBRARY_PATH: ['lib/*', 'usr/lib/*'] };
 
-/**
- * Arguments that run a probe, and the library folders of Debian's interpreters, relative to the folder of unpacked packages.
- * Absolute paths are folders of the machine that the interpreter does not search by default.
- */
+/** Arguments that run a probe, and library folders: relative to the unpacked packages, or absolute if not searched by default. */
 const INTERPRETERS = {
   python3: { args: ['-c'], paths: { ...SHARED_LIBRARIES, PYTHONPATH: ['usr/lib/python3/dist-packages'] } },
   ruby: {
@@ -96,10 +92,7 @@ interface Interpreter {
   env?: NodeJS.ProcessEnv;
 }
 
-/**
- * Finds libraries that are installed on this machine, or else unpacks the distribution's packages into `.local/packages`
- * without root; later calls find them there.
- */
+/** Finds installed libraries, otherwise unpacks the distribution's packages into `.local/packages` without root. */
 export async function findLibraries(
   wanted: readonly WantedLibrary[],
   places: LibraryPlaces = PROJECT,
@@ -142,7 +135,6 @@ export async function findLibraries(
   }
 }
 
-/** The library as the machine has it, or as an earlier call has unpacked it. */
 async function find(library: WantedLibrary, places: LibraryPlaces): Promise<FoundLibrary | MissingLibrary> {
   for (const command of [library.interpreter, join('/usr/bin', library.interpreter)]) {
     const installed = await load(library, command, places.env);
@@ -172,7 +164,7 @@ async function unpack(library: WantedLibrary, apt: Apt, draft: string, places: L
   });
 }
 
-/** Redirects symbolic links whose targets were not unpacked, because their packages are installed, to the installed files. */
+/** Redirects links to files of installed packages, which were not unpacked. */
 async function leadToInstalled(tree: string): Promise<void> {
   for (const entry of await readdir(tree, { recursive: true, withFileTypes: true })) {
     if (!entry.isSymbolicLink()) continue;
@@ -224,7 +216,7 @@ function treeOf({ packages }: WantedLibrary, { folder }: LibraryPlaces): string 
   return join(folder, 'packages', packages[0]);
 }
 
-/** Paths like the pattern, from / or below a root, where "*" stands for any end of a name. */
+/** Expands "*" at the end of names. The root of a relative pattern is `root`. */
 async function pathsLike(root: string, pattern: string): Promise<string[]> {
   let paths = [pattern.startsWith('/') ? '/' : root];
   for (const name of pattern.split('/').filter(Boolean)) {

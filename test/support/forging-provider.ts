@@ -7,7 +7,6 @@ import type { Browser } from './browser.js';
 
 export const FORGER_CLIENT = { id: 'scheduling', secret: 'a secret of the client' } as const;
 
-/** Deviations of the next responses from valid ones. */
 export interface Forgery {
   claims?: JWTPayload;
   header?: Partial<JWTHeaderParameters>;
@@ -17,7 +16,6 @@ export interface Forgery {
   token?: (response: ServerResponse) => void;
 }
 
-/** Starts an OpenID provider that can also send invalid responses. */
 export async function startForgingProvider(port: number) {
   const issuer = `http://localhost:${port}`;
   const keys = [await newKey('first')];

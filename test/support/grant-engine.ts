@@ -21,7 +21,7 @@ export interface TestEngineOptions {
   readonly count?: CountTransition;
 }
 
-/** A grant engine without Nest. Without a publisher, revocations are not broadcast. */
+/** Without a publisher, revocations are not broadcast. */
 export function grantEngine({
   redis,
   records,

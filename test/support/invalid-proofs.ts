@@ -2,7 +2,6 @@ import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { exportJWK, SignJWT } from 'jose';
 import { DpopKey } from './dpop-key.js';
 
-/** The request that a valid proof names. */
 interface ProofFor {
   readonly key: DpopKey;
   readonly method: string;
@@ -12,15 +11,12 @@ interface ProofFor {
 
 export interface InvalidProof {
   readonly rule: string;
-  /** Expected text in the response. */
   readonly says: RegExp;
-  /** The header field or fields. */
   readonly make: (request: ProofFor) => Promise<string | string[]>;
 }
 
 const now = () => Math.floor(Date.now() / 1000);
 
-/** Makes a proof that is valid except for the given settings. */
 const changed =
   (settings: { header?: object; claims?: object }) =>
   ({ key, method, uri, accessToken }: ProofFor): Promise<string> =>
@@ -33,7 +29,7 @@ const claims = (values: object) => changed({ claims: values });
 const at = (change: (uri: string) => string) => (request: ProofFor) =>
   claims({ htu: change(request.uri) })(request);
 
-/** Replaces parts of a valid proof without signing it again. */
+/** Changes parts of a valid proof without signing it again. */
 async function forged(request: ProofFor, change: (parts: string[]) => void): Promise<string> {
   const parts = (await changed({})(request)).split('.');
   change(parts);
@@ -52,7 +48,7 @@ function symmetric({ method, uri }: ProofFor): Promise<string> {
     .sign(secret);
 }
 
-/** Proofs that are invalid for any request (RFC 9449 4.3). */
+/** RFC 9449 4.3. */
 export const INVALID_PROOFS: readonly InvalidProof[] = [
   // @rfc 9449 4.3(1)
   {

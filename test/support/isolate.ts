@@ -7,19 +7,18 @@ import { ownDatabase } from './test-database.js';
 import { claimSlot, type Slot } from './slot.js';
 import { type TestServices, testServices } from './test-services.js';
 
-/** Services that no other test sees. */
+/** Private services of one suite. */
 export interface Isolated {
-  /** A private database with all migrations applied. */
+  /** With all migrations applied. */
   databaseUrl: string;
-  /** A private, empty logical database. */
   redisUrl: string;
-  /** A separate NATS account with the streams of the audit trail; the shared server if NATS_URL was given. */
+  /** An account with the streams of the audit trail; the shared server if NATS_URL was given. */
   natsUrl: string;
-  /** Drops the database, and empties and releases the Redis database. Close their connections first. */
+  /** Close all connections first. */
   close(): Promise<void>;
 }
 
-/** Prepares services for one suite; takes about 0.1 s. */
+/** Takes about 0.1 s. */
 export async function isolate(): Promise<Isolated> {
   const services = testServices();
   const [database, slot] = await Promise.all([ownDatabase(services), slotWithTrail(services)]);
@@ -39,7 +38,6 @@ async function slotWithTrail(services: TestServices): Promise<Slot> {
   return slot;
 }
 
-/** Creates the streams of the audit trail, as `operator migrate` does. */
 export async function createTrail(natsUrl: string, retention = DEFAULT_AUDIT_RETENTION): Promise<void> {
   const nats = await connect(natsOptions(natsUrl, 'test trail'));
   try {

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 
-/** Presses Tab until an element with this accessible name, or a field with this name, has the focus, and waits until it is enabled. */
+/** Presses Tab until an element with this accessible or field name has the focus, and waits until it is enabled. */
 export async function tabTo(page: Page, name: string): Promise<void> {
   for (let presses = 0; presses < 60; presses += 1) {
     await page.keyboard.press('Tab');

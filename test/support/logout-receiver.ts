@@ -11,10 +11,9 @@ export interface ReceivedLogout {
   readonly token: string;
 }
 
-/** Server of applications that get logout tokens, by path. */
 export async function startLogoutReceiver() {
   const received: ReceivedLogout[] = [];
-  /** Status by path; 200 by default, 0 for no answer. */
+  /** By path; 200 by default, 0 for no answer. */
   const statuses = new Map<string, number>();
   /** Paths whose response has a compressed body that does not end. */
   const endless = new Set<string>();
@@ -48,7 +47,7 @@ export async function startLogoutReceiver() {
   };
 }
 
-/** Ends of sessions in the queue that no token app has consumed, oldest first. */
+/** Unconsumed ends of sessions, oldest first. */
 export async function queuedLogouts(natsUrl: string): Promise<(SessionsEnded & { subject: string })[]> {
   const nats = await connect(natsOptions(natsUrl, 'logout test'));
   try {

@@ -1,9 +1,6 @@
 import request from 'supertest';
 
-/**
- * Headers that browser clients send and that are not CORS-safelisted (Fetch). Model Context Protocol SDKs send theirs with
- * both metadata requests.
- */
+/** Headers of browser clients that are not CORS-safelisted (Fetch). MCP SDKs send theirs with metadata requests, too. */
 const BROWSERS_SEND = ['authorization', 'content-type', 'dpop', 'mcp-protocol-version'];
 
 /** Sends a CORS preflight request. @returns the headers that it refuses */

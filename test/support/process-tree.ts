@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { runCommand } from '#local/servers/run-command.js';
 import { startOf } from '#local/servers/process-identity.js';
 
-/** A process. Its id and start time identify it uniquely. */
+/** Its id and start time identify a process uniquely. */
 export interface SeenProcess {
   pid: number;
   parent: number;
@@ -23,7 +23,7 @@ export async function descendantsOf(pid: number): Promise<SeenProcess[]> {
   return found;
 }
 
-/** The processes that still run after the given milliseconds. Returns as soon as none runs. */
+/** Waits until no process runs, at most for the given milliseconds. */
 export async function survivorsOf(seen: readonly SeenProcess[], within: number): Promise<SeenProcess[]> {
   const deadline = Date.now() + within;
   for (;;) {

@@ -1,11 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
 
-/**
- * Sends raw bytes (Latin-1), for requests that an HTTP library refuses to send.
- *
- * @returns everything received until the server closes the connection
- */
+/** Sends Latin-1 bytes that an HTTP library refuses to send. @returns everything until the server closes the connection */
 export function exchange(url: string, text: string): Promise<string> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
@@ -16,7 +12,7 @@ export function exchange(url: string, text: string): Promise<string> {
   });
 }
 
-/** Headers of an HTTP/1.1 request without exactly one Host (RFC 9112 3.2). */
+/** RFC 9112 3.2 requires exactly one Host. */
 export const AMBIGUOUS_HOSTS: readonly (readonly [name: string, head: string])[] = [
   ['two Host headers', 'Host: a.example\r\nHost: b.example\r\n'],
   ['the same Host header twice', 'Host: a.example\r\nX: 1\r\nhost: a.example\r\n'],
@@ -33,7 +29,7 @@ export interface RawAnswer {
   readonly text: string;
 }
 
-/** A keep-alive connection for sequential raw requests. It uses a fraction of an HTTP client's CPU time. */
+/** Sends raw requests sequentially, with a fraction of an HTTP client's CPU time. */
 export class KeptConnection {
   private text = '';
   private answered: (answer: RawAnswer) => void = () => undefined;
@@ -48,7 +44,6 @@ export class KeptConnection {
     return new KeptConnection(socket);
   }
 
-  /** @param request head and body, as they are sent */
   send(request: string): Promise<RawAnswer> {
     this.text = '';
     return new Promise((resolve) => {

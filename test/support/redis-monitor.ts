@@ -1,15 +1,13 @@
 import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
 
-/** A command that Redis executed. The source of a script's commands is `lua`. */
+/** The source of a script's commands is `lua`. */
 export type Heard = (command: readonly string[], source: string) => void;
 
 /**
- * Reports every command that any client sends to the logical database of the URL, in order. Resolves when monitoring has begun.
+ * Reports every command to the logical database of the URL. Resolves when monitoring has begun. @returns a function that ends it
  *
- * Not with ioredis: it fails if the first command arrives in the same packet as the reply to MONITOR.
- *
- * @returns a function that ends the monitoring
+ * Not with ioredis, which fails if the first command arrives in the same packet as the reply to MONITOR.
  */
 export async function monitorRedis(url: string, heard: Heard): Promise<() => void> {
   const { hostname, port, username, password, pathname } = new URL(url);
@@ -42,7 +40,7 @@ function request(...words: string[]): string {
   return `*${words.length}\r\n${parts.join('')}`;
 }
 
-/** Unescapes quotes and backslashes. Escaped unprintable bytes stay escaped. */
+/** Escaped unprintable bytes stay escaped. */
 function wordsOf(text: string): string[] {
   return [...text.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, word = '']) =>
     word.replaceAll(/\\(["\\])/g, '$1'),

@@ -1,6 +1,6 @@
 import type { ClientWithSecrets } from '#database/client/client.js';
 
-/** Returns a confidential client as the stores return it, without a server. */
+/** A client as the stores return it. */
 export function registeredClient(values: Partial<ClientWithSecrets> = {}): ClientWithSecrets {
   return {
     clientId: 'sc_abcdefghijklmnopqrstuvwx',

@@ -1,10 +1,9 @@
-/** Variables that name the origins of two APIs. */
 export const APIS = {
   API_URL: 'https://api.example.com',
   OTHER_API_URLS: ' https://bookings.example.com:8443,',
 };
 
-/** Encoded `resource` parameters (RFC 8707) that name only these APIs. */
+/** Encoded `resource` parameters (RFC 8707). */
 export const KNOWN_RESOURCES: readonly [name: string, encoded: string][] = [
   ['the API itself', 'resource=https%3A%2F%2Fapi.example.com'],
   ['the API with a slash, as URL classes write it', 'resource=https%3A%2F%2Fapi.example.com%2F'],
@@ -17,7 +16,6 @@ export const KNOWN_RESOURCES: readonly [name: string, encoded: string][] = [
   ['one value, and no value', 'resource=&resource=https://api.example.com'],
 ];
 
-/** Encoded `resource` parameters that do not. */
 export const UNKNOWN_RESOURCES: readonly [name: string, encoded: string][] = [
   ['another server', 'resource=https://other.example.com'],
   ['another port', 'resource=https://api.example.com:8443'],

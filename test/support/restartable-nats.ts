@@ -11,7 +11,7 @@ import { findTool } from './tool.js';
 const CONFIGURATION = 'nats.conf';
 const READY_WITHIN_MS = 60_000;
 
-/** A private NATS server with JetStream that can be killed, restarted at the same address with its data, and stopped (SIGSTOP). */
+/** A private NATS server with JetStream that keeps its address and data over restarts. */
 export class RestartableNats {
   private process: GuardedProcess | undefined;
 
@@ -22,7 +22,7 @@ export class RestartableNats {
     private readonly port: number,
   ) {}
 
-  /** @param configuration of the server, besides its address and folder */
+  /** @param configuration in addition to address and folder */
   static async start(configuration = ''): Promise<RestartableNats> {
     const server = await findTool('nats-server');
     const folder = await mkdtemp(join(tmpdir(), 'nats-'));
@@ -36,7 +36,7 @@ export class RestartableNats {
     return `nats://127.0.0.1:${this.port}`;
   }
 
-  /** Starts it again after `kill`, at the same address. Resolves when it answers. */
+  /** Resolves when the server answers. */
   async restart(): Promise<void> {
     this.process = startGuarded({
       name: 'NATS',
@@ -58,13 +58,13 @@ export class RestartableNats {
     }
   }
 
-  /** Kills it, as a crash does: connections close without a message. */
+  /** Closes connections without a message, like a crash. */
   async kill(): Promise<void> {
     this.signal('SIGKILL');
     await this.process?.ended;
   }
 
-  /** Stops it (SIGSTOP): connections stay open, and get no answer. */
+  /** Keeps connections open without answers (SIGSTOP). */
   sleep(): void {
     this.signal('SIGSTOP');
   }

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
 import { DEFAULT_SCOPES_FILE, parseScopes } from '#oauth/scope-file.js';
 
-/** The scopes of the repository's own file. */
 export const SCOPES = parseScopes(readFileSync(DEFAULT_SCOPES_FILE), { apiUrl: '', apis: null });

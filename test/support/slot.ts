@@ -6,14 +6,14 @@ const CURSOR = 'oauth-test:slot';
 // The slots of a killed run expire after this many seconds.
 const LEASE = 3_600;
 
-/** A number claimed by this run: a logical database of Redis, and the NATS account with the same number. */
+/** A logical database of Redis, and the NATS account with the same number. */
 export interface Slot {
   redisUrl: string;
   natsUrl: string;
   release(): Promise<void>;
 }
 
-/** Claims an empty logical database that no other suite uses. Database 0 stores the claims. */
+/** Claims an empty logical database. Database 0 stores the claims. */
 export async function claimSlot(services: TestServices): Promise<Slot> {
   const book = connect(services.redisUrl);
   try {
@@ -23,7 +23,7 @@ export async function claimSlot(services: TestServices): Promise<Slot> {
       const mine = await book.set(`${CURSOR}:${number}`, services.run, 'EX', LEASE, 'NX');
       if (!mine) continue;
       const url = redisUrl(services.redisUrl, number);
-      // Another program may use this database of a shared server: leaves it untouched, and claimed.
+      // Another program may use this database of a shared server.
       if ((await size(url)) > 0) continue;
       return {
         redisUrl: url,
@@ -75,7 +75,7 @@ function redisUrl(url: string, number: number): string {
   return changed.href;
 }
 
-/** Selects the account of our private server. Another server has no such accounts, so its suites share subjects. */
+/** Only our private server has these accounts: suites on another server share subjects. */
 function natsUrl(url: string, number: number): string {
   const changed = new URL(url);
   if (changed.username !== 'account0') return url;

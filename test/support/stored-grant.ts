@@ -1,13 +1,13 @@
 import type { Redis } from 'ioredis';
 import { FIELD, STATUS } from '#grants/grant.scripts.js';
 
-/** The hash of a grant, with the full names of its fields and status. Fields without a short name keep their name. */
+/** The hash of a grant with full names. */
 export interface StoredGrant extends Partial<Record<keyof typeof FIELD, string>> {
   readonly status?: keyof typeof STATUS;
   readonly [other: string]: string | undefined;
 }
 
-/** The stored fields of a grant; empty if Redis does not have it. */
+/** Empty if Redis lacks the grant. */
 export async function storedGrant(redis: Redis, id: string): Promise<StoredGrant> {
   return withFullNames(await redis.hgetall(`grant:${id}`));
 }

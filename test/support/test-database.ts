@@ -4,7 +4,6 @@ import type { TestServices } from './test-services.js';
 import { randomBytes } from 'node:crypto';
 import { DEFAULT_SCHEMA } from '#platform/configuration/variables.js';
 
-/** Runs statements on one connection to the database of that URL, and closes it. */
 export async function withDatabase<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({ connectionString: url });
   await client.connect();
@@ -15,14 +14,13 @@ export async function withDatabase<T>(url: string, work: (client: Client) => Pro
   }
 }
 
-/** Returns the URL of another database of the same server and user. */
 function withDatabaseName(url: string, name: string): string {
   const changed = new URL(url);
   changed.pathname = `/${name}`;
   return changed.href;
 }
 
-/** Returns the name of a database with every migration applied, which the first call of the test run creates. */
+/** The first call of a test run creates the migrated template. */
 async function templateDatabase(services: TestServices): Promise<string> {
   const name = templateName(services);
   await withDatabase(services.databaseUrl, async (admin) => {
@@ -63,12 +61,10 @@ interface OwnDatabase {
   drop(): Promise<void>;
 }
 
-/** Creates a database from the test run's migrated template. */
 export async function ownDatabase(services: TestServices): Promise<OwnDatabase> {
   return copyOf(await templateDatabase(services), services);
 }
 
-/** Creates an empty database, without migrations. */
 export function emptyDatabase(services: TestServices): Promise<OwnDatabase> {
   return copyOf(EMPTY, services);
 }
@@ -79,7 +75,7 @@ async function copyOf(template: string, services: TestServices): Promise<OwnData
     admin.query(`CREATE DATABASE ${name} TEMPLATE ${template}`),
   );
   await withDatabase(services.databaseUrl, (admin) =>
-    // For the SQL of the tests; the apps select the schema themselves.
+    // The apps select the schema themselves.
     admin.query(`ALTER DATABASE ${name} SET search_path = ${template === EMPTY ? 'public' : DEFAULT_SCHEMA}`),
   );
   return {

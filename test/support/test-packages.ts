@@ -5,9 +5,9 @@ import { basename, join, resolve } from 'node:path';
 import { runCommand } from '#local/servers/run-command.js';
 import { lastLines } from '#local/servers/started-service.js';
 
-/** Packages that only tests use. Another package.json and lock file list them. */
+/** Packages that only tests use, with a separate package.json and lock file. */
 export class TestPackages {
-  /** One folder for each state of the lock file. Inside the repository, so that code in it also finds the repository's packages. */
+  /** One folder per state of the lock file, inside the repository, whose packages the code can also import. */
   readonly folder: string;
 
   /** @param manifests folder of package.json and package-lock.json */
@@ -17,12 +17,7 @@ export class TestPackages {
     this.folder = resolve('.local', basename(manifests), state);
   }
 
-  /**
-   * Installs the packages, unless an earlier call has. Suites that run at the same time each install them into a folder of their
-   * own: `npm ci` empties the folder it works in. The first to finish moves them to their place.
-   *
-   * @returns the error in one line; undefined on success
-   */
+  /** Suites may install concurrently: each uses a draft folder, because `npm ci` empties its folder. @returns the error, if any */
   async install(): Promise<string | undefined> {
     const place = join(this.folder, 'node_modules');
     if (existsSync(place)) return undefined;

@@ -5,7 +5,7 @@ import { startBackingServices } from '#local/servers/backing-services.js';
 import { progressOn } from '#local/servers/progress.js';
 import { publishTestServices } from './test-services.js';
 
-/** Starts the services of a test run and passes them to the workers. @returns a function that stops them */
+/** @returns a function that stops the services */
 export async function startTestServices(): Promise<() => Promise<void>> {
   const { DATABASE_URL: givenDatabase } = process.env;
   const services = await startBackingServices({
@@ -18,7 +18,7 @@ export async function startTestServices(): Promise<() => Promise<void>> {
   const run = randomBytes(4).toString('hex');
   publishTestServices({ run, databaseUrl, redisUrl, natsUrl });
   return async () => {
-    // Deletes everything of the run from a server that outlives it.
+    // Not necessary for a private server.
     if (givenDatabase) await dropDatabases(givenDatabase, run);
     await services.stop();
   };

@@ -1,4 +1,3 @@
-/** The backing services of a test run, which the global set-up passes to Jest's workers. */
 export interface TestServices {
   /** Distinguishes the objects of several runs on the same servers. */
   run: string;
@@ -9,7 +8,7 @@ export interface TestServices {
 
 const VARIABLE = 'OAUTH_TEST_SERVICES';
 
-/** Passes the services to Jest's workers, which inherit the environment. */
+/** Jest's workers inherit the environment. */
 export function publishTestServices(services: TestServices): void {
   process.env[VARIABLE] = JSON.stringify(services);
 }

@@ -4,7 +4,6 @@ import { appSettings } from './app-settings.js';
 import { openFixture } from './fixture.js';
 import { isolate } from './isolate.js';
 
-/** A token app process on private services, with a fixture, a client and a user. */
 export async function startTokenProcess() {
   const services = await isolate();
   const TOKEN_KEYS = randomBytes(32).toString('base64url');

@@ -15,10 +15,7 @@ const OFFSETS = [0, 16, 32, 33, 48];
 const PART_BYTES = [16, 29, 30, 32];
 const REST_BYTES = [29, 62];
 
-/**
- * Returns forgeries of a bound token that need no key: its fields, unchanged or with the bound flag cleared, followed by a part of
- * its thumbprint and MAC, repeated to the length of the rest of a token.
- */
+/** Forgeries of a bound token that need no key: its fields, with or without the bound flag, and repeated parts of its thumbprint and MAC. */
 export function rearranged(token: string): string[] {
   const [prefix, bytes] = [token.slice(0, 4), Buffer.from(token.slice(4), 'base64url')];
   const said = bytes.subarray(0, SAID_BYTES);
@@ -35,7 +32,7 @@ export function rearranged(token: string): string[] {
   return [...new Set(forged)].filter((text) => text !== token);
 }
 
-/** Limit of round trips through NATS. A broadcast takes half a round trip. */
+/** Limit of round trips. A broadcast takes half of one. */
 const MOST_ROUNDS = 100;
 
 export async function statusOfToken(apiUrl: string, accessToken: string): Promise<number> {
@@ -44,13 +41,7 @@ export async function statusOfToken(apiUrl: string, accessToken: string): Promis
   return answer.status;
 }
 
-/**
- * Resolves when an API refuses a token from its cache, which without a broadcast would be valid there for 30 s. The limit is
- * a number of introspection requests by the API, not a time.
- *
- * @returns the number of introspection requests before the refusal
- * @throws after too many of them
- */
+/** Waits for a refusal before the cache entry expires after 30 s. The limit is a number of introspections. @returns their number */
 export async function becomesRefused(apiUrl: string, accessToken: string): Promise<number> {
   for (let rounds = 0; rounds <= MOST_ROUNDS; rounds += 1) {
     if ((await statusOfToken(apiUrl, accessToken)) === 401) return rounds;
@@ -59,7 +50,7 @@ export async function becomesRefused(apiUrl: string, accessToken: string): Promi
   throw new Error(`the token is still taken after ${MOST_ROUNDS} questions to the token app`);
 }
 
-/** Introspects an unknown token, which takes one round trip to the token app. 503 means that the token app was unavailable. */
+/** Introspecting an unknown token takes one round trip. 503 means that the token app was unavailable. */
 async function askAboutAnother(apiUrl: string): Promise<void> {
   const unknown = `sat_${randomBytes(63).toString('base64url')}`;
   while ((await statusOfToken(apiUrl, unknown)) !== 401) await sleep(50);

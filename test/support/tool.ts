@@ -8,10 +8,7 @@ type Name = FoundServer['name'];
 
 const found = new Map<Name, Promise<FoundServer>>();
 
-/**
- * Finds a program as the backing services of a test run are found: on this machine, otherwise in the distribution's package,
- * unpacked into `.local` without root.
- */
+/** Prefers an installed program; otherwise unpacks the distribution's package into `.local` without root. */
 export function findTool(name: Name): Promise<FoundServer> {
   // Concurrent nodes of a cluster share one search.
   const tool = found.get(name) ?? find(name);

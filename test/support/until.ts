@@ -1,11 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/**
- * Polls until the check returns true; an exception counts as false. The last check begins after the deadline, however long a busy machine
- * was blocked before.
- *
- * @throws after `withinMs` milliseconds
- */
+/** Polls until the check returns true, without exception. The last check begins after the deadline, however long the machine was blocked. */
 export async function until(
   what: string,
   withinMs: number,

@@ -11,7 +11,7 @@ import { ID_TOKEN_KEYS, PUBLIC_ID_TOKEN_KEYS } from '../support/id-token-keys.js
 import { freePort } from '#local/servers/free-port.js';
 import type { Installation, User } from './retrying-client.js';
 
-/** Enough that no user exceeds 100 grants in a day, which would require consent again. */
+/** More than 100 grants of a user in a day would require consent again. */
 const USERS = 10;
 
 export interface BackingUrls {
@@ -20,14 +20,13 @@ export interface BackingUrls {
   readonly NATS_URL: string;
 }
 
-/** A deployment with each app as a process, and with replicas of token and resource. */
 export interface ClusteredProduct extends Installation {
   readonly apps: readonly AppProcess[];
   readonly keys: string;
   stop(): Promise<void>;
 }
 
-/** @param resources the number of resource replicas; one suffices unless NATS fails */
+/** @param resources replicas of the resource app; one suffices unless NATS fails */
 export async function startClusteredProduct(urls: BackingUrls, resources: 1 | 2): Promise<ClusteredProduct> {
   await migrate(urls.DATABASE_URL);
   const { client, users } = await register(urls.DATABASE_URL);
@@ -35,14 +34,13 @@ export async function startClusteredProduct(urls: BackingUrls, resources: 1 | 2)
   const origin = (port: number) => `http://localhost:${port}`;
   const shared = {
     LOG_LEVEL: 'fatal',
-    // The maximum: a slow machine causes no refusal.
+    // The maximum, so that a slow machine causes no refusals.
     CODE_LIFETIME: '600',
     RETRY_WINDOW: '3600',
     AUTH_URL: origin(authorize),
     BASE_URL: origin(token),
     API_URL: origin(resource),
     NATS_URL: urls.NATS_URL,
-    // The default, because the tests make servers silent.
     DEPENDENCY_TIMEOUT: '2',
   };
   const keys = randomBytes(32).toString('base64url');

@@ -7,10 +7,7 @@ import { type ClusteredProduct, startClusteredProduct } from './clustered-produc
 import { type LostWrites, loseLatestWrites } from './lost-writes.js';
 import { pairOf, type RetryingClient } from './retrying-client.js';
 
-/**
- * A request under way at the failure of a NATS server times out after 2 s and is retried. A Redis master is
- * replaced after 2 s of silence and an election. The test promotes a PostgreSQL standby. A busy machine takes longer.
- */
+/** Redis masters are replaced after 2 s of silence and an election, and NATS requests time out after 2 s. A busy machine takes longer. */
 const RECOVERY_DEADLINE_MS = 60_000;
 
 let redis: RedisCluster;

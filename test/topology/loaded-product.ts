@@ -9,22 +9,20 @@ const PAUSE_MS = 40;
 /** The load ends after this many faults. */
 const MAX_FAULTS = 10;
 
-/** The effects of a fail-over on users and applications. */
 export interface Report {
-  /** Requests that succeeded, with or without retries. */
+  /** With or without retries. */
   served: number;
-  /** Requests that succeeded after a 503. */
+  /** After a 503. */
   delayed: number;
-  /** The longest time until an answer, in milliseconds. */
+  /** Milliseconds until the slowest answer. */
   longest: number;
-  /** Unexpected answers, such as invalid_grant for a live grant. */
+  /** Such as invalid_grant for a live grant. */
   faults: string[];
   redeemed: string[];
-  /** Codes lost to a fail-over during their redemption: the user authorizes again. */
+  /** Lost in a fail-over: the user authorizes again. */
   lostCodes: number;
 }
 
-/** Refreshes and calls the API for each session, and connects users, in endless loops until `end`. */
 class Load {
   readonly report: Report = { served: 0, delayed: 0, longest: 0, faults: [], redeemed: [], lostCodes: 0 };
   private stopped = false;
@@ -41,7 +39,6 @@ class Load {
     ];
   }
 
-  /** Stops the load. Resolves when no request is pending. */
   async end(): Promise<Report> {
     this.stopped = true;
     await Promise.all(this.loops);
@@ -86,21 +83,17 @@ class Load {
   }
 }
 
-/** Successful requests under load before a server fails, and after the service has recovered. */
 const STEADY_REQUESTS = 100;
 
 export interface Failure {
-  /** Makes a server fail. @param report of the load so far */
+  /** @param report of the load so far */
   readonly fail: (report: Readonly<Report>) => Promise<unknown>;
-  /** The dependency that /readyz must name then. */
+  /** /readyz must name it before the repair. */
   readonly missingDependency?: string;
-  /** The operator's repair after /readyz has named the dependency. */
   readonly repair?: () => Promise<unknown>;
-  /** The deadline for recovery, in milliseconds. */
   readonly withinMs: number;
 }
 
-/** A product under load from users and an application, for fail-over tests. */
 export class LoadedProduct {
   private readonly sessions: Pair[] = [];
   private turn = 0;
@@ -111,7 +104,7 @@ export class LoadedProduct {
     private readonly browsers: readonly UserBrowser[],
   ) {}
 
-  /** Connects every user. @param sessions how many grants the load refreshes */
+  /** @param sessions grants that the load refreshes */
   static async connect(product: ClusteredProduct, sessions: number): Promise<LoadedProduct> {
     const application = retryingClient(product);
     const browsers = product.users.map((user) => new UserBrowser(product, user));
@@ -123,12 +116,10 @@ export class LoadedProduct {
     return loaded;
   }
 
-  /** The users open the authorization URL in turn. */
   authorizeAgain(): ReturnType<UserBrowser['code']> {
     return (this.browsers[this.turn++ % this.browsers.length] as UserBrowser).code();
   }
 
-  /** Makes a server fail under load, and waits for recovery. */
   async failOver({ fail, missingDependency, repair, withinMs }: Failure): Promise<Report> {
     const watch = new ReadinessWatch(this.product.apps);
     const load = new Load(this.application, () => this.authorizeAgain(), this.sessions);
@@ -146,14 +137,14 @@ export class LoadedProduct {
     return load.report;
   }
 
-  /** Presents every redeemed code again. @returns the distinct statuses */
+  /** @returns the distinct statuses */
   async replayCodes({ redeemed }: Report): Promise<number[]> {
     const answers = await Promise.all(redeemed.map((code) => this.application.redeem(code)));
     return [...new Set(answers.map(({ status }) => status))];
   }
 }
 
-/** Resolves after STEADY_REQUESTS more successful requests, or when the load has ended early. */
+/** Also resolves when the load has ended early. */
 async function steady({ report }: Load): Promise<void> {
   const target = report.served + STEADY_REQUESTS;
   await until(

@@ -11,20 +11,20 @@ import { pairOf } from './retrying-client.js';
 import type { Pair } from '../support/tokens.js';
 
 const RECOVERY_DEADLINE_MS = 60_000;
-/** Upper bound for the interval between two passes of the reconciler (5 s), also on a busy machine. */
+/** Longer than the reconciler's interval (5 s), also on a busy machine. */
 const PASS_MS = 8_000;
 
-/** Codes and tokens whose last change a Redis master lost, because it failed before its replication. */
+/** A Redis master failed before it replicated their last change. */
 export interface LostWrites {
   readonly redeemed: string;
   readonly unredeemed: string;
-  /** Pairs from the lost redemption, from a lost refresh, and of a grant whose revocation was lost. */
+  /** From the lost redemption, from the lost refresh, and of the grant whose revocation was lost. */
   readonly first: Pair;
   readonly rotated: Pair;
   readonly revoked: Pair;
 }
 
-/** Redeems, refreshes and revokes on one master, and makes it lose these writes. Resolves after recovery. */
+/** Resolves after recovery. */
 export async function loseLatestWrites(
   redis: RedisCluster,
   product: ClusteredProduct,

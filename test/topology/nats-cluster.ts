@@ -15,7 +15,7 @@ interface Node {
   readonly process: GuardedProcess;
 }
 
-/** Three NATS servers on loopback that route to each other. */
+/** Three NATS servers that route to each other. */
 export class NatsCluster {
   private constructor(
     private readonly nodes: readonly Node[],
@@ -74,7 +74,7 @@ export class NatsCluster {
     return this.nodes.map(({ port }) => this.urlOf(port)).join(',');
   }
 
-  /** Kills the server with the most clients of that name. @returns their number */
+  /** Kills the server with the most clients of that name. @returns the number of clients */
   async killServerOf(client: string): Promise<number> {
     const counted = await Promise.all(
       this.nodes.map(async (node) => {

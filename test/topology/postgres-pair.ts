@@ -17,7 +17,7 @@ const SETTINGS = {
   unix_socket_directories: '',
   wal_level: 'replica',
   max_connections: '100',
-  // The data do not outlive the test: commits need not reach the disk, but must reach the standby.
+  // Commits need not reach the disk, but must reach the standby.
   fsync: 'off',
   full_page_writes: 'off',
   timezone: 'GMT',
@@ -28,7 +28,7 @@ interface Server {
   readonly process: GuardedProcess;
 }
 
-/** A PostgreSQL primary on loopback and a standby that has every commit before it is confirmed. */
+/** A primary, and a standby that has every commit before it is confirmed. */
 export class PostgresPair {
   private constructor(
     private readonly folder: string,
@@ -109,13 +109,13 @@ export class PostgresPair {
     return pair;
   }
 
-  /** For DATABASE_URL. The standby is first, so that clients must look for the primary. */
+  /** The standby is first, so that clients must look for the primary. */
   get url(): string {
     const servers = [this.standby, this.primary].map(({ port }) => `127.0.0.1:${port}`).join(',');
     return `postgres://postgres:${this.password}@${servers}/postgres?target_session_attrs=read-write`;
   }
 
-  /** URL of the initial primary; valid until a server is killed. */
+  /** Valid until a server is killed. */
   get primaryUrl(): string {
     return this.urlOf(this.primary);
   }
@@ -124,13 +124,13 @@ export class PostgresPair {
     return this.urlOf(this.standby);
   }
 
-  /** Kills the primary, as a crash does: connections close without a message. */
+  /** Closes connections without a message, like a crash. */
   async killPrimary(): Promise<void> {
     process.kill(-this.primary.process.pid, 'SIGKILL');
     await this.primary.process.ended;
   }
 
-  /** Stops the primary (SIGSTOP), as if its machine had died: connections stay open, and get no answer. */
+  /** Keeps connections open without answers (SIGSTOP), as if the machine had died. */
   silencePrimary(): Promise<void> {
     return this.signalPrimary('SIGSTOP');
   }
@@ -139,7 +139,6 @@ export class PostgresPair {
     return this.signalPrimary('SIGCONT');
   }
 
-  /** Makes the standby the primary. Resolves when it takes writes. */
   async promote(): Promise<void> {
     await withDatabase(this.standbyUrl, (standby) => standby.query('SELECT pg_promote(true, 20)'));
   }

@@ -2,9 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { AppProcess } from '../support/app-process.js';
 import { until } from '../support/until.js';
 
-/** Polls /readyz of every app and records the missing dependencies. */
 export class ReadinessWatch {
-  /** Every dependency that any app has named. */
   readonly missing = new Set<string>();
   private stopped = false;
   private readonly loops: Promise<void>[];

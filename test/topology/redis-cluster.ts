@@ -9,10 +9,10 @@ import { until } from '../support/until.js';
 
 const SLOTS = 16_384;
 const MASTERS = 3;
-/** Time after which the other masters replace a silent master; the default is 15 s. */
+/** The default is 15 s. */
 const NODE_TIMEOUT_MS = 2_000;
 
-/** A Redis Cluster on loopback: three masters with a replica each. */
+/** Three masters with a replica each. */
 export class RedisCluster {
   private constructor(
     readonly nodes: readonly RedisNode[],
@@ -51,13 +51,13 @@ export class RedisCluster {
     return cluster;
   }
 
-  /** Value of REDIS_URL. Two of the six nodes are enough to find the others. */
+  /** Two of the six nodes are enough to find the others. */
   get url(): string {
     const [one, , , other] = this.nodes;
     return `redis-cluster://:${this.password}@127.0.0.1:${one?.port},127.0.0.1:${other?.port}`;
   }
 
-  /** Returns the master of a key when the running nodes agree. */
+  /** Waits until the running nodes agree. */
   async masterOf(key: string): Promise<RedisNode> {
     for (const node of this.nodes) {
       const found = await node
@@ -73,11 +73,7 @@ export class RedisCluster {
     throw new Error(`no master is known for ${key}`);
   }
 
-  /**
-   * Makes a master lose its writes from now on: stops its replica, which later takes over without them.
-   *
-   * @returns the replica
-   */
+  /** Stops the replica of a master, so that it later takes over without the master's last writes. @returns the replica */
   async isolateReplica(master: RedisNode): Promise<RedisNode> {
     const replica = await this.replicaOf(master);
     await until('the replica is in step', 30_000, () => master.ask(isInStep));
@@ -87,7 +83,7 @@ export class RedisCluster {
     return replica;
   }
 
-  /** Waits for a replica: a restarted node takes a moment to follow its master. */
+  /** A restarted node takes a moment to follow its master. */
   async replicaOf({ port }: RedisNode): Promise<RedisNode> {
     let replica: RedisNode | undefined;
     await until(`a replica follows ${port}`, 30_000, async () => {

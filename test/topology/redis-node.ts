@@ -6,11 +6,11 @@ import { serverEnvironment } from '#local/servers/find-server.js';
 import { findTool } from '../support/tool.js';
 import { until } from '../support/until.js';
 
-/** One Redis of several: a process that can be killed and restarted. */
+/** A Redis process that can be killed and restarted. */
 export class RedisNode {
   private process: GuardedProcess | undefined;
 
-  /** @param configuration lines of redis.conf, besides address, password and folder */
+  /** @param configuration in addition to address, password and folder */
   constructor(
     readonly port: number,
     private readonly folder: string,
@@ -47,7 +47,6 @@ export class RedisNode {
     return this;
   }
 
-  /** Runs commands on a separate connection. */
   async ask<T>(work: (redis: Redis) => Promise<T>): Promise<T> {
     const { port, password } = this;
     const redis = new Redis({
@@ -67,7 +66,6 @@ export class RedisNode {
     }
   }
 
-  /** Kills it, as a crash does. */
   async kill(): Promise<void> {
     this.signal('SIGKILL');
     await this.process?.ended;

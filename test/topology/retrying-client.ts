@@ -11,7 +11,6 @@ export interface User {
   readonly password: string;
 }
 
-/** The URLs of a deployment, with its client and users. */
 export interface Installation {
   readonly authorizeUrl: string;
   /** One per replica. */
@@ -26,13 +25,10 @@ export interface Installation {
 }
 
 interface Delay {
-  /** True if a 503 came before the final answer. */
   readonly retried: boolean;
-  /** Milliseconds until the final answer. */
   readonly elapsedMs: number;
 }
 
-/** The final answer to a request. */
 export interface Outcome extends Delay {
   readonly status: number;
   readonly text: string;
@@ -54,7 +50,7 @@ async function retryUntilAvailable<Answer extends { readonly status: number }>(
 
 export type RetryingClient = OAuthClient<Promise<Outcome>>;
 
-/** Sends requests to the replicas of an app in turn. */
+/** Alternates between the replicas of an app. */
 export function retryingClient({ client, tokenUrls, resourceUrls }: Installation): RetryingClient {
   let turn = 0;
   return new OAuthClient(client, client.redirect_uri, async (request) => {
@@ -72,11 +68,9 @@ export function pairOf({ status, text }: Outcome): Pair {
   return JSON.parse(text) as Pair;
 }
 
-/** A user's browser that opens the application's authorization URL. */
 export class UserBrowser {
   private readonly browser: Browser;
   private readonly url: URL;
-  /** Delay of the last request. */
   private delay: Delay = { retried: false, elapsedMs: 0 };
 
   constructor(
@@ -91,12 +85,12 @@ export class UserBrowser {
     this.url = new OAuthClient(client, client.redirect_uri, () => undefined).authorizationUrl(authorizeUrl);
   }
 
-  /** Logs in and clicks Allow, if necessary. @returns the code @throws if the application receives no code */
+  /** Logs in and clicks Allow, if necessary. @returns the code */
   async allow(): Promise<string> {
     return codeOf(303, await this.browser.allow(this.url, this.user));
   }
 
-  /** @returns the code @throws unless the authorization URL redirects to the application */
+  /** @throws Error unless the authorization URL redirects to the application */
   async code(): Promise<{ code: string; visit: Delay }> {
     const answer = await this.browser.get(this.url);
     const code = codeOf(answer.status, new URL(answer.headers['location'] ?? '', this.url));

@@ -11,10 +11,10 @@ import { LoadedProduct } from './loaded-product.js';
 import { type ClusteredProduct, startClusteredProduct } from './clustered-product.js';
 
 const MASTER = 'oauth';
-/** Time after which the Sentinels replace a silent master; the default is 30 s. */
+/** The default is 30 s. */
 const DOWN_AFTER_MS = 2_000;
 
-/** A Redis master with a replica, and three Sentinels that watch them, on loopback. */
+/** A master with a replica, and three Sentinels. */
 class RedisSentinel {
   private constructor(
     readonly master: RedisNode,
@@ -60,7 +60,6 @@ class RedisSentinel {
     return all;
   }
 
-  /** Stops the replica, so that it never gets later writes of the master. */
   async isolateReplica(): Promise<void> {
     await until('the replica is in step', 30_000, () => this.master.ask(isInStep));
     this.replica.signal('SIGSTOP');
@@ -95,13 +94,10 @@ function pairs(list: readonly unknown[]): object {
   return Object.fromEntries(list.flatMap((name, n) => (n % 2 === 0 ? [[name, list[n + 1]]] : [])));
 }
 
-/**
- * The master is replaced after 2 s of silence and an election, or several. A Sentinel that did not run for 2 s, on a busy machine,
- * takes no action for the next 30 s (TILT mode).
- */
+/** An election may be repeated. A Sentinel that did not run for 2 s does nothing for the next 30 s (TILT mode). */
 const RECOVERY_DEADLINE_MS = 120_000;
 
-/** Codes whose redemption is lost, while the sessions are refreshed. */
+/** Lost redemptions while the sessions are refreshed. */
 const LOST_REDEMPTIONS = 5;
 
 let services: Isolated;

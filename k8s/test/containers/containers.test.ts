@@ -198,7 +198,6 @@ describe('the image and docker-compose.yml', () => {
     expect(demo.stdout).toContain('✓ Every step holds.');
   }
 
-  /** Address of each app in the ingress. */
   async function addresses(): Promise<Record<string, string>> {
     const found = APPS.map(async (app) => {
       const id = await must(engine.compose(['ps', '-q', app]));

@@ -21,7 +21,6 @@ const COMPOSE_LIBRARIES = [
   ['python3-six', 'python3-pkg-resources'],
 ].flat();
 
-/** Unpacks Debian's engine and compose into the folder, without changing the machine. */
 async function unpackedDocker(folder: string): Promise<string> {
   const tree = join(folder, 'docker');
   if (
@@ -54,19 +53,15 @@ async function unpackedDocker(folder: string): Promise<string> {
 const STARTS_WITHIN_MS = 30_000;
 
 export interface Engine {
-  /** True if started here from Debian's packages: it cannot pull images or resolve external names. */
+  /** True for an engine from Debian's packages, which cannot pull images or resolve external names. */
   readonly own: boolean;
   docker(args: readonly string[], options?: { timeout?: number; cwd?: string }): Promise<CommandResult>;
   compose(args: readonly string[]): Promise<CommandResult>;
-  /** Folder of Debian's tools, if they were unpacked. */
   readonly tree: string | undefined;
   stop(): Promise<void>;
 }
 
-/**
- * Returns the engine of this machine or else, as root on Debian, starts an engine with a separate socket, which does not modify the
- * machine's firewall or another engine's data.
- */
+/** Prefers the machine's engine. Otherwise, as root on Debian, starts one with a separate socket, which leaves the firewall alone. */
 export async function startEngine(): Promise<Engine> {
   if ((await runCommand('docker', ['info'])).code === 0) {
     const { code } = await runCommand('docker', ['compose', 'version']);

@@ -27,10 +27,7 @@ fi
 exec postgres -D "$PGDATA" -c listen_addresses='*'
 `;
 
-/**
- * Builds images from Debian's packages, under the names in docker-compose.yml and the Dockerfile, for an engine that cannot pull
- * images. The servers are other builds; Node has the exact version.
- */
+/** Builds images from Debian's packages for an engine that cannot pull images. Only Node has the exact version. */
 export async function makeStandIns(engine: Engine): Promise<void> {
   await makeBase(engine);
   const context = await mkdtemp(join(tmpdir(), 'stand-ins-'));
@@ -73,7 +70,7 @@ async function nodeImage(): Promise<string> {
   return /^FROM (node:\S+)/m.exec(dockerfile)?.[1] ?? '';
 }
 
-/** Builds Debian with every server once, because debootstrap takes a minute. */
+/** Runs once, because debootstrap takes a minute. */
 async function makeBase(engine: Engine): Promise<void> {
   if ((await engine.docker(['image', 'inspect', BASE])).code === 0) return;
   const folder = await mkdtemp(join(tmpdir(), 'debian-'));
@@ -98,7 +95,6 @@ async function makeBase(engine: Engine): Promise<void> {
   }
 }
 
-/** Node of that version from its npm package, this machine's npm, and npm's configuration. */
 async function unpackNode(version: string, context: string): Promise<void> {
   const cached = join(ROOT, `.local/packages/node-${version}`);
   if (

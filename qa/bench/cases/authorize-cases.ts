@@ -8,7 +8,7 @@ type Name = 'start' | 'loginPage' | 'login' | 'consent' | 'allow' | 'remembered'
 /** Above this number of grants per user, client and day, the consent page is shown again. */
 const REMEMBERED_A_DAY = 100;
 
-/** The pages. Successive requests come from different users, because no real user has thousands of grants. */
+/** Successive requests come from different users, because no real user has thousands of grants. */
 export function authorizeCases(
   { authUrl: url }: Product,
   clientId: string,

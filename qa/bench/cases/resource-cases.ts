@@ -2,7 +2,6 @@ import type { Case } from '../load.js';
 import type { Product } from '../product.js';
 import type { Tokens } from './token-cases.js';
 
-/** `/v2/me`, as any API is protected. */
 export function resourceCases(
   { apiUrl: url }: Product,
   tokens: Tokens,

@@ -12,7 +12,6 @@ const post = (path: string, fields: Readonly<Record<string, string>>): autocanno
   body: new URLSearchParams(fields).toString(),
 });
 
-/** Tokens that pass from one case to another. */
 export class Tokens {
   readonly codes: string[] = [];
   readonly refresh: string[] = [];

@@ -25,17 +25,13 @@ export interface Comparison {
   readonly unloadedP50: number;
   /** CPU seconds per 1,000 requests, Redis included. */
   readonly cpu: number;
-  /** The same on the main threads of its processes only, without Redis. */
+  /** Main threads of the contestant's processes only. */
   readonly main: number;
 }
 
 type Round = Omit<Comparison, 'contestant' | 'route'>;
 
-/**
- * Runs every route of every contestant in turn, round after round, so that other load on the machine affects all of them.
- *
- * @param onProgress receives the completed fraction, 0 to 1, and the name of the next step
- */
+/** Alternates between routes and contestants, so that other load on the machine affects all of them. @param onProgress receives 0 to 1 */
 export async function compare(
   contestants: readonly Contestant[],
   onProgress: (done: number, next: string) => void,
@@ -82,11 +78,7 @@ export async function compare(
   }));
 }
 
-/**
- * Puts all servers that this process started on core 0 and this process, which makes the load, on core 1.
- *
- * @returns false where the machine has one core, or no taskset (util-linux): the figures then say less
- */
+/** Pins the servers to core 0 and the load generator to core 1. @returns false without a second core or taskset (util-linux) */
 export async function pin(): Promise<boolean> {
   if (availableParallelism() < 2) return false;
   try {

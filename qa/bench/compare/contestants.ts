@@ -29,11 +29,10 @@ export function isExchange(route: Route): route is Exchange {
 /** A server of the comparison: the product, a floor, or a peer. */
 export interface Contestant {
   readonly name: string;
-  /** The processes whose CPU time is counted, in addition to Redis. */
+  /** Processes whose CPU time is counted, in addition to Redis. */
   readonly pids: readonly number[];
-  /** The requests of each route that the server has. Every response is checked. */
+  /** Requests by route. Every response is checked. */
   readonly cases: Partial<Record<Route, Case>>;
-  /** Makes codes for the next exchanges. */
   readonly prepare: (codes: number, exchange: Exchange) => Promise<void>;
   stop(): Promise<void>;
 }
@@ -47,7 +46,7 @@ export async function installPeers(): Promise<void> {
   if (code !== 0) throw new Error('the peers could not be installed: run npm ci in qa/bench/peers');
 }
 
-/** The two floors and oidc-provider, without and with the duties of a deployment, each as a process on the product's Redis. */
+/** Starts two floors, and oidc-provider without and with the duties of a deployment, on the product's Redis. */
 export async function startPeers(product: Product, redisUrl: string, folder: string): Promise<Contestant[]> {
   const client = { client_id: 'bench', client_secret: 'a-secret-of-the-benchmark-only-43-characters' };
   const env = { REDIS_URL: redisUrl, CLIENT_ID: client.client_id, CLIENT_SECRET: client.client_secret };

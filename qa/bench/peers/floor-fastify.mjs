@@ -1,5 +1,4 @@
-// The floor of this product's stack: Fastify, a form body, one Redis script for a token pair, a fixed response of the resource. It
-// does not verify credentials or write logs.
+// Lower bound for this product's stack: Fastify, a form body and one Redis script per token pair, without verification or logs.
 import { randomBytes } from 'node:crypto';
 import Fastify from 'fastify';
 import { Redis } from 'ioredis';

@@ -1,4 +1,4 @@
-// The lowest floor: node:http and a fixed answer.
+// Lower bound of Node: node:http and a fixed response.
 import { createServer } from 'node:http';
 import { listening, PROFILE } from './peer.mjs';
 

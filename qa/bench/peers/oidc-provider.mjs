@@ -1,5 +1,5 @@
-// oidc-provider on Redis with opaque tokens: codes are exchanged, refresh tokens rotate, and a resource route looks the access token
-// up in a cache of 30 s, as this product's does. With SAME_DUTY it also has the request log, metrics and headers of a deployment.
+// oidc-provider on Redis with opaque tokens and rotation. Like this product, the resource route caches access tokens for 30 s. With
+// SAME_DUTY it also has the request log, metrics and headers of a deployment.
 import { generateKeyPair } from 'node:crypto';
 import { createServer } from 'node:http';
 import { promisify } from 'node:util';
@@ -14,7 +14,7 @@ import { listening, PROFILE } from './peer.mjs';
 const { PORT, REDIS_URL, CLIENT_ID, CLIENT_SECRET, REDIRECT_URI, SAME_DUTY } = process.env;
 const redis = new Redis(REDIS_URL, { keyPrefix: 'oidc:' });
 
-/** The storage that oidc-provider asks for, one key a model; models that can be used once are hashes. */
+/** One key per model. Models that can be consumed are hashes. */
 class RedisAdapter {
   constructor(name) {
     this.name = name;
@@ -81,7 +81,7 @@ async function signingKey(alg, type, options) {
 
 const provider = new Provider(`http://127.0.0.1:${PORT}`, {
   adapter: RedisAdapter,
-  // The first client gets no ID token; each other one has the algorithm of its name.
+  // The first client gets no ID token; the others have the algorithm in their name.
   clients: [
     { ...CLIENT, client_id: CLIENT_ID },
     { ...CLIENT, client_id: `${CLIENT_ID}-RS256`, id_token_signed_response_alg: 'RS256' },
@@ -102,7 +102,7 @@ const provider = new Provider(`http://127.0.0.1:${PORT}`, {
   findAccount: async (_context, accountId) => ({ accountId, claims: async () => ({ sub: accountId }) }),
 });
 
-/** A code as the consent page would make it. */
+/** Issues a code without the consent page. */
 async function code(clientId) {
   const client = await provider.Client.find(clientId);
   const scope = clientId === CLIENT_ID ? 'profile offline_access' : 'openid profile offline_access';
@@ -151,7 +151,7 @@ const handle = provider.callback();
 const answer = (request, response) => void handle(request, response);
 createServer(SAME_DUTY ? sameDuty(answer) : answer).listen(Number(PORT), '127.0.0.1', listening);
 
-/** Adds what this product does for each request: a log line without headers, buffered as ours is, a measurement, and security headers. */
+/** Adds a buffered log line without headers, a histogram and security headers, as this product has them. */
 function sameDuty(answer) {
   const serializers = {
     req: ({ method, url }) => ({ method, url }),

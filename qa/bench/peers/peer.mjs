@@ -1,4 +1,3 @@
-/** Response of every resource route. */
 export const PROFILE = { status: 'success', data: { id: 1, username: 'bench', email: 'bench@example.com' } };
 
 export function listening() {

@@ -9,7 +9,6 @@ interface Parts {
   readonly body?: (actor: Actor, ids: readonly string[]) => Values;
 }
 
-/** An operation of the HTTP API of operators, with the token of a program. */
 function operation(
   [method, path]: readonly [method: string, path: string],
   status: number,

@@ -2,14 +2,13 @@ import type { Actor } from '../actor.js';
 import type { FuzzedApp } from '../test-environment.js';
 import type { Body, Draft, Field, Header } from '../draft.js';
 
-/** An endpoint of the product, and how to build a valid request to it. */
 export interface Endpoint {
   readonly name: string;
   readonly app: FuzzedApp;
   readonly internal: boolean;
-  /** The statuses of a valid request, without overload. */
+  /** Statuses of a valid request, without overload. */
   readonly validStatuses: readonly number[];
-  /** @param variant its bits choose among the ways in which clients send the request */
+  /** @param variant its bits select the form of the request */
   readonly build: (actor: Actor, variant: number) => Promise<Draft>;
 }
 
@@ -20,7 +19,7 @@ export interface Parts {
   readonly json?: Readonly<Record<string, unknown>>;
 }
 
-/** A valid request as a reverse proxy sends it. */
+/** Builds a valid request as a reverse proxy forwards it. */
 export function draft(
   actor: Actor,
   app: FuzzedApp,
@@ -49,7 +48,7 @@ function fieldsOf(parameters: Readonly<Record<string, unknown>>): Field[] {
 
 export const bit = (variant: number, n: number): boolean => ((variant >> n) & 1) === 1;
 
-/** One of the choices, by two bits of the variant. */
+/** Selects by two bits of the variant. */
 export function choose<T>(variant: number, n: number, choices: readonly [T, ...T[]]): T {
   return choices[((variant >> n) & 3) % choices.length] ?? choices[0];
 }

@@ -51,7 +51,6 @@ const RESOURCE_ENDPOINTS: readonly Endpoint[] = [
   get(ENDPOINTS.resourceOpenApi),
 ];
 
-/** Health, readiness and metrics of each app. */
 const INTERNAL_ENDPOINTS = APPS.flatMap((app) =>
   ['/healthz', '/readyz', '/metrics'].map((path): Endpoint => ({
     name: `GET ${path} of ${app}`,

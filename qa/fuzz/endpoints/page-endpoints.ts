@@ -20,7 +20,6 @@ const page = (path: string): Endpoint =>
     draft(actor, 'authorize', ['GET', path], { headers: { Cookie: await actor.session() } }),
   );
 
-/** Adds a connected application before the request. */
 const withConnectedApp = ({ build, ...rest }: Endpoint): Endpoint => ({
   ...rest,
   build: async (actor, variant) => {
@@ -35,7 +34,7 @@ function query(actor: Actor, variant: number, prompts: readonly [string, ...stri
   return { ...request, ...(prompt !== '' && { prompt }) };
 }
 
-/** Pushes an authorization request (RFC 9126), and returns the query that refers to it. */
+/** RFC 9126. @returns the query that refers to the pushed request */
 async function pushed(actor: Actor, variant: number) {
   const client = actor.client(bit(variant, 0));
   const answer = await actor.submit(actor.urls.token + ENDPOINTS.par, {
@@ -46,7 +45,7 @@ async function pushed(actor: Actor, variant: number) {
   return { client_id: client.id, request_uri };
 }
 
-/** The query of a log-out by an application, with or without an ID token of another session. */
+/** The ID token belongs to another session. */
 async function endSession(actor: Actor, variant: number): Promise<Fields> {
   if (bit(variant, 0)) return { client_id: actor.publicClient.id, state: 'left' };
   const { idToken = '' } = await actor.pair({ isPublic: false, bound: false }, 'share');
@@ -70,7 +69,7 @@ async function login(actor: Actor, variant: number) {
   });
 }
 
-/** A form for a logged-in user. @param endsSession whether it may end the session */
+/** @param endsSession true if it may end the session */
 function form(
   path: string,
   purpose: Parameters<Actor['csrf']>[1],

@@ -11,7 +11,6 @@ function kindOf(variant: number): GrantKind {
   return { isPublic: choose(variant, 0, ['basic', 'body', 'none']) === 'none', bound: bit(variant, 2) };
 }
 
-/** A request to the token app with the client's credentials, as a form or as JSON. */
 async function post(
   actor: Actor,
   path: string,

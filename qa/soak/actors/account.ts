@@ -6,21 +6,19 @@ import type { Random } from '../plan.js';
 import type { CheckedApplication } from './checked-application.js';
 import type { TestEnvironment } from './test-environment.js';
 
-/** A user has several devices, or connects again: each is a grant. */
+/** A user has several devices, or connects again. */
 const MAX_GRANTS = 3;
 /** An application gives up after this many API calls without an answer. */
 const MAX_API_ATTEMPTS = 3;
-/** Longest time that `revokeCachedGrant` uses a grant before its revocation, and the time after it. */
 const [MAX_USE_BEFORE_REVOCATION_MS, USE_AFTER_REVOCATION_MS] = [15_000, 10_000];
-/** Share of the grants that devices obtain, if the application may use devices. */
+/** Of the grants of applications that may use devices. */
 const DEVICE_SHARE = 1 / 4;
-/** The longest time from Allow to the redemption of the code: a browser on a slow network. */
+/** A browser on a slow network. */
 const MAX_REDIRECT_DELAY_MS = 3_000;
 
-/** A user and an application that the user connects. Some actions replay credentials that were used before. */
 export class Account {
   private grants: Grant[] = [];
-  /** `sid` of the ID tokens, by the number of the browser's session. */
+  /** By number of the browser's session. */
   private readonly sids = new Map<number, Set<string>>();
   private readonly actions: readonly (readonly [weight: number, action: () => Promise<void>])[];
 
@@ -54,7 +52,6 @@ export class Account {
     return this.grants;
   }
 
-  /** Takes one action, chosen at random by weight. */
   async step(): Promise<void> {
     if (this.live.length === 0) return this.connect();
     const total = this.actions.reduce((sum, [weight]) => sum + weight, 0);
@@ -65,10 +62,7 @@ export class Account {
     }
   }
 
-  /**
-   * Revokes a grant that is in the cache of every API, and uses it for longer than an API may trust its cache. Some of
-   * these revocations coincide with a fault that delays their broadcast.
-   */
+  /** Uses a grant that every API has cached for longer than an API may trust its cache. Faults may delay the broadcast. */
   async revokeCachedGrant(): Promise<void> {
     const { timeline, hasEnded } = this.environment;
     await this.connect();
@@ -85,7 +79,6 @@ export class Account {
     await useUntil(timeline.now() + USE_AFTER_REVOCATION_MS);
   }
 
-  /** Checks that every live grant still works, at both replicas. */
   async audit(): Promise<void> {
     for (const grant of this.live) {
       await this.client.refresh(grant, 1);
@@ -105,7 +98,7 @@ export class Account {
     if (grant.newest) this.grants.push(grant);
   }
 
-  /** Allows the application, or one of its devices, in the browser. @returns null if the device has to start again */
+  /** @returns null if the device has to start again */
   private async authorize(): Promise<Authorization | null> {
     const { client } = this.client.application;
     if (client.hasDevices && this.random.chance(DEVICE_SHARE))
@@ -113,7 +106,7 @@ export class Account {
     return this.browser.authorize(client);
   }
 
-  /** Logs out. An application with ID tokens must learn of it, unless a request failed: its event may be lost. */
+  /** An application with ID tokens must be notified, unless a request failed: its event may be lost. */
   private async logOut(operation: 'log out' | 'log out everywhere'): Promise<void> {
     let logOut: LogOut | undefined;
     const attempts = await this.browser.logOut(operation, (session) => {
@@ -150,7 +143,7 @@ export class Account {
     for (const grant of grants) await this.client.useAtBothReplicas(grant);
   }
 
-  /** Redeems one code twice concurrently, as a thief and the application do; or polls twice with a device code. */
+  /** A thief and the application redeem one code concurrently, or a device polls twice. */
   private async raceCodeRedemption(): Promise<void> {
     const authorization = await this.authorize();
     if (!authorization) return;
@@ -182,7 +175,7 @@ export class Account {
     await this.client.replay(grant, 'refresh token', request, stale.receivedAt);
   }
 
-  /** A pair whose refresh token is outside the retry window: two refreshes old, or one refresh and the window's length. */
+  /** Two refreshes old, or one refresh and the length of the retry window. */
   private stalePair({ pairs, newest }: Grant): TokenPair | undefined {
     const previous = pairs.at(-2);
     return newest && this.windowHasPassed(newest) && previous ? previous : pairs.at(-3);
@@ -192,7 +185,7 @@ export class Account {
     return this.environment.timeline.now() - receivedAt > this.environment.retryWindow;
   }
 
-  /** One of the last three pairs. A refresh does not shorten the lifetime of older access tokens. */
+  /** A refresh does not shorten the lifetime of older access tokens. */
   private recentPair({ pairs }: Grant): TokenPair {
     return this.random.pick(pairs.slice(-3));
   }

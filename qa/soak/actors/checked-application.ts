@@ -8,7 +8,7 @@ import type { Random } from '../plan.js';
 import { isUnavailable, type Attempt, type BuildRequest } from '../requests.js';
 import { expectStatus, isActive, type TestEnvironment } from './test-environment.js';
 
-/** Sends the requests of an application for one user, and has the model check every answer. */
+/** Requests of an application for one user. The model checks every answer. */
 export class CheckedApplication {
   constructor(
     private readonly environment: TestEnvironment,
@@ -17,7 +17,7 @@ export class CheckedApplication {
     readonly application: Application,
   ) {}
 
-  /** Requests the codes of a device, which polls once before its user decides. */
+  /** Polls once before the user decides. */
   async requestDevice(): Promise<DeviceRequest> {
     const requestedAt = this.environment.timeline.now();
     // Another address each time: one address has a limit of waiting devices.
@@ -33,12 +33,7 @@ export class CheckedApplication {
     return { deviceCode: body.device_code, page: body.verification_uri_complete, requestedAt };
   }
 
-  /**
-   * Redeems a code.
-   *
-   * @param requests how many requests redeem it at the same time
-   * @returns the new grant; it has no tokens if no request received them
-   */
+  /** @param requests sent concurrently @returns a grant, without tokens if every request failed */
   async redeem(authorization: Authorization, requests: number): Promise<Grant> {
     const grant = new Grant(authorization.issuedAt);
     const attempts: Attempt[] = [];
@@ -55,7 +50,7 @@ export class CheckedApplication {
     return grant;
   }
 
-  /** Several workers refresh with the same token concurrently, until one of them receives an answer. */
+  /** Several workers refresh concurrently, until one of them receives an answer. */
   async refresh(grant: Grant, workers: number): Promise<void> {
     const { newest } = grant;
     if (!newest) return;
@@ -71,7 +66,6 @@ export class CheckedApplication {
     if (workers > 1) this.environment.model.statistics.parallelRefreshes += 1;
   }
 
-  /** Calls the API, up to `maxAttempts` times, until it answers. */
   async use(grant: Grant, pair: TokenPair | undefined, maxAttempts: number): Promise<void> {
     if (!pair) return;
     const attempt = await this.application.callApiUntilAnswered(pair, maxAttempts);
@@ -105,14 +99,14 @@ export class CheckedApplication {
     await this.useAtBothReplicas(grant);
   }
 
-  /** @param since when the credential was used first */
+  /** @param since first use of the credential */
   async replay(grant: Grant, what: ReplayedCredential, request: BuildRequest, since: number): Promise<void> {
     const attempt = await this.sendToToken(what === 'refresh token' ? 'refresh' : 'redeem', request);
     this.environment.model.checkReplay(grant, attempt, what, since);
     await this.expectRevoked(grant);
   }
 
-  /** Expects that a replay revoked the grant. If the replay got no answer, the client revokes the grant. */
+  /** If the replay got no answer, the client revokes the grant. */
   async expectRevoked(grant: Grant): Promise<void> {
     const { newest, revocation } = grant;
     if (!newest || revocation === null) return;
@@ -122,7 +116,6 @@ export class CheckedApplication {
     this.environment.model.checkRevokedCredential(grant, attempt);
   }
 
-  /** Sends the same DPoP proof to both replicas of the API concurrently. */
   async replayProof(grant: Grant): Promise<void> {
     const { newest } = grant;
     if (!newest) return;
@@ -132,7 +125,7 @@ export class CheckedApplication {
     this.environment.model.checkProofReplay(grant, attempts);
   }
 
-  /** OpenID Connect Core 2, 12.2: each answer with tokens of the scope `openid` has an ID token about the same login. */
+  /** OpenID Connect Core 2, 12.2: every ID token of a grant is about the same login. */
   private async checkIdTokens(
     grant: Grant,
     attempts: readonly Attempt[],
@@ -189,7 +182,6 @@ export class CheckedApplication {
   }
 }
 
-/** Waits for all requests and checks their answers, even if one of them threw. */
 async function settleAll(requests: readonly Promise<unknown>[], check: () => void): Promise<void> {
   const outcomes = await Promise.allSettled(requests);
   check();

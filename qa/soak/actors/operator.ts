@@ -4,7 +4,6 @@ import { isUnavailable, SoakEnded, type Attempt } from '../requests.js';
 import type { Account } from './account.js';
 import type { TestEnvironment } from './test-environment.js';
 
-/** Registers a client, has a user connect it, and deletes it. */
 export class Operator {
   constructor(
     private readonly environment: TestEnvironment,

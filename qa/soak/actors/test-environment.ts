@@ -9,7 +9,7 @@ import { SoakEnded, type Attempt, type Requests } from '../requests.js';
 import type { Timeline } from '../timeline.js';
 import type { Violate } from '../violations.js';
 
-/** Actors sleep in slices of this length, so that they notice the end of the soak. */
+/** Actors sleep in slices, so that they notice the end of the soak. */
 const MAX_SLEEP_MS = 500;
 
 export interface TestEnvironment {
@@ -30,11 +30,7 @@ interface GrantOwner {
   readonly authorization: Authorization;
 }
 
-/**
- * Repeats a step until the soak has ended.
- *
- * @param pause mean milliseconds between steps, roughly: half to twice as many
- */
+/** @param pause mean milliseconds between steps, roughly: half to twice as many */
 export async function runActor(
   environment: TestEnvironment,
   random: Random,
@@ -49,7 +45,7 @@ export async function runActor(
   }
 }
 
-/** Runs one step, and reports an unexpected exception as a violation. */
+/** Reports an unexpected exception as a violation. */
 export async function runStep(
   { violate, timeline }: TestEnvironment,
   step: () => Promise<void>,
@@ -63,7 +59,6 @@ export async function runStep(
   }
 }
 
-/** @throws ViolationReported when the status is not one of these */
 export function expectStatus(
   environment: TestEnvironment,
   attempt: Attempt,
@@ -78,7 +73,7 @@ export function expectStatus(
   throw new ViolationReported();
 }
 
-/** Returns true if the introspection response is active (RFC 7662 2.2). */
+/** RFC 7662 2.2. */
 export function isActive({ status, text }: Attempt): boolean {
   return status === 200 && (JSON.parse(text) as { active: boolean }).active;
 }

@@ -2,7 +2,7 @@ import type { Grant } from '../grant.js';
 import type { Random } from '../plan.js';
 import { expectStatus, isActive, type TestEnvironment } from './test-environment.js';
 
-/** Presents codes and tokens of revoked grants, mostly of those that were revoked last. */
+/** Presents credentials of revoked grants, mostly of the latest ones. */
 export class Thief {
   constructor(
     private readonly environment: TestEnvironment,
@@ -16,7 +16,7 @@ export class Thief {
     if (from.length > 0) await this.present(this.random.pick(from), this.random.next());
   }
 
-  /** @param choice selects the credential and the endpoint: 0 ≤ choice < 1 */
+  /** @param choice 0 ≤ choice < 1, selects the credential and the endpoint */
   async present(grant: Grant, choice: number): Promise<void> {
     const { model, requests, owners } = this.environment;
     const owner = owners.get(grant);

@@ -1,7 +1,7 @@
-// The OAuthClientProvider of a client that is not registered, and the call of a tool with the unmodified SDK.
+// OAuthClientProvider of an unregistered client, and a tool call with the unmodified SDK.
 import { Client, StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client';
 
-/** @param storage of values by name, which survives a page */
+/** @param storage outlives a page */
 export const createProvider = ({ redirectUrl, clientMetadataUrl, storage, redirect }) => ({
   redirectUrl,
   clientMetadataUrl,
@@ -19,12 +19,11 @@ export const createProvider = ({ redirectUrl, clientMetadataUrl, storage, redire
   saveCodeVerifier: (verifier) => storage.set('verifier', verifier),
   codeVerifier: () => storage.get('verifier'),
   redirectToAuthorization: redirect,
-  /** Exchanges the code of a callback. */
   async finish(server, callback) {
     if (callback.searchParams.get('state') !== storage.get('state')) throw new Error('another state');
     await new StreamableHTTPClientTransport(server, { authProvider: this }).finishAuth(callback.searchParams);
   },
-  /** @returns the text of the result; undefined if the user must allow it first, for which `redirect` has been called */
+  /** @returns the result's text; undefined after `redirect` was called */
   async callTool(server, name, args) {
     const client = new Client({ name: 'test', version: '1.0.0' }, { versionNegotiation: { mode: 'auto' } });
     try {

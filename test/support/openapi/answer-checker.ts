@@ -33,18 +33,17 @@ export interface Exchange {
   readonly method: string;
   /** Without the query. */
   readonly path: string;
-  /** The parameters of the body, as the app read them; undefined without a body. */
+  /** Parsed body; undefined without a body. */
   readonly request: unknown;
   readonly status: number;
   readonly headers: Readonly<Record<string, unknown>>;
   readonly body: string;
 }
 
-/** Headers of every answer (docs/security.md), of the connection and of CORS: no operation describes them. */
+/** Headers of every answer (docs/security.md), of the connection and of CORS. */
 const COMMON =
   /^(access-control-|allow$|cache-control$|connection$|content-(length|security-policy|type)$|cross-origin-|date$|keep-alive$|origin-agent-cluster$|permissions-policy$|pragma$|referrer-policy$|retry-after$|strict-transport-security$|transfer-encoding$|vary$|x-)/;
 
-/** Compares real exchanges with a description in OpenAPI 3.1. */
 export class AnswerChecker {
   private readonly ajv = new Ajv2020({ strict: false, allErrors: true });
   private readonly compiled = new Map<string, ValidateFunction>();
@@ -58,7 +57,7 @@ export class AnswerChecker {
     addFormats.default(this.ajv);
   }
 
-  /** Differences from the description; empty for an undocumented path or method. */
+  /** Ignores undocumented paths and methods. */
   problems({ method, path, request, status, headers, body }: Exchange): string[] {
     const operation = this.operation(method, path);
     if (!operation) return [];
@@ -72,7 +71,7 @@ export class AnswerChecker {
     ].map((problem) => `${where}: ${problem}`);
   }
 
-  /** The Cache-Control of an answer to a request, if its operation sets one. */
+  /** Undefined if the operation sets none. */
   cacheControl({ method, path, status }: Pick<Exchange, 'method' | 'path' | 'status'>): string | undefined {
     const operation = this.operation(method === 'HEAD' ? 'GET' : method, path);
     return this.fixedCacheControl(operation?.responses[status]);
@@ -100,7 +99,6 @@ export class AnswerChecker {
     return value;
   }
 
-  /** Follows a reference like `#/components/headers/Location`. */
   private resolve<Part extends Reference>(part: Part | undefined): Part | undefined {
     if (part?.$ref === undefined) return part;
     const [kind, name] = part.$ref.split('/').slice(-2) as [keyof Components, string];
@@ -146,7 +144,6 @@ export class AnswerChecker {
     return this.violations(key, media.schema, JSON.parse(body));
   }
 
-  /** The body of a successful request must match its schema. */
   private requestProblems({ operationId, requestBody }: Operation, request: unknown): string[] {
     const [media] = Object.values(requestBody?.content ?? {});
     if (!media || request === undefined) return [];
@@ -169,11 +166,7 @@ export class AnswerChecker {
     return known;
   }
 
-  /**
-   * Returns the schema with its references resolved.
-   *
-   * @param strict rejects undeclared fields, which the description allows because clients must accept them
-   */
+  /** Resolves references. @param strict rejects undeclared fields, which clients must accept */
   private inline(schema: Json, strict: boolean, isWhole = true): Json {
     const { $ref, ...own } = schema;
     if (typeof $ref === 'string') {

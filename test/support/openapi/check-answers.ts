@@ -20,7 +20,6 @@ export const DESCRIPTIONS = {
   console: load('console'),
 };
 
-/** Differences between an app's answers and its description. */
 class AnswerReport {
   private readonly problems = new Set<string>();
 
@@ -28,14 +27,14 @@ class AnswerReport {
     for (const problem of problems) this.problems.add(problem);
   }
 
-  /** @throws Error that names every difference */
+  /** @throws Error that lists every difference */
   throwProblems(): void {
     if (this.problems.size === 0) return;
     throw new Error(`answers differ from openapi.json:\n${[...this.problems].join('\n')}`);
   }
 }
 
-/** Returns the app with a hook that compares every response with the description of its endpoint. */
+/** Adds a hook that compares every response with its description. */
 export function checkingAnswers<Configuration>(
   service: Service<Configuration>,
 ): Service<Configuration> & { readonly report: AnswerReport } {
