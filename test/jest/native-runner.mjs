@@ -1,5 +1,6 @@
 // Runs suites with Jest's own runner, but loads modules with Node in place of Jest's sandbox: the suites of a worker share the
 // packages and our sources, which the sandbox evaluates again for each suite (docs/adr/0042-tests-without-a-sandbox.md).
+import asyncHooks, { AsyncLocalStorage } from 'node:async_hooks';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { takeCoverage } from 'node:v8';
@@ -24,8 +25,19 @@ export default async function runSuite(globalConfig, config, environment, runtim
       send,
     );
   } finally {
+    for (const storage of storages.splice(0)) storage.disable();
     jest.restoreAllMocks();
     if (process.env.NODE_V8_COVERAGE) takeCoverage();
+  }
+}
+
+/** Storages of the suite's jest-circus. Node before 24 copies the value of every enabled storage to every new promise. */
+const storages = [];
+
+class RecordedStorage extends AsyncLocalStorage {
+  constructor() {
+    super();
+    storages.push(this);
   }
 }
 
@@ -35,7 +47,12 @@ function nativeRuntime(runtime) {
     requireInternalModule(path) {
       // It keeps the tests and event handlers of one suite.
       delete require.cache[path];
-      return require(path);
+      asyncHooks.AsyncLocalStorage = RecordedStorage;
+      try {
+        return require(path);
+      } finally {
+        asyncHooks.AsyncLocalStorage = AsyncLocalStorage;
+      }
     },
     requireModule: require,
     setGlobalsForRuntime() {},
