@@ -61,8 +61,11 @@ interface OwnDatabase {
   drop(): Promise<void>;
 }
 
+let migrated: Promise<string> | undefined;
+
 export async function ownDatabase(services: TestServices): Promise<OwnDatabase> {
-  return copyOf(await templateDatabase(services), services);
+  migrated ??= templateDatabase(services);
+  return copyOf(await migrated, services);
 }
 
 export function emptyDatabase(services: TestServices): Promise<OwnDatabase> {
@@ -71,13 +74,12 @@ export function emptyDatabase(services: TestServices): Promise<OwnDatabase> {
 
 async function copyOf(template: string, services: TestServices): Promise<OwnDatabase> {
   const name = `oauth_test_${services.run}_${randomBytes(6).toString('hex')}`;
-  await withDatabase(services.databaseUrl, (admin) =>
-    admin.query(`CREATE DATABASE ${name} TEMPLATE ${template}`),
-  );
-  await withDatabase(services.databaseUrl, (admin) =>
+  await withDatabase(services.databaseUrl, async (admin) => {
+    await admin.query(`CREATE DATABASE ${name} TEMPLATE ${template}`);
     // The apps select the schema themselves.
-    admin.query(`ALTER DATABASE ${name} SET search_path = ${template === EMPTY ? 'public' : DEFAULT_SCHEMA}`),
-  );
+    const schema = template === EMPTY ? 'public' : DEFAULT_SCHEMA;
+    await admin.query(`ALTER DATABASE ${name} SET search_path = ${schema}`);
+  });
   return {
     url: withDatabaseName(services.databaseUrl, name),
     async drop() {
