@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { databaseDataSource, requestLimits } from '#database/connection/data-source.js';
 import { GrantRecordStore } from '#database/grant/grant-record.store.js';
 import { INVALIDATIONS } from '#messaging/contract.js';
@@ -94,6 +95,13 @@ export async function openReconcilerFixture(settings: { readonly redisUrl?: stri
          WHERE revoked_at IS NOT NULL`,
         [milliseconds],
       );
+    },
+
+    /** Cuts the reconciler's connection to Redis. Resolves when it is connected again. */
+    async reconnectRedis(): Promise<void> {
+      const ready = once(client, 'ready');
+      redis.cut();
+      await ready;
     },
 
     /** Resolves when a whole pass has begun and failed. */

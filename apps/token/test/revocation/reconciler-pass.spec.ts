@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { FIELD, STATUS } from '#grants/grant.scripts.js';
 import { SUBJECTS } from '#messaging/contract.js';
 import { monitorRedis } from '#test/support/redis-monitor.js';
@@ -126,10 +127,26 @@ it('concurrent passes apply and mark all revocations without a deadlock', async 
   expect(await fixture.isMarked(ids.at(-1) ?? '')).toBe(true);
 });
 
-it('a pass ends when Redis reconnects, and the next one begins with the newest revocations', async () => {
-  const ids = await recordMany();
+it('a pass that is obsolete applies nothing more', async () => {
+  await recordMany();
   expect(await appliedWhile(() => pass({ isObsolete: () => true }))).toEqual([]);
-  expect(await appliedWhile(pass)).toEqual(ids.map((id) => `grant:${id}`));
+});
+
+it('the reconciler ends its pass when Redis reconnects, and the next pass applies all revocations', async () => {
+  const ids = await recordMany();
+  const { records } = fixture;
+  const read = records.revocationsToApply.bind(records);
+  let pages = 0;
+  jest.spyOn(records, 'revocationsToApply').mockImplementationOnce(async function* (from, to) {
+    for await (const page of read(from, to)) {
+      pages += 1;
+      await fixture.reconnectRedis();
+      yield page;
+    }
+  });
+  fixture.reconciler.onApplicationBootstrap();
+  await fixture.becomesRevoked(ids.at(-1) ?? '');
+  expect(pages).toBe(1);
 });
 
 it('a pass continues after failures, because only a part of Redis may be down', async () => {
