@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { existsSync } from 'node:fs';
-import type { Browser } from 'playwright-core';
+import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { launchBrowser } from '#test/support/chromium.js';
 import { startTestServices } from '#test/support/test-run.js';
 import { ERROR_SCENES } from '../apps/authorize/test/ui/scenes/error-scenes.js';
@@ -119,17 +119,21 @@ async function takeConsole(chromium: Browser, only: readonly string[]): Promise<
   const fixture = await openConsoleScenes();
   try {
     for (const [name, open] of Object.entries(fixture.scenes)) {
-      const slug = `console-${name.replaceAll(/[^a-z]+/g, '-')}`;
+      const slug = `console-${name.toLowerCase().replaceAll(/[^a-z]+/g, '-')}`;
       if (only.length > 0 && !only.includes(slug) && !only.includes('console')) continue;
-      for (const variant of ['phone', 'phone-dark', 'desktop', 'desktop-dark'] as const) {
-        const page = await fixture.tab(chromium, VARIANTS[variant]);
-        await open(page);
+      const page = await fixture.tab(chromium, VARIANTS.desktop);
+      await open(page);
+      // One page for every variant: a state such as a new secret occurs once.
+      for (const variant of ['desktop', 'desktop-dark', 'phone', 'phone-dark'] as const) {
+        const { viewport, colorScheme = 'light' } = { ...VARIANTS[variant] } as BrowserContextOptions;
+        await page.setViewportSize(viewport ?? DESKTOP);
+        await page.emulateMedia({ colorScheme });
         await writeFile(
           path.join(FOLDER, `${slug}-${variant}.png`),
           smallPng(await page.screenshot({ fullPage: true })),
         );
-        await page.context().close();
       }
+      await page.context().close();
     }
   } finally {
     await fixture.close();

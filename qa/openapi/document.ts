@@ -64,7 +64,8 @@ export function documentOf({ info, servers, tags, securitySchemes }: Outline, ap
     jsonSchemaDialect: 'https://json-schema.org/draft/2020-12/schema',
     servers,
     tags: tags.filter(({ name }) => used.has(name as never)),
-    paths: node.paths,
+    // Sorted, so that a controller in another folder does not move its paths.
+    paths: Object.fromEntries(Object.entries(node.paths).sort(([a], [b]) => (a < b ? -1 : 1))),
     components: {
       schemas: shared.schemas.components,
       ...components,

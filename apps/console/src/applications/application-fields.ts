@@ -31,22 +31,71 @@ const text = (view: GroupView, name: string, hint: string, required = false): Ht
 const lines = (view: GroupView, name: string, hint: string, required = false): Html =>
   linesField({ ...fieldOf(view, name), value: view.form.lines(name), hint, required });
 
-const yesOrNo = (form: Form, name: string, fallback: 'true' | 'false', yes: string, no: string): Html =>
-  choices(name, labelOf(name), 'radio', [
-    { value: 'true', label: yes, chosen: (form.text(name) || fallback) === 'true' },
-    { value: 'false', label: no, chosen: (form.text(name) || fallback) === 'false' },
-  ]);
+/** Texts of values, by field. */
+const TEXTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  deviceGrant: {
+    true: t('Users enter a code that the device shows (RFC 8628). Redirect URIs are optional.'),
+    false: t('No'),
+  },
+  firstParty: {
+    true: t('Users are not asked, because the application is part of the product'),
+    false: t('Users are asked'),
+  },
+  requirePar: { true: t('Required (RFC 9126)'), false: t('Optional') },
+  requireState: { true: t('Required'), false: t('Optional, but the application must use PKCE') },
+  subject: {
+    public: t('The same for every application'),
+    pairwise: t('Different for each site (pairwise)'),
+  },
+  scope: {
+    '': t('Not allowed'),
+    required: t('Allowed'),
+    optional: t('Allowed, but users can decline it'),
+  },
+};
 
-const IDENTITY: Group = {
-  title: t('About the application'),
+/** @param name of a field; scopes have fields like `scope:profile:read` */
+export function valueText(name: string, value: string): string {
+  return TEXTS[name.startsWith('scope:') ? 'scope' : name]?.[value] ?? value;
+}
+
+const options = (name: string, ...values: readonly string[]): Option[] =>
+  values.map((value) => ({ value, text: valueText(name, value) }));
+
+const yesOrNo = (form: Form, name: string, fallback: 'true' | 'false'): Html =>
+  choices(
+    name,
+    labelOf(name),
+    'radio',
+    ['true', 'false'].map((value) => ({
+      value,
+      label: valueText(name, value),
+      chosen: (form.text(name) || fallback) === value,
+    })),
+  );
+
+const identity = (title: string, nameHint: string, clientUriHint: string): Group => ({
+  title,
   fields: ['metadataUrl', 'name', 'clientUri', 'policyUri', 'contacts'],
   render: (view) => html`
-    ${text(view, 'name', t('Shown to users on the consent page.'), true)}
-    ${text(view, 'clientUri', t('Optional. An https URL that helps users decide.'))}
+    ${text(view, 'name', nameHint, true)} ${text(view, 'clientUri', clientUriHint)}
     ${text(view, 'policyUri', t('Optional. An https URL.'))}
     ${lines(view, 'contacts', t('Optional. Email addresses or https URLs of the developer, one per line.'))}
   `,
-};
+});
+
+const IDENTITY = identity(
+  t('About the application'),
+  t('Shown to users on the consent page.'),
+  t('Optional. An https URL that helps users decide.'),
+);
+
+/** A program of the operator has no users. */
+const PROGRAM_IDENTITY = identity(
+  t('About the program'),
+  t('Shown in the audit trail.'),
+  t('Optional. An https URL.'),
+);
 
 const KIND: Group = {
   title: t('Where it runs'),
@@ -85,18 +134,17 @@ const ADDRESSES: Group = {
   fields: ['redirectUris', 'deviceGrant', 'postLogoutRedirectUris', 'backchannelLogoutUri'],
   render: (view) => html`
     ${lines(view, 'redirectUris', t('Where users are redirected with the code, one per line. They must match exactly.'))}
-    ${yesOrNo(view.form, 'deviceGrant', 'false', t('Users enter a code that the device shows (RFC 8628). Redirect URIs are optional.'), t('No'))}
+    ${yesOrNo(view.form, 'deviceGrant', 'false')}
     ${lines(view, 'postLogoutRedirectUris', t('Optional. Where users can be redirected after logging out, one per line.'))}
     ${text(view, 'backchannelLogoutUri', t('Optional. Receives a signed token when a user’s session ends.'))}
   `,
 };
 
-const scopeField = (name: string, value: string, hint: string, more: readonly Option[] = []): Html =>
-  selectField({ name: `scope:${name}`, label: name, value, hint }, [
-    { value: '', text: t('Not allowed') },
-    { value: 'required', text: t('Allowed') },
-    ...more,
-  ]);
+const scopeField = (name: string, value: string, hint: string, ...more: readonly string[]): Html =>
+  selectField(
+    { name: `scope:${name}`, label: name, value, hint },
+    options('scope:', '', 'required', ...more),
+  );
 
 const SCOPES: Group = {
   title: t('Permissions'),
@@ -107,11 +155,9 @@ const SCOPES: Group = {
       hasChosen ? form.text(`scope:${name}`) : catalogue.defaults.includes(name) ? 'required' : '';
     return html`
       ${catalogue.scopes.map(({ name, texts }) =>
-        scopeField(name, chosen(name), t('Shown to users as “{text}”', { text: texts.en }), [
-          { value: 'optional', text: t('Allowed, but users can decline it') },
-        ]),
+        scopeField(name, chosen(name), t('Shown to users as “{text}”', { text: texts.en }), 'optional'),
       )}
-      ${yesOrNo(form, 'firstParty', 'false', t('Users are not asked, because the application is part of the product'), t('Users are asked'))}
+      ${yesOrNo(form, 'firstParty', 'false')}
     `;
   },
 };
@@ -119,13 +165,9 @@ const SCOPES: Group = {
 const ALGORITHMS = ['RS256', 'ES256', 'EdDSA'].map((value): Option => ({ value, text: value }));
 
 const protocol = (view: GroupView, algorithms: readonly Option[]): Html => html`
-  ${yesOrNo(view.form, 'requirePar', 'false', t('Required (RFC 9126)'), t('Optional'))}
-  ${yesOrNo(view.form, 'requireState', 'true', t('Required'), t('Optional, but the application must use PKCE'))}
+  ${yesOrNo(view.form, 'requirePar', 'false')} ${yesOrNo(view.form, 'requireState', 'true')}
   ${selectField(fieldOf(view, 'idTokenAlg'), algorithms)}
-  ${selectField(fieldOf(view, 'subject'), [
-    { value: 'public', text: t('The same for every application') },
-    { value: 'pairwise', text: t('Different for each site (pairwise)') },
-  ])}
+  ${selectField(fieldOf(view, 'subject'), options('subject', 'public', 'pairwise'))}
 `;
 
 const PROTOCOL_FIELDS = ['requirePar', 'requireState', 'idTokenAlg', 'subject'];
@@ -159,7 +201,6 @@ const PROFILE: Group = {
 export const CREATE_STEPS: readonly Group[] = [IDENTITY, KIND, ADDRESSES, SCOPES, PROFILE];
 export const EDIT_GROUPS: readonly Group[] = [IDENTITY, ADDRESSES, SCOPES, RULES];
 
-/** A program of the operator has no users. */
 const PROGRAM_SCOPES: Group = {
   ...SCOPES,
   render: ({ form }) =>
@@ -167,4 +208,4 @@ const PROGRAM_SCOPES: Group = {
     ${scopeField('admin:write', form.text('scope:admin:write'), t('Makes changes through the HTTP API.'))}`,
 };
 
-export const EDIT_PROGRAM_GROUPS: readonly Group[] = [IDENTITY, PROGRAM_SCOPES];
+export const EDIT_PROGRAM_GROUPS: readonly Group[] = [PROGRAM_IDENTITY, PROGRAM_SCOPES];

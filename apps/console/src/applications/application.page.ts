@@ -4,15 +4,30 @@ import type { Page as List } from '#administration/operation.js';
 import { type Fragment, html, type Html } from '#ui/html.js';
 import { mayActAs } from '../login/role.js';
 import type { Operator } from '../session/operator.js';
-import { button, codes, facts, noteBox, postForm, table, warningBox } from '../ui/components.js';
+import {
+  button,
+  codes,
+  facts,
+  noteBox,
+  type Outcome,
+  postForm,
+  table,
+  warningBox,
+} from '../ui/components.js';
 import { listPage } from '../ui/list.page.js';
 import type { Page } from '../ui/page.responder.js';
 import { day, moment, t } from '../ui/text.js';
 import { hasDeviceGrant, isProgram, labelOf } from './application.form.js';
 import { pathOf } from './paths.js';
 
-export function applicationsPage(operator: Operator, found: List<ClientView>, search: string): Page {
+export function applicationsPage(
+  operator: Operator,
+  found: List<ClientView>,
+  search: string,
+  outcome?: Outcome,
+): Page {
   return listPage(operator, found, search, {
+    outcome,
     section: '/applications',
     title: t('Applications'),
     caption: t('Registered applications, oldest first'),

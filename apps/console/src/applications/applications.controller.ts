@@ -1,14 +1,4 @@
-import {
-  Body,
-  Controller,
-  Get,
-  Header,
-  type HttpRedirectResponse,
-  Param,
-  Post,
-  Redirect,
-  UseInterceptors,
-} from '@nestjs/common';
+import { Body, Controller, Get, Header, Param, Post, UseInterceptors } from '@nestjs/common';
 import { AdministrationError } from '#administration/administration.error.js';
 import type { ClientView } from '#administration/client/client.description.js';
 import { ClientSecretService } from '#administration/client/client-secret.service.js';
@@ -18,9 +8,10 @@ import { formId, FormOnce } from '../requests/form-once.interceptor.js';
 import { RecentLogin, RequireRole } from '../session/operator.guard.js';
 import { actorOf, CurrentOperator, type Operator } from '../session/operator.js';
 import { RecentLogins } from '../session/recent-logins.service.js';
+import type { Outcome } from '../ui/components.js';
 import { confirmPage } from '../ui/confirm.page.js';
 import { Form, QueryForm } from '../ui/form.js';
-import { type Page, seeOther } from '../ui/page.responder.js';
+import type { Page } from '../ui/page.responder.js';
 import { t } from '../ui/text.js';
 import { changesOf, formOf, isDangerous, NO_PROBLEMS, problemsOf } from './application.form.js';
 import {
@@ -43,10 +34,8 @@ export class ApplicationsController {
   ) {}
 
   @Get()
-  async list(@CurrentOperator() operator: Operator, @QueryForm() query: Form): Promise<Page> {
-    const [search, after] = [query.text('search'), query.text('after')];
-    const found = await this.clients.list({ ...(search && { search }), ...(after && { after }), limit: 50 });
-    return applicationsPage(operator, found, search);
+  list(@CurrentOperator() operator: Operator, @QueryForm() query: Form): Promise<Page> {
+    return this.listPage(operator, query);
   }
 
   @Get(':id')
@@ -141,14 +130,10 @@ export class ApplicationsController {
   @Post(':id/delete')
   @RequireRole('admin')
   @RecentLogin()
-  @Redirect()
-  async delete(
-    @CurrentOperator() operator: Operator,
-    @Param('id') id: string,
-  ): Promise<HttpRedirectResponse> {
+  async delete(@CurrentOperator() operator: Operator, @Param('id') id: string): Promise<Page> {
     const { announced } = await this.clients.delete(actorOf(operator), id);
-    await announced;
-    return seeOther('/applications');
+    const outcome = { note: t('The application is deleted.'), warnings: await announced };
+    return this.listPage(operator, new Form(), outcome);
   }
 
   @Get(':id/secrets/new')
@@ -249,6 +234,12 @@ export class ApplicationsController {
       if (error.kind === 'unconfirmed') return differencePage(view);
       throw error;
     }
+  }
+
+  private async listPage(operator: Operator, query: Form, outcome?: Outcome): Promise<Page> {
+    const [search, after] = [query.text('search'), query.text('after')];
+    const found = await this.clients.list({ ...(search && { search }), ...(after && { after }), limit: 50 });
+    return applicationsPage(operator, found, search, outcome);
   }
 
   private async page(

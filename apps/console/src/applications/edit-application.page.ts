@@ -15,7 +15,7 @@ import type { Form } from '../ui/form.js';
 import type { Page } from '../ui/page.responder.js';
 import { t } from '../ui/text.js';
 import { formOf, isProgram, labelOf, type Problems } from './application.form.js';
-import { EDIT_GROUPS, EDIT_PROGRAM_GROUPS } from './application-fields.js';
+import { EDIT_GROUPS, EDIT_PROGRAM_GROUPS, valueText } from './application-fields.js';
 import { pathOf } from './paths.js';
 
 export interface EditView {
@@ -134,7 +134,7 @@ function nameOf(name: string): string {
   return name.startsWith('scope:') ? `${labelOf('scopes')}: ${name.slice('scope:'.length)}` : labelOf(name);
 }
 
-function changed({ removed, added }: Difference): Html {
-  return html`${removed.map((value) => html`<del>${value}</del><br />`)}
-  ${added.map((value) => html`<ins>${value}</ins><br />`)}`;
+function changed({ name, removed, added }: Difference): Html {
+  return html`${removed.map((value) => html`<del>${valueText(name, value)}</del><br />`)}
+  ${added.map((value) => html`<ins>${valueText(name, value)}</ins><br />`)}`;
 }

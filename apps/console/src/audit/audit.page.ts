@@ -35,7 +35,7 @@ export function auditPage(filters: Filters, found: EventPage | null, problems: r
       <form method="get" action="/audit" class="filter" role="search">
         ${textField({ name: 'client', label: t('Application (client ID or name)'), value: client })}
         ${textField({ name: 'user', label: t('User (email, username or id:42)'), value: user })}
-        ${textField({ name: 'operator', label: t('Operator'), value: operator })}
+        ${textField({ name: 'operator', label: t('Operator, as in “Who”'), value: operator })}
         ${selectField({ name: 'type', label: t('Event'), value: type }, TYPES)}
         ${textField({ name: 'since', label: t('From (UTC)'), value: since, type: 'datetime-local' })}
         ${textField({ name: 'until', label: t('Until (UTC)'), value: until, type: 'datetime-local' })}
@@ -62,9 +62,9 @@ function results({ items, next, searchedUntil, warnings }: EventPage, query: Rec
       ],
       items.map((event) => [
         timeCell(event.time),
-        actorOfEvent(event),
+        html`<span class="wraps short">${actorOfEvent(event)}</span>`,
         html`<span class="wraps">${textOf(event)}</span>`,
-        objectsOf(event),
+        html`<span class="wraps short">${objectsOf(event)}</span>`,
         doorOf(event),
         detailsOf(event),
       ]),

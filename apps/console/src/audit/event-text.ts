@@ -45,6 +45,8 @@ const TEXTS: Readonly<Record<AuditType, string>> = {
 export function textOf({ type, detail = {} }: AuditEvent): string {
   const text = (TEXTS as Readonly<Record<string, string | undefined>>)[type] ?? type;
   const { command } = detail;
+  // The token app records the revocation of the operator or the user in Redis.
+  if (detail['recorded_revocations'] !== undefined) return t('applied the revocation');
   return type === 'operator.command' && typeof command === 'string' ? `${text}: ${command}` : text;
 }
 

@@ -26,7 +26,7 @@ export class KeysController {
     return this.next(operator, 'token', async () => {
       const input = { tokenKeys: form.text(FIELDS.token), begin: form.has('begin') };
       const { result, announced } = await this.keys.nextTokenKeys(actorOf(operator), input);
-      return keyStepPage('token', result, [['authorize, token', result.tokenKeys]], await announced);
+      return keyStepPage('token', result, [['authorize and token', result.tokenKeys]], await announced);
     });
   }
 

@@ -95,7 +95,10 @@ export function keyStepPage(
     content: html`
       <h1>${title}: ${what}</h1>
       ${warningBox(warnings)}
-      <p>${t('Keys')}: ${keys.map((key) => html`<code>${key}</code> `)}</p>
+      <p>
+        ${t('{count, plural, one {Key} other {Keys}}', { count: keys.length })}:
+        ${keys.map((key) => html`<code>${key}</code> `)}
+      </p>
       <h2>${t('Now')}</h2>
       <ol>
         ${values.map(
@@ -106,7 +109,7 @@ export function keyStepPage(
             </li>`,
         )}
         <li>
-          ${t('Restart every process of {services}, one at a time.', { services: values.map(([services]) => services).join(', ') })}
+          ${t('Restart every process of {services}, one at a time.', { services: values.map(([services]) => services).join(' and ') })}
         </li>
       </ol>
       <p role="status">

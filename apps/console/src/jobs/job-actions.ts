@@ -51,7 +51,7 @@ export const ACTIONS = {
   },
   'revoke-grants': {
     question: (count) => t('Revoke {count, plural, one {one grant} other {# grants}}?', { count }),
-    effect: t('The application loses access immediately. Users can allow it again.'),
+    effect: t('Access ends immediately. Users can allow it again.'),
     title: t('Revoke grants'),
     button: t('Revoke'),
     section: '/users',
@@ -75,10 +75,16 @@ export class JobActions {
 
   /** Names of applications or users. @throws AdministrationError for an unknown one */
   async names(action: ActionName, items: readonly string[]): Promise<string[]> {
-    if (action === 'revoke-grants') return [];
     const isUser = ACTIONS[action].section === '/users';
-    const found = items.map((item) => (isUser ? this.users.find(`id:${item}`) : this.clients.find(item)));
-    return (await Promise.all(found)).map(({ name }) => name);
+    const found = items.flatMap((item) => {
+      if (action !== 'revoke-grants') return isUser ? this.users.find(`id:${item}`) : this.clients.find(item);
+      const { user, client } = selectionOf(item);
+      return [
+        ...(user === undefined ? [] : [this.users.find(user)]),
+        ...(client === undefined ? [] : [this.clients.find(client)]),
+      ];
+    });
+    return (await Promise.all<{ readonly name: string }>(found)).map(({ name }) => name);
   }
 
   /** Number of steps: grants, or items. */

@@ -137,29 +137,33 @@ export interface Column {
   readonly isNumber?: boolean;
 }
 
-/** Table that scrolls sideways on a narrow screen, also by keyboard (WCAG 2.2, 1.4.10 and 2.1.1). */
+/**
+ * Table of records: on a narrow screen each is a block of named values. A table of numbers scrolls there, also by keyboard (WCAG 2.2,
+ * 1.4.10 and 2.1.1). The roles keep it a table for assistive technology whatever its layout.
+ */
 export function table(
   caption: string,
   columns: readonly Column[],
   rows: readonly (readonly Fragment[])[],
 ): Html {
   if (rows.length === 0) return html`<p class="quiet">${t('None.')}</p>`;
+  const stacks = !columns.slice(1).every(({ isNumber }) => isNumber === true);
   const number = (index: number) => columns[index]?.isNumber === true && html`class="number"`;
   return html`<div class="scrolls" role="region" aria-label="${caption}" tabindex="0">
-    <table>
+    <table role="table" class="${stacks && 'stacks'}">
       <caption>
         ${caption}
       </caption>
-      <thead>
-        <tr>
-          ${columns.map(({ title }, index) => html`<th scope="col" ${number(index)}>${title}</th>`)}
+      <thead role="rowgroup">
+        <tr role="row">
+          ${columns.map(({ title }, index) => html`<th role="columnheader" scope="col" ${number(index)}>${title}</th>`)}
         </tr>
       </thead>
-      <tbody>
+      <tbody role="rowgroup">
         ${rows.map(
           (cells) =>
-            html`<tr>
-              ${cells.map((cell, index) => html`<td ${number(index)}>${cell}</td>`)}
+            html`<tr role="row">
+              ${cells.map((cell, index) => html`<td role="cell" data-title="${columns[index]?.title}" ${number(index)}><div>${cell}</div></td>`)}
             </tr>`,
         )}
       </tbody>
@@ -203,6 +207,16 @@ export function otherProblems(problems: ReadonlyMap<string, readonly string[]>, 
 export function problemBox(problems: readonly Fragment[]): Html | false {
   if (problems.length === 0) return false;
   return html`<div role="alert">${problems.map((problem) => html`<p>${problem}</p>`)}</div>`;
+}
+
+/** Result of a change, shown above the page that the operator returns to. */
+export interface Outcome {
+  readonly note: string;
+  readonly warnings: readonly string[];
+}
+
+export function outcomeBoxes(outcome: Outcome | undefined): Html | false {
+  return outcome !== undefined && html`${noteBox(outcome.note)} ${warningBox(outcome.warnings)}`;
 }
 
 export function noteBox(text: Fragment): Html {

@@ -2,7 +2,7 @@ import type { Page as List } from '#administration/operation.js';
 import { type Fragment, html, type Html } from '#ui/html.js';
 import { mayActAs } from '../login/role.js';
 import type { Operator } from '../session/operator.js';
-import { button, nextPage, table, textField } from './components.js';
+import { button, nextPage, type Outcome, outcomeBoxes, table, textField } from './components.js';
 import type { Page, Section } from './page.responder.js';
 import { t } from './text.js';
 
@@ -19,6 +19,7 @@ interface ListView<Item> {
   };
   /** Texts of bulk actions, by name. */
   readonly actions: Readonly<Record<string, string>>;
+  readonly outcome?: Outcome | undefined;
   /** Above the search. */
   readonly head?: Html | false;
 }
@@ -44,7 +45,7 @@ export function listPage<Item>(
     section,
     content: html`
       <h1>${title}</h1>
-      ${view.head}
+      ${outcomeBoxes(view.outcome)} ${view.head}
       <form method="get" action="${section}" class="filter" role="search">
         ${textField({ name: 'search', label: view.search, value: search })} ${button(t('Search'), 'even')}
       </form>

@@ -1,10 +1,12 @@
-import { Controller, Get, type HttpRedirectResponse, Param, Post, Redirect } from '@nestjs/common';
+import { Body, Controller, Get, Param, Post } from '@nestjs/common';
 import { GrantService } from '#administration/grant/grant.service.js';
 import { RequireRole } from '../session/operator.guard.js';
 import { actorOf, CurrentOperator, type Operator } from '../session/operator.js';
 import { type Form, QueryForm } from '../ui/form.js';
-import { type Page, seeOther } from '../ui/page.responder.js';
-import { grantsPage } from './users.page.js';
+import type { Page } from '../ui/page.responder.js';
+import { t } from '../ui/text.js';
+import { grantsPage, type Selection } from './users.page.js';
+import type { Outcome } from '../ui/components.js';
 
 @Controller('grants')
 export class GrantsController {
@@ -12,28 +14,29 @@ export class GrantsController {
 
   @Get()
   async list(@CurrentOperator() operator: Operator, @QueryForm() query: Form): Promise<Page> {
-    const selection = selectionOf(query);
-    const before = query.text('after');
-    const found = await this.grants.list({ ...selection, ...(before && { before }), limit: 50 });
-    return grantsPage(operator, found, selection);
+    return this.page(operator, query);
   }
 
   @Post(':id/revoke')
   @RequireRole('support')
-  @Redirect()
   async revoke(
     @CurrentOperator() operator: Operator,
     @Param('id') id: string,
-  ): Promise<HttpRedirectResponse> {
-    const { user_id: userId } = await this.grants.find(id);
+    @Body() form: Form,
+  ): Promise<Page> {
     const { announced } = await this.grants.revoke(actorOf(operator), id);
-    await announced;
-    return seeOther(`/users/${userId}`);
+    return this.page(operator, form, { note: t('The grant is revoked.'), warnings: await announced });
+  }
+
+  private async page(operator: Operator, form: Form, after?: Outcome): Promise<Page> {
+    const selection = selectionOf(form);
+    const before = form.text('after');
+    const found = await this.grants.list({ ...selection, ...(before && { before }), limit: 50 });
+    return grantsPage(operator, found, selection, after);
   }
 }
 
-/** The user, the application or both that select the grants. */
-function selectionOf(form: Form): Readonly<Record<string, string>> {
+function selectionOf(form: Form): Selection {
   const [user, client] = [form.text('user'), form.text('client')];
   return { ...(user && { user }), ...(client && { client }) };
 }

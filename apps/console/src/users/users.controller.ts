@@ -1,20 +1,13 @@
-import {
-  Controller,
-  Get,
-  type HttpRedirectResponse,
-  Param,
-  ParseIntPipe,
-  Post,
-  Redirect,
-} from '@nestjs/common';
+import { Controller, Get, Param, ParseIntPipe, Post } from '@nestjs/common';
 import { AdministrationError } from '#administration/administration.error.js';
 import { GrantService } from '#administration/grant/grant.service.js';
 import { UserService } from '#administration/user/user.service.js';
 import { RecentLogin, RequireRole } from '../session/operator.guard.js';
 import { actorOf, CurrentOperator, type Operator } from '../session/operator.js';
+import type { Outcome } from '../ui/components.js';
 import { confirmPage } from '../ui/confirm.page.js';
-import { type Form, QueryForm } from '../ui/form.js';
-import { type Page, seeOther } from '../ui/page.responder.js';
+import { Form, QueryForm } from '../ui/form.js';
+import type { Page } from '../ui/page.responder.js';
 import { t } from '../ui/text.js';
 import { userPage, usersPage } from './users.page.js';
 
@@ -30,10 +23,8 @@ export class UsersController {
   ) {}
 
   @Get()
-  async list(@CurrentOperator() operator: Operator, @QueryForm() query: Form): Promise<Page> {
-    const [search, after] = [query.text('search'), query.text('after')];
-    const page = { ...(search && { search }), ...(after && { after: Number(after) }), limit: 50 };
-    return usersPage(operator, await this.users.list(page), search);
+  list(@CurrentOperator() operator: Operator, @QueryForm() query: Form): Promise<Page> {
+    return this.listPage(operator, query);
   }
 
   @Get(':id')
@@ -88,11 +79,16 @@ export class UsersController {
   @Post(':id/delete')
   @RequireRole('admin')
   @RecentLogin()
-  @Redirect()
-  async delete(@CurrentOperator() operator: Operator, @UserId() id: number): Promise<HttpRedirectResponse> {
+  async delete(@CurrentOperator() operator: Operator, @UserId() id: number): Promise<Page> {
     const { announced } = await this.users.delete(actorOf(operator), `id:${id}`);
-    await announced;
-    return seeOther('/users');
+    const outcome = { note: t('The user is deleted.'), warnings: await announced };
+    return this.listPage(operator, new Form(), outcome);
+  }
+
+  private async listPage(operator: Operator, query: Form, outcome?: Outcome): Promise<Page> {
+    const [search, after] = [query.text('search'), query.text('after')];
+    const page = { ...(search && { search }), ...(after && { after: Number(after) }), limit: 50 };
+    return usersPage(operator, await this.users.list(page), search, outcome);
   }
 
   private async page(

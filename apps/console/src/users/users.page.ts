@@ -5,13 +5,30 @@ import type { UserSession } from '#messaging/operator-requests.js';
 import { html, type Html } from '#ui/html.js';
 import { mayActAs } from '../login/role.js';
 import type { Operator } from '../session/operator.js';
-import { button, facts, nextPage, noteBox, postForm, table, warningBox } from '../ui/components.js';
+import {
+  button,
+  facts,
+  hiddenFields,
+  nextPage,
+  noteBox,
+  type Outcome,
+  outcomeBoxes,
+  postForm,
+  table,
+  warningBox,
+} from '../ui/components.js';
 import { listPage } from '../ui/list.page.js';
 import type { Page } from '../ui/page.responder.js';
 import { day, moment, t } from '../ui/text.js';
 
-export function usersPage(operator: Operator, found: List<UserView, number>, search: string): Page {
+export function usersPage(
+  operator: Operator,
+  found: List<UserView, number>,
+  search: string,
+  outcome?: Outcome,
+): Page {
   return listPage(operator, found, search, {
+    outcome,
     section: '/users',
     title: t('Users'),
     caption: t('Users, ordered by ID'),
@@ -87,7 +104,7 @@ export function userPage({ operator, user, grants, sessions, note, warnings = []
       ])}
       <section>
         <h2>${t('Applications with access')}</h2>
-        ${grantTable(operator, grants, false)}
+        ${grantTable(operator, grants, { user: `id:${id}` }, false)}
         ${
           isSupport &&
           grants.length > 0 &&
@@ -121,14 +138,25 @@ function sessionTable(sessions: readonly UserSession[]): Html {
   );
 }
 
+/** Selects the grants of a user, of an application, or of a user to an application. */
+export type Selection = Readonly<Partial<Record<'user' | 'client', string>>>;
+
 /** Asks for confirmation before every grant of a user or an application is revoked. */
-function revokePath(selection: Readonly<Record<string, string>>): string {
+function revokePath(selection: Selection): string {
   const id = new URLSearchParams(selection).toString();
   return `/jobs/new?${new URLSearchParams({ action: 'revoke-grants', id }).toString()}`;
 }
 
-/** @param withUser false on the page of one user */
-function grantTable(operator: Operator, grants: readonly GrantView[], withUser: boolean): Html {
+/**
+ * @param selection which grants the page after a revocation shows
+ * @param withUser false on the page of one user
+ */
+function grantTable(
+  operator: Operator,
+  grants: readonly GrantView[],
+  selection: Selection,
+  withUser = true,
+): Html {
   const isSupport = mayActAs(operator.role, 'support');
   return table(
     t('Live grants, newest first'),
@@ -146,7 +174,16 @@ function grantTable(operator: Operator, grants: readonly GrantView[], withUser: 
       grant.scope,
       day(grant.created_at),
       grant.last_used_on === null ? t('never') : day(grant.last_used_on),
-      ...(isSupport ? [postForm(operator, `/grants/${id}/revoke`, button(t('Revoke'), 'plain'), '')] : []),
+      ...(isSupport
+        ? [
+            postForm(
+              operator,
+              `/grants/${id}/revoke`,
+              html`${hiddenFields(Object.entries(selection))}${button(t('Revoke'), 'plain')}`,
+              '',
+            ),
+          ]
+        : []),
     ]),
   );
 }
@@ -154,16 +191,23 @@ function grantTable(operator: Operator, grants: readonly GrantView[], withUser: 
 export function grantsPage(
   operator: Operator,
   { items, next }: List<GrantView>,
-  selection: Readonly<Record<string, string>>,
+  selection: Selection,
+  outcome?: Outcome,
 ): Page {
   const title = t('Grants');
+  const { user, client } = selection;
   const isSupport = mayActAs(operator.role, 'support');
   return {
     title,
     section: '/users',
     content: html`
       <h1>${title}</h1>
-      ${grantTable(operator, items, true)} ${nextPage('/grants', selection, next)}
+      ${outcomeBoxes(outcome)}
+      <div class="actions">
+        ${client && html`<a class="button even" href="/applications/${encodeURIComponent(client)}">${t('Go to the application')}</a>`}
+        ${user?.startsWith('id:') && html`<a class="button even" href="/users/${user.slice('id:'.length)}">${t('Go to the user')}</a>`}
+      </div>
+      ${grantTable(operator, items, selection)} ${nextPage('/grants', selection, next)}
       ${
         isSupport &&
         items.length > 0 &&

@@ -90,7 +90,7 @@ it('charts the activity of an application, with the numbers as a table, causes w
   expect(page.text).toContain('<rect class="misused"');
   expect(wordsOf(page)).toContain('3 requests were refused');
   expect(page.text).toContain('href="/events?reference=abcdefghijkl"');
-  const rows = page.text.slice(page.text.indexOf('Numbers per hour')).match(/<tr>/g) ?? [];
+  const rows = page.text.slice(page.text.indexOf('Numbers per hour')).match(/<tr\b/g) ?? [];
   expect(rows).toHaveLength(1 + 24);
   expect(page.text).not.toContain('style=');
   const days = await viewer.get(`/events?client=${encodeURIComponent('Room Finder')}&period=29d`);

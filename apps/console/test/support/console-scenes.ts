@@ -7,6 +7,7 @@ import { freePort } from '#local/servers/free-port.js';
 import { natsOptions } from '#messaging/nats.connection.js';
 import { startApp } from '#test/support/app-process.js';
 import { appSettings } from '#test/support/app-settings.js';
+import type { Browser } from '#test/support/browser.js';
 import { openFixture } from '#test/support/fixture.js';
 import { isolate } from '#test/support/isolate.js';
 import { startConsoleApp } from './console-app.js';
@@ -16,6 +17,12 @@ type Scene = (page: Page) => Promise<void>;
 
 const REDIRECT_URI = 'https://rooms.example.com/oauth/callback';
 const PROGRAM = 'sc_programprogramprogrampro';
+const LONG = 'sc_longlonglonglonglonglong';
+const LONG_NAME =
+  'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft, Room Finder'.slice(
+    0,
+    100,
+  );
 const REFUSED: AuditRecord = {
   type: 'request.refused',
   reference: 'scenescenesc',
@@ -45,6 +52,23 @@ export async function openConsoleScenes() {
      VALUES ($1, 'Terraform', 'confidential', '{}', '{admin:read}', 'client_credentials', 'https://terraform.example.com/jwks', false)`,
     [PROGRAM],
   );
+  await app.sql(
+    `INSERT INTO clients (client_id, name, type, redirect_uris, scopes, optional_scopes, client_uri, policy_uri, contacts)
+     VALUES ($1, $2, 'confidential', $3, $4, '{bookings:read}', $5, $5, '{developers@a-rather-long-host-name.rooms.example.com}')`,
+    [
+      LONG,
+      LONG_NAME,
+      [REDIRECT_URI, `${REDIRECT_URI}/${'deeply/nested/'.repeat(12)}?tenant=${'x'.repeat(60)}`],
+      ['profile:read', 'bookings:read', 'bookings:write', 'openid'],
+      `https://rooms.example.com/${'about-this-application/'.repeat(6)}`,
+    ],
+  );
+  await app.users.create({
+    username: 'a-user-name-that-is-as-long-as-the-address-of-the-user',
+    email: 'a-user-name-that-is-as-long-as-the-address-of-the-user@mail.rooms.example.com',
+    name: 'Pablo Diego José Francisco de Paula Juan Nepomuceno María de los Remedios Ruiz y Picasso',
+    passwordHash: '$argon2id$nobody logs in with this',
+  });
   const nats = await connect(natsOptions(services.natsUrl, 'console scenes'));
   const store = (record: AuditRecord, time = new Date()) =>
     storeEvent(nats, auditEvent('token', { client_id: id, user_id: userId, ...record }, time));
@@ -73,7 +97,7 @@ export async function openConsoleScenes() {
     await page.locator('main').getByRole('button', { name, exact: true }).first().click();
     await page.waitForLoadState();
   };
-  /** Answers the steps of a new application, to the last one. */
+  /** Answers the first three steps of a new application. */
   const newApplication = async (page: Page, redirectUri = REDIRECT_URI) => {
     await page.goto(`${origin}/applications/new`);
     await page.locator('[name=name]').fill('Room Finder');
@@ -82,6 +106,73 @@ export async function openConsoleScenes() {
     await page.locator('[name=redirectUris]').fill(redirectUri);
     await press(page, 'Next');
   };
+  const edit = async (page: Page, field: string, value: string) => {
+    await page.goto(`${origin}${path}/edit`);
+    await page.locator(`[name=${field}]`).fill(value);
+    await press(page, 'Review changes');
+  };
+  /** The application has one secret again. */
+  const oneSecret = () =>
+    app.sql(
+      `DELETE FROM client_secrets WHERE client_id = $1
+         AND id <> (SELECT id FROM client_secrets WHERE client_id = $1 ORDER BY created_at LIMIT 1)`,
+      [id],
+    );
+  const newSecret = async (page: Page) => {
+    await page.goto(`${origin}${path}/secrets/new`);
+    await press(page, 'Create the secret');
+  };
+  const enter = async (page: Page, operator: Browser) => {
+    await page.context().clearCookies();
+    const cookies = [...operator.cookies].map(([name, value]) => ({ name, value, url: origin }));
+    await page.context().addCookies(cookies);
+  };
+  const asViewer =
+    (open: Scene): Scene =>
+    async (page) => {
+      await enter(page, await app.operator('viewer', 'grace'));
+      await open(page);
+    };
+  /** Opens a job in a state that a real one has for moments only. */
+  const job =
+    (fields: Record<string, string | number>, failures: readonly string[] = []): Scene =>
+    async (page) => {
+      const key = randomBytes(16).toString('base64url');
+      const started = Date.now() - 42_000;
+      const base = {
+        action: 'disable-applications',
+        operator: 'ada',
+        total: 120,
+        done: 47,
+        failed: failures.length,
+      };
+      await app.redis.hset(`console:job:{${key}}`, {
+        ...base,
+        started,
+        state: 'running',
+        lease: 0,
+        ...fields,
+      });
+      for (const item of failures)
+        await app.redis.rpush(
+          `console:job:{${key}}:failures`,
+          JSON.stringify({ item, reason: 'there is no such application' }),
+        );
+      await app.redis.zadd('console:jobs', started, key);
+      await page.goto(`${origin}/jobs/${key}?refresh=off`);
+    };
+  const tokenKeys = async (page: Page, keys: string) => {
+    await page.goto(`${origin}/health/keys`);
+    await page.locator('[name=tokenKeys]').fill(keys);
+    await press(page, 'Next step');
+  };
+  /** The login provider sends the operator back. @param group of the operator */
+  const logIn = async (page: Page, group: string, more: Record<string, string> = {}) => {
+    app.provider.state.forgery = { claims: { groups: [group], preferred_username: 'ada' } };
+    await page.context().clearCookies();
+    const started = await page.request.get(`${origin}/login`, { maxRedirects: 0 });
+    await page.goto(origin + app.provider.answer(started.headers()['location'], more));
+  };
 
   const scenes: Readonly<Record<string, Scene>> = {
     applications: at('/applications'),
@@ -89,29 +180,61 @@ export async function openConsoleScenes() {
     application: at(path),
     'application, disabled': at(`/applications/${disabled.client_id}`),
     'application, a program': at(`/applications/${PROGRAM}`),
+    'application, long': at(`/applications/${LONG}`),
+    'application, long, edit': at(`/applications/${LONG}/edit`),
+    'application, as a viewer': asViewer(at(path)),
+    'application, just disabled': async (page) => {
+      await app.sql('UPDATE clients SET disabled_at = NULL WHERE client_id = $1', [disabled.client_id]);
+      await page.goto(`${origin}/applications/${disabled.client_id}`);
+      await press(page, 'Disable');
+    },
     'application, edit': at(`${path}/edit`),
     'application, edit a program': at(`/applications/${PROGRAM}/edit`),
-    'application, changes': async (page) => {
-      await page.goto(`${origin}${path}/edit`);
-      await page.locator('[name=redirectUris]').fill(`${REDIRECT_URI}?a=1`);
-      await press(page, 'Review changes');
-    },
+    'application, edit refused': (page) =>
+      edit(page, 'redirectUris', 'http://rooms.example.com/callback#fragment'),
+    'application, no changes': (page) => edit(page, 'name', 'Calendar Connect'),
+    'application, changes': (page) => edit(page, 'redirectUris', `${REDIRECT_URI}?a=1`),
     'application, saved': async (page) => {
-      await page.goto(`${origin}${path}/edit`);
-      await page.locator('[name=contacts]').fill(`dev${randomBytes(4).toString('hex')}@rooms.example.com`);
-      await press(page, 'Review changes');
+      await edit(page, 'contacts', `dev${randomBytes(4).toString('hex')}@rooms.example.com`);
+      await press(page, 'Save');
+    },
+    'application, conflict': async (page) => {
+      await edit(page, 'contacts', `dev${randomBytes(4).toString('hex')}@rooms.example.com`);
+      await app.sql('UPDATE clients SET version = version + 1 WHERE client_id = $1', [id]);
       await press(page, 'Save');
     },
     'application, delete': at(`${path}/delete`),
     'application, new secret': at(`${path}/secrets/new`),
+    'application, secret created': async (page) => {
+      await oneSecret();
+      await newSecret(page);
+    },
+    'application, third secret': async (page) => {
+      await oneSecret();
+      await newSecret(page);
+      await newSecret(page);
+    },
+    'application, two secrets': async (page) => {
+      await oneSecret();
+      await newSecret(page);
+      await page.goto(origin + path);
+    },
     'application, logo': at(`${path}/logo`),
     'application, text for the owner': at(`${path}/handover`),
     'application, consent page': at(`${path}/consent`),
+    'application, consent page in Arabic': at(`${path}/consent?language=ar`),
     'application, unknown': at('/applications/nobody'),
     'new application': at('/applications/new'),
+    'new application, as a viewer': asViewer(at('/applications/new')),
     'new application, where it runs': async (page) => {
       await page.goto(`${origin}/applications/new`);
       await page.locator('[name=name]').fill('Room Finder');
+      await press(page, 'Next');
+    },
+    'new application, URLs': async (page) => {
+      await page.goto(`${origin}/applications/new`);
+      await page.locator('[name=name]').fill('Room Finder');
+      await press(page, 'Next');
       await press(page, 'Next');
     },
     'new application, problem': (page) => newApplication(page, 'http://rooms.example.com/callback'),
@@ -128,11 +251,24 @@ export async function openConsoleScenes() {
       await press(page, 'Create the application');
     },
     users: at('/users'),
+    'users, none found': at('/users?search=nobody'),
+    'user, long': at('/users/2'),
+    'user, just disabled': async (page) => {
+      await app.sql(`UPDATE users SET disabled_at = NULL WHERE id = 2`);
+      await page.goto(`${origin}/users/2`);
+      await press(page, 'Disable');
+    },
     user: at(`/users/${userId}`),
     'user, delete': at(`/users/${userId}/delete`),
     'grants of an application': at(`/grants?client=${id}`),
     'bulk actions': at('/jobs'),
     'bulk action, confirmation': at(`/jobs/new?action=enable-applications&id=${id}&id=${disabled.client_id}`),
+    'bulk action, revocation': at(`/jobs/new?action=revoke-grants&id=client=${id}`),
+    'bulk action, nothing selected': at('/jobs/new?action=disable-users'),
+    'bulk action, running': job({ lease: Date.now() + 3_600_000 }),
+    'bulk action, interrupted': job({}),
+    'bulk action, stopped': job({ state: 'stopped', ended: Date.now() }),
+    'bulk action, failures': job({ state: 'finished', done: 118, ended: Date.now() }, [id, PROGRAM]),
     'bulk action, done': async (page) => {
       await page.goto(`${origin}/jobs/new?action=log-out-users&id=${userId}`);
       await press(page, 'Log out');
@@ -144,7 +280,14 @@ export async function openConsoleScenes() {
     'what happened, unknown reference': at('/events?reference=unknown-1234'),
     'what happened, by hour': at(`/events?client=${id}&period=23h`),
     'what happened, by day': at(`/events?client=${id}&period=29d`),
+    'what happened, unknown application': at('/events?client=nobody'),
+    'what happened, nothing': at(`/events?client=${disabled.client_id}`),
     audit: at('/audit'),
+    'audit, none': at('/audit?operator=nobody'),
+    'audit, details': async (page) => {
+      await page.goto(`${origin}/audit`);
+      await page.locator('summary').first().click();
+    },
     'audit, unknown application': at('/audit?client=nobody'),
     health: at('/health'),
     'health, checked': async (page) => {
@@ -154,6 +297,15 @@ export async function openConsoleScenes() {
         await page.goto(`${origin}/health`);
     },
     keys: at('/health/keys'),
+    'keys, step': (page) => tokenKeys(page, TOKEN_KEYS),
+    'keys, refused': (page) => tokenKeys(page, 'not-a-key'),
+    'login, refused': (page) => logIn(page, 'cleaners'),
+    'login, cancelled': (page) => logIn(page, 'admins', { error: 'access_denied' }),
+    'too many requests': async (page) => {
+      await page.goto(`${origin}/users`);
+      for (const key of await app.redis.keys('console:rate:*')) await app.redis.set(key, 1_000, 'PX', 60_000);
+      await page.goto(`${origin}/users`);
+    },
     'logged out': async (page) => {
       await page.goto(`${origin}/users`);
       await page.getByRole('navigation').getByRole('button').click();
@@ -166,11 +318,10 @@ export async function openConsoleScenes() {
 
     /** Opens a tab in which an admin has just logged in. */
     async tab(chromium: Chromium, options: BrowserContextOptions): Promise<Page> {
-      const { cookies } = await app.operator('admin');
       await app.redis.del('none', ...(await app.redis.keys('console:rate:*')));
-      const context = await chromium.newContext({ locale: 'en', ...options });
-      await context.addCookies([...cookies].map(([name, value]) => ({ name, value, url: origin })));
-      return context.newPage();
+      const page = await (await chromium.newContext({ locale: 'en', ...options })).newPage();
+      await enter(page, await app.operator('admin'));
+      return page;
     },
 
     async close(): Promise<void> {
