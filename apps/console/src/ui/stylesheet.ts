@@ -49,11 +49,11 @@ pre { margin: 0 0 var(--space-4); font-size: 0.875rem; white-space: pre-wrap; ov
   .stacks, .stacks tbody, .stacks tr, .stacks caption { display: block; }
   .stacks thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
   .stacks tr { padding: var(--space-3) 0; border-block-end: 1px solid var(--edge); overflow-wrap: anywhere; }
-  .stacks td { display: grid; grid-template-columns: 6rem 1fr; gap: var(--space-2); padding: var(--space-1) 0; border: 0; }
+  .stacks td { display: grid; grid-template-columns: 6.75rem 1fr; gap: var(--space-2); padding: var(--space-1) 0; border: 0; }
   .stacks td.number { text-align: start; }
   .stacks td::before { content: attr(data-title); color: var(--quiet); font-size: 0.9375rem; }
   .stacks td > div { min-width: 0; }
-  .stacks td:has(> div:empty) { display: none; }
+  .stacks td:has(:is(div, .wraps):empty) { display: none; }
   .stacks .prose, .stacks .wraps, .stacks details[open] { min-width: 0; }
 }
 figure { margin: 0; }

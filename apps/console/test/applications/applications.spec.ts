@@ -167,11 +167,12 @@ describe('editing an application', () => {
     const form = await admin.get(`/applications/${id}/edit`);
     const preview = await admin.submit(
       form,
-      { ...fieldsOf(form), name: 'Rooms' },
+      { ...fieldsOf(form), name: 'Rooms', requirePar: 'true' },
       `/applications/${id}/edit`,
     );
     expect(preview.text).toContain('<del>Room Finder</del>');
     expect(preview.text).toContain('<ins>Rooms</ins>');
+    expect(preview.text).toContain('<ins>Required (RFC 9126)</ins>');
     expect(await registered(id)).toMatchObject({ name: 'Room Finder' });
     const saved = await admin.submit(preview, {}, `/applications/${id}/save`);
     expect(saved.status).toBe(200);
@@ -196,6 +197,7 @@ describe('editing an application', () => {
     );
     const form = await admin.get(`/applications/${id}/edit`);
     expect(wordsOf(form)).toContain(`operator client update ${id} --jwks jwks.json`);
+    expect(wordsOf(form)).not.toContain('consent');
     const fields = { name: 'Terraform', 'scope:admin:read': 'required' };
     const none = await admin.submit(form, { name: 'Terraform' }, `/applications/${id}/edit`);
     expect([none.status, none.text.includes('role="alert"')]).toEqual([400, true]);

@@ -98,8 +98,10 @@ it('shows a user while authorize does not answer', async () => {
 
 it('revokes one grant, and all grants of an application', async () => {
   const one = await userWithGrant();
-  const page = await support.get(`/users/${one.userId}`);
-  expect((await support.submit(page, {}, '/grants/')).headers['location']).toBe(`/users/${one.userId}`);
+  const page = await support.get(`/grants?client=${one.clientId}`);
+  const revoked = await support.submit(page, {}, '/grants/');
+  expect(revoked.text).toContain('The grant is revoked.');
+  expect(revoked.text).toContain(`href="/applications/${one.clientId}"`);
   expect(await liveGrants(one.userId)).toEqual([]);
 
   const all = await userWithGrant();
@@ -107,6 +109,7 @@ it('revokes one grant, and all grants of an application', async () => {
   const [, address = ''] = /href="(\/jobs\/new[^"]+)"/.exec(grants.text) ?? [];
   const confirm = await support.get(address.replaceAll('&amp;', '&'));
   expect(confirm.text).toContain('Revoke one grant?');
+  expect(confirm.text).toContain('<bdi>Calendar Connect</bdi>');
   const { headers } = await support.submit(confirm, {}, '/jobs');
   await until('the end', 60_000, async () => {
     const { text } = await support.get(headers['location'] ?? '');
@@ -120,7 +123,8 @@ it('lets only an admin delete a user', async () => {
   expect((await support.get(`/users/${userId}/delete`)).status).toBe(403);
   const admin = await app.operator('admin');
   const confirm = await admin.get(`/users/${userId}/delete`);
-  await admin.submit(confirm, {}, `/users/${userId}/delete`);
+  const deleted = await admin.submit(confirm, {}, `/users/${userId}/delete`);
+  expect(deleted.text).toContain('The user is deleted.');
   expect(await app.sql('SELECT 1 FROM users WHERE id = $1', [userId])).toEqual([]);
 });
 
