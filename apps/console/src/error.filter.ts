@@ -44,7 +44,8 @@ export class ErrorFilter implements ExceptionFilter {
       return sendProblem(request, reply, failure, { thrown: error, baseUrl: this.configuration.BASE_URL });
     reply.headers(headers);
     const reference = referenceOf(request.raw);
-    const page = errorPage({ status, description, reference });
+    const [back] = /^\/(applications|users)\/[^/?]+(?=\/)/.exec(request.url) ?? [];
+    const page = errorPage({ status, description, reference, back });
     void reply.send(this.pages.render(reply, page, request.operator ?? null));
   }
 

@@ -17,9 +17,11 @@ interface Failure {
   readonly status: number;
   readonly description: string | undefined;
   readonly reference: string;
+  /** Page of the application or user that was not changed. */
+  readonly back: string | undefined;
 }
 
-export function errorPage({ status, description, reference }: Failure): Page {
+export function errorPage({ status, description, reference, back }: Failure): Page {
   const title = TITLES[status] ?? t('Something went wrong');
   return {
     title,
@@ -28,7 +30,10 @@ export function errorPage({ status, description, reference }: Failure): Page {
       <h1>${title}</h1>
       ${description !== undefined && html`<p role="alert">${description}.</p>`}
       ${status >= 500 && html`<p>${t('Try again in a moment. If the problem persists, check the log of the console.')}</p>`}
-      <p><a class="button" href="/">${t('Go to applications')}</a></p>
+      <div class="actions">
+        ${back !== undefined && html`<a class="button" href="${back}">${t('Go back')}</a>`}
+        <a class="button ${back !== undefined && 'even'}" href="/">${t('Go to applications')}</a>
+      </div>
       <p class="quiet">${t('Error reference')}: <code>${reference}</code></p>
     `,
   };
