@@ -1,13 +1,8 @@
 import { messageOf } from './message-of.js';
-/**
- * A backing service failed or did not answer. The outcome is unknown, so the request fails closed with 503, and the
- * client may retry.
- */
+
+/** A backing service failed or timed out. The outcome is unknown: the request fails closed with 503. */
 export class DependencyUnavailableError extends Error {
-  /**
-   * @param dependency name as in /readyz: `redis`, `postgres`, `nats`
-   * @param cause the driver's error, or a reason
-   */
+  /** @param dependency name as in /readyz: `redis`, `postgres`, `nats` */
   constructor(
     readonly dependency: string,
     cause: unknown,

@@ -1,5 +1,5 @@
 /**
- * Explained in `docs/security.md`. Some repeat the headers of all services (libs/platform/src/http/request-hooks.ts), because
+ * Explained in `docs/security.md`. Some repeat the headers of all services (libs/platform/src/http/response-headers.ts), because
  * the response to an unparsable request has only these.
  */
 export const PAGE_HEADERS = {

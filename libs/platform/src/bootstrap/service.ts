@@ -11,6 +11,7 @@ import { serveHealth } from '../health/health-server.js';
 import { Readiness } from '../health/readiness.js';
 import { addBodyParsers, type BodyParsers } from '../http/body-parsers.js';
 import { type ProxySettings, trustedProxies } from '../http/client-address.js';
+import { closeConnectionsGracefully } from '../http/connection-close.js';
 import {
   answerMalformedRequests,
   type MalformedRequestAnswer,
@@ -18,15 +19,10 @@ import {
 } from '../http/malformed-request.js';
 import { EventLoopDelay, type OverloadBody, type OverloadOptions, refuseOverload } from '../http/overload.js';
 import { limitPipelining } from '../http/pipelining.js';
-import {
-  addRequestHooks,
-  closeConnectionsGracefully,
-  requestTarget,
-  responseHeaders,
-  type ResponseHeaders,
-  unparsedQuery,
-} from '../http/request-hooks.js';
+import { addRequestHooks } from '../http/request-hooks.js';
 import { RequestObservers } from '../http/request-observers.js';
+import { requestTarget, unparsedQuery } from '../http/request-target.js';
+import { responseHeaders, type ResponseHeaders } from '../http/response-headers.js';
 import { createLogger, NestLogger } from '../logging/logger.js';
 import { assignReference, requestLog } from '../logging/request-log.js';
 import type { Settings } from '../status/status-report.js';
@@ -46,20 +42,17 @@ export interface Service<Configuration = ServiceConfiguration> {
   readonly bodyParsers: BodyParsers;
   /** Added to the default response headers. */
   readonly headers?: ResponseHeaders;
-  /** CORS: scripts of any origin may call these paths. */
   readonly crossOriginPaths?: readonly string[];
   /** Response to bytes that are not HTTP; by default JSON in the shape of RFC 6749 5.2. */
   readonly malformedRequest?: (status: MalformedRequestStatus) => MalformedRequestAnswer;
   /** JSON body of the 503 under overload. Without it the app's error filter renders the response. */
   readonly overloadBody?: OverloadBody;
-  /** Additional setup for this app, such as another transport. */
   readonly configure?: (app: NestFastifyApplication) => Promise<void> | void;
 }
 
 type HttpConfiguration = ProxySettings & { readonly LOG_LEVEL: string; readonly publicUrl: string };
 
 const BODY_LIMIT = 64 * 1024;
-/** Time for a request's head and body to arrive. */
 const REQUEST_TIMEOUT_MS = 10_000;
 
 @Module({})
@@ -67,7 +60,6 @@ class RootModule {}
 
 /**
  * Runs a service until SIGTERM or SIGINT, with its health and metrics on the internal port.
- *
  * @param requiredDependencies /readyz lists them as missing until they answer
  * @param optionalDependencies /readyz never lists them
  */
@@ -90,7 +82,7 @@ export async function runService(
   measureCalls(metrics);
   // Before the app, so that a process that waits for its dependencies is live and /readyz lists them.
   const health = await serveHealth(readiness, metrics.registry, HOST, INTERNAL_PORT);
-  // Only here: tests run several apps in one process, and its event loop delay would say nothing about one of them.
+  // Not in createService: the apps of a test share one event loop.
   const delay = new EventLoopDelay();
   const app = await createService(service, { readiness, metrics, delay, ...(tracing && { tracing }) });
   // PID 1 of a container cannot terminate itself by a signal, which is Nest's default.
@@ -107,10 +99,7 @@ export async function runService(
   return app;
 }
 
-/**
- * Creates an app with the defaults of every service: request limits, security headers, one log line and one measurement
- * per request, graceful shutdown. It does not listen yet.
- */
+/** Creates an app with the limits, hooks and observers of every service. It does not listen yet. */
 export async function createService(
   { name, module, configuration, sharedSettings, configure, ...service }: Service<HttpConfiguration>,
   instruments: Instruments & {
@@ -143,8 +132,7 @@ export async function createService(
   const { crossOriginPaths = [] } = service;
   await addRequestHooks(fastify, { headers, crossOriginPaths, observers, isClosing });
   answerMalformedRequests(fastify, service.malformedRequest);
-  // RFC 9110 10.1.1: a server MAY answer an unknown expectation with 417. Node does by default, without a body or our
-  // headers.
+  // RFC 9110 10.1.1: a 417 to an unknown expectation is optional, and Node's lacks our headers.
   fastify.server.on('checkExpectation', (...exchange) => fastify.server.emit('request', ...exchange));
   const { overloadBody: body } = service;
   const answer = body && { headers, body, isClosing };
@@ -157,8 +145,7 @@ export async function createService(
 }
 
 function fastifyAdapter(configuration: HttpConfiguration): FastifyAdapter {
-  // No Fastify logger: its messages quote URLs, whose queries contain codes. It would also create a child logger per
-  // request.
+  // Fastify's logger would quote URLs, whose queries contain codes, and create a child logger per request.
   return new FastifyAdapter({
     genReqId: assignReference,
     bodyLimit: BODY_LIMIT,

@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { ConfigurationError } from './load-configuration.js';
 
-/** A file named by a variable, as read at startup. */
 export interface ConfigurationFile<T> {
   readonly variable: string;
   /** Absolute. */
@@ -15,7 +14,6 @@ export interface ConfigurationFile<T> {
 
 export interface FileSource<T> {
   readonly variable: string;
-  /** Relative to the working directory. */
   readonly path: string;
   /** May throw an error whose `problems` lists every mistake in the file. */
   readonly parse: (content: Buffer) => T;
@@ -23,11 +21,7 @@ export interface FileSource<T> {
 
 const MAX_BYTES = 256 * 1024;
 
-/**
- * Reads a file once, at startup.
- *
- * @throws ConfigurationError listing every problem
- */
+/** @throws ConfigurationError listing every problem */
 export function readConfigurationFile<T>({ variable, path, parse }: FileSource<T>): ConfigurationFile<T> {
   const name = resolve(path);
   try {

@@ -9,9 +9,8 @@ export class ConfigurationError extends Error {
 }
 
 /**
- * Reads the configuration from the environment at startup. The class's fields are the variables, its decorators
- * their rules, its initial values their defaults. An empty variable counts as absent.
- *
+ * Reads the fields of `shape` from the environment: decorators are their rules, initial values their defaults. An empty
+ * variable counts as absent.
  * @param readers read what the variables name, such as files; each may throw a ConfigurationError
  * @throws ConfigurationError listing every problem of the variables and of the readers
  */

@@ -1,7 +1,4 @@
-/**
- * Splits a URL with several hosts, as in libpq (`scheme://user:password@a:1,b:2/path?query`), into one URL per host.
- * Returns an empty array if it is invalid.
- */
+/** Splits `scheme://user:password@a:1,b:2/path`, as in libpq, into one URL per host; empty if it is invalid. */
 export function serverUrls(url: string): string[] {
   // The part before the last @ may contain commas.
   const parts = /^([a-z][a-z0-9+.-]*:\/\/(?:[^/?#]*@)?)([^/?#@]*)(.*)$/is.exec(url.trim());

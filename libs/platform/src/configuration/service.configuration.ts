@@ -16,15 +16,13 @@ export abstract class ServiceConfiguration {
   @IsIn(['', 'otlp', 'none'], { message: '$property must be otlp or none' }) OTEL_TRACES_EXPORTER = '';
   @ProxiesVariable() TRUSTED_PROXIES = '';
 
-  /** Number of proxies between a client and this service. */
   @NumberVariable(1, 10) TRUSTED_PROXY_HOPS = 1;
 
   /** Records each request's address and user agent, which are personal data, in the audit trail. */
   @ChoiceVariable('true', 'false') AUDIT_CLIENT_ADDRESS = 'false';
 
   /**
-   * Timeout of a dependency in seconds, after which the request gets 503. At most 10, because Redis marks a missing grant
-   * for 60 s (MARKER_TTL in grant.store.ts).
+   * Seconds, after which the request gets 503. At most 10, because Redis marks a missing grant for 60 s (MARKER_TTL).
    */
   @NumberVariable(1, 10) DEPENDENCY_TIMEOUT = 2;
 

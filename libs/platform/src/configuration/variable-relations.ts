@@ -39,7 +39,6 @@ export function NotWith(other: string): PropertyDecorator {
   });
 }
 
-/** Requires both variables to be set, or neither. */
 export function TogetherWith(other: string): PropertyDecorator {
   return ValidateBy({
     name: 'togetherWith',

@@ -3,7 +3,6 @@ import { applyDecorators } from '@nestjs/common';
 import { IsIn, IsInt, Max, Min, ValidateBy, ValidateIf } from 'class-validator';
 import { serverUrls } from './server-urls.js';
 
-/** One or more comma-separated URLs, such as the servers of a cluster. */
 export function UrlsVariable(...protocols: string[]): PropertyDecorator {
   const wanted = protocols.map((protocol) => `${protocol}://…`).join(' or ');
   return ValidateBy({
@@ -30,8 +29,7 @@ function isUrl(value: string, protocols: readonly string[]): boolean {
 }
 
 /**
- * Public origin of a service. With NODE_ENV=production it must be https, because it receives codes, tokens and secrets (RFC
- * 6749 3.1, 3.2), and an issuer is https (RFC 8414 2).
+ * Public origin; https in production, because it receives codes, tokens and secrets (RFC 6749 3.1, 3.2; RFC 8414 2).
  */
 export function OriginVariable({ optional = false } = {}): PropertyDecorator {
   return ValidateBy({
@@ -124,7 +122,6 @@ export function NameVariable(): PropertyDecorator {
   });
 }
 
-/** Splits a comma-separated list; empty items are dropped. */
 export function listOf(value: string): string[] {
   return value
     .split(',')
@@ -238,7 +235,6 @@ function isDatabase(value: string): boolean {
 /** Default of DATABASE_SCHEMA: not `public`, where a product may have its own `users` table. */
 export const DEFAULT_SCHEMA = 'oauth';
 
-/** Name of a PostgreSQL schema that needs no quotes. */
 export function SchemaVariable(): PropertyDecorator {
   return ValidateBy({
     name: 'schema',
@@ -249,7 +245,6 @@ export function SchemaVariable(): PropertyDecorator {
   });
 }
 
-/** Describes `isSchemaName` in error messages. */
 export const SCHEMA_RULE =
   'a schema name: 1 to 63 characters of a-z, 0-9 and _, no digit first, not pg_… or information_schema';
 

@@ -6,8 +6,7 @@ import type { Readiness } from './readiness.js';
 const LIMITS = { requestTimeout: 10_000, headersTimeout: 10_000, connectionsCheckingInterval: 1_000 };
 
 /**
- * Serves the internal port: `/healthz` is 200 while the process runs, `/readyz` is 200, or 503 with the names of the
- * missing dependencies, `/metrics` is for Prometheus.
+ * Serves the internal port: `/healthz`, `/readyz` (503 with the missing dependencies) and `/metrics` for Prometheus.
  */
 export async function serveHealth(
   readiness: Readiness,

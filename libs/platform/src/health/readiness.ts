@@ -5,17 +5,13 @@ type Check = () => Promise<unknown>;
 const CHECK_TIMEOUT_MS = 2_000;
 
 /**
- * Readiness of the process, for /readyz and the metrics. RedisModule and NatsModule register `redis` and `nats`,
- * DatabaseModule registers `postgres` and `migrations`.
+ * Readiness of the process, for /readyz and metrics. The modules of Redis, NATS and PostgreSQL register their checks.
  */
 export class Readiness {
   private readonly checks = new Map<string, Check | null>();
   private phase: 'start' | 'stop' | null = 'start';
 
-  /**
-   * @param requiredDependencies missing until their checks are registered, which may be after they connect
-   * @param optional dependencies without which the process serves most requests
-   */
+  /** @param requiredDependencies missing until their checks are registered, which may be after they connect */
   constructor(
     requiredDependencies: readonly string[] = [],
     private readonly optional: readonly string[] = [],
@@ -28,7 +24,6 @@ export class Readiness {
     if (!this.optional.includes(dependency)) this.checks.set(dependency, check);
   }
 
-  /** Call when the process has started to listen. */
   start(): void {
     this.phase = null;
   }
@@ -42,10 +37,7 @@ export class Readiness {
     return [...this.checks.keys()];
   }
 
-  /**
-   * Returns the unavailable dependencies; empty means ready. `start` or `stop` alone means that the process is starting
-   * or shutting down.
-   */
+  /** Returns the unavailable dependencies; if all are available, `start` or `stop` outside normal operation. */
   async missing(): Promise<string[]> {
     const results = await Promise.all(
       [...this.checks].map(async ([dependency, check]) => ((await answers(check)) ? [] : [dependency])),

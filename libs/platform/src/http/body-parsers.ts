@@ -21,10 +21,7 @@ export function addBodyParsers(fastify: FastifyInstance, parsers: BodyParsers): 
   }
 }
 
-/**
- * RFC 9110 15.5.16: "If the problem was caused by an unsupported content coding, the Accept-Encoding response header field
- * ought to be used to indicate which (if any) content codings would have been accepted in the request."
- */
+/** RFC 9110 15.5.16: the 415 lists the accepted content codings in Accept-Encoding. */
 function checkCoding(coding = ''): void {
   if (coding === '' || coding.toLowerCase() === 'identity') return;
   throw new RefusedRequestError(415, 'the body has a Content-Encoding: send it uncompressed', {

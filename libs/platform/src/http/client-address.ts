@@ -10,10 +10,9 @@ export interface ProxySettings {
 }
 
 /**
- * Returns Fastify's `trustProxy` function, which decides whether the X-Forwarded-* headers of an address are trusted.
- * Hop 0 is the peer of the connection. Every proxy appends the address of its peer. If the client's own address is in a
- * trusted range (SNAT, or inside the cluster), the preceding addresses are made up by the client, so the hops are
- * limited too.
+ * Returns Fastify's `trustProxy`, which decides whether the X-Forwarded-* headers of an address are trusted. Hop 0 is
+ * the peer of the connection. If the client's own address is in a trusted range (SNAT, or inside the cluster), it can
+ * make up the preceding addresses, so the hops are limited too.
  */
 export function trustedProxies({
   TRUSTED_PROXIES,
@@ -24,10 +23,7 @@ export function trustedProxies({
   return (address, hop) => hop < TRUSTED_PROXY_HOPS && covers(address, hop);
 }
 
-/**
- * Returns the canonical form of an address (at most 39 characters), or undefined for other text, which a client can
- * send through a proxy.
- */
+/** Returns the canonical form of an address (at most 39 characters), or undefined: proxies forward any text. */
 export function canonicalAddress(address: string | undefined): string | undefined {
   if (address === undefined || !ipaddr.isValid(address)) return undefined;
   const [withoutZone] = ipaddr.process(address).toString().split('%');
@@ -35,9 +31,8 @@ export function canonicalAddress(address: string | undefined): string | undefine
 }
 
 /**
- * Returns the network that rate limits count as one caller: an IPv4 address, or an IPv6 /64, which is the smallest
- * network a customer gets (RFC 6177 2). Invalid addresses share one counter: otherwise a caller could invent a new
- * counter for each request.
+ * Returns the network that rate limits count as one caller: an IPv4 address, or an IPv6 /64, the smallest network of a
+ * customer (RFC 6177 2). Invalid addresses share one counter, so that callers cannot invent counters.
  */
 export function addressNetwork(address: string | undefined): string {
   return networkOf(address, 64);

@@ -14,11 +14,7 @@ export interface FailedRequest {
   readonly cause: unknown;
 }
 
-/**
- * Describes anything thrown. An unavailable dependency becomes 503, an unknown error 500.
- * @param request given by exception filters, which also handle unknown routes: replaces 404 by 405 if the path supports
- *   another method
- */
+/** @param request given by exception filters: replaces 404 by 405 if the path supports another method */
 export function failedRequest(thrown: unknown, request?: FastifyRequest): FailedRequest {
   const error = request ? refineNotFound(thrown, request) : thrown;
   if (error instanceof RefusedRequestError) {
@@ -46,10 +42,7 @@ function httpStatusOf(error: unknown): number | undefined {
 
 const METHODS: readonly HTTPMethods[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-/**
- * Replaces a 404 by 405 with Allow if the path supports another method (RFC 9110 15.5.6), because the router never
- * returns 405. Returns other errors unchanged.
- */
+/** RFC 9110 15.5.6: responds 405 with Allow if the path supports another method. The router knows only 404. */
 function refineNotFound(thrown: unknown, { server, url }: FastifyRequest): unknown {
   if (!(thrown instanceof NotFoundException)) return thrown;
   const [path = ''] = url.split('?', 1);
@@ -62,8 +55,8 @@ function refineNotFound(thrown: unknown, { server, url }: FastifyRequest): unkno
 }
 
 /**
- * Returns true if a path without parameters supports a method. Fastify's `hasRoute` expects a route pattern and throws
- * on malformed ones; none of our paths contains pattern characters.
+ * Returns false for pattern characters, which none of our paths contains: Fastify's `hasRoute` throws on malformed
+ * patterns.
  */
 export function hasRoute(server: FastifyInstance, method: HTTPMethods, path: string): boolean {
   return !/[:*()]/.test(path) && server.hasRoute({ method, url: path });

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
-import { UNREAD_BODY_MS } from './request-hooks.js';
+import { UNREAD_BODY_MS } from './connection-close.js';
 
 /** Not HTTP; incomplete after the timeout (RFC 9110 15.5.9); header section too long (RFC 6585 5). */
 export type MalformedRequestStatus = 400 | 408 | 431;
@@ -23,9 +23,8 @@ const DESCRIPTION: Readonly<Record<MalformedRequestStatus, string>> = {
 };
 
 /**
- * Responds to bytes that Node could not parse as a request. Hooks, controllers and filters never see them, so they are
- * not logged and the response has no reference. The connection closes when the client stops sending or after a second,
- * because an immediate reset could lose the response (RFC 9112 9.6).
+ * Responds to bytes that Node cannot parse as a request. No hook, controller, filter or log sees them. The connection
+ * stays open for up to a second, because an immediate reset could lose the response (RFC 9112 9.6).
  */
 export function answerMalformedRequests(
   { server }: FastifyInstance,

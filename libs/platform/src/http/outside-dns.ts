@@ -8,14 +8,12 @@ export type Resolve = (
   limit: AbortSignal,
 ) => void;
 
-/** Milliseconds of the first of two attempts; the second takes twice as long, so that both end within a request's limit. */
+/** Time of the first of two attempts; the second takes twice as long, so that both end within a request's limit. */
 const TIMEOUT_MS = 1_500;
 
 /**
- * Queries the name servers directly. `lookup` would occupy one of two threads until they answer: the silent name servers of two outsiders would
- * block every lookup of the process for ten seconds, also of PostgreSQL, Redis and NATS. Ignores /etc/hosts and search domains.
- *
- * @param servers the system's by default
+ * Queries the name servers directly. `lookup` would occupy one of two threads: the silent name servers of two outsiders
+ * would block every lookup of the process, also of PostgreSQL, Redis and NATS. Ignores /etc/hosts and search domains.
  */
 export function resolveByDns(servers?: readonly string[]): Resolve {
   return (host, _options, answer, limit) => {

@@ -32,7 +32,6 @@ export class OutsideHosts {
   }
 }
 
-/** Comma-separated host names, IP addresses and CIDR ranges. */
 export function OutsideHostsVariable(): PropertyDecorator {
   return ParsedVariable(
     (text) => new OutsideHosts(text),

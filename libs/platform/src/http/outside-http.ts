@@ -42,9 +42,9 @@ const MAX_BYTES = 512 * 1024;
 const MAX_INTERIM = 10;
 
 /**
- * HTTP client for addresses that are not the operator's, such as a client's `jwks_uri`. Prevents server-side request forgery:
- * https only, no redirects, no address of a private network, and limits of time and size. It connects to the very addresses that
- * it has checked, so that DNS cannot answer differently the second time.
+ * HTTP client for addresses of outsiders, such as a client's `jwks_uri`. Prevents server-side request forgery: no
+ * redirects, no private network, limited time and size. It connects to the addresses that it checked, without a second
+ * answer of DNS.
  */
 export class OutsideHttp {
   constructor(
@@ -87,7 +87,7 @@ export class OutsideHttp {
     if (url.protocol === 'http:' && isLocal && !isAllowed) throw refusedAddress(url.host);
     if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLocal))
       throw new OutsideFetchError('url_refused', 'the URL is not https');
-    // No name is resolved for an IP address, so that `lookupChecked` does not see it.
+    // `lookupChecked` does not run for IP addresses.
     if (isIP(host) > 0 && !isAllowed && !isPublicAddress(host)) throw refusedAddress(url.host);
     return url;
   }
@@ -111,7 +111,7 @@ export class OutsideHttp {
         signal: limit,
       });
       request.once('error', fail).once('response', done);
-      // Node reports neither a response nor an error for 101, and the limit does not end a closed request.
+      // Node emits no response and no error for 101, and the limit does not end a closed request.
       request.once('upgrade', (_response, socket) => {
         socket.destroy();
         fail(

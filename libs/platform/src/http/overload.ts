@@ -4,14 +4,12 @@ import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { addLogContext, assignReference, logFailure } from '../logging/request-log.js';
 import type { Metrics } from '../telemetry/metrics.js';
+import { readRest } from './connection-close.js';
+import { ANY_ORIGIN } from './cross-origin.js';
+import { hasUnambiguousHost } from './host-header.js';
 import { RefusedRequestError } from './refused-request.js';
-import {
-  ANY_ORIGIN,
-  hasUnambiguousHost,
-  readRest,
-  requestTarget,
-  type ResponseHeaders,
-} from './request-hooks.js';
+import { requestTarget } from './request-target.js';
+import type { ResponseHeaders } from './response-headers.js';
 
 /** A request waits for two or three turns of the event loop. A lower limit serves a tenth less at twice the load. */
 const MAX_DELAY_MS = 200;
@@ -59,10 +57,7 @@ export class EventLoopDelay {
     this.lastIdle = idle;
   }
 
-  /**
-   * Returns true if the current request should be refused. Each turn accepts what fits into the limit and refuses the
-   * rest, so the process always has work. A turn in time ends the overload.
-   */
+  /** Each turn accepts what fits into the limit and refuses the rest. A turn in time ends the overload. */
   isOverloaded(): boolean {
     return this.isPersistent && this.isLate(this.clock.now());
   }
@@ -93,7 +88,6 @@ export interface OverloadOptions {
   readonly answer?: OverloadAnswer | undefined;
 }
 
-/** Responds 503 before any other work while the process is overloaded. */
 export function refuseOverload(
   fastify: FastifyInstance,
   { delay, metrics, logger, answer }: OverloadOptions,
@@ -134,8 +128,7 @@ function answerBeforeFramework(
   const forScripts = [...sent, ...Object.entries(ANY_ORIGIN).flat()];
   const { server } = fastify;
   const [framework] = server.listeners('request') as [RequestListener];
-  // The framework also closes the connection after an ambiguous Host. If a preflight failed, the script could not read
-  // the 503 of its request.
+  // After an ambiguous Host the framework closes the connection. After a failed preflight a script cannot read the 503.
   const isExempt = (request: IncomingMessage): boolean =>
     isClosing() || request.method === 'OPTIONS' || !hasUnambiguousHost(request);
   server.removeAllListeners('request').on('request', (request, response) => {

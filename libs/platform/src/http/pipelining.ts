@@ -7,17 +7,15 @@ import type { Logger } from 'pino';
 export const MAX_PIPELINED = 32;
 
 /**
- * Closes a connection with too many pipelined requests. Node parses all bytes that it has read and dispatches every
- * request before it serves another connection; a single burst can contain tens of thousands of small requests.
- * `maxRequestsPerSocket` would also end busy connections. "A client that pipelines requests SHOULD retry unanswered
- * requests if the connection closes" (RFC 9112 9.3.2).
+ * Closes a connection with too many pipelined requests: Node would dispatch a whole burst, tens of thousands of small
+ * requests, before it serves another connection. `maxRequestsPerSocket` would also end busy connections. Clients retry
+ * (RFC 9112 9.3.2).
  */
 export function limitPipelining({ server }: FastifyInstance, logger: Logger): void {
   const waiting = new WeakMap<Socket, number>();
   const [framework] = server.listeners('request') as [RequestListener];
   server.removeAllListeners('request').on('request', (request, response) => {
-    // A response has a socket unless an earlier response is pending: without pipelining this comparison is the only
-    // cost.
+    // Without pipelining this comparison is the only cost: only a response behind a pending one has no socket.
     if (response.socket !== null) return framework(request, response);
     const { socket } = request;
     if (socket.destroyed) return;

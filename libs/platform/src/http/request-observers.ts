@@ -11,7 +11,6 @@ export interface RequestObserver {
   onUndelivered?(request: FastifyRequest, reply: FastifyReply): void;
 }
 
-/** Observers of all requests, called in the order in which they were added. */
 export class RequestObservers {
   private readonly observers: RequestObserver[] = [];
   private readonly aborted = new WeakSet<IncomingMessage>();

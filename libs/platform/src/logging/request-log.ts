@@ -63,11 +63,8 @@ export function assignReference(request: LoggedRequest): string {
 }
 
 /**
- * Writes one line per request: method, path without its query, status, duration and log context. Headers and queries
- * are never logged, because they contain credentials and codes.
- *
- * An aborted request has two lines: one when the client disconnects, and one with the outcome of the handler, because
- * the client cannot see if its refresh succeeded.
+ * Writes one line per request, without headers and query, which contain credentials and codes. An aborted request has a
+ * second line with the outcome, because the client cannot see if its refresh succeeded.
  */
 export function requestLog(logger: Logger): RequestObserver {
   return {
@@ -103,9 +100,8 @@ function describe(request: IncomingMessage, outcome?: object): Record<string, un
 const MAX_PATH = 200;
 
 /**
- * Returns the decoded path, so that credentials with encoded characters are redacted. Every routed path can be decoded
- * (`requestTarget`). A fragment is cut off like a query: RFC 9112 3.2.1 forbids it in a request target, but clients may
- * send it.
+ * Returns the decoded path, so that encoded credentials are redacted; every routed path can be decoded
+ * (`requestTarget`). A fragment is cut off like a query: clients may send it despite RFC 9112 3.2.1.
  */
 export function pathOf(url: string): string {
   const end = url.search(/[?#]/);

@@ -23,10 +23,7 @@ export type RunScript<Name extends string> = (
 
 type Command = (keys: number, ...args: (string | number)[]) => Promise<unknown>;
 
-/**
- * Defines the Lua scripts of a store; ioredis sends a script's text once, then its hash. @param scripts sources by name, unique
- * in the process
- */
+/** @param scripts sources by name, unique in the process; ioredis sends each once, then its hash */
 export function defineScripts<Name extends string>(
   redis: RedisClient,
   scripts: Readonly<Record<Name, string>>,
@@ -36,7 +33,6 @@ export function defineScripts<Name extends string>(
   return (name, keys, ...args) => withRedisErrors(commands[name](keys.length, ...keys, ...args));
 }
 
-/** Disables retries: a script may change state, so no command may be executed twice. */
 const connection = (timeoutMs: number) =>
   ({
     // A command whose reply was lost may have been executed: the OAuth client may retry, the driver must not.
@@ -56,12 +52,7 @@ const reconnecting = (timeoutMs: number) =>
     reconnectOnError: ({ message }) => message.startsWith('READONLY'),
   }) satisfies RedisOptions;
 
-/**
- * Connects to the servers of REDIS_URL; reconnects forever.
- *
- * @param timeoutMs timeout of a command
- * @throws Error for an invalid REDIS_URL
- */
+/** Connects to the servers of REDIS_URL, and reconnects forever. @throws Error if the URL is invalid */
 export function redisClient(text: string, timeoutMs = 2_000): RedisClient {
   const servers = parseRedisUrl(text);
   if (!servers) throw new Error('REDIS_URL is not a valid Redis URL');
@@ -92,8 +83,8 @@ export function redisClient(text: string, timeoutMs = 2_000): RedisClient {
 }
 
 /**
- * Sends the commands of one turn of the event loop, which may belong to many requests, in one write. Separate writes would add
- * a fifth to the cost of a refresh, and `enableAutoPipelining` 3 % (docs/adr/0030-redis-writes.md).
+ * Sends the commands of one turn of the event loop in one write: a refresh costs a fifth less
+ * (docs/adr/0030-redis-writes.md).
  */
 class BatchingRedis extends Redis {
   private isCorked = false;
@@ -102,8 +93,7 @@ class BatchingRedis extends Redis {
     const { stream } = this;
     if (!this.isCorked && stream) {
       this.isCorked = true;
-      // The captured stream, even if the client has reconnected: ending it flushes the buffer, destroying it fails the
-      // commands.
+      // Uncorks the captured stream even after a reconnect: ending it flushes, destroying it fails the commands.
       stream.cork();
       setImmediate(() => {
         this.isCorked = false;
@@ -118,8 +108,7 @@ class BatchingRedis extends Redis {
 const CLUSTER_DOWN = { retryDelayOnClusterDown: 100, maxRedirections: 8 };
 
 /**
- * Redis Cluster client in which a command succeeds or fails within its timeout. A command is sent again only if the node
- * reports that it was not executed (MOVED, ASK, TRYAGAIN, CLUSTERDOWN).
+ * Fails commands in time, and repeats them only if the node has not executed them (MOVED, ASK, TRYAGAIN, CLUSTERDOWN).
  */
 class FailFastCluster extends Cluster {
   private ended = false;

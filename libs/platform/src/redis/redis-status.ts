@@ -21,7 +21,6 @@ export async function redisStatus(redis: RedisClient): Promise<RedisStatus> {
   };
 }
 
-/** Parses the `name:value` lines of INFO. */
 function fieldsOf(info: string): ReadonlyMap<string, string> {
   return new Map(
     info

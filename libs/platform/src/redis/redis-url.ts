@@ -12,7 +12,6 @@ interface Login {
   readonly tls: boolean;
 }
 
-/** Redis addresses: a single server, Cluster nodes, or Sentinels. */
 export type RedisServers =
   | { readonly kind: 'single'; readonly url: string }
   | ({ readonly kind: 'cluster'; readonly nodes: Address[] } & Login)
@@ -27,12 +26,7 @@ export type RedisServers =
 
 const SENTINEL_PARAMETERS = ['db', 'sentinel_username', 'sentinel_password'];
 
-/**
- * Parses `redis://…`, `redis-cluster://user:password@a:6379,b:6379` or
- * `redis-sentinel://user:password@a:26379,b:26379/master?db=0&sentinel_password=…`; each with `rediss` for TLS.
- *
- * @returns null for other text
- */
+/** Parses `redis://…`, `redis-cluster://a,b` or `redis-sentinel://a,b/master?db=0` (TLS: `rediss…`); else returns null. */
 export function parseRedisUrl(text: string): RedisServers | null {
   const urls = serverUrls(text).map((url) => new URL(url));
   const [first] = urls;

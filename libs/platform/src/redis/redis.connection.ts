@@ -13,10 +13,7 @@ export class RedisConnection {
     if (redis instanceof Cluster) this.masters = new ClusterMasters(redis);
   }
 
-  /**
-   * Calls back whenever a server becomes ready (start, failover, restart), because it may have lost its last writes. In a
-   * Cluster this applies to each master, although the client as a whole stays connected.
-   */
+  /** Calls back when a server (in a Cluster, a master) becomes ready, because it may have lost its last writes. */
   onReady(callback: () => void): void {
     if (this.redis.status === 'ready') callback();
     if (this.masters) this.masters.onChange(callback);
@@ -29,7 +26,6 @@ export class RedisConnection {
   }
 }
 
-/** Tracks the masters of a Cluster: their availability, and failovers. */
 class ClusterMasters {
   private known: ReadonlySet<string> = new Set();
   private readonly listeners = new Set<() => void>();

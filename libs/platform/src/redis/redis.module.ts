@@ -8,7 +8,6 @@ import { REDIS, RedisConnection } from './redis.connection.js';
 /** Interval in which a repeated error is logged once: a Cluster emits it for every command. */
 const REPEAT_LOG_MS = 5_000;
 
-/** Provides the process's Redis client. */
 @Module({})
 export class RedisModule implements OnApplicationShutdown {
   constructor(

@@ -1,9 +1,7 @@
 import { hostname } from 'node:os';
 import { withTimeout } from '../with-timeout.js';
 
-/**
- * Status of a running process, without secrets. A part is absent if the process does not have it or cannot read it at the moment.
- */
+/** Status of a running process, without secrets. A part is absent if the process lacks it or cannot read it. */
 export interface ServiceStatus {
   readonly service: string;
   /** `host:pid`, unique within the service. */
@@ -115,6 +113,5 @@ export class StatusReport {
   }
 }
 
-/** Returns undefined if the value cannot be read in time. */
 const inTime = <Value>(read: () => Value | Promise<Value>): Promise<Value | undefined> =>
   withTimeout((async () => read())(), PART_TIMEOUT_MS).catch(() => undefined);

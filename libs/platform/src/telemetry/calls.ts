@@ -78,9 +78,7 @@ export function onCalls({ name, read }: CallChannel, begin: BeginCall): () => vo
   return () => channel.unsubscribe(subscribers as unknown as TracingChannelSubscribers<object>);
 }
 
-/**
- * Measures calls to Redis, PostgreSQL and NATS, and replies over NATS, with OpenTelemetry's names for databases and messaging.
- */
+/** Measures calls to Redis, PostgreSQL and NATS, and replies over NATS, by OpenTelemetry's names. */
 export function measureCalls(metrics: Metrics): void {
   const database = metrics.histogram(
     'db_client_operation_duration_seconds',

@@ -7,10 +7,7 @@ import { logContext } from '../logging/request-log.js';
 /** Seconds, from responses out of memory to the timeouts of dependencies. */
 const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/**
- * Prometheus metrics of this process. Labels must have few values: never a client, a user, a raw path, or any other value that
- * a caller chooses.
- */
+/** Labels must have few values: never a client, a user, a raw path, or any other value that a caller chooses. */
 export class Metrics {
   readonly registry = new Registry();
 
@@ -59,7 +56,6 @@ export function countLookups(metrics: Metrics, cache: string): (result: string) 
   };
 }
 
-/** Reports the availability of each dependency, checked at each scrape. */
 export function measureDependencies(metrics: Metrics, readiness: Readiness): void {
   const gauge: Gauge<'dependency'> = new Gauge({
     name: 'oauth_dependency_up',
@@ -89,10 +85,7 @@ const LOGIN_CHECKS = new Set([
 ]);
 const LOGIN_ROUTES = new Set(['/auth/login', '/auth/login/callback']);
 
-/**
- * Measures requests by route template, never by path, because clients can make up paths. Names follow OpenTelemetry's
- * conventions for HTTP servers.
- */
+/** Measures requests by route template, because clients can make up paths. Names follow OpenTelemetry's conventions. */
 export function requestMetrics(metrics: Metrics): RequestObserver {
   const duration = metrics.histogram('http_server_request_duration_seconds', 'Duration of requests', [
     'http_request_method',
@@ -124,7 +117,6 @@ export function requestMetrics(metrics: Metrics): RequestObserver {
   };
 }
 
-/** Returns the route template, or `unmatched` for unknown paths. */
 export function routeOf(request: FastifyRequest): string {
   return request.routeOptions.url ?? 'unmatched';
 }
@@ -132,8 +124,8 @@ export function routeOf(request: FastifyRequest): string {
 const CODE = /^[a-z_]{1,40}$/;
 
 /**
- * Returns the error code of the response, or undefined. A protected resource has it in its challenge (RFC 6750 3.1). A
- * challenge to a request without a token has no code: that is `token_required` here.
+ * Returns the error code of the response. A challenge without a code (RFC 6750 3.1: no token) counts as
+ * `token_required`.
  */
 export function errorOf(request: FastifyRequest, reply: FastifyReply): string | undefined {
   const { error } = logContext(request.raw);

@@ -20,8 +20,8 @@ import { type Call, type Carrier, INCOMING, onCalls, OUTGOING } from './calls.js
 import { errorOf, routeOf } from './metrics.js';
 
 /**
- * Creates a span per request, named by its route template, because paths and queries may contain codes and typing errors. A
- * caller's `traceparent` is linked rather than continued, so that callers cannot control the sampling or the trace id.
+ * Creates a span per request, named by its route template, because paths and queries may contain codes. A caller's
+ * `traceparent` is linked rather than continued, so that callers cannot control sampling and trace id.
  */
 export function traceRequests(fastify: Pick<FastifyInstance, 'addHook'>, tracer: Tracer): void {
   const spans = new WeakMap<IncomingMessage, Span>();
@@ -82,10 +82,7 @@ export function traceCalls(tracer: Tracer): () => void {
   return () => ends.forEach((end) => end());
 }
 
-/**
- * Creates a span for each incoming NATS request, as a child of the caller's span. @param storage propagates the span to calls
- * made for the reply
- */
+/** Creates a span for each incoming NATS request, as a child of the caller's span; `storage` propagates it. */
 export function traceAnswers(tracer: Tracer, storage: AsyncLocalStorage<Context>): () => void {
   const channel = tracingChannel<Context, object>(INCOMING.name);
   const spans = new WeakMap<object, Span>();

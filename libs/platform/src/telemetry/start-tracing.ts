@@ -1,9 +1,6 @@
 import type { Tracing } from './tracing.js';
 
-/**
- * Starts tracing if OpenTelemetry's standard variables enable it: an endpoint, or `OTEL_TRACES_EXPORTER=otlp`. Otherwise its
- * packages are not loaded.
- */
+/** Starts tracing if OpenTelemetry's standard variables enable it; otherwise its packages are not loaded. */
 export async function startTracing(service: string, env: NodeJS.ProcessEnv): Promise<Tracing | undefined> {
   if (!isEnabled(env)) return undefined;
   const { Tracing } = await import('./tracing.js');

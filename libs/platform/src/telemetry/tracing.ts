@@ -22,10 +22,7 @@ import { traceAnswers, traceCalls, traceRequests } from './spans.js';
 /** Limits the delay of a shutdown by an unavailable collector. */
 const FLUSH_TIMEOUT_MS = 2_000;
 
-/**
- * Traces calls over HTTP, NATS, Redis and PostgreSQL, and exports the spans by OTLP over HTTP. OpenTelemetry's standard
- * variables configure collector, sampling and batching.
- */
+/** Traces calls and exports the spans by OTLP over HTTP, as configured by OpenTelemetry's standard variables. */
 export class Tracing {
   private readonly provider: BasicTracerProvider;
   private readonly tracer: Tracer;
@@ -59,10 +56,7 @@ export class Tracing {
   }
 }
 
-/**
- * Holds the active span. OpenTelemetry's context manager hides its storage, but subscribers of node:diagnostics_channel need it
- * to run under a span.
- */
+/** Exposes the storage, which OpenTelemetry's manager hides, to subscribers of node:diagnostics_channel. */
 class AsyncContextManager implements ContextManager {
   readonly storage = new AsyncLocalStorage<Context>();
 
@@ -95,8 +89,7 @@ class AsyncContextManager implements ContextManager {
 }
 
 /**
- * Logs OpenTelemetry's warnings without quoted text: after a rejected export they quote the collector's whole response, which
- * may repeat the request including keys.
+ * Logs OpenTelemetry's warnings without quoted text: the collector's response may repeat the request, including keys.
  */
 function logExportErrors(warn: (text: string) => void): void {
   const log = (text: string) => warn(withoutQuoted(text));

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { requestTarget } from '#platform/http/request-hooks.js';
+import { requestTarget } from '#platform/http/request-target.js';
 
 it('every routed path can be decoded, whatever the request target', () => {
   const part = fc.oneof(

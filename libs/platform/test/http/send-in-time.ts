@@ -1,4 +1,4 @@
-import { UNREAD_BODY_MS } from '#platform/http/request-hooks.js';
+import { UNREAD_BODY_MS } from '#platform/http/connection-close.js';
 
 /**
  * Returns the response to a slow body. Retries if the machine paused for longer than `UNREAD_BODY_MS`, after which the server

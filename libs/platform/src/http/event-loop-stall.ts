@@ -1,0 +1,38 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { RefusedRequestError } from './refused-request.js';
+
+/** Longer than scheduling delays on a busy machine; shorter than the retry window of a refresh token. */
+export const STALL_MS = 5_000;
+const CHECK_MS = 500;
+/** Time to read the requests that arrived during the stall. */
+const CATCH_UP_MS = 1_000;
+const STALLED = { headers: { 'Retry-After': '1' }, detail: { check: 'event_loop_stalled' } };
+
+/**
+ * Refuses requests that waited while the process was stopped, frozen with its container, or starved of CPU. Their clients
+ * have retried at another instance, and a late refresh would look like token reuse (RFC 9700 4.14.2) and revoke the grant.
+ * Only the timer updates the clock, because one turn of the event loop may serve requests for seconds.
+ *
+ * @param now monotonic milliseconds
+ */
+export function stallRule(
+  fastify: Pick<FastifyInstance, 'addHook'>,
+  now: () => number = () => performance.now(),
+): (request: Pick<FastifyRequest, 'method'>) => void {
+  let lastTurn = now();
+  let refuseUntil = 0;
+  const timer = setInterval(() => {
+    const time = now();
+    if (time - lastTurn > STALL_MS) refuseUntil = time + CATCH_UP_MS;
+    lastTurn = time;
+  }, CHECK_MS).unref();
+  fastify.addHook('onClose', async () => clearInterval(timer));
+  return ({ method }) => {
+    const time = now();
+    // A request may run before the timer.
+    const isStalled = time < refuseUntil || time - lastTurn > STALL_MS;
+    // After a failed preflight a script cannot read the 503.
+    if (isStalled && method !== 'OPTIONS')
+      throw new RefusedRequestError(503, 'the event loop was stalled', STALLED);
+  };
+}

@@ -1,0 +1,30 @@
+import type { IncomingMessage } from 'node:http';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { RefusedRequestError } from './refused-request.js';
+
+/**
+ * RFC 9112 3.2: "A server MUST respond with a 400 (Bad Request) status code to any HTTP/1.1 request message that lacks a
+ * Host header field and to any request message that contains more than one Host header field line". A proxy that uses
+ * another one than Node may also disagree about where the request ends (request smuggling), so the connection is closed.
+ */
+export function requireHost({ raw }: FastifyRequest, reply: FastifyReply): void {
+  if (hasUnambiguousHost(raw)) return;
+  void reply.header('Connection', 'close');
+  throw new RefusedRequestError(400, 'the request must have one Host header', {
+    detail: { check: 'host_header_invalid', hosts: countHosts(raw.rawHeaders) },
+  });
+}
+
+export function hasUnambiguousHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
+  const hosts = countHosts(rawHeaders);
+  return hosts === 1 || (hosts === 0 && httpVersion === '1.0');
+}
+
+function countHosts(rawHeaders: readonly string[]): number {
+  let count = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? '';
+    if (name.length === 4 && name.toLowerCase() === 'host') count += 1;
+  }
+  return count;
+}

@@ -1,0 +1,26 @@
+const UNROUTED = '/%25';
+
+/** Removes the scheme and authority of a request target in absolute form (RFC 9112 3.2.2). */
+export function originForm(target: string): string {
+  if (target.startsWith('/')) return target;
+  return target.replace(/^https?:\/\/[^/?#%]*/i, '').replace(/^(?=\?|$)/, '/');
+}
+
+/** Returns path and query. Targets without a path that can be decoded get 404: the router's own response would quote them. */
+export function requestTarget({ url = '/' }: { readonly url?: string | undefined }): string {
+  const target = originForm(url);
+  if (!target.startsWith('/')) return UNROUTED;
+  const [path = ''] = target.split('?', 1);
+  if (!path.includes('%')) return target;
+  try {
+    decodeURI(path);
+    return target;
+  } catch {
+    return UNROUTED;
+  }
+}
+
+/** Replaces Fastify's query parser, which would run for every request. Handlers that need the query parse it. */
+export function unparsedQuery(): Record<string, never> {
+  return {};
+}
