@@ -33,8 +33,7 @@ export class ErrorFilter implements ExceptionFilter {
     try {
       await this.answer(thrown, request, reply);
     } catch (failure) {
-      // Nest does not await this method: a rejection would crash the process and leave the browser without a
-      // response.
+      // Nest does not await this method: a rejection would crash the process.
       this.logger.error(failure);
       reply.raw.destroy();
     }

@@ -37,7 +37,6 @@ export class ResourceConfiguration extends ServiceConfiguration {
     return this.API_URL;
   }
 
-  /** Settings that must agree in all processes that have them. */
   get sharedSettings(): Settings {
     return settingsOf(this, [
       'NODE_ENV',

@@ -35,7 +35,6 @@ const TRANSITIONS = [
   'verifier_mismatch',
 ] as const;
 
-/** Shared by all features. */
 @Module({})
 export class CoreModule {
   constructor(keys: KeyRingRecorder, audit: AuditPublisher, idTokenKeys: SigningKeys, status: StatusReport) {

@@ -19,11 +19,9 @@ const ERROR_INTERVAL_MS = 10_000;
 type Reply = { readonly response: unknown } | { readonly err: unknown };
 
 /**
- * Nest's NATS server with a graceful shutdown: NATS delivers a request to one queue member only, which must answer it. Nest's own
- * `gracefulShutdown` waits a fixed time and ignores requests in flight.
- *
- * Rejects malformed messages before a responder gets them: Nest would treat a message without an id as an event, and log invalid JSON
- * with a stack trace. Limits Nest's log of NATS errors, because a requester can cause them.
+ * Nest's NATS server with a graceful shutdown: NATS delivers a request to one queue member only, which must answer it,
+ * and Nest's own `gracefulShutdown` ignores requests in flight. Rejects malformed messages, which Nest would treat as
+ * events or log with a stack trace. Limits the log of NATS errors, because a requester can cause them.
  */
 export class GracefulNatsServer extends ServerNats {
   private readonly queueSubscriptions: Subscription[] = [];

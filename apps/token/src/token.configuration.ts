@@ -82,7 +82,6 @@ export class TokenConfiguration extends ServiceConfiguration {
     return this.BASE_URL;
   }
 
-  /** Settings that must agree in all processes that have them. */
   get sharedSettings(): Settings {
     return settingsOf(this, [
       'NODE_ENV',

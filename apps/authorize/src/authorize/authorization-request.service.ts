@@ -46,9 +46,7 @@ export class AuthorizationRequestService {
   }
 
   /**
-   * Runs one query for client, user and earlier consent together, and one Redis script for a pushed request. A client with a metadata
-   * document may cost a fetch.
-   *
+   * Runs one query for client, user and earlier consent, and one Redis script for a pushed request.
    * @throws OAuthError, which is a RedirectableError once the redirect URI is verified
    */
   async validate(query: string, session: Session | null): Promise<ValidatedRequest> {
@@ -87,9 +85,8 @@ export class AuthorizationRequestService {
   }
 
   /**
-   * OpenID Connect Core 3.1.2.1: beyond max_age, "the OP MUST attempt to actively re-authenticate the End-User". After an
-   * external login, our session's start time is not the provider's `auth_time`; without `auth_time` the login counts as too
-   * old.
+   * OpenID Connect Core 3.1.2.1: beyond max_age, "the OP MUST attempt to actively re-authenticate the End-User". After
+   * an external login only the provider's `auth_time` counts, not the start of our session.
    */
   private isLoginTooOld({ authTime, external }: Session, maxAge: number | null): boolean {
     if (maxAge === null) return false;
@@ -98,9 +95,7 @@ export class AuthorizationRequestService {
   }
 
   /**
-   * OpenID Connect Core 3.1.2.1 and 5.5.1: the request may name the expected user, by an earlier ID token or by `sub` in `claims`.
-   *
-   * @throws RedirectableError for a hint that is not an ID token for this client
+   * OpenID Connect Core 3.1.2.1, 5.5.1: the request may name its user. @throws RedirectableError for an invalid hint
    */
   private async isOtherUser(
     request: AuthorizationRequest,
@@ -139,8 +134,7 @@ export class AuthorizationRequestService {
         pushedId: null,
       };
     }
-    // RFC 9126 4 refers to RFC 9101 6.3: parameters other than client_id and request_uri are ignored. The checks run
-    // again, because the registration may have changed since the push.
+    // RFC 9101 6.3: other parameters are ignored. The checks run again, because the registration may have changed.
     const { id, parameters: pushed } = await this.pushed.open(requestUri, client, loggedIn);
     const options = { scopes, apis: this.apis };
     return { request: checkAuthorizationRequest(pushed, client, options), pushedId: id };
@@ -174,10 +168,7 @@ function clientIdOf(parameters: Parameters): string {
   });
 }
 
-/**
- * RFC 6749 4.1.2.1: "if the client identifier is missing or invalid, the authorization server SHOULD inform the resource owner
- * of the error and MUST NOT automatically redirect the user-agent".
- */
+/** RFC 6749 4.1.2.1: with an invalid client, the server "MUST NOT automatically redirect the user-agent". */
 export function enabledClient(client: Client | null, clientId: string): Client {
   if (client?.disabledAt === null) return client;
   // Nothing is redirected to a disabled application, not even an error.

@@ -133,21 +133,14 @@ function loggedInOf({ request: { user }, visitor: { cookie, session } }: Visit):
   return user && cookie !== null && session !== null ? { user, cookie, session } : null;
 }
 
-/**
- * A client without consent gets the same error for every expected user: it could otherwise find out who is logged in.
- *
- * @throws RedirectableError if the request needs a page
- */
+/** Without consent, every expected user gets the same error, so that a client cannot find out who is logged in. */
 function refusePage(request: ValidatedRequest, isLoggedInForIt: boolean): void {
   const { page } = requiredInteraction({ ...request, isOtherUser: false }, isLoggedInForIt);
   if (page !== null) throw promptNoneError(page, request);
   if (request.isOtherUser) throw otherUserError(request);
 }
 
-/**
- * OpenID Connect Core 3.1.2.1: with prompt=none "an error is returned if an End-User is not already Authenticated or the Client
- * does not have pre-configured consent"; 3.1.2.6 names the errors.
- */
+/** OpenID Connect Core 3.1.2.1: with prompt=none an error takes the place of every page; 3.1.2.6 names the errors. */
 function promptNoneError(page: 'login' | 'consent', request: ValidatedRequest): RedirectableError {
   const [code, check, description] =
     page === 'login'

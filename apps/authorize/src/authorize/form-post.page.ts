@@ -10,10 +10,7 @@ export interface PostedResponse {
   readonly parameters: readonly (readonly [name: string, value: string])[];
 }
 
-/**
- * Page that posts an authorization response to the redirect URI (OAuth 2.0 Form Post Response Mode 2). The script submits the form;
- * without it, the user presses the button.
- */
+/** Posts an authorization response to the redirect URI (Form Post Response Mode 2), by the script or by the button. */
 export function formPostPage(
   translator: Translator,
   { redirectUri, clientName: client, parameters }: PostedResponse,

@@ -6,10 +6,7 @@ import type { Parameters } from '#oauth/parameters.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import type { ValidatedRequest } from './validated-request.js';
 
-/**
- * Pushed authorization requests (RFC 9126 4). The user's decision consumes a request, not the first view of the page: logins,
- * reloads, the back button and link previews must not break the flow.
- */
+/** RFC 9126 4. Only the decision consumes a request: logins, reloads, the back button and link previews must not. */
 @Injectable()
 export class PushedRequestService {
   private readonly logger = new Logger(PushedRequestService.name);

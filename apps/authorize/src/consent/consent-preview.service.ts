@@ -54,7 +54,6 @@ export class ConsentPreview {
     return { page: { document: standalone(text, await this.images(client.logo)), style: brand.styleSource } };
   }
 
-  /** Images of the page by their paths. */
   private async images(logo: string | null): Promise<ReadonlyMap<string, string>> {
     const { brand } = this.ui;
     const logos = logo === null ? [] : [...(await this.logos.find([logo]))];

@@ -26,7 +26,6 @@ export interface Approval {
   readonly login: Login;
 }
 
-/** Part of a request that every consent needs. */
 type ConsentRequest = Pick<ValidatedRequest, 'client' | 'scope' | 'resources'>;
 
 /** The consent was revoked, or its user or client deleted or disabled. Reloading the request shows the reason. */
@@ -52,10 +51,8 @@ export class ConsentService {
   ) {}
 
   /**
-   * PostgreSQL comes first: no code may exist without a durable grant. Each call creates a new grant, so a double click does no
-   * harm. Declining a scope ends the older grants that include it, even without a recorded decision that granted it: the
-   * response to an earlier attempt may have been lost. Above the limit of live grants, the oldest ones end as well.
-   *
+   * PostgreSQL comes first: no code may exist without a durable grant. Declining a scope ends the older grants that
+   * include it, even without a recorded decision, because the response to an earlier attempt may have been lost.
    * @throws UnfinishedRevocationError if Redis did not apply the ended grants; then nothing is granted
    * @throws ConsentEndedError
    */
@@ -81,9 +78,8 @@ export class ConsentService {
   }
 
   /**
-   * The same for a device (RFC 8628). PostgreSQL records at most one grant for a device code. After an error the grant is revoked, not
+   * RFC 8628. PostgreSQL records at most one grant for a device code. After an error the grant is revoked, not
    * withdrawn: the device is polling, and may have its tokens already.
-   *
    * @returns false if the request was denied concurrently, or has expired
    * @throws ConsentEndedError also if another approval was recorded
    */
@@ -145,10 +141,7 @@ export class ConsentService {
     });
   }
 
-  /**
-   * Deletes the record of a grant without a code. The failed step may have taken effect, because its response can be lost. A
-   * remaining record is harmless: the grants that it ended have ended anyway.
-   */
+  /** The failed step may have taken effect, because its response can be lost. A remaining record is harmless. */
   private async withdrawOnError<T>(grantId: string, step: () => Promise<T>): Promise<T> {
     try {
       return await step();

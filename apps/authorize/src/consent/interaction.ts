@@ -13,9 +13,8 @@ export type Interaction =
   | { readonly page: null; readonly scope: string };
 
 /**
- * Above this number of grants per day, the consent page is shown again. This limits storage: each response without a page
- * stores a row for the lifetime of a refresh token, and any site can send a browser here any number of times. Concurrent
- * requests may exceed the limit. AuthorizationContext counts to 100 only.
+ * Limits storage: each response without a page stores a row for the lifetime of a refresh token, and any site can send
+ * a browser here. Concurrent requests may exceed the limit. AuthorizationContext counts to 100 only.
  */
 const MAX_GRANTS_A_DAY = 100;
 
@@ -33,9 +32,8 @@ export function requiredInteraction(request: ValidatedRequest, loggedInForIt: bo
 }
 
 /**
- * RFC 8252 8.6: requests are not processed "automatically without user consent or interaction, except when the identity of the
- * client can be assured". Any application on a device can use the client_id of a public client, even a first-party client, with
- * its loopback or private-use redirect URI, but not its https redirect URI or its secret.
+ * RFC 8252 8.6: no automatic processing "except when the identity of the client can be assured". Any application on a
+ * device can use the client_id of a public client with its loopback or private-use URI, but not its https URI.
  */
 function isClientAssured({ client, redirectUri }: ValidatedRequest): boolean {
   if (client.type === 'confidential') return true;
@@ -44,9 +42,7 @@ function isClientAssured({ client, redirectUri }: ValidatedRequest): boolean {
 }
 
 /**
- * For each scope, the newest decision counts in which it was requested. A granted scope counts only if the grant was for every
- * API of the request; a declined scope counts for any API.
- *
+ * Uses the newest decision about each scope. A granted scope counts only if the grant was for every API of the request.
  * @param decisions newest first
  */
 export function requestedScopes(

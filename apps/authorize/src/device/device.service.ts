@@ -36,8 +36,6 @@ export class DeviceService {
 
   /**
    * Runs one Redis script, which counts a wrong code, and one query for client and earlier consent.
-   *
-   * @param userCode from `normalizeUserCode`
    * @throws KnownClientError for a client that is disabled, or may no longer use devices or request one of the scopes
    */
   async find(userCode: string, address: string, { user }: CurrentAccount): Promise<DeviceLookup> {
@@ -51,7 +49,7 @@ export class DeviceService {
     return { outcome: 'found', device: { ...request, userCode, client, scopes } };
   }
 
-  /** @throws OAuthError if the request was answered before, or has expired */
+  /** @throws OAuthError after another decision, or if the request has expired */
   async allow(device: PendingDevice, { user }: CurrentAccount, approval: Approval): Promise<void> {
     const approved = await this.consent.allowDevice(device, user, approval).catch((error: unknown) => {
       if (error instanceof ConsentEndedError) return false;
@@ -71,7 +69,7 @@ export class DeviceService {
     }
   }
 
-  /** @throws OAuthError if the request was answered before, or has expired */
+  /** @throws OAuthError after another decision, or if the request has expired */
   async deny(device: PendingDevice): Promise<void> {
     if (!(await this.grants.deny(device.grantId, device.clientId))) throw answeredBefore(device);
     await this.userCodes.delete(device.userCode);

@@ -19,7 +19,6 @@ export const ME_METADATA_PATH = ENDPOINTS.protectedResourceMetadata + ENDPOINTS.
 
 const ME_ROUTE = { scope: ME_SCOPE, metadata: ME_METADATA_PATH };
 
-/** docs/specification.md. */
 @Controller(ENDPOINTS.me)
 @UseGuards(TokenGuard)
 @RequireScope(ME_SCOPE)

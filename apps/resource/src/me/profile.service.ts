@@ -8,10 +8,7 @@ import type { MeResponse, Profile } from './me.openapi.js';
 const CACHED_MS = 30_000;
 const CACHED_PROFILES = 10_000;
 
-/**
- * User profiles from a cache, or from the token app over NATS. They are cached as the JSON of their response, because to
- * serialize one again costs 4 % of a request.
- */
+/** Caches profiles as the JSON of their response: to serialize one again would cost 4 % of a request. */
 @Injectable()
 export class ProfileService {
   private readonly profiles: InvalidatedCache<string | null>;
@@ -32,8 +29,7 @@ export class ProfileService {
   }
 
   /**
-   * Returns a serialized `MeResponse`, or null if the user does not exist; a promise only if the profile is not cached.
-   *
+   * Returns a serialized `MeResponse`, or null without a user; a promise only if it is not cached.
    * @param reference request id for logs
    * @throws DependencyUnavailableError
    */

@@ -29,7 +29,7 @@ export class MetadataController {
     return this.metadata(this.configuration.API_URL, this.scopes.ofResource(this.configuration.API_URL));
   }
 
-  /** For clients that derive the metadata URL from the URL that they call, and accept only its metadata (RFC 9728 3.3). */
+  /** For clients that accept only the metadata of the URL that they call (RFC 9728 3.3). */
   @Get(ME_METADATA_PATH)
   @Header('Link', serviceDescription(ENDPOINTS.resourceOpenApi))
   @ApiOperation(ME_METADATA_OPERATION)
@@ -45,7 +45,6 @@ export class MetadataController {
     return this.metadata(resource, USERINFO_SCOPES, ['header', 'body']);
   }
 
-  /** @param resource identifier from which clients derive the URL of this document (RFC 9728 3.3) */
   private metadata(
     resource: string,
     scopes: readonly string[],

@@ -55,8 +55,8 @@ export class UserInfoController {
   private async userInfo(token: TokenInfo, { raw }: FastifyRequest, reply: FastifyReply): Promise<UserInfo> {
     const { clientId, grantId, userId } = token;
     addLogContext(raw, { client_id: clientId, grant_id: grantId, user_id: userId });
-    const found = await this.users.find(token, referenceOf(raw));
-    if (found) return found;
+    const claims = await this.users.find(token, referenceOf(raw));
+    if (claims) return claims;
     const message = 'the user of this access token no longer exists';
     throw this.refusals.invalidToken(reply, USERINFO_ROUTE, message);
   }

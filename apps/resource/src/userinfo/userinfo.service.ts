@@ -12,7 +12,6 @@ type Claims = ClaimsReply['claims'];
 const CACHED_MS = 30_000;
 const CACHED_CLAIMS = 10_000;
 
-/** Claims about users from a cache, or from the token app over NATS. */
 @Injectable()
 export class UserInfoService {
   private readonly claims: InvalidatedCache<Claims>;
@@ -37,9 +36,7 @@ export class UserInfoService {
   }
 
   /**
-   * Returns `sub` and the claims that the token's scope grants (OpenID Connect Core 5.3.2); null if the user or the client does not
-   * exist.
-   *
+   * Returns `sub` and the claims that the token's scope grants; null without the user or the client.
    * @param reference request id for logs
    * @throws DependencyUnavailableError
    */

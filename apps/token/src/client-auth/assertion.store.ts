@@ -4,15 +4,11 @@ import { COUNTERS } from '#grants/counters.js';
 import { defineScripts, type RedisClient, type RunScript } from '#platform/redis/redis-client.js';
 import { REDIS } from '#platform/redis/redis.connection.js';
 
-/**
- * Live assertions per client, of 100 bytes each in Redis: with a lifetime of a minute 800 requests per second. A stolen key cannot
- * fill Redis.
- */
+/** Live assertions per client: 800 requests per second if each lives a minute. Bounds what a stolen key can store. */
 const MAX_LIVE = 50_000;
 
 /**
- * KEYS assertions of the client · ARGV jti ttl(ms) max. One key per client, because counter and assertion must change together.
- *
+ * KEYS assertions of the client, one key because they change with their counter · ARGV jti ttl(ms) max
  * @returns 0 if it is new, -1 if it was used before, or the milliseconds until the client has room
  */
 const CONSUME = `
@@ -41,13 +37,17 @@ export class AssertionStore {
 
   /**
    * Returns `consumed` for exactly one of several calls with the same client and jti.
-   *
-   * @param ttl milliseconds
    * @throws DependencyUnavailableError: refuse the request, because the assertion may be consumed
    */
-  async consume(clientId: string, jti: string, ttl: number): Promise<Consumption> {
+  async consume(clientId: string, jti: string, ttlMs: number): Promise<Consumption> {
     const [client, id] = [clientId, jti].map((text) => hash('sha256', text, 'base64url')) as [string, string];
-    const wait = (await this.run('assertionConsume', [`assertions:${client}`], id, ttl, MAX_LIVE)) as number;
+    const wait = (await this.run(
+      'assertionConsume',
+      [`assertions:${client}`],
+      id,
+      ttlMs,
+      MAX_LIVE,
+    )) as number;
     if (wait > 0) return { outcome: 'full', retryAfter: Math.ceil(wait / 1000) };
     return { outcome: wait === 0 ? 'consumed' : 'replayed' };
   }

@@ -21,7 +21,6 @@ import { RemoteClientKeys } from './remote-client-keys.service.js';
 /** Same response to an unknown client, an unknown key and a wrong signature. */
 const NOT_SIGNED = 'unknown client, or a client_assertion that none of its keys signed';
 
-/** Characters. */
 const MAX_SHOWN_KID = 100;
 
 interface AssertionParameters {
@@ -40,12 +39,8 @@ export class ClientAssertionService {
   ) {}
 
   /**
-   * Verifies the signature only if everything that costs no cryptography is right, and consumes the assertion only if the
-   * signature is.
-   *
+   * Verifies the signature only if the claims are right, and consumes the assertion only if the signature is.
    * @param owner the client or resource server that the assertion names; null if unknown
-   * @param path of the request
-   * @returns the owner
    * @throws OAuthError invalid_client or temporarily_unavailable; DependencyUnavailableError
    */
   async verify<Owner extends ClientKeys & { readonly profile?: TokenRules['profile'] }>(
@@ -89,10 +84,10 @@ export class ClientAssertionService {
     { jwks, jwksUri }: ClientKeys,
   ): Promise<void> {
     const { clientId } = assertion;
-    let found = false;
+    let hasCandidate = false;
     const verifies = (keys: ClientJwkSet): Promise<boolean> => {
       const candidates = candidateKeys(keys, assertion);
-      found ||= candidates.length > 0;
+      hasCandidate ||= candidates.length > 0;
       return isSignedBy(assertion, candidates);
     };
     const verified =
@@ -102,7 +97,7 @@ export class ClientAssertionService {
             throw this.remote.isFailure(error) ? unfetchable(clientId, error) : error;
           });
     if (verified) return;
-    if (found) throw refused(clientId, NOT_SIGNED, 'client_assertion_signature_mismatch');
+    if (hasCandidate) throw refused(clientId, NOT_SIGNED, 'client_assertion_signature_mismatch');
     throw refused(clientId, NOT_SIGNED, 'client_assertion_key_unknown', {
       sent: keyNameOf(assertion),
       ...(jwks && { registered: jwks.keys.map(keyNameOf) }),
@@ -112,21 +107,21 @@ export class ClientAssertionService {
 
 /** RFC 7521 4.2. @throws OAuthError invalid_client, or invalid_request if `client_id` names another client */
 export function readAssertion({
-  client_id: named,
+  client_id: clientId,
   client_assertion: jwt,
   client_assertion_type: type,
 }: AssertionParameters): UnverifiedAssertion {
   if (jwt === undefined || type !== ASSERTION_TYPE)
     throw refused(
-      named,
+      clientId,
       `client_assertion needs the client_assertion_type ${ASSERTION_TYPE}, and neither is sent without the other`,
       'client_assertion_type_unsupported',
     );
-  const assertion = withInvalidClient(named, () => parseAssertion(jwt));
+  const assertion = withInvalidClient(clientId, () => parseAssertion(jwt));
   // 4.2: "the client_id MUST identify the same client as is identified by the client assertion."
-  if (named !== undefined && named !== assertion.clientId)
+  if (clientId !== undefined && clientId !== assertion.clientId)
     throw OAuthError.invalidRequest("the parameter 'client_id' is not the client of the client_assertion", {
-      detail: { check: 'client_id_mismatch', client_id: named },
+      detail: { check: 'client_id_mismatch', client_id: clientId },
     });
   return assertion;
 }
@@ -149,7 +144,6 @@ function refused(
   return OAuthError.invalidClient(description, { detail: { check, client_id: clientId, ...compared } });
 }
 
-/** For `explain`. */
 function keyNameOf({
   kid,
   alg,

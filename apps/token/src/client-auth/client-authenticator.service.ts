@@ -53,10 +53,7 @@ export class ClientAuthenticator {
     return isClientId(clientId) ? this.clients.get(clientId) : null;
   }
 
-  /**
-   * Fetches the metadata document of a client, if it is due: a client whose keys are in its document can rotate them.
-   * @param admits whether the first use of a client of a trusted host admits it
-   */
+  /** Fetches a due metadata document first, because it may have new keys. @param admits also that of a new client */
   private async findCurrent(clientId: string, admits: boolean): Promise<ClientWithSecrets | null> {
     const client = await this.find(clientId);
     const hasDocument = client ? client.document !== null : admits && isDocumentUrl(clientId);
@@ -66,10 +63,9 @@ export class ClientAuthenticator {
   }
 
   /**
-   * Rejects disabled clients; a public client has nothing to prove (RFC 6749 2.1). Adds client_id to the log context.
-   *
    * @param options admits: a flow may begin here, so that a client of CLIENT_METADATA_HOSTS is admitted
-   * @throws OAuthError invalid_request, or invalid_client: an unknown client and a wrong secret or signature get the same response
+   * @throws OAuthError invalid_request, or invalid_client: the same for an unknown client and a wrong secret or
+   * signature
    */
   async authenticate(
     { headers, raw }: ClientRequest,
@@ -106,7 +102,6 @@ export class ClientAuthenticator {
 export interface ClientCredentials {
   readonly clientId: string;
   readonly clientSecret: string | undefined;
-  /** Excludes a secret. */
   readonly assertion?: UnverifiedAssertion;
   /** A refusal of Basic credentials must carry WWW-Authenticate (RFC 6749 5.2). */
   readonly method: 'basic' | 'body';
@@ -145,7 +140,7 @@ export function readCredentials(authorization: string | undefined, body: ClientD
 }
 
 /** Returns the client_id of a request that may not be authentic; undefined if it has none. */
-export function namedClient(
+export function unverifiedClientId(
   authorization: string | undefined,
   parameters: Parameters | undefined,
 ): string | undefined {

@@ -5,12 +5,11 @@ import { InvalidKeyError } from '#oauth/jwk.js';
 import { freshFor } from '#platform/http/freshness.js';
 import { OutsideFetchError, OutsideHttp } from '#platform/http/outside-http.js';
 
-/** Milliseconds. */
-const FRESHNESS = { min: 60_000, max: 60 * 60_000, byDefault: 10 * 60_000 };
+const FRESHNESS_MS = { min: 60_000, max: 60 * 60_000, byDefault: 10 * 60_000 };
 /** Least time between two fetches for a key that is not in the set, and after a failed fetch. */
-const REFETCH = 30_000;
+const REFETCH_MS = 30_000;
 /** A host that is down keeps its last known keys for this long after they were fresh. */
-const KEEP_STALE = 60 * 60_000;
+const KEEP_STALE_MS = 60 * 60_000;
 
 const CACHED_SETS = 1_000;
 
@@ -21,7 +20,6 @@ interface KnownKeys {
 
 interface Entry {
   known?: KnownKeys;
-  /** Set if the latest fetch failed. */
   failure?: Error;
   attemptedAt: number;
   pending?: Promise<void>;
@@ -38,9 +36,8 @@ export class RemoteClientKeys {
   ) {}
 
   /**
-   * Returns whether a predicate holds for the keys. If it does not hold for known ones, fetches them again, because the client may
-   * have rotated its keys; at most twice a minute, because anyone can send an assertion with an unknown key.
-   *
+   * Tries the known keys, then fetches them again, because the client may have rotated them; at most twice a minute,
+   * because anyone can send an assertion with an unknown key.
    * @throws an error for which `isFailure` holds, if no keys are known and none can be fetched
    */
   async tryKeys(url: string, verifies: (keys: ClientJwkSet) => Promise<boolean>): Promise<boolean> {
@@ -61,12 +58,12 @@ export class RemoteClientKeys {
   }
 
   private lastKnown({ known }: Entry): KnownKeys | undefined {
-    return known && this.clock() < known.freshUntil + KEEP_STALE ? known : undefined;
+    return known && this.clock() < known.freshUntil + KEEP_STALE_MS ? known : undefined;
   }
 
   /** Does nothing if the latest attempt is too recent. Never throws. */
   private async refresh(url: string, entry: Entry): Promise<void> {
-    if (!entry.pending && this.clock() - entry.attemptedAt < REFETCH) return;
+    if (!entry.pending && this.clock() - entry.attemptedAt < REFETCH_MS) return;
     entry.pending ??= this.fetch(url, entry).finally(() => delete entry.pending);
     await entry.pending;
   }
@@ -80,7 +77,7 @@ export class RemoteClientKeys {
       if (response.status !== 200)
         throw new OutsideFetchError('unreachable', `its host answered with the status ${response.status}`);
       const keys = readFetchedKeys(response.body.toString('utf8'));
-      entry.known = { keys, freshUntil: this.clock() + freshFor(response, FRESHNESS) };
+      entry.known = { keys, freshUntil: this.clock() + freshFor(response, FRESHNESS_MS) };
       delete entry.failure;
     } catch (error) {
       entry.failure = error as Error;

@@ -1,18 +1,13 @@
 import { Body, Controller, Header, HttpCode, Post, Req, UseGuards } from '@nestjs/common';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { ApiOperation } from '#openapi/operation.js';
-import { ClientAuthenticator, type ClientRequest } from '../client-auth/client-authenticator.service.js';
+import { ClientAuthenticator } from '../client-auth/client-authenticator.service.js';
 import { DpopGuard, type ProvedRequest } from '../dpop/dpop.guard.js';
 import { DpopProofService } from '../dpop/dpop-proof.service.js';
 import { ParametersPipe } from '../parameters.pipe.js';
 import { DeviceAuthorizationDto, type DeviceAuthorizationResponse } from './device.dto.js';
 import { DEVICE_OPERATION } from './device.openapi.js';
 import { DeviceService } from './device.service.js';
-
-interface DeviceRequest extends ClientRequest, ProvedRequest {
-  /** Resolved through TRUSTED_PROXIES. */
-  readonly ip: string;
-}
 
 /** The device authorization endpoint (RFC 8628 3.1). */
 @Controller(ENDPOINTS.deviceAuthorization)
@@ -30,7 +25,7 @@ export class DeviceController {
   @UseGuards(DpopGuard)
   async authorize(
     @Body(ParametersPipe) dto: DeviceAuthorizationDto,
-    @Req() request: DeviceRequest,
+    @Req() request: ProvedRequest,
   ): Promise<DeviceAuthorizationResponse> {
     const client = await this.clients.authenticate(request, dto);
     const jkt = request.proof ? await this.proofs.provenKey(request.proof, client) : null;

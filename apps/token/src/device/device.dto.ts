@@ -11,7 +11,6 @@ export class DeviceAuthorizationDto extends ClientDto {
   })
   scope?: string;
 
-  /** RFC 8707 2. */
   @RepeatableParameter({
     description:
       'URL of an API that the tokens are valid for (RFC 8707). Default: every API. May be repeated.',

@@ -29,12 +29,7 @@ export class DeviceService {
     private readonly configuration: TokenConfiguration,
   ) {}
 
-  /**
-   * RFC 8628 3.2, for an authenticated client.
-   *
-   * @param jkt thumbprint of the proved DPoP key, or null
-   * @throws OAuthError unauthorized_client, invalid_scope, invalid_target, or 429
-   */
+  /** RFC 8628 3.2. @throws OAuthError unauthorized_client, invalid_scope, invalid_target, or 429 */
   async start(
     { raw, ip }: { readonly raw: IncomingMessage; readonly ip: string },
     client: ClientWithSecrets,

@@ -40,10 +40,7 @@ export class DpopProofService {
   }
 
   /**
-   * Consumes the proof of an authenticated client.
-   *
-   * @returns thumbprint of the proof's key
-   * @throws OAuthError invalid_dpop_proof, DependencyUnavailableError
+   * Consumes a proof. @returns its key's thumbprint @throws OAuthError invalid_dpop_proof, DependencyUnavailableError
    */
   async provenKey(
     proof: DpopProof,

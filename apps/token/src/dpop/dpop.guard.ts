@@ -6,19 +6,18 @@ import { publicUri } from '#oauth/dpop/target-uri.js';
 import { type ErrorDetail, OAuthError } from '#oauth/oauth-error.js';
 import type { Parameters } from '#oauth/parameters.js';
 import { addLogContext } from '#platform/logging/request-log.js';
-import { namedClient } from '../client-auth/client-authenticator.service.js';
+import { type ClientRequest, unverifiedClientId } from '../client-auth/client-authenticator.service.js';
 import { TokenConfiguration } from '../token.configuration.js';
 import { DpopProofService } from './dpop-proof.service.js';
 
-export interface ProvedRequest {
-  /** Valid, but not consumed yet; absent if none was sent. */
+export interface ProvedRequest extends ClientRequest {
+  /** Resolved through TRUSTED_PROXIES. */
+  readonly ip: string;
+  /** Valid, but not consumed yet; absent if the request has none. */
   proof?: DpopProof;
 }
 
-/**
- * Verifies the proof of a request (RFC 9449 5), and sends the next nonce if nonces are required. Does no I/O: the proof is consumed
- * after the client is authenticated.
- */
+/** Verifies the proof of a request (RFC 9449 5) without I/O: it is consumed after the client is authenticated. */
 @Injectable()
 export class DpopGuard implements CanActivate {
   private readonly verifier: DpopVerifier;
@@ -53,7 +52,9 @@ export class DpopGuard implements CanActivate {
       return true;
     } catch (error) {
       // The client_id of the request: no client is authenticated yet.
-      addLogContext(request.raw, { client_id: namedClient(request.headers.authorization, request.body) });
+      addLogContext(request.raw, {
+        client_id: unverifiedClientId(request.headers.authorization, request.body),
+      });
       throw error;
     }
   }
@@ -67,8 +68,7 @@ export class DpopGuard implements CanActivate {
       return await this.verifier.verify(field, { method, uri });
     } catch (error) {
       if (!(error instanceof InvalidProofError)) throw error;
-      // 5: "If the DPoP proof is invalid, the authorization server issues an error response per Section 5.2 of
-      // [RFC6749] with invalid_dpop_proof as the value of the error parameter."
+      // 5: "an error response per Section 5.2 of [RFC6749] with invalid_dpop_proof"
       throw new OAuthError('invalid_dpop_proof', 400, error.message, {
         detail: { check: error.check, ...error.compared },
         cause: error,

@@ -10,13 +10,11 @@ export class ProofStore {
 
   /**
    * Returns true for exactly one of several calls with the same key and jti.
-   *
-   * @param jkt thumbprint of the proof's key; its fixed length keeps the hashed text unambiguous
-   * @param ttl milliseconds
+   * @param jkt its fixed length keeps the hashed text unambiguous
    * @throws DependencyUnavailableError: refuse the request, because the proof may be consumed
    */
-  async consume(jkt: string, jti: string, ttl: number): Promise<boolean> {
+  async consume(jkt: string, jti: string, ttlMs: number): Promise<boolean> {
     const id = hash('sha256', jkt + jti, 'base64url');
-    return (await withRedisErrors(this.redis.set(`dpop:${id}`, 1, 'PX', ttl, 'NX'))) === 'OK';
+    return (await withRedisErrors(this.redis.set(`dpop:${id}`, 1, 'PX', ttlMs, 'NX'))) === 'OK';
   }
 }

@@ -23,17 +23,14 @@ export interface ClientDisabledRefusal {
 }
 
 /**
- * Disabled clients (docs/adr/0019), in memory: introspection needs them for every token, also while PostgreSQL is unavailable. Read from
- * PostgreSQL at startup, after a broadcast about a client, after NATS reconnects, and every 5 s.
- *
- * - After a broadcast, a client is unknown until a reading that began later has finished; its tokens wait for it.
- * - Until then, this process may have reported a token as active to an API that had already received the broadcast. Therefore every
- *   process broadcasts again when it finds a client disabled, which evicts such responses from all caches.
+ * Disabled clients, in memory (docs/adr/0019): introspection needs them for every token, also without PostgreSQL. After
+ * a broadcast, a client is unknown until a reading that began later has finished; its tokens wait for it. Until then
+ * this process may have reported a token as active to an API that had already received the broadcast. Therefore every
+ * process broadcasts again when it finds a client disabled.
  */
 @Injectable()
 export class DisabledClients implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger(DisabledClients.name);
-  /** Undefined until the first reading. */
   private disabled: ReadonlySet<string> | undefined;
   /** Clients of broadcasts since the last complete reading began: number of the latest broadcast, by tag. */
   private readonly unknown = new Map<string, number>();
@@ -98,7 +95,6 @@ export class DisabledClients implements OnApplicationBootstrap, OnApplicationShu
     }
   }
 
-  /** Concurrent callers share one reading. */
   private read(): Promise<void> {
     return (this.reading ??= this.readNow().finally(() => (this.reading = undefined)));
   }

@@ -43,8 +43,7 @@ export class IntrospectionController {
     await this.authenticator.authenticate(request, dto);
     const result = await this.clients.check(await this.engine.introspectWithoutProof(dto.token));
     addLogContext(request.raw, { grant_id: result.grantId, outcome: result.outcome });
-    // 2.2: every other token gets the same response, which reveals nothing. A refresh token is inactive too, because an API that checks
-    // only `active` would accept it for 90 days.
+    // 2.2: every other token gets the same response, also a refresh token: an API may check only `active`.
     if (result.outcome !== 'active' || result.token.kind !== 'access') return { active: false };
     return {
       ...activeClaims(result),
@@ -54,7 +53,6 @@ export class IntrospectionController {
   }
 }
 
-/** Claims of an active access token, over HTTP and NATS. */
 export function activeClaims({ token, grant, grantId, scope, audience }: GrantedToken) {
   return {
     active: true,

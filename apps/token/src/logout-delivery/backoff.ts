@@ -5,9 +5,7 @@ const DELAYS_MS = [5_000, 30_000, 2 * 60_000, 10 * 60_000, 20 * 60_000] as const
 
 /**
  * Returns the milliseconds until the next attempt; null if the log-out would be too old then.
- *
- * @param deliveries of the message by NATS. A message that waited for a busy client was delivered more often than attempted, so
- *   that its age counts as well.
+ * @param deliveries by NATS: more than attempts if the message waited for a busy client, so its age counts as well
  * @param ageMs since the end of the session
  */
 export function delayAfter(deliveries: number, ageMs: number): number | null {
@@ -20,10 +18,8 @@ export function delayAfter(deliveries: number, ageMs: number): number | null {
 const BUSY_MS = { first: 5_000, last: 5 * 60_000 } as const;
 
 /**
- * Returns the milliseconds until NATS offers a message again whose client has too many waiting ones. Grows, because NATS offers
- * these messages before new ones, also of other clients. Random, because they would otherwise return together.
- *
- * @param deliveries of the message by NATS
+ * Returns the milliseconds until NATS offers a message of a busy client again. Grows, because NATS offers these
+ * messages before new ones, also of other clients. Random, because they would otherwise return together.
  * @param random from 0 to 1
  */
 export function busyDelay(deliveries: number, random = Math.random()): number {

@@ -35,8 +35,8 @@ const FETCH_MS = 5_000;
 const REPEAT_MS = 5_000;
 
 /**
- * Consumes the work queue of log-outs. NATS gives each message to one token app, and to another one only if the first does not
- * report progress for ACK_WAIT_MS. A separate connection keeps introspection fast.
+ * Consumes the queue of log-outs over a connection of its own, to keep introspection fast. NATS gives a message to
+ * another token app if the first one reports no progress for ACK_WAIT_MS.
  */
 @Injectable()
 export class LogoutConsumer implements OnApplicationBootstrap, BeforeApplicationShutdown {

@@ -63,9 +63,7 @@ export class LogoutDeliveryService {
   }
 
   /**
-   * Voids the unredeemed codes of ended sessions: after the logout token, nothing would end the application's session that such a
-   * code begins.
-   *
+   * Voids the unredeemed codes of ended sessions: each could begin a session that no logout token ends.
    * @returns the same deliveries for the same event, so that NATS drops repeated ones
    */
   async deliveriesOf({ id, session, user_id: userId, at }: SessionsEnded): Promise<LogoutDelivery[]> {
@@ -75,11 +73,11 @@ export class LogoutDeliveryService {
     const ended = session === undefined ? { userId: userId ?? 0, at: new Date(at) } : { session };
     const unredeemed = await this.recipients.recentGrants(ended, since, CLOCK_SKEW);
     for (const grant of unredeemed) await this.grants.voidCode(grant.id, grant.clientId);
-    const found =
+    const recipients =
       session === undefined
         ? await this.recipients.ofUser(userId ?? 0)
         : await this.recipients.ofSession(session);
-    return found.map((recipient) => ({
+    return recipients.map((recipient) => ({
       id: hash('sha256', `${id}\n${recipient.clientId}`, 'buffer').subarray(0, 16).toString('base64url'),
       client_id: recipient.clientId,
       user_id: recipient.userId,
@@ -88,7 +86,6 @@ export class LogoutDeliveryService {
     }));
   }
 
-  /** @param attempt 1 for the first one */
   async deliver(delivery: LogoutDelivery, attempt: number): Promise<NextAttempt> {
     const client = await this.clients.find(delivery.client_id);
     const uri = client?.disabledAt === null ? client.backchannelLogoutUri : null;
@@ -110,7 +107,6 @@ export class LogoutDeliveryService {
     return delay;
   }
 
-  /** @returns `status` null without a response */
   private async send(
     client: Client,
     uri: string,
@@ -118,8 +114,8 @@ export class LogoutDeliveryService {
   ): Promise<{ status: number | null; reason: string; isForbidden?: boolean }> {
     const alg = client.idTokenAlg ?? DEFAULT_SIGNING_ALGORITHM;
     if (!this.keys.has(alg)) return { status: null, reason: `no key of ${alg} signs` };
-    const about = { issuer: this.configuration.BASE_URL, now: Date.now() };
-    const claims = logoutTokenClaims(client, { id, userId, session }, about);
+    const issued = { issuer: this.configuration.BASE_URL, now: Date.now() };
+    const claims = logoutTokenClaims(client, { id, userId, session }, issued);
     const token = await this.keys.sign(claims, alg, LOGOUT_TOKEN_TYPE);
     const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
     const body = new URLSearchParams({ logout_token: token }).toString();

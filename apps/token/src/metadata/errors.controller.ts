@@ -4,7 +4,7 @@ import { OAUTH_BUSY } from '#openapi/oauth-errors.js';
 import { ApiOperation } from '#openapi/operation.js';
 import { TokenConfiguration } from '../token.configuration.js';
 
-/** Stable address of `error_uri` (RFC 6749 4.1.2.1, 5.2), because programs and notes keep it. Browsers keep the fragment (RFC 9110 10.2.2). */
+/** Stable target of `error_uri` (RFC 6749 5.2) in programs and notes. Browsers keep the fragment (RFC 9110 10.2.2). */
 @Controller(ENDPOINTS.errors)
 export class ErrorsController {
   constructor(private readonly configuration: TokenConfiguration) {}

@@ -28,7 +28,6 @@ import {
 
 const CLIENT_AUTHENTICATION = ['client_secret_basic', 'client_secret_post', 'private_key_jwt'];
 
-/** The issuer is {base_url}. */
 @Controller()
 export class MetadataController {
   private readonly keySet: ServedDocument;
@@ -69,9 +68,7 @@ export class MetadataController {
       token_endpoint: BASE_URL + ENDPOINTS.token,
       revocation_endpoint: BASE_URL + ENDPOINTS.revoke,
       introspection_endpoint: BASE_URL + ENDPOINTS.introspect,
-      // RFC 9126 5
       pushed_authorization_request_endpoint: BASE_URL + ENDPOINTS.par,
-      // RFC 8628 4
       device_authorization_endpoint: BASE_URL + ENDPOINTS.deviceAuthorization,
       require_pushed_authorization_requests: REQUIRE_PAR === 'true',
       response_types_supported: ['code'],
@@ -88,13 +85,10 @@ export class MetadataController {
       introspection_endpoint_auth_signing_alg_values_supported: ASSERTION_ALGORITHMS,
       scopes_supported: this.scopes.names,
       ui_locales_supported: LOCALES,
-      // Initiating User Registration via OpenID Connect 1.0, 3
       prompt_values_supported: PROMPTS,
-      // RFC 9449 5.1
       dpop_signing_alg_values_supported: DPOP_ALGORITHMS,
       code_challenge_methods_supported: ['S256'],
       authorization_response_iss_parameter_supported: true,
-      // draft-ietf-oauth-client-id-metadata-document 7
       client_id_metadata_document_supported: true,
       ...(!this.keys.isEmpty && this.openIdMetadata()),
     };
@@ -110,9 +104,7 @@ export class MetadataController {
     const { AUTH_URL, BASE_URL, API_URL } = this.configuration;
     return {
       jwks_uri: BASE_URL + ENDPOINTS.jwks,
-      // RP-Initiated Logout 1.0 2.1
       end_session_endpoint: AUTH_URL + ENDPOINTS.logout,
-      // Back-Channel Logout 1.0 2.1
       backchannel_logout_supported: true,
       backchannel_logout_session_supported: true,
       ...(API_URL !== '' && { userinfo_endpoint: API_URL + ENDPOINTS.userInfo }),

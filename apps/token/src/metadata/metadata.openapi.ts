@@ -10,7 +10,6 @@ const list = (description: string): PropertySchema => ({
   description,
 });
 
-/** Fields of OpenID Connect Discovery 3, which are present if OpenID Connect is on. */
 export class OpenIdMetadata {
   @ApiProperty({ ...url('Public keys of ID tokens (RFC 7517).'), optional: true })
   readonly jwks_uri?: string;

@@ -3,18 +3,13 @@ import { ENDPOINTS } from '#oauth/endpoints.js';
 import { type Parameters } from '#oauth/parameters.js';
 import { ApiOperation } from '#openapi/operation.js';
 import { addLogContext } from '#platform/logging/request-log.js';
-import { ClientAuthenticator, type ClientRequest } from '../client-auth/client-authenticator.service.js';
+import { ClientAuthenticator } from '../client-auth/client-authenticator.service.js';
 import { ClientDto } from '../client-auth/client.dto.js';
 import { ParametersPipe } from '../parameters.pipe.js';
 import { DpopGuard, type ProvedRequest } from '../dpop/dpop.guard.js';
 import { DpopProofService } from '../dpop/dpop-proof.service.js';
 import { PAR_OPERATION, type ParResponse } from './par.openapi.js';
 import { ParService } from './par.service.js';
-
-interface PushRequest extends ClientRequest, ProvedRequest {
-  /** Resolved through TRUSTED_PROXIES. */
-  readonly ip: string;
-}
 
 /** RFC 9126. The client sends the authorization request, and the browser only a reference to it. */
 @Controller(ENDPOINTS.par)
@@ -33,7 +28,7 @@ export class ParController {
   async push(
     @Body(ParametersPipe) credentials: ClientDto,
     @Body() parameters: Parameters | undefined,
-    @Req() request: PushRequest,
+    @Req() request: ProvedRequest,
   ): Promise<ParResponse> {
     const client = await this.clients.authenticate(request, credentials, { admits: true });
     const jkt = request.proof ? await this.proofs.provenKey(request.proof, client) : null;

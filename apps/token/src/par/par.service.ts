@@ -11,11 +11,9 @@ import { addressNetwork, addressSite } from '#platform/http/client-address.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { TokenConfiguration } from '../token.configuration.js';
 
-/** The id is for the log. */
 export interface Pushed {
   readonly requestUri: string;
   readonly id: string;
-  /** Seconds. */
   readonly expiresIn: number;
 }
 
@@ -47,12 +45,7 @@ export class ParService {
     this.key = keys.throttleKey;
   }
 
-  /**
-   * RFC 9126 2.1, for an authenticated client.
-   *
-   * @param jkt thumbprint of the proved DPoP key, or null
-   * @throws OAuthError from the checks of the authorize endpoint, invalid_request, or 429
-   */
+  /** RFC 9126 2.1. @throws OAuthError from the checks of the authorize endpoint, invalid_request, or 429 */
   async push(client: Client, body: Parameters, jkt: string | null, address: string): Promise<Pushed> {
     const parameters = withProvenKey(body, jkt);
     // 2.1: "The request_uri authorization request parameter is one exception, and it MUST NOT be provided."
@@ -88,10 +81,7 @@ export class ParService {
   }
 }
 
-/**
- * RFC 9126 2.3: "If the number of requests from a client during a particular time period exceeds the number the
- * authorization server allows, the authorization server responds with an HTTP 429 (Too Many Requests) status code."
- */
+/** RFC 9126 2.3: "the authorization server responds with an HTTP 429 (Too Many Requests) status code" */
 function tooManyRequests({ counter, retryAfter }: PushRefusal): OAuthError {
   const source = counter === 'client' ? 'for this application' : 'from this address';
   return OAuthError.tooManyRequests(`too many pushed requests ${source}`, retryAfter, {
@@ -100,14 +90,11 @@ function tooManyRequests({ counter, retryAfter }: PushRefusal): OAuthError {
   });
 }
 
-/**
- * RFC 9449 10.1: a proof counts as dpop_jkt. "If both mechanisms are used at the same time, the authorization server MUST reject the
- * request if the JWK Thumbprint in dpop_jkt does not match the public key in the DPoP header."
- */
+/** RFC 9449 10.1: a proof counts as dpop_jkt. If the request has both, they must name the same key. */
 function withProvenKey(body: Parameters, jkt: string | null): Parameters {
   if (jkt === null) return body;
-  const named = body['dpop_jkt'];
-  if (named !== undefined && named !== jkt)
+  const requested = body['dpop_jkt'];
+  if (requested !== undefined && requested !== jkt)
     throw OAuthError.invalidRequest("the parameter 'dpop_jkt' is not the thumbprint of the proof's key", {
       detail: { check: 'dpop_jkt_invalid', proved: jkt },
     });

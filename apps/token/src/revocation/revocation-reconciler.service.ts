@@ -20,11 +20,11 @@ const LOSS_MS = 10 * 60 * 1000;
 const BEFORE_START_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Makes Redis and every cache agree with the revocations in PostgreSQL (docs/adr/0011). Every 5 s, each process applies to its Redis:
- *
- * - revocations not applied yet: the recording process died, Redis was full or unavailable, or the transaction committed late;
+ * Makes Redis and every cache agree with the revocations in PostgreSQL (docs/adr/0011). Every 5 s, each process
+ * applies:
+ * - revocations not applied yet: the recording process died, Redis was full or unavailable, or the commit was late;
  * - revocations applied since its last complete pass by any process, which may use another Redis;
- * - ten more minutes after Redis reconnects, which may have lost its last writes, or NATS, which may have lost broadcasts.
+ * - ten more minutes after Redis reconnects, which may have lost writes, or NATS, which may have lost broadcasts.
  */
 @Injectable()
 export class RevocationReconciler implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -50,7 +50,7 @@ export class RevocationReconciler implements OnApplicationBootstrap, OnApplicati
   ) {}
 
   onApplicationBootstrap(): void {
-    // The first pass begins when Redis is ready. Bound, so that passes do not belong to the trace of the request that noticed a loss.
+    // Bound, so that passes do not belong to the trace of the request that noticed a loss.
     this.redis.onReady(AsyncResource.bind(() => this.onLoss()));
     const onReconnect = AsyncResource.bind(() => {
       this.announceAll = true;

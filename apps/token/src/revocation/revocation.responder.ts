@@ -5,10 +5,7 @@ import { GrantRecordStore } from '#database/grant/grant-record.store.js';
 import { RevocationService } from '#grants/revocation.service.js';
 import { type ApplyRevocationsReply, type ApplyRevocationsRequest, SUBJECTS } from '#messaging/contract.js';
 
-/**
- * Applies the recorded revocations of a client or user to Redis and to every cache. Revokes nothing by itself, so that a forged or
- * repeated request does no harm.
- */
+/** Applies the recorded revocations of a client or user. Revokes nothing by itself: a forged request does no harm. */
 @Controller()
 export class RevocationResponder {
   private readonly logger = new Logger(RevocationResponder.name);
@@ -22,14 +19,14 @@ export class RevocationResponder {
   @MessagePattern(SUBJECTS.applyRevocations)
   async apply(@Payload() request: ApplyRevocationsRequest): Promise<ApplyRevocationsReply> {
     // Copies only known fields, so that others do not reach the log.
-    const named = 'user_id' in request ? { user_id: request.user_id } : { client_id: request.client_id };
+    const subject = 'user_id' in request ? { user_id: request.user_id } : { client_id: request.client_id };
     const ids = await this.records.revokedOf(
       'user_id' in request ? { userId: request.user_id } : { clientId: request.client_id },
     );
     await this.revocations.apply(ids);
     if (ids.length > 0)
-      this.audit.record({ type: 'grant.revoked', ...named, detail: { recorded_revocations: ids.length } });
-    this.logger.log({ ...named, grants: ids.length, msg: 'recorded revocations applied' });
+      this.audit.record({ type: 'grant.revoked', ...subject, detail: { recorded_revocations: ids.length } });
+    this.logger.log({ ...subject, grants: ids.length, msg: 'recorded revocations applied' });
     return { applied: ids.length };
   }
 }

@@ -21,8 +21,7 @@ export class IdTokenService {
   ) {}
 
   /**
-   * Call before the code is redeemed: a failure after it would cost the client its grant.
-   * @throws OAuthError server_error without a key for the client's algorithm
+   * Call before the code is redeemed: a later failure would cost the client its grant. @throws OAuthError server_error
    */
   checkKey(client: Client): void {
     const alg = algorithmOf(client);
@@ -33,8 +32,7 @@ export class IdTokenService {
   }
 
   /**
-   * Returns null if this service is not an OpenID provider, and without a key for the client's algorithm: the response of a refresh "might
-   * not contain an id_token" (OpenID Connect Core 12.2). A refresh gives the same `sub`, `aud`, `auth_time` and `sid`, and no `nonce`.
+   * Returns null without a key: the response of a refresh "might not contain an id_token" (OpenID Connect Core 12.2).
    */
   async issue(
     request: IncomingMessage,
@@ -61,10 +59,7 @@ export class IdTokenService {
     return this.keys.sign(claims, alg);
   }
 
-  /**
-   * OpenID Connect Core 5.5: individually requested claims that the granted scopes include. None if they cannot be read: the code is
-   * redeemed, and the server "MUST NOT generate an error when Claims are not returned" (5.5.1). UserInfo has them.
-   */
+  /** OpenID Connect Core 5.5.1: requested claims; none if they cannot be read, because the code is already redeemed. */
   private async userClaims(
     request: IncomingMessage,
     userId: number,

@@ -5,11 +5,11 @@ import { OAuthError } from '#oauth/oauth-error.js';
 import { LIMITS } from '#oauth/parameters.js';
 import { ApiOperation } from '#openapi/operation.js';
 import { ParametersPipe } from '../parameters.pipe.js';
-import { DpopGuard } from '../dpop/dpop.guard.js';
+import { DpopGuard, type ProvedRequest } from '../dpop/dpop.guard.js';
 import { type BearerRequest, RefreshTokenGuard } from './refresh-token.guard.js';
 import { REFRESH_OPERATION, TOKEN_OPERATION } from './token.openapi.js';
 import { RefreshTokenDto, type TokenResponse, TokenDto } from './token.dto.js';
-import { type TokenRequest, TokenService, unsupportedGrantType } from './token.service.js';
+import { TokenService, unsupportedGrantType } from './token.service.js';
 
 @Controller()
 @UseGuards(DpopGuard)
@@ -21,7 +21,7 @@ export class TokenController {
   @ApiOperation(TOKEN_OPERATION)
   @HttpCode(200)
   @Header('Pragma', 'no-cache')
-  async token(@Body(ParametersPipe) dto: TokenDto, @Req() request: TokenRequest): Promise<TokenResponse> {
+  async token(@Body(ParametersPipe) dto: TokenDto, @Req() request: ProvedRequest): Promise<TokenResponse> {
     switch (dto.grant_type) {
       case 'authorization_code':
         return this.tokens.exchange(request, dto);
@@ -44,7 +44,7 @@ export class TokenController {
   @UseGuards(RefreshTokenGuard)
   async refreshToken(
     @Body(ParametersPipe) dto: RefreshTokenDto,
-    @Req() request: TokenRequest & BearerRequest,
+    @Req() request: ProvedRequest & BearerRequest,
   ): Promise<TokenResponse> {
     if (dto.grant_type !== 'refresh_token')
       throw OAuthError.unsupportedGrantType("the parameter 'grant_type' must be refresh_token");

@@ -19,7 +19,6 @@ const withScope = [...byRefreshToken, 'client_credentials'] as const;
 const NARROWER_SCOPE = 'Fewer scopes for the new access token, separated by spaces (RFC 6749 6).';
 const RESOURCE = 'URL of an API that the access token is for (RFC 8707 2.2). May be repeated.';
 
-/** `POST /api/auth/oauth/token`. */
 export class TokenDto extends ClientDto {
   @Parameter({
     max: LIMITS.grant_type,
@@ -72,12 +71,10 @@ export class TokenDto extends ClientDto {
   })
   scope?: string;
 
-  /** RFC 8707 2.2. */
   @RepeatableParameter({ description: RESOURCE })
   resource?: unknown;
 }
 
-/** `POST /api/auth/oauth/refreshToken`. The refresh token may come as Bearer. */
 export class RefreshTokenDto extends ClientDto {
   @Parameter({
     max: LIMITS.grant_type,

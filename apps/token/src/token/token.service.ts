@@ -14,15 +14,13 @@ import { challengeOf } from '#oauth/pkce.js';
 import { checkResource } from '#oauth/resource.js';
 import { refreshScope } from '#oauth/scope.js';
 import { addLogContext } from '#platform/logging/request-log.js';
-import { ClientAuthenticator, type ClientRequest } from '../client-auth/client-authenticator.service.js';
+import { ClientAuthenticator } from '../client-auth/client-authenticator.service.js';
 import type { ProvedRequest } from '../dpop/dpop.guard.js';
 import { DpopProofService } from '../dpop/dpop-proof.service.js';
 import { TokenConfiguration } from '../token.configuration.js';
 import { UsageRecorder } from '../usage/usage-recorder.service.js';
 import { IdTokenService } from './id-token.service.js';
 import type { RefreshTokenDto, TokenResponse, TokenDto } from './token.dto.js';
-
-export type TokenRequest = ClientRequest & ProvedRequest;
 
 type Credential = 'code' | 'device code' | 'refresh token';
 
@@ -57,7 +55,7 @@ export class TokenService {
   }
 
   /** RFC 6749 4.1.3. @throws OAuthError invalid_client, invalid_grant, invalid_target, invalid_request */
-  async exchange(request: TokenRequest, dto: TokenDto): Promise<TokenResponse> {
+  async exchange(request: ProvedRequest, dto: TokenDto): Promise<TokenResponse> {
     const { client, jkt, resources } = await this.authenticate(request, dto);
     // The default, RS256, always has a key.
     if (client.idTokenAlg !== null) this.idTokens.checkKey(client);
@@ -82,7 +80,7 @@ export class TokenService {
   }
 
   /** RFC 8628 3.4 and 3.5. @throws OAuthError also authorization_pending, slow_down, access_denied, expired_token */
-  async poll(request: TokenRequest, dto: TokenDto): Promise<TokenResponse> {
+  async poll(request: ProvedRequest, dto: TokenDto): Promise<TokenResponse> {
     const { client, jkt, resources } = await this.authenticate(request, dto);
     if (client.idTokenAlg !== null) this.idTokens.checkKey(client);
     const result = await this.engine.poll(dto.device_code, { clientId: client.clientId, jkt, resources });
@@ -90,7 +88,7 @@ export class TokenService {
   }
 
   /** RFC 6749 6. @throws OAuthError invalid_client, invalid_grant, invalid_scope, or invalid_target */
-  async refresh(request: TokenRequest, dto: RefreshTokenDto, refreshToken: string): Promise<TokenResponse> {
+  async refresh(request: ProvedRequest, dto: RefreshTokenDto, refreshToken: string): Promise<TokenResponse> {
     const scope = refreshScope(dto.scope);
     const { client, jkt, resources } = await this.authenticate(request, dto);
     const { clientId, keepsRefreshToken: keepsToken } = client;
@@ -99,11 +97,8 @@ export class TokenService {
     return this.answer(request, client, result, 'refresh token');
   }
 
-  /**
-   * RFC 6749 4.4.2, for clients with keys that the operator registered for it.
-   * @throws OAuthError unsupported_grant_type without a console; invalid_client, unauthorized_client, invalid_scope, invalid_target
-   */
-  async issue(request: TokenRequest, dto: TokenDto): Promise<TokenResponse> {
+  /** RFC 6749 4.4.2. @throws OAuthError also unsupported_grant_type without a console, unauthorized_client */
+  async issue(request: ProvedRequest, dto: TokenDto): Promise<TokenResponse> {
     if (this.consoleUrl === '') throw unsupportedGrantType();
     const { client, jkt } = await this.authenticate(request, dto, [this.consoleUrl]);
     const scope = clientScope(dto.scope, client.scopes);
@@ -121,7 +116,7 @@ export class TokenService {
 
   /** Returns the client, the proved key (RFC 9449; null without a proof) and the requested APIs (RFC 8707 2.2). */
   private async authenticate(
-    request: TokenRequest,
+    request: ProvedRequest,
     dto: TokenDto | RefreshTokenDto,
     apis = this.apis,
   ): Promise<{ client: ClientWithSecrets; jkt: string | null; resources: string | null }> {
@@ -135,7 +130,7 @@ export class TokenService {
   }
 
   private async answer(
-    { raw }: TokenRequest,
+    { raw }: ProvedRequest,
     client: Client,
     result: Granted | Refusal,
     credential: Credential,
@@ -167,15 +162,14 @@ export class TokenService {
   }
 }
 
-/** @throws OAuthError unauthorized_client */
 function checkGrantType(requested: string, client: ClientWithSecrets): void {
   const { clientId, grantType } = client;
   if (requested === DEVICE_CODE) checkDeviceGrant(client);
-  const isOwn = requested === 'client_credentials';
-  if (isOwn === (grantType === 'client_credentials')) return;
+  const isClientCredentials = requested === 'client_credentials';
+  if (isClientCredentials === (grantType === 'client_credentials')) return;
   throw unauthorizedClient(
     clientId,
-    isOwn
+    isClientCredentials
       ? 'the operator has not registered this client for client_credentials'
       : 'this client is registered for client_credentials only: it has no users',
   );

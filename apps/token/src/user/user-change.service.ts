@@ -104,7 +104,7 @@ export class UserChangeService {
     };
   }
 
-  /** Evicts caches before revoking tokens, like the operator's command; also for a disabled user, because an earlier attempt may have failed. */
+  /** Evicts caches before revoking tokens. Also for a disabled user, because an earlier attempt may have failed. */
   private async endAccess(userId: number): Promise<void> {
     this.logouts.userEnded(userId);
     await this.announce(userId);

@@ -65,14 +65,14 @@ export function NotAmong(...others: readonly string[]): PropertyDecorator {
 }
 
 /** Requires this variable to be set if two others differ. */
-export function UnlessEqual(one: string, other: string): PropertyDecorator {
-  const isEqual = (values: Readonly<Record<string, unknown>>) => values[one] === values[other];
+export function UnlessEqual(first: string, second: string): PropertyDecorator {
+  const isEqual = (values: Readonly<Record<string, unknown>>) => values[first] === values[second];
   return ValidateBy({
     name: 'unlessEqual',
     validator: {
       validate: (value, argument) =>
         value !== '' || isEqual(argument?.object as Readonly<Record<string, unknown>>),
-      defaultMessage: (argument) => `${argument?.property} must be set unless ${one} is ${other}`,
+      defaultMessage: (argument) => `${argument?.property} must be set unless ${first} is ${second}`,
     },
   });
 }

@@ -21,11 +21,11 @@ export function resolveByDns(servers?: readonly string[]): Resolve {
     if (servers) resolver.setServers(servers);
     limit.addEventListener('abort', () => resolver.cancel(), { once: true });
     void Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]).then(([ipv4, ipv6]) => {
-      const found = [
+      const addresses = [
         ...(ipv4.status === 'fulfilled' ? ipv4.value.map((address) => ({ address, family: 4 })) : []),
         ...(ipv6.status === 'fulfilled' ? ipv6.value.map((address) => ({ address, family: 6 })) : []),
       ];
-      if (found.length > 0 || ipv4.status === 'fulfilled') return answer(null, found);
+      if (addresses.length > 0 || ipv4.status === 'fulfilled') return answer(null, addresses);
       return answer(ipv4.reason as NodeJS.ErrnoException, []);
     });
   };

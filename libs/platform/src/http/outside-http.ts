@@ -107,7 +107,7 @@ export class OutsideHttp {
         headers: { 'Accept-Encoding': 'identity', 'User-Agent': 'scheduling-oauth', ...options.headers },
         // A new connection each time: a kept one could have been opened under another check.
         agent: false,
-        lookup: (host, wanted, answer) => this.lookupChecked(host, { ...wanted, limit }, answer),
+        lookup: (host, options, answer) => this.lookupChecked(host, { ...options, limit }, answer),
         signal: limit,
       });
       request.once('error', fail).once('response', done);
