@@ -11,10 +11,7 @@ import type { OperatorRequests } from './operator-requests.js';
 
 const BATCH_SIZE = 1_000;
 
-/**
- * Broadcasts revocations, and responds to status requests and to operators. Makes no requests, so its NATS user needs few
- * permissions (docs/adr/0008). The app starts and works without NATS.
- */
+/** Makes no requests, so that its NATS user needs few permissions (docs/adr/0008). The app works without NATS. */
 export class ConfirmingRevocationPublisher
   extends RevocationPublisher
   implements OnApplicationBootstrap, OnApplicationShutdown

@@ -4,8 +4,8 @@ import { ENDPOINTS } from '#oauth/endpoints.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 
 /**
- * Without the '?'. Encodes '#', which Node's HTTP parser accepts, but which would start a fragment in a Location header or a
- * page.
+ * Returns the query without '?'. Encodes '#', which Node accepts, but which would start a fragment in a Location
+ * header.
  */
 export function rawQuery(url: string): string {
   const mark = url.indexOf('?');
@@ -16,7 +16,7 @@ export function withQuery(path: string, query: string): string {
   return query === '' ? path : `${path}?${query}`;
 }
 
-/** Adds to an address of an application as text, because URL classes would rewrite it. The registered query stays (RFC 6749 3.1.2). */
+/** Adds text to an application's address: URL classes would rewrite it. Its own query stays (RFC 6749 3.1.2). */
 export function addQuery(uri: string, query: string): string {
   if (!uri.includes('?')) return `${uri}?${query}`;
   return uri + (/[?&]$/.test(uri) ? '' : '&') + query;
@@ -25,10 +25,7 @@ export function addQuery(uri: string, query: string): string {
 /** Characters of the URL to which a posted request is redirected. */
 const MAX_POSTED_QUERY = 8_000;
 
-/**
- * Returns posted parameters as a query. Browsers send a SameSite=Lax cookie with a redirected GET, but not with a POST from another
- * site.
- */
+/** Returns a query: browsers send SameSite=Lax cookies with a redirected GET, but not with a POST from another site. */
 export function postedQuery(fields: Readonly<Record<string, unknown>>): string {
   const pairs = Object.entries(fields).flatMap(([name, value]) =>
     [value].flat().map((item): [string, string] => [name, String(item)]),
@@ -45,7 +42,6 @@ export function postedQuery(fields: Readonly<Record<string, unknown>>): string {
 
 const RETURN_PAGES = { apps: ENDPOINTS.connectedApps, device: ENDPOINTS.device } as const;
 
-/** @param userCode of the device page */
 export function loginReturningTo(page: keyof typeof RETURN_PAGES, userCode: string | null = null): string {
   return withQuery(ENDPOINTS.login, userCode === null ? `to=${page}` : deviceQuery(userCode));
 }
@@ -89,7 +85,6 @@ export function revokeUrl(clientId: string): string {
   return withQuery(ENDPOINTS.revokeApp, new URLSearchParams({ client_id: clientId }).toString());
 }
 
-/** @param page 1-based */
 export function appsUrl(page: number): string {
   return withQuery(ENDPOINTS.connectedApps, `page=${page}`);
 }

@@ -28,9 +28,8 @@ export class BackChannelLogoutService {
   ) {}
 
   /**
-   * A `sid` ends one session, a `sub` every session of the user. A token with both ends every session if some logins of the
-   * user had no `sid`, which the token cannot match.
-   *
+   * A `sid` ends one session, a `sub` every session of the user. A token with both ends all if some logins had no
+   * `sid`.
    * @returns fields for the log
    * @throws OAuthError invalid_request for a token that is invalid or was used before
    */

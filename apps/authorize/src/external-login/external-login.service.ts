@@ -60,8 +60,6 @@ export class ExternalLoginService {
 
   /**
    * Redirects an invalid authorization request to the authorization endpoint, which shows the error.
-   *
-   * @param rawQuery the authorization request, or the page to return to
    * @throws ExternalLoginError if the provider is unavailable or the address starts too many logins
    */
   async start(
@@ -98,11 +96,7 @@ export class ExternalLoginService {
     return { location, cookies: known === null ? [this.loginCookie.set(browser)] : [] };
   }
 
-  /**
-   * Consumes the login transaction once, and only in the browser that started it. A `used` one needs `resume`.
-   *
-   * @throws ExternalLoginError if the transaction has expired or belongs to another browser
-   */
+  /** Consumes the login transaction once. @throws ExternalLoginError if it has expired or belongs to another browser */
   async consume(
     cookieHeader: string | undefined,
     state: unknown,

@@ -3,8 +3,7 @@ import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import { RandomCookie } from '#ui/browser-cookie.js';
 
 /**
- * Binds a login to the browser that started it (login CSRF, RFC 6749 10.12). The session cookie changes with each login, but
- * the logins of several tabs must all finish.
+ * Binds a login to its browser (RFC 6749 10.12): the session cookie changes, but logins of several tabs must finish.
  */
 @Injectable()
 export class LoginCookie extends RandomCookie {

@@ -35,11 +35,7 @@ export interface LogoutTokenRules {
 export abstract class LoginProvider {
   abstract start(login: LoginStart): Promise<StartedLogin>;
 
-  /**
-   * Never throws, because the log-out here is done.
-   *
-   * @returns null if the provider has no such URL or is unavailable
-   */
+  /** Never throws, because the log-out here is done. @returns null if the provider has no such URL or is unavailable */
   abstract logoutUrl(cookie: string, session: Session): Promise<string | null>;
 
   /** @throws InvalidLogoutTokenError if the provider publishes no keys; DependencyUnavailableError if it is unavailable */

@@ -23,15 +23,11 @@ export type ConsumedTransaction =
 /** Retention in seconds. Longer than LOGIN_VALIDITY, so that the error page of an expired login can restart the request. */
 const LIFETIME = 60 * 60;
 
-/**
- * Limits per address (IPv6: /64) and site (IPv6: /48) in ten minutes. A login counts once per KiB that Redis keeps for it,
- * because anyone could fill Redis with logins. An office starts about one per second.
- */
+/** Per address (IPv6 /64) and site (/48) in ten minutes, in KiB of Redis: anyone could fill it with logins. */
 export const LOGIN_STARTS = { address: 600, site: 2_000 } as const;
 const UNIT_BYTES = 1_024;
 /** Upper bound of what Redis needs for a transaction in addition to its texts. */
 const OVERHEAD_BYTES = 300;
-/** Seconds. */
 const STARTS_WINDOW = 10 * 60;
 
 /**
@@ -63,10 +59,7 @@ redis.call('HDEL', KEYS[1], 'login')
 return {found[2], 1, found[3]}
 `;
 
-/**
- * Keyed by the SHA-256 of `state`, and with the SHA-256 of the login cookie: the contents of Redis or its backup cannot
- * continue a login. Every method throws DependencyUnavailableError if Redis does not respond.
- */
+/** Keyed by hashes of `state` and of the login cookie: the contents of Redis or its backup cannot continue a login. */
 @Injectable()
 export class LoginTransactionStore {
   private readonly run: RunScript<'loginBegin' | 'loginConsume'>;

@@ -12,7 +12,6 @@ export class LogoutTokenStore {
     return (await withRedisErrors(this.redis.exists(keyOf(jti)))) === 1;
   }
 
-  /** @param lifetime seconds */
   async remember(jti: string, lifetime: number): Promise<void> {
     await withRedisErrors(this.redis.set(keyOf(jti), '1', 'EX', lifetime));
   }

@@ -50,7 +50,6 @@ export function isSessionId(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && value.length <= 255;
 }
 
-/** Reads `email_verified` (OpenID Connect Core 5.1); undefined if absent. */
 export function emailVerifiedOf(claims: Readonly<Record<string, unknown>>): boolean | undefined {
   const verified = claims['email_verified'];
   return verified === undefined ? undefined : verified === true;

@@ -1,6 +1,5 @@
 import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
 
-/** Timeout for one response of the provider, in milliseconds. */
 export const PROVIDER_TIMEOUT_MS = 5_000;
 
 /** In bytes; keys and metadata of large providers take about 20 KB. */
@@ -15,9 +14,8 @@ interface ProviderRequest {
 }
 
 /**
- * `fetch` with a timeout and a size limit for the whole response. Not `OutsideHttp`: the operator configures the provider, whose
- * address may be private, and `fetch` reuses its connections for the two requests of a login.
- *
+ * `fetch` with limits of time and size. Not `OutsideHttp`: the operator configures the provider, whose address may be
+ * private, and `fetch` reuses its connections for the two requests of a login.
  * @throws DependencyUnavailableError also for status 429 and 5xx, because a retry may succeed
  */
 export async function providerFetch(

@@ -6,7 +6,6 @@ import { PRODUCT_ALGORITHMS, type ProductKeys } from './product-keys.js';
 /** Explicit typing (RFC 8725 3.11): no other JWT signed with the key of the product is a login. */
 const ASSERTION_TYPE = 'login+jwt';
 
-/** Seconds. */
 const MAX_AGE = 60;
 
 export interface LoginAssertion {

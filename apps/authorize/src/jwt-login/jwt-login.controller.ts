@@ -42,8 +42,7 @@ export class JwtLoginController {
   }
 
   /**
-   * OAuth 2.0 Form Post Response Mode 2: an assertion in a URL would end up in histories, logs and referrers. Needs no CSRF
-   * token, because the challenge is bound to this browser.
+   * A URL would end up in histories, logs and referrers. Needs no CSRF token: the challenge is bound to this browser.
    */
   @Post(ENDPOINTS.loginCallback)
   @ApiOperation(JWT_LOGIN_OPERATION)

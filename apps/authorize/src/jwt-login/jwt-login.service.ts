@@ -37,9 +37,7 @@ export class JwtLoginService {
   ) {}
 
   /**
-   * Consumes the challenge first, atomically: of concurrent callbacks one starts a session, and a rejected assertion cannot be
-   * retried with other claims.
-   *
+   * Consumes the challenge first, so that a rejected assertion cannot be retried with other claims.
    * @throws ExternalLoginError, whose page restarts the same authorization request
    */
   async finish(cookieHeader: string | undefined, assertion: string): Promise<LoginRedirect> {

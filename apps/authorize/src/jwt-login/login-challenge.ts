@@ -40,10 +40,7 @@ interface SigningKey {
   readonly publicKey: KeyObject;
 }
 
-/**
- * JWTs signed with Ed25519. The product can verify them with `jwks` before it shows their names. They are verified on return,
- * so that a forged challenge costs no I/O.
- */
+/** JWTs that the product can verify before it shows their names. On return, a forged challenge costs no I/O. */
 export class LoginChallenges {
   private readonly keys: readonly [SigningKey, ...SigningKey[]];
 
@@ -70,11 +67,7 @@ export class LoginChallenges {
       .sign(privateKey);
   }
 
-  /**
-   * The login transaction checks expiry and reuse, and can restart the login.
-   *
-   * @returns null if this service did not issue the challenge
-   */
+  /** Ignores expiry and reuse: the login transaction checks both, and can restart the login. @returns null if forged */
   async verify(challenge: unknown): Promise<IssuedChallenge | null> {
     if (typeof challenge !== 'string' || challenge.length > MAX_CHALLENGE) return null;
     try {

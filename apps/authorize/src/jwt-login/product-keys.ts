@@ -13,9 +13,7 @@ export const PRODUCT_ALGORITHMS = ['EdDSA', 'Ed25519', 'ES256'];
 const PEM_BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----[\s\S]*?-----END \1-----/g;
 
 /**
- * Accepts PEM blocks (SPKI), a JWK, or a JWK Set. PEM line ends may be written as `\n`, because many environment files do not
- * support multi-line values.
- *
+ * Reads PEM blocks (SPKI), a JWK or a JWK Set. Accepts escaped line ends, because many environment files need them.
  * @throws Error that does not repeat the text, which may be a secret
  */
 export function readPublicKeys(text: string): JWK[] {

@@ -75,10 +75,7 @@ export class LoginService {
     };
   }
 
-  /**
-   * An unknown user, a wrong password, and a wrong password of a disabled user get the same response after the same time. Only
-   * the correct password reveals that an account is disabled.
-   */
+  /** Same response after the same time to an unknown user and to a wrong password, also of a disabled user. */
   private async verify(
     { username, password }: FormFields,
     { address, cookies }: LoginContext,

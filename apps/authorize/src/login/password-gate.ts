@@ -1,9 +1,8 @@
 import { OAuthError } from '#oauth/oauth-error.js';
 
 /**
- * Limits concurrent password verifications, each of which takes 19 MiB and a thread of the libuv pool. Further logins wait in a
- * bounded queue or get 503. Part of the queue is reserved for known devices, so that password guessing does not lock out
- * account owners.
+ * Each verification takes 19 MiB and a thread of the libuv pool. Others wait in a bounded queue or get 503. Part of the
+ * queue is reserved for known devices, so that password guessing does not lock out account owners.
  */
 export class PasswordGate {
   private running = 0;

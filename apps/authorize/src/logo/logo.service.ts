@@ -8,10 +8,7 @@ const CACHED_LOGOS = 200;
 /** A removed image may still be served for this long. */
 const CACHED_MS = 10 * 60_000;
 
-/**
- * One query at a time, for all digests requested in the meantime: a flood of guessed digests occupies one database connection
- * only.
- */
+/** Runs one query at a time, for all waiting digests: a flood of guesses occupies only one database connection. */
 @Injectable()
 export class LogoService {
   /** Only existing logos are cached, so guessed digests evict nothing. */

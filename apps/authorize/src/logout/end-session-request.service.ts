@@ -43,16 +43,12 @@ export class EndSessionRequestService {
     const uiLocales = readParameter(parameters, 'ui_locales') ?? null;
     const hint = idToken === undefined ? null : await this.verifyHint(idToken, clientId);
     const client = await this.clientOf(hint === null ? clientId : String(hint['aud']));
-    // 3: "the OP MUST NOT perform post-logout redirection if the post_logout_redirect_uri value supplied does not exactly match
-    // one of the previously registered post_logout_redirect_uris values."
+    // 3: "the OP MUST NOT perform post-logout redirection" to a URI that is not registered.
     if (uri !== undefined && !client?.postLogoutRedirectUris.includes(uri)) throw unregistered(uri, client);
     return { client, hint, returnTo: uri === undefined ? null : { uri, state }, uiLocales };
   }
 
-  /**
-   * Returns true if the ID token was issued for this session of this user. Otherwise 2 requires a question: "If the OP doesn't know
-   * that the End-User wants to log out, the OP MUST ask".
-   */
+  /** RP-Initiated Logout 1.0 2: "If the OP doesn't know that the End-User wants to log out, the OP MUST ask". */
   isForSession({ client, hint }: EndSessionRequest, { user, sessionId }: CurrentAccount): boolean {
     return (
       client !== null &&

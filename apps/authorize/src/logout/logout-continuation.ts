@@ -6,8 +6,7 @@ export abstract class LogoutContinuation {
   abstract readonly landing: string;
 
   /**
-   * Returns the URL of the log-out at the login provider, which returns to ENDPOINTS.logout; null if there is none. Never throws,
-   * because the log-out here is done.
+   * URL at the login provider, which returns to ENDPOINTS.logout, or null. Never throws, because the log-out is done.
    */
   abstract providerUrl(cookie: string, session: Session): Promise<string | null>;
 

@@ -7,10 +7,7 @@ import { REDIS } from '#platform/redis/redis.connection.js';
 /** Seconds for the log-out at the login provider, which may show a page. */
 const LIFETIME = 10 * 60;
 
-/**
- * Post-logout redirect URIs of browsers that are at the login provider's log-out, under the SHA-256 of the cookie. An outage of
- * Redis loses only the redirect, because the log-out is done.
- */
+/** Redirect URIs during the provider's log-out, keyed by a hash of the cookie. An outage of Redis loses only these. */
 @Injectable()
 export class LogoutReturnStore {
   private readonly logger = new Logger(LogoutReturnStore.name);

@@ -38,8 +38,7 @@ export class LogoutController {
       return this.pages.seeOther(reply, withQuery(ENDPOINTS.logout, postedQuery(fields)));
     const query = rawQuery(url);
     if (query === '') return this.leave(reply, await this.logouts.logOut(raw));
-    // With an authorization request in the query, a new login continues it. The log-out is first, because starting the login can
-    // fail.
+    // A new login continues the authorization request. The log-out comes first, because starting the login can fail.
     addLogContext(raw, { outcome: 'logged out' });
     await this.logouts.end(raw);
     reply.header('Set-Cookie', this.cookies.clear());

@@ -53,7 +53,6 @@ export class LogoutService {
     addAuditEvent(request, 'login.ended');
   }
 
-  /** Page of this app after a log-out. */
   get landing(): string {
     return this.continuation.landing;
   }

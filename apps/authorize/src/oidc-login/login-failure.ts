@@ -19,7 +19,6 @@ interface LoginFailure {
 
 const ERROR_CODE = /^[a-z_]{1,50}$/;
 
-/** @param query of the authorization request to continue */
 export function externalLoginError(error: unknown, query: string): unknown {
   const failure = loginFailure(error);
   return failure ? new ExternalLoginError(failure.check, failure.description, query, failure) : error;

@@ -26,10 +26,7 @@ export interface Authenticated {
   readonly idToken: string;
 }
 
-/**
- * Milliseconds for which logins use the metadata that was read last. Short, so that users get our error page and not the browser's if
- * the provider is down.
- */
+/** Short, so that users get our error page and not the browser's if the provider is down. */
 const FRESH_MS = 15_000;
 
 /** Asymmetric only: a shared secret or `none` does not prove that the provider signed. */
@@ -90,10 +87,8 @@ export class OpenIdProvider implements LoginProvider {
   }
 
   /**
-   * OpenID Connect Core 3.1.2.7, 3.1.3.7 and 5.3.2, RFC 9207 2.4.
-   *
-   * @param query of the callback
-   * @throws ExternalLoginError
+   * OpenID Connect Core 3.1.2.7, 3.1.3.7 and 5.3.2, RFC 9207 2.4. @param query of the callback @throws
+   * ExternalLoginError
    */
   async authenticate(query: string, state: string, transaction: LoginTransaction): Promise<Authenticated> {
     try {
@@ -133,8 +128,7 @@ export class OpenIdProvider implements LoginProvider {
   }
 
   /**
-   * 3.1.2.1: with prompt=login the provider "SHOULD prompt the End-User for reauthentication". Checked if `auth_time` is
-   * present.
+   * 3.1.2.1: with prompt=login the provider "SHOULD prompt the End-User for reauthentication". `auth_time` is optional.
    */
   private checkReauthentication({ auth_time: authTime }: IDToken, startedAt: number): void {
     if (authTime === undefined) return;

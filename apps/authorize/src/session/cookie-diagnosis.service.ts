@@ -19,8 +19,7 @@ export interface Diagnosis {
 }
 
 /**
- * Explains why a form arrived without its cookie or with another one. The form is already rejected: the result only changes the
- * error page and its link, which always leads to AUTH_URL.
+ * Explains a form without its cookie, or with another one. It is already rejected: this changes only the error page.
  */
 @Injectable()
 export class CookieDiagnosis {
@@ -109,8 +108,7 @@ export interface OriginComparison {
 }
 
 /**
- * Fastify honours X-Forwarded-… of trusted proxies only. Headers of untrusted proxies count here as an excuse for a difference:
- * no diagnosis is better than a wrong one.
+ * Counts headers of untrusted proxies, which Fastify ignores, as an excuse: no diagnosis is better than a wrong one.
  */
 export function compareOrigin(
   { protocol, host, headers }: Pick<FastifyRequest, 'protocol' | 'host' | 'headers'>,

@@ -46,10 +46,7 @@ export function ProtectForm(purpose: FormPurpose, isExempt: Exemption = () => fa
   );
 }
 
-/**
- * Checks Sec-Fetch-Site and Origin, then the CSRF token, which is bound to the session cookie. Throws an OAuthError with status
- * 403, or 400 for repeated fields, which none of our pages sends.
- */
+/** Checks Sec-Fetch-Site, Origin and the CSRF token. @throws OAuthError 403, or 400 for repeated fields */
 @Injectable()
 class CsrfGuard implements CanActivate {
   constructor(
@@ -83,8 +80,7 @@ class CsrfGuard implements CanActivate {
   private checkOrigin({ 'sec-fetch-site': site, origin }: IncomingHttpHeaders): void {
     if (site !== undefined && site !== 'same-origin')
       throw forbidden('the form was sent by another site', 'sec_fetch_site_mismatch', site);
-    // "null" proves nothing: with our Referrer-Policy, no-referrer, browsers send it with every form (Fetch standard, "append a
-    // request Origin header").
+    // "null" proves nothing: browsers send it with every form because of our Referrer-Policy, no-referrer.
     if (origin !== undefined && origin !== 'null' && origin !== this.configuration.AUTH_URL)
       throw forbidden('the form was sent by another site', 'origin_mismatch', origin);
   }

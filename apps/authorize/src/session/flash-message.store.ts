@@ -12,10 +12,7 @@ const LIFETIME = 60;
 /** Without this parameter Redis is not queried. It carries no text, so that links cannot inject messages. */
 export const FLASH_QUERY = 'done';
 
-/**
- * Messages that a form leaves for the next page, under the SHA-256 of the cookie. An outage of Redis loses only the message,
- * because the action is already done.
- */
+/** Messages of a form for the next page, keyed by a hash of the cookie. An outage of Redis loses only the message. */
 @Injectable()
 export class FlashMessageStore {
   private readonly logger = new Logger(FlashMessageStore.name);
@@ -26,7 +23,7 @@ export class FlashMessageStore {
     await this.optional(this.redis.set(keyOf(cookie), JSON.stringify(message), 'EX', LIFETIME));
   }
 
-  /** @returns null if there is no message, or its id is unknown to this version of the app */
+  /** @returns null without a message, or if its id is unknown to this version of the app */
   async consume(cookie: string, query: string): Promise<FlashMessage | null> {
     if (!new URLSearchParams(query).has(FLASH_QUERY)) return null;
     const text = await this.optional(this.redis.getdel(keyOf(cookie)));

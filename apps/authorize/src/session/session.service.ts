@@ -66,12 +66,7 @@ export class SessionService {
     return { cookie, session: expired ? null : session };
   }
 
-  /**
-   * Deletes the session of a user who was deleted or disabled, or has logged out everywhere: otherwise the login page would
-   * redirect back in a loop.
-   *
-   * @returns null if no user is logged in
-   */
+  /** Deletes an invalid session: with it, the login page would redirect back in a loop. @returns null without a user */
   async findAccount(cookieHeader: string | undefined): Promise<CurrentAccount | null> {
     const { cookie, session } = await this.findVisitor(cookieHeader);
     if (cookie === null || !session) return null;
@@ -83,10 +78,8 @@ export class SessionService {
   }
 
   /**
-   * Never keeps the old cookie, which an attacker may have planted (session fixation). For applications, a new login of the same user
-   * continues the session, so that a later log-out reaches the applications of the first login. The login of another user ends it.
-   *
-   * @param query of the authorization request of the login
+   * Never keeps the old cookie, which an attacker may have planted (session fixation). For applications, a new login of
+   * the same user continues the session, so that a later log-out reaches the applications of the first login.
    * @returns the new cookie
    */
   async begin(
@@ -146,8 +139,7 @@ export class SessionService {
   }
 
   /**
-   * Returns what an ID token says about the login. After an external login, our session's start time is `auth_time` only if this
-   * request made the provider authenticate the user again.
+   * After an external login our start time is `auth_time` only if the provider authenticated again for this request.
    */
   loginOf(cookie: string, session: Session, { query, isForced }: LoginRequest): Login {
     const known = session.external ? session.external.authTime : session.authTime;
@@ -165,9 +157,8 @@ export class SessionService {
   }
 
   /**
-   * Rejects the `sid` for as long as a session can live, because a login may be in progress.
-   *
-   * @returns ids of its sessions in grants
+   * Rejects the `sid` for as long as a session can live, because a login may be in progress. @returns its sessions in
+   * grants
    */
   async endExternal(sid: string): Promise<readonly string[]> {
     return this.sessions.endExternal(sid, this.configuration.SESSION_LIFETIME);

@@ -68,9 +68,8 @@ redis.call('EXPIRE', KEYS[1], ARGV[5])
 const MAX_LISTED = 100;
 
 /**
- * Keyed by the SHA-256 of the cookie: the contents of Redis or its backup cannot be used to take over a session. A session
- * lives SESSION_IDLE_LIFETIME seconds after its last use. Every method throws DependencyUnavailableError if Redis does not
- * respond.
+ * Keyed by a hash of the cookie: the contents of Redis or its backup cannot be used to take over a session. A session
+ * lives SESSION_IDLE_LIFETIME seconds after its last use. Every method throws DependencyUnavailableError.
  */
 @Injectable()
 export class SessionStore {
@@ -100,7 +99,7 @@ export class SessionStore {
     ]);
   }
 
-  /** Lists sessions of a user, newest first, without extending their lifetime. Some may be invalid. `idleMs`: time since the last use. */
+  /** Lists sessions of a user, newest first, also invalid ones. `idleMs` is the time since the last use. */
   async list(userId: number): Promise<{ readonly session: Session; readonly idleMs: number }[]> {
     const { SESSION_IDLE_LIFETIME: ttl } = this.configuration;
     const digests = await withRedisErrors(this.redis.zrevrange(userKeyOf(userId), 0, -1));
@@ -120,13 +119,13 @@ export class SessionStore {
     return (await this.run('sessionReplace', [keyOf(cookie)], ...texts)) === 1;
   }
 
-  /** @param lifetime seconds @returns ids of the sessions of this `sid` in grants */
+  /** @returns ids of the sessions of this `sid` in grants */
   async endExternal(sid: string, lifetime: number): Promise<string[]> {
     await withRedisErrors(this.redis.set(endedKeyOf(sid), '1', 'EX', lifetime));
     return withRedisErrors(this.redis.smembers(sessionsKeyOf(sid)));
   }
 
-  /** Records which session of grants belongs to a `sid`. @param lifetime seconds */
+  /** Records which session of grants belongs to a `sid`. */
   async addToExternal(sid: string, session: string, lifetime: number): Promise<void> {
     await withRedisErrors(this.redis.sadd(sessionsKeyOf(sid), session));
     await withRedisErrors(this.redis.expire(sessionsKeyOf(sid), lifetime));
@@ -136,7 +135,6 @@ export class SessionStore {
     await withRedisErrors(this.redis.srem(sessionsKeyOf(sid), session));
   }
 
-  /** @param lifetime seconds */
   async addWithoutSid(user: string, lifetime: number): Promise<void> {
     await withRedisErrors(this.redis.set(withoutSidKeyOf(user), '1', 'EX', lifetime));
   }

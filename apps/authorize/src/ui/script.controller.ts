@@ -6,10 +6,7 @@ import { SCRIPT_OPERATION } from './script.openapi.js';
 /** Milliseconds in which a form is not resubmitted: longer than a double click, shorter than the wait for a lost response. */
 const ONCE_MS = 3_000;
 
-/**
- * Milliseconds for which a button that grants access stays disabled on a visible page. Stops double-clickjacking: another site
- * asks for a double click and closes its window after the first click, so that the second click hits this page.
- */
+/** Stops double-clickjacking: another site closes its window between two clicks, so that the second hits this page. */
 const WAIT_MS = 500;
 
 /**

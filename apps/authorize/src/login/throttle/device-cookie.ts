@@ -15,10 +15,7 @@ export interface KnownDevice {
   readonly proof: string;
 }
 
-/**
- * Exempts a browser from the counters of unknown devices. Proofs of accounts, newest first. It grants no access, so it survives
- * a log-out.
- */
+/** Exempts a browser from the counters of unknown devices. Grants no access, so it survives a log-out. */
 @Injectable()
 export class DeviceCookie {
   private readonly name: string;
@@ -74,9 +71,8 @@ const PROOF_BYTES = BODY_BYTES + CLAIMS.length * MAC_BYTES;
 const PROOF = new RegExp(`^[\\w-]{${(PROOF_BYTES * 4) / 3}}$`);
 
 /**
- * `base64url(device id ‖ last day ‖ mac(e-mail) ‖ mac(username) ‖ mac(user id))`, which reveals nothing without the key. The
- * MACs of the names let an attempt be counted before the account lookup, whose time would reveal whether the account exists.
- * The MAC of the user id is needed because a name can pass to another user.
+ * `base64url(device id ‖ last day ‖ mac(e-mail) ‖ mac(username) ‖ mac(user id))`. The names allow counting before the
+ * account lookup, whose time would reveal the account. The id detects a name that passed to another user.
  */
 export class DeviceProofs {
   /** @param keys MAC keys; the first one issues new proofs */

@@ -92,8 +92,8 @@ export class LoginThrottle {
 }
 
 /**
- * Maps every spelling of a login to one string. PostgreSQL compares by `lower()` in its own locale, where `İ` may equal `i`; a
- * distinction here would double the guesses. So this ignores more than any locale: accents, compatibility forms and case.
+ * Maps every spelling of a login to one string. PostgreSQL's `lower()` depends on its locale, where `İ` may equal `i`;
+ * a distinction here would double the guesses, so this ignores more than any locale.
  */
 export function normalizeLogin(login: string): string {
   // Lower case first: ẞ has no upper case, but ß has. Upper case last: σ and ς become equal.

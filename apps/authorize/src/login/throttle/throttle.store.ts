@@ -104,10 +104,7 @@ const LIMITS = [
   THROTTLE_LIMITS.device,
 ].flatMap(({ failures, window }) => [failures, window]);
 
-/**
- * One sorted set per counter. `rate-limiter-flexible` would count an attempt in some counters although another one refuses it.
- * Every method throws DependencyUnavailableError if Redis does not respond.
- */
+/** Sorted sets, because `rate-limiter-flexible` counts an attempt in some counters although another refuses it. */
 @Injectable()
 export class ThrottleStore {
   private readonly run: RunScript<'throttleCount'>;

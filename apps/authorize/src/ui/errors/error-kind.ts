@@ -26,11 +26,8 @@ interface Remedy {
 }
 
 /**
- * Kinds of error pages, with the party that can fix the error and the advice. To add a kind:
- * 1. add a kind here;
- * 2. add its title and text in every language to i18n/error-kind.messages.ts or, for the product's own login, to
- *    i18n/external-login.messages.ts (error.<kind>.title and error.<kind>.what);
- * 3. map the failed check to it in KIND_BY_CHECK.
+ * A new kind needs texts in i18n/error-kind.messages.ts (for the product's own login, external-login.messages.ts), and
+ * the failed check that selects it in KIND_BY_CHECK.
  */
 export const ERROR_KINDS = {
   client_missing: { party: 'application', advice: 'contact_developer' },
