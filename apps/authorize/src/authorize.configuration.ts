@@ -64,7 +64,6 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
   /** Origins of other APIs that accept access tokens, comma-separated. */
   @OriginsVariable() OTHER_API_URLS = '';
 
-  /** Relative to the working directory; must be the same file in every process. */
   SCOPES_FILE = DEFAULT_SCOPES_FILE;
   @DatabaseUrlVariable() DATABASE_URL: string;
   @SchemaVariable() DATABASE_SCHEMA = DEFAULT_SCHEMA;
@@ -73,7 +72,6 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
   /** Used to broadcast revocations. The app serves every request without NATS. */
   @UrlsVariable('nats', 'tls') NATS_URL: string;
 
-  /** URL with the NATS user that publishes audit events; defaults to NATS_URL. */
   @AuditUrlVariable() AUDIT_NATS_URL = '';
   @KeysVariable() TOKEN_KEYS: string;
 
@@ -113,7 +111,6 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
   @WithOneOf('LOGIN_PUBLIC_KEY', 'LOGIN_JWKS_URL')
   LOGIN_URL = '';
 
-  /** Public keys of the product's login page: PEM, JWK or JWK Set. */
   @PublicKeysVariable()
   @OnlyWith('LOGIN_URL')
   LOGIN_PUBLIC_KEY = '';

@@ -3,10 +3,7 @@ import { displayedUserCode, normalizeUserCode } from '#oauth/device-authorizatio
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 
-/**
- * Returns the query without '?'. Encodes '#', which Node accepts, but which would start a fragment in a Location
- * header.
- */
+/** Without '?'. Encodes '#', which Node accepts, but which would start a fragment in a Location header. */
 export function rawQuery(url: string): string {
   const mark = url.indexOf('?');
   return mark < 0 ? '' : url.slice(mark + 1).replaceAll('#', '%23');
@@ -22,7 +19,6 @@ export function addQuery(uri: string, query: string): string {
   return uri + (/[?&]$/.test(uri) ? '' : '&') + query;
 }
 
-/** Characters of the URL to which a posted request is redirected. */
 const MAX_POSTED_QUERY = 8_000;
 
 /** Returns a query: browsers send SameSite=Lax cookies with a redirected GET, but not with a POST from another site. */

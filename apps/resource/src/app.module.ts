@@ -18,7 +18,6 @@ import { USERINFO_METADATA_PATH } from './userinfo/userinfo.openapi.js';
 import { errorBody, ResourceErrorFilter } from './resource-error.filter.js';
 import { ResourceConfiguration } from './resource.configuration.js';
 
-/** An API of the product, protected like any other API. */
 @Module({})
 export class AppModule {
   static forRoot(configuration: ResourceConfiguration): DynamicModule {

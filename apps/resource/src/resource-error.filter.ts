@@ -22,7 +22,6 @@ const CODES: Readonly<Record<number, string>> = {
 /** The error body of the product has no field for the reference (docs/adr/0021-error-guide.md). */
 const ERROR_REFERENCE = 'Error-Reference';
 
-/** Renders every error as `{status, timestamp, path, error: {code, message}}`. */
 @Catch()
 export class ResourceErrorFilter implements ExceptionFilter {
   catch(thrown: unknown, host: ArgumentsHost): void {

@@ -19,10 +19,8 @@ export class ResourceConfiguration extends ServiceConfiguration {
   @OriginVariable() API_URL: string;
   /** RFC 9728 2, resource_name. */
   @NameVariable() PRODUCT_NAME = 'Scheduling';
-  /** File of the scopes, relative to the working directory; the same in every process. */
   SCOPES_FILE = DEFAULT_SCOPES_FILE;
   @UrlsVariable('nats', 'tls') NATS_URL: string;
-  /** NATS URL of the user that publishes this app's audit events; NATS_URL by default. */
   @AuditUrlVariable() AUDIT_NATS_URL = '';
   /** Maximum age of a DPoP proof, in seconds (RFC 9449 11.1). */
   @NumberVariable(1, 3600) DPOP_PROOF_LIFETIME = DEFAULT_PROOF_LIFETIME;

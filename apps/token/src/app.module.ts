@@ -55,7 +55,6 @@ const BROWSER_ENDPOINTS = [
 
 const OVERLOADED = OAuthError.unavailable();
 
-/** Serves applications over HTTP, and resource servers over NATS. */
 export function tokenApp(configuration: TokenConfiguration): Service<TokenConfiguration> {
   return {
     name: 'token',

@@ -119,7 +119,6 @@ async function* throttleErrors(statuses: AsyncIterable<Status>): AsyncGenerator<
   }
 }
 
-/** Sends a single, final reply in Nest's packet format if the message has a reply subject. */
 function respond(message: Msg, id: string | undefined, reply: Reply): void {
   if (expectsReply(message)) message.respond(JSON.stringify({ ...reply, isDisposed: true, id }));
 }

@@ -40,13 +40,11 @@ export class TokenConfiguration extends ServiceConfiguration {
   @OriginVariable({ optional: true })
   @NotAmong('AUTH_URL', 'BASE_URL', 'API_URL', 'OTHER_API_URLS')
   CONSOLE_URL = '';
-  /** File of the scopes, relative to the working directory; the same in every process. */
   SCOPES_FILE = DEFAULT_SCOPES_FILE;
   @DatabaseUrlVariable() DATABASE_URL: string;
   @SchemaVariable() DATABASE_SCHEMA = DEFAULT_SCHEMA;
   @RedisUrlVariable() REDIS_URL: string;
   @UrlsVariable('nats', 'tls') NATS_URL: string;
-  /** NATS URL of the user that publishes this app's audit events; NATS_URL by default. */
   @AuditUrlVariable() AUDIT_NATS_URL = '';
   /** The same value as in the authorize app, for the metadata (RFC 9126 5). */
   @ChoiceVariable('true', 'false') REQUIRE_PAR = 'false';

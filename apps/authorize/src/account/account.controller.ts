@@ -15,7 +15,6 @@ import { PageResponder } from '../ui/page.responder.js';
 import { accountPage, BROWSER_LANGUAGE } from './account.page.js';
 import { ACCOUNT_OPERATION, LANGUAGE_OPERATION, ROOT_OPERATION } from './account.openapi.js';
 
-/** The account page and its language form. Each login method has its own log-out controller. */
 @Controller()
 export class AccountController {
   constructor(

@@ -45,10 +45,7 @@ export class AuthorizationRequestService {
     this.apis = configuration.apis;
   }
 
-  /**
-   * Runs one query for client, user and earlier consent, and one Redis script for a pushed request.
-   * @throws OAuthError, which is a RedirectableError once the redirect URI is verified
-   */
+  /** One query, and one Redis script for a pushed request. @throws OAuthError, redirectable once the URI is verified */
   async validate(query: string, session: Session | null): Promise<ValidatedRequest> {
     const parameters = parseQuery(query);
     const clientId = clientIdOf(parameters);
@@ -84,19 +81,14 @@ export class AuthorizationRequestService {
     }
   }
 
-  /**
-   * OpenID Connect Core 3.1.2.1: beyond max_age, "the OP MUST attempt to actively re-authenticate the End-User". After
-   * an external login only the provider's `auth_time` counts, not the start of our session.
-   */
+  /** OpenID Connect Core 3.1.2.1 (max_age). After an external login, only the provider's `auth_time` counts. */
   private isLoginTooOld({ authTime, external }: Session, maxAge: number | null): boolean {
     if (maxAge === null) return false;
     const authenticated = external ? (external.authTime ?? -Infinity) : authTime;
     return this.clock() - authenticated > maxAge * 1_000;
   }
 
-  /**
-   * OpenID Connect Core 3.1.2.1, 5.5.1: the request may name its user. @throws RedirectableError for an invalid hint
-   */
+  /** OpenID Connect Core 3.1.2.1, 5.5.1: the request may name its user. @throws RedirectableError for a wrong hint */
   private async isOtherUser(
     request: AuthorizationRequest,
     client: Client,

@@ -1,17 +1,17 @@
+import type { IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
+import { addAuditEvent } from '#audit/request-events.js';
 import type { User } from '#database/user/user.js';
+import { ENDPOINTS } from '#oauth/endpoints.js';
 import { type ErrorDetail, OAuthError } from '#oauth/oauth-error.js';
 import { RedirectableError } from '#oauth/redirectable.error.js';
+import { addLogContext } from '#platform/logging/request-log.js';
 import { ConsentEndedError } from '../consent/consent.service.js';
-import {
-  grantedByForm,
-  grantedEarlier,
-  listedSameRequired,
-  requiredInteraction,
-} from '../consent/interaction.js';
+import { grantedEarlier, readDecision, requiredInteraction } from '../consent/interaction.js';
 import type { FormFields } from '../session/csrf.guard.js';
 import { SessionService, type Visitor } from '../session/session.service.js';
 import type { Session } from '../session/session.store.js';
+import { withQuery } from '../urls.js';
 import { type Answer, AuthorizationResponse } from './authorization-response.service.js';
 import type { ValidatedRequest } from './validated-request.js';
 
@@ -19,6 +19,8 @@ export interface Visit {
   readonly request: ValidatedRequest;
   readonly visitor: Visitor;
   readonly query: string;
+  /** For its log line and audit event. */
+  readonly raw: IncomingMessage;
 }
 
 interface LoggedIn {
@@ -27,8 +29,8 @@ interface LoggedIn {
   readonly session: Session;
 }
 
-export type Outcome =
-  | { readonly kind: 'login' }
+export type NextStep =
+  | { readonly kind: 'redirect'; readonly location: string }
   | {
       readonly kind: 'consent';
       readonly user: User;
@@ -36,20 +38,7 @@ export type Outcome =
       /** The user allowed without selecting a scope. */
       readonly nothingChosen: boolean;
     }
-  | {
-      readonly kind: 'allowed';
-      readonly user: User;
-      readonly answer: Answer;
-      readonly grantId: string;
-      readonly scope: string;
-      /** The user was not asked now. */
-      readonly isByEarlierConsent: boolean;
-    }
-  | { readonly kind: 'denied'; readonly error: RedirectableError }
-  /** The consent ended while the request was being answered. */
-  | { readonly kind: 'ended' };
-
-const LOGIN: Outcome = { kind: 'login' };
+  | { readonly kind: 'answer'; readonly user: User; readonly answer: Answer };
 
 /** The flow of an authorization request (RFC 6749 4.1.1) once it is validated. */
 @Injectable()
@@ -59,8 +48,8 @@ export class AuthorizationService {
     private readonly responses: AuthorizationResponse,
   ) {}
 
-  /** Selects the page that the request needs, or allows it by earlier consent. */
-  async begin(visit: Visit): Promise<Outcome> {
+  /** @throws RedirectableError if the request needs a page that `prompt=none` forbids */
+  async begin(visit: Visit): Promise<NextStep> {
     const { request, visitor, query } = visit;
     const isLoggedInForIt = this.sessions.isLoginFor(visitor.session, query);
     const needed = requiredInteraction(request, isLoggedInForIt);
@@ -73,34 +62,27 @@ export class AuthorizationService {
     return this.allow(visit, loggedIn, needed.scope, true);
   }
 
-  /** Carries out the decision that the user made on the consent page. */
-  async decide(visit: Visit, fields: FormFields): Promise<Outcome> {
-    const { request, visitor, query } = visit;
-    const { client, scopes } = request;
+  /** @throws RedirectableError if the user denies the request */
+  async decide(visit: Visit, fields: FormFields): Promise<NextStep> {
+    const { request, visitor, query, raw } = visit;
     // The login may have become too old since the page was sent, or the form may be of another request.
     const isTooOld = request.loginTooOld && !this.sessions.isLoginFor(visitor.session, query);
     const loggedIn = loggedInOf(visit);
     if (loggedIn === null || request.isOtherUser || isTooOld) return this.login(visit);
-    const decision = fields['decision'];
-    if (decision !== 'allow' && decision !== 'deny')
-      throw OAuthError.invalidRequest("the parameter 'decision' must be allow or deny", {
-        detail: { check: 'decision_missing', client_id: client.clientId },
-      });
-    const scope = grantedByForm(scopes, fields);
-    const nothingChosen = scope === '';
-    // Shows the page again: nothing was selected, or the required scopes have changed since the page was sent.
-    if (decision === 'allow' && (nothingChosen || !listedSameRequired(scopes, fields)))
-      return { kind: 'consent', ...loggedIn, nothingChosen };
+    const decision = readDecision(request, fields);
+    if (decision.kind === 'undecided')
+      return { kind: 'consent', ...loggedIn, nothingChosen: decision.nothingChosen };
     if (!(await this.consumeLogin(visit))) return this.login(visit);
-    if (decision === 'deny')
-      return { kind: 'denied', error: await this.responses.deny(request, loggedIn.user) };
-    return this.allow(visit, loggedIn, scope, false);
+    if (decision.kind === 'allowed') return this.allow(visit, loggedIn, decision.scope, false);
+    const denied = await this.responses.deny(request, loggedIn.user);
+    addAuditEvent(raw, 'consent.denied');
+    throw denied;
   }
 
   /** Deletes an invalid session: with it, the login page would redirect back here in a loop. */
-  private async login({ request, visitor: { cookie, session } }: Visit): Promise<Outcome> {
+  private async login({ request, visitor: { cookie, session }, query }: Visit): Promise<NextStep> {
     if (session && !request.user) await this.sessions.end(cookie);
-    return LOGIN;
+    return { kind: 'redirect', location: withQuery(ENDPOINTS.login, query) };
   }
 
   /** OpenID Connect Core 3.1.2.1: with prompt=login an earlier login does not count, so each login counts once. */
@@ -109,22 +91,26 @@ export class AuthorizationService {
   }
 
   private async allow(
-    { request, query }: Visit,
+    { request, query, raw }: Visit,
     { user, cookie, session }: LoggedIn,
     scope: string,
     isByEarlierConsent: boolean,
-  ): Promise<Outcome> {
+  ): Promise<NextStep> {
     const isForced = request.maxAge !== null || request.prompt.has('login');
     const login = this.sessions.loginOf(cookie, session, { query, isForced });
     // A first-party application also gets scopes for which the user was never asked.
     const continuesConsent =
       isByEarlierConsent && (!request.client.firstParty || grantedEarlier(request.scopes) !== null);
     try {
-      const allowed = await this.responses.approve(request, user, { scope, continuesConsent, login });
-      return { kind: 'allowed', user, scope, isByEarlierConsent, ...allowed };
+      const approval = { scope, continuesConsent, login };
+      const { answer, grantId } = await this.responses.approve(request, user, approval);
+      const outcome = isByEarlierConsent ? 'allowed before' : 'allowed';
+      addLogContext(raw, { user_id: user.id, grant_id: grantId, scope, outcome });
+      addAuditEvent(raw, 'consent.allowed');
+      return { kind: 'answer', user, answer };
     } catch (error) {
-      if (error instanceof ConsentEndedError) return { kind: 'ended' };
-      throw error;
+      if (!(error instanceof ConsentEndedError)) throw error;
+      return { kind: 'redirect', location: withQuery(ENDPOINTS.authorize, query) };
     }
   }
 }

@@ -1,6 +1,5 @@
 import { Body, Controller, Get, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { addAuditEvent } from '#audit/request-events.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { ApiOperation } from '#openapi/operation.js';
 import { addLogContext } from '#platform/logging/request-log.js';
@@ -13,7 +12,7 @@ import { LanguageService } from '../ui/i18n/language.service.js';
 import { PageResponder } from '../ui/page.responder.js';
 import { AuthorizationRequestService } from './authorization-request.service.js';
 import { AuthorizationResponse } from './authorization-response.service.js';
-import { AuthorizationService, type Outcome, type Visit } from './authorization.service.js';
+import { AuthorizationService, type NextStep, type Visit } from './authorization.service.js';
 import { AUTHORIZE_OPERATION, DECIDE_OPERATION } from './authorize.openapi.js';
 
 /** The authorization endpoint (RFC 6749 3.1). */
@@ -68,46 +67,27 @@ export class AuthorizeController {
       client_id: client.clientId,
       ...(pushedId !== null && { pushed_request: pushedId }),
     });
-    return { request, visitor, query };
+    return { request, visitor, query, raw };
   }
 
-  /** @throws RedirectableError if the user denied the request */
-  private send(
-    { headers, raw }: FastifyRequest,
-    reply: FastifyReply,
-    { request, query }: Visit,
-    outcome: Outcome,
-  ): void {
+  private send({ headers }: FastifyRequest, reply: FastifyReply, visit: Visit, step: NextStep): void {
+    const { query, request } = visit;
     const { uiLocales } = request;
-    switch (outcome.kind) {
-      case 'login':
-        return this.pages.seeOther(reply, withQuery(ENDPOINTS.login, query));
+    switch (step.kind) {
+      case 'redirect':
+        return this.pages.seeOther(reply, step.location);
       case 'consent':
-        return this.sendConsentPage(headers, reply, { request, query }, outcome);
-      case 'allowed': {
-        const { user, answer, grantId, scope, isByEarlierConsent } = outcome;
-        addLogContext(raw, {
-          user_id: user.id,
-          grant_id: grantId,
-          scope,
-          outcome: isByEarlierConsent ? 'allowed before' : 'allowed',
-        });
-        addAuditEvent(raw, 'consent.allowed');
-        return this.responses.send(reply, answer, { headers, query, uiLocales, user });
-      }
-      case 'denied':
-        addAuditEvent(raw, 'consent.denied');
-        throw outcome.error;
-      case 'ended':
-        return this.pages.seeOther(reply, withQuery(ENDPOINTS.authorize, query));
+        return this.sendConsentPage(headers, reply, visit, step);
+      case 'answer':
+        return this.responses.send(reply, step.answer, { headers, query, uiLocales, user: step.user });
     }
   }
 
   private sendConsentPage(
     headers: FastifyRequest['headers'],
     reply: FastifyReply,
-    { request, query }: Pick<Visit, 'request' | 'query'>,
-    { user, cookie, nothingChosen }: Outcome & { kind: 'consent' },
+    { request, query }: Visit,
+    { user, cookie, nothingChosen }: NextStep & { kind: 'consent' },
   ): void {
     const { uiLocales, resources } = request;
     const page = consentPage({

@@ -13,10 +13,7 @@ export class PushedRequestService {
 
   constructor(private readonly store: PushedRequestStore) {}
 
-  /**
-   * @param loggedIn extends the validity, so that a logged-in user has time to decide
-   * @throws OAuthError that is not redirected, because the redirect URI is part of the request
-   */
+  /** @param loggedIn extends the validity, so that the user can decide @throws OAuthError, which is not redirected */
   async open(
     requestUri: string,
     client: Client,
@@ -29,8 +26,8 @@ export class PushedRequestService {
         { request_uri: 'malformed' },
         client,
       );
-    const found = await this.store.open(id, client.clientId, loggedIn);
-    return { id, parameters: readPushedParameters(openParameters(found, id, client)) };
+    const pushed = await this.store.open(id, client.clientId, loggedIn);
+    return { id, parameters: readPushedParameters(openParameters(pushed, id, client)) };
   }
 
   /** Consumes a pushed request before the response: one of several concurrent responses succeeds (RFC 9126 7.3). */
@@ -47,13 +44,13 @@ export class PushedRequestService {
   }
 }
 
-function openParameters(found: PushedRequest, id: string, client: Client): string {
-  if (found.outcome === 'open') return found.parameters;
+function openParameters(pushed: PushedRequest, id: string, client: Client): string {
+  if (pushed.outcome === 'open') return pushed.parameters;
   const description =
-    found.outcome === 'answered'
+    pushed.outcome === 'answered'
       ? 'this request has already been answered; to connect again, start again at the application'
       : 'this request has expired or does not belong to this application; start again at the application';
-  throw invalidRequestUri(description, { pushed_request: id, found: found.outcome }, client);
+  throw invalidRequestUri(description, { pushed_request: id, found: pushed.outcome }, client);
 }
 
 function invalidRequestUri(

@@ -42,7 +42,6 @@ export class ConsentPreview {
       translator: new Translator(locale, locale, this.scopes),
       request: { client, redirectUri, scopes, prompt: new Set() },
       user: ADA,
-      // The form is never sent.
       cookie: '',
       query: '',
       product: this.configuration.PRODUCT_NAME,

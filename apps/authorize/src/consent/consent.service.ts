@@ -18,7 +18,6 @@ import { AuthorizeConfiguration, CLOCK, type Clock } from '../authorize.configur
 import { declinedScopes } from './interaction.js';
 import type { ValidatedRequest } from '../authorize/validated-request.js';
 
-/** The user's permission, given now or earlier. */
 export interface Approval {
   readonly scope: string;
   /** The user granted the scope before and was not asked now. */

@@ -1,6 +1,7 @@
 import type { EarlierDecision } from '#database/client/authorization-context.store.js';
 import type { Client } from '#database/client/client.js';
 import type { AuthorizationRequest } from '#oauth/authorization-request.js';
+import { OAuthError } from '#oauth/oauth-error.js';
 import { isLoopback } from '#oauth/redirect-uri.js';
 import { scopeTokens } from '#oauth/scope.js';
 import type { RequestedScope, ValidatedRequest } from '../authorize/validated-request.js';
@@ -41,10 +42,7 @@ function isClientAssured({ client, redirectUri }: ValidatedRequest): boolean {
   return protocol === 'https:' && !isLoopback(hostname);
 }
 
-/**
- * Uses the newest decision about each scope. A granted scope counts only if the grant was for every API of the request.
- * @param decisions newest first
- */
+/** For each scope the newest decision counts; a grant only if it was for every API. @param decisions newest first */
 export function requestedScopes(
   { scope, resources }: Pick<AuthorizationRequest, 'scope' | 'resources'>,
   { optionalScopes }: Pick<Client, 'optionalScopes'>,
@@ -106,9 +104,27 @@ export function requiredScopes(scopes: readonly RequestedScope[]): string {
   return joined(scopes.filter(({ required }) => required));
 }
 
-/** False if the page is outdated: the user has not agreed to a scope that became required since. */
-export function listedSameRequired(scopes: readonly RequestedScope[], fields: FormFields): boolean {
-  return (fields[REQUIRED_SCOPES_FIELD] ?? '') === requiredScopes(scopes);
+export type Decision =
+  | { readonly kind: 'denied' }
+  | { readonly kind: 'allowed'; readonly scope: string }
+  /** The page must be shown again: no scope was selected, or a scope became required after the page was sent. */
+  | { readonly kind: 'undecided'; readonly nothingChosen: boolean };
+
+/** Reads the form of the consent page. @throws OAuthError invalid_request */
+export function readDecision(
+  { scopes, client: { clientId } }: Pick<ValidatedRequest, 'scopes' | 'client'>,
+  fields: FormFields,
+): Decision {
+  const { decision } = fields;
+  if (decision === 'deny') return { kind: 'denied' };
+  if (decision !== 'allow')
+    throw OAuthError.invalidRequest("the parameter 'decision' must be allow or deny", {
+      detail: { check: 'decision_missing', client_id: clientId },
+    });
+  const scope = grantedByForm(scopes, fields);
+  const isOutdated = (fields[REQUIRED_SCOPES_FIELD] ?? '') !== requiredScopes(scopes);
+  if (scope === '' || isOutdated) return { kind: 'undecided', nothingChosen: scope === '' };
+  return { kind: 'allowed', scope };
 }
 
 export function grantedByForm(scopes: readonly RequestedScope[], fields: FormFields): string {

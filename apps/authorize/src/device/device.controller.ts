@@ -4,12 +4,11 @@ import { addAuditEvent } from '#audit/request-events.js';
 import { DEVICE_CODE, normalizeUserCode } from '#oauth/device-authorization.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import type { ErrorDetail } from '#oauth/oauth-error.js';
-import { OAuthError } from '#oauth/oauth-error.js';
 import { ApiOperation } from '#openapi/operation.js';
 import { addLogContext } from '#platform/logging/request-log.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import { consentPage } from '../consent/consent.page.js';
-import { grantedByForm, listedSameRequired } from '../consent/interaction.js';
+import { readDecision } from '../consent/interaction.js';
 import { type FormFields, ProtectForm } from '../session/csrf.guard.js';
 import { FLASH_QUERY, FlashMessageStore } from '../session/flash-message.store.js';
 import { type CurrentAccount, SessionService } from '../session/session.service.js';
@@ -57,9 +56,9 @@ export class DeviceController {
     @Res() reply: FastifyReply,
     @Body() fields: FormFields = {},
   ): Promise<void> {
-    const { user_code: typed } = fields;
-    const found = await this.findDevice(request, reply, typeof typed === 'string' ? typed : '');
-    if (found) this.pages.page(reply, 200, this.deviceConsentPage(request, found));
+    const { user_code: userCode } = fields;
+    const pending = await this.findDevice(request, reply, typeof userCode === 'string' ? userCode : '');
+    if (pending) this.pages.page(reply, 200, this.deviceConsentPage(request, pending));
   }
 
   @Post(ENDPOINTS.deviceDecision)
@@ -71,29 +70,22 @@ export class DeviceController {
     @Body() fields: FormFields = {},
   ): Promise<void> {
     const { raw, url } = request;
-    const typed = new URLSearchParams(rawQuery(url)).get('user_code') ?? '';
-    const found = await this.findDevice(request, reply, typed);
-    if (!found) return;
-    const { account, device } = found;
-    const { decision } = fields;
-    if (decision !== 'allow' && decision !== 'deny')
-      throw OAuthError.invalidRequest("the parameter 'decision' must be allow or deny", {
-        detail: { check: 'decision_missing', client_id: device.clientId },
-      });
-    if (decision === 'deny') {
+    const userCode = new URLSearchParams(rawQuery(url)).get('user_code') ?? '';
+    const pending = await this.findDevice(request, reply, userCode);
+    if (!pending) return;
+    const { account, device } = pending;
+    const decision = readDecision(device, fields);
+    if (decision.kind === 'undecided') {
+      const { nothingChosen } = decision;
+      const page = this.deviceConsentPage(request, pending, nothingChosen);
+      return this.pages.page(reply, nothingChosen ? 400 : 200, page);
+    }
+    if (decision.kind === 'denied') {
       await this.devices.deny(device);
       addAuditEvent(raw, 'consent.denied');
       return this.redirect(reply, ENDPOINTS.account, account, { id: 'flash.device_denied' });
     }
-    const scope = grantedByForm(device.scopes, fields);
-    const nothingChosen = scope === '';
-    // Shows the page again: nothing was selected, or the required scopes have changed since the page was sent.
-    if (nothingChosen || !listedSameRequired(device.scopes, fields))
-      return this.pages.page(
-        reply,
-        nothingChosen ? 400 : 200,
-        this.deviceConsentPage(request, found, nothingChosen),
-      );
+    const { scope } = decision;
     const login = this.sessions.loginOf(account.cookie, account.session, { query: '', isForced: false });
     await this.devices.allow(device, account, { scope, continuesConsent: false, login });
     addLogContext(raw, { scope, outcome: 'allowed' });
@@ -106,9 +98,9 @@ export class DeviceController {
   private async findDevice(
     { headers, raw, ip, url }: FastifyRequest,
     reply: FastifyReply,
-    typed: string,
+    submitted: string,
   ): Promise<{ account: CurrentAccount; device: PendingDevice } | null> {
-    const userCode = normalizeUserCode(typed);
+    const userCode = normalizeUserCode(submitted);
     const account = await this.sessions.findAccount(headers.cookie);
     if (!account) {
       this.pages.seeOther(reply, loginReturningTo('device', userCode));
@@ -116,10 +108,10 @@ export class DeviceController {
     }
     const { user, cookie } = account;
     addLogContext(raw, { user_id: user.id, grant_type: DEVICE_CODE });
-    const found =
+    const lookup =
       userCode === null ? ({ outcome: 'unknown' } as const) : await this.devices.find(userCode, ip, account);
-    if (found.outcome === 'found') {
-      const { device } = found;
+    if (lookup.outcome === 'found') {
+      const { device } = lookup;
       addLogContext(raw, { client_id: device.clientId, grant_id: device.grantId });
       return { account, device };
     }
@@ -130,15 +122,15 @@ export class DeviceController {
         translator,
         cookie,
         userCode: null,
-        typed: typed.length <= MAX_SHOWN ? typed : '',
+        submitted: submitted.length <= MAX_SHOWN ? submitted : '',
         problem,
       };
       this.pages.page(reply, status, codePage(form));
       return null;
     };
-    if (found.outcome === 'unknown')
+    if (lookup.outcome === 'unknown')
       return show(400, { id: 'device.problem.unknown' }, { check: 'user_code_unknown' });
-    const { counter, retryAfter } = found;
+    const { counter, retryAfter } = lookup;
     reply.header('Retry-After', String(retryAfter));
     const problem = {
       id: 'device.problem.throttled',

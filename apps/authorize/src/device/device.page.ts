@@ -16,7 +16,7 @@ export interface CodeForm {
   readonly cookie: string;
   /** The code in `verification_uri_complete`, to compare with the device (RFC 8628 3.3.1); null to type a code. */
   readonly userCode: string | null;
-  readonly typed?: string;
+  readonly submitted?: string;
   readonly problem?: CodeProblem;
 }
 
@@ -30,7 +30,7 @@ export function codePage(form: CodeForm): Page {
       ${problem && html`<p role="alert" id="problem">${translator.text(problem.id, problem.values)}</p>`}
       <form method="post" action="${ENDPOINTS.device}">
         ${csrfField(cookie, 'device')}
-        ${userCode === null ? typedCode(form) : shownCode(translator, userCode)}
+        ${userCode === null ? codeInput(form) : codeToCompare(translator, userCode)}
         <p class="quiet">${translator.text('device.warning')}</p>
         <button class="wide">${translator.text('device.continue')}</button>
       </form>
@@ -39,13 +39,13 @@ export function codePage(form: CodeForm): Page {
   };
 }
 
-function typedCode({ translator, typed = '', problem }: CodeForm): Html {
+function codeInput({ translator, submitted = '', problem }: CodeForm): Html {
   return html`
     <label for="user_code">${translator.text('device.code')}</label>
     <input
       id="user_code"
       name="user_code"
-      value="${typed}"
+      value="${submitted}"
       autocomplete="off"
       autocapitalize="characters"
       spellcheck="false"
@@ -58,7 +58,7 @@ function typedCode({ translator, typed = '', problem }: CodeForm): Html {
   `;
 }
 
-function shownCode(translator: Translator, userCode: string): Html {
+function codeToCompare(translator: Translator, userCode: string): Html {
   const shown = displayedUserCode(userCode);
   return html`
     <p>${translator.text('device.compare')}</p>

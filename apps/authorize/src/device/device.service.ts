@@ -35,15 +35,14 @@ export class DeviceService {
   ) {}
 
   /**
-   * Runs one Redis script, which counts a wrong code, and one query for client and earlier consent.
-   * @throws KnownClientError for a client that is disabled, or may no longer use devices or request one of the scopes
+   * One Redis script, which counts a wrong code, and one query. @throws KnownClientError if the registration changed
    */
   async find(userCode: string, address: string, { user }: CurrentAccount): Promise<DeviceLookup> {
-    const found = await this.userCodes.find(userCode, address, user.id);
-    if (found.outcome !== 'found') return found;
-    const { request } = found;
-    const { client: known, decisions } = await this.contexts.find(request.clientId, user.id);
-    const client = enabledClient(known, request.clientId);
+    const lookup = await this.userCodes.find(userCode, address, user.id);
+    if (lookup.outcome !== 'found') return lookup;
+    const { request } = lookup;
+    const { client: registered, decisions } = await this.contexts.find(request.clientId, user.id);
+    const client = enabledClient(registered, request.clientId);
     this.checkRegistration(request, client);
     const scopes = requestedScopes(request, client, decisions);
     return { outcome: 'found', device: { ...request, userCode, client, scopes } };

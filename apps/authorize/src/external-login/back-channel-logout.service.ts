@@ -28,9 +28,7 @@ export class BackChannelLogoutService {
   ) {}
 
   /**
-   * A `sid` ends one session, a `sub` every session of the user. A token with both ends all if some logins had no
-   * `sid`.
-   * @returns fields for the log
+   * A `sid` ends one session, a `sub` all of the user; both end all if a login had no `sid`. @returns log fields
    * @throws OAuthError invalid_request for a token that is invalid or was used before
    */
   async logout(token: unknown): Promise<Readonly<Record<string, unknown>>> {

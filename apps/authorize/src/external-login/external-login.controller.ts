@@ -10,7 +10,6 @@ import { PageResponder } from '../ui/page.responder.js';
 import { ExternalLoginService } from './external-login.service.js';
 import { LOGIN_OPERATION } from '../login/login.openapi.js';
 
-/** Redirects the login URL to the login provider, without a page. */
 @Controller(ENDPOINTS.login)
 export class ExternalLoginController {
   constructor(

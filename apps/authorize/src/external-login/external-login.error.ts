@@ -2,7 +2,6 @@ import type { OAuthErrorCode } from '#oauth/error-code.js';
 import { OAuthError, type OAuthErrorOptions } from '#oauth/oauth-error.js';
 import { failedRequest } from '#platform/http/failed-request.js';
 
-/** Reasons for a failed external login: `detail.check` of the error, which selects the error page. */
 export type LoginCheck =
   | 'login_transaction_invalid'
   | 'login_cancelled'

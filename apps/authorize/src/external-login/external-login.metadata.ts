@@ -15,7 +15,6 @@ import { LoginCookie } from './login-cookie.js';
 import { LoginTransactionStore } from './login-transaction.store.js';
 import { LogoutTokenStore } from './logout-token.store.js';
 
-/** Shared parts of the modules of both logins at the product. Each adds its callback and its LoginProvider. */
 export const EXTERNAL_LOGIN = {
   imports: [AuthorizeModule, LogoutModule, SessionModule, UiModule],
   controllers: [ExternalLoginController, EndSessionController, LogoutController, BackChannelLogoutController],

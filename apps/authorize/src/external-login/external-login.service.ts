@@ -43,7 +43,6 @@ export const LOGIN_VALIDITY = 30 * 60;
 /** Maximum length of a `state` that is looked up; ours have 43 characters. */
 const MAX_STATE = 100;
 
-/** Redirects browsers to the login provider and starts their session when they return. */
 @Injectable()
 export class ExternalLoginService {
   constructor(
@@ -58,10 +57,7 @@ export class ExternalLoginService {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  /**
-   * Redirects an invalid authorization request to the authorization endpoint, which shows the error.
-   * @throws ExternalLoginError if the provider is unavailable or the address starts too many logins
-   */
+  /** Sends an invalid request to the authorization endpoint. @throws ExternalLoginError during outages and floods */
   async start(
     { cookies: cookieHeader, address }: LoginBrowser,
     rawQuery: string,
@@ -80,8 +76,8 @@ export class ExternalLoginService {
       loginHint: request?.loginHint ?? null,
       uiLocales: request?.uiLocales ?? null,
     });
-    const known = this.loginCookie.read(cookieHeader);
-    const browser = known ?? this.loginCookie.generate();
+    const existing = this.loginCookie.read(cookieHeader);
+    const browser = existing ?? this.loginCookie.generate();
     const transaction = { query, startedAt: this.clock(), details };
     const wait = await this.transactions.begin(state, browser, address, transaction);
     if (wait > 0)
@@ -93,7 +89,7 @@ export class ExternalLoginService {
           headers: { 'Retry-After': String(wait) },
         },
       );
-    return { location, cookies: known === null ? [this.loginCookie.set(browser)] : [] };
+    return { location, cookies: existing === null ? [this.loginCookie.set(browser)] : [] };
   }
 
   /** Consumes the login transaction once. @throws ExternalLoginError if it has expired or belongs to another browser */
@@ -175,7 +171,6 @@ function promptOf(request: ValidatedRequest | null): LoginStart['prompt'] {
   return (['login', 'select_account'] as const).filter((prompt) => request?.prompt.has(prompt));
 }
 
-/** Names the reason why an authenticated user cannot be stored; null for any other error. */
 function refusalOf(error: unknown): string | null {
   if (error instanceof InvalidEmailError) return 'email';
   if (error instanceof DuplicateUserError) return 'duplicate';

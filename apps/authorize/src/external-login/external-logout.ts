@@ -6,7 +6,6 @@ import type { Session } from '../session/session.store.js';
 import { ExternalLoginService } from './external-login.service.js';
 import { LoginProvider } from './login-provider.js';
 
-/** Log-out of users who log in at the product. */
 @Injectable()
 export class ExternalLogout extends LogoutContinuation {
   /** A redirect to the login would lead to the provider, which may log the user in again immediately. */

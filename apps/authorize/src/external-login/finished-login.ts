@@ -5,7 +5,6 @@ import { addLogContext } from '#platform/logging/request-log.js';
 import type { PageResponder } from '../ui/page.responder.js';
 import type { LoginRedirect } from './external-login.service.js';
 
-/** Logs and records a finished login, and redirects the browser. */
 export function sendFinishedLogin(
   request: IncomingMessage,
   reply: FastifyReply,

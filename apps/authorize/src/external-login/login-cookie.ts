@@ -2,9 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import { RandomCookie } from '#ui/browser-cookie.js';
 
-/**
- * Binds a login to its browser (RFC 6749 10.12): the session cookie changes, but logins of several tabs must finish.
- */
+/** Binds a login to its browser (RFC 6749 10.12). Unlike the session cookie, it survives a login in another tab. */
 @Injectable()
 export class LoginCookie extends RandomCookie {
   constructor(configuration: AuthorizeConfiguration) {

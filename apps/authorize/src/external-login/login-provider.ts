@@ -31,7 +31,6 @@ export interface LogoutTokenRules {
   readonly typ?: string;
 }
 
-/** The external login to which this service sends its users, implemented per login method. */
 export abstract class LoginProvider {
   abstract start(login: LoginStart): Promise<StartedLogin>;
 

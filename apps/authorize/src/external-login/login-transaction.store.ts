@@ -28,7 +28,7 @@ export const LOGIN_STARTS = { address: 600, site: 2_000 } as const;
 const UNIT_BYTES = 1_024;
 /** Upper bound of what Redis needs for a transaction in addition to its texts. */
 const OVERHEAD_BYTES = 300;
-const STARTS_WINDOW = 10 * 60;
+const STARTS_WINDOW_S = 10 * 60;
 
 /**
  * KEYS transaction counter… · ARGV browser query login ttl window cost, then one limit per counter. Returns 0, or, without
@@ -52,11 +52,11 @@ return 0
  * login}`; `{query, 1, null}` if consumed before, `{query, 0}` for another browser, `{}` if unknown.
  */
 const CONSUME = `
-local found = redis.call('HMGET', KEYS[1], 'browser', 'query', 'login')
-if not found[1] then return {} end
-if found[1] ~= ARGV[1] then return {found[2], 0} end
+local stored = redis.call('HMGET', KEYS[1], 'browser', 'query', 'login')
+if not stored[1] then return {} end
+if stored[1] ~= ARGV[1] then return {stored[2], 0} end
 redis.call('HDEL', KEYS[1], 'login')
-return {found[2], 1, found[3]}
+return {stored[2], 1, stored[3]}
 `;
 
 /** Keyed by hashes of `state` and of the login cookie: the contents of Redis or its backup cannot continue a login. */
@@ -89,7 +89,7 @@ export class LoginTransactionStore {
       [key, ...counters.map(([counter]) => counter)],
       ...texts,
       LIFETIME,
-      STARTS_WINDOW,
+      STARTS_WINDOW_S,
       Math.ceil(bytes / UNIT_BYTES),
       ...counters.map(([, max]) => max),
     )) as number;

@@ -3,7 +3,6 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type RedisClient, withRedisErrors } from '#platform/redis/redis-client.js';
 import { REDIS } from '#platform/redis/redis.connection.js';
 
-/** Used logout tokens, by `jti`. */
 @Injectable()
 export class LogoutTokenStore {
   constructor(@Inject(REDIS) private readonly redis: RedisClient) {}
@@ -12,8 +11,8 @@ export class LogoutTokenStore {
     return (await withRedisErrors(this.redis.exists(keyOf(jti)))) === 1;
   }
 
-  async remember(jti: string, lifetime: number): Promise<void> {
-    await withRedisErrors(this.redis.set(keyOf(jti), '1', 'EX', lifetime));
+  async remember(jti: string, lifetimeS: number): Promise<void> {
+    await withRedisErrors(this.redis.set(keyOf(jti), '1', 'EX', lifetimeS));
   }
 }
 

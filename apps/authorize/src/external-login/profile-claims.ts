@@ -34,7 +34,7 @@ export function isProfileField(name: string): name is keyof UserProfile {
 export function profileOf(claims: Readonly<Record<string, unknown>>, mapping: ClaimMapping): UserProfile {
   const fields = Object.entries(TYPES).flatMap(([field, type]) => {
     const claim = mapping[field as keyof UserProfile];
-    const value = claim === undefined ? undefined : typed(claims[claim], type);
+    const value = claim === undefined ? undefined : ofType(claims[claim], type);
     return value === undefined ? [] : [[field, value] as const];
   });
   return Object.fromEntries(fields) as unknown as UserProfile;
@@ -56,7 +56,7 @@ export function emailVerifiedOf(claims: Readonly<Record<string, unknown>>): bool
 }
 
 /** Some providers send numbers as strings. */
-function typed(value: unknown, type: 'string' | 'number'): unknown {
+function ofType(value: unknown, type: 'string' | 'number'): unknown {
   if (type === 'number' && typeof value === 'string' && /^\d{1,10}$/.test(value)) return Number(value);
   return value === null || typeof value === type ? value : undefined;
 }

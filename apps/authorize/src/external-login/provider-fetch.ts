@@ -5,7 +5,6 @@ export const PROVIDER_TIMEOUT_MS = 5_000;
 /** In bytes; keys and metadata of large providers take about 20 KB. */
 const MAX_BODY = 512 * 1024;
 
-/** The part of the `fetch` options that openid-client and jose use. */
 interface ProviderRequest {
   readonly method?: string;
   readonly headers?: Headers | Record<string, string>;

@@ -1,4 +1,5 @@
 import { decodeJwt, errors, type JWTPayload, type JWTVerifyOptions } from 'jose';
+import type { Clock } from '../authorize.configuration.js';
 import { isSessionId, isSubject } from '../external-login/profile-claims.js';
 import { verifyWithAnyKey } from '../external-login/provider-keys.js';
 import { PRODUCT_ALGORITHMS, type ProductKeys } from './product-keys.js';
@@ -6,7 +7,7 @@ import { PRODUCT_ALGORITHMS, type ProductKeys } from './product-keys.js';
 /** Explicit typing (RFC 8725 3.11): no other JWT signed with the key of the product is a login. */
 const ASSERTION_TYPE = 'login+jwt';
 
-const MAX_AGE = 60;
+const MAX_AGE_S = 60;
 
 export interface LoginAssertion {
   readonly subject: string;
@@ -24,8 +25,7 @@ export interface AssertionOptions {
   readonly audience: string;
   /** Seconds. */
   readonly clockSkew: number;
-  /** Milliseconds since the epoch. */
-  readonly clock: () => number;
+  readonly clock: Clock;
 }
 
 /** Unverified; empty if absent. With it, the error page of a rejected assertion can restart the login. */
@@ -63,7 +63,7 @@ export class AssertionVerifier {
       typ: ASSERTION_TYPE,
       issuer,
       audience,
-      maxTokenAge: MAX_AGE,
+      maxTokenAge: MAX_AGE_S,
       clockTolerance: clockSkew,
       currentDate: new Date(clock()),
     });
@@ -83,7 +83,7 @@ const RULES = {
   typ: `its header must have the typ ${ASSERTION_TYPE}`,
   iss: 'its iss must be the origin of LOGIN_URL',
   aud: 'its aud must be AUTH_URL only',
-  iat: `its iat must be a time in the last ${MAX_AGE} seconds: sign it when you send the browser back, with the correct time`,
+  iat: `its iat must be a time in the last ${MAX_AGE_S} seconds: sign it when you send the browser back, with the correct time`,
   exp: 'it has expired',
   nbf: 'its nbf is in the future',
   challenge: 'its challenge must equal the challenge parameter of the redirect to LOGIN_URL',

@@ -41,9 +41,7 @@ export class JwtLoginController {
     return this.challenges.jwks;
   }
 
-  /**
-   * A URL would end up in histories, logs and referrers. Needs no CSRF token: the challenge is bound to this browser.
-   */
+  /** A URL would be kept in histories and logs. Needs no CSRF token: the challenge is bound to this browser. */
   @Post(ENDPOINTS.loginCallback)
   @ApiOperation(JWT_LOGIN_OPERATION)
   async finish(

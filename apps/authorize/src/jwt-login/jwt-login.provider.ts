@@ -9,7 +9,6 @@ import {
 import { LoginChallenges } from './login-challenge.js';
 import { PRODUCT_ALGORITHMS, PRODUCT_KEYS, type ProductKeys } from './product-keys.js';
 
-/** Redirects browsers to LOGIN_URL with a challenge. */
 @Injectable()
 export class JwtLoginProvider extends LoginProvider {
   constructor(

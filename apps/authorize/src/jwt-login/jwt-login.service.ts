@@ -36,10 +36,7 @@ export class JwtLoginService {
     private readonly configuration: AuthorizeConfiguration,
   ) {}
 
-  /**
-   * Consumes the challenge first, so that a rejected assertion cannot be retried with other claims.
-   * @throws ExternalLoginError, whose page restarts the same authorization request
-   */
+  /** Consumes the challenge first: a rejected one cannot be retried with other claims. @throws ExternalLoginError */
   async finish(cookieHeader: string | undefined, assertion: string): Promise<LoginRedirect> {
     const challenge = challengeOf(assertion);
     const issued = await this.issued(challenge);

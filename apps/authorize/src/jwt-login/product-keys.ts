@@ -12,10 +12,7 @@ export const PRODUCT_ALGORITHMS = ['EdDSA', 'Ed25519', 'ES256'];
 
 const PEM_BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----[\s\S]*?-----END \1-----/g;
 
-/**
- * Reads PEM blocks (SPKI), a JWK or a JWK Set. Accepts escaped line ends, because many environment files need them.
- * @throws Error that does not repeat the text, which may be a secret
- */
+/** Reads PEM blocks (also with escaped line ends), JWK or JWK Set. @throws Error without the text, maybe a secret */
 export function readPublicKeys(text: string): JWK[] {
   const keys = text.trim().startsWith('{') ? readJwks(text) : readPem(text.replaceAll('\\n', '\n'));
   if (keys.length === 0) throw new Error('it contains no key');

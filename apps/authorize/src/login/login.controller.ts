@@ -35,13 +35,13 @@ export class LoginController {
   @ApiOperation(LOGIN_OPERATION)
   async show(@Req() { url, headers }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const query = rawQuery(url);
-    const { cookie: known, session } = await this.sessions.findVisitor(headers.cookie);
+    const { cookie: existing, session } = await this.sessions.findVisitor(headers.cookie);
     const request = await this.requests.validateOrNull(query, session);
     const needed = request && requiredInteraction(request, this.sessions.isLoginFor(session, query)).page;
     // Unless the request needs a login, the next page checks that the session is still valid.
     if (session && needed !== 'login') return this.pages.seeOther(reply, afterLogin(query));
-    const cookie = known ?? this.cookies.generate();
-    if (known === null) reply.header('Set-Cookie', this.cookies.set(cookie));
+    const cookie = existing ?? this.cookies.generate();
+    if (existing === null) reply.header('Set-Cookie', this.cookies.set(cookie));
     const translator = this.translatorFor(headers, query, request);
     const username = request?.loginHint?.trim() || (request?.isOtherUser ? '' : request?.user?.email) || '';
     const flash = await this.flashMessages.consume(cookie, query);

@@ -4,7 +4,6 @@ import { LogoutContinuation } from '../logout/logout-continuation.js';
 import { FLASH_QUERY } from '../session/flash-message.store.js';
 import { withQuery } from '../urls.js';
 
-/** Log-out of users who log in here with a password. */
 @Injectable()
 export class PasswordLogout extends LogoutContinuation {
   readonly landing = withQuery(ENDPOINTS.login, FLASH_QUERY);

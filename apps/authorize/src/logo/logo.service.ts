@@ -35,8 +35,8 @@ export class LogoService {
     this.running = query.catch(() => undefined);
     this.next = null;
     this.requested = new Set();
-    const found = await query;
-    for (const [digest, logo] of found) this.cache.set(digest, logo);
-    return found;
+    const logos = await query;
+    for (const [digest, logo] of logos) this.cache.set(digest, logo);
+    return logos;
   }
 }

@@ -48,7 +48,7 @@ export class EndSessionRequestService {
     return { client, hint, returnTo: uri === undefined ? null : { uri, state }, uiLocales };
   }
 
-  /** RP-Initiated Logout 1.0 2: "If the OP doesn't know that the End-User wants to log out, the OP MUST ask". */
+  /** OpenID Connect RP-Initiated Logout 1.0 2: "If the OP doesn't know that the End-User wants to log out, the OP MUST ask". */
   isForSession({ client, hint }: EndSessionRequest, { user, sessionId }: CurrentAccount): boolean {
     return (
       client !== null &&

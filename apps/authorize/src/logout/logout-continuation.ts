@@ -1,13 +1,10 @@
 import type { Session } from '../session/session.store.js';
 
-/** Steps of a log-out that depend on the login method. */
 export abstract class LogoutContinuation {
   /** Page of this app after a log-out. */
   abstract readonly landing: string;
 
-  /**
-   * URL at the login provider, which returns to ENDPOINTS.logout, or null. Never throws, because the log-out is done.
-   */
+  /** URL at the provider, which returns to ENDPOINTS.logout. Never throws, because the log-out here is done. */
   abstract providerUrl(cookie: string, session: Session): Promise<string | null>;
 
   /** Continues an authorization request with a new login, for example as another user. */

@@ -13,7 +13,6 @@ import { LogoutContinuation } from './logout-continuation.js';
 import { LOGOUT_EVERYWHERE_OPERATION, LOGOUT_OPERATION } from './logout.openapi.js';
 import { type LoggedOut, LogoutService } from './logout.service.js';
 
-/** Log-out by a form of this service. */
 @Controller()
 export class LogoutController {
   constructor(

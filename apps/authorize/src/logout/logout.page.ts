@@ -14,7 +14,6 @@ export interface LogoutConfirmation {
   readonly product: string;
   readonly user: User;
   readonly cookie: string;
-  /** Null if the request names no application. */
   readonly client: Client | null;
   readonly query: string;
   /** Address after the log-out; null for a page of this service. */

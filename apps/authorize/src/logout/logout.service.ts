@@ -10,14 +10,12 @@ import type { FlashMessage } from '../ui/components.js';
 import { LogoutContinuation } from './logout-continuation.js';
 import { LogoutReturnStore } from './logout-return.store.js';
 
-/** Continuation of the browser after a log-out. */
 export interface LoggedOut {
   readonly location: string;
   /** `Set-Cookie` of a new session cookie. */
   readonly cookie: string;
 }
 
-/** Ends sessions here and at the login provider. */
 @Injectable()
 export class LogoutService {
   constructor(

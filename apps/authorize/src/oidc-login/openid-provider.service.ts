@@ -64,7 +64,7 @@ export class OpenIdProvider implements LoginProvider {
     const client = await openid();
     const verifier = client.randomPKCECodeVerifier();
     const nonce = client.randomNonce();
-    const wanted = prompt.map((value) => supportedPrompt(value, config.serverMetadata()));
+    const prompts = prompt.map((value) => supportedPrompt(value, config.serverMetadata()));
     const location = client.buildAuthorizationUrl(config, {
       redirect_uri: this.callback,
       scope: this.configuration.LOGIN_SCOPE,
@@ -72,7 +72,7 @@ export class OpenIdProvider implements LoginProvider {
       nonce,
       code_challenge: await client.calculatePKCECodeChallenge(verifier),
       code_challenge_method: 'S256',
-      ...(wanted.length > 0 && { prompt: [...new Set(wanted)].join(' ') }),
+      ...(prompts.length > 0 && { prompt: [...new Set(prompts)].join(' ') }),
       ...(maxAge !== null && { max_age: String(maxAge) }),
       ...(loginHint !== null && { login_hint: loginHint }),
       ...(uiLocales !== null && { ui_locales: uiLocales }),
@@ -86,10 +86,7 @@ export class OpenIdProvider implements LoginProvider {
     return { location: location.href, details };
   }
 
-  /**
-   * OpenID Connect Core 3.1.2.7, 3.1.3.7 and 5.3.2, RFC 9207 2.4. @param query of the callback @throws
-   * ExternalLoginError
-   */
+  /** OpenID Connect Core 3.1.2.7, 3.1.3.7, 5.3.2, RFC 9207 2.4. @throws ExternalLoginError */
   async authenticate(query: string, state: string, transaction: LoginTransaction): Promise<Authenticated> {
     try {
       return await this.exchange(query, state, transaction);
@@ -127,9 +124,7 @@ export class OpenIdProvider implements LoginProvider {
     return { claims, userInfo, idToken: tokens.id_token };
   }
 
-  /**
-   * 3.1.2.1: with prompt=login the provider "SHOULD prompt the End-User for reauthentication". `auth_time` is optional.
-   */
+  /** 3.1.2.1: with prompt=login the provider "SHOULD prompt the End-User for reauthentication". */
   private checkReauthentication({ auth_time: authTime }: IDToken, startedAt: number): void {
     if (authTime === undefined) return;
     if (authTime + 1 + this.configuration.CLOCK_SKEW >= startedAt / 1000) return;
@@ -168,7 +163,6 @@ export class OpenIdProvider implements LoginProvider {
     return this.current?.config ?? this.discover();
   }
 
-  /** @throws DependencyUnavailableError if the provider is unavailable */
   private async freshMetadata(): Promise<Configuration> {
     const fresh = this.current && Date.now() - this.current.checkedAt < FRESH_MS;
     return fresh && this.current ? this.current.config : this.discover();

@@ -18,9 +18,7 @@ export interface Diagnosis {
   readonly facts: Readonly<Record<string, unknown>>;
 }
 
-/**
- * Explains a form without its cookie, or with another one. It is already rejected: this changes only the error page.
- */
+/** Explains a form without the right cookie. It is already rejected: this changes only the error page. */
 @Injectable()
 export class CookieDiagnosis {
   constructor(
@@ -107,9 +105,7 @@ export interface OriginComparison {
   readonly untrustedProxy: boolean;
 }
 
-/**
- * Counts headers of untrusted proxies, which Fastify ignores, as an excuse: no diagnosis is better than a wrong one.
- */
+/** Headers of untrusted proxies excuse a difference, because no diagnosis is better than a wrong one. */
 export function compareOrigin(
   { protocol, host, headers }: Pick<FastifyRequest, 'protocol' | 'host' | 'headers'>,
   authUrl: string,

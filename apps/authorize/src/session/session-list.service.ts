@@ -10,7 +10,6 @@ import { OperatorRequests } from '../operator-requests.js';
 import { isCurrent } from './session.service.js';
 import { SessionStore } from './session.store.js';
 
-/** Lists the sessions of a user for operators. */
 @Injectable()
 export class SessionList {
   constructor(

@@ -32,7 +32,6 @@ export interface LoginRequest {
 /** Milliseconds for which a login counts as fresh for its authorization request: enough to read a consent page. */
 const FRESH_LOGIN_MS = 10 * 60_000;
 
-/** Maximum length of an ID token in a session, in characters. */
 const MAX_ID_TOKEN = 4_096;
 
 /** Before the login it only keys the CSRF tokens. The login replaces it with a new value, which identifies the session. */
@@ -138,9 +137,7 @@ export class SessionService {
     );
   }
 
-  /**
-   * After an external login our start time is `auth_time` only if the provider authenticated again for this request.
-   */
+  /** After an external login our start time counts only if the provider authenticated again for this request. */
   loginOf(cookie: string, session: Session, { query, isForced }: LoginRequest): Login {
     const known = session.external ? session.external.authTime : session.authTime;
     const authTime = known ?? (isForced && this.isLoginFor(session, query) ? session.authTime : null);
@@ -156,10 +153,7 @@ export class SessionService {
     return this.sessions.replace(cookie, session, { ...session, loginFor: null });
   }
 
-  /**
-   * Rejects the `sid` for as long as a session can live, because a login may be in progress. @returns its sessions in
-   * grants
-   */
+  /** Rejects the `sid` while a session can live: a login may be in progress. @returns its sessions in grants */
   async endExternal(sid: string): Promise<readonly string[]> {
     return this.sessions.endExternal(sid, this.configuration.SESSION_LIFETIME);
   }

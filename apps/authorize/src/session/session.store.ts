@@ -67,10 +67,7 @@ redis.call('EXPIRE', KEYS[1], ARGV[5])
 /** Sessions of a user that are listed: the newest ones. */
 const MAX_LISTED = 100;
 
-/**
- * Keyed by a hash of the cookie: the contents of Redis or its backup cannot be used to take over a session. A session
- * lives SESSION_IDLE_LIFETIME seconds after its last use. Every method throws DependencyUnavailableError.
- */
+/** Keyed by a hash of the cookie: the contents of Redis or its backup cannot be used to take over a session. */
 @Injectable()
 export class SessionStore {
   private readonly run: RunScript<'sessionReplace' | 'sessionIndex' | 'sessionTake'>;
@@ -103,14 +100,14 @@ export class SessionStore {
   async list(userId: number): Promise<{ readonly session: Session; readonly idleMs: number }[]> {
     const { SESSION_IDLE_LIFETIME: ttl } = this.configuration;
     const digests = await withRedisErrors(this.redis.zrevrange(userKeyOf(userId), 0, -1));
-    const found = await Promise.all(
+    const listed = await Promise.all(
       digests.map(async (digest) => {
         const key = sessionKeyOf(digest);
         const [text, ttlMs] = await withRedisErrors(Promise.all([this.redis.get(key), this.redis.pttl(key)]));
         return text === null ? [] : [{ session: JSON.parse(text) as Session, idleMs: ttl * 1000 - ttlMs }];
       }),
     );
-    return found.flat();
+    return listed.flat();
   }
 
   /** Replaces a session atomically. @returns false if it has changed since it was read */
@@ -120,23 +117,23 @@ export class SessionStore {
   }
 
   /** @returns ids of the sessions of this `sid` in grants */
-  async endExternal(sid: string, lifetime: number): Promise<string[]> {
-    await withRedisErrors(this.redis.set(endedKeyOf(sid), '1', 'EX', lifetime));
+  async endExternal(sid: string, lifetimeS: number): Promise<string[]> {
+    await withRedisErrors(this.redis.set(endedKeyOf(sid), '1', 'EX', lifetimeS));
     return withRedisErrors(this.redis.smembers(sessionsKeyOf(sid)));
   }
 
   /** Records which session of grants belongs to a `sid`. */
-  async addToExternal(sid: string, session: string, lifetime: number): Promise<void> {
+  async addToExternal(sid: string, session: string, lifetimeS: number): Promise<void> {
     await withRedisErrors(this.redis.sadd(sessionsKeyOf(sid), session));
-    await withRedisErrors(this.redis.expire(sessionsKeyOf(sid), lifetime));
+    await withRedisErrors(this.redis.expire(sessionsKeyOf(sid), lifetimeS));
   }
 
   async removeFromExternal(sid: string, session: string): Promise<void> {
     await withRedisErrors(this.redis.srem(sessionsKeyOf(sid), session));
   }
 
-  async addWithoutSid(user: string, lifetime: number): Promise<void> {
-    await withRedisErrors(this.redis.set(withoutSidKeyOf(user), '1', 'EX', lifetime));
+  async addWithoutSid(user: string, lifetimeS: number): Promise<void> {
+    await withRedisErrors(this.redis.set(withoutSidKeyOf(user), '1', 'EX', lifetimeS));
   }
 
   async hasWithoutSid(user: string): Promise<boolean> {

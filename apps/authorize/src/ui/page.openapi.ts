@@ -72,7 +72,6 @@ export const formOf = (
   ),
 });
 
-/** Field of every form, bound to the cookie and to the purpose of the form. */
 export const CSRF_TOKEN = { csrf_token: 'Hidden field of the page.' } as const;
 
 /** Binary content has no schema (OpenAPI 3.1.1 4.8.14.2). */

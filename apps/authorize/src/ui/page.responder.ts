@@ -6,10 +6,8 @@ import type { Translator } from './i18n/translator.js';
 import { contentSecurityPolicy, type PageSources } from '#ui/page-headers.js';
 import { SCRIPT_PATH } from './script.controller.js';
 
-/** Configuration of the user interface, provided by the core module. */
 export abstract class UiOptions {
   abstract readonly brand: Brand;
-  /** Browsers use https, so cookies are Secure. */
   abstract readonly secure: boolean;
   /** form-action sources: a form ends there if the session has expired, and so does every log-out. Empty if users log in here. */
   abstract readonly loginTargets: readonly string[];

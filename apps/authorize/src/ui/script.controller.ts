@@ -12,8 +12,6 @@ const WAIT_MS = 500;
 /**
  * The only script of the pages, which also work without it.
  * - A double click submits a form once: a second response would replace the first one, and its code.
- * - A button that grants access waits (see WAIT_MS).
- * - A form that only resubmits another form is submitted immediately.
  * - A button shows the password. Submitting hides it again, so that browsers do not store it as plain text.
  */
 export const SCRIPT = `'use strict';

@@ -323,7 +323,7 @@ describe('a known client', () => {
     expect(host.fetches(url)).toBe(2);
   });
 
-  it('whose document changes while earlier consent is used needs consent again', async () => {
+  it('with a changed document needs consent again despite earlier consent', async () => {
     const url = newClient();
     await consented(url);
     const database = new pg.Client({ connectionString: app.services.databaseUrl });

@@ -28,11 +28,7 @@ export class ProfileService {
     this.profiles.observe(countLookups(metrics, 'profiles'));
   }
 
-  /**
-   * Returns a serialized `MeResponse`, or null without a user; a promise only if it is not cached.
-   * @param reference request id for logs
-   * @throws DependencyUnavailableError
-   */
+  /** @returns a serialized `MeResponse`, as a promise only if it is not cached @throws DependencyUnavailableError */
   find(userId: number, reference: string): string | null | Promise<string | null> {
     const id = String(userId);
     return this.profiles.cached(id) ?? this.profiles.get(id, reference);

@@ -14,7 +14,6 @@ import {
   USERINFO_METADATA_OPERATION,
 } from './metadata.openapi.js';
 
-/** RFC 9728 2. */
 @Controller()
 export class MetadataController {
   constructor(

@@ -69,7 +69,6 @@ const ERRORS = {
   ],
 } as const;
 
-/** For responses that refuse a token, and for those that accept one. */
 export const NONCE: HeaderDescription = {
   description: 'Nonce for the next proof, if nonces are required (RFC 9449 9).',
 };

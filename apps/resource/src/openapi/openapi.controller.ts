@@ -11,7 +11,6 @@ import {
 import { apiErrors } from './api-errors.js';
 import { ResourceConfiguration } from '../resource.configuration.js';
 
-/** Serves the document that `npm run openapi` generates. */
 @Controller(ENDPOINTS.resourceOpenApi)
 export class OpenApiController {
   private served: ServedDocument | undefined;

@@ -5,12 +5,10 @@ import { json, type OperationDescription } from '#openapi/operation.js';
 import { ApiProperty } from '#openapi/schema.js';
 import { apiErrors, NONCE } from '../openapi/api-errors.js';
 
-/** RFC 9728 3.1: the well-known part comes between host and path. */
 export const USERINFO_METADATA_PATH = ENDPOINTS.protectedResourceMetadata + ENDPOINTS.userInfo;
 
 export const USERINFO_ROUTE = { scope: OPENID, metadata: USERINFO_METADATA_PATH };
 
-/** Scopes that determine the response. */
 export const USERINFO_SCOPES: readonly string[] = [OPENID, ...Object.keys(CLAIMS_OF_SCOPE)];
 
 /** OpenID Connect Core 5.3.2: "If a Claim is not returned, that Claim Name SHOULD be omitted". */

@@ -35,11 +35,7 @@ export class UserInfoService {
     this.claims.observe(countLookups(metrics, 'claims'));
   }
 
-  /**
-   * Returns `sub` and the claims that the token's scope grants; null without the user or the client.
-   * @param reference request id for logs
-   * @throws DependencyUnavailableError
-   */
+  /** @returns `sub` and the granted claims; null without user or client @throws DependencyUnavailableError */
   async find({ userId, clientId, scopes }: TokenInfo, reference: string): Promise<UserInfo | null> {
     // `sub` depends on the client (OpenID Connect Core 8.1). Client ids do not contain spaces.
     const claims = await this.claims.get(`${userId} ${clientId}`, reference);

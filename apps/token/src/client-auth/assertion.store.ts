@@ -36,8 +36,7 @@ export class AssertionStore {
   }
 
   /**
-   * Returns `consumed` for exactly one of several calls with the same client and jti.
-   * @throws DependencyUnavailableError: refuse the request, because the assertion may be consumed
+   * Returns `consumed` for exactly one of equal calls. @throws DependencyUnavailableError: it may have been consumed
    */
   async consume(clientId: string, jti: string, ttlMs: number): Promise<Consumption> {
     const [client, id] = [clientId, jti].map((text) => hash('sha256', text, 'base64url')) as [string, string];

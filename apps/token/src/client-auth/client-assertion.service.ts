@@ -39,8 +39,7 @@ export class ClientAssertionService {
   ) {}
 
   /**
-   * Verifies the signature only if the claims are right, and consumes the assertion only if the signature is.
-   * @param owner the client or resource server that the assertion names; null if unknown
+   * Checks the claims, then the signature, and consumes the assertion last. @param owner null if unknown
    * @throws OAuthError invalid_client or temporarily_unavailable; DependencyUnavailableError
    */
   async verify<Owner extends ClientKeys & { readonly profile?: TokenRules['profile'] }>(

@@ -53,7 +53,7 @@ export class ClientAuthenticator {
     return isClientId(clientId) ? this.clients.get(clientId) : null;
   }
 
-  /** Fetches a due metadata document first, because it may have new keys. @param admits also that of a new client */
+  /** Fetches a due metadata document first, because it may have new keys. @param admits new clients */
   private async findCurrent(clientId: string, admits: boolean): Promise<ClientWithSecrets | null> {
     const client = await this.find(clientId);
     const hasDocument = client ? client.document !== null : admits && isDocumentUrl(clientId);
@@ -64,8 +64,7 @@ export class ClientAuthenticator {
 
   /**
    * @param options admits: a flow may begin here, so that a client of CLIENT_METADATA_HOSTS is admitted
-   * @throws OAuthError invalid_request, or invalid_client: the same for an unknown client and a wrong secret or
-   * signature
+   * @throws OAuthError invalid_request, or invalid_client with the same response to an unknown client and wrong proof
    */
   async authenticate(
     { headers, raw }: ClientRequest,
@@ -139,7 +138,6 @@ export function readCredentials(authorization: string | undefined, body: ClientD
   return { clientId, clientSecret, method: 'basic' };
 }
 
-/** Returns the client_id of a request that may not be authentic; undefined if it has none. */
 export function unverifiedClientId(
   authorization: string | undefined,
   parameters: Parameters | undefined,
@@ -155,7 +153,6 @@ function byAssertion(assertion: UnverifiedAssertion): ClientCredentials {
   return { clientId: assertion.clientId, clientSecret: undefined, assertion, method: 'body' };
 }
 
-/** Adds a challenge if the client used HTTP Basic (RFC 6749 5.2). */
 export function invalidClient(
   { clientId, method }: ClientCredentials,
   description: string,

@@ -1,7 +1,6 @@
 import { ASSERTION_TYPE } from '#oauth/client-assertion/client-assertion.js';
 import { LIMITS, Parameter } from '#oauth/parameters.js';
 
-/** RFC 6749 2.3.1; absent if HTTP Basic carries the credentials. */
 export class ClientDto {
   @Parameter({
     max: LIMITS.client_id,

@@ -9,7 +9,6 @@ import { DeviceAuthorizationDto, type DeviceAuthorizationResponse } from './devi
 import { DEVICE_OPERATION } from './device.openapi.js';
 import { DeviceService } from './device.service.js';
 
-/** The device authorization endpoint (RFC 8628 3.1). */
 @Controller(ENDPOINTS.deviceAuthorization)
 export class DeviceController {
   constructor(

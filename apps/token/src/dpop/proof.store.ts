@@ -8,12 +8,9 @@ import { REDIS } from '#platform/redis/redis.connection.js';
 export class ProofStore {
   constructor(@Inject(REDIS) private readonly redis: RedisClient) {}
 
-  /**
-   * Returns true for exactly one of several calls with the same key and jti.
-   * @param jkt its fixed length keeps the hashed text unambiguous
-   * @throws DependencyUnavailableError: refuse the request, because the proof may be consumed
-   */
+  /** Returns true for exactly one of equal calls. @throws DependencyUnavailableError: it may have been consumed */
   async consume(jkt: string, jti: string, ttlMs: number): Promise<boolean> {
+    // The thumbprint has a fixed length, so the hashed text is unambiguous.
     const id = hash('sha256', jkt + jti, 'base64url');
     return (await withRedisErrors(this.redis.set(`dpop:${id}`, 1, 'PX', ttlMs, 'NX'))) === 'OK';
   }

@@ -12,8 +12,7 @@ import { type ClientChanged, SUBJECTS, tagOf } from '#messaging/contract.js';
 import { NatsConnection } from '#messaging/nats.connection.js';
 import { messageOf } from '#platform/message-of.js';
 
-/** Milliseconds until the next reading, and until a failed reading is repeated. */
-const INTERVALS = { pass: 5_000, retry: 1_000 };
+const INTERVALS_MS = { pass: 5_000, retry: 1_000 };
 
 const CLIENT_TAG = tagOf.client('');
 
@@ -43,7 +42,7 @@ export class DisabledClients implements OnApplicationBootstrap, OnApplicationShu
   constructor(
     private readonly store: ClientStore,
     private readonly nats: NatsConnection,
-    @Optional() private readonly intervals = INTERVALS,
+    @Optional() private readonly intervals = INTERVALS_MS,
   ) {}
 
   onApplicationBootstrap(): void {
@@ -73,13 +72,12 @@ export class DisabledClients implements OnApplicationBootstrap, OnApplicationShu
   /** Reads immediately and schedules the next reading. The latest call wins. */
   private async keepReading(): Promise<void> {
     clearTimeout(this.timer);
-    const wait = await this.pass();
+    const waitMs = await this.pass();
     if (this.isShutDown) return;
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => void this.keepReading(), wait).unref();
+    this.timer = setTimeout(() => void this.keepReading(), waitMs).unref();
   }
 
-  /** @returns milliseconds until the next reading */
   private async pass(): Promise<number> {
     try {
       do await this.read();

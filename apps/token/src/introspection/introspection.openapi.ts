@@ -8,7 +8,6 @@ export class InactiveToken {
   readonly active: false;
 }
 
-/** RFC 7662 2.2. */
 export class ActiveToken {
   @ApiProperty({ type: 'boolean', const: true, description: 'The token is a valid access token.' })
   readonly active: true;

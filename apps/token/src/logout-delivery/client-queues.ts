@@ -1,4 +1,3 @@
-/** Simultaneous requests to one client. */
 const CONCURRENCY = 2;
 /** Waiting messages of one client, and messages in all. */
 const MAX_WAITING = 20;
@@ -11,7 +10,6 @@ interface ClientQueue<M> {
 
 /** Runs the work of each client separately, so that a slow client does not delay others. Bounded. */
 export class ClientQueues<M> {
-  /** Waiting messages, and messages in progress. */
   readonly held = new Set<M>();
   private readonly queues = new Map<string, ClientQueue<M>>();
   private readonly active = new Set<Promise<void>>();

@@ -28,14 +28,12 @@ import { ClientQueues } from './client-queues.js';
 import { LogoutDeliveryService } from './logout-delivery.service.js';
 
 const RETRY_MS = 1_000;
-/** Messages of one request to NATS, and milliseconds that it waits for the first one. */
 const FETCH = 100;
 const FETCH_MS = 5_000;
-/** Milliseconds until NATS offers a message again that this process could not handle. */
 const REPEAT_MS = 5_000;
 
 /**
- * Consumes the queue of log-outs over a connection of its own, to keep introspection fast. NATS gives a message to
+ * Consumes the queue of log-outs over a separate connection, to keep introspection fast. NATS gives a message to
  * another token app if the first one reports no progress for ACK_WAIT_MS.
  */
 @Injectable()

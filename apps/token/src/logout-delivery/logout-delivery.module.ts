@@ -3,7 +3,6 @@ import { LogoutConsumer } from './logout-consumer.service.js';
 import { LogoutDeliveryService } from './logout-delivery.service.js';
 import { LogoutQueueMonitor } from './logout-queue-monitor.js';
 
-/** Back-channel log-out of applications (OpenID Connect Back-Channel Logout 1.0). */
 @Module({
   providers: [LogoutConsumer, LogoutDeliveryService, LogoutQueueMonitor],
 })

@@ -20,7 +20,6 @@ const RECORD_MS = 60_000;
 
 const OUTCOMES = ['delivered', 'skipped', 'retried', 'refused', 'dropped'] as const;
 
-/** Checks of the error guide, by the outcome that they explain. */
 const CHECKS = {
   retried: 'logout_token_delayed',
   refused: 'logout_token_refused',
@@ -62,10 +61,7 @@ export class LogoutDeliveryService {
     for (const outcome of OUTCOMES) this.tokens.inc({ outcome }, 0);
   }
 
-  /**
-   * Voids the unredeemed codes of ended sessions: each could begin a session that no logout token ends.
-   * @returns the same deliveries for the same event, so that NATS drops repeated ones
-   */
+  /** Voids codes that could begin new sessions. @returns for the same event the same deliveries: NATS deduplicates */
   async deliveriesOf({ id, session, user_id: userId, at }: SessionsEnded): Promise<LogoutDelivery[]> {
     const { CODE_LIFETIME, CLOCK_SKEW } = this.configuration;
     const since = new Date(at - (CODE_LIFETIME + CLOCK_SKEW) * 1000);

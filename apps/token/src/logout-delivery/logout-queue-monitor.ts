@@ -4,7 +4,6 @@ import { type LogoutQueueStatus, StatusReport } from '#platform/status/status-re
 import { Metrics } from '#platform/telemetry/metrics.js';
 import { LogoutConsumer } from './logout-consumer.service.js';
 
-/** Reports the queue of log-outs in the metrics and to the operator. Every token app reports the same queue. */
 @Injectable()
 export class LogoutQueueMonitor {
   private reading: Promise<LogoutQueueStatus> | undefined;
@@ -35,7 +34,6 @@ export class LogoutQueueMonitor {
     return this.read().then(value, () => Number.NaN);
   }
 
-  /** Concurrent calls share one request to NATS. */
   private read(): Promise<LogoutQueueStatus> {
     this.reading ??= this.consumer.queueState().finally(() => (this.reading = undefined));
     return this.reading;

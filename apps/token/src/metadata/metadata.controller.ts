@@ -40,7 +40,6 @@ export class MetadataController {
     this.keySet = serveDocument(keys.jwks, {});
   }
 
-  /** Public keys of ID tokens and logout tokens (RFC 7517 5). */
   @Get(ENDPOINTS.jwks)
   @ApiOperation(JWKS_OPERATION)
   jwks(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
@@ -48,7 +47,6 @@ export class MetadataController {
     sendDocument(request, reply, this.keySet);
   }
 
-  /** OpenID Connect Discovery 4. */
   @Get(ENDPOINTS.openIdConfiguration)
   @ApiOperation(OPENID_CONFIGURATION_OPERATION)
   openIdConfiguration(): AuthorizationServerMetadata {

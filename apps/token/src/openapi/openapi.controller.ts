@@ -11,7 +11,6 @@ import {
 } from '#openapi/serve-document.js';
 import { TokenConfiguration } from '../token.configuration.js';
 
-/** Serves the document that `npm run openapi` generates. */
 @Controller(ENDPOINTS.openApi)
 export class OpenApiController {
   private served: ServedDocument | undefined;

@@ -17,10 +17,7 @@ export interface Pushed {
   readonly expiresIn: number;
 }
 
-/**
- * Upper bounds on stored requests, of 1 KB to 8 KB each in Redis. A one-minute login occupies its place for two minutes, so the bounds
- * allow 400 logins per second for a confidential client and 80 for a public one: they stop floods, not traffic.
- */
+/** Of 1 KB to 8 KB each. A login takes two minutes: 400 per second for a confidential client, 80 for a public one. */
 export const PUSH_LIMITS = {
   /** The operator can revoke a secret. Addresses are not counted, because the servers of a client share few. */
   confidential: 50_000,

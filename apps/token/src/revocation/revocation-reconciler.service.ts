@@ -12,8 +12,7 @@ import { NatsConnection } from '#messaging/nats.connection.js';
 import { messageOf } from '#platform/message-of.js';
 import { RedisConnection } from '#platform/redis/redis.connection.js';
 
-/** Milliseconds until the next pass, and until a failed pass is repeated. */
-const INTERVALS = { pass: 5_000, retry: 1_000 };
+const INTERVALS_MS = { pass: 5_000, retry: 1_000 };
 /** Longer than a Redis replica lags behind its master, and than a process trusts its caches while NATS is unavailable. */
 const LOSS_MS = 10 * 60 * 1000;
 /** Covers a fail-over of Redis while no token app was running. */
@@ -46,7 +45,7 @@ export class RevocationReconciler implements OnApplicationBootstrap, OnApplicati
     private readonly nats: NatsConnection,
     private readonly records: GrantRecordStore,
     private readonly revocations: RevocationService,
-    @Optional() private readonly intervals = INTERVALS,
+    @Optional() private readonly intervals = INTERVALS_MS,
   ) {}
 
   onApplicationBootstrap(): void {
@@ -76,12 +75,11 @@ export class RevocationReconciler implements OnApplicationBootstrap, OnApplicati
     if (this.isRunning || this.isShutDown) return;
     this.isRunning = true;
     clearTimeout(this.timer);
-    const wait = await this.pass();
+    const waitMs = await this.pass();
     this.isRunning = false;
-    if (!this.isShutDown) this.timer = setTimeout(() => void this.run(), wait).unref();
+    if (!this.isShutDown) this.timer = setTimeout(() => void this.run(), waitMs).unref();
   }
 
-  /** @returns milliseconds until the next pass */
   private async pass(): Promise<number> {
     const losses = this.losses;
     try {

@@ -20,9 +20,7 @@ export class IdTokenService {
     private readonly configuration: TokenConfiguration,
   ) {}
 
-  /**
-   * Call before the code is redeemed: a later failure would cost the client its grant. @throws OAuthError server_error
-   */
+  /** Call before the code is redeemed: a failure after it would cost the grant. @throws OAuthError server_error */
   checkKey(client: Client): void {
     const alg = algorithmOf(client);
     if (this.keys.isEmpty || this.keys.has(alg)) return;
@@ -31,9 +29,7 @@ export class IdTokenService {
     });
   }
 
-  /**
-   * Returns null without a key: the response of a refresh "might not contain an id_token" (OpenID Connect Core 12.2).
-   */
+  /** Null without a key: a refresh response "might not contain an id_token" (OpenID Connect Core 12.2). */
   async issue(
     request: IncomingMessage,
     client: Client,

@@ -27,7 +27,6 @@ export class TokenDto extends ClientDto {
   })
   grant_type: string;
 
-  /** RFC 6749 4.1.3, RFC 7636 4.5. */
   @Parameter({
     max: LIMITS.token,
     when: byCode,
@@ -46,7 +45,6 @@ export class TokenDto extends ClientDto {
   })
   code_verifier?: string;
 
-  /** RFC 8628 3.4. */
   @Parameter({
     max: LIMITS.token,
     when: byDeviceCode,
@@ -54,7 +52,6 @@ export class TokenDto extends ClientDto {
   })
   device_code: string;
 
-  /** RFC 6749 6. */
   @Parameter({
     max: LIMITS.token,
     when: byRefreshToken,
@@ -62,7 +59,6 @@ export class TokenDto extends ClientDto {
   })
   refresh_token: string;
 
-  /** RFC 6749 6 and 4.4.2. */
   @Parameter({
     max: LIMITS.scope,
     required: false,

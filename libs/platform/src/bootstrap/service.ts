@@ -40,7 +40,6 @@ export interface Service<Configuration = ServiceConfiguration> {
   /** Settings that must be equal in every app. The status report contains them, so they must not be secret. */
   readonly sharedSettings?: Settings;
   readonly bodyParsers: BodyParsers;
-  /** Added to the default response headers. */
   readonly headers?: ResponseHeaders;
   readonly crossOriginPaths?: readonly string[];
   /** Response to bytes that are not HTTP; by default JSON in the shape of RFC 6749 5.2. */
@@ -176,7 +175,6 @@ function fastifyOf(app: NestFastifyApplication): FastifyInstance {
   return app.getHttpAdapter().getInstance();
 }
 
-/** Runs the main function of a process. An error at startup is written to stderr and sets exit code 1. */
 export function main(run: () => Promise<unknown>): void {
   run().catch((error: unknown) => {
     const text =

@@ -5,7 +5,6 @@ import { ConfigurationError } from './load-configuration.js';
 
 export interface ConfigurationFile<T> {
   readonly variable: string;
-  /** Absolute. */
   readonly path: string;
   /** SHA-256 of the content, in hexadecimal. */
   readonly digest: string;

@@ -55,7 +55,6 @@ function toNumber(text: string): number | string {
   return /^\d{1,15}$/.test(text) ? Number(text) : text;
 }
 
-/** Rewords "X must be …" for an absent variable. */
 function missing(variable: string, rule: string): string {
   const begin = `${variable} must be `;
   return rule.startsWith(begin) ? `${variable} is missing: it must be ${rule.slice(begin.length)}` : rule;

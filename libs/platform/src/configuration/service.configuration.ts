@@ -30,7 +30,6 @@ export abstract class ServiceConfiguration {
     return this.DEPENDENCY_TIMEOUT * 1_000;
   }
 
-  /** Origin at which clients reach the service. */
   abstract get publicUrl(): string;
 }
 

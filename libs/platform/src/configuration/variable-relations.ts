@@ -64,7 +64,6 @@ export function NotAmong(...others: readonly string[]): PropertyDecorator {
   });
 }
 
-/** Requires this variable to be set if two others differ. */
 export function UnlessEqual(first: string, second: string): PropertyDecorator {
   const isEqual = (values: Readonly<Record<string, unknown>>) => values[first] === values[second];
   return ValidateBy({

@@ -4,14 +4,14 @@ import { IsIn, IsInt, Max, Min, ValidateBy, ValidateIf } from 'class-validator';
 import { serverUrls } from './server-urls.js';
 
 export function UrlsVariable(...protocols: string[]): PropertyDecorator {
-  const wanted = protocols.map((protocol) => `${protocol}://…`).join(' or ');
+  const schemes = protocols.map((protocol) => `${protocol}://…`).join(' or ');
   return ValidateBy({
     name: 'urls',
     validator: {
       validate: (value) =>
         typeof value === 'string' && value.split(',').every((url) => isUrl(url.trim(), protocols)),
       defaultMessage: (argument) =>
-        `${argument?.property} must be one or more URLs, ${wanted}, comma-separated`,
+        `${argument?.property} must be one or more URLs, ${schemes}, comma-separated`,
     },
   });
 }

@@ -42,7 +42,7 @@ function httpStatusOf(error: unknown): number | undefined {
 
 const METHODS: readonly HTTPMethods[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** RFC 9110 15.5.6: responds 405 with Allow if the path supports another method. The router knows only 404. */
+/** RFC 9110 15.5.6: responds 405 with Allow if the path supports another method. The router only responds 404. */
 function refineNotFound(thrown: unknown, { server, url }: FastifyRequest): unknown {
   if (!(thrown instanceof NotFoundException)) return thrown;
   const [path = ''] = url.split('?', 1);

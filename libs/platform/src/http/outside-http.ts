@@ -15,7 +15,6 @@ export interface OutsideRequest {
   readonly maxBytes?: number;
 }
 
-/** A complete response; never a redirect. */
 export interface OutsideResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;

@@ -19,7 +19,6 @@ export class RequestObservers {
     this.observers.push(...observers);
   }
 
-  /** Adds one hook of each kind, because several would cost more. */
   observe(fastify: Pick<FastifyInstance, 'addHook'>): void {
     fastify.addHook('onResponse', (request, reply, done) => {
       const isAborted = this.aborted.has(request.raw);

@@ -21,7 +21,6 @@ export function logContext(request: LoggedRequest): Readonly<Record<string, unkn
   return request[LOG_CONTEXT] ?? {};
 }
 
-/** Error with a response, such as OAuthError. */
 export interface LoggedError {
   readonly code: string;
   readonly status: number;
@@ -85,7 +84,6 @@ export function requestLog(logger: Logger): RequestObserver {
   };
 }
 
-/** Logs a request that failed before it reached the framework. */
 export function logFailure(logger: Logger, request: IncomingMessage, statusCode: number): void {
   if (logger.isLevelEnabled('error')) logger.error(describe(request, { res: { statusCode } }), 'failed');
 }

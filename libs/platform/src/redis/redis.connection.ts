@@ -2,7 +2,6 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Cluster, type Redis } from 'ioredis';
 import type { RedisClient } from './redis-client.js';
 
-/** Injection token of the process's Redis client, for stores. */
 export const REDIS = Symbol('redis');
 
 @Injectable()

@@ -20,7 +20,6 @@ export class RedisModule implements OnApplicationShutdown {
     status.register('redis', () => redisStatus(redis));
   }
 
-  /** @param timeoutMs timeout of a command; 2000 by default */
   static forRoot(url: string, timeoutMs?: number): DynamicModule {
     const provider = { provide: REDIS, useFactory: () => withErrorLog(redisClient(url, timeoutMs)) };
     return { module: RedisModule, providers: [provider, RedisConnection], exports: [REDIS, RedisConnection] };

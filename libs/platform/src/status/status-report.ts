@@ -70,7 +70,6 @@ type Parts = Required<
 type Part = keyof Parts;
 type Read<Name extends Part> = () => Parts[Name] | Promise<Parts[Name]>;
 
-/** Status of this process. Each module registers its part. */
 export class StatusReport {
   private readonly parts = new Map<Part, Read<Part>>();
   private settings: Settings;

@@ -8,7 +8,6 @@ export interface Call {
   readonly operation: string;
   /** SQL table or NATS subject. */
   readonly target?: string;
-  /** Message headers with the trace context. */
   readonly carrier?: Carrier;
 }
 
@@ -48,7 +47,6 @@ export const OUTGOING: readonly CallChannel[] = [
   },
 ];
 
-/** NATS requests to this process. */
 export const INCOMING: CallChannel = {
   name: 'scheduling-oauth:nats-response',
   read: ({ subject, headers }: { subject: string; headers?: Carrier }) => ({
@@ -62,7 +60,6 @@ export const INCOMING: CallChannel = {
 /** Runs at the start of a call; the returned function runs at its end. */
 export type BeginCall = (call: Call) => (failed: boolean) => void;
 
-/** @returns a function that unsubscribes */
 export function onCalls({ name, read }: CallChannel, begin: BeginCall): () => void {
   const channel = tracingChannel<unknown, object>(name);
   const ends = new WeakMap<object, (failed: boolean) => void>();

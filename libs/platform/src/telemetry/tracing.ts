@@ -101,7 +101,6 @@ function logExportErrors(warn: (text: string) => void): void {
   setGlobalErrorHandler((error) => warn(`spans were not exported: ${kindOf(error)}`));
 }
 
-/** Returns the collector's status code or the system's error code. */
 function kindOf(error: Exception): string {
   if (typeof error === 'string') return withoutQuoted(error);
   return String(error.code ?? withoutQuoted(error.message ?? error.name ?? 'unknown error'));

@@ -106,7 +106,7 @@ describe('a request to the outside', () => {
       });
   });
 
-  it('fails if the host changes the protocol (101), for which Node reports neither a response nor an error', async () => {
+  it('fails if the host changes the protocol (101), for which Node emits no response and no error', async () => {
     const port = await listening(
       createTcpServer((socket) =>
         socket.once('data', () =>

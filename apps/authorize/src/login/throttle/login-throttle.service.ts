@@ -91,10 +91,7 @@ export class LoginThrottle {
   }
 }
 
-/**
- * Maps every spelling of a login to one string. PostgreSQL's `lower()` depends on its locale, where `İ` may equal `i`;
- * a distinction here would double the guesses, so this ignores more than any locale.
- */
+/** PostgreSQL's `lower()` depends on its locale. A distinction here would double the guesses, so this ignores more. */
 export function normalizeLogin(login: string): string {
   // Lower case first: ẞ has no upper case, but ß has. Upper case last: σ and ς become equal.
   return login.trim().normalize('NFKD').toLowerCase().toUpperCase().normalize('NFKD').replace(/\p{M}/gu, '');

@@ -36,7 +36,6 @@ export interface Counters {
   readonly login: string;
   /** `addressAndLogin` for the site of the address; equal for IPv4. */
   readonly siteAndLogin: string;
-  /** Null for an unknown device. */
   readonly device: string | null;
 }
 

@@ -25,10 +25,7 @@ interface Remedy {
   readonly advice: Advice;
 }
 
-/**
- * A new kind needs texts in i18n/error-kind.messages.ts (for the product's own login, external-login.messages.ts), and
- * the failed check that selects it in KIND_BY_CHECK.
- */
+/** Texts: i18n/error-kind.messages.ts, or external-login.messages.ts. KIND_BY_CHECK maps failed checks to kinds. */
 export const ERROR_KINDS = {
   client_missing: { party: 'application', advice: 'contact_developer' },
   client_unknown: { party: 'application', advice: 'contact_developer' },
@@ -70,7 +67,6 @@ export type ErrorKind = keyof typeof ERROR_KINDS;
 
 type Detail = OAuthError['detail'];
 
-/** Keyed by the failed check (`detail.check` of the error), and its details. */
 const KIND_BY_CHECK = new Map<Check | undefined, (detail: Detail) => ErrorKind>([
   ['client_id_missing', () => 'client_missing'],
   ['client_id_unregistered', () => 'client_unknown'],
@@ -86,7 +82,7 @@ const KIND_BY_CHECK = new Map<Check | undefined, (detail: Detail) => ErrorKind>(
   ['id_token_hint_invalid', () => 'logout_malformed'],
   [
     'post_logout_redirect_uri_unregistered',
-    ({ client_id: named }) => (named === undefined ? 'logout_client_missing' : 'logout_redirect'),
+    ({ client_id: clientId }) => (clientId === undefined ? 'logout_client_missing' : 'logout_redirect'),
   ],
   ['parameter_invalid', () => 'parameter_malformed'],
   ['request_uri_invalid', ({ found }) => KIND_BY_PUSHED_REQUEST.get(found) ?? 'request_malformed'],

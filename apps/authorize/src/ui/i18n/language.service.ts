@@ -117,8 +117,8 @@ function tagsOf(uiLocales: string): string[] {
 /** Matches prefixes: `pt` for pt-BR (RFC 4647 3.4). */
 function firstSupported(tags: readonly string[]): Locale | null {
   for (const tag of tags.slice(0, MAX_TAGS)) {
-    const found = lookup(tag);
-    if (isLocale(found)) return found;
+    const locale = lookup(tag);
+    if (isLocale(locale)) return locale;
   }
   return null;
 }
