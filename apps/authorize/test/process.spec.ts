@@ -8,7 +8,6 @@ import { freePort } from '#local/servers/free-port.js';
 import { until } from '#test/support/until.js';
 
 const MAIN = resolve('dist/apps/authorize.cjs');
-/** Timeout for hangs. */
 const PATIENCE_MS = 60_000;
 
 interface Run {
@@ -192,7 +191,6 @@ describe('the running process', () => {
     expect(process_.output()).not.toContain('secret-word');
   });
 
-  /** Sends raw bytes, and returns the response. */
   async function send(head: string): Promise<string> {
     const { hostname, port } = new URL(url);
     const socket = connect(Number(port), hostname);

@@ -47,7 +47,6 @@ describe.each(EVERY_RESPONSE)('%s', (name, _route, policy, open) => {
     const securityHeaders = Object.fromEntries(
       Object.entries(headers).filter(([header]) => !unrelated.test(header)),
     );
-    // The only cacheable response.
     if (name === "the product's icon") documented['cache-control'] = 'public, max-age=31536000, immutable';
     expect(securityHeaders).toEqual(documented);
     const expected = policies?.find(([answer]) => answer === policy)?.[1];

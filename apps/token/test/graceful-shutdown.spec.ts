@@ -9,7 +9,6 @@ import { type Fixture, openFixture } from '#test/support/fixture.js';
 import { isolate, type Isolated } from '#test/support/isolate.js';
 import { until } from '#test/support/until.js';
 
-/** Timeout for hangs. */
 const PATIENCE_MS = 60_000;
 const KEYS = randomBytes(32).toString('base64url');
 

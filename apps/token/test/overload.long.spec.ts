@@ -12,7 +12,6 @@ interface TimedAnswer extends RawAnswer {
 
 interface OpenLoop {
   readonly port: number;
-  /** A raw request: head and body. */
   readonly request: string;
   readonly perSecond: number;
   readonly seconds: number;
@@ -24,10 +23,7 @@ interface OpenLoop {
 
 const TICK_MS = 5;
 
-/**
- * Sends requests at fixed times without waiting for earlier responses, like many independent clients.
- * Resolves when all responses have arrived.
- */
+/** Sends requests at fixed times without waiting for earlier responses, like many independent clients. */
 async function openLoop({
   port,
   request,
@@ -133,7 +129,6 @@ async function load(request: string, perSecond: number, connections: number, sec
 const median = (answers: readonly TimedAnswer[]): number =>
   answers.map(({ time }) => time).toSorted((a, b) => a - b)[answers.length >> 1] ?? NaN;
 
-/** Polls the internal port during `work`. @returns the statuses */
 async function healthDuring(work: Promise<unknown>): Promise<Set<number>> {
   const statuses = new Set<number>();
   const done = work.then(() => true);
@@ -164,7 +159,6 @@ it('at twice its capacity the token app refuses early, keeps its throughput, and
   expect(crowd.refused.filter(({ text }) => !/^retry-after: 1\r$/im.test(text))).toEqual([]);
   // Per CPU second of the process, so that other load does not matter. Many connections also cost garbage collection.
   expect(crowd.perCpuSecond / peak.perCpuSecond).toBeGreaterThan(0.35);
-  // Much less than the time in which all of them could be served.
   expect(median(crowd.accepted)).toBeLessThan((3 * CROWD * 1000) / peak.perSecond);
 
   const after = await load(request, peak.perSecond / 4, FEW);

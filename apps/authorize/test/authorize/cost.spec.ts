@@ -143,7 +143,6 @@ it('a throttled login costs one script and no query, whether the account exists 
   for (const username of [user.email, 'nobody', user.username]) {
     const from = freshAddress();
     for (let failures = 0; failures < 5; failures += 1) await tryLogin(app, { username, from });
-    // The cost is the same with an invalid device cookie.
     for (const device of [undefined, 'A'.repeat(88)]) {
       expect((await cost(() => tryLogin(app, { username, from, device }))).status).toBe(429);
       expect(commands).toEqual(['evalsha']);

@@ -67,7 +67,6 @@ const query = () =>
     )
     .map((pairs) => new URLSearchParams(pairs).toString());
 
-/** Unencoded query text. */
 const rawText = () => fc.stringMatching(/^[&=/\\:.?%@#;+evilhtps[\]"<>]{0,20}$/);
 
 const slashes = () =>
@@ -103,7 +102,6 @@ it.each([
       fc.oneof(query(), rawText()),
       async (path, known, text) => {
         const prefix = known ? `client_id=${client.clientId}&` : '';
-        // Encodes characters that HTTP clients cannot send in a request line.
         const url = `${path}?${prefix}${text}`
           .replaceAll(/[^!-~]/g, encodeURIComponent)
           .replaceAll('#', '%23');

@@ -10,7 +10,6 @@ const grants = () => app.redis.keys('grant:*');
 const grantsSince = async (before: readonly string[]) =>
   (await grants()).filter((key) => !before.includes(key));
 
-/** Makes PostgreSQL reject new grants. */
 const NO_NEW_GRANTS = 'ALTER TABLE grants ADD CONSTRAINT none CHECK (false) NOT VALID';
 const NEW_GRANTS = 'ALTER TABLE grants DROP CONSTRAINT none';
 
@@ -26,10 +25,7 @@ function onceRecorded(act: () => void): Promise<void> {
   });
 }
 
-/**
- * Makes decisions race: holds the first ones at PostgreSQL and releases them together. Otherwise the first would complete
- * before the second begins.
- */
+/** Holds the first decisions at PostgreSQL and releases them together: none completes before another begins. */
 async function race<T>(send: () => Promise<T>): Promise<T> {
   const database = new pg.Client({ connectionString: app.services.databaseUrl });
   await database.connect();

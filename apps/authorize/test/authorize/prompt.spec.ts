@@ -13,7 +13,6 @@ import {
 
 const { app, now, address, consented, logIn, scopes } = useRequests();
 
-/** @param ms by which the login becomes older */
 async function ageSession({ cookies }: Browser, ms: number): Promise<void> {
   const cookie = cookies.get('oauth_service_session') ?? '';
   const key = `session:${createHash('sha256').update(cookie).digest('base64url')}`;

@@ -69,7 +69,6 @@ describe('the list of connected applications', () => {
     await app.sql('UPDATE clients SET first_party = true WHERE client_id = $1', [clientId]);
     const { text } = await browser.get('/auth/apps');
     expect(text).toMatch(/Official (<bdi>)?Scheduling/);
-    // First-party access needs no consent.
     expect(text).toContain('Connected since');
     expect(text).not.toMatch(/allowed/i);
   });

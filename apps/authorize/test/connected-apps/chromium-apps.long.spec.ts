@@ -40,7 +40,6 @@ afterAll(async () => {
   await app.close();
 });
 
-/** Opens a page with the smallest phone viewport; browser warnings fail the test. */
 async function browse(options: BrowserContextOptions = {}): Promise<Page> {
   const context = await chromium.newContext({
     viewport: { width: 320, height: 568 },
@@ -148,7 +147,6 @@ describe.each([
       await other.reload();
       expect(new URL(other.url()).pathname).toBe('/auth/login');
     }
-    // Pages in the other browser's history are not shown either.
     await elsewhere.goto(`${app.url}/auth/`);
     expect(new URL(elsewhere.url()).pathname).toBe('/auth/login');
   });
@@ -213,7 +211,6 @@ async function visit(page: Page, path: string): Promise<void> {
   await page.waitForLoadState();
 }
 
-/** Finds overflow at 320 pixels, and targets smaller than 44 pixels. */
 function misfits(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const { scrollWidth } = document.documentElement;

@@ -44,7 +44,6 @@ afterAll(async () => {
   await app.close();
 });
 
-/** Returns the code that Allow issues. */
 async function allow(): Promise<string> {
   const address = authorizeAddress({
     client_id: client.client_id,

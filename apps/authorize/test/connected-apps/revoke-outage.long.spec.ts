@@ -29,7 +29,6 @@ describe('while NATS is unavailable', () => {
     'Access for <bdi>Calendar</bdi> has been removed. It may take up to 30 seconds to take effect everywhere.';
   const IMMEDIATELY = '<bdi>Calendar</bdi> can no longer access your account.';
 
-  /** Revokes an application, and returns the confirmation message. */
   async function confirmation(): Promise<string | undefined> {
     const client = await app.client({ name: 'Calendar' });
     const id = await allow(app, browser, client);
@@ -69,7 +68,6 @@ describe('while NATS is unavailable', () => {
       [last],
     );
     nats.sleep();
-    // Waiting for each grant would take hours.
     expect((await revoke(browser, client)).status).toBe(303);
     nats.wake();
     expect(await stateOf(app, last)).toEqual([true, 'revoked']);
@@ -111,7 +109,6 @@ describe('while Redis is unavailable', () => {
     expect(cuts).toBe(1);
   });
 
-  /** Disconnects Redis after the revocation is recorded in PostgreSQL. */
   const cutRedisAfterRecording = () => {
     proxies.postgres.onStatement = (sql) => {
       if (sql.includes('SET revoked_at')) proxies.redis.disconnect();

@@ -64,7 +64,6 @@ afterAll(async () => {
   await app.close();
 });
 
-/** Opens a page with the smallest phone viewport, and collects the browser's warnings. */
 async function open(
   more: Record<string, string> = {},
   javaScriptEnabled = false,
@@ -90,7 +89,6 @@ async function consentLoaded(page: Page): Promise<void> {
   await page.waitForLoadState();
 }
 
-/** Waits for the redirect to the application, and returns its parameters. */
 async function arrival(page: Page): Promise<Record<string, string>> {
   await page.waitForURL(`http://127.0.0.1:${portOf(frontEnd)}/done/**`);
   return Object.fromEntries(new URL(page.url()).searchParams);
@@ -233,7 +231,6 @@ it('a double click on Allow sends one answer', async () => {
   const clicked = new Promise<void>((resolve) => (release = resolve));
   await page.route('**/auth/oauth2/authorize?**', async (route) => {
     answers += 1;
-    // Delays the response until after the second click.
     await clicked;
     await route.continue();
   });

@@ -21,7 +21,6 @@ async function preview(clientId: string, locale: string): Promise<ConsentPreview
   return reply.json<ConsentPreviewReply>().page;
 }
 
-/** Without what differs between users, and what the preview removes. */
 const comparable = (text: string, email: string): string =>
   text
     .replaceAll(email, 'ada@example.com')

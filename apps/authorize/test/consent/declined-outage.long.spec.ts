@@ -10,7 +10,6 @@ const scopes = ['profile:read', 'bookings:read'];
 const TICKED = { 'allow:bookings:read': 'yes' };
 let calendar: Client;
 let browser: Browser;
-/** Grant with the scope that the user declines later. */
 let wide: string;
 
 beforeEach(async () => {
@@ -51,7 +50,6 @@ const grants = () =>
 const isServed = () =>
   until('the page is served', 60_000, async () => (await browser.get(address('consent'))).status === 200);
 
-/** Loses the response to COMMIT, and then the connection to PostgreSQL. */
 function loseCommitResponse(): Promise<void> {
   return new Promise((resolve, reject) => {
     proxies.postgres.onStatement = (sql) => {
@@ -65,7 +63,6 @@ function loseCommitResponse(): Promise<void> {
   });
 }
 
-/** Disconnects Redis after the decision is recorded, before older grants are ended in Redis. */
 function cutRedis(): Promise<void> {
   return new Promise((resolve) => {
     proxies.postgres.onStatement = (sql) => {

@@ -5,7 +5,6 @@ import { AUTHORIZE, expectCode, useRequests } from '../support/use-requests.js';
 
 const { app, now, address, consented } = useRequests();
 
-/** Adds live grants that are newer than the earlier ones. */
 async function fill(count: number): Promise<void> {
   const { client, user } = now;
   await app.sql(

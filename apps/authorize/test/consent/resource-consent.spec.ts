@@ -13,7 +13,6 @@ const { app, now, address } = useRequests(APIS);
 const requestFor = (resources: readonly string[] = [], more: Record<string, string> = {}): string =>
   [address(more), ...resources.map((api) => `resource=${encodeURIComponent(api)}`)].join('&');
 
-/** Logs in, and allows a request for these APIs. */
 async function consentedFor(
   resources?: readonly string[],
   more: Record<string, string> = {},

@@ -58,13 +58,11 @@ async function logIn(page: Page, password = PASSWORD): Promise<void> {
   await logInButton(page).click();
 }
 
-/** Waits until the consent page has loaded, because its script briefly disables Allow. */
 async function consentShown(page: Page): Promise<void> {
   await allowButton(page).waitFor();
   await page.waitForLoadState();
 }
 
-/** Clicks Allow, and checks that the application receives the code of this request. */
 async function allow(page: Page, state = 's'): Promise<void> {
   await consentShown(page);
   await allowButton(page).click();
@@ -170,7 +168,6 @@ describe.each([
     const page = await open(address());
     await logIn(page, 'wrong');
     await page.getByRole('alert').waitFor();
-    // Submits the form again.
     await page.reload();
     expect(await page.getByRole('alert').textContent()).toContain('Incorrect');
     await logIn(page);

@@ -22,7 +22,6 @@ function verifierOf(...keys: ProductKey[]): AssertionVerifier {
 
 const verify = (assertion: string, verifier = verifierOf(key)) => verifier.verify(assertion, CHALLENGE);
 
-/** Returns the failed claim or header of an assertion, or null. */
 const failure = (assertion: string, verifier?: AssertionVerifier): Promise<unknown> =>
   verify(assertion, verifier).then(
     () => null,

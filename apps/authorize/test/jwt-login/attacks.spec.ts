@@ -120,7 +120,6 @@ describe('a replayed assertion', () => {
   });
 });
 
-/** Returns a browser with its own pending login. */
 async function visited(): Promise<Browser> {
   const browser = app.browser();
   await challenge(browser);

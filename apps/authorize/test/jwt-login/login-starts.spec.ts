@@ -14,7 +14,6 @@ const storedQueries = async () =>
   Promise.all((await transactions()).map((key) => app.redis.hget(key, 'query')));
 const counters = () => app.redis.keys('{login}:starts:*');
 
-/** Sets the only counter to allow this many more logins. */
 async function leave(count: number, max: number): Promise<string> {
   const [counter = '', ...others] = await counters();
   expect(others).toEqual([]);

@@ -10,7 +10,6 @@ export interface AssertionSettings {
   readonly claims?: Readonly<Record<string, unknown>>;
 }
 
-/** Key of a product, which signs valid and invalid assertions. */
 export class ProductKey {
   readonly pem: string;
   readonly jwk: JWK;

@@ -10,7 +10,6 @@ export const CALLBACK = '/auth/login/callback';
 
 export const PROFILE = { email: 'ada@example.com', email_verified: true, name: 'Ada Lovelace' };
 
-/** Starts an authorize app whose users log in at a product, which the test simulates. */
 export function useJwtLogin(settings: Partial<AuthorizeConfiguration> = {}) {
   const key = new ProductKey();
   const LOGIN_URL = `${PRODUCT_URL}/oauth-login?from=oauth`;
@@ -23,11 +22,9 @@ export function useJwtLogin(settings: Partial<AuthorizeConfiguration> = {}) {
   const address = (more: Record<string, string> = {}): string =>
     authorizeAddress({ client_id: client.clientId, redirect_uri: REDIRECT_URI, state: 's1', ...more });
 
-  /** Returns the challenge in the redirect to the product. */
   const challenge = async (browser: Browser, request = address()): Promise<string> =>
     challengeIn(await browser.get(request.replace('/oauth2/authorize', '/login')));
 
-  /** Submits the product's form. */
   const jwtLogin = (browser: Browser, assertion: string): Promise<Response> =>
     browser.post(CALLBACK, { assertion });
 
@@ -44,7 +41,6 @@ export function useJwtLogin(settings: Partial<AuthorizeConfiguration> = {}) {
     assertion,
     jwtLogin,
 
-    /** Logs the browser in through the product. */
     logIn: async (
       browser: Browser,
       claims: AssertionSettings['claims'] = {},
@@ -62,7 +58,6 @@ export function useJwtLogin(settings: Partial<AuthorizeConfiguration> = {}) {
   };
 }
 
-/** Returns the challenge in a redirect to the product. */
 export function challengeIn({ status, headers }: Response): string {
   expect(status).toBe(303);
   const location = new URL(headers['location'] ?? '');
@@ -73,7 +68,6 @@ export function challengeIn({ status, headers }: Response): string {
 
 export const claimsOf = (challenge: string): JWTPayload => decodeJwt(challenge);
 
-/** Expects an error page without a session cookie. */
 export function expectRefused(answer: Response, status: number, words: RegExp | string): void {
   expect(answer.status).toBe(status);
   expect(answer.text).toMatch(words);

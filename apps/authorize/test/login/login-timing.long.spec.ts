@@ -33,7 +33,6 @@ it('an unknown user and users with hashes of every kind cost the same CPU time, 
   for (const username of [...known.map(({ email }) => email), 'nobody']) await refuse(username);
   const differences = () =>
     known.map(({ work }) => unknown / work).filter((ratio) => !within15Percent(ratio));
-  // Alternates, for as many rounds as the measurement needs.
   for (let round = 0; round < ROUNDS && (round === 0 || differences().length > 0); round += 1) {
     // Stays below the 100 failures per hour after which a login counts as under attack.
     for (const user of known) user.work += await workOf(user.email);

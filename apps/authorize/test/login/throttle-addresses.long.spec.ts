@@ -14,7 +14,6 @@ beforeEach(async () => {
 const times = (count: number, status: number) => Array.from({ length: count }, () => status);
 
 describe('password guessing from many addresses', () => {
-  /** Causes 100 failures of an account, four from each of 25 addresses. */
   const attack = (username: string) =>
     Promise.all(
       Array.from({ length: 25 }, async () => {
@@ -30,7 +29,6 @@ describe('password guessing from many addresses', () => {
     const attackers = await attack(user.email);
     const login = { username: user.email, password: PASSWORD };
 
-    // These addresses have used their attempt.
     for (const from of attackers.slice(0, 3))
       expect((await tryLogin(app, { ...login, from })).status).toBe(429);
     const another = freshAddress();
@@ -40,7 +38,6 @@ describe('password guessing from many addresses', () => {
     // The owner from a new address, and the owner's browser even from an attacker's address.
     expect((await tryLogin(app, { ...login, from: freshAddress() })).status).toBe(303);
     expect((await tryLogin(app, { ...login, from: attackers[0] ?? '', device })).status).toBe(303);
-    // Other users are not affected.
     const other = { username: (await app.user()).email, from: freshAddress() };
     expect(await statusesOf(5, () => tryLogin(app, other))).toEqual(times(5, 401));
   });

@@ -28,7 +28,6 @@ afterAll(async () => {
 const LOGIN = 'ada@example.com';
 const HERE = '192.0.2.1';
 const count = (login = LOGIN, address = HERE) => throttle.count(login, address, null);
-/** Returns the outcome or, for a refusal, the counter and the seconds to wait. */
 const verdict = async (login?: string, address?: string) => {
   const counted = await count(login, address);
   return counted.outcome === 'refused' ? `${counted.counter} ${counted.seconds}` : counted.outcome;

@@ -19,7 +19,6 @@ beforeEach(async () => {
 const logIn = (username: string, device?: string) =>
   tryLogin(app, { username, password: PASSWORD, from: freshAddress(), device });
 
-/** Returns the status of a correct login with a device cookie from an address that is throttled. */
 async function withDevice(device: string | undefined, username = user.email, at = app): Promise<number> {
   const from = freshAddress();
   await statusesOf(6, () => tryLogin(at, { username, from }));
@@ -167,7 +166,6 @@ it('a device is recognized after a key rotation, until its key leaves the ring',
   const device = deviceIn(await logIn(user.email));
   const old = app.configuration.TOKEN_KEYS;
   const fresh = randomBytes(32).toString('base64url');
-  // The first app closes the services.
   const services = { ...app.services, close: () => Promise.resolve() };
   const settings = { TRUSTED_PROXIES: 'loopback' };
   const rotated = await startAuthorizeApp({ ...settings, TOKEN_KEYS: `${fresh},${old}` }, services);

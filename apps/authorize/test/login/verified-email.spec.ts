@@ -3,7 +3,6 @@ import { useProviderLogin } from '../support/use-authorize-app.js';
 import { PRODUCT_URL } from '../jwt-login/product.js';
 import { useJwtLogin } from '../jwt-login/use-jwt-login.js';
 
-/** Claim values, and the expected stored value. */
 const CLAIMS: [name: string, claims: Record<string, unknown>, isVerified: boolean][] = [
   ['true', { email_verified: true }, true],
   ['false', { email_verified: false }, false],

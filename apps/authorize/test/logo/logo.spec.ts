@@ -59,7 +59,6 @@ describe('the logo of an application', () => {
     expect(await statusesOf(guesses)).toEqual(guesses.map(() => '404'));
     expect(queries).toBeGreaterThan(0);
     expect(queries).toBeLessThan(30);
-    // Now only the cache has it.
     await app.sql('DELETE FROM client_logos WHERE digest = $1', [logo]);
     expect((await browser.get(real)).status).toBe(200);
   });
@@ -69,7 +68,6 @@ describe('the logo of an application', () => {
     const browser = app.browser();
     proxies.postgres.disconnect();
     expect((await browser.get(`/auth/logos/${logo}`)).status).toBe(503);
-    // An invalid digest needs no query.
     expect((await browser.get('/auth/logos/zzz')).status).toBe(404);
     proxies.postgres.reconnect();
     expect((await browser.get(`/auth/logos/${logo}`)).status).toBe(200);

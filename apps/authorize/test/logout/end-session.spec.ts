@@ -31,7 +31,6 @@ const registered = (more: Parameters<typeof app.client>[0] = {}): Promise<Client
 const endSession = (parameters: Record<string, string>) =>
   `/auth/logout?${new URLSearchParams(parameters).toString()}`;
 
-/** Logs in, and allows the scope openid. */
 async function authenticated(to = client) {
   const browser = await app.loggedIn(user);
   const address = authorizeAddress({
@@ -72,7 +71,6 @@ const idTokenOf = (
 
 const isLoggedIn = async (browser: Browser): Promise<boolean> => (await browser.get('/auth/')).status === 200;
 
-/** Expects the question, with the user still logged in. */
 async function expectQuestion(browser: Browser, address: string) {
   const page = await browser.get(address);
   expect([page.status, /<h1>(.*)<\/h1>/.exec(page.text)?.[1]]).toEqual([200, 'Log out of Scheduling?']);

@@ -75,7 +75,6 @@ async function allow(on: Page = page): Promise<void> {
   await button('Allow', on).click();
 }
 
-/** Waits for the redirect to the application, and returns its parameters. */
 async function arrival(on: Page = page): Promise<Record<string, string>> {
   await on.waitForURL(`${redirectUri}?**`);
   return Object.fromEntries(new URL(on.url()).searchParams);
@@ -247,7 +246,6 @@ it('while the provider is down, a logged-in user continues, and others get an er
   }
   await visitor.getByRole('link', { name: 'Try again' }).click();
   await logInAtProvider(visitor);
-  // Allowed earlier.
   expect(await arrival(visitor)).toMatchObject({ code: expect.any(String) });
   await other.close();
 });

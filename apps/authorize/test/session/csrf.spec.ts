@@ -32,7 +32,6 @@ const PURPOSES = [
 
 let userCode = '';
 
-/** Every form: name, page, action, and the fields that a user fills in. */
 const forms: [name: string, page: () => string, action: string, fields: () => Record<string, string>][] = [
   ['login', () => '/auth/login', '/auth/login', () => ({ username: user.email, password: PASSWORD })],
   ['logout', () => '/auth/', '/auth/logout', () => ({})],
@@ -82,7 +81,6 @@ describe.each(forms)('the %s form', (name, page, action, fields) => {
     opened = await open();
   });
 
-  /** Reuses the form and cookies, because a rejected submission changes nothing. */
   const reopened = () => {
     const browser = app.browser();
     for (const [cookie, value] of opened.browser.cookies) browser.cookies.set(cookie, value);

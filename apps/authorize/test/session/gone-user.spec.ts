@@ -26,7 +26,6 @@ const whereTo = ({ status, headers }: Response) => [status, headers['location']?
 const login = (username: string, password = PASSWORD, from = freshAddress()) =>
   tryLogin(app, { username, password, from });
 
-/** Returns status and page without the values that vary between responses. */
 const shown = ({ status, text }: Response, username: string) => [
   status,
   text.replaceAll(/name="csrf_token" value="[^"]*"/g, '').replaceAll(username, 'N'),
@@ -134,7 +133,6 @@ it('a session is not valid for a later user with the same id', async () => {
 });
 
 describe('Allow', () => {
-  /** Submits the form, and runs the statement after its checks, while the insert waits for a lock. */
   async function allowWhile(
     browser: Browser,
     page: Response,

@@ -34,10 +34,7 @@ export const PKCE = {
 /** Minimal argon2id parameters: few tests depend on the cost of a hash. */
 const MINIMAL_COST = { memoryCost: 8, timeCost: 1, parallelism: 1 };
 
-/**
- * Starts an authorize app with isolated backing services, and offers direct access to their data. `settings` may route the app
- * through a proxy.
- */
+/** @param settings may route the app through a proxy */
 export async function startAuthorizeApp(
   settings: Partial<AuthorizeConfiguration> = {},
   given?: Isolated,
@@ -77,7 +74,6 @@ export async function startAuthorizeApp(
     accounts: database.get(UserAccountStore),
     url: await app.getUrl(),
 
-    /** Runs a statement directly, without the stores. */
     sql: <Row>(text: string, values: unknown[] = []): Promise<Row[]> =>
       database.get(DataSource).query<Row[]>(text, values),
 
@@ -119,10 +115,8 @@ export async function startAuthorizeApp(
 
 export type AuthorizeApp = Awaited<ReturnType<typeof startAuthorizeApp>>;
 
-/** Parameters of an authorization request; undefined omits a parameter. */
 export type Asked = Readonly<Record<string, string | undefined>>;
 
-/** Returns the URL path of an authorization request. */
 export function authorizeAddress(parameters: Asked): string {
   const present = Object.entries(parameters).filter(
     (entry): entry is [string, string] => entry[1] !== undefined,

@@ -4,7 +4,6 @@ import { storedGrant } from '#test/support/stored-grant.js';
 import { type AuthorizeApp, authorizeAddress, redirectParameters, REDIRECT_URI } from './authorize-app.js';
 import type { Browser } from '#test/support/browser.js';
 
-/** Allows an application, and returns the id of the new grant. */
 export async function allow(
   app: AuthorizeApp,
   browser: Browser,
@@ -30,13 +29,11 @@ export async function allow(
   return newest?.id ?? '';
 }
 
-/** Path of the page that confirms a revocation. */
 export const askFor = ({ clientId }: Client): string => `/auth/apps/revoke?client_id=${clientId}`;
 
 export const revoke = async (browser: Browser, client: Client): Promise<Response> =>
   browser.submit(await browser.get(askFor(client)), { client_id: client.clientId }, '/auth/apps/revoke');
 
-/** Returns whether a grant is revoked in PostgreSQL, and its status in Redis. */
 export async function stateOf(app: AuthorizeApp, id: string): Promise<[boolean, string | null]> {
   const [row] = await app.sql<{ revoked: boolean }>(
     'SELECT revoked_at IS NOT NULL AS revoked FROM grants WHERE id = $1',
@@ -45,6 +42,5 @@ export async function stateOf(app: AuthorizeApp, id: string): Promise<[boolean, 
   return [row?.revoked ?? false, (await storedGrant(app.redis, id)).status ?? null];
 }
 
-/** Returns the names of the listed applications. */
 export const namesIn = ({ text }: Response) =>
   [...text.matchAll(/<h2><bdi>(.*?)<\/bdi><\/h2>/g)].map(([, name]) => name);

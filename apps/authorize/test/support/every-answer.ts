@@ -20,7 +20,6 @@ const consentOf = async (app: AuthorizeApp, prompt: string): Promise<string> =>
     prompt,
   });
 
-/** Logs in a user whose picture is on another site. */
 async function loggedIn(app: AuthorizeApp) {
   const user = await app.user();
   const picture = 'https://avatars.example.com/1.png';
@@ -28,7 +27,6 @@ async function loggedIn(app: AuthorizeApp) {
   return app.loggedIn(user);
 }
 
-/** Logs in a user with one connected application. */
 async function connected(app: AuthorizeApp) {
   const browser = await loggedIn(app);
   const consent = await consentOf(app, 'consent');
@@ -56,10 +54,7 @@ function malformed({ url }: AuthorizeApp): Promise<Answer> {
   });
 }
 
-/**
- * One response of every kind: name, GET route that it covers (or null), name of its policy in docs/security.md, and how to get
- * it.
- */
+/** One response of every kind: name, covered GET route or null, policy in docs/security.md, and how to get it. */
 export const EVERY_RESPONSE: readonly [name: string, route: string | null, policy: string, open: Open][] = [
   ['the login page', '/auth/login', 'the login page', async (app) => app.browser().get('/auth/login')],
   [

@@ -14,10 +14,7 @@ import { storePushed } from './use-pushed-requests.js';
 
 type Failure = [what: string, check: string | null, kind: ErrorKind, provoke: () => Promise<Response>];
 
-/**
- * Everything that ends in an error page: name, failed check (null if no check of the request failed), kind, and how to provoke
- * it. Some entries disconnect Redis.
- */
+/** Every error page: name, failed check or null, kind, and how to provoke it. Some entries disconnect Redis. */
 export function everyError({
   app,
   client,
@@ -37,7 +34,6 @@ export function everyError({
   const openPushed = async (requestUri: string): Promise<Response> =>
     app.browser().get(authorizeAddress({ client_id: client.clientId, request_uri: requestUri }));
 
-  /** Submits the login form after `prepare` has changed the cookies. */
   async function login(headers: Record<string, string>, prepare = (_cookies: Map<string, string>) => {}) {
     const browser = app.browser();
     const [form] = formsOf((await browser.get('/auth/login')).text);
@@ -65,7 +61,6 @@ export function everyError({
     return browser.submit(await browser.get('/auth/'), { locale }, '/auth/language');
   }
 
-  /** Stores invalid session data in Redis. */
   async function brokenSession(): Promise<Response> {
     const browser = await app.loggedIn(user);
     const cookie = browser.cookies.get('oauth_service_session') ?? '';

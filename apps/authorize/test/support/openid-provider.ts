@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { jest } from '@jest/globals';
 import { generateKeyPair, exportJWK } from 'jose';
 
-/** Claims of a user by login name. */
 type Accounts = Map<string, Record<string, unknown>>;
 
 export const LOGIN_CLIENT = { id: 'scheduling', secret: 'a client secret with : and /' } as const;

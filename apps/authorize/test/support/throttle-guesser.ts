@@ -11,9 +11,7 @@ export interface Try {
   readonly device?: string | undefined;
 }
 
-/**
- * Attempts a login in a new browser. Retries after a 503, which is not counted as an attempt and can occur on a busy machine.
- */
+/** Retries after a 503, which is not counted as an attempt and can occur on a busy machine. */
 export async function tryLogin(
   app: AuthorizeApp,
   { username, password = 'a guess', from, device }: Try,
@@ -30,7 +28,6 @@ export async function tryLogin(
   }
 }
 
-/** Runs sequential attempts, and returns their statuses. */
 export async function statusesOf(
   times: number,
   guess: (index: number) => Promise<Response>,

@@ -16,13 +16,9 @@ interface Shared {
   readonly user: User;
 }
 
-/** Starts an authorize app with a client and a user for the tests of a spec. */
 export const useAuthorizeApp = (settings: Settings = {}): Shared => use(() => startAuthorizeApp(settings));
 
-/**
- * Like `useAuthorizeApp`, with proxies to Redis and PostgreSQL that a test can watch and cut. The test's own connections bypass
- * them.
- */
+/** The proxies can be watched and cut. The test's own connections bypass them. */
 export function useProxiedAuthorizeApp(settings: Settings = {}) {
   const proxies = {} as { redis: FaultProxy; postgres: FaultProxy };
   const used = use(async () => {

@@ -39,7 +39,6 @@ export function usePushedRequests() {
     client,
     user,
 
-    /** Pushes a request with prompt=consent to the token app. */
     push: async (more: Record<string, string> = {}, by: TestClient = client): Promise<string> => {
       const defaults = { redirect_uri: REDIRECT_URI, state: 's 1&é', prompt: 'consent' };
       const answer = await fetch(`${token.url}/api/auth/oauth/par`, {
@@ -58,7 +57,6 @@ export function usePushedRequests() {
 
 export const keyOf = (requestUri: string): string => `{par}:request:${pushedRequestId(requestUri)}`;
 
-/** Stores a pushed request like the token app. @returns its request URI */
 export async function storePushed(
   redis: Redis,
   clientId: string,

@@ -7,7 +7,6 @@ import { useAuthorizeApp } from './use-authorize-app.js';
 
 export const AUTHORIZE = '/auth/oauth2/authorize';
 
-/** Provides a new client and a new user, without consent, for each test. */
 export function useRequests(settings: Parameters<typeof useAuthorizeApp>[0] = {}) {
   const { app } = useAuthorizeApp(settings);
   const now = {} as { client: Client; user: User };

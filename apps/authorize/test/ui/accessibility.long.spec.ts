@@ -7,7 +7,6 @@ import { useSceneFixture } from './scenes/use-scene-fixture.js';
 useSceneFixture();
 
 describeAccessibility('en');
-// A right-to-left language.
 describeAccessibility('ar');
 
 it('axe is loaded and reports defects', async () => {

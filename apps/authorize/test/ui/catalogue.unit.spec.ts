@@ -50,7 +50,6 @@ function parsed(id: MessageId, locale: Locale): Element[] {
   return new IntlMessageFormat(CATALOGUE[id][locale], locale).getAst() as unknown as Element[];
 }
 
-/** Returns all elements, including those nested in tags and plurals. */
 function flat(elements: readonly Element[]): Element[] {
   return elements.flatMap((element) => [
     element,

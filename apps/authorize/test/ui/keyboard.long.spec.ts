@@ -15,7 +15,6 @@ describe('with the keyboard only and no JavaScript', () => {
     const context = await fixture.visit(chromium, null, { javaScriptEnabled: false, locale: 'en' });
     const page = await context.newPage();
     await page.goto(request(clients.rooms, 'profile:read bookings:read bookings:write'));
-    // The page focuses its first field.
     await page.locator('#username:focus').waitFor();
     await page.keyboard.type(people.ada.username);
     await page.keyboard.press('Tab');

@@ -15,7 +15,6 @@ interface Page {
   readonly headers: Record<string, string>;
 }
 
-/** Returns the language of a page, after checking that header and root element agree. */
 function languageOf({ text, headers }: Page): string {
   const [, lang, dir] = /<html lang="(\w+)" dir="(\w+)">/.exec(text) ?? [];
   expect(dir).toBe(lang === 'ar' ? 'rtl' : 'ltr');

@@ -16,7 +16,6 @@ interface Loaded {
   bytes: number;
 }
 
-/** Records the requests of the current page. */
 async function watch(page: Page): Promise<() => Promise<Loaded[]>> {
   const cdp = await page.context().newCDPSession(page);
   let loaded = new Map<string, Loaded>();
@@ -75,7 +74,6 @@ it('the first paint needs one request, because the page contains its style', asy
   const { app, request, clients, people } = fixture;
   const context = await fixture.visit(chromium, people.ada, { locale: 'en' });
   const page = await context.newPage();
-  // Blocks everything except the document.
   await context.route('**/*', (route) =>
     route.request().resourceType() === 'document' ? route.continue() : new Promise(() => undefined),
   );

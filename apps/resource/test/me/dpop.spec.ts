@@ -32,7 +32,6 @@ const send = (
 const proofOf = (accessToken: string, settings: ProofSettings = {}) =>
   bench.key.proof('GET', ME, { accessToken, ...settings });
 
-/** Subjects of the NATS requests during `work`. */
 async function requestsDuring(work: () => Promise<unknown>, on = bench): Promise<string[]> {
   const received: string[] = [];
   const stop = on.hear('oauth.>', (message) => {

@@ -5,7 +5,6 @@ import { RestartableNats } from '#test/support/restartable-nats.js';
 import { type Answer, type Replicas, startReplicas } from '../support/replicas.js';
 import type { Pair } from '#test/support/tokens.js';
 
-/** Timeout for hangs. */
 const PATIENCE_MS = 60_000;
 
 let nats: RestartableNats;
@@ -32,7 +31,6 @@ async function cachedPair(): Promise<Pair> {
   return pair;
 }
 
-/** Lookups with this outcome in the replica's token cache, from its metrics. */
 async function lookups(result: 'miss' | 'untrusted'): Promise<number> {
   const metrics = await (await fetch(`${replica.internalUrl}/metrics`)).text();
   const [line = ''] = metrics
@@ -45,7 +43,6 @@ async function lookups(result: 'miss' | 'untrusted'): Promise<number> {
   return Number(line.slice(line.lastIndexOf(' ')));
 }
 
-/** Sends requests until a response has this status. @returns all responses */
 async function until(status: number, pair: Pair): Promise<{ answers: Answer[] }> {
   const start = performance.now();
   const answers: Answer[] = [];
@@ -78,7 +75,6 @@ describe.each([
     expect(refusal.headers['retry-after']).toMatch(/^\d+$/);
     const message = expect.stringContaining('the token cannot be checked right now') as unknown;
     expect(refusal.body).toMatchObject({ status: 'error', error: { code: 'SERVICE_UNAVAILABLE', message } });
-    // The token is still cached, but not used.
     expect(await lookups('miss')).toBe(before.missed);
     expect(await lookups('untrusted')).toBeGreaterThan(before.untrusted);
     // Every token is refused without a timeout, cached or not.
@@ -119,7 +115,6 @@ describe('the resource app, when NATS is down for a moment,', () => {
     expect(use.status === 200 || performance.now() - killed > 2_000).toBe(true);
     const unknown = await product.pair();
     await nats.restart();
-    // An uncached token is accepted only after the reconnection.
     await until(200, unknown);
     expect((await me(revoked)).status).toBe(401);
     expect((await me(kept)).status).toBe(200);

@@ -32,7 +32,6 @@ async function revokeOne(): Promise<Latency> {
   await product.revoke('nothing');
   const known = await all();
   const plain = performance.now() - before;
-  // Every replica has cached the token for 30 s.
   expect(known.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
   const start = performance.now();
   expect((await product.revoke(refresh_token)).status).toBe(200);

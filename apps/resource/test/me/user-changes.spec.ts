@@ -23,7 +23,6 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** Time of a change in the product. */
 const at = (minute: number): string => new Date(BEGIN + minute * 60_000).toISOString();
 const upsert = (message: object) => app.ask<UserUpsertReply>(SUBJECTS.userUpsert, message);
 const disable = (message: object) => app.ask<UserDisableReply>(SUBJECTS.userDisable, message);
@@ -70,7 +69,6 @@ describe('oauth.user.upsert', () => {
       expect((await me(token)).status).toBe(200);
       const name = `Ada ${minute}`;
       await Promise.all([untilMe(token, { name }), upsert({ ...user, name, updated_at: at(minute) })]);
-      // After the reply, no response is stale.
       await app.settled();
       expect(await me(token)).toMatchObject({ name });
     }

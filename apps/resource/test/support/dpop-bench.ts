@@ -16,7 +16,6 @@ export const API_URL = 'https://api.example.com';
 export const ME = `${API_URL}/v2/me`;
 const TOKEN_PATH = '/api/auth/oauth/token';
 
-/** Starts two replicas of the resource app, and a token app whose connection to Redis can be cut. */
 export async function startDpopBench(nonces: 'required' | 'optional') {
   const services = await isolate();
   const redis = await FaultProxy.start(services.redisUrl);

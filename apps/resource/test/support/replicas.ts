@@ -46,7 +46,6 @@ export async function startReplicas(count: number, natsUrl?: string) {
       return answer.body as unknown as Pair;
     },
 
-    /** RFC 7009. */
     revoke: (token: string): Promise<Answer> => post('revoke', { token }),
 
     me: (replica: AppProcess, accessToken: string): Promise<Answer> =>

@@ -12,7 +12,6 @@ import { ResourceConfiguration } from '../../src/resource.configuration.js';
 import { resourceApp } from '../../src/app.module.js';
 import type { Pair } from '#test/support/tokens.js';
 
-/** Starts a resource app and a real token app on isolated services. @param tokenSettings extra environment of the token app */
 export async function startResourceApp(tokenSettings: Readonly<Record<string, string>> = {}) {
   const services = await isolate();
   const keys = randomBytes(32).toString('base64url');
@@ -79,13 +78,11 @@ export async function startResourceApp(tokenSettings: Readonly<Record<string, st
       await fixture.settled();
     },
 
-    /** Refreshes with a narrower scope (RFC 6749 6). */
     async narrowed(client: TestClient, refreshToken: string, scope: string): Promise<Pair> {
       const body = { grant_type: 'refresh_token', refresh_token: refreshToken, scope, ...client };
       return (await post('token', body)).body as Pair;
     },
 
-    /** Refreshes for some APIs only (RFC 8707 2.2). */
     async narrowedTo(client: TestClient, refreshToken: string, resource: string): Promise<Pair> {
       const body = { grant_type: 'refresh_token', refresh_token: refreshToken, resource, ...client };
       return (await post('token', body)).body as Pair;

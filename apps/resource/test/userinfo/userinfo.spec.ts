@@ -31,7 +31,6 @@ const get = (token: string): Test =>
 const tokenOf = async (scope: string, user = userId, owner = client): Promise<string> =>
   (await app.pair(owner, user, scope)).access_token;
 
-/** Subjects of the NATS requests during `work`. */
 async function requestsDuring(work: () => Promise<unknown>): Promise<string[]> {
   const heard: string[] = [];
   const stop = app.hear('oauth.*.*', (message) => heard.push((message as { pattern: string }).pattern));

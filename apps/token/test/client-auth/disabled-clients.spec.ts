@@ -13,7 +13,6 @@ import { DisabledClients } from '../../src/introspection/disabled-clients.servic
 import { startTokenApp, type TokenApp } from '../support/token-app.js';
 import type { Pair } from '#test/support/tokens.js';
 
-/** Timeout for hangs. */
 const PATIENCE_MS = 60_000;
 
 let app: TokenApp;
@@ -59,7 +58,6 @@ const introspect = (token: string) => app.ask<IntrospectionReply | undefined>(SU
 
 const announce = ({ client_id }: TestClient) => app.announce(SUBJECTS.clientChanged, { client_id });
 
-/** Disables or enables a client like the operator, and waits until the token app has the broadcast. */
 async function set(client: TestClient, disabled: boolean): Promise<void> {
   await app.registrations.setDisabled(client.client_id, disabled);
   await announce(client);
@@ -169,7 +167,6 @@ describe("the token app's set of disabled clients", () => {
   it('remains valid while PostgreSQL is unavailable, except for clients of later broadcasts', async () => {
     const [token, another, unsure] = [await tokenOf(ours), await tokenOf(other), await app.client()];
     const changed = await tokenOf(unsure);
-    // One broadcast of the operator, and one of the token app when it finds the client disabled.
     const told = named(ours, 2);
     await set(ours, true);
     expect(await introspect(token)).toEqual({ active: false });
@@ -217,7 +214,6 @@ describe('without the operator’s broadcast', () => {
   const active = ({ client_id: clientId }: TestClient) =>
     ({ outcome: 'active', grantId: 'a grant', grant: { clientId } }) as ActiveToken;
 
-  /** Starts a separate instance with its own proxy to NATS. */
   async function startInstance(pass: number) {
     const nats = await FaultProxy.start(app.natsUrl);
     const dataSource = await databaseDataSource(databaseUrl).initialize();

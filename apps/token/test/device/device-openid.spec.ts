@@ -24,7 +24,6 @@ beforeAll(async () => {
   clientId = client.clientId;
 });
 
-/** Requests codes, and approves them with a scope. @returns a poll of the device */
 async function approved(scope: string, more: object = {}): Promise<() => Promise<Response>> {
   const started = await app.post('device_authorization', { client_id: clientId, scope, ...more });
   expect(started.status).toBe(200);

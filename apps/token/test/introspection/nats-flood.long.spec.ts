@@ -24,7 +24,6 @@ beforeAll(async () => {
 
 afterAll(() => token?.close());
 
-/** Bytes in use after a garbage collection. */
 async function memory(): Promise<number> {
   process.kill(token.app.process.pid, 'SIGWINCH');
   const metrics = await (await fetch(`${token.app.internalUrl}/metrics`)).text();

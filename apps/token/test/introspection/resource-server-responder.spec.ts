@@ -54,7 +54,6 @@ describe('oauth.token.introspect over NATS', () => {
     // Not a thumbprint: the request is malformed and gets an error.
     for (const jkt of [null, '', 7, [key.jkt], { jkt: key.jkt }])
       expect([jkt, await ask(jkt)]).toEqual([jkt, undefined]);
-    // A missing key in Redis does not turn the token into a bearer token.
     await app.redis.hset(`grant:${app.grantIdOf(token)}`, FIELD.jkt, '');
     expect(await ask()).toEqual({ active: false });
     expect(await ask(key.jkt)).toMatchObject({ active: true, cnf: { jkt: key.jkt } });

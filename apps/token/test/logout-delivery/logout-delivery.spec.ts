@@ -71,7 +71,6 @@ const endUser = (userId: number) =>
 const receivedAt = (path: string, count = 1) =>
   until(`${count} logout tokens at ${path}`, WITHIN_MS, () => receiver.at(path).length >= count);
 
-/** Publishes a last event, and resolves when the queue has handled it. */
 async function settled(): Promise<void> {
   const session = newSession();
   const last = await clientOf(session);
@@ -184,7 +183,6 @@ describe('the code of an ended session', () => {
     expect([answer.status, answer.body]).toEqual([400, expect.objectContaining({ error: 'invalid_grant' })]);
   });
 
-  /** Publishes the end of every session of a user, some seconds after it. */
   const endUserLate = (userId: number, secondsAgo: number) =>
     storeLogout(
       nats,

@@ -36,7 +36,6 @@ afterAll(async () => {
 
 const newSession = (): string => randomBytes(32).toString('base64url');
 
-/** A client with ID tokens of these sessions, whose address answers with this status. */
 async function clientOf(status: number, ...sessions: string[]) {
   const path = `/${newSession()}`;
   receiver.statuses.set(path, status);

@@ -15,7 +15,6 @@ const PKCE = {
 
 const publicClient = () => app.publicClient(CALLBACK);
 
-/** Pushes through a proxy that reports the address `from`. */
 function push(by: TestClient | { readonly client_id: string }, from: string): Promise<Response> {
   const redirect_uri = 'client_secret' in by ? REDIRECT_URI : CALLBACK;
   return request(app.server)
@@ -25,7 +24,6 @@ function push(by: TestClient | { readonly client_id: string }, from: string): Pr
     .then((answer) => answer);
 }
 
-/** Sends at most 50 requests concurrently. */
 async function pushAll(pushes: readonly (() => Promise<Response>)[]): Promise<Response[]> {
   const answers: Response[] = [];
   for (let start = 0; start < pushes.length; start += 50)

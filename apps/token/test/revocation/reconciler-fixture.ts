@@ -16,10 +16,8 @@ import { storedGrant } from '#test/support/stored-grant.js';
 import { until } from '#test/support/until.js';
 import { RevocationReconciler } from '../../src/revocation/revocation-reconciler.service.js';
 
-/** Timeout for hangs. */
 const PATIENCE_MS = 60_000;
 
-/** Opens a reconciler with short intervals and a movable clock on isolated services, with a user and a client. */
 export async function openReconcilerFixture(settings: { readonly redisUrl?: string } = {}) {
   const services = { ...(await isolate()), ...settings };
   const tokenKeys = randomBytes(32).toString('base64url');
@@ -104,7 +102,6 @@ export async function openReconcilerFixture(settings: { readonly redisUrl?: stri
       await ready;
     },
 
-    /** Resolves when a whole pass has begun and failed. */
     async failsAPass(): Promise<void> {
       // Of three passes, the first two may have begun earlier.
       const before = passes;

@@ -39,7 +39,6 @@ async function recordMany(): Promise<string[]> {
   return rows.map((row) => row.id);
 }
 
-/** Returns the grants that were broadcast as revoked during `work`. */
 async function heardWhile(work: () => Promise<unknown>): Promise<string[]> {
   // Waits for earlier messages to the reconciler's connection.
   await fixture.connection.ping();
@@ -59,7 +58,6 @@ async function heardWhile(work: () => Promise<unknown>): Promise<string[]> {
   return received.slice(0, -1);
 }
 
-/** Returns the Redis keys of the grants that were applied during `work`, in order. */
 async function appliedWhile(work: () => Promise<unknown>): Promise<string[]> {
   const keys: string[] = [];
   const stop = await monitorRedis(fixture.services.redisUrl, ([name, key = ''], source) => {

@@ -7,7 +7,6 @@ import type { Pair } from '#test/support/tokens.js';
 
 const app = useTokenApp();
 
-/** Timeout for hangs. */
 const PATIENCE_MS = 60_000;
 
 let connection: NatsConnection;

@@ -56,7 +56,6 @@ it('a revocation that commits late, for example without a standby, is applied af
   await fixture.pass(60 * MINUTE);
   await fixture.recordRevocation(other);
   await fixture.becomesRevoked(other);
-  // The transaction began an hour ago.
   await transaction.query("UPDATE grants SET revoked_at = now() - interval '1 hour' WHERE id = $1", [
     waiting,
   ]);

@@ -8,7 +8,6 @@ import { isolate } from '#test/support/isolate.js';
 
 const { introspect, consumeProof, profile, applyRevocations } = SUBJECTS;
 
-/** Subjects of requests that the token app answers. */
 export const REQUESTS = [introspect, consumeProof, profile, applyRevocations];
 
 interface Reply {
@@ -17,7 +16,6 @@ interface Reply {
   readonly id?: unknown;
 }
 
-/** A token app as a process, and a connection that sends it messages. */
 export interface NatsTokenApp {
   readonly app: AppProcess;
   readonly nats: NatsConnection;

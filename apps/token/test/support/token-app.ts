@@ -35,7 +35,6 @@ export async function startTokenApp(
     server: app.getHttpServer(),
     url: await app.getUrl(),
 
-    /** Writes pending days of last use. */
     writeUses: () => app.get(UsageRecorder).flush(),
 
     /** Resolves when all published messages have arrived at the app and at the fixture. */

@@ -6,7 +6,6 @@ import type { Pair } from '#test/support/tokens.js';
 /** Requests by the rule that they break. */
 type BadRequests = Readonly<Record<string, () => Test>>;
 
-/** Provides a token app, a valid code and pair, and a check of invalid requests. */
 export function useBadInput() {
   const app = useTokenApp();
   const good = {} as Pair & { code: string };
@@ -17,7 +16,6 @@ export function useBadInput() {
     state = await snapshot();
   });
 
-  /** All state that a request could change. */
   async function snapshot(): Promise<string> {
     const keys = (await app.redis.keys('*')).sort();
     return JSON.stringify(await Promise.all(keys.map(async (key) => [key, await app.redis.hgetall(key)])));

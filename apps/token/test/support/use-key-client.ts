@@ -13,11 +13,9 @@ export interface KeyClient {
   readonly clientId: string;
   register(keys: ClientKeys): Promise<string>;
   credentials(settings?: AssertionSettings, key?: ClientKey): Promise<Record<string, string>>;
-  /** A code exchange without credentials. */
   exchange(clientId?: string): Promise<Record<string, string>>;
 }
 
-/** Starts a token app with one client that has one ES256 key. */
 export function useKeyClient(settings: Partial<TokenConfiguration> = {}): KeyClient {
   const app = useTokenApp(settings);
   const shared = {} as { key: ClientKey; clientId: string };

@@ -6,18 +6,15 @@ import type { Pair } from '#test/support/tokens.js';
 
 type Pending = Parameters<TokenApp['code']>[2];
 
-/** A token app with one client, and a user who grants it access. */
 export interface ConnectedTokenApp extends TokenApp {
   readonly ours: TestClient;
   readonly userId: number;
   post(endpoint: string, body: object | string): Test;
   ourCode(pending?: Pending): Promise<string>;
-  /** Parameters of the code exchange. */
   redemption(code: string): TestClient & { grant_type: string; code: string; redirect_uri: string };
   pair(pending?: Pending): Promise<Pair>;
 }
 
-/** Starts an empty token app before the tests of a file, and closes it afterwards. */
 export function useTokenApp(settings: Partial<TokenConfiguration> = {}): ConnectedTokenApp {
   const app = {} as ConnectedTokenApp;
   beforeAll(async () => {

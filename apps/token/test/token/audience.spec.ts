@@ -13,7 +13,6 @@ const BOTH = [API, BOOKINGS];
 
 const app = useTokenApp(APIS);
 
-/** Audience of an access token in the NATS reply to APIs. */
 async function audienceOf(token: string, jkt?: string): Promise<readonly string[] | undefined> {
   const reply = await app.ask<IntrospectionReply>(SUBJECTS.introspect, { token, ...(jkt && { jkt }) });
   if (!reply.active) throw new Error('inactive');

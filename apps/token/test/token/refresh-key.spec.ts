@@ -26,7 +26,6 @@ async function send(body: object, prover?: DpopKey): Promise<Response> {
 const refresh = (refresh_token: string, prover?: DpopKey, scope?: string) =>
   send({ grant_type: 'refresh_token', refresh_token, ...(scope && { scope }) }, prover);
 
-/** Tokens of a new grant, bound to the key that redeems it. */
 async function grant(prover?: DpopKey): Promise<Pair> {
   const code = await app.code(client.client_id, app.userId, { redirectUri: REDIRECT_URI });
   const answer = await send({ grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI }, prover);

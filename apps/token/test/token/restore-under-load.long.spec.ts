@@ -62,7 +62,6 @@ async function honest(first: Pair, over: () => boolean, count: Record<string, nu
     const [one, other] = await Promise.all([refresh(newest.refresh_token), refresh(newest.refresh_token)]);
     for (const answer of [one, other]) counted(`refresh ${answer.status}`);
     const answered = one.status === 200 ? one : other;
-    // The client retries after a 503.
     if (answered.status === 200) newest = (await answered.json()) as Pair;
     const reply = await introspect(newest.access_token);
     counted(reply === undefined ? 'introspection failed' : reply.active ? 'active' : 'inactive');

@@ -30,7 +30,6 @@ async function refreshToken(): Promise<string> {
 
 const generation = async (token: string) => (await storedGrant(app.redis, app.grantIdOf(token))).generation;
 
-/** Stops the process until callers have timed out. */
 async function stall(work: () => void): Promise<void> {
   process.kill(app.process.pid, 'SIGSTOP');
   try {

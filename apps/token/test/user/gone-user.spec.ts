@@ -10,7 +10,6 @@ const refresh = ({ refresh_token }: Pair) =>
   app.post('token', { grant_type: 'refresh_token', refresh_token, ...app.ours });
 const apply = (request: object) => app.ask<ApplyRevocationsReply>(SUBJECTS.applyRevocations, request);
 
-/** Creates two active grants and one unredeemed code. */
 async function connected(userId: number) {
   const code = () => app.code(app.ours.client_id, userId);
   const pair = async () => (await app.post('token', app.redemption(await code()))).body as Pair;

@@ -13,7 +13,6 @@ beforeAll(async () => {
   await app.listen(0, '127.0.0.1');
 });
 
-/** Shortens the timeouts of 10 s. */
 function shortenTimeouts(): void {
   Object.assign(app.getHttpServer(), { headersTimeout: 200, requestTimeout: 200 });
 }
@@ -59,7 +58,6 @@ it.each([
   socket.destroy();
 });
 
-/** Returns everything that the server sent until it closed the connection. */
 async function exchange(sent: string): Promise<string> {
   const { port } = new URL(await app.getUrl());
   return new Promise((resolve, reject) => {

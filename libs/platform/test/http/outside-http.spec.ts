@@ -10,7 +10,6 @@ import { OutsideHttp } from '#platform/http/outside-http.js';
 
 const opened: (Server | TcpServer)[] = [];
 
-/** @returns its port */
 async function serve(listener: RequestListener): Promise<number> {
   return listening(createServer(listener));
 }

@@ -3,16 +3,12 @@ import type { FastifyInstance } from 'fastify';
 import { STALL_MS, stallRule } from '#platform/http/event-loop-stall.js';
 import { RefusedRequestError } from '#platform/http/refused-request.js';
 
-/** Event loop with a simulated clock. */
 class Loop {
   private time = 1_000;
   private idle = 0;
   private readonly delay = new EventLoopDelay({ now: () => this.time, idle: () => this.idle });
 
-  /**
-   * Simulates one turn with `requests` requests of `each` milliseconds, a wait, and the timer. @returns the number of refused
-   * requests
-   */
+  /** One turn with `requests` of `each` milliseconds, a wait, and the timer. @returns the number of refused ones */
   turn(requests: number, each: number, wait = 0): number {
     let refused = 0;
     for (let n = 0; n < requests; n += 1) {

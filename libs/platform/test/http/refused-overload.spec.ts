@@ -11,7 +11,6 @@ import { sendInTime } from './send-in-time.js';
 
 const REQUEST = 'GET /thing HTTP/1.1\r\nHost: localhost\r\n\r\n';
 
-/** Notifies the test when the app begins to close. */
 class ObservedReadiness extends Readiness {
   constructor(private readonly stopped: () => void) {
     super();

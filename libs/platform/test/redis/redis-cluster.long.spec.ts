@@ -16,7 +16,6 @@ class Root {}
 /** Keys in slots of three different masters. */
 const [FIRST, SECOND, THIRD] = ['grant:b', 'grant:foo', 'grant:a'];
 const KEYS = [FIRST, SECOND, THIRD];
-/** In the slot of FIRST. */
 const COUNT = `{${FIRST}}count`;
 
 type Scripted = Cluster & { take: (key: string) => Promise<string> };

@@ -18,7 +18,6 @@ class ThingController {
 @Module({})
 class ThingModule {}
 
-/** Answers `GET /thing` with an empty object. */
 export const THING: DynamicModule = { module: ThingModule, controllers: [ThingController] };
 
 export function createBareService(

@@ -6,17 +6,13 @@ import { ERROR_SCENES } from './error-scenes.js';
 import { SCENES } from './scenes.js';
 import { openTab, type Tab, zoomText } from './tab.js';
 
-/** Opens a tab that injects axe into every page. */
 export async function openTabWithAxe(locale: Locale): Promise<Tab> {
   const tab = await openTab(locale, { viewport: { width: 320, height: 640 } });
   await tab.page.addInitScript({ content: AXE });
   return tab;
 }
 
-/**
- * Checks a page in the light scheme at 320 pixels; then with details open, dark and light, at 320 pixels and at 200 % text
- * size.
- */
+/** In the light scheme at 320 pixels; then with details open, dark and light, at 320 pixels and at 200 % text size. */
 async function findingsEverywhere(page: Page): Promise<string[]> {
   const found = await findings(page, EVERY_RULE);
   await page
@@ -34,7 +30,6 @@ async function findingsEverywhere(page: Page): Promise<string[]> {
   return found;
 }
 
-/** Defines tests that run axe on every page in a language. */
 export function describeAccessibility(locale: Locale): void {
   describe(`axe finds nothing, light and dark, at 320 pixels and at 200 %: ${locale}`, () => {
     let tab: Tab;

@@ -15,7 +15,6 @@ const ADDRESSES = {
   cookie_https: 'https://auth.scheduling.example',
 };
 
-/** Request values of realistic length. */
 const DETAIL = {
   client_id: 'sc_3q2-7wAAAAAAAAAAAAAAAA',
   redirect_uri: 'https://calendar-connect.example/callback/?tenant=7&next=%2Fsettings%2Fcalendars',
@@ -50,7 +49,6 @@ function clientOf(kind: ErrorKind): Client {
 
 export const REFERENCE = '01a2b3c4d5e6f708';
 
-/** Page of every kind of error, with all optional parts. */
 export const ERROR_SCENES: readonly Scene[] = (Object.keys(ERROR_KINDS) as ErrorKind[]).map((kind) => ({
   name: `error-${kind.replaceAll('_', '-')}`,
   visitor: () => null,

@@ -15,7 +15,6 @@ export const LONGEST_WORDS: Locale = 'de';
 /** Languages also tested with larger and spaced text: the longest words, and right-to-left. */
 const TESTED_AT_EVERY_SIZE: readonly Locale[] = [LONGEST_WORDS, 'ar'];
 
-/** Checks a page with spaced text, and with text at 200 %. */
 async function problemsAtEverySize(page: Page): Promise<string[]> {
   const found: string[] = [];
   await spaceText(page, true);
@@ -29,7 +28,6 @@ async function problemsAtEverySize(page: Page): Promise<string[]> {
   return found;
 }
 
-/** Defines layout tests of every page in a language. */
 export function describeEveryPage(locale: Locale): void {
   const prefix = CATALOGUE['error.title'][locale].split('{')[0] ?? '';
 

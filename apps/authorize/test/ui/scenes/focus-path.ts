@@ -1,9 +1,6 @@
 import type { Page } from 'playwright-core';
 
-/**
- * Tabs through a page and returns the problems: WCAG 2.2, 2.4.3 (focus order), 2.4.7 (focus visible), 2.4.11 (focus not
- * obscured), 2.1.1 (keyboard).
- */
+/** Returns violations of WCAG 2.2: 2.4.3 (focus order), 2.4.7 (visible), 2.4.11 (not obscured), 2.1.1 (keyboard). */
 export async function focusPath(page: Page): Promise<string[]> {
   const expected = await page.evaluate(watchFocus);
   for (let step = 0; step < expected; step += 1) await page.keyboard.press('Tab');

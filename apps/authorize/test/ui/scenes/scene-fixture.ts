@@ -17,7 +17,6 @@ const LOGO = Buffer.from(
   'base64',
 );
 
-/** Longest possible names, with and without line break opportunities. */
 const LONG = {
   application:
     'Appointments, rooms and resources for the Donaudampfschifffahrtsgesellschaft and all its partners',
@@ -35,7 +34,6 @@ const linksOf = (host: string) => ({
 
 export type Settings = Partial<AuthorizeConfiguration>;
 
-/** Starts an authorize app with fixed users, applications and dates. */
 export async function openSceneFixture(settings: Settings = {}) {
   const port = await freePort();
   const app = await startAuthorizeApp(
@@ -109,7 +107,6 @@ export async function openSceneFixture(settings: Settings = {}) {
     long: await user(LONG.person, LONG.email),
     /** Logs out everywhere. */
     alan: await user('Alan Turing', 'alan@example.com'),
-    /** A disabled user. */
     joan: await user('Joan Clarke', 'joan@example.com'),
   };
   await app.accounts.disable(people.joan.id);
@@ -166,7 +163,6 @@ export async function openSceneFixture(settings: Settings = {}) {
     app,
     clients,
     people,
-    /** Restores the initial grants. */
     connect,
 
     request: (
@@ -176,7 +172,6 @@ export async function openSceneFixture(settings: Settings = {}) {
     ): string =>
       app.url + authorizeAddress({ client_id: clientId, redirect_uri, scope, state: 'xyz', ...more }),
 
-    /** Opens a browser context with a fresh address, in which `visitor` is logged in. */
     async visit(
       chromium: Chromium,
       visitor: User | null,

@@ -3,10 +3,7 @@ import { contentSecurityPolicy } from '#ui/page-headers.js';
 import { documentOf, type Page as Content } from '../../../src/ui/page.responder.js';
 import type { AuthorizeApp } from '../../support/authorize-app.js';
 
-/**
- * Opens a page that only appears after a fault, as the app would render it. If the tab already shows such a page, its content
- * is replaced, so that injected scripts stay loaded.
- */
+/** Shows a page that appears only after a fault. Replaces the content of a tab, so that injected scripts stay. */
 export async function show(page: Page, { url, brand }: AuthorizeApp, content: Content): Promise<void> {
   const address = `${url}/auth/shown`;
   const body = documentOf(content, brand);

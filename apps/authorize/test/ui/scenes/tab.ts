@@ -3,10 +3,7 @@ import type { Locale } from '#oauth/locale.js';
 import type { Scene } from './scene.js';
 import { chromium, fixture } from './use-scene-fixture.js';
 
-/**
- * Tab that plays scenes in sequence, because a new browser context per scene takes longer than the page. Each scene has its own
- * visitor and address, without cookies of the previous scene.
- */
+/** Plays scenes in sequence, each with its own visitor and address: a browser context per scene takes longer. */
 export interface Tab {
   readonly page: Page;
   play(scene: Scene): Promise<Page>;
@@ -29,12 +26,10 @@ export async function openTab(locale: Locale, options: BrowserContextOptions): P
   };
 }
 
-/** Scales text like the browser's text size setting (WCAG 2.2, 1.4.4). */
 export async function zoomText(page: Page, factor: number): Promise<void> {
   await page.evaluate((size) => (document.documentElement.style.fontSize = size), `${factor * 100}%`);
 }
 
-/** Applies the text spacing of WCAG 2.2, 1.4.12. */
 export async function spaceText(page: Page, spaced: boolean): Promise<void> {
   await page.evaluate((on) => {
     const sheet = new CSSStyleSheet();
