@@ -32,7 +32,7 @@ describe('the audit trail of the authorize app', () => {
     expect(revoked).toMatchObject({ client_id, detail: { grants: 1 } });
   });
 
-  it('records a refused login with the failed check, never with the typed values', async () => {
+  it('records a refused login with the failed check, never with the submitted values', async () => {
     const browser = app.browser();
     await browser.submit(await browser.get('/auth/login'), {
       username: now.user.email,
@@ -46,7 +46,7 @@ describe('the audit trail of the authorize app', () => {
       check: 'password_mismatch',
     });
     const text = JSON.stringify(await eventsOf({}, 1));
-    for (const typed of ['my secret', now.user.email, PASSWORD]) expect(text).not.toContain(typed);
+    for (const submitted of ['my secret', now.user.email, PASSWORD]) expect(text).not.toContain(submitted);
   });
 
   it('records an error page with its reference, and a redirected error', async () => {

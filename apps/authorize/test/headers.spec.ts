@@ -112,15 +112,19 @@ it('no name or parameter on a page changes the text direction of what follows it
   expect(consentPage.text).toContain(
     '<title>Allow \u2068Nice\ufffd\ufffd \ufffd\ufffdא\u2069 to access your account?',
   );
-  const asked = { client_id: clientId, redirect_uri: REDIRECT_URI, state: 's' };
+  const parameters = { client_id: clientId, redirect_uri: REDIRECT_URI, state: 's' };
   const pages = [
     consentPage,
     await browser.get('/auth/'),
     await app
       .browser()
-      .get(authorizeAddress({ ...asked, login_hint: bidirectional }).replace('oauth2/authorize', 'login')),
-    await browser.get(authorizeAddress({ ...asked, redirect_uri: `https://a.example/${bidirectional}` })),
-    await browser.get(authorizeAddress({ ...asked, client_id: bidirectional })),
+      .get(
+        authorizeAddress({ ...parameters, login_hint: bidirectional }).replace('oauth2/authorize', 'login'),
+      ),
+    await browser.get(
+      authorizeAddress({ ...parameters, redirect_uri: `https://a.example/${bidirectional}` }),
+    ),
+    await browser.get(authorizeAddress({ ...parameters, client_id: bidirectional })),
   ];
   for (const { text } of pages) {
     expect(text).toContain('Nice\ufffd\ufffd \ufffd\ufffdא');

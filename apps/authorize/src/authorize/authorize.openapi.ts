@@ -1,6 +1,7 @@
 import { AUTHORIZATION_QUERY } from '#openapi/authorization-parameters.js';
 import type { OperationDescription } from '#openapi/operation.js';
-import { CSRF_TOKEN, errorPages, formErrors, formOf, page, seeOther, SESSION } from '../ui/page.openapi.js';
+import { DECISION_FORM } from '../consent/consent.openapi.js';
+import { errorPages, formErrors, page, seeOther, SESSION } from '../ui/page.openapi.js';
 
 const TO_APPLICATION = seeOther(
   'To `redirect_uri`: with `code`, `state` and `iss` (RFC 6749 4.1.2, RFC 9207); or with `error`, `error_description`, `error_uri`, `state` and `iss`, where `error` is `invalid_request`, `unsupported_response_type`, `invalid_scope`, `invalid_target`, `access_denied`, `login_required`, `consent_required`, `temporarily_unavailable` or `server_error` (4.1.2.1). Or to the login page, which returns here.',
@@ -27,16 +28,6 @@ export const DECIDE_OPERATION: OperationDescription = {
   description: 'Takes the query of the authorization request.',
   security: SESSION,
   parameters: AUTHORIZATION_QUERY,
-  form: {
-    ...formOf(
-      {
-        ...CSRF_TOKEN,
-        decision: '`allow` or `deny`.',
-        required_scopes: 'Hidden field: the required scopes that the page listed.',
-      },
-      ['csrf_token', 'decision'],
-    ),
-    description: 'Also `allow:<scope>` with the value `yes` for each optional scope that the user selected.',
-  },
+  form: DECISION_FORM,
   responses: { 200: CONSENT, 303: TO_APPLICATION, ...formErrors() },
 };

@@ -1,4 +1,5 @@
 import type { OperationDescription } from '#openapi/operation.js';
+import { DECISION_FORM } from '../consent/consent.openapi.js';
 import { CSRF_TOKEN, errorPages, formErrors, formOf, page, seeOther, SESSION } from '../ui/page.openapi.js';
 
 export const DEVICE_OPERATION: OperationDescription = {
@@ -35,17 +36,7 @@ export const DEVICE_DECISION_OPERATION: OperationDescription = {
   summary: 'Submits the consent page of a device',
   security: SESSION,
   parameters: { user_code: { in: 'query', required: true, description: 'The code.' } },
-  form: {
-    ...formOf(
-      {
-        ...CSRF_TOKEN,
-        decision: '`allow` or `deny`.',
-        required_scopes: 'Hidden field: the required scopes that the page listed.',
-      },
-      ['csrf_token', 'decision'],
-    ),
-    description: 'Also `allow:<scope>` with the value `yes` for each optional scope that the user selected.',
-  },
+  form: DECISION_FORM,
   responses: {
     200: page('The consent page again, because the required scopes have changed.'),
     303: seeOther('To a page that confirms the decision, or to the login page if no user is logged in.'),

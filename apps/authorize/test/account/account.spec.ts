@@ -102,7 +102,7 @@ describe('log out everywhere', () => {
     const otherUser = await app.loggedIn(await app.user());
     const { clientId } = await app.client();
     const consent = authorizeAddress({ client_id: clientId, redirect_uri: REDIRECT_URI, state: 's' });
-    const asked = await elsewhere.get(consent);
+    const consentPage = await elsewhere.get(consent);
     await everywhere(here);
     for (const path of ['/auth/', '/auth/apps', '/auth/apps/revoke-all', consent])
       expect((await elsewhere.get(path)).headers['location']).toMatch(/^\/auth\/login/);
@@ -112,7 +112,7 @@ describe('log out everywhere', () => {
     await everywhere(again);
     const answer = await again.submit(form, { decision: 'allow' }, '/auth/oauth2/authorize');
     expect(answer.headers['location'] ?? '').not.toContain('code=');
-    const late = await elsewhere.submit(asked, { decision: 'allow' }, '/auth/oauth2/authorize');
+    const late = await elsewhere.submit(consentPage, { decision: 'allow' }, '/auth/oauth2/authorize');
     expect(late.headers['location'] ?? '').not.toContain('code=');
     expect((await otherUser.get('/auth/')).status).toBe(200);
   });
@@ -121,10 +121,10 @@ describe('log out everywhere', () => {
     const [here, elsewhere] = [await app.loggedIn(user), await app.loggedIn(user)];
     const { clientId } = await app.client();
     const consent = authorizeAddress({ client_id: clientId, redirect_uri: REDIRECT_URI, state: 's' });
-    const asked = await elsewhere.get(consent);
+    const consentPage = await elsewhere.get(consent);
     const settings = await elsewhere.get('/auth/');
     await everywhere(here);
-    const allowed = await elsewhere.submit(asked, { decision: 'allow' }, '/auth/oauth2/authorize');
+    const allowed = await elsewhere.submit(consentPage, { decision: 'allow' }, '/auth/oauth2/authorize');
     expect(allowed.headers['location']).toMatch(/^\/auth\/login/);
     const set = await elsewhere.submit(settings, { locale: 'de' }, '/auth/language');
     expect(set.headers['location'] ?? '').not.toContain('done');

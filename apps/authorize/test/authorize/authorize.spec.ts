@@ -35,8 +35,8 @@ describe('a valid request without a session', () => {
     ...KNOWN_RESOURCES,
     ['state has its maximum length', { state: 'x'.repeat(1024) }],
   ])('is accepted when %s', async (_case, parameters) => {
-    const [asked, more] = typeof parameters === 'string' ? [{}, `&${parameters}`] : [parameters, ''];
-    const answer = await authorize(app, client, asked, more);
+    const [overrides, more] = typeof parameters === 'string' ? [{}, `&${parameters}`] : [parameters, ''];
+    const answer = await authorize(app, client, overrides, more);
     expect(answer.headers['location']).toMatch(/^\/auth\/login\?/);
   });
 });

@@ -1,5 +1,5 @@
 import {
-  type Asked,
+  type RequestParameters,
   authorize,
   authorizeAddress,
   redirectParameters,
@@ -15,33 +15,33 @@ const WITHOUT = { state: undefined, ...PKCE };
 
 // @rfc 6749 4.1.2 @rfc 6749 4.1.2.1 @rfc 9700 2.1
 describe('an application whose state is optional', () => {
-  it.each<[string, string, Asked]>([
+  it.each<[string, string, RequestParameters]>([
     ['allow', 'code', WITHOUT],
     ['deny', 'error', WITHOUT],
     ['allow', 'code', { ...PKCE, state: 's' }],
   ])(
     'gets the response to %s with %s, and a state only if it sent one: %j',
-    async (decision, parameter, asked) => {
+    async (decision, parameter, overrides) => {
       const { clientId } = await client();
       const browser = await app.loggedIn(user);
       const page = await browser.get(
-        authorizeAddress({ client_id: clientId, redirect_uri: REDIRECT_URI, ...asked }),
+        authorizeAddress({ client_id: clientId, redirect_uri: REDIRECT_URI, ...overrides }),
       );
       expect(page.status).toBe(200);
       const answer = await browser.submit(page, { decision }, '/auth/oauth2/authorize');
       const returned = redirectParameters(answer.headers['location']);
       expect(Object.keys(returned)).toEqual(expect.arrayContaining([parameter, 'iss']));
-      expect(returned['state']).toBe(asked['state']);
-      expect('state' in returned).toBe('state' in asked && asked['state'] !== undefined);
+      expect(returned['state']).toBe(overrides['state']);
+      expect('state' in returned).toBe('state' in overrides && overrides['state'] !== undefined);
     },
   );
 
-  it.each<[string, Asked]>([
+  it.each<[string, RequestParameters]>([
     ['prompt=none without a login', { ...WITHOUT, prompt: 'none' }],
     ['no code challenge', { state: undefined }],
     ['a plain code challenge', { ...WITHOUT, code_challenge_method: 'plain' }],
-  ])('gets an error without a state: %s', async (_case, asked) => {
-    const { headers } = await authorize(app, await client(), asked);
+  ])('gets an error without a state: %s', async (_case, overrides) => {
+    const { headers } = await authorize(app, await client(), overrides);
     const returned = redirectParameters(headers['location']);
     expect(returned).toMatchObject({ error: expect.any(String), iss: app.configuration.BASE_URL });
     expect(returned).not.toHaveProperty('state');

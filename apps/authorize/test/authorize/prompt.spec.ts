@@ -84,15 +84,15 @@ describe('prompt=login (OpenID Connect Core 3.1.2.1)', () => {
     ['is a blank', ' '],
   ])('prefills the logged-in user when the login_hint %s', async (_case, login_hint) => {
     const browser = await consented();
-    const asked = address({ prompt: 'login', login_hint });
-    const login = await browser.get(asked.replace(AUTHORIZE, '/auth/login'));
+    const request = address({ prompt: 'login', login_hint });
+    const login = await browser.get(request.replace(AUTHORIZE, '/auth/login'));
     expect(login.text).toContain(`value="${now.user.email}"`);
   });
 
   it('does not name the logged-in user when the login_hint is another user', async () => {
     const browser = await consented();
-    const asked = address({ prompt: 'login', login_hint: 'grace@example.com' });
-    const login = await browser.get(asked.replace(AUTHORIZE, '/auth/login'));
+    const request = address({ prompt: 'login', login_hint: 'grace@example.com' });
+    const login = await browser.get(request.replace(AUTHORIZE, '/auth/login'));
     expect(login.text).toContain('value="grace@example.com"');
     expect(login.text).not.toContain('Ada Lovelace');
   });

@@ -135,8 +135,8 @@ describe('the check of client and redirect URI', () => {
     async (redirectUri) => {
       const browser = await app.loggedIn(user);
       const before = await app.redis.keys('grant:*');
-      const asked = { client_id: pocket.clientId, redirect_uri: redirectUri, state: 's', ...PKCE };
-      const page = await browser.get(authorizeAddress(asked));
+      const parameters = { client_id: pocket.clientId, redirect_uri: redirectUri, state: 's', ...PKCE };
+      const page = await browser.get(authorizeAddress(parameters));
       const { headers } = await browser.submit(page, { decision: 'allow' }, '/auth/oauth2/authorize');
       expect(headers['location']).toMatch(`${redirectUri}?code=`);
       const [key = ''] = (await app.redis.keys('grant:*')).filter((name) => !before.includes(name));

@@ -135,14 +135,14 @@ describe('the list of connected applications', () => {
       expect(Buffer.byteLength(page?.text ?? '')).toBeLessThan(30_000);
     expect(first?.text.match(/\?page=\d/g)).toEqual(['?page=2']);
     expect(second?.text.match(/\?page=\d/g)).toEqual(['?page=1', '?page=3']);
-    for (const [asked, found] of [
+    for (const [requested, listed] of [
       ['0', first],
       ['-1', first],
       ['x', first],
       ['4', third],
       ['1e99', third],
     ] as const)
-      expect(namesIn(await pageOf(asked))).toEqual(found && namesIn(found));
+      expect(namesIn(await pageOf(requested))).toEqual(listed && namesIn(listed));
   });
 
   it('shows no text from the query of a link', async () => {

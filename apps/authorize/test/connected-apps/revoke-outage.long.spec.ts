@@ -5,7 +5,7 @@ import { RestartableNats } from '#test/support/restartable-nats.js';
 import { until } from '#test/support/until.js';
 import { type AuthorizeApp, startAuthorizeApp } from '../support/authorize-app.js';
 import { type Browser, statusOf } from '#test/support/browser.js';
-import { allow, askFor, revoke, stateOf } from '../support/connected-apps.js';
+import { allow, confirmationPath, revoke, stateOf } from '../support/connected-apps.js';
 import { useProxiedAuthorizeApp } from '../support/use-authorize-app.js';
 
 describe('while NATS is unavailable', () => {
@@ -116,7 +116,7 @@ describe('while Redis is unavailable', () => {
   };
 
   it.each([
-    ['one', (client: Client) => askFor(client)],
+    ['one', (client: Client) => confirmationPath(client)],
     ['all', () => '/auth/apps/revoke-all'],
   ])(
     'the page says that the revocation of %s is recorded, and a retry completes it',

@@ -1,7 +1,7 @@
 import { authorizeAddress, REDIRECT_URI } from '../support/authorize-app.js';
 import { formsOf } from '#local/demo/page.js';
 import { type Browser, statusOf } from '#test/support/browser.js';
-import { allow, askFor, namesIn, revoke, stateOf } from '../support/connected-apps.js';
+import { allow, confirmationPath, namesIn, revoke, stateOf } from '../support/connected-apps.js';
 import { useAuthorizeApp } from '../support/use-authorize-app.js';
 
 const { app } = useAuthorizeApp();
@@ -16,7 +16,7 @@ describe('revoking one application', () => {
   it('asks for confirmation, and GET changes nothing', async () => {
     const client = await app.client({ name: 'Calendar' });
     const id = await allow(app, browser, client);
-    const page = await browser.get(askFor(client));
+    const page = await browser.get(confirmationPath(client));
     expect(page.status).toBe(200);
     expect(page.text).toContain('<h1>Remove access for <bdi>Calendar</bdi>?</h1>');
     expect(await stateOf(app, id)).toEqual([false, 'pending']);
@@ -53,11 +53,13 @@ describe('revoking one application', () => {
   it.each(['sc_nobody', '', 'x%00y', '%F0'])(
     'reports that the client_id "%s" has no access',
     async (clientId) => {
-      const asked = await browser.get(`/auth/apps/revoke?client_id=${clientId}`);
-      expect(statusOf(await browser.follow(asked))).toBe('This application has no access to your account.');
+      const redirected = await browser.get(`/auth/apps/revoke?client_id=${clientId}`);
+      expect(statusOf(await browser.follow(redirected))).toBe(
+        'This application has no access to your account.',
+      );
       const client = await app.client();
       await allow(app, browser, client);
-      const form = await browser.get(askFor(client));
+      const form = await browser.get(confirmationPath(client));
       const sent = await browser.submit(form, { client_id: clientId }, '/auth/apps/revoke');
       expect(statusOf(await browser.follow(sent))).toBe('This application has no access to your account.');
       expect(namesIn(await browser.get('/auth/apps'))).toEqual(['Calendar Connect']);
@@ -68,7 +70,7 @@ describe('revoking one application', () => {
     const client = await app.client();
     await allow(app, browser, client);
     const other = app.browser();
-    const sent = await other.submit(await browser.get(askFor(client)), {}, '/auth/apps/revoke');
+    const sent = await other.submit(await browser.get(confirmationPath(client)), {}, '/auth/apps/revoke');
     expect(sent.status).toBe(403);
     expect(sent.text).toContain(`/auth/apps/revoke?client_id=${client.clientId}"`);
   });
@@ -108,7 +110,10 @@ describe('the revocation forms', () => {
   it('are rejected without the session that they were rendered for', async () => {
     const client = await app.client();
     const id = await allow(app, browser, client);
-    const [one, all] = [await browser.get(askFor(client)), await browser.get('/auth/apps/revoke-all')];
+    const [one, all] = [
+      await browser.get(confirmationPath(client)),
+      await browser.get('/auth/apps/revoke-all'),
+    ];
     const attacker = await app.loggedIn(await app.user());
     expect((await attacker.submit(one, {}, '/auth/apps/revoke')).status).toBe(403);
     expect((await attacker.submit(all, {}, '/auth/apps/revoke-all')).status).toBe(403);

@@ -28,8 +28,9 @@ const boxesOf = ({ text }: { text: string }) =>
     ]),
   );
 const granted = async () => {
-  const sql = 'SELECT scope, requested_scope AS asked FROM grants WHERE client_id = $1 ORDER BY created_at';
-  return app.sql<{ scope: string; asked: string }>(sql, [calendar.clientId]);
+  const sql =
+    'SELECT scope, requested_scope AS requested FROM grants WHERE client_id = $1 ORDER BY created_at';
+  return app.sql<{ scope: string; requested: string }>(sql, [calendar.clientId]);
 };
 const allow = (browser: Browser, page: Response, fields: Record<string, string> = {}) =>
   browser.submit(page, { ...fields, decision: 'allow' }, AUTHORIZE);
@@ -48,7 +49,7 @@ describe('optional scopes', () => {
     const scope = 'bookings:write profile:read bookings:read';
     const page = await browser.get(asking(scope));
     expect((await allow(browser, page, { 'allow:bookings:read': 'yes' })).status).toBe(303);
-    expect(await granted()).toEqual([{ scope: 'profile:read bookings:read', asked: scope }]);
+    expect(await granted()).toEqual([{ scope: 'profile:read bookings:read', requested: scope }]);
   });
 
   it.each(['schedules:read', 'bookings:write', 'admin'])(

@@ -71,9 +71,9 @@ it.each<[string, NodeJS.ProcessEnv, string[]]>([
 ])(
   'rejects the configuration of a login by signed JWT with %s, naming only the variable',
   (_case, env, variables) => {
-    const found = problems(env);
-    expect(found.map((problem) => problem.split(' ', 1)[0])).toEqual(variables);
-    expect(found.join()).not.toContain('secret');
+    const messages = problems(env);
+    expect(messages.map((problem) => problem.split(' ', 1)[0])).toEqual(variables);
+    expect(messages.join()).not.toContain('secret');
   },
 );
 

@@ -115,25 +115,27 @@ export async function startAuthorizeApp(
 
 export type AuthorizeApp = Awaited<ReturnType<typeof startAuthorizeApp>>;
 
-export type Asked = Readonly<Record<string, string | undefined>>;
+export type RequestParameters = Readonly<Record<string, string | undefined>>;
 
-export function authorizeAddress(parameters: Asked): string {
+export function authorizeAddress(parameters: RequestParameters): string {
   const present = Object.entries(parameters).filter(
     (entry): entry is [string, string] => entry[1] !== undefined,
   );
   return `/auth/oauth2/authorize?${new URLSearchParams(present).toString()}`;
 }
 
-/** Sends a valid request without a session, overridden by `asked`. @param more appended to the query unencoded */
+/** Sends a valid request without a session, overridden by `overrides`. @param more appended to the query unencoded */
 export const authorize = (
   app: AuthorizeApp,
   { clientId }: Client,
-  asked: Asked,
+  overrides: RequestParameters,
   more = '',
 ): Promise<Response> =>
   app
     .browser()
-    .get(authorizeAddress({ client_id: clientId, redirect_uri: REDIRECT_URI, state: 's', ...asked }) + more);
+    .get(
+      authorizeAddress({ client_id: clientId, redirect_uri: REDIRECT_URI, state: 's', ...overrides }) + more,
+    );
 
 export function redirectParameters(location: string | undefined): Record<string, string> {
   return Object.fromEntries(new URL(location ?? '').searchParams);

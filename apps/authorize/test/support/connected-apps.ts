@@ -29,10 +29,14 @@ export async function allow(
   return newest?.id ?? '';
 }
 
-export const askFor = ({ clientId }: Client): string => `/auth/apps/revoke?client_id=${clientId}`;
+export const confirmationPath = ({ clientId }: Client): string => `/auth/apps/revoke?client_id=${clientId}`;
 
 export const revoke = async (browser: Browser, client: Client): Promise<Response> =>
-  browser.submit(await browser.get(askFor(client)), { client_id: client.clientId }, '/auth/apps/revoke');
+  browser.submit(
+    await browser.get(confirmationPath(client)),
+    { client_id: client.clientId },
+    '/auth/apps/revoke',
+  );
 
 export async function stateOf(app: AuthorizeApp, id: string): Promise<[boolean, string | null]> {
   const [row] = await app.sql<{ revoked: boolean }>(

@@ -6,7 +6,7 @@ import { generateRequestUri, pushedRequestId } from '#oauth/pushed-request.js';
 import type { Client } from '#database/client/client.js';
 import type { ErrorKind } from '../../src/ui/errors/error-kind.js';
 import { PasswordGate } from '../../src/login/password-gate.js';
-import { type Asked, authorize, authorizeAddress, REDIRECT_URI } from './authorize-app.js';
+import { type RequestParameters, authorize, authorizeAddress, REDIRECT_URI } from './authorize-app.js';
 import { formsOf } from '#local/demo/page.js';
 import { freshAddress, tryLogin } from './throttle-guesser.js';
 import type { useProxiedAuthorizeApp } from './use-authorize-app.js';
@@ -21,7 +21,7 @@ export function everyError({
   user,
   proxies,
 }: ReturnType<typeof useProxiedAuthorizeApp>): Failure[] {
-  const ask = (asked: Asked) => authorize(app, client, asked);
+  const ask = (overrides: RequestParameters) => authorize(app, client, overrides);
 
   async function pushed(by: Client, then: 'nothing' | 'answered'): Promise<string> {
     const parameters = { redirect_uri: REDIRECT_URI, state: 's' };

@@ -17,7 +17,9 @@ it('axe is loaded and reports defects', async () => {
     .first()
     .evaluate((label) => label.remove());
   await page.locator('h1').evaluate((heading) => (heading.style.color = '#eee'));
-  const found = await findings(page, EVERY_RULE);
-  expect(new Set(found.map((text) => text.split(':', 1)[0]))).toEqual(new Set(['color-contrast', 'label']));
+  const violations = await findings(page, EVERY_RULE);
+  expect(new Set(violations.map((text) => text.split(':', 1)[0]))).toEqual(
+    new Set(['color-contrast', 'label']),
+  );
   await tab.close();
 });

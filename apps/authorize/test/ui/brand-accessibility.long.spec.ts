@@ -11,15 +11,15 @@ useSceneFixture(SECOND_BRAND);
 describeAccessibility('en');
 
 it('every page fits 320 pixels, and keyboard focus is ordered and visible', async () => {
-  const found: string[] = [];
+  const violations: string[] = [];
   const tab = await openTab('en', { viewport: { width: 320, height: 480 } });
   for (const scene of SCENES) {
     const page = await tab.play(scene);
     const problems = [...(await problemsOf(page)), ...(await focusPath(page))];
-    found.push(...problems.map((problem) => `${scene.name}: ${problem}`));
+    violations.push(...problems.map((problem) => `${scene.name}: ${problem}`));
   }
   await tab.close();
-  expect(found).toEqual([]);
+  expect(violations).toEqual([]);
 });
 
 it('the logo is shown, with its size reserved before it has loaded', async () => {

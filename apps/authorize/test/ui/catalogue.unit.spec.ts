@@ -69,8 +69,8 @@ function argumentsOf(id: MessageId, locale: Locale): string[] {
     [PLURAL, 'number'],
     [TAG, 'tag'],
   ]);
-  const found = flat(parsed(id, locale)).filter(({ type }) => kinds.has(type));
-  return [...new Set(found.map(({ type, value }) => `${value} ${kinds.get(type)}`))].toSorted();
+  const elementsOfKind = flat(parsed(id, locale)).filter(({ type }) => kinds.has(type));
+  return [...new Set(elementsOfKind.map(({ type, value }) => `${value} ${kinds.get(type)}`))].toSorted();
 }
 
 describe('the catalogue', () => {

@@ -72,7 +72,7 @@ describe('with the keyboard only and no JavaScript', () => {
 
 describe.each<Locale>(['en', 'ar'])('%s', (locale) => {
   it('the focus follows the reading order, is visible, and is never covered', async () => {
-    const found: string[] = [];
+    const violations: string[] = [];
     const scenes = [...SCENES, ...ERROR_SCENES.slice(0, 1)];
     const tab = await openTab(locale, { viewport: { width: 320, height: 480 } });
     for (const scene of scenes) {
@@ -80,10 +80,10 @@ describe.each<Locale>(['en', 'ar'])('%s', (locale) => {
       await page
         .locator('details')
         .evaluateAll((all: HTMLDetailsElement[]) => all.forEach((details) => (details.open = true)));
-      found.push(...(await focusPath(page)).map((problem) => `${scene.name}: ${problem}`));
+      violations.push(...(await focusPath(page)).map((problem) => `${scene.name}: ${problem}`));
     }
     await tab.close();
-    expect(found).toEqual([]);
+    expect(violations).toEqual([]);
   });
 });
 
@@ -98,7 +98,7 @@ describe('a browser with forced colours and reduced motion', () => {
       const page = await context.newPage();
       await scene.open(page, fixture, 'en');
       await page.waitForLoadState();
-      const found = await page.evaluate(() => {
+      const violations = await page.evaluate(() => {
         const bare = [
           ...document.querySelectorAll(
             'main, .button, button:not(.plain), select, input:not([type=hidden], [type=checkbox])',
@@ -115,7 +115,7 @@ describe('a browser with forced colours and reduced motion', () => {
           .map(({ outerHTML }) => outerHTML);
         return [...bare, ...moving];
       });
-      expect(found).toEqual([]);
+      expect(violations).toEqual([]);
       expect(await focusPath(page)).toEqual([]);
       await context.close();
     },

@@ -159,9 +159,9 @@ describe('ui_locales of the application (OpenID Connect Core 3.1.2.1)', () => {
   it('is read up to the maximum length in an authorization request', async () => {
     const longest = `tlh de${' x'.repeat(97)}`;
     expect(longest).toHaveLength(LIMITS.ui_locales);
-    const asked = (list: string) => login('fr', `?ui_locales=${encodeURIComponent(list)}`);
-    expect(languageOf(await asked(longest))).toBe('de');
-    expect(languageOf(await asked(`${longest} `))).toBe('fr');
+    const withLocales = (list: string) => login('fr', `?ui_locales=${encodeURIComponent(list)}`);
+    expect(languageOf(await withLocales(longest))).toBe('de');
+    expect(languageOf(await withLocales(`${longest} `))).toBe('fr');
   });
 
   it('is read from a pushed request', async () => {

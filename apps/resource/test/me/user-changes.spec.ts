@@ -235,10 +235,8 @@ describe('oauth.user.disable', () => {
         upsert({ ...user, active: true, updated_at: at(2) }),
         disable({ ...identity, updated_at: at(3) }),
       ]);
-      const found = await app.sql('SELECT disabled_at IS NOT NULL AS disabled FROM users WHERE id = $1', [
-        id,
-      ]);
-      expect(found).toEqual([{ disabled: true }]);
+      const rows = await app.sql('SELECT disabled_at IS NOT NULL AS disabled FROM users WHERE id = $1', [id]);
+      expect(rows).toEqual([{ disabled: true }]);
     }
   });
 

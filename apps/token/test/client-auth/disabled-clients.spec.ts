@@ -19,7 +19,7 @@ let app: TokenApp;
 let postgres: FaultProxy;
 let databaseUrl: string;
 let userId: number;
-let ours: TestClient;
+let client: TestClient;
 let other: TestClient;
 
 beforeAll(async () => {
@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 
 beforeEach(async () => {
-  [ours, other] = [await app.client(), await app.client()];
+  [client, other] = [await app.client(), await app.client()];
 });
 
 afterAll(async () => {
@@ -65,7 +65,7 @@ async function set(client: TestClient, disabled: boolean): Promise<void> {
 }
 
 /** Subscribes immediately, and resolves after this number of broadcasts about the client. */
-function named({ client_id }: TestClient, times = 1): Promise<void> {
+function broadcastsAbout({ client_id }: TestClient, times = 1): Promise<void> {
   let left = times;
   return new Promise((resolve) => {
     const stop = app.hear(SUBJECTS.clientChanged, (event) => {
@@ -79,7 +79,7 @@ function named({ client_id }: TestClient, times = 1): Promise<void> {
 describe('a client that the operator disables', () => {
   // @rfc 7662 2.2
   it('has no active token, over NATS and HTTP, until it is enabled again', async () => {
-    const [token, another] = [await tokenOf(ours), await tokenOf(other)];
+    const [token, another] = [await tokenOf(client), await tokenOf(other)];
     const { secret, hash } = generateClientSecret();
     const { id } = await app.resourceServers.create('Bookings API', hash);
     const server = { client_id: id, client_secret: secret };
@@ -88,13 +88,13 @@ describe('a client that the operator disables', () => {
       { active: true },
       { active: true },
     ]);
-    await set(ours, true);
+    await set(client, true);
     expect([await introspect(token), await overHttp(token)]).toEqual([{ active: false }, { active: false }]);
     expect([await introspect(another), await overHttp(another)]).toMatchObject([
       { active: true },
       { active: true },
     ]);
-    await set(ours, false);
+    await set(client, false);
     expect([await introspect(token), await overHttp(token)]).toMatchObject([
       { active: true },
       { active: true },
@@ -102,20 +102,20 @@ describe('a client that the operator disables', () => {
   });
 
   it('has no active token when it is deleted, before its tokens are revoked', async () => {
-    const token = await tokenOf(ours);
-    await set(ours, true);
+    const token = await tokenOf(client);
+    await set(client, true);
     // Simulates a command that was killed: the grants are revoked in PostgreSQL but active in Redis.
-    await app.registrations.delete(ours.client_id);
-    await announce(ours);
+    await app.registrations.delete(client.client_id);
+    await announce(client);
     await app.settled();
     expect(await introspect(token)).toEqual({ active: false });
   });
 
   // @rfc 6749 5.2
   it('gets invalid_client at every endpoint, with the reason only after authentication', async () => {
-    const code = await app.code(ours.client_id, userId);
+    const code = await app.code(client.client_id, userId);
     const exchange = { grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI };
-    await set(ours, true);
+    await set(client, true);
     const requests: [string, object][] = [
       ['token', exchange],
       ['token', { grant_type: 'refresh_token', refresh_token: 'srt_x' }],
@@ -124,20 +124,20 @@ describe('a client that the operator disables', () => {
       ['par', { redirect_uri: REDIRECT_URI, state: 's' }],
     ];
     for (const [path, body] of requests) {
-      const answer = await send(path, { ...body, ...ours });
+      const answer = await send(path, { ...body, ...client });
       expect(answer.status).toBe(401);
       expect(answer.body).toMatchObject({
         error: 'invalid_client',
         error_description: expect.stringContaining('the operator has disabled this client'),
       });
-      const guess = await send(path, { ...body, ...ours, client_secret: 'scs_guessed' });
+      const guess = await send(path, { ...body, ...client, client_secret: 'scs_guessed' });
       expect(guess.body).toMatchObject({
         error: 'invalid_client',
         error_description: 'unknown client, or a wrong client_secret',
       });
     }
-    await set(ours, false);
-    expect((await send('token', { ...exchange, ...ours })).status).toBe(200);
+    await set(client, false);
+    expect((await send('token', { ...exchange, ...client })).status).toBe(200);
   });
 
   it('is refused as a public client too', async () => {
@@ -150,11 +150,11 @@ describe('a client that the operator disables', () => {
 
 describe("the token app's set of disabled clients", () => {
   it('is read again after a broadcast: only tokens of that client wait', async () => {
-    const [token, another] = [await tokenOf(ours), await tokenOf(other)];
+    const [token, another] = [await tokenOf(client), await tokenOf(other)];
     await app.sql('BEGIN');
     await app.sql('LOCK TABLE clients IN ACCESS EXCLUSIVE MODE');
-    await app.sql('UPDATE clients SET disabled_at = now() WHERE client_id = $1', [ours.client_id]);
-    await announce(ours);
+    await app.sql('UPDATE clients SET disabled_at = now() WHERE client_id = $1', [client.client_id]);
+    await announce(client);
     await app.settled();
     const order: string[] = [];
     const waiting = introspect(token).then((reply) => order.push(`disabled: ${reply?.active}`));
@@ -165,12 +165,12 @@ describe("the token app's set of disabled clients", () => {
   });
 
   it('remains valid while PostgreSQL is unavailable, except for clients of later broadcasts', async () => {
-    const [token, another, unsure] = [await tokenOf(ours), await tokenOf(other), await app.client()];
+    const [token, another, unsure] = [await tokenOf(client), await tokenOf(other), await app.client()];
     const changed = await tokenOf(unsure);
-    const told = named(ours, 2);
-    await set(ours, true);
+    const broadcasts = broadcastsAbout(client, 2);
+    await set(client, true);
     expect(await introspect(token)).toEqual({ active: false });
-    await told;
+    await broadcasts;
     await app.settled();
     expect(await introspect(token)).toEqual({ active: false });
     postgres.disconnect();
@@ -184,7 +184,7 @@ describe("the token app's set of disabled clients", () => {
   });
 
   it('evicts earlier replies from the cache of an API', async () => {
-    const token = await tokenOf(ours);
+    const token = await tokenOf(client);
     const api = new NatsConnection({ natsUrl: app.natsUrl, name: 'api', invalidations: INVALIDATIONS });
     await api.open();
     try {
@@ -192,15 +192,15 @@ describe("the token app's set of disabled clients", () => {
       // The API has the operator's broadcast, but the token app does not have it yet: the API introspects, and caches the reply. The
       // app's readings, every 5 s, do not see the change before the COMMIT.
       await app.sql('BEGIN');
-      await app.sql('UPDATE clients SET disabled_at = now() WHERE client_id = $1', [ours.client_id]);
-      expect(await introspector.introspect(token)).toMatchObject({ clientId: ours.client_id });
+      await app.sql('UPDATE clients SET disabled_at = now() WHERE client_id = $1', [client.client_id]);
+      expect(await introspector.introspect(token)).toMatchObject({ clientId: client.client_id });
       expect(introspector.cached(token)).toBeDefined();
-      const told = named(ours);
+      const broadcasts = broadcastsAbout(client);
       await app.settled();
       await app.sql('COMMIT');
       // Any broadcast makes the token app read, and find the disabled client.
       await announce(other);
-      await told;
+      await broadcasts;
       await api.ping();
       expect(introspector.cached(token)).toBeUndefined();
       expect(await introspector.introspect(token)).toBeNull();
@@ -237,9 +237,9 @@ describe('without the operator’s broadcast', () => {
   const NEVER = 2 ** 31 - 1;
 
   it('a starting process reads PostgreSQL before it reports a token as active', async () => {
-    await app.registrations.setDisabled(ours.client_id, true);
+    await app.registrations.setDisabled(client.client_id, true);
     const { clients, isDisabled, close } = await startInstance(NEVER);
-    expect([await isDisabled(ours), await isDisabled(other)]).toEqual([true, false]);
+    expect([await isDisabled(client), await isDisabled(other)]).toEqual([true, false]);
     clients.onApplicationBootstrap();
     await close();
   });
@@ -247,23 +247,23 @@ describe('without the operator’s broadcast', () => {
   it('a process reads PostgreSQL again after NATS reconnects', async () => {
     const { nats, clients, isDisabled, close } = await startInstance(NEVER);
     clients.onApplicationBootstrap();
-    expect(await isDisabled(ours)).toBe(false);
+    expect(await isDisabled(client)).toBe(false);
     nats.disconnect();
-    await app.registrations.setDisabled(ours.client_id, true);
-    await announce(ours);
+    await app.registrations.setDisabled(client.client_id, true);
+    await announce(client);
     nats.reconnect();
-    await until('it has read', PATIENCE_MS, () => isDisabled(ours));
+    await until('it has read', PATIENCE_MS, () => isDisabled(client));
     await close();
   });
 
   it('a process reads PostgreSQL again periodically', async () => {
     const { clients, isDisabled, close } = await startInstance(50);
     clients.onApplicationBootstrap();
-    expect(await isDisabled(ours)).toBe(false);
-    await app.registrations.setDisabled(ours.client_id, true);
-    await until('it has read', PATIENCE_MS, () => isDisabled(ours));
-    await app.registrations.setDisabled(ours.client_id, false);
-    await until('it has read again', PATIENCE_MS, async () => !(await isDisabled(ours)));
+    expect(await isDisabled(client)).toBe(false);
+    await app.registrations.setDisabled(client.client_id, true);
+    await until('it has read', PATIENCE_MS, () => isDisabled(client));
+    await app.registrations.setDisabled(client.client_id, false);
+    await until('it has read again', PATIENCE_MS, async () => !(await isDisabled(client)));
     await close();
   });
 });

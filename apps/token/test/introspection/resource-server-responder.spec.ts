@@ -81,9 +81,11 @@ describe('oauth.token.introspect over NATS', () => {
     const end = `the end ${randomBytes(8).toString('hex')}`;
     while (!seen.some((command) => command.includes(end))) await app.redis.exists(end);
     endMonitor();
-    const ours = seen.filter((command) => command.includes('grant:') && command.startsWith('evalsha'));
-    expect(ours.filter((command) => command.includes(grant_id)).length).toBeGreaterThan(0);
-    expect(ours.filter((command) => command.includes(app.grantIdOf(expired)))).toEqual([]);
+    const grantCommands = seen.filter(
+      (command) => command.includes('grant:') && command.startsWith('evalsha'),
+    );
+    expect(grantCommands.filter((command) => command.includes(grant_id)).length).toBeGreaterThan(0);
+    expect(grantCommands.filter((command) => command.includes(app.grantIdOf(expired)))).toEqual([]);
   });
 
   it('broadcasts a revocation', async () => {

@@ -78,16 +78,16 @@ it('another token app delivers the messages of a killed one, with the same jti',
   await endSession(sent.session);
   await receivedAt(sent.path, 1);
   // … and has received another end of a session, whose grants it is looking up.
-  const found = await clientWithSession();
+  const lookedUp = await clientWithSession();
   await database.query('BEGIN; LOCK TABLE oauth.grants IN ACCESS EXCLUSIVE MODE');
-  await endSession(found.session);
+  await endSession(lookedUp.session);
   await until('the lookup waits', WITHIN_MS, isWaiting);
   process.kill(killed.process.pid, 'SIGKILL');
   await killed.process.ended;
   await database.query('ROLLBACK');
   receiver.statuses.delete(sent.path);
   await start();
-  await Promise.all([receivedAt(sent.path, 2), receivedAt(found.path, 1)]);
+  await Promise.all([receivedAt(sent.path, 2), receivedAt(lookedUp.path, 1)]);
   const ids = receiver.at(sent.path).map(({ token }) => decodeJwt(token).jti);
   expect(new Set(ids).size).toBe(1);
 });

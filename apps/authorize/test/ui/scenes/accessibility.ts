@@ -14,20 +14,20 @@ export async function openTabWithAxe(locale: Locale): Promise<Tab> {
 
 /** In the light scheme at 320 pixels; then with details open, dark and light, at 320 pixels and at 200 % text size. */
 async function findingsEverywhere(page: Page): Promise<string[]> {
-  const found = await findings(page, EVERY_RULE);
+  const violations = await findings(page, EVERY_RULE);
   await page
     .locator('details')
     .evaluateAll((all: HTMLDetailsElement[]) => all.forEach((details) => (details.open = true)));
   await page.emulateMedia({ colorScheme: 'dark' });
-  found.push(...(await findings(page, LOOKS)));
+  violations.push(...(await findings(page, LOOKS)));
   await page.setViewportSize({ width: 640, height: 640 });
   await zoomText(page, 2);
-  found.push(...(await findings(page, LOOKS)));
+  violations.push(...(await findings(page, LOOKS)));
   await page.emulateMedia({ colorScheme: 'light' });
-  found.push(...(await findings(page, LOOKS)));
+  violations.push(...(await findings(page, LOOKS)));
   await zoomText(page, 1);
   await page.setViewportSize({ width: 320, height: 640 });
-  return found;
+  return violations;
 }
 
 export function describeAccessibility(locale: Locale): void {
@@ -45,10 +45,11 @@ export function describeAccessibility(locale: Locale): void {
     });
 
     it('on every error page', async () => {
-      const found: Record<string, string[]> = {};
-      for (const scene of ERROR_SCENES) found[scene.name] = await findingsEverywhere(await tab.play(scene));
-      expect(Object.entries(found).filter(([, list]) => list.length > 0)).toEqual([]);
-      expect(Object.keys(found)).toHaveLength(Object.keys(ERROR_KINDS).length);
+      const violations: Record<string, string[]> = {};
+      for (const scene of ERROR_SCENES)
+        violations[scene.name] = await findingsEverywhere(await tab.play(scene));
+      expect(Object.entries(violations).filter(([, list]) => list.length > 0)).toEqual([]);
+      expect(Object.keys(violations)).toHaveLength(Object.keys(ERROR_KINDS).length);
     });
   });
 }

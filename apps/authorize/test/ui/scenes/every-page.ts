@@ -16,16 +16,16 @@ export const LONGEST_WORDS: Locale = 'de';
 const TESTED_AT_EVERY_SIZE: readonly Locale[] = [LONGEST_WORDS, 'ar'];
 
 async function problemsAtEverySize(page: Page): Promise<string[]> {
-  const found: string[] = [];
+  const violations: string[] = [];
   await spaceText(page, true);
-  found.push(...(await problemsOf(page)).map((problem) => `with spaced text: ${problem}`));
+  violations.push(...(await problemsOf(page)).map((problem) => `with spaced text: ${problem}`));
   await page.setViewportSize({ width: 2 * WIDTH, height: 640 });
   await zoomText(page, 2);
-  found.push(...(await problemsOf(page)).map((problem) => `at 200 %: ${problem}`));
+  violations.push(...(await problemsOf(page)).map((problem) => `at 200 %: ${problem}`));
   await zoomText(page, 1);
   await spaceText(page, false);
   await page.setViewportSize({ width: WIDTH, height: 640 });
-  return found;
+  return violations;
 }
 
 export function describeEveryPage(locale: Locale): void {
@@ -33,8 +33,8 @@ export function describeEveryPage(locale: Locale): void {
 
   async function inspect(tab: Tab, scene: Scene): Promise<string[]> {
     const page = await tab.play(scene);
-    const found = await problemsOf(page);
-    if (TESTED_AT_EVERY_SIZE.includes(locale)) found.push(...(await problemsAtEverySize(page)));
+    const violations = await problemsOf(page);
+    if (TESTED_AT_EVERY_SIZE.includes(locale)) violations.push(...(await problemsAtEverySize(page)));
     const { lang, dir, title, failed } = await page.evaluate(() => ({
       lang: document.documentElement.lang,
       dir: document.documentElement.dir,
@@ -42,30 +42,30 @@ export function describeEveryPage(locale: Locale): void {
       failed: document.querySelector('[role=alert]') !== null,
     }));
     if (lang !== locale || dir !== (locale === 'ar' ? 'rtl' : 'ltr'))
-      found.push(`has lang and dir ${lang} ${dir}`);
+      violations.push(`has lang and dir ${lang} ${dir}`);
     // Screen readers announce the title first.
     if (failed !== title.startsWith(prefix.trim()))
-      found.push(`its title does not match its state: ${title}`);
-    return found.map((problem) => `${scene.name}: ${problem}`);
+      violations.push(`its title does not match its state: ${title}`);
+    return violations.map((problem) => `${scene.name}: ${problem}`);
   }
 
   it('every page fits 320 pixels, even with larger text, has large targets, and shows its state in the title', async () => {
     const tab = await openTab(locale, { viewport: { width: WIDTH, height: 640 } });
-    const found: string[] = [];
-    for (const scene of SCENES) found.push(...(await inspect(tab, scene)));
-    expect(found).toEqual([]);
+    const violations: string[] = [];
+    for (const scene of SCENES) violations.push(...(await inspect(tab, scene)));
+    expect(violations).toEqual([]);
     await tab.close();
   });
 
   it('every error page also fits 320 pixels, and has a unique title', async () => {
     const tab = await openTab(locale, { viewport: { width: WIDTH, height: 640 } });
-    const found: string[] = [];
+    const violations: string[] = [];
     const titles = new Set<string>();
     for (const scene of ERROR_SCENES) {
-      found.push(...(await inspect(tab, scene)));
+      violations.push(...(await inspect(tab, scene)));
       titles.add(await tab.page.title());
     }
-    expect(found).toEqual([]);
+    expect(violations).toEqual([]);
     expect(titles.size).toBe(ERROR_SCENES.length);
     await tab.close();
   });

@@ -129,8 +129,8 @@ export async function openSceneFixture(settings: Settings = {}) {
     const { calendar, rooms, own, long, word } = clients;
     await app.sql('DELETE FROM grants');
     await allowed(people.grace, calendar, ['2026-01-05', '2026-11-19'], 'profile:read bookings:read');
-    const asked = 'profile:read schedules:read bookings:read';
-    await allowed(people.grace, rooms, ['2026-08-21', null], asked, 'profile:read schedules:read');
+    const requested = 'profile:read schedules:read bookings:read';
+    await allowed(people.grace, rooms, ['2026-08-21', null], requested, 'profile:read schedules:read');
     await allowed(people.grace, own, ['2025-12-24', '2026-11-20'], 'profile:read');
     await allowed(people.long, long, ['2026-01-05', '2026-11-19'], ALL_SCOPES.join(' '));
     await allowed(people.long, word, ['2026-01-05', null], 'profile:read an:old:scope');
