@@ -1,6 +1,5 @@
 import { Body, Controller, Get, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { addAuditEvent } from '#audit/request-events.js';
 import { DEVICE_CODE, normalizeUserCode } from '#oauth/device-authorization.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import type { ErrorDetail } from '#oauth/oauth-error.js';
@@ -81,15 +80,12 @@ export class DeviceController {
       return this.pages.page(reply, nothingChosen ? 400 : 200, page);
     }
     if (decision.kind === 'denied') {
-      await this.devices.deny(device);
-      addAuditEvent(raw, 'consent.denied');
+      await this.devices.deny(raw, device);
       return this.redirect(reply, ENDPOINTS.account, account, { id: 'flash.device_denied' });
     }
     const { scope } = decision;
     const login = this.sessions.loginOf(account.cookie, account.session, { query: '', isForced: false });
-    await this.devices.allow(device, account, { scope, continuesConsent: false, login });
-    addLogContext(raw, { scope, outcome: 'allowed' });
-    addAuditEvent(raw, 'consent.allowed');
+    await this.devices.allow(raw, device, account, { scope, continuesConsent: false, login });
     const values = { client: device.client.name };
     await this.redirect(reply, ENDPOINTS.connectedApps, account, { id: 'flash.device_connected', values });
   }

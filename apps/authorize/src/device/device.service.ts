@@ -1,4 +1,6 @@
+import type { IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
+import { addAuditEvent } from '#audit/request-events.js';
 import { AuthorizationContextStore } from '#database/client/authorization-context.store.js';
 import type { Client } from '#database/client/client.js';
 import { GrantStore } from '#grants/grant.store.js';
@@ -6,6 +8,7 @@ import { type DeviceRequest, UserCodeStore } from '#grants/user-code.store.js';
 import { checkDeviceGrant } from '#oauth/device-authorization.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { checkScope, ScopeCatalogue, scopeTokens } from '#oauth/scope.js';
+import { addLogContext } from '#platform/logging/request-log.js';
 import { enabledClient } from '../authorize/authorization-request.service.js';
 import { KnownClientError } from '../authorize/known-client.error.js';
 import type { RequestedScope } from '../authorize/validated-request.js';
@@ -49,13 +52,20 @@ export class DeviceService {
   }
 
   /** @throws OAuthError after another decision, or if the request has expired */
-  async allow(device: PendingDevice, { user }: CurrentAccount, approval: Approval): Promise<void> {
+  async allow(
+    request: IncomingMessage,
+    device: PendingDevice,
+    { user }: CurrentAccount,
+    approval: Approval,
+  ): Promise<void> {
     const approved = await this.consent.allowDevice(device, user, approval).catch((error: unknown) => {
       if (error instanceof ConsentEndedError) return false;
       throw error;
     });
     if (!approved) throw answeredBefore(device);
     await this.userCodes.delete(device.userCode);
+    addLogContext(request, { scope: approval.scope, outcome: 'allowed' });
+    addAuditEvent(request, 'consent.allowed');
   }
 
   /** Checks again, because the registration may have changed since the request. */
@@ -69,9 +79,10 @@ export class DeviceService {
   }
 
   /** @throws OAuthError after another decision, or if the request has expired */
-  async deny(device: PendingDevice): Promise<void> {
+  async deny(request: IncomingMessage, device: PendingDevice): Promise<void> {
     if (!(await this.grants.deny(device.grantId, device.clientId))) throw answeredBefore(device);
     await this.userCodes.delete(device.userCode);
+    addAuditEvent(request, 'consent.denied');
   }
 }
 

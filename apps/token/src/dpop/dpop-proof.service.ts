@@ -39,7 +39,7 @@ export class DpopProofService {
     return !this.required || this.nonces.accepts(nonce ?? '');
   }
 
-  /** Consumes a proof. @returns its thumbprint @throws OAuthError invalid_dpop_proof, DependencyUnavailableError */
+  /** Consumes a proof. @returns thumbprint of its key @throws OAuthError invalid_dpop_proof, DependencyUnavailableError */
   async provenKey(
     proof: DpopProof,
     client: Pick<ClientWithSecrets, 'clientId' | 'profile'>,

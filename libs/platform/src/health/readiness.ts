@@ -37,7 +37,7 @@ export class Readiness {
     return [...this.checks.keys()];
   }
 
-  /** Returns the unavailable dependencies; if all are available, `start` or `stop` outside normal operation. */
+  /** Returns the unavailable dependencies; if all are available, `start` or `stop` while it starts or stops. */
   async missing(): Promise<string[]> {
     const results = await Promise.all(
       [...this.checks].map(async ([dependency, check]) => ((await answers(check)) ? [] : [dependency])),
