@@ -51,4 +51,4 @@ it('axe finds nothing on any page, light and dark, at the width of a desktop and
     await page.context().close();
   }
   expect(Object.entries(found).filter(([, list]) => list.length > 0)).toEqual([]);
-}, 600_000);
+}, 1_200_000);

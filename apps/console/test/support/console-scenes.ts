@@ -63,7 +63,7 @@ export async function openConsoleScenes() {
       `https://rooms.example.com/${'about-this-application/'.repeat(6)}`,
     ],
   );
-  await app.users.create({
+  const { id: longUser } = await app.users.create({
     username: 'a-user-name-that-is-as-long-as-the-address-of-the-user',
     email: 'a-user-name-that-is-as-long-as-the-address-of-the-user@mail.rooms.example.com',
     name: 'Pablo Diego José Francisco de Paula Juan Nepomuceno María de los Remedios Ruiz y Picasso',
@@ -231,7 +231,7 @@ export async function openConsoleScenes() {
       await page.locator('[name=name]').fill('Room Finder');
       await press(page, 'Next');
     },
-    'new application, URLs': async (page) => {
+    'new application, addresses': async (page) => {
       await page.goto(`${origin}/applications/new`);
       await page.locator('[name=name]').fill('Room Finder');
       await press(page, 'Next');
@@ -252,10 +252,10 @@ export async function openConsoleScenes() {
     },
     users: at('/users'),
     'users, none found': at('/users?search=nobody'),
-    'user, long': at('/users/2'),
+    'user, long': at(`/users/${longUser}`),
     'user, just disabled': async (page) => {
-      await app.sql(`UPDATE users SET disabled_at = NULL WHERE id = 2`);
-      await page.goto(`${origin}/users/2`);
+      await app.sql('UPDATE users SET operator_disabled_at = NULL WHERE id = $1', [longUser]);
+      await page.goto(`${origin}/users/${longUser}`);
       await press(page, 'Disable');
     },
     user: at(`/users/${userId}`),
