@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { MAX_LIVE_GRANTS } from '#database/grant/grant-record.statements.js';
-import { FIELD, STATUS } from '#grants/grant.scripts.js';
+import { FIELD, STATUS } from '#grants/grant-hash.js';
 import type { Product } from './product.js';
 
 const CHUNK = 50_000;

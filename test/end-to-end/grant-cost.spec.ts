@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { ClientStore } from '#database/client/client.store.js';
-import { FIELD } from '#grants/grant.scripts.js';
+import { FIELD } from '#grants/grant-hash.js';
 import { grantId, TokenCodec } from '#grants/token-codec.js';
 import { KeyRing } from '#grants/key-ring.js';
 import { OAuthClient, sendTo } from '#local/demo/oauth-client.js';

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { FIELD, STATUS } from '#grants/grant.scripts.js';
+import { FIELD, STATUS } from '#grants/grant-hash.js';
 
 /** The hash of a grant with full names. */
 export interface StoredGrant extends Partial<Record<keyof typeof FIELD, string>> {

@@ -1,142 +1,8 @@
-import { POLL_INTERVAL } from '#oauth/device-authorization.js';
+import { COVERS, EXISTS, REPLICATION_ID, script, SET_OPTIONAL } from './grant-hash.js';
 
-/**
- * Lua scripts, one per transition of a grant (docs/adr/0003). KEYS[1] is the hash `grant:<id>`: one key and one round trip, also in
- * a Redis Cluster. Each script returns its outcome and, for `active`, the fields of ActiveGrant in the order of ARGUMENTS.
- *
- * A pending grant also has redirect_uri, challenge, replication_id and, with the scope `openid`, id_token. A grant that is being restored has only `missing`.
- * A grant of a device (docs/adr/0040) has interval and polled_at while it is requested, and replication_id while it is pending.
- */
+// One script, key and round trip per transition (docs/adr/0003). Returns the outcome and, for `active`, the fields of ActiveGrant.
 
-/** Arguments of the scripts. `now`, `rotated_at`, `kept_since` and `window` are in milliseconds, `ttl` in seconds; `expired` is 0 or 1. `any_key` is 1 or empty. */
-const ARGUMENTS = [
-  'client',
-  'user',
-  'external_id',
-  'scope',
-  'resources',
-  'redirect_uri',
-  'challenge',
-  'jkt',
-  'key_refusal',
-  'generation',
-  'rotated_at',
-  'now',
-  'window',
-  'expired',
-  'marker',
-  'ttl',
-  'login',
-  'id_token',
-  'any_key',
-  'kept_since',
-  'interval',
-] as const;
-type Argument = (typeof ARGUMENTS)[number];
-
-export type Arguments<Name extends Argument> = Readonly<Record<Name, string | number | null>>;
-
-export interface Script<Name extends Argument = never> {
-  readonly lua: string;
-  /** Names of ARGV, in order. */
-  readonly names: readonly Name[];
-}
-
-/** Defines a script whose arguments are Lua locals. ARGV has the order of ARGUMENTS. */
-function script<Name extends Argument>(names: readonly Name[], lua: string): Script<Name> {
-  const ordered = ARGUMENTS.filter((name): name is Name & Argument => names.includes(name as Name));
-  return { lua: `local ${ordered.join(', ')} = unpack(ARGV)\n${NAMES}${lua}`, names: ordered };
-}
-
-/**
- * Hash fields of an active grant. Redis stores the names with every grant, so each is one letter. `rotatedAt` is in milliseconds.
- * Without a DPoP key, a resource restriction, an external user id or the scope `openid`, the grant has no `jkt`, `resources`,
- * `externalId` or `login`. A grant of `client_credentials` has no `user`.
- */
-export const FIELD = {
-  status: 's',
-  client: 'c',
-  user: 'u',
-  scope: 'o',
-  generation: 'g',
-  rotatedAt: 't',
-  jkt: 'k',
-  resources: 'r',
-  externalId: 'e',
-  login: 'l',
-} as const;
-
-export const STATUS = { requested: 'd', pending: 'p', active: 'a', revoked: 'r' } as const;
-
-const NAMES = `
-local STATUS, CLIENT, USER, SCOPE = '${FIELD.status}', '${FIELD.client}', '${FIELD.user}', '${FIELD.scope}'
-local GENERATION, ROTATED_AT, JKT = '${FIELD.generation}', '${FIELD.rotatedAt}', '${FIELD.jkt}'
-local RESOURCES, EXTERNAL_ID, LOGIN = '${FIELD.resources}', '${FIELD.externalId}', '${FIELD.login}'
-local REQUESTED, PENDING, ACTIVE, REVOKED = '${STATUS.requested}', '${STATUS.pending}', '${STATUS.active}', '${STATUS.revoked}'
-`;
-
-/** Skips empty values to save memory. */
-const SET_OPTIONAL = `
-local function set_optional(field, value)
-  if value and value ~= '' then redis.call('HSET', KEYS[1], field, value) end
-end
-`;
-
-/** A requested grant has no tokens. If Redis lost its approval and redemption, it is missing: an authentic token restores it. */
-const EXISTS = `
-local function exists(stored)
-  return stored and stored ~= REQUESTED
-end
-`;
-
-/** Fields of an active grant that the arguments of the caller are compared with. */
-const READ_GRANT = `${EXISTS}
-local grant = redis.call('HMGET', KEYS[1], STATUS, CLIENT, USER, EXTERNAL_ID, SCOPE, RESOURCES, JKT,
-  GENERATION, ROTATED_AT, LOGIN)
-local status, stored_client, user, external_id, stored_scope = grant[1], grant[2], grant[3], grant[4] or '', grant[5]
-local stored_resources, stored_jkt, stored_generation, stored_time = grant[6] or '', grant[7] or '', grant[8], grant[9]
-local login = grant[10] or ''
-if not exists(status) then status = nil end
-`;
-
-/**
- * Id of this Redis's replication history. It changes when a replica is promoted or the server restarts, so an equal id proves that
- * no write has been lost (docs/adr/0009).
- */
-const REPLICATION_ID = `
-local function replication_id()
-  return string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)') or ''
-end
-`;
-
-/** Checks space-separated words, such as scopes (RFC 6749 3.3). A grant without resources is for every API. */
-const COVERS = `
-local function covers(granted, requested)
-  for word in string.gmatch(requested, '%S+') do
-    if not string.find(' ' .. granted .. ' ', ' ' .. word .. ' ', 1, true) then return false end
-  end
-  return true
-end
-local function is_for(resources, requested)
-  return resources == '' or covers(resources, requested)
-end
-`;
-
-/** Leaves a tombstone with the client of the grant. A full Redis rejects HSET but accepts DEL: PostgreSQL has the revocation. */
-const WRITE_TOMBSTONE = `
-local refused = redis.pcall('HSET', KEYS[1], STATUS, REVOKED)
-if type(refused) == 'table' and refused.err then
-  redis.call('DEL', KEYS[1])
-  return refused
-end
-redis.call('HDEL', KEYS[1], 'redirect_uri', 'challenge', 'id_token', SCOPE, RESOURCES, EXTERNAL_ID, LOGIN, 'missing')
-redis.call('EXPIRE', KEYS[1], ttl)
-`;
-
-/**
- * Nothing ──► pending, generation 0. Handles are random, so an existing key is a tombstone: the grant was revoked before it reached
- * Redis, and its code is void.
- */
+/** Nothing ──► pending, generation 0. An existing key is a tombstone: the grant was revoked before it reached Redis, and its code is void. */
 export const CREATE = script(
   [
     'client',
@@ -165,69 +31,10 @@ redis.call('EXPIRE', KEYS[1], ttl)
 `,
 );
 
-/** Nothing ──► requested, generation 0: a device waits for its user (RFC 8628 3.2). */
-export const REQUEST = script(
-  ['client', 'jkt', 'interval', 'ttl'],
-  `${SET_OPTIONAL}
-redis.call('HSET', KEYS[1], STATUS, REQUESTED, GENERATION, 0, CLIENT, client, 'interval', interval)
-set_optional(JKT, jkt)
-redis.call('EXPIRE', KEYS[1], ttl)
-`,
-);
-
-/** requested ──► pending; 0 if the user decided before, or the request has expired. Keeps the TTL. */
-export const APPROVE = script(
-  ['client', 'user', 'external_id', 'scope', 'resources', 'now', 'login'],
-  `${SET_OPTIONAL}${REPLICATION_ID}
-local grant = redis.call('HMGET', KEYS[1], STATUS, CLIENT)
-if grant[1] ~= REQUESTED or grant[2] ~= client then return 0 end
-redis.call('HSET', KEYS[1], STATUS, PENDING, USER, user, SCOPE, scope, ROTATED_AT, now, 'replication_id', replication_id())
-set_optional(RESOURCES, resources)
-set_optional(EXTERNAL_ID, external_id)
-set_optional(LOGIN, login)
-redis.call('HDEL', KEYS[1], 'interval', 'polled_at')
-return 1
-`,
-);
-
-/** requested ──► revoked; 0 if the user decided before, or the request has expired. Keeps the TTL. */
-export const DENY = script(
-  ['client'],
-  `
-local grant = redis.call('HMGET', KEYS[1], STATUS, CLIENT)
-if grant[1] ~= REQUESTED or grant[2] ~= client then return 0 end
-redis.call('HSET', KEYS[1], STATUS, REVOKED)
-redis.call('HDEL', KEYS[1], 'interval', 'polled_at')
-return 1
-`,
-);
-
-/** pending ──► revoked; 0 unless a code of this client waits for its redemption. A device keeps its approval. Keeps the TTL. */
-export const VOID_CODE = script(
-  ['client'],
-  `
-local grant = redis.call('HMGET', KEYS[1], CLIENT, 'redirect_uri')
-if grant[1] ~= client or not grant[2] then return 0 end
-redis.call('HSET', KEYS[1], STATUS, REVOKED)
-return 1
-`,
-);
-
-/** Nothing ──► active, for a client without a user (RFC 6749 4.4). It is not recorded: a lost grant is not restored. */
-export const ISSUE = script(
-  ['client', 'scope', 'resources', 'now', 'ttl'],
-  `
-redis.call('HSET', KEYS[1], STATUS, ACTIVE, GENERATION, 1, CLIENT, client, SCOPE, scope, RESOURCES, resources, ROTATED_AT, now)
-redis.call('EXPIRE', KEYS[1], ttl)
-`,
-);
-
 /**
  * pending ──► active, generation 1.
- *
  * - The client is checked first: another client learns nothing and changes nothing.
- * - RFC 6749 4.1.2: the code of an active grant was used before. The script reports it until the caller has revoked the grant,
- *   which begins in PostgreSQL.
+ * - RFC 6749 4.1.2: the code of an active grant was used before. Reported until the caller has revoked the grant.
  * - A code issued before a failover is refused: its redemption may have been lost (docs/adr/0009).
  * - Resources are checked last, so that a client that named a wrong one can repeat the request.
  */
@@ -260,73 +67,48 @@ return {'active', client, user, external_id, scope, stored_resources, jkt, '1', 
 `,
 );
 
-/** Milliseconds by which a poll may come early: the network delays each request differently. */
-const POLL_TOLERANCE = 500;
-
-/**
- * pending ──► active, generation 1, by the poll of a device (RFC 8628 3.4).
- *
- * - A poll that follows an earlier one too soon makes the interval longer (3.5). After the approval the interval does not matter.
- * - A poll proves the key that the device proved first.
- * - Inside the retry window, the same device gets the same pair: its answer may have been lost. Later, or after a refresh, the code is
- *   replayed, as in REDEEM.
- * - A code approved before a failover is refused, as in REDEEM.
- * - A grant that was revoked before it had tokens was denied, or its user removed the application.
- */
-export const POLL = script(
-  ['client', 'resources', 'jkt', 'now', 'window', 'expired', 'ttl'],
-  `${SET_OPTIONAL}${REPLICATION_ID}${COVERS}
-local grant = redis.call('HMGET', KEYS[1], STATUS, CLIENT, USER, EXTERNAL_ID, SCOPE, RESOURCES, JKT, GENERATION, ROTATED_AT, LOGIN,
-  'replication_id', 'interval', 'polled_at')
-local status, stored_client, user, external_id, scope = grant[1], grant[2], grant[3], grant[4] or '', grant[5]
-local stored_resources, stored_jkt, generation, stored_time = grant[6] or '', grant[7] or '', grant[8], grant[9]
-local login, issued_by, interval, polled_at = grant[10] or '', grant[11], grant[12], grant[13]
-if not status then return {'unknown'} end
-if not stored_client then return {'revoked'} end
-if stored_client ~= client then return {'other_client', stored_client} end
-if status == REVOKED then return {generation == '0' and 'decision_denied' or 'revoked'} end
-if status == ACTIVE then
-  local is_retry = generation == '1' and tonumber(now) - tonumber(stored_time) < tonumber(window) and stored_jkt == jkt
-    and is_for(stored_resources, resources)
-  if not is_retry then return {'code_replayed'} end
-  return {'active', client, user, external_id, scope, stored_resources, jkt, generation, stored_time, login}
-end
-if expired == '1' then return {'expired'} end
-if stored_jkt ~= '' and stored_jkt ~= jkt then return {'key_mismatch'} end
-if status == REQUESTED then
-  set_optional(JKT, jkt)
-  redis.call('HSET', KEYS[1], 'polled_at', now)
-  if polled_at and tonumber(now) - tonumber(polled_at) < interval * 1000 - ${POLL_TOLERANCE} then
-    redis.call('HINCRBY', KEYS[1], 'interval', ${POLL_INTERVAL})
-    return {'polled_too_early'}
-  end
-  return {'decision_pending'}
-end
-if issued_by ~= replication_id() then return {'issued_before_failover'} end
-if not is_for(stored_resources, resources) then return {'resource_exceeded', stored_resources} end
-redis.call('HSET', KEYS[1], STATUS, ACTIVE, GENERATION, 1, ROTATED_AT, now)
-set_optional(JKT, jkt)
-redis.call('HDEL', KEYS[1], 'replication_id')
-redis.call('EXPIRE', KEYS[1], ttl)
-return {'active', client, user, external_id, scope, stored_resources, jkt, '1', now, login}
+/** pending ──► revoked; 0 unless a code of this client waits for its redemption. A device keeps its approval. Keeps the TTL. */
+export const VOID_CODE = script(
+  ['client'],
+  `
+local grant = redis.call('HMGET', KEYS[1], CLIENT, 'redirect_uri')
+if grant[1] ~= client or not grant[2] then return 0 end
+redis.call('HSET', KEYS[1], STATUS, REVOKED)
+return 1
 `,
 );
 
+/** Nothing ──► active, for a client without a user (RFC 6749 4.4). It is not recorded: a lost grant is not restored. */
+export const ISSUE = script(
+  ['client', 'scope', 'resources', 'now', 'ttl'],
+  `
+redis.call('HSET', KEYS[1], STATUS, ACTIVE, GENERATION, 1, CLIENT, client, SCOPE, scope, RESOURCES, resources, ROTATED_AT, now)
+redis.call('EXPIRE', KEYS[1], ttl)
+`,
+);
+
+/** Fields of an active grant that the arguments of the caller are compared with. */
+const READ_GRANT = `${EXISTS}
+local grant = redis.call('HMGET', KEYS[1], STATUS, CLIENT, USER, EXTERNAL_ID, SCOPE, RESOURCES, JKT,
+  GENERATION, ROTATED_AT, LOGIN)
+local status, stored_client, user, external_id, stored_scope = grant[1], grant[2], grant[3], grant[4] or '', grant[5]
+local stored_resources, stored_jkt, stored_generation, stored_time = grant[6] or '', grant[7] or '', grant[8], grant[9]
+local login = grant[10] or ''
+if not exists(status) then status = nil end
+`;
+
 /**
- * active ──► active, generation + 1; or the same generation, if the client keeps its refresh token (FAPI 2.0 5.3.2.1): then
- * `kept_since` is the time at which the token's generation started.
- *
+ * active ──► active, generation + 1; or the same generation, if the client keeps its refresh token (FAPI 2.0 5.3.2.1): then `kept_since` is
+ * the start of the token's generation.
  * - The stored generation: rotates.
  * - The previous one, inside the retry window: returns the same pair. Using the successor closes the window.
  * - An older one: reuse; the caller revokes (RFC 9700 4.14.2). Checked before the key: otherwise a thief could hide the reuse with
  *   another key, or none.
  * - A later one: the token is authentic, so Redis lost writes, perhaps the code exchange. Treated as the stored one.
  *
- * A wrong key, scope or resource changes nothing. `key_refusal` is empty if the proved key fits the token. `jkt` is the key of the
- * refresh token that a rotation returns; a retry returns the key of that rotation. It must be the stored key, except:
- *
- * - with `any_key`: the client authenticated with its keys, and proved a key (RFC 9449 5);
- * - if Redis lost the exchange that binds the grant (the status is pending). Then the key is taken from the token.
+ * A wrong key, scope or resource changes nothing. `key_refusal` is empty if the proved key fits the token. `jkt` is the key of the refresh
+ * token that a rotation returns; a retry returns the key of that rotation. It must be the stored key, except with `any_key` (the client
+ * authenticated with its keys and proved a key, RFC 9449 5), or if Redis lost the exchange that binds the grant (it is still pending).
  */
 export const REFRESH = script(
   [
@@ -407,9 +189,7 @@ return redis.call('HGET', KEYS[1], 'missing')
 `,
 );
 
-/**
- * Nothing ──► active, if the marker still exists and the grant does not: another request may have restored it, or it is a tombstone.
- */
+/** Nothing ──► active, if the marker still exists and the grant does not: another request may have restored it, or it is a tombstone. */
 export const RESTORE = script(
   [
     'client',
@@ -437,6 +217,17 @@ redis.call('EXPIRE', KEYS[1], ttl)
 return 1
 `,
 );
+
+/** Leaves a tombstone with the client of the grant. A full Redis rejects HSET but accepts DEL: PostgreSQL has the revocation. */
+const WRITE_TOMBSTONE = `
+local refused = redis.pcall('HSET', KEYS[1], STATUS, REVOKED)
+if type(refused) == 'table' and refused.err then
+  redis.call('DEL', KEYS[1])
+  return refused
+end
+redis.call('HDEL', KEYS[1], 'redirect_uri', 'challenge', 'id_token', SCOPE, RESOURCES, EXTERNAL_ID, LOGIN, 'missing')
+redis.call('EXPIRE', KEYS[1], ttl)
+`;
 
 /** Any state ──► revoked; 0 if already revoked. The tombstone of a missing key stops a concurrent restore. */
 export const REVOKE = script(

@@ -21,18 +21,15 @@ import type {
   RefusalReason,
   RefreshRequest,
 } from './grant.js';
+import { APPROVE, DENY, POLL, REQUEST } from './device.scripts.js';
+import type { Arguments } from './grant-hash.js';
 import {
-  APPROVE,
-  type Arguments,
   CREATE,
-  DENY,
   INTROSPECT,
   ISSUE,
   MARK_MISSING,
-  POLL,
   REDEEM,
   REFRESH,
-  REQUEST,
   RESTORE,
   REVOKE,
   REVOKE_OF_CLIENT,
@@ -80,7 +77,6 @@ const MARKER_TTL = 60;
 export type Transition<Grant = ActiveGrant> =
   { readonly outcome: 'active'; readonly grant: Grant; readonly idToken?: IdTokenRequest } | Refusal;
 
-/** `now` in milliseconds, `ttl` of an active grant in seconds. */
 export interface RedeemTimes {
   readonly now: number;
   readonly expired: boolean;
@@ -89,26 +85,20 @@ export interface RedeemTimes {
 
 export interface PresentedToken {
   readonly generation: number;
-  /** Key of the refresh token that a rotation returns. */
   readonly jkt: string | null;
   readonly keyRefusal: KeyRefusal | null;
-  /** The request may prove another key than the stored one. */
   readonly acceptsAnyKey: boolean;
   /** Start of the token's generation in milliseconds, if the client keeps the token; null if it rotates. */
   readonly keptSince: number | null;
 }
 
-/** `now` and `window` in milliseconds, `ttl` in seconds. */
 export interface RefreshTimes {
   readonly now: number;
   readonly window: number;
   readonly ttl: number;
 }
 
-/**
- * Grant state machine in Redis: one hash per grant, one script and one round trip per transition. Times are milliseconds since the
- * epoch, TTLs seconds. Every method throws DependencyUnavailableError; the transition may have happened nevertheless.
- */
+/** Times are milliseconds since the epoch, TTLs seconds. After a DependencyUnavailableError, the transition may have happened nevertheless. */
 @Injectable()
 export class GrantStore {
   private readonly runScript: RunScript<ScriptName>;
@@ -182,7 +172,6 @@ export class GrantStore {
     return (await this.run('grantVoidCode', id, { client: clientId })) === 1;
   }
 
-  /** pending → active. Of concurrent polls of one device, one redeems, and the others get the same pair. */
   async poll(
     id: string,
     { clientId, resources, jkt }: DevicePoll,
@@ -216,7 +205,6 @@ export class GrantStore {
     return ofUser(transition);
   }
 
-  /** active → active with the next generation, or with the same one inside the retry window or for a kept token. */
   async refresh(
     id: string,
     { clientId, scope, resources }: RefreshRequest,
@@ -330,7 +318,6 @@ export class GrantStore {
   }
 }
 
-/** Only grants of users have codes and refresh tokens. */
 function ofUser(transition: Transition<IntrospectedGrant>): Transition {
   if (transition.outcome === 'active' && transition.grant.userId === null)
     throw new TypeError('a grant without a user has no code and no refresh token');

@@ -1,4 +1,4 @@
-import { FIELD } from '#grants/grant.scripts.js';
+import { FIELD } from '#grants/grant-hash.js';
 import { granted, useGrantEnvironment } from './grant-environment.js';
 
 const JKT = 'A'.repeat(43);

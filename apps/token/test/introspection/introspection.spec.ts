@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import request from 'supertest';
-import { FIELD } from '#grants/grant.scripts.js';
+import { FIELD } from '#grants/grant-hash.js';
 import { generateClientSecret } from '#oauth/client.js';
 import { DpopKey } from '#test/support/dpop-key.js';
 import { useTokenApp } from '../support/use-token-app.js';

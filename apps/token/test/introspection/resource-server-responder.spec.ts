@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { FIELD } from '#grants/grant.scripts.js';
+import { FIELD } from '#grants/grant-hash.js';
 import { type IntrospectionReply, SUBJECTS } from '#messaging/contract.js';
 import { DpopKey } from '#test/support/dpop-key.js';
 import { monitorRedis } from '#test/support/redis-monitor.js';

@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { FIELD, STATUS } from '#grants/grant.scripts.js';
+import { FIELD, STATUS } from '#grants/grant-hash.js';
 import { SUBJECTS } from '#messaging/contract.js';
 import { monitorRedis } from '#test/support/redis-monitor.js';
 import { until } from '#test/support/until.js';

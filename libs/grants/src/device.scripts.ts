@@ -1,0 +1,90 @@
+import { POLL_INTERVAL } from '#oauth/device-authorization.js';
+import { COVERS, REPLICATION_ID, script, SET_OPTIONAL } from './grant-hash.js';
+
+// Transitions of a grant to a device (docs/adr/0040). `interval` and `polled_at` are stored until the user decides.
+
+/** Nothing ──► requested, generation 0: a device waits for its user (RFC 8628 3.2). */
+export const REQUEST = script(
+  ['client', 'jkt', 'interval', 'ttl'],
+  `${SET_OPTIONAL}
+redis.call('HSET', KEYS[1], STATUS, REQUESTED, GENERATION, 0, CLIENT, client, 'interval', interval)
+set_optional(JKT, jkt)
+redis.call('EXPIRE', KEYS[1], ttl)
+`,
+);
+
+/** requested ──► pending; 0 if the user decided before, or the request has expired. Keeps the TTL. */
+export const APPROVE = script(
+  ['client', 'user', 'external_id', 'scope', 'resources', 'now', 'login'],
+  `${SET_OPTIONAL}${REPLICATION_ID}
+local grant = redis.call('HMGET', KEYS[1], STATUS, CLIENT)
+if grant[1] ~= REQUESTED or grant[2] ~= client then return 0 end
+redis.call('HSET', KEYS[1], STATUS, PENDING, USER, user, SCOPE, scope, ROTATED_AT, now, 'replication_id', replication_id())
+set_optional(RESOURCES, resources)
+set_optional(EXTERNAL_ID, external_id)
+set_optional(LOGIN, login)
+redis.call('HDEL', KEYS[1], 'interval', 'polled_at')
+return 1
+`,
+);
+
+/** requested ──► revoked; 0 if the user decided before, or the request has expired. Keeps the TTL. */
+export const DENY = script(
+  ['client'],
+  `
+local grant = redis.call('HMGET', KEYS[1], STATUS, CLIENT)
+if grant[1] ~= REQUESTED or grant[2] ~= client then return 0 end
+redis.call('HSET', KEYS[1], STATUS, REVOKED)
+redis.call('HDEL', KEYS[1], 'interval', 'polled_at')
+return 1
+`,
+);
+
+/** Milliseconds by which a poll may come early: the network delays each request differently. */
+const POLL_TOLERANCE = 500;
+
+/**
+ * pending ──► active, generation 1 (RFC 8628 3.4).
+ * - A poll that follows an earlier one too soon makes the interval longer (3.5). After the approval the interval does not matter.
+ * - Inside the retry window, the same device gets the same pair: its answer may have been lost. Later, or after a refresh, the code is
+ *   replayed, as in REDEEM.
+ * - A grant that was revoked before it had tokens was denied, or its user removed the application.
+ */
+export const POLL = script(
+  ['client', 'resources', 'jkt', 'now', 'window', 'expired', 'ttl'],
+  `${SET_OPTIONAL}${REPLICATION_ID}${COVERS}
+local grant = redis.call('HMGET', KEYS[1], STATUS, CLIENT, USER, EXTERNAL_ID, SCOPE, RESOURCES, JKT, GENERATION, ROTATED_AT, LOGIN,
+  'replication_id', 'interval', 'polled_at')
+local status, stored_client, user, external_id, scope = grant[1], grant[2], grant[3], grant[4] or '', grant[5]
+local stored_resources, stored_jkt, generation, stored_time = grant[6] or '', grant[7] or '', grant[8], grant[9]
+local login, issued_by, interval, polled_at = grant[10] or '', grant[11], grant[12], grant[13]
+if not status then return {'unknown'} end
+if not stored_client then return {'revoked'} end
+if stored_client ~= client then return {'other_client', stored_client} end
+if status == REVOKED then return {generation == '0' and 'decision_denied' or 'revoked'} end
+if status == ACTIVE then
+  local is_retry = generation == '1' and tonumber(now) - tonumber(stored_time) < tonumber(window) and stored_jkt == jkt
+    and is_for(stored_resources, resources)
+  if not is_retry then return {'code_replayed'} end
+  return {'active', client, user, external_id, scope, stored_resources, jkt, generation, stored_time, login}
+end
+if expired == '1' then return {'expired'} end
+if stored_jkt ~= '' and stored_jkt ~= jkt then return {'key_mismatch'} end
+if status == REQUESTED then
+  set_optional(JKT, jkt)
+  redis.call('HSET', KEYS[1], 'polled_at', now)
+  if polled_at and tonumber(now) - tonumber(polled_at) < interval * 1000 - ${POLL_TOLERANCE} then
+    redis.call('HINCRBY', KEYS[1], 'interval', ${POLL_INTERVAL})
+    return {'polled_too_early'}
+  end
+  return {'decision_pending'}
+end
+if issued_by ~= replication_id() then return {'issued_before_failover'} end
+if not is_for(stored_resources, resources) then return {'resource_exceeded', stored_resources} end
+redis.call('HSET', KEYS[1], STATUS, ACTIVE, GENERATION, 1, ROTATED_AT, now)
+set_optional(JKT, jkt)
+redis.call('HDEL', KEYS[1], 'replication_id')
+redis.call('EXPIRE', KEYS[1], ttl)
+return {'active', client, user, external_id, scope, stored_resources, jkt, '1', now, login}
+`,
+);

@@ -1,0 +1,100 @@
+/** `now`, `rotated_at`, `kept_since` and `window` are in milliseconds, `ttl` in seconds; `expired` is 0 or 1, `any_key` 1 or empty. */
+const ARGUMENTS = [
+  'client',
+  'user',
+  'external_id',
+  'scope',
+  'resources',
+  'redirect_uri',
+  'challenge',
+  'jkt',
+  'key_refusal',
+  'generation',
+  'rotated_at',
+  'now',
+  'window',
+  'expired',
+  'marker',
+  'ttl',
+  'login',
+  'id_token',
+  'any_key',
+  'kept_since',
+  'interval',
+] as const;
+type Argument = (typeof ARGUMENTS)[number];
+
+export type Arguments<Name extends Argument> = Readonly<Record<Name, string | number | null>>;
+
+export interface Script<Name extends Argument = never> {
+  readonly lua: string;
+  /** Names of ARGV, in order. */
+  readonly names: readonly Name[];
+}
+
+/** Defines a script whose arguments are Lua locals. KEYS[1] is the hash of the grant; ARGV has the order of ARGUMENTS. */
+export function script<Name extends Argument>(names: readonly Name[], lua: string): Script<Name> {
+  const ordered = ARGUMENTS.filter((name): name is Name & Argument => names.includes(name as Name));
+  return { lua: `local ${ordered.join(', ')} = unpack(ARGV)\n${NAMES}${lua}`, names: ordered };
+}
+
+/**
+ * Fields of an active grant. Redis stores the names with every grant, so each is one letter. Optional: `jkt`, `resources`, `externalId`,
+ * `login` (with the scope `openid`), and `user` (absent for `client_credentials`). A pending grant has more fields, and a grant that is being
+ * restored has only `missing`.
+ */
+export const FIELD = {
+  status: 's',
+  client: 'c',
+  user: 'u',
+  scope: 'o',
+  generation: 'g',
+  rotatedAt: 't',
+  jkt: 'k',
+  resources: 'r',
+  externalId: 'e',
+  login: 'l',
+} as const;
+
+export const STATUS = { requested: 'd', pending: 'p', active: 'a', revoked: 'r' } as const;
+
+const NAMES = `
+local STATUS, CLIENT, USER, SCOPE = '${FIELD.status}', '${FIELD.client}', '${FIELD.user}', '${FIELD.scope}'
+local GENERATION, ROTATED_AT, JKT = '${FIELD.generation}', '${FIELD.rotatedAt}', '${FIELD.jkt}'
+local RESOURCES, EXTERNAL_ID, LOGIN = '${FIELD.resources}', '${FIELD.externalId}', '${FIELD.login}'
+local REQUESTED, PENDING, ACTIVE, REVOKED = '${STATUS.requested}', '${STATUS.pending}', '${STATUS.active}', '${STATUS.revoked}'
+`;
+
+/** Skips empty values to save memory. */
+export const SET_OPTIONAL = `
+local function set_optional(field, value)
+  if value and value ~= '' then redis.call('HSET', KEYS[1], field, value) end
+end
+`;
+
+/** A requested grant has no tokens. If Redis lost its approval and redemption, it is missing: an authentic token restores it. */
+export const EXISTS = `
+local function exists(stored)
+  return stored and stored ~= REQUESTED
+end
+`;
+
+/** Changes when a replica is promoted or the server restarts: an equal id proves that no write has been lost (docs/adr/0009). */
+export const REPLICATION_ID = `
+local function replication_id()
+  return string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)') or ''
+end
+`;
+
+/** Checks space-separated words, such as scopes (RFC 6749 3.3). A grant without resources is for every API. */
+export const COVERS = `
+local function covers(granted, requested)
+  for word in string.gmatch(requested, '%S+') do
+    if not string.find(' ' .. granted .. ' ', ' ' .. word .. ' ', 1, true) then return false end
+  end
+  return true
+end
+local function is_for(resources, requested)
+  return resources == '' or covers(resources, requested)
+end
+`;
