@@ -1,7 +1,6 @@
 /**
- * Lua of bounded counters. A counter is a sorted set of ids, scored by their expiry on Redis's clock: what has expired frees its place
- * without a clean-up job. `wait` returns the milliseconds until a counter has room, 0 if it has;
- * `fullest` returns which of KEYS[first] to KEYS[last] has the longest wait, and that wait. Their limits begin at ARGV[max].
+ * Lua of bounded counters: sorted sets of ids, scored by their expiry on Redis's clock, so that they need no clean-up job. `wait` returns
+ * the milliseconds until a counter has room. `fullest` compares KEYS[first] to KEYS[last] with the limits that begin at ARGV[max].
  */
 export const COUNTERS = `
 local time = redis.call('TIME')

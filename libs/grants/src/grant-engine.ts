@@ -36,10 +36,8 @@ const REVOKING: readonly RefusalReason[] = ['verifier_mismatch', 'code_replayed'
 const RESTORE_ATTEMPTS = 4;
 
 /**
- * State machine of a grant (docs/adr/0003): `pending ──redeem──► active ──refresh──► active`, and `revoked` from any state.
- *
- * One Redis script decides each transition (grant.scripts.ts). PostgreSQL is read only after Redis has lost a grant, and written
- * only to revoke one. Refusals are returned, not thrown. Every method throws DependencyUnavailableError.
+ * State machine of a grant (docs/adr/0003): `pending ──redeem──► active ──refresh──► active`, and `revoked` from any state. PostgreSQL is
+ * read only after Redis has lost a grant, and written only to revoke one. Refusals are returned. Methods throw DependencyUnavailableError.
  */
 @Injectable()
 export class GrantEngine {
@@ -96,7 +94,6 @@ export class GrantEngine {
       expired: this.isExpired(token),
       ttl: this.ttl,
     });
-    // A requested grant expires with its code, and a code cannot restore a grant.
     if (transition.outcome === 'unknown') return expired(id, token);
     if (transition.outcome !== 'active') return this.refuse(transition, token, request);
     const { grant } = transition;
@@ -108,9 +105,8 @@ export class GrantEngine {
   }
 
   /**
-   * RFC 6749 6. Returns the same pair inside the retry window. Reuse revokes the grant, whatever key the request proves
-   * (RFC 9700 4.14.2). A request with a wrong key rotates, binds and restores nothing. A kept token ends at its first expiry.
-   * The access token is bound to the proved key, also in a retry by a client with keys that proves another key (docs/adr/0033).
+   * RFC 6749 6. Reuse revokes the grant, whatever key the request proves (RFC 9700 4.14.2). A request with a wrong key rotates, binds and
+   * restores nothing. A kept token ends at its first expiry. The access token is bound to the proved key, also in a retry (docs/adr/0033).
    */
   async refresh(refreshToken: string, request: RefreshRequest): Promise<Granted | Refusal> {
     const token = this.authentic(refreshToken, 'refresh');
@@ -136,7 +132,6 @@ export class GrantEngine {
     const { grant } = transition;
     // A token issued before the client kept its tokens can still be retried inside its window.
     const isKept = keptSince !== null && grant.generation === generation;
-    // A retry returns an earlier rotation time, except within the same millisecond.
     const name = isKept || grant.rotatedAt === now ? 'refreshed' : 'retried';
     this.count(name);
     const started = isKept ? { ...grant, rotatedAt: now } : grant;
@@ -167,18 +162,15 @@ export class GrantEngine {
     return token ? this.introspectToken(token) : { outcome: 'unrecognized' };
   }
 
-  /**
-   * RFC 7009. Accepts expired tokens, and bound tokens without a proof. Looks for the client in PostgreSQL, and in Redis only if
-   * PostgreSQL has lost the record in a failover, so that revocation works while Redis is down.
-   */
+  /** RFC 7009. Accepts expired tokens, and bound ones without a proof. Works while Redis is down, unless PostgreSQL lost the record. */
   async revokeByToken(text: string, clientId: string): Promise<TokenRevocation> {
     const token = this.codec.decode(text);
     if (!token || isCode(token.kind)) return { outcome: 'unrecognized' };
     const id = grantId(token.handle);
     const record = await this.records.find(id);
     if (!record) {
-      const known = await this.revocations.revokeUnrecorded(id, clientId);
-      return { outcome: known ? 'revoked' : 'unknown', grantId: id };
+      const isRevoked = await this.revocations.revokeUnrecorded(id, clientId);
+      return { outcome: isRevoked ? 'revoked' : 'unknown', grantId: id };
     }
     if (record.clientId !== clientId) return { outcome: 'other_client', grantId: id };
     await this.revocations.revoke(id);
@@ -214,12 +206,7 @@ export class GrantEngine {
     return this.clock() / 1000 > Math.min(expiry + clockSkew, expiry - code + maxAge);
   }
 
-  /**
-   * Runs a transition. If Redis has lost the grant, restores it from PostgreSQL and runs the transition again.
-   *
-   * @param token its key, if it is bound, is the key of the restored grant
-   * @throws DependencyUnavailableError if Redis keeps losing the grant, so that clients retry and users stay logged in
-   */
+  /** Restores a lost grant from PostgreSQL and retries. @throws DependencyUnavailableError if it is lost again, so that users stay logged in */
   private async restoreAndRetry<Grant>(
     id: string,
     token: Token,
@@ -278,10 +265,7 @@ const SENT: Readonly<
   refresh_token_reused: (_presented, { generation }) => String(generation),
 };
 
-/**
- * RFC 9449 5: refresh tokens of a client with keys "are already sender-constrained with a different existing mechanism", so it may prove a
- * new key. No client returns from bound to bearer tokens.
- */
+/** RFC 9449 5: a client with keys may prove a new key, because its keys already constrain its refresh tokens. */
 function keyRefusalOf(token: Token, { jkt, clientHasKeys = false }: RefreshRequest): KeyRefusal | null {
   if (clientHasKeys && jkt !== null) return null;
   if (!isProvedBy(token, jkt)) return 'key_mismatch';

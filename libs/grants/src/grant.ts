@@ -22,7 +22,6 @@ export interface Authorization {
   readonly userId: number;
   /** Id of the user in the product; null if it has none. */
   readonly externalId: string | null;
-  /** Space-separated scope tokens (RFC 6749 3.3). */
   readonly scope: string;
   /** APIs that tokens are for (RFC 8707), as `checkResource` returns them; null for every API. */
   readonly resources: string | null;
@@ -37,7 +36,6 @@ export interface PendingGrant extends Authorization {
   readonly challenge: string | null;
   /** `dpop_jkt` (RFC 9449 10): thumbprint of the key that the redemption must prove; null if the client sent none. */
   readonly jkt: string | null;
-  /** Present with the scope `openid`. */
   readonly idToken?: IdTokenRequest;
 }
 
@@ -58,7 +56,6 @@ export interface ClientGrant {
   readonly scope: string;
   /** The only API that the token is for. */
   readonly resource: string;
-  /** Thumbprint of the proved DPoP key; null for a bearer token. */
   readonly jkt: string | null;
 }
 
@@ -100,10 +97,7 @@ export interface DevicePoll extends Omit<RequestedAccess, 'scope'> {
 
 export interface RefreshRequest extends RequestedAccess {
   readonly clientId: string;
-  /**
-   * The client authenticated with its keys. RFC 9449 5: its refresh tokens "are not bound to the DPoP proof public key because they are
-   * already sender-constrained".
-   */
+  /** The client authenticated with its keys, which already constrain its refresh tokens (RFC 9449 5). */
   readonly clientHasKeys?: boolean;
   /** Keeps the refresh token, if it is bound to a key (FAPI 2.0 5.3.2.1). Every other token rotates. */
   readonly keepsToken?: boolean;
@@ -138,7 +132,7 @@ export type RefusalReason =
   | 'verifier_unexpected'
   /** RFC 8628 3.5: the user has not decided yet. */
   | 'decision_pending'
-  /** RFC 8628 3.5: the user has not decided yet, and the device polled before its interval had passed. */
+  /** RFC 8628 3.5: the device polled before its interval had passed. */
   | 'polled_too_early'
   /** RFC 8628 3.5: the user denied the request, or removed the access before the device polled. */
   | 'decision_denied'
@@ -166,7 +160,6 @@ export interface Granted {
   readonly grantId: string;
   readonly grant: ActiveGrant;
   readonly pair: TokenPair;
-  /** Only for a code exchange with the scope `openid`. */
   readonly idToken?: IdTokenRequest;
   readonly transition: 'redeemed' | 'refreshed' | 'retried';
 }
@@ -178,20 +171,16 @@ export interface ActiveToken {
   readonly token: Token;
   /** Scope of the token, perhaps narrower than the scope of the grant (RFC 6749 6). */
   readonly scope: string;
-  /** Space-separated APIs (RFC 8707); null for every API. */
   readonly audience: string | null;
 }
 
 /** State changes, and refusals that revoke a grant: labels of a metric. */
 export type GrantTransition =
   | 'created'
-  /** Issued to a client itself (RFC 6749 4.4). */
   | 'issued'
   | 'redeemed'
   | 'refreshed'
-  /** The same refresh token inside the retry window got the same pair. */
   | 'retried'
-  /** Restored from PostgreSQL after Redis had lost the grant. */
   | 'restored'
   | 'revoked'
   | 'code_replayed'

@@ -20,10 +20,8 @@ export interface GrantsOptions {
   readonly imports: NonNullable<DynamicModule['imports']>;
   readonly tokenKeys: string;
   readonly lifetimes: Lifetimes;
-  /** Further rings that this process signs with. */
   readonly otherRings?: readonly RecordedRing[];
   readonly publisher: Provider<RevocationPublisher>;
-  /** Transitions that this process makes. */
   readonly transitions: readonly GrantTransition[];
 }
 

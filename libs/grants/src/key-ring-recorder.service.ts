@@ -4,7 +4,6 @@ import { messageOf } from '#platform/message-of.js';
 import { KeyRing } from './key-ring.js';
 import type { Lifetimes } from './lifetimes.js';
 
-/** Keys to record; the first one signs. */
 export interface RecordedRing {
   readonly ring: KeyRingName;
   readonly ids: readonly string[];
@@ -23,7 +22,6 @@ export function tokenRing(
   };
 }
 
-/** Ids of the key that this process signs with and of the key recorded last. */
 export interface SigningKeyChange {
   readonly ring: KeyRingName;
   readonly key: string;
@@ -33,10 +31,7 @@ export interface SigningKeyChange {
 const INTERVAL_S = 60 * 60;
 const RETRY_S = 60;
 
-/**
- * Records the signing key of each ring in PostgreSQL at startup and every hour, with the latest time at which live tokens may need it.
- * Requests do not wait. The time includes one more hour, because a process may sign until its next record.
- */
+/** Records until when live tokens may need each signing key, and one hour more, because a process signs until its next record. */
 export class KeyRingRecorder implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('Keys');
   private readonly listeners = new Set<(change: SigningKeyChange) => void>();

@@ -20,11 +20,9 @@ interface RingKey {
 const KEY_BYTES = 32;
 
 /**
- * Keys that authenticate tokens. The first key signs, all verify: to replace a key, deploy the new one last, then move it to the
- * front. All tokens stay valid.
- *
- * The id of a key is derived from the key (SHA-256, 32 bits), so that configuration cannot mix up ids. Each kind of token has
- * separate subkeys (HKDF, RFC 5869) for bearer and bound tokens, so that a code never passes for a refresh token.
+ * The first key signs, all verify: to replace a key, deploy the new one last, then move it to the front. Ids are derived from the keys, so
+ * that configuration cannot mix them up. Each kind of token has separate subkeys (HKDF, RFC 5869) for bearer and bound tokens, so that a
+ * code never passes for a refresh token.
  */
 export class KeyRing {
   private readonly signing: RingKey;
@@ -57,7 +55,6 @@ export class KeyRing {
     }));
   }
 
-  /** Returns undefined for an unknown key id. */
   subkey(keyId: number, domain: MacDomain): Buffer | undefined {
     return this.byId.get(keyId)?.subkeys.get(domain);
   }
@@ -67,12 +64,10 @@ export class KeyRing {
     return [...this.byId.values()].map(({ nonce }) => nonce);
   }
 
-  /** For device cookies, signing key first. A cookie has no key id, so the verifier tries each. */
   get deviceKeys(): readonly Buffer[] {
     return [...this.byId.values()].map(({ device }) => device);
   }
 
-  /** Seeds of the Ed25519 keys that sign login challenges, signing key first. */
   get challengeKeys(): readonly Buffer[] {
     return [...this.byId.values()].map(({ challenge }) => challenge);
   }

@@ -3,7 +3,6 @@ import { defineScripts, type RedisClient, type RunScript } from '#platform/redis
 import { REDIS } from '#platform/redis/redis.connection.js';
 import { COUNTERS } from './counters.js';
 
-/** `parameters` as `writePushedParameters` wrote them. */
 export type PushedRequest =
   | { readonly outcome: 'open'; readonly parameters: string }
   | { readonly outcome: 'unknown' | 'other_client' | 'answered' };
@@ -40,9 +39,8 @@ const ANSWERED_LIFETIME = 60;
 // All keys share the hash tag `{par}`, because a script may use keys of only one Redis Cluster slot.
 
 /**
- * KEYS request client-counter counter… · ARGV id client parameters ttl(ms) login(ms), then one limit per counter. Nothing ──►
- * pushed, if every counter is below its limit. Address counters are not updated later, so they count the login time from the start.
- *
+ * Nothing ──► pushed. KEYS request client-counter counter… · ARGV id client parameters ttl(ms) login(ms), then one limit per counter.
+ * Address counters are not updated later, so they count the login time from the start.
  * @returns `{0, 0}`, or the 1-based index of the full counter and the milliseconds until it has room
  */
 const PUSH = `
@@ -66,7 +64,6 @@ local function live(remaining)
 end
 `;
 
-/** Returns early if the request is missing, answered, or belongs to another client. */
 const FIND = `
 local request = redis.call('HMGET', KEYS[1], 'status', 'client', 'parameters')
 local status = request[1]
@@ -93,7 +90,6 @@ end
 return {'open', request[3]}
 `;
 
-/** Any ──► answered, kept for at most `ttl`. */
 const ANSWER = `${LIVE}${FIND}
 redis.call('HSET', KEYS[1], 'status', 'answered')
 live(math.min(redis.call('PTTL', KEYS[1]), ttl))
@@ -110,10 +106,7 @@ end
 
 const SCRIPTS = { parPush: PUSH, parVisit: VISIT, parOpen: OPEN, parAnswer: ANSWER, parReopen: REOPEN };
 
-/**
- * Pushed authorization requests in Redis (RFC 9126): `pushed ──► visited ──login──► opened ──► answered`. One hash per request, one
- * script and one round trip per step. Only the client that pushed a request can use it. Methods throw DependencyUnavailableError.
- */
+/** Pushed requests in Redis (RFC 9126): `pushed ──► visited ──login──► opened ──► answered`. Methods throw DependencyUnavailableError. */
 @Injectable()
 export class PushedRequestStore {
   private readonly run: RunScript<keyof typeof SCRIPTS>;

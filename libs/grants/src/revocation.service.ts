@@ -23,7 +23,6 @@ export interface ReconcilerPass {
   readonly isObsolete: () => boolean;
 }
 
-/** Concurrent Redis commands. */
 const BATCH = 500;
 
 /** Recorded in PostgreSQL but not in Redis: tokens may still work. Revoking again completes it. */
@@ -35,9 +34,8 @@ export class UnfinishedRevocationError extends DependencyUnavailableError {
 }
 
 /**
- * The only code that revokes grants (docs/adr/0011): records in PostgreSQL, applies to Redis, broadcasts, marks as applied. After an
- * error or a crash, the reconciler of the token app completes the revocation; calling again completes it immediately. Every method
- * throws UnfinishedRevocationError if only PostgreSQL has the revocation.
+ * The only code that revokes grants (docs/adr/0011): records in PostgreSQL, applies to Redis, broadcasts, marks as applied. The reconciler
+ * of the token app completes an interrupted revocation. Methods throw UnfinishedRevocationError if only PostgreSQL has it.
  */
 @Injectable()
 export class RevocationService {
@@ -81,12 +79,7 @@ export class RevocationService {
     return { grants: ids.length, announced };
   }
 
-  /**
-   * Applies outstanding revocations, and again those applied in a period. Continues after a failure: only a part of Redis may be down.
-   *
-   * @returns number of revocations that this Redis did not have
-   * @throws the first failure, after all were tried
-   */
+  /** Continues after a failure, because only a part of Redis may be down. @returns number of revocations that this Redis did not have */
   async reconcile({ since, until, announceAll, isObsolete }: ReconcilerPass): Promise<number> {
     let changed = 0;
     let failure: Error | undefined;
@@ -102,13 +95,7 @@ export class RevocationService {
     return changed;
   }
 
-  /**
-   * Applies revocations that another process may have applied. Broadcasts and marks only those that were outstanding or missing in
-   * this Redis; with `announceAll`, broadcasts all.
-   *
-   * @returns number of revocations that this Redis did not have
-   * @throws DependencyUnavailableError after the others were applied
-   */
+  /** Broadcasts and marks only revocations that were outstanding or missing in this Redis; with `announceAll`, broadcasts all. */
   async reapply(revocations: readonly RecordedRevocation[], announceAll: boolean): Promise<number> {
     const ids = revocations.map(({ id }) => id);
     const { failed, failure, changed } = await this.applyToRedis(ids, 'continue');

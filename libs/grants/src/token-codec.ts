@@ -13,9 +13,7 @@ export interface Token {
   readonly expiry: number;
   /** Bit mask over the positions in the grant's scope (RFC 6749 6); 0 for the whole scope, and for codes and refresh tokens. */
   readonly scopeMask: number;
-  /** APIs of an access token (RFC 8707), as `checkResource` returns them; null for every API, codes and refresh tokens. */
   readonly audience: string | null;
-  /** Thumbprint (RFC 7638) of the DPoP key that the token is bound to (RFC 9449); null for a bearer token. */
   readonly jkt: string | null;
 }
 
@@ -43,7 +41,6 @@ const PREFIXES: Readonly<Record<TokenKind, string>> = {
 
 const VERSION = 3;
 export const HANDLE_BYTES = 16;
-/** Highest number of scope tokens that a mask covers. */
 export const SCOPE_MASK_BITS = 24;
 // version 1 ‖ key id 4 ‖ handle 16 ‖ kind 1 ‖ generation 4 ‖ expiry 5 ‖ scope mask 3 ‖ audience (of some access tokens)
 // ‖ thumbprint 32 (of a bound token) ‖ MAC 29, or 30 of a bound token. Spaces pad the audience, so that the length is a multiple of

@@ -17,12 +17,11 @@ export class TokenIssuer {
     private readonly random: (bytes: number) => Buffer = randomBytes,
   ) {}
 
-  /** @param now milliseconds. @returns a code and the id of its grant */
   code(now: number): NewCode {
     return this.newCode('code', seconds(now) + this.lifetimes.code);
   }
 
-  /** RFC 8628 3.2. @param now milliseconds. @returns a device code and the id of its grant */
+  /** RFC 8628 3.2. */
   deviceCode(now: number): NewCode {
     return this.newCode('device', seconds(now) + DEVICE_CODE_LIFETIME);
   }
@@ -41,11 +40,7 @@ export class TokenIssuer {
     return { code, grantId: grantId(handle) };
   }
 
-  /**
-   * Computes the pair of the grant's current generation; the grant must cover the request. Lifetimes start at the rotation, so that a
-   * retry gets the same two tokens without a stored response.
-   * @throws RangeError for a bearer access token of a grant that is bound to a key
-   */
+  /** Lifetimes start at the rotation: a retry gets the same tokens without a stored response. @throws RangeError for a bearer token of a bound grant */
   pair(
     handle: Buffer,
     grant: ActiveGrant,
@@ -58,8 +53,7 @@ export class TokenIssuer {
     const refreshExpiry = seconds(rotatedAt) + this.lifetimes.refreshToken;
     const scopeMask = scopeMaskOf(grant.scope, scope);
     const shared = { handle, generation };
-    // RFC 8707 2.2: the access token is for the requested resources, "whereas any refresh token that is returned is bound to
-    // the full original grant".
+    // RFC 8707 2.2: "any refresh token that is returned is bound to the full original grant".
     const ofAccess = { expiry: accessExpiry, scopeMask, audience: resources ?? grant.resources, jkt };
     const ofRefresh = { expiry: refreshExpiry, scopeMask: 0, audience: null, jkt: grant.jkt };
     return {
@@ -71,7 +65,6 @@ export class TokenIssuer {
     };
   }
 
-  /** Computes the access token of a new grant of a client. @param now milliseconds @param lifetime seconds */
   clientToken({ scope, resource, jkt }: ClientGrant, now: number, lifetime: number): ClientToken {
     const handle = this.random(HANDLE_BYTES);
     const accessToken = this.codec.encode({

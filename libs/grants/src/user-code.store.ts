@@ -19,9 +19,7 @@ export interface DeviceRequest {
   readonly grantId: string;
   readonly clientId: string;
   readonly scope: string;
-  /** Resources from `checkResource`; null for every API. */
   readonly resources: string | null;
-  /** Address of the device; null if unknown. */
   readonly address: string | null;
 }
 
@@ -37,12 +35,8 @@ export const DEVICE_LIMITS = {
   site: 200,
 } as const;
 
-/**
- * Most wrong codes in DEVICE_CODE_LIFETIME (RFC 8628 5.1). There are 20^8 codes: five attempts find the code of a given device with the
- * probability 5 / 20^8 = 2.0 · 10^-10, below 2^-32 = 2.3 · 10^-10. Six would exceed it.
- */
+/** Wrong codes in DEVICE_CODE_LIFETIME (RFC 8628 5.1). Five of 20^8 codes include a given one with probability 2.0 · 10^-10, below 2^-32. */
 export const GUESS_LIMITS = {
-  /** Limit for one address (IPv6: /48), and for one account. */
   address: 5,
   user: 5,
   /** Limit for all users together. One user can use at most 5 of it. */
@@ -73,8 +67,8 @@ return {0, 0}
 `;
 
 /**
- * KEYS counter counter counter code… · ARGV guess window(ms) limit limit limit. Reads a code, and counts a wrong one,
- * unless a counter is full: the result then does not depend on the code.
+ * KEYS counter counter counter code… · ARGV guess window(ms) limit limit limit. Reads a code, and counts a wrong one. While a counter is
+ * full, the result does not depend on the code.
  * @returns the full counter and its wait; otherwise 0, the index of the code's key or -1, and the request
  */
 const FIND = `
@@ -95,10 +89,7 @@ const LIFETIME_MS = DEVICE_CODE_LIFETIME * 1000;
 /** With 10,000 live codes, one of 2.5 million new codes exists already. */
 const ATTEMPTS = 3;
 
-/**
- * User codes (RFC 8628 6.1) in Redis. Their names are HMACs and their values are encrypted with them, so that a backup reveals neither
- * a code nor an address. All keys share a hash tag, as in PushedRequestStore. Methods throw DependencyUnavailableError.
- */
+/** Codes are hashed and requests encrypted with them: a backup reveals no code and no address. Methods throw DependencyUnavailableError. */
 @Injectable()
 export class UserCodeStore {
   private readonly run: RunScript<'userCodeCreate' | 'userCodeFind'>;
@@ -156,7 +147,6 @@ export class UserCodeStore {
       : { outcome: 'found', request: JSON.parse(text) as DeviceRequest };
   }
 
-  /** After the user's decision. */
   async delete(userCode: string): Promise<void> {
     await withRedisErrors(this.redis.del(...this.keys.userCodeKeys.map((key) => nameOf(key, userCode))));
   }
