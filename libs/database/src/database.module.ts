@@ -24,11 +24,8 @@ import { UserAccountStore } from './user/user-account.store.js';
 import { UserStore } from './user/user.store.js';
 
 export interface DatabaseOptions {
-  /** URL of a migrated PostgreSQL database. */
   databaseUrl: string;
-  /** `oauth` by default. */
   schema?: string;
-  /** Maximum number of connections; 10 by default. */
   poolSize?: number;
   /** Response time limit of a dependency (see `requestLimits`); 2000 ms by default. */
   timeoutMs?: number;

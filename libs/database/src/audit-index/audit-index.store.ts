@@ -21,12 +21,10 @@ export interface IndexedPosition {
   readonly storedAt: Date;
 }
 
-/** Events of a client with the same cause. */
 export interface EventCount {
   /** Beginning of the hour, or of the day in UTC. */
   readonly start: Date;
   readonly type: string;
-  /** Empty if the events were not refused; so is `error`. */
   readonly check: string;
   readonly error: string;
   readonly count: number;
@@ -50,7 +48,6 @@ export interface ChunkQuery {
   readonly streams: readonly { readonly stream: string; readonly created: string }[];
   /** Chunks may have an event with all of these keys. */
   readonly keys: readonly { readonly first: number; readonly step: number }[];
-  /** Bits of a key. */
   readonly hashes: number;
   readonly storedSince: Date;
   readonly storedUntil: Date;
@@ -64,10 +61,9 @@ export class AuditIndexStore {
   constructor(private readonly dataSource: DataSource) {}
 
   /**
-   * Adds what `read` returns for the events after a position. Position and counts change in one transaction, of which there is one at a
-   * time for a stream: no event is counted twice, also by several processes.
-   *
-   * @returns false if there is nothing to add, or if another process is at it
+   * Adds what `read` returns for the events after a position. Position and counts change in one transaction, and a stream has one at a time:
+   * no event is counted twice, also by several processes.
+   * @returns false if there is nothing to add, or if another process is adding
    */
   append(
     { stream, created }: { readonly stream: string; readonly created: string },
@@ -101,7 +97,6 @@ export class AuditIndexStore {
     });
   }
 
-  /** Returns the end of the indexed part of each stream. */
   async positions(
     streams: readonly { readonly stream: string; readonly created: string }[],
   ): Promise<ReadonlyMap<string, IndexedPosition>> {
@@ -167,7 +162,7 @@ export class AuditIndexStore {
     );
   }
 
-  /** Deletes what describes events that the trail no longer has. */
+  /** Deletes chunks and counts of events that the trail no longer has. */
   async prune(
     streams: readonly { readonly stream: string; readonly created: string; readonly firstSequence: number }[],
     before: Date,
@@ -197,17 +192,16 @@ export class AuditIndexStore {
   /** Repeats a change of some rows until it finds none: all would take longer than a statement may. */
   private async repeat(tables: string, before: Date): Promise<void> {
     for (let rows = -1; rows !== 0;) {
-      const found = await this.dataSource.query<unknown[]>(`WITH ${tables} SELECT 1 FROM done LIMIT 1`, [
+      const changed = await this.dataSource.query<unknown[]>(`WITH ${tables} SELECT 1 FROM done LIMIT 1`, [
         before,
       ]);
-      rows = found.length;
+      rows = changed.length;
     }
   }
 }
 
 const COLUMNS = 'client_id, hour, type, "check", error, count, first_at, last_at, reference';
 
-/** Indexed. */
 const IS_LATER_HOUR = "(hour AT TIME ZONE 'UTC')::time <> '00:00'";
 
 const some = (condition: string) =>

@@ -11,7 +11,6 @@ export interface EarlierDecision {
   readonly granted: string;
   /** APIs of the decision (RFC 8707), space-separated and sorted; null for every API. */
   readonly resources: string | null;
-  /** Time of the latest such decision. */
   readonly at: Date;
 }
 
@@ -45,7 +44,6 @@ interface Row {
   readonly grantsOfDay: number;
 }
 
-/** Grants of a day that are counted. */
 const COUNT_LIMIT = 100;
 
 /** Ordered as the index `grants_live`: PostgreSQL might otherwise read the revoked grants of a user who has many. */
@@ -89,7 +87,6 @@ export class AuthorizationContextStore {
 
   /** @param userId null without a session */
   async find(clientId: string, userId: number | null): Promise<AuthorizationContext> {
-    // RFC 6749 A.1: visible ASCII. Anything else cannot be registered, and PostgreSQL rejects NUL.
     const known = isClientId(clientId) ? clientId : null;
     const [row] = await this.dataSource.query<Row[]>(QUERY, [known, userId]);
     if (!row) throw new Error('the query returned no row');

@@ -5,37 +5,29 @@ import { ClientEntity } from './client.entity.js';
 import { lockClient } from './client.statements.js';
 
 export interface DocumentHost {
-  /** A client has this client_id; also a deleted client, because ids are never reused. */
+  /** Ids of deleted clients are never reused. */
   readonly client: 'registered' | 'deleted' | null;
   readonly clients: number;
 }
 
-/**
- * State of clients' metadata documents (draft-ietf-oauth-client-id-metadata-document). Written in SQL: TypeORM's `update` would increase
- * the version of the client, although the registration stays the same.
- */
+/** Written in SQL: TypeORM's `update` would increase the version of the client, although the registration stays the same. */
 @Injectable()
 export class ClientDocumentStore {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** @param prefix of the URLs of the host */
   async host(clientId: string, prefix: string): Promise<DocumentHost> {
-    const [found] = await this.dataSource.query<DocumentHost[]>(
+    const [host] = await this.dataSource.query<DocumentHost[]>(
       `SELECT (SELECT CASE WHEN deleted_at IS NULL THEN 'registered' ELSE 'deleted' END
                FROM clients WHERE client_id = $1) AS client,
               (SELECT count(*)::integer FROM clients
                WHERE document_due_at IS NOT NULL AND deleted_at IS NULL AND starts_with(client_id, $2)) AS clients`,
       [clientId, prefix],
     );
-    if (!found) throw new Error('the query returned no row');
-    return found;
+    if (!host) throw new Error('the query returned no row');
+    return host;
   }
 
-  /**
-   * Claims a due fetch, so that only one process fetches; never for a disabled client.
-   * @param retryAt next fetch if this one fails
-   * @returns false if the document is not due
-   */
+  /** Claims a due fetch, so that only one process fetches. @param retryAt next fetch if this one fails @returns false if none is due */
   async claim(clientId: string, now: Date, retryAt: Date): Promise<boolean> {
     const claimed = await this.dataSource.query<[unknown[], number]>(
       `UPDATE clients SET document_due_at = $3
@@ -52,16 +44,12 @@ export class ClientDocumentStore {
     ]);
   }
 
-  /**
-   * Stores what a document describes.
-   * @param asksAgain returns whether the change requires consent again
-   * @returns the changed fields; null if the client is unknown or deleted
-   */
+  /** @returns the changed fields; null if the client is unknown or deleted */
   async save(
     clientId: string,
     described: DescribedClient,
     dueAt: Date,
-    asksAgain: (before: DescribedClient, after: DescribedClient) => boolean,
+    needsConsent: (before: DescribedClient, after: DescribedClient) => boolean,
   ): Promise<readonly (keyof DescribedClient)[] | null> {
     return this.dataSource.transaction(async (manager) => {
       const before = await lockClient(manager, clientId);
@@ -75,7 +63,7 @@ export class ClientDocumentStore {
         [clientId, dueAt],
       );
       if (changed.length === 0) return changed;
-      const documentChangedAt = asksAgain(before, described)
+      const documentChangedAt = needsConsent(before, described)
         ? { documentChangedAt: () => 'clock_timestamp()' }
         : {};
       await manager.update(ClientEntity, { clientId }, { ...described, ...documentChangedAt });

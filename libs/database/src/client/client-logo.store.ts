@@ -17,13 +17,13 @@ export class ClientLogoStore {
   async find(digests: readonly string[]): Promise<Map<string, ClientLogo>> {
     const possible = digests.filter(isLogoDigest);
     if (possible.length === 0) return new Map();
-    const found = await this.logos
+    const logos = await this.logos
       .createQueryBuilder('logo')
       .addSelect('logo.image')
       .distinctOn(['logo.digest'])
       .where('logo.digest = ANY(:possible)', { possible })
       .getMany();
-    return new Map(found.map(({ digest, mediaType, image }) => [digest, { mediaType, image }]));
+    return new Map(logos.map(({ digest, mediaType, image }) => [digest, { mediaType, image }]));
   }
 
   /** Sets or replaces a logo. @returns its digest; null if the client is unknown or deleted */
@@ -34,7 +34,6 @@ export class ClientLogoStore {
     });
   }
 
-  /** @returns false if the client had none */
   async remove(clientId: string): Promise<boolean> {
     const { affected } = await this.logos.delete({ clientId });
     return affected === 1;

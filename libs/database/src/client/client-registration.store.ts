@@ -7,7 +7,6 @@ import type { SigningAlgorithm } from '#oauth/openid/signing-keys.js';
 import type { ClientLinks, ClientLogo, LogoutUris, TokenRules } from './client.js';
 import type { ClientKeys, ClientType } from '#oauth/client.js';
 
-/** Client properties that the operator can change. */
 export interface ClientRegistration extends ClientLinks, ClientKeys, LogoutUris, TokenRules {
   readonly name: string;
   readonly redirectUris: readonly string[];
@@ -33,12 +32,7 @@ export interface Deletion {
 export class ClientRegistrationStore {
   constructor(private readonly dataSource: DataSource) {}
 
-  /**
-   * Changes a registration with the row locked, so that concurrent changes are serialized and none is lost. If `change` throws,
-   * nothing is written.
-   * @returns the new registration; null if the client is unknown or deleted
-   * @throws OutdatedVersionError
-   */
+  /** Serializes concurrent changes; if `change` throws, nothing is written. @returns null if unknown or deleted @throws OutdatedVersionError */
   async update(
     clientId: string,
     change: (
@@ -62,8 +56,7 @@ export class ClientRegistrationStore {
   }
 
   /**
-   * Disables or enables a client, and keeps its secrets and grants. Waits for a grant that is being recorded; later ones are
-   * rejected while the client is disabled.
+   * Keeps secrets and grants. Waits for a grant that is being recorded; later ones are rejected while the client is disabled.
    * @returns false if nothing changed; null if the client is unknown or deleted
    * @throws OutdatedVersionError
    */
@@ -78,9 +71,8 @@ export class ClientRegistrationStore {
   }
 
   /**
-   * Marks a client as deleted, so that no store returns it, revokes its secrets and grants, and deletes its logo. A client of
-   * `client_credentials` is also disabled, which ends its tokens: they have no recorded grant.
-   * `GrantRecordStore.create` rejects later grants. Idempotent: a second call completes an interrupted one.
+   * Revokes secrets and grants, and deletes the logo. Also disables a client of `client_credentials`, which ends its tokens: they have no
+   * recorded grant. Idempotent: a second call completes an interrupted one.
    * @returns null if the client never existed
    * @throws OutdatedVersionError
    */
@@ -110,7 +102,6 @@ export class ClientRegistrationStore {
   }
 }
 
-/** @param entity without relations */
 function registrationOf({
   clientId: _clientId,
   type: _type,

@@ -21,10 +21,7 @@ export type SecretOutcome =
 
 const MAX_LIVE = 2;
 
-/**
- * A client can have two secrets, so that an application can rotate them without a gap. Each change locks the client's row
- * first, which serializes concurrent changes.
- */
+/** A client has up to two secrets, so that an application can rotate them. The lock on the client's row serializes changes. */
 @Injectable()
 export class ClientSecretStore {
   private readonly secrets: Repository<ClientSecretEntity>;
@@ -66,10 +63,7 @@ export class ClientSecretStore {
     });
   }
 
-  /**
-   * Records the last use of many secrets in one statement. An earlier day changes nothing.
-   * @param uses `day` is a UTC date, YYYY-MM-DD
-   */
+  /** Ignores a day before the recorded one. @param uses `day` is a UTC date, YYYY-MM-DD */
   async touch(uses: readonly { id: string; day: string }[]): Promise<void> {
     if (uses.length === 0) return;
     // Locks rows in id order, so that overlapping batches cannot deadlock.

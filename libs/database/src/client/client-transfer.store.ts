@@ -6,7 +6,6 @@ import type { ClientLogo } from './client.js';
 import type { ClientRegistration } from './client-registration.store.js';
 import type { ClientType } from '#oauth/client.js';
 
-/** A live client secret, for import into another installation. */
 export interface TransferredSecret {
   readonly id: string;
   /** SHA-256, 32 bytes. */
@@ -24,12 +23,10 @@ export interface TransferredClient extends ClientRegistration {
   readonly logo: ClientLogo | null;
 }
 
-/** Stored state of the clients and secrets named by a change. */
 export interface KnownClients {
   readonly clients: ReadonlyMap<string, TransferredClient>;
   /** Identifiers of deleted clients, which are never reused. */
   readonly deleted: ReadonlySet<string>;
-  /** Owner of each secret, live or revoked, by the id of the secret. */
   readonly secrets: ReadonlyMap<
     string,
     { readonly clientId: string; readonly hash: Buffer; readonly isRevoked: boolean }
@@ -50,10 +47,9 @@ export class ClientTransferStore {
   }
 
   /**
-   * Changes many clients atomically. Excludes another transfer, and blocks other changes of these clients. If `decide` throws,
-   * nothing is written.
+   * Changes many clients atomically, excluding other transfers and other changes of these clients.
    * @param named identifiers of the clients and secrets that `decide` needs
-   * @param decide returns the clients to create or change, in their new state
+   * @param decide returns the clients to create or change, in their new state; if it throws, nothing is written
    * @returns false, without calling `decide`, if another transfer is in progress
    */
   async change(
@@ -108,12 +104,12 @@ async function readKnown(
 }
 
 async function readClients(manager: EntityManager, ids?: readonly string[]): Promise<TransferredClient[]> {
-  const whose = ids && { clientId: Any(ids) };
-  const clients = await manager.findBy(ClientEntity, { ...whose, documentDueAt: IsNull() });
-  const secrets = await manager.findBy(ClientSecretEntity, { ...whose, revokedAt: IsNull() });
+  const ofClients = ids && { clientId: Any(ids) };
+  const clients = await manager.findBy(ClientEntity, { ...ofClients, documentDueAt: IsNull() });
+  const secrets = await manager.findBy(ClientSecretEntity, { ...ofClients, revokedAt: IsNull() });
   const logos = await manager.find(ClientLogoEntity, {
     select: { clientId: true, mediaType: true, image: true },
-    ...(whose && { where: whose }),
+    ...(ofClients && { where: ofClients }),
   });
   const secretsOf = new Map<string, TransferredSecret[]>();
   for (const { id, clientId, hash, createdAt } of secrets) {
@@ -123,7 +119,7 @@ async function readClients(manager: EntityManager, ids?: readonly string[]): Pro
   }
   const logoOf = new Map(logos.map(({ clientId, mediaType, image }) => [clientId, { mediaType, image }]));
   // Sorted here because the collation may differ between installations.
-  const sorted = clients.toSorted((one, two) => (one.clientId < two.clientId ? -1 : 1));
+  const sorted = clients.toSorted((a, b) => (a.clientId < b.clientId ? -1 : 1));
   return sorted.map(({ deletedAt: _deleted, disabledAt, logo: _logo, secrets: _secrets, ...client }) => ({
     ...client,
     disabled: disabledAt !== null,
@@ -132,7 +128,6 @@ async function readClients(manager: EntityManager, ids?: readonly string[]): Pro
   }));
 }
 
-/** @param before null for a new client */
 async function writeClient(
   manager: EntityManager,
   { clientId, type, createdAt, disabled, secrets, logo, ...client }: TransferredClient,

@@ -78,7 +78,6 @@ export class ClientEntity {
 
   @Column({ name: 'first_party', type: 'boolean', default: false }) firstParty: boolean;
 
-  /** Null for the default. */
   @Column({ name: 'id_token_alg', type: 'text', nullable: true }) idTokenAlg: SigningAlgorithm | null;
 
   /** Host of the redirect URIs; null for public subjects. */
@@ -107,14 +106,12 @@ export class ClientEntity {
   @Column({ name: 'grant_type', type: 'text', default: 'authorization_code' }) grantType: GrantType;
   @Column({ name: 'device_grant', type: 'boolean', default: false }) deviceGrant: boolean;
 
-  /** Time of the next fetch of the metadata document; null for a client without one. */
   @Column({ name: 'document_due_at', type: 'timestamptz', nullable: true }) documentDueAt: Date | null;
 
   /** Earlier consent does not count: the document has changed since. */
   @Column({ name: 'document_changed_at', type: 'timestamptz', nullable: true })
   documentChangedAt: Date | null;
 
-  /** Failure of the latest fetch. */
   @Column({ name: 'document_problem', type: 'text', nullable: true }) documentProblem: string | null;
   @CreateDateColumn({ name: 'created_at', type: 'timestamptz' }) createdAt: Date;
   @Column({ name: 'disabled_at', type: 'timestamptz', nullable: true }) disabledAt: Date | null;

@@ -5,7 +5,6 @@ import type { SigningAlgorithm } from '#oauth/openid/signing-keys.js';
 
 /** Links to an application and its contacts (RFC 7591 2), shown on our pages. */
 export interface ClientLinks {
-  /** Home page. */
   readonly clientUri: string | null;
   readonly policyUri: string | null;
   /** Email addresses or URLs. */
@@ -14,9 +13,7 @@ export interface ClientLinks {
 
 /** Addresses for the log-out of users (RP-Initiated Logout 1.0 3.1, Back-Channel Logout 1.0 2.2). */
 export interface LogoutUris {
-  /** A log-out may end at one of these. */
   readonly postLogoutRedirectUris: readonly string[];
-  /** Receives logout tokens; null for none. */
   readonly backchannelLogoutUri: string | null;
 }
 
@@ -43,7 +40,6 @@ export interface Client
   readonly idTokenAlg: SigningAlgorithm | null;
   /** Sector of its pairwise subjects (OpenID Connect Core 8.1); null for public subjects. */
   readonly sector: string | null;
-  /** Null if enabled. */
   readonly disabledAt: Date | null;
   /** Null for a client that the operator described. */
   readonly document: DocumentState | null;
@@ -65,9 +61,7 @@ export interface TokenRules {
   readonly profile: 'fapi2' | null;
 }
 
-/** A client with its credentials (RFC 6749 2.3). */
 export interface ClientWithSecrets extends Client, ClientKeys, TokenRules {
-  /** Each change of the registration increases it. */
   readonly version: number;
   /** SHA-256 hashes of the live secrets; empty for public clients, and for clients with keys. */
   readonly secrets: readonly { readonly id: string; readonly hash: Buffer }[];
@@ -81,7 +75,6 @@ export interface ClientSecretRecord {
   readonly lastUsedOn: string | null;
 }
 
-/** An enabled client, as the operator's diagnosis examines it. */
 export interface EnabledClient extends ClientKeys {
   readonly clientId: string;
   readonly name: string;
@@ -90,7 +83,6 @@ export interface EnabledClient extends ClientKeys {
   readonly scopes: readonly string[];
   readonly idTokenAlg: SigningAlgorithm | null;
   readonly grantType: GrantType;
-  /** Failure of the latest fetch of its metadata document. */
   readonly documentProblem: string | null;
   readonly secrets: readonly ClientSecretRecord[];
 }

@@ -9,7 +9,6 @@ export interface LogoutRecipient {
   readonly userId: number;
 }
 
-/** The client has an address. */
 const INFORMED = 'client.backchannelLogoutUri IS NOT NULL AND client.disabledAt IS NULL';
 /** The client has an ID token of the session. A grant also counts after its end, because the ID token remains. */
 const HAS_ID_TOKEN = `grant.session IS NOT NULL AND 'openid' = ANY (string_to_array(grant.scope, ' '))`;
@@ -31,9 +30,7 @@ export class LogoutRecipientStore {
   }
 
   /**
-   * Finds grants with the scope `openid`, created since a time, of an ended session or of the sessions that a user had at a time. Their
-   * codes may still be unredeemed.
-   *
+   * Finds grants with the scope `openid` since a time, of an ended session or of a user's sessions at a time: their codes may be unredeemed.
    * @param skew seconds by which clocks may differ, and which a request may take
    */
   recentGrants(
@@ -62,12 +59,12 @@ export class LogoutRecipientStore {
       .createQueryBuilder(GrantRecordEntity, 'grant')
       .where('grant.userId = :userId AND grant.clientId = client.clientId', { userId })
       .andWhere(HAS_ID_TOKEN);
-    const found = await this.dataSource
+    const clients = await this.dataSource
       .createQueryBuilder(ClientEntity, 'client')
       .select('client.clientId')
       .where(INFORMED)
       .andWhereExists(grants)
       .getMany();
-    return found.map(({ clientId }) => ({ clientId, userId }));
+    return clients.map(({ clientId }) => ({ clientId, userId }));
   }
 }

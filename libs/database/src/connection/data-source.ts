@@ -28,7 +28,6 @@ import { FailFastClient, Statements } from './fail-fast-client.js';
 import { failoverClient, PrimaryResolver } from './failover-client.js';
 
 export interface DatabaseLimits {
-  /** Connections per process. */
   poolSize: number;
   /** Milliseconds to wait for a new or pooled connection. */
   connectTimeoutMs: number;
@@ -36,10 +35,7 @@ export interface DatabaseLimits {
   statementTimeoutMs: number;
 }
 
-/**
- * Limits of a service: a request fails before its caller gives up. Statements get more time because they may wait for locks.
- * @param timeoutMs response time limit of a dependency
- */
+/** A request fails before its caller gives up; statements may wait for locks. @param timeoutMs response time limit of a dependency */
 export const requestLimits = (timeoutMs: number): DatabaseLimits => ({
   poolSize: 10,
   connectTimeoutMs: 1.5 * timeoutMs,
@@ -50,18 +46,12 @@ export const REQUEST_LIMITS = requestLimits(2_000);
 
 const logger = new Logger('Database');
 
-/**
- * TypeORM prints a failed migration on stdout even with `logging: false`. Stdout is for our logs and results, and the error is
- * thrown anyway.
- */
+/** TypeORM prints a failed migration on stdout even with `logging: false`. Stdout is for logs and results, and the error is thrown anyway. */
 class SilentLogger extends AbstractLogger {
   protected override writeLog(): void {}
 }
 
-/**
- * Returns a TypeORM data source that is not connected yet.
- * @param databaseUrl one server, or several (`…@a:5432,b:5432/…`), of which the primary is used
- */
+/** @param databaseUrl one server, or several (`…@a:5432,b:5432/…`), of which the primary is used @returns a source, not yet connected */
 export function databaseDataSource(
   databaseUrl: string,
   limits = REQUEST_LIMITS,
@@ -111,12 +101,7 @@ export function databaseDataSource(
   return new ServiceDataSource(options, schema);
 }
 
-/**
- * Connects, retrying transient failures with exponential backoff (100 ms to 5 s), because services start in any order. A wrong
- * password or a missing database fails immediately.
- * @param retryForMs time limit for retries; 0 tries once
- * @throws DependencyUnavailableError
- */
+/** Retries transient failures with backoff, because services start in any order. @param retryForMs 0 tries once @throws DependencyUnavailableError */
 export async function connect<T extends { initialize(): Promise<unknown> }>(
   source: T,
   databaseUrl: string,
@@ -136,10 +121,7 @@ export async function connect<T extends { initialize(): Promise<unknown> }>(
   }
 }
 
-/**
- * Fails on any other schema: a pooler may drop the requested `search_path`. Every statement rejects with
- * DependencyUnavailableError while PostgreSQL cannot be used.
- */
+/** Rejects another schema, because a pooler may drop the requested `search_path`. Reports outages as DependencyUnavailableError. */
 class ServiceDataSource extends DataSource {
   constructor(
     options: DataSourceOptions,

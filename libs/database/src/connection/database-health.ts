@@ -10,15 +10,11 @@ export class DatabaseHealth {
 
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Rejects if the database does not respond in time. */
   async ping(): Promise<void> {
     await this.dataSource.query('SELECT 1');
   }
 
-  /**
-   * Rejects while a migration of this version is pending. Caches success, because migrations are not reverted while a process
-   * needs them. Accepts newer migrations, so that the previous version keeps serving during a rollout or after a rollback.
-   */
+  /** Caches success. Accepts newer migrations, so that the previous version keeps serving during a rollout or after a rollback. */
   async migrated(): Promise<void> {
     if (this.isMigrated) return;
     const pending = (await pendingMigrationsOf(this.dataSource)).join(', ');

@@ -17,17 +17,14 @@ interface CommitOverride {
 }
 
 export interface DatabaseFacts {
-  /** Host, port and name. */
   readonly place: string;
   readonly version: string;
   readonly role: string;
   readonly superuser: boolean;
   readonly encrypted: boolean;
-  /** The connection does not leave this machine. */
   readonly local: boolean;
   readonly settings: DurabilitySettings;
   readonly overrides: readonly CommitOverride[];
-  /** Synchronous standbys are configured. */
   readonly hasStandbys: boolean;
   readonly connections: number;
   readonly maxConnections: number;

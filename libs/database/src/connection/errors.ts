@@ -12,8 +12,7 @@ export const CANNOT_CONNECT_NOW = '57P03';
 const TRANSIENT =
   /^(57P0[1-3]|53300|08...|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EAI_AGAIN|ENOTFOUND|EHOSTUNREACH|ENOENT|EPIPE)$/;
 
-// 08 connection exception, 53 insufficient resources, 57P0x shutting down or starting, 57014 statement timeout, 25006 read-only
-// server; codes of the operating system.
+// 08 connection exception, 53 insufficient resources, 57P0x shutting down or starting, 57014 statement timeout; operating system codes.
 const UNAVAILABLE_CODES =
   /^(08\w{3}|53\w{3}|57P0\d|57014|25006|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EAI_AGAIN|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|EPIPE)$/;
 // The driver throws these without a code.
@@ -36,7 +35,7 @@ export function translateOutage(error: unknown): unknown {
     : error;
 }
 
-/** The driver's error, of an error that `translateOutage` may have converted. */
+/** Undoes `translateOutage`. */
 function driverErrorOf(error: unknown): DatabaseError {
   return (error instanceof DependencyUnavailableError ? error.cause : error) as DatabaseError;
 }
@@ -48,7 +47,6 @@ export function isTransient(error: unknown): boolean {
   return code === undefined ? /timeout|terminated/i.test(message) : TRANSIENT.test(code);
 }
 
-/** True if the server is a standby or read-only. */
 export function isReadOnlyServer(error: unknown): boolean {
   return (error as DatabaseError).code === READ_ONLY_TRANSACTION;
 }
@@ -57,7 +55,6 @@ export function isUndefinedTable(error: unknown): boolean {
   return (error as DatabaseError).code === UNDEFINED_TABLE;
 }
 
-/** Returns the violated unique constraint or index; undefined for any other error. */
 export function violatedConstraint(error: unknown): string | undefined {
   const { driverError } = error as DatabaseError;
   return driverError?.code === UNIQUE_VIOLATION ? driverError.constraint : undefined;

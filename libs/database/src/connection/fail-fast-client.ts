@@ -7,24 +7,18 @@ import { isReadOnlyServer } from './errors.js';
 interface Statement {
   /** For telemetry, which never sees the text or values. */
   readonly description: StatementDescription;
-  /** Name of the prepared statement; undefined if not prepared. */
   readonly name?: string;
 }
 
 interface StatementDescription {
-  /** First word, upper-case. */
   readonly operation: string;
-  /** First table in the statement; absent without one. */
   readonly table?: string;
 }
 
 /** More than this service has. Bounds the plans that the server keeps if a text varies with the number of values. */
 const MAX_STATEMENTS = 200;
 
-/**
- * SQLSTATE: the prepared statement does not exist, or already exists, because a connection pooler switched the server
- * connection.
- */
+/** SQLSTATE of a prepared statement that is missing, or exists already, because a pooler switched the server connection. */
 const NOT_PREPARED = new Set(['26000', '42P05']);
 /** A migration changed the result's columns. The code alone is not enough: our triggers use it too. */
 const OUTDATED_PLAN = { code: '0A000', message: /^cached plan/ };
@@ -35,14 +29,14 @@ const OUTDATED_PLAN = { code: '0A000', message: /^cached plan/ };
  */
 export class Statements {
   private readonly logger = new Logger('Database');
-  private readonly known = new Map<string, Required<Statement>>();
+  private readonly statements = new Map<string, Required<Statement>>();
   private isEnabled = true;
 
   /** @param hasValues false for statements without placeholders, such as transaction control and migrations */
   find(text: string, hasValues: boolean): Statement {
-    const known = hasValues ? (this.known.get(text) ?? this.remember(text)) : undefined;
-    if (known && this.isEnabled) return known;
-    return { description: known?.description ?? describe(text) };
+    const statement = hasValues ? (this.statements.get(text) ?? this.remember(text)) : undefined;
+    if (statement && this.isEnabled) return statement;
+    return { description: statement?.description ?? describe(text) };
   }
 
   /** True if a statement failed before execution and can be retried unprepared. */
@@ -59,11 +53,11 @@ export class Statements {
   }
 
   private remember(text: string): Required<Statement> | undefined {
-    if (this.known.size >= MAX_STATEMENTS) return undefined;
+    if (this.statements.size >= MAX_STATEMENTS) return undefined;
     // Derived from the text, because two processes may share a server connection behind a pooler.
     const name = `oauth_${createHash('sha256').update(text).digest('hex').slice(0, 24)}`;
     const statement = { description: describe(text), name };
-    this.known.set(text, statement);
+    this.statements.set(text, statement);
     return statement;
   }
 }
@@ -79,10 +73,7 @@ const STATEMENTS = tracingChannel<unknown, StatementDescription>('scheduling-oau
 /** SQLSTATE in_failed_sql_transaction. */
 const FAILED_TRANSACTION = '25P02';
 
-/**
- * The first error aborted the transaction, which cannot be resumed. Nothing was changed: the caller may restart it, as after a
- * lost connection (SQLSTATE 08006).
- */
+/** The first error aborted the transaction. The caller may restart it, as after a lost connection (SQLSTATE 08006). */
 function connectionLost(cause: unknown): Error {
   return Object.assign(new Error('the connection lost its prepared statements', { cause }), {
     code: '08006',
@@ -97,8 +88,7 @@ export interface FailFastClientConfig extends ClientConfig {
 type Query = (...parameters: unknown[]) => unknown;
 
 /**
- * PostgreSQL connection that prepares its statements, and that closes as soon as it is useless. The driver would return it to
- * the pool:
+ * Closes a connection that is useless, where the driver would return it to the pool:
  * - after `query_timeout`: on a connection to a dead machine, every later query would wait for a quarter of an hour
  * - after a write is rejected because the server became a standby: a new connection finds the new primary
  */

@@ -19,16 +19,13 @@ class NoPrimaryError extends Error {
 }
 
 /**
- * Finds the primary among several servers (libpq's `target_session_attrs=read-write`, which the driver lacks). Probes all
- * concurrently, so that a silent machine does not delay the result, and caches it until a connection fails.
+ * Finds the primary among several servers (libpq's `target_session_attrs=read-write`, which the driver lacks). Probes all concurrently,
+ * so that a silent machine does not delay the result.
  */
 export class PrimaryResolver {
-  private found: Promise<ServerAddress> | undefined;
+  private primary: Promise<ServerAddress> | undefined;
 
-  /**
-   * @param urls one per server
-   * @param timeoutMs response time limit of a server
-   */
+  /** @param timeoutMs response time limit of a server */
   constructor(
     private readonly urls: readonly string[],
     private readonly timeoutMs: number,
@@ -36,8 +33,8 @@ export class PrimaryResolver {
 
   /** @throws a permanent error, such as a wrong password, else NoPrimaryError */
   async find(): Promise<ServerAddress> {
-    this.found ??= this.probeAll();
-    const pending = this.found;
+    this.primary ??= this.probeAll();
+    const pending = this.primary;
     try {
       return await pending;
     } catch (error) {
@@ -48,11 +45,11 @@ export class PrimaryResolver {
 
   /** Call this after a failure to connect to the cached address. */
   forget(): void {
-    this.invalidate(this.found);
+    this.invalidate(this.primary);
   }
 
   private invalidate(answer: Promise<ServerAddress> | undefined): void {
-    if (this.found === answer) this.found = undefined;
+    if (this.primary === answer) this.primary = undefined;
   }
 
   private async probeAll(): Promise<ServerAddress> {
@@ -84,7 +81,6 @@ export class PrimaryResolver {
 
 type Done = (error: Error | null) => void;
 
-/** Returns the client class of a pool over several servers: every new connection goes to the current primary. */
 export function failoverClient(primary: PrimaryResolver): typeof FailFastClient {
   return class FailoverClient extends FailFastClient {
     override connect(): Promise<this>;

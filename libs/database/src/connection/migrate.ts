@@ -16,12 +16,11 @@ export interface MigrateOptions {
 }
 
 /**
- * Applies every pending migration. Concurrent runs are safe: one transaction holds an advisory lock and applies them all, so
- * other runs wait and find nothing left, and a failed migration leaves no trace.
+ * Applies every pending migration in one transaction that holds an advisory lock: concurrent runs wait and find nothing left, and a
+ * failed migration leaves no trace.
  * @param databaseUrl of a role that may create tables
  * @returns names of the migrations applied by this call, oldest first
- * @throws DependencyUnavailableError; Error if the schema has tables of another application, or another schema has the tables
- *   of this service
+ * @throws DependencyUnavailableError; Error if the schema has foreign tables, or another schema has the tables of this service
  */
 export async function migrate(databaseUrl: string, options: MigrateOptions = {}): Promise<string[]> {
   return withDatabase(databaseUrl, options, async (dataSource, schema) => {
@@ -46,10 +45,7 @@ export async function migrate(databaseUrl: string, options: MigrateOptions = {})
   });
 }
 
-/**
- * Returns the pending migrations of this version, oldest first. Needs read access only.
- * @throws DependencyUnavailableError
- */
+/** Oldest first. Needs read access only. @throws DependencyUnavailableError */
 export async function pendingMigrations(
   databaseUrl: string,
   options: MigrateOptions = {},
@@ -57,17 +53,13 @@ export async function pendingMigrations(
   return withDatabase(databaseUrl, options, pendingMigrationsOf);
 }
 
-/**
- * Returns the columns of this version that the migrated database lacks, as `table.column`: another version has applied a migration
- * with different content.
- * @throws DependencyUnavailableError
- */
+/** Returns missing columns as `table.column`: a migration with other content was applied. @throws DependencyUnavailableError */
 export async function missingColumns(databaseUrl: string, options: MigrateOptions = {}): Promise<string[]> {
   return withDatabase(databaseUrl, options, async (dataSource) => {
-    const found = await dataSource.query<{ name: string }[]>(
+    const rows = await dataSource.query<{ name: string }[]>(
       `SELECT table_name || '.' || column_name AS name FROM information_schema.columns WHERE table_schema = current_schema()`,
     );
-    const existing = new Set(found.map(({ name }) => name));
+    const existing = new Set(rows.map(({ name }) => name));
     return dataSource.entityMetadatas
       .flatMap(({ tableName, columns }) => columns.map(({ databaseName }) => `${tableName}.${databaseName}`))
       .filter((name) => !existing.has(name));
@@ -102,8 +94,8 @@ export async function pendingMigrationsOf(dataSource: DataSource): Promise<strin
 
 async function createSchema({ manager }: QueryRunner, schema: string): Promise<void> {
   // IF NOT EXISTS would require the CREATE privilege even if the schema exists.
-  const found = await manager.query<unknown[]>('SELECT 1 FROM pg_namespace WHERE nspname = $1', [schema]);
-  if (found.length === 0) await manager.query(`CREATE SCHEMA ${escapeIdentifier(schema)}`);
+  const schemas = await manager.query<unknown[]>('SELECT 1 FROM pg_namespace WHERE nspname = $1', [schema]);
+  if (schemas.length === 0) await manager.query(`CREATE SCHEMA ${escapeIdentifier(schema)}`);
 }
 
 /** Without this check, an installation with its own schema would start with empty tables if DATABASE_SCHEMA is not set once. */
@@ -129,12 +121,12 @@ async function assertNoSecondInstallation({ manager }: QueryRunner, dataSource: 
 
 /** A table with one of our names that our migrations did not create belongs to another application. */
 async function assertNoForeignTables({ manager }: QueryRunner, dataSource: DataSource): Promise<void> {
-  const found = await manager.query<{ schema: string; name: string }[]>(
+  const tables = await manager.query<{ schema: string; name: string }[]>(
     `SELECT n.nspname AS schema, c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
      WHERE n.nspname = current_schema() AND c.relname = ANY($1) ORDER BY 2`,
     [['migrations', ...dataSource.entityMetadatas.map(({ tableName }) => tableName)]],
   );
-  const foreign = new Set(found.map(({ name }) => name));
+  const foreign = new Set(tables.map(({ name }) => name));
   if (foreign.has('migrations')) {
     // Another application's table may have any columns.
     const applied = await manager.query<{ ours: boolean }[]>(
@@ -146,7 +138,7 @@ async function assertNoForeignTables({ manager }: QueryRunner, dataSource: DataS
   }
   if (foreign.size === 0) return;
   throw new Error(
-    `the schema ${found[0]?.schema} of this database has tables of another application (${[...foreign].join(', ')}): this ` +
+    `the schema ${tables[0]?.schema} of this database has tables of another application (${[...foreign].join(', ')}): this ` +
       'service needs a schema of its own. Set DATABASE_SCHEMA for every app and command to a new name: migrate creates the schema',
   );
 }

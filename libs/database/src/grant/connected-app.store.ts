@@ -6,13 +6,10 @@ import { scopeTokens } from '#oauth/scope.js';
 /** Summary of a user's live grants to one client. */
 export interface ConnectedApp {
   readonly clientId: string;
-  /** Shown to users. */
   readonly name: string;
-  /** Digest of the logo; null without one. */
   readonly logo: string | null;
   readonly firstParty: boolean;
   readonly clientType: ClientType;
-  /** Disabled by the operator: its tokens are rejected for now. */
   readonly isDisabled: boolean;
   /** Union of the grants' scopes, unordered. */
   readonly scopes: readonly string[];
@@ -48,17 +45,15 @@ const FIND = connectedApps('user_id = $1 AND client_id = $2');
 export class ConnectedAppStore {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Lists at most 200 applications by name. */
   list(userId: number): Promise<ConnectedApp[]> {
     return this.connected(LIST, [userId]);
   }
 
-  /** @returns null if the user has no live grant to this client */
   async find(userId: number, clientId: string): Promise<ConnectedApp | null> {
     // PostgreSQL rejects NUL.
     if (!isClientId(clientId)) return null;
-    const [found = null] = await this.connected(FIND, [userId, clientId]);
-    return found;
+    const [app = null] = await this.connected(FIND, [userId, clientId]);
+    return app;
   }
 
   private async connected(query: string, values: unknown[]): Promise<ConnectedApp[]> {

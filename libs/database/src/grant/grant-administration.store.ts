@@ -15,7 +15,6 @@ export interface AdministeredGrant {
   readonly clientName: string;
   readonly scope: string;
   readonly createdAt: Date;
-  /** UTC date, YYYY-MM-DD; null if unused. */
   readonly lastUsedOn: string | null;
   readonly expiresAt: Date;
   readonly revokedAt: Date | null;
@@ -31,7 +30,6 @@ export interface GrantPage {
   readonly limit: number;
 }
 
-/** Lists and revokes grants for the operator. */
 @Injectable()
 export class GrantAdministrationStore {
   private readonly grants: Repository<GrantRecordEntity>;
@@ -56,17 +54,16 @@ export class GrantAdministrationStore {
 
   /** Finds a grant, including revoked and expired ones. */
   async find(id: string): Promise<AdministeredGrant | null> {
-    const found = await this.withNames().where({ id }).getOne();
-    return found && toAdministered(found);
+    const grant = await this.withNames().where({ id }).getOne();
+    return grant && toAdministered(grant);
   }
 
   /** Filters ids of grants (including revoked and expired ones) by client. */
   async ofClient(clientId: string, ids: readonly string[]): Promise<ReadonlySet<string>> {
-    const found = await this.grants.find({ select: { id: true }, where: { clientId, id: Any(ids) } });
-    return new Set(found.map(({ id }) => id));
+    const grants = await this.grants.find({ select: { id: true }, where: { clientId, id: Any(ids) } });
+    return new Set(grants.map(({ id }) => id));
   }
 
-  /** Counts the live grants per client, in descending order. */
   countLive(owner: GrantOwner): Promise<{ readonly clientId: string; readonly count: number }[]> {
     return this.grants
       .createQueryBuilder('grant')
@@ -95,10 +92,7 @@ export class GrantAdministrationStore {
     });
   }
 
-  /**
-   * Revokes every selected grant, as `revokeOwned` does.
-   * @param onBatch receives the number of grants revoked by each batch
-   */
+  /** Like `revokeOwned`. @param onBatch receives the number of grants revoked by each batch */
   revoke(owner: GrantOwner, onBatch: (revoked: number) => void): Promise<void> {
     return revokeOwned(this.dataSource, owner, onBatch);
   }

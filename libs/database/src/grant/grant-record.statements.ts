@@ -9,7 +9,6 @@ export interface NewGrantRecord {
   clientId: string;
   scope: string;
   requestedScope: string;
-  /** APIs that the tokens are valid for (RFC 8707), space-separated and sorted; null for every API. */
   resources: string | null;
   /** Login of a grant with the scope `openid`. `authTime` is in seconds since the epoch, null if unknown. */
   login?: { readonly authTime: number | null; readonly session: string } | null;
@@ -24,7 +23,6 @@ export interface GrantOwner {
   readonly clientId?: string | undefined;
 }
 
-/** Condition on grants for a QueryBuilder. */
 export const LIVE = 'grant.revokedAt IS NULL AND grant.expiresAt > now()';
 
 /** Independent of the server's default: statements after a lock must see what its previous holder committed. */
@@ -61,7 +59,6 @@ const CONTINUED_CONSENT = `
   ) continued
   WHERE string_to_array($4, ' ') <@ string_to_array(continued.scope, ' ')`;
 
-/** SQL condition on clients: may get grants. */
 const USABLE_CLIENT = 'deleted_at IS NULL AND disabled_at IS NULL';
 
 /** Locks client and user in the common lock order. Returns no row if either is missing or disabled. */
@@ -134,9 +131,8 @@ export async function recordGrant(
 export const BATCH = 5000;
 
 /**
- * Revokes a user's grants, including expired ones, because a recent use may not be recorded yet. Locks rows in id order, the
- * common lock order. Two concurrent calls return the same ids, so that neither reports success while the other one fails. The
- * caller locks the user in an earlier statement, so that this one sees the grants it waited for.
+ * Includes expired grants, because a recent use may not be recorded yet. Concurrent calls return the same ids, so that neither reports
+ * success while the other fails. The caller locks the user in an earlier statement, so that this one sees the grants it waited for.
  * @param condition in SQL, on the user's grants
  * @returns ids of grants revoked now or in the last ten minutes, and of revocations not applied yet
  */
@@ -165,7 +161,6 @@ export async function revokeGrants(
   }
 }
 
-/** Locks a user, if it exists, until the transaction ends. */
 export async function lockUser(manager: EntityManager, id: number): Promise<void> {
   await manager.findOne(UserEntity, {
     select: { id: true },
@@ -180,9 +175,8 @@ export function ownedBy({ userId, clientId }: GrantOwner): { userId?: number; cl
 }
 
 /**
- * Revokes every selected grant, including one that is being recorded concurrently, and expired ones, because a recent use may
- * not be recorded yet. Each batch is a transaction: calling this again continues an interrupted call.
- * @param onBatch receives the number of grants revoked by each batch
+ * Includes grants that are being recorded concurrently, and expired ones, because a recent use may not be recorded yet. Each batch is a
+ * transaction: calling this again continues an interrupted call.
  */
 export async function revokeOwned(
   dataSource: DataSource,

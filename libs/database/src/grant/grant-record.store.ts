@@ -36,7 +36,6 @@ export interface GrantRecord {
 export interface EndedGrants {
   /** Grants that include a scope declined now. As in `revokeOf`, includes recent revocations. */
   readonly declined: readonly string[];
-  /** The oldest ones above the limit of live grants. */
   readonly aboveLimit: readonly string[];
 }
 
@@ -58,17 +57,16 @@ export class GrantRecordStore {
   }
 
   /**
-   * Records a grant. The same statement deletes up to 1000 expired grants of the user and a few old ones of other users, which
-   * bounds storage without a clean-up job. A grant whose revocation is not applied, or was applied in the last day, is kept.
+   * The same statement deletes up to 1000 expired grants of the user and a few old ones of other users, which bounds storage without a
+   * clean-up job, and revokes the oldest live grant above MAX_LIVE_GRANTS. Keeps a grant whose revocation was not applied, or was applied
+   * in the last day.
    *
-   * Revokes the user's oldest live grant to the client above MAX_LIVE_GRANTS, in the same statement.
-   *
-   * Common lock order: client, user, grants by id. The lock on the user makes concurrent calls, deletions and revocations wait:
-   * they then see the new grant. Expired grants that are locked are left to the next call.
-   * @param declined scopes that the record does not include. In the same transaction, revokes older grants to the client that
-   *   include one of them: their tokens would stay valid, and they would count as consent once the newer grant is revoked.
-   * @returns null, recording and revoking nothing, if the client or the user was deleted or disabled, if (with `continuesConsent`) a
-   *   scope was concurrently revoked or declined, or if the grant is recorded already (of two approvals of a device)
+   * Common lock order: client, user, grants by id. Concurrent calls, deletions and revocations wait for the user, and then see the new
+   * grant. Expired grants that are locked are left to the next call.
+   * @param declined scopes that the record does not include. In the same transaction, revokes older grants to the client that include one
+   *   of them: their tokens would stay valid, and they would count as consent once the newer grant is revoked.
+   * @returns null, recording and revoking nothing, if the client or the user was deleted or disabled, if (with `continuesConsent`) a scope
+   *   was concurrently revoked or declined, or if the grant is recorded already (of two approvals of a device)
    */
   async create(record: NewGrantRecord, declined: readonly string[] = []): Promise<EndedGrants | null> {
     try {
@@ -88,7 +86,7 @@ export class GrantRecordStore {
 
   /** Finds a record, including revoked and expired ones. */
   async find(id: string): Promise<GrantRecord | null> {
-    const [found = null] = await this.dataSource.query<GrantRecord[]>(
+    const [record = null] = await this.dataSource.query<GrantRecord[]>(
       `SELECT g.id, g.user_id AS "userId", g.client_id AS "clientId", g.scope, nullif(g.resources, '') AS resources,
               u.external_id AS "externalId", g.created_at AS "createdAt", g.revoked_at AS "revokedAt",
               CASE WHEN g.session IS NOT NULL THEN json_build_object('authTime', g.auth_time, 'session', g.session) END AS login
@@ -96,19 +94,17 @@ export class GrantRecordStore {
        WHERE g.id = $1`,
       [id],
     );
-    return found;
+    return record;
   }
 
-  /** @returns false if it is unknown or already revoked */
   async revoke(id: string): Promise<boolean> {
     const { affected } = await this.grants.update({ id, revokedAt: IsNull() }, { revokedAt: () => 'now()' });
     return affected === 1;
   }
 
   /**
-   * Revokes every grant of a user to a client, including one that is being recorded concurrently.
-   * @returns ids of the grants, of revocations not applied to Redis yet, and of revocations of the last ten minutes, so that a
-   *   retry repairs a failed call
+   * Includes a grant that is being recorded concurrently.
+   * @returns ids of the grants, of revocations not applied to Redis yet, and of recent ones (ten minutes), so that a retry repairs a failed call
    */
   revokeOf(userId: number, clientId: string): Promise<string[]> {
     return this.revokeWhere('user_id = $1 AND client_id = $2', [userId, clientId]);
@@ -128,9 +124,8 @@ export class GrantRecordStore {
   }
 
   /**
-   * Yields revocations that are not applied yet, then those applied in [`since`, `until`) (milliseconds of the database's
-   * clock). Newest first in pages, so that new revocations do not wait for a long list. Each is yielded once, even if the
-   * caller marks it. A revocation committed during the call is left to the next one.
+   * Yields revocations that are not applied yet, then those applied in [`since`, `until`) (milliseconds of the database's clock); newest
+   * first, so that new ones do not wait for a long list. Each is yielded once. One committed during the call is left to the next call.
    */
   async *revocationsToApply(since: number, until: number): AsyncGenerator<RecordedRevocation[], void, void> {
     const outstanding = 'grant.revokedAt IS NOT NULL AND grant.revocationAppliedAt IS NULL';
@@ -154,31 +149,23 @@ export class GrantRecordStore {
       );
   }
 
-  /**
-   * Returns ids of revoked grants that may still have live tokens, also for a deleted client or user. Includes expired grants
-   * revoked in the last day, because a recent use may not be recorded.
-   */
+  /** Ids of revoked grants that may have live tokens; also expired ones revoked in the last day, because a recent use may be unrecorded. */
   async revokedOf(whose: { clientId: string } | { userId: number }): Promise<string[]> {
     // Raw rows: creating 100,000 entities would block the event loop for a quarter of a second.
-    const found = await this.grants
+    const rows = await this.grants
       .createQueryBuilder('grant')
       .select('grant.id', 'id')
       .where(whose)
       .andWhere('grant.revokedAt IS NOT NULL')
       .andWhere("(grant.expiresAt > now() OR grant.revokedAt > now() - interval '1 day')")
       .getRawMany<{ id: string }>();
-    return found.map(({ id }) => id);
+    return rows.map(({ id }) => id);
   }
 
-  /**
-   * Records the last use of many grants in one statement. Batches may arrive in any order and repeatedly: an earlier day
-   * changes nothing. Skips unknown and revoked grants.
-   * @param uses `day` is a UTC date, YYYY-MM-DD
-   */
+  /** Ignores a day before the recorded one, and unknown and revoked grants. @param uses `day` is a UTC date, YYYY-MM-DD */
   async touch(uses: readonly { id: string; day: string }[]): Promise<void> {
     if (uses.length === 0) return;
-    // Locks rows in id order, so that overlapping batches cannot deadlock. Adds one day because the use may have been at the
-    // end of its day.
+    // In id order, so that overlapping batches cannot deadlock. Adds one day, because the use may have been at the end of its day.
     await this.dataSource.query(
       `WITH uses AS (
          SELECT id, max(day) AS day FROM unnest($1::text[], $2::date[]) AS use (id, day) GROUP BY id
@@ -195,7 +182,6 @@ export class GrantRecordStore {
     );
   }
 
-  /** Yields ids of grants in descending order of `time`. */
   private async *pages(
     time: 'revokedAt' | 'revocationAppliedAt',
     condition: string,
@@ -223,8 +209,8 @@ export class GrantRecordStore {
   private createDeclining(record: NewGrantRecord, scopes: readonly string[]): Promise<EndedGrants | null> {
     const { userId, clientId } = record;
     return this.dataSource.transaction(ISOLATION_LEVEL, async (manager) => {
-      const known = await manager.query<unknown[]>(LOCK_CLIENT_AND_USER, [clientId, userId]);
-      if (known.length === 0) return null;
+      const locked = await manager.query<unknown[]>(LOCK_CLIENT_AND_USER, [clientId, userId]);
+      if (locked.length === 0) return null;
       const whose = "user_id = $1 AND client_id = $2 AND string_to_array(scope, ' ') && $3::text[]";
       const declined = await revokeGrants(manager, whose, [userId, clientId, scopes]);
       // Last, because it locks expired grants in no particular order (and waits for none).

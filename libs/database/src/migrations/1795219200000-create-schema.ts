@@ -103,12 +103,11 @@ async function createClients(runner: QueryRunner): Promise<void> {
 }
 
 async function createUsers(runner: QueryRunner): Promise<void> {
-  // A user has a password, or an identity of the product (issuer and external_id), or both. Users without a password cannot log in
-  // here by email or username, so several users may share these.
-  // Logins are compared by lower() everywhere. ASCII usernames make that the same under every collation, and a username
-  // without '@' cannot be mistaken for an email address.
+  // A user has a password, or an identity of the product (issuer and external_id), or both. Users without a password cannot log in here by
+  // email or username, so several users may share these.
+  // Logins are compared by lower(). ASCII usernames make that the same under every collation, and without '@' they cannot pass for emails.
   // Sessions store user id and generation. A random start keeps a deleted user's session invalid if the id is reused.
-  // external_updated_at: time of the product's newest change that was applied, so that older changes are recognized.
+  // external_updated_at: time of the product's newest applied change, so that older changes are recognized.
   // disabled_at is generated from both reasons, so that no reader can overlook one of them.
   await runner.query(`
     CREATE TABLE users (
@@ -156,8 +155,7 @@ async function createUsers(runner: QueryRunner): Promise<void> {
   await runner.query('CREATE INDEX users_console_role ON users (id) WHERE console_role IS NOT NULL');
   // Finds other users with the same username.
   await runner.query('CREATE INDEX users_username ON users (lower(username))');
-  // Finds one hash of each kind by a few index lookups: a login verifies the password against a hash of each kind, so that its
-  // work does not depend on the user. The expression is PASSWORD_KIND of user.store.ts.
+  // Finds one hash of each kind: a login verifies one of each, so that its work does not depend on the user. See PASSWORD_KIND.
   await runner.query(`
     CREATE INDEX users_password_kind ON users ((
       substring(password_hash from '^[$](?:2.[$])?((?:argon2[^$]+[$](?:v=[^$]+[$])?)?[^$]+)') COLLATE "C"
@@ -166,8 +164,7 @@ async function createUsers(runner: QueryRunner): Promise<void> {
 
 async function createGrants(runner: QueryRunner): Promise<void> {
   // No foreign key to users: grants outlive their user's row (retainGrants).
-  // resources: the APIs of the tokens (RFC 8707), space-separated and sorted, empty for every API. Not null, because rows of
-  // decisions are compared.
+  // resources: APIs (RFC 8707), space-separated and sorted; empty for every API, not null, because rows of decisions are compared.
   // auth_time and session: the login, of grants with the scope openid.
   await runner.query(`
     CREATE TABLE grants (
@@ -303,12 +300,10 @@ async function createAuditIndex(runner: QueryRunner): Promise<void> {
 }
 
 /**
- * Lets grants outlive their user's row, because the grant's record is what revokes its tokens. Triggers refuse to delete or
- * disable a user with a live grant, also by plain SQL. Likewise a client's row stays while grants to it are recorded:
- * `operator client delete` keeps the row.
+ * Grants outlive their user's row, because the grant's record is what revokes its tokens. Triggers refuse to delete or disable a user with a
+ * live grant, also by plain SQL. A client's row stays while grants to it are recorded: `operator client delete` keeps it.
  */
 async function retainGrants(runner: QueryRunner): Promise<void> {
-  // Instead of a foreign key, which would not let a user's row go before its grants.
   await createTriggerFunction(runner, 'grants_need_user', NEED_USER);
   await runner.query(`
     CREATE TRIGGER grants_need_user BEFORE INSERT OR UPDATE OF user_id ON grants
@@ -372,12 +367,7 @@ const NEED_USER = `
     RETURN NEW;
   END`;
 
-/**
- * Refuses while a grant is live. Revokes grants whose record has expired, because a recent use may not be recorded yet and
- * the grant may be live in Redis.
- *
- * @param condition in SQL, on grants
- */
+/** Refuses while a grant is live. Revokes grants whose record has expired, because they may be live in Redis. @param condition in SQL */
 const endGrantsFirst = (condition: string, subject: string, command: string): string => `
     IF current_setting('transaction_isolation') IN ('repeatable read', 'serializable') THEN
       RAISE feature_not_supported USING

@@ -16,17 +16,16 @@ export class ResourceServerStore {
   async find(id: string): Promise<ResourceServer | null> {
     // Other texts cannot be ids, and PostgreSQL rejects NUL.
     if (!/^rs_[a-z2-7]{24}$/.test(id)) return null;
-    const found = await this.servers.findOneBy({ id, revokedAt: IsNull() });
-    return found && toResourceServer(found);
+    const server = await this.servers.findOneBy({ id, revokedAt: IsNull() });
+    return server && toResourceServer(server);
   }
 
-  /** Oldest first. */
   async list(): Promise<ResourceServer[]> {
-    const found = await this.servers.find({
+    const servers = await this.servers.find({
       where: { revokedAt: IsNull() },
       order: { createdAt: 'ASC', id: 'ASC' },
     });
-    return found.map(toResourceServer);
+    return servers.map(toResourceServer);
   }
 
   /** @param credential SHA-256 of the secret, 32 bytes; or public keys */

@@ -15,8 +15,7 @@ export class TokenKeyStore {
   }
 
   /**
-   * Records the key ring of a process, which signs with the first key. A key added to a known ring has signed nothing yet; in
-   * the first recorded ring, any key may have signed.
+   * A key added to a known ring has signed nothing yet; in the first recorded ring, any key may have signed.
    * @param ids signing key first
    * @param lifetimeS longest lifetime in seconds of a token signed before the process records its ring again
    * @returns the key of this ring that signed last before, in any process; null if none is recorded
@@ -44,12 +43,11 @@ export class TokenKeyStore {
     return previous;
   }
 
-  /** Lists every key of TOKEN_KEYS that was ever configured, newest first. */
+  /** Keys of TOKEN_KEYS that were ever configured, newest first. */
   list(): Promise<RecordedKey[]> {
     return this.keys.find({ where: { ring: 'token' }, order: { firstSeenAt: 'DESC', id: 'ASC' } });
   }
 
-  /** Lists every key of ID_TOKEN_KEYS that was ever configured, newest first. */
   listIdTokenKeys(): Promise<RecordedKey[]> {
     return this.keys.find({ where: { ring: Not('token') }, order: { firstSeenAt: 'DESC', id: 'ASC' } });
   }

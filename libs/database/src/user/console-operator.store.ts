@@ -12,7 +12,6 @@ export interface ConsoleOperator {
 
 export interface ConsoleAccess {
   readonly role: ConsoleRole;
-  /** See `User`: sessions of an earlier generation have ended. */
   readonly sessionGeneration: number;
 }
 
@@ -27,12 +26,12 @@ export class ConsoleOperatorStore {
   /** @param subject `sub` of an ID token of this service. @returns null without a role, and for a disabled user */
   async accessOf(subject: string): Promise<ConsoleAccess | null> {
     if (!/^[1-9]\d{0,8}$/.test(subject)) return null;
-    const found = await this.users.findOne({
+    const user = await this.users.findOne({
       select: { id: true, consoleRole: true, sessionGeneration: true },
       where: { id: Number(subject), operatorDisabledAt: IsNull(), productDisabledAt: IsNull() },
     });
-    if (!found || found.consoleRole === null) return null;
-    return { role: found.consoleRole, sessionGeneration: found.sessionGeneration };
+    if (!user || user.consoleRole === null) return null;
+    return { role: user.consoleRole, sessionGeneration: user.sessionGeneration };
   }
 
   /** Includes a disabled user. */
@@ -45,19 +44,18 @@ export class ConsoleOperatorStore {
     return (await this.users.update({ id }, { consoleRole })).affected === 1;
   }
 
-  /** @returns false if the user had no role */
   async revoke(id: number): Promise<boolean> {
     const { affected } = await this.users.update({ id, consoleRole: Not(IsNull()) }, { consoleRole: null });
     return affected === 1;
   }
 
   async list(): Promise<ConsoleOperator[]> {
-    const found = await this.users.find({
+    const users = await this.users.find({
       select: { id: true, username: true, email: true, consoleRole: true },
       where: { consoleRole: Not(IsNull()) },
       order: { id: 'ASC' },
     });
-    return found.flatMap(({ id: userId, username, email, consoleRole: role }) =>
+    return users.flatMap(({ id: userId, username, email, consoleRole: role }) =>
       role === null ? [] : [{ userId, username, email, role }],
     );
   }

@@ -31,10 +31,7 @@ function updatedValue(column: ProfileColumn): string {
   return `coalesce(${inputValue(column)}, ${emailAsUsername}u.${name})`;
 }
 
-/**
- * SQL: the product enables the user again. Requires a newer change, so that a repeated one does not undo a change of the same
- * time.
- */
+/** SQL: the product enables the user again. A repeated change must not undo another change of the same time. */
 const REENABLES = `(i.line -> 'enable' = 'true' AND u.product_disabled_at IS NOT NULL AND coalesce(i.updated_at > u.external_updated_at, true))`;
 
 /** SQL: without a claim from the issuer, a verified email stays verified until it changes. */
@@ -43,15 +40,11 @@ const EMAIL_VERIFIED = `coalesce(
   u.email_verified AND coalesce(${sameEmail('u.email', `i.line ->> 'email'`)}, true)
 )`;
 
-/**
- * SQL: compares emails ignoring the case of ASCII letters only. PostgreSQL also equates letters such as K and the Kelvin sign,
- * which may belong to two mailboxes.
- */
-function sameEmail(one: string, other: string): string {
-  return `lower(${one} COLLATE "C") = lower(${other} COLLATE "C")`;
+/** SQL: ignores the case of ASCII letters only. PostgreSQL also equates K and the Kelvin sign, which may belong to two mailboxes. */
+function sameEmail(a: string, b: string): string {
+  return `lower(${a} COLLATE "C") = lower(${b} COLLATE "C")`;
 }
 
-/** Columns set by an update, with their SQL values. */
 const ASSIGNMENTS: readonly (readonly [column: string, value: string])[] = [
   ...COLUMNS.map((column) => [column.name, updatedValue(column)] as const),
   ['issuer', 'coalesce(i.issuer, u.issuer)'],
@@ -69,7 +62,6 @@ const ASSIGNMENTS: readonly (readonly [column: string, value: string])[] = [
   ],
 ];
 
-/** SQL: the update applies to the user and changes something. */
 const CHANGED = `
   CASE WHEN known.is_new THEN u.issuer IS NULL ELSE coalesce(u.external_id = i.external_id, i.external_id IS NULL) END
   AND (known.is_new OR coalesce(i.updated_at >= u.external_updated_at, true))
@@ -79,7 +71,6 @@ const CHANGED = `
 /**
  * Creates or updates users by identity, or by email without one. Each user is written atomically. $1 is a JSON array of objects
  * with the columns above and
- *
  * - `issuer`, `external_id`: both or neither; no duplicates
  * - `updated_at`: an older change than the stored one is ignored
  * - `asserted_at`: time of a login, instead of `updated_at`; ignored only if the identity was deleted later
@@ -89,7 +80,6 @@ const CHANGED = `
  * - `password_hash`; `replace_password` overwrites a stored hash
  * - `disabled`: creates the user disabled, by the product if they have an identity; ignored for an existing user
  * - `enable`: ends the product's disable of an existing user, if `updated_at` is newer than the stored one
- *
  * Returns a row for each element (index `at`). Its id is null if the identity was deleted after this change (outcome
  * `deleted`), or if a concurrent statement created, changed or deleted the user and this one must be retried.
  */

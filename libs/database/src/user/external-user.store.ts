@@ -12,15 +12,9 @@ export interface IdentifiedUser {
   readonly profile: UserProfile;
   /** OpenID Connect Core 5.1 `email_verified`; absent if the issuer does not say. */
   readonly emailVerified?: boolean | undefined;
-  /**
-   * Links an unknown identity to the user without identity who has the same verified email. Set it only if the issuer has
-   * verified the email too: otherwise anyone could claim the account.
-   */
+  /** Gives an unknown identity to the user with the same verified email. Only if the issuer verified it too: anyone could claim the account. */
   readonly linkByEmail: boolean;
-  /**
-   * Time of the issuer's last profile change; null if unknown. Older changes are ignored. Text (RFC 3339) may have
-   * microseconds.
-   */
+  /** Time of the issuer's last profile change; null if unknown. Older changes are ignored. RFC 3339 text may have microseconds. */
   readonly updatedAt?: Date | string | null;
   /** Time of a login, instead of `updatedAt`. The login fails only if the identity was deleted later. */
   readonly assertedAt?: Date;
@@ -29,25 +23,19 @@ export interface IdentifiedUser {
 export interface ImportedUser extends Omit<IdentifiedUser, 'identity'> {
   /** Null identifies the user by email. */
   readonly identity: Identity | null;
-  /** Validated by `passwordHashProblem`. */
   readonly passwordHash?: string | undefined;
   readonly replacePassword: boolean;
-  /**
-   * Creates the user disabled, by the product if they have an identity, otherwise by the operator. Ignored for an existing
-   * user.
-   */
+  /** Creates the user disabled: by the product if they have an identity, else by the operator. Ignored for an existing user. */
   readonly disabled: boolean;
   /** Ends the product's disable of an existing user, if this is the newest change. */
   readonly enable: boolean;
 }
 
-/** `kept`: no change. `stale`: a newer change is stored. `deleted`: the identity was deleted after this change. */
-type Outcome = 'created' | 'updated' | 'kept' | 'stale' | 'deleted';
-
 export interface UpsertResult {
   /** Null if the outcome is `deleted`. */
   readonly id: number | null;
-  readonly outcome: Outcome;
+  /** `kept`: no change. `stale`: a newer change is stored. `deleted`: the identity was deleted after this change. */
+  readonly outcome: 'created' | 'updated' | 'kept' | 'stale' | 'deleted';
   readonly wasDisabled: boolean;
   readonly disabled: boolean;
   /** The stored password differs from the given one and was not replaced. */
@@ -57,7 +45,6 @@ export interface UpsertResult {
 /** Each retry sees at least one concurrent change that the previous attempt did not. */
 const ATTEMPTS = 5;
 
-/** Rolls back a dry run. */
 class DryRunRollback extends Error {}
 
 @Injectable()
@@ -69,15 +56,13 @@ export class ExternalUserStore {
   }
 
   /**
-   * Creates or updates the user of an identity. Drops fields that the table would reject, such as a username that a user with a
-   * password cannot have. Never enables or disables the user.
-   * @throws InvalidEmailError; DeletedUserError; DuplicateUserError if the user has a password and the new email or username is
-   *   taken
+   * Drops fields that the table would reject, such as a username that a user with a password cannot have. Never enables or disables the user.
+   * @throws InvalidEmailError; DeletedUserError; DuplicateUserError if the user has a password and the new email or username is taken
    */
-  async upsertIdentity({ profile, ...known }: IdentifiedUser): Promise<User> {
+  async upsertIdentity({ profile, ...identified }: IdentifiedUser): Promise<User> {
     let accepted = acceptableProfile(profile);
     const others = {
-      ...known,
+      ...identified,
       replacePassword: false,
       disabled: false,
       enable: false,
@@ -86,8 +71,8 @@ export class ExternalUserStore {
       try {
         const { id } = await this.upsert({ ...others, profile: accepted });
         if (id === null) throw new DeletedUserError();
-        const found = await this.users.findOneBy({ id });
-        if (found) return toUser(found);
+        const user = await this.users.findOneBy({ id });
+        if (user) return toUser(user);
       } catch (error) {
         if (violatedCheck(error) !== 'users_username_check' || accepted.username === undefined) throw error;
         const { username: _, ...rest } = accepted;
@@ -114,11 +99,7 @@ export class ExternalUserStore {
     throw new Error(TOO_MANY_RETRIES);
   }
 
-  /**
-   * @param trial rolls back all changes
-   * @returns results in order; null where a concurrent change requires a retry
-   * @throws QueryFailedError if a constraint rejects a user; then nothing is changed
-   */
+  /** @param trial rolls back all changes @returns results in order; null where a concurrent change requires a retry @throws QueryFailedError */
   async upsertMany(users: readonly ImportedUser[], trial = false): Promise<(UpsertResult | null)[]> {
     const input = JSON.stringify(users.map(toInputRow));
     let rows: UpsertResult[] = [];

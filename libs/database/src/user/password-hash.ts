@@ -3,19 +3,13 @@ export const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1, out
 
 const CURRENT_PREFIX = `$argon2id$v=19$m=${PARAMETERS.memoryCost},t=${PARAMETERS.timeCost},p=${PARAMETERS.parallelism}$`;
 
-/**
- * PHC string format. A number with a leading zero is rejected here because the library throws on it, which would fail the
- * login.
- */
+/** PHC string format. Rejects a number with a leading zero, on which the library throws. */
 const ARGON2 =
   /^\$argon2(?:id|i|d)\$(?:v=(?:16|19)\$)?m=([1-9]\d{0,9}),t=([1-9]\d{0,9}),p=([1-9]\d{0,2})\$([A-Za-z0-9+/]{11,64})\$([A-Za-z0-9+/]{22,86})$/;
 /** Excludes $2$ (undefined character encoding) and $2x$ (faulty algorithm). */
 const BCRYPT = /^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$/;
 
-/**
- * KiB: the low-memory recommendation of RFC 9106 4, and the default of PHP, node-argon2 and argon2-cffi. An authorize process
- * verifies four passwords concurrently: 256 MiB.
- */
+/** KiB: the low-memory recommendation of RFC 9106 4. An authorize process verifies four passwords concurrently: 256 MiB. */
 const MAX_MEMORY = 65_536;
 /** KiB × passes: about half a second of CPU. */
 const MAX_WORK = 8 * MAX_MEMORY;

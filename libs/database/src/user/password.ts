@@ -8,16 +8,12 @@ const BCRYPT_BYTES = 72;
 /** Keyboards may compose the same letter differently (NIST SP 800-63B 5.1.1.2). */
 const normalize = (password: string): string => password.normalize('NFKC');
 
-/**
- * Takes about 20 ms of CPU in libuv's thread pool. The caller limits the password's length.
- * @returns argon2id hash in PHC string format
- */
+/** Takes about 20 ms of CPU in libuv's thread pool. The caller limits the length. @returns argon2id hash in PHC string format */
 export function hashPassword(password: string): Promise<string> {
   return hash(normalize(password), PARAMETERS);
 }
 
 /**
- * Verifies a password against our hash or the product's, which may be of an unnormalized password.
  * @param passwordHash null or an unaccepted hash never matches
  * @param others hashes to verify as well, so that the duration reveals nothing; their results are ignored
  */
@@ -40,10 +36,7 @@ async function matchesInAnyForm(password: string, passwordHash: string): Promise
   return isMatch;
 }
 
-/**
- * Returns true if `hashPassword` should replace the hash of a verified password. False if bcrypt ignored the end of the
- * password, because a typo there would become part of it.
- */
+/** False if bcrypt ignored the end of the verified password, because a typo there would become part of it. */
 export function needsRehash(password: string, passwordHash: string): boolean {
   return !isCurrent(passwordHash) && !(isBcrypt(passwordHash) && Buffer.byteLength(password) > BCRYPT_BYTES);
 }

@@ -45,10 +45,7 @@ export async function lockIdentity(
   return { user: entities[0], isStale: raw[0]?.isStale ?? false };
 }
 
-/**
- * @param updatedAt RFC 3339; time of the product's change
- * @returns the number of grants revoked
- */
+/** @param updatedAt RFC 3339; time of the product's change @returns the number of grants revoked */
 export async function disableLocked(
   manager: EntityManager,
   id: number,
@@ -78,11 +75,7 @@ export async function deleteLocked(manager: EntityManager, id: number): Promise<
   return revokedGrants;
 }
 
-/**
- * Records the hash of a deleted identity, and removes expired hashes.
- * @param at RFC 3339; null for now
- * @returns true if a deletion was already recorded
- */
+/** Also removes expired hashes. @param at RFC 3339; null for now @returns true if a deletion was already recorded */
 export async function rememberDeletion(
   manager: EntityManager,
   { issuer, externalId }: Identity,

@@ -67,10 +67,7 @@ const ID = /^[1-9]\d{0,9}$/;
 /** A PostgreSQL `integer`. */
 const MAX_ID = 2 ** 31 - 1;
 
-/**
- * Methods that revoke grants lock the user first: a grant that is being recorded concurrently is revoked, and a later one is
- * rejected.
- */
+/** Locks the user before revoking grants: a grant that is being recorded is revoked, and a later one is rejected. */
 @Injectable()
 export class UserAccountStore {
   private readonly users: Repository<UserEntity>;
@@ -90,22 +87,19 @@ export class UserAccountStore {
         `strpos(lower(concat_ws(E'\\n', user.email, user.username, user.name)), lower(:search)) > 0`,
         { search },
       );
-    const found = await query.getMany();
-    return found.map((user) => {
+    const users = await query.getMany();
+    return users.map((user) => {
       const { id, username, email, name, createdAt, disabledAt } = user;
       return { id, username, email, name, createdAt, disabledAt, disabledBy: disablersOf(user) };
     });
   }
 
-  /**
-   * Finds users by email or username in any letter case, by external id, or by id as `id:1`. Users without a password may share
-   * an email. `id:1` is only an id: otherwise a user with this username at the product would make user 1 ambiguous.
-   */
+  /** Matches email, username, external id, or id as `id:1`, which is only an id: a user with this username must not make user 1 ambiguous. */
   async matching(login: string): Promise<User[]> {
     if (login.includes('\0')) return [];
     const [, id] = /^id:(.*)$/s.exec(login) ?? [];
     if (id !== undefined) return this.withId(id);
-    const found = await this.users
+    const users = await this.users
       .createQueryBuilder('user')
       .where('lower(user.email) = lower(:login)', { login })
       .orWhere('lower(user.username) = lower(:login)')
@@ -113,7 +107,7 @@ export class UserAccountStore {
       .orderBy('user.id')
       .limit(10)
       .getMany();
-    return found.map(toUser);
+    return users.map(toUser);
   }
 
   private async withId(id: string): Promise<User[]> {
@@ -121,7 +115,6 @@ export class UserAccountStore {
     return (await this.users.findBy({ id: Number(id) })).map(toUser);
   }
 
-  /** @returns null if the user does not exist */
   async details(id: number): Promise<UserAccountDetails | null> {
     const [user, liveGrants] = await Promise.all([
       this.users.findOneBy({ id }),
@@ -137,11 +130,7 @@ export class UserAccountStore {
     return { version, createdAt, disabledAt, disabledBy, hasPassword: passwordHash !== null, liveGrants };
   }
 
-  /**
-   * Ends every session, revokes every grant and blocks new ones, in one transaction. Idempotent. The user stays disabled until
-   * the operator enables them, whatever the product sends.
-   * @returns null if the user does not exist
-   */
+  /** Ends every session, revokes every grant and blocks new ones. Idempotent. Only the operator enables the user again. */
   disable(id: number, expectedVersion?: number): Promise<Disabling | null> {
     return this.transaction(async (manager) => {
       const user = await lockAccount(manager, id, expectedVersion);
@@ -151,11 +140,7 @@ export class UserAccountStore {
     });
   }
 
-  /**
-   * Like `disable`, for a change by the product. Ignores a change older than the stored one.
-   * @param updatedAt RFC 3339
-   * @returns null if the user does not exist
-   */
+  /** Ignores a change older than the stored one. @param updatedAt RFC 3339 */
   disableIdentity(identity: Identity, updatedAt: string): Promise<IdentityDisabling | null> {
     return this.transaction(async (manager) => {
       const { user, isStale } = await lockIdentity(manager, identity, updatedAt);
@@ -167,11 +152,7 @@ export class UserAccountStore {
     });
   }
 
-  /**
-   * Undoes `disable`. Revoked grants stay revoked, and old sessions stay invalid.
-   * @param overrideProduct also undoes `disableIdentity`
-   * @returns null if the user does not exist
-   */
+  /** Revoked grants stay revoked, and old sessions stay invalid. @param overrideProduct also undoes `disableIdentity` */
   enable(id: number, overrideProduct = false, expectedVersion?: number): Promise<Enabling | null> {
     return this.transaction(async (manager) => {
       const user = await lockAccount(manager, id, expectedVersion);
@@ -193,10 +174,8 @@ export class UserAccountStore {
   }
 
   /**
-   * Revokes every grant of a user, then deletes the row with all personal data. Grant records stay until they expire, because
-   * Redis needs the revocations after a failover. A hash of the identity stays, so that a delayed change cannot recreate the
-   * user.
-   * @returns null if the user does not exist
+   * Deletes the row with all personal data. Grant records stay until they expire, because Redis needs the revocations after a failover. A
+   * hash of the identity stays, so that a delayed change cannot recreate the user.
    */
   delete(id: number): Promise<{ readonly revokedGrants: number } | null> {
     return this.transaction(async (manager) => {
@@ -211,11 +190,7 @@ export class UserAccountStore {
     });
   }
 
-  /**
-   * Like `delete`, for a change by the product. Ignores a change older than the stored one. Records the deletion even if the
-   * user does not exist.
-   * @param updatedAt RFC 3339
-   */
+  /** Ignores a change older than the stored one. Records the deletion even if the user does not exist. @param updatedAt RFC 3339 */
   deleteIdentity(identity: Identity, updatedAt: string): Promise<IdentityDeletion> {
     return this.transaction(async (manager) => {
       await excludeCreations(manager, '(VALUES ($1::text, $2::text)) identity (issuer, external_id)', [
@@ -230,11 +205,7 @@ export class UserAccountStore {
     });
   }
 
-  /**
-   * @param passwordHash from `hashPassword`
-   * @returns false if the user does not exist
-   * @throws OutdatedVersionError
-   */
+  /** @param passwordHash from `hashPassword` @returns false if the user does not exist @throws OutdatedVersionError */
   setPassword(
     id: number,
     passwordHash: string,

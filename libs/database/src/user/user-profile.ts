@@ -1,9 +1,6 @@
 import { LOCALES } from '#oauth/locale.js';
 
-/**
- * Profile sent by the product or an identity provider. An absent field keeps its value (or gets a default in a new user); null
- * removes the value.
- */
+/** From the product or an identity provider. An absent field keeps its value, or gets a default in a new user; null removes the value. */
 export interface UserProfile {
   readonly email: string;
   /** Defaults to the email. */
@@ -68,10 +65,7 @@ export function invalidFields(
     .map(([field]) => field);
 }
 
-/**
- * Drops the fields that the database would reject and shortens a long name, so that no login fails because of a profile field.
- * @throws InvalidEmailError
- */
+/** Drops invalid fields and shortens a long name, so that no login fails because of a profile field. @throws InvalidEmailError */
 export function acceptableProfile(profile: UserProfile): UserProfile {
   const shortened = {
     ...profile,

@@ -3,7 +3,6 @@ import type { Identity } from './user.js';
 import { passwordHashProblem } from './password-hash.js';
 import { invalidFields, type UserProfile } from './user-profile.js';
 
-/** Profile fields in the product's files and messages. */
 const PROFILE = {
   email: 'email',
   username: 'username',
@@ -48,13 +47,9 @@ const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d
 const CLOCK_TOLERANCE = 300_000;
 const LOGIN_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
-/** Unvalidated object from the product's file or message. */
 export type UserRecord = Readonly<Record<string, unknown>>;
 
-/**
- * @param defaultIssuer for users with an `external_id` and no `issuer`
- * @returns the user or all validation errors
- */
+/** @param defaultIssuer for users with an `external_id` and no `issuer` @returns the user or all validation errors */
 export function readUserRecord(
   record: UserRecord,
   defaultIssuer: string | null,

@@ -12,7 +12,6 @@ import type { ConsoleRole } from './console-role.js';
 export class UserEntity {
   @PrimaryGeneratedColumn('identity', { type: 'integer', generatedIdentity: 'BY DEFAULT' }) id: number;
 
-  /** Each change of the row increases it. */
   @VersionColumn({ type: 'integer', default: 1 }) version: number;
   @Column({ type: 'text' }) username: string;
   @Column({ type: 'text' }) email: string;

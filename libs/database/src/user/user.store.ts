@@ -12,21 +12,15 @@ export interface NewUser {
   name: string;
   /** IANA name; UTC by default. */
   timeZone?: string;
-  /** One of `LOCALES`; null or absent if not chosen. */
   locale?: string | null;
   passwordHash: string;
 }
 
-/** Password hashes that a login verifies. */
 export interface Credentials {
   /** Null if the user does not exist. */
   readonly user: User | null;
-  /** Null if the user does not exist. */
   readonly passwordHash: string | null;
-  /**
-   * One hash of each other kind, from other users. The login also verifies these, so that its duration does not reveal if the
-   * user exists or has a certain kind of hash.
-   */
+  /** One hash of each other kind, verified as well: the duration must not reveal whether the user exists, or the kind of their hash. */
   readonly others: readonly string[];
 }
 
@@ -49,7 +43,7 @@ const credentialsBy = (column: 'email' | 'username'): string => `
       SELECT kinds.password_hash FROM kinds WHERE kinds.kind IS DISTINCT FROM found.kind
       LIMIT ${MAX_PASSWORD_KINDS} - (found.kind IS NOT NULL)::integer
     ) AS others
-  FROM (SELECT) one LEFT JOIN LATERAL (
+  FROM (SELECT) single_row LEFT JOIN LATERAL (
     SELECT password_hash, ${PASSWORD_KIND} AS kind, (SELECT row_to_json(account) FROM (SELECT ${USER_FIELDS}) account) AS "user"
     FROM users WHERE lower(${column}) = lower($1) AND password_hash IS NOT NULL
   ) found ON true`;
@@ -69,7 +63,6 @@ export interface PublicProfile extends Omit<
 > {
   /** Null if another user owns it, or if it looks like an email other than the user's verified one. */
   readonly username: string | null;
-  /** Null if not verified. */
   readonly email: string | null;
 }
 
@@ -94,7 +87,6 @@ const PROFILE = `
 /** Ends every session of a user. */
 export const NEXT_GENERATION = { sessionGeneration: () => 'session_generation + 1' };
 
-/** Matches a user, if given at this version. */
 const userAtVersion = (id: number, version: number | undefined) => ({
   id,
   ...(version !== undefined && { version }),
@@ -129,27 +121,25 @@ export class UserStore {
     this.users = dataSource.getRepository(UserEntity);
   }
 
-  /**
-   * Finds a user with a password by email or username, case-insensitively. A username with an '@' equals the user's own email.
-   */
+  /** Finds a user with a password, case-insensitively. A username with an '@' equals the user's own email. */
   async findByLogin(emailOrUsername: string): Promise<{ user: User; passwordHash: string } | null> {
     if (!isLogin(emailOrUsername)) return null;
     const column = emailOrUsername.includes('@') ? 'email' : 'username';
-    const found = await this.users
+    const user = await this.users
       .createQueryBuilder('user')
       .where(`lower(user.${column}) = lower(:login) AND user.passwordHash IS NOT NULL`, {
         login: emailOrUsername,
       })
       .getOne();
-    return found?.passwordHash ? { user: toUser(found), passwordHash: found.passwordHash } : null;
+    return user?.passwordHash ? { user: toUser(user), passwordHash: user.passwordHash } : null;
   }
 
   /** Like `findByLogin`, with hashes of other users, in one query. */
   async credentialsOf(emailOrUsername: string): Promise<Credentials> {
     const login = isLogin(emailOrUsername) ? emailOrUsername : '';
     const statement = CREDENTIALS[login.includes('@') ? 'email' : 'username'];
-    const [found] = await this.users.query<Credentials[]>(statement, [login]);
-    return found ?? { user: null, passwordHash: null, others: [] };
+    const [credentials] = await this.users.query<Credentials[]>(statement, [login]);
+    return credentials ?? { user: null, passwordHash: null, others: [] };
   }
 
   /** @returns false if the password was changed concurrently */
@@ -162,29 +152,26 @@ export class UserStore {
   }
 
   async find(id: number): Promise<User | null> {
-    const found = await this.users.findOneBy({ id });
-    return found && toUser(found);
+    const user = await this.users.findOneBy({ id });
+    return user && toUser(user);
   }
 
   /** Selects columns explicitly, so that a new column stays private. */
   async profile(id: number): Promise<PublicProfile | null> {
-    const [found] = await this.users.query<PublicProfile[]>(PROFILE, [id]);
-    return found ?? null;
+    const [profile] = await this.users.query<PublicProfile[]>(PROFILE, [id]);
+    return profile ?? null;
   }
 
   /** Returns claims for ID tokens and UserInfo, with the same username and email as `profile`; null if the user does not exist. */
   async claims(id: number): Promise<UserClaims | null> {
-    const [found] = await this.users.query<ClaimsRow[]>(CLAIMS, [id]);
-    if (!found) return null;
-    const { email, ...others } = found;
+    const [row] = await this.users.query<ClaimsRow[]>(CLAIMS, [id]);
+    if (!row) return null;
+    const { email, ...others } = row;
     const present = Object.entries({ ...others, ...(email !== null && { email }) });
     return Object.fromEntries(present.filter(([, value]) => value !== null)) as UserClaims;
   }
 
-  /**
-   * Creates a user with a verified email.
-   * @throws DuplicateUserError
-   */
+  /** The email counts as verified. @throws DuplicateUserError */
   async create(user: NewUser): Promise<User> {
     const created = this.users.create({ ...user, emailVerified: true });
     try {
@@ -197,11 +184,7 @@ export class UserStore {
     return toUser(created);
   }
 
-  /**
-   * @param locale one of `LOCALES`, or null for the browser's language
-   * @returns false if the user does not exist
-   * @throws OutdatedVersionError
-   */
+  /** @param locale null for the browser's language @returns false if the user does not exist @throws OutdatedVersionError */
   setLocale(id: number, locale: string | null, expectedVersion?: number): Promise<boolean> {
     return updateUser(this.users, id, { locale }, expectedVersion);
   }

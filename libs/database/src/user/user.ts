@@ -2,16 +2,13 @@ export interface User {
   readonly id: number;
   readonly username: string;
   readonly email: string;
-  /** OpenID Connect Core 5.1 `email_verified`. */
   readonly emailVerified: boolean;
   readonly name: string;
   readonly avatarUrl: string | null;
   readonly bio: string | null;
   readonly timeFormat: 12 | 24;
   readonly defaultScheduleId: number | null;
-  /** English name of a day. */
   readonly weekStart: string;
-  /** IANA name. */
   readonly timeZone: string;
   readonly organizationId: number | null;
   /** OpenID Connect Core 2 `iss` and `sub`; null without an identity. */
@@ -27,7 +24,6 @@ export interface User {
 
 export type UniqueUserField = 'email' | 'username';
 
-/** SQL: selects a `User` from `users`. */
 export const USER_FIELDS = `
   id, username, email, email_verified AS "emailVerified", name, avatar_url AS "avatarUrl", bio, time_format AS "timeFormat",
   default_schedule_id AS "defaultScheduleId", week_start AS "weekStart", time_zone AS "timeZone",
