@@ -26,7 +26,6 @@ export interface AuthorizationRequest extends ReturnAddress {
   readonly challenge: string | null;
   /** Thumbprint of the key required to redeem the code (`dpop_jkt`, RFC 9449 10). */
   readonly jkt: string | null;
-  /** OpenID Connect Core 3.1.2.1. */
   readonly prompt: ReadonlySet<Prompt>;
   /** Only prefills the login form. */
   readonly loginHint: string | null;
@@ -43,14 +42,11 @@ export interface AuthorizationRequest extends ReturnAddress {
 }
 
 /**
- * Validates an authorization request, for the authorize endpoint and the PAR endpoint (RFC 9126 2.1, step 3). The order
- * matters:
- *
+ * Validates a request to the authorize endpoint or the PAR endpoint (RFC 9126 2.1, step 3). The order matters:
  * 1. the redirect URI, because no error may be redirected to an unregistered URI;
  * 2. the requirement to push, because correcting any other value would not help a client that must push;
  * 3. the state, so that every later error carries it;
  * 4. the other values, those that affect the meaning of others first.
- *
  * @param options pushRequired: reject the request, because it was not pushed; apis: origins that `resource` may name
  * @throws OAuthError; a RedirectableError from the second check on
  */
@@ -119,10 +115,7 @@ function mustBePushed(): OAuthError {
   );
 }
 
-/**
- * Required (docs/specification.md) unless the operator has made `state` optional for the client. Known deviation: RFC 6749 A.5
- * allows printable ASCII only, but any text without control characters is returned unchanged, because some clients send more.
- */
+/** Known deviation: RFC 6749 A.5 allows printable ASCII only; some clients send other text, which is returned unchanged. */
 function checkState(parameters: Parameters, { requireState }: OAuthClient): string | null {
   const state = readParameter(parameters, 'state');
   if (state !== undefined) return state;
@@ -161,10 +154,7 @@ function ifValid<T>(read: () => T): T | undefined {
   }
 }
 
-/**
- * RFC 6749 4.1.1: "Value MUST be set to code". Known deviation: defaults to code, because the specification has no
- * response_type; required if the request names the scope `openid` (OpenID Connect Core 3.1.2.1).
- */
+/** Known deviation from RFC 6749 4.1.1: defaults to code, as in docs/specification.md, except with `openid` (OpenID Connect Core 3.1.2.1). */
 function checkResponseType(parameters: Parameters, isRequired: boolean): void {
   const responseType = readParameter(parameters, 'response_type');
   if (responseType === 'code') return;
@@ -179,10 +169,7 @@ function checkResponseType(parameters: Parameters, isRequired: boolean): void {
   });
 }
 
-/**
- * OAuth 2.0 Multiple Response Type Encoding Practices 2.1: query is the default. Ignoring another mode would send the response
- * where the client does not expect it.
- */
+/** Multiple Response Type Encoding Practices 2.1. Ignoring an unknown mode would send the response where the client does not expect it. */
 function checkResponseMode(parameters: Parameters, redirectUri: string): ResponseMode {
   const requested = readParameter(parameters, 'response_mode') ?? 'query';
   const responseMode = RESPONSE_MODES.find((mode) => mode === requested);
@@ -241,11 +228,7 @@ function checkPkce(parameters: Parameters, { type, requireState }: OAuthClient):
 /** SHA-256 in base64url (RFC 7638 3); the last character carries four bits. */
 const THUMBPRINT = /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/;
 
-/**
- * RFC 9449 10: "When a token request is received, the authorization server computes the JWK Thumbprint of the proof of
- * possession public key in the DPoP proof and verifies that it matches the dpop_jkt parameter value in the authorization
- * request." Rejects a value that can never match before the consent page.
- */
+/** RFC 9449 10. Rejects a value that no key can match before the user sees the consent page. */
 function checkDpopKey(parameters: Parameters): string | null {
   const jkt = readParameter(parameters, 'dpop_jkt');
   if (jkt === undefined) return null;

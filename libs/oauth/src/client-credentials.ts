@@ -1,16 +1,10 @@
 import { type ErrorDetail, OAuthError } from './oauth-error.js';
 import { scopeTokens } from './scope.js';
 
-/**
- * Grant type of a client (RFC 7591 2). `client_credentials` (RFC 6749 4.4) is only for the operators' HTTP API: such a client has keys,
- * and no redirect URI, secret or scope of users.
- */
+/** RFC 7591 2. `client_credentials` is only for the operators' HTTP API: its clients have keys, and no redirect URI, secret or scope of users. */
 export type GrantType = 'authorization_code' | 'client_credentials';
 
-/**
- * Scopes of the operators' HTTP API. They are not in the scope catalogue, so that no authorization request can name them and no user
- * can grant them. Same names as in the constraints of the table `clients`.
- */
+/** For the operators' HTTP API; not in the scope catalogue, so that no user can grant them. The table `clients` has the same names. */
 export const ADMIN_SCOPES = ['admin:read', 'admin:write'] as const;
 
 export function isAdminScope(name: string): boolean {
@@ -27,11 +21,7 @@ export function unauthorizedClient(clientId: string, description: string): OAuth
   });
 }
 
-/**
- * Returns the scope of an access token for the client itself (RFC 6749 4.4.2), space-separated; without `scope`, everything that is
- * registered.
- * @throws OAuthError invalid_scope
- */
+/** Returns the scope of an access token for the client itself (RFC 6749 4.4.2), space-separated. @throws OAuthError invalid_scope */
 export function clientScope(parameter: string | undefined, registered: readonly string[]): string {
   const requested = scopeTokens(parameter ?? '');
   const detail: ErrorDetail = { check: 'scope_unregistered', registered, requested };

@@ -7,7 +7,6 @@ export type ClientType = 'confidential' | 'public';
 /** Client metadata that the protocol rules need. */
 export interface OAuthClient {
   readonly clientId: string;
-  /** Shown to users. */
   readonly name: string;
   readonly type: ClientType;
   /** Compared with the `redirect_uri` of a request character by character. Empty for a client of `client_credentials`. */
@@ -18,10 +17,9 @@ export interface OAuthClient {
   readonly requireState: boolean;
 }
 
-/** Public keys that verify assertions (RFC 7523): at most one of both. A client with keys has no secret. */
+/** Public keys that verify assertions (RFC 7523): at most one of the two. A client with keys has no secret. */
 export interface ClientKeys {
   readonly jwks: ClientJwkSet | null;
-  /** URL of the JWK Set. */
   readonly jwksUri: string | null;
 }
 
@@ -33,28 +31,22 @@ export function hasKeys({ jwks, jwksUri }: ClientKeys): boolean {
 const CLIENT_ID = /^[!-~]{1,255}$/;
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
 
-/** Identifiers of clients and resource servers. Other texts, some of them with NUL, never reach the database. */
+/** Also for resource servers. Keeps other texts from the database, which rejects NUL. */
 export function isClientId(text: string): boolean {
   return CLIENT_ID.test(text);
 }
 
-/** The client id is the URL of a metadata document (draft-ietf-oauth-client-id-metadata-document 3), if it is well formed. */
+/** A client id that is a URL is the address of a metadata document (draft-ietf-oauth-client-id-metadata-document 3). */
 export function isDocumentUrl(clientId: string): boolean {
   return /^https?:\/\//.test(clientId);
 }
 
-/**
- * Returns the name that pages show. A client with a metadata document chooses its own name, so that its host comes first
- * (draft-ietf-oauth-client-id-metadata-document 9.5).
- */
+/** Puts the host first if the client chooses its own name in a metadata document (draft-ietf-oauth-client-id-metadata-document 9.5). */
 export function shownName(clientId: string, name: string, hasDocument: boolean): string {
   return hasDocument ? `${new URL(clientId).host} (${name})` : name;
 }
 
-/**
- * Returns `sc_` and 24 lower-case base32 characters (RFC 4648 6), 120 random bits: unique, and safe in a URL, a form and an
- * HTTP Basic user name.
- */
+/** Returns `sc_` and 24 lower-case base32 characters (RFC 4648 6): 120 random bits, safe in URLs, forms and HTTP Basic. */
 export function generateClientId(random: (size: number) => Buffer = randomBytes): string {
   return `sc_${base32(random(24))}`;
 }
@@ -70,10 +62,7 @@ function base32(bytes: Buffer): string {
 
 const sha256 = (text: string): Buffer => digestOf('sha256', text, 'buffer');
 
-/**
- * Returns `scs_`, which secret scanners recognize, and base64url of 32 random bytes. SHA-256 suffices: a slow hash adds nothing
- * to 256 random bits.
- */
+/** Secret scanners recognize `scs_`. SHA-256 suffices: a slow hash adds nothing to 256 random bits. */
 export function generateClientSecret(random: (size: number) => Buffer = randomBytes): {
   secret: string;
   hash: Buffer;
@@ -82,10 +71,7 @@ export function generateClientSecret(random: (size: number) => Buffer = randomBy
   return { secret, hash: sha256(secret) };
 }
 
-/**
- * Returns the id of the presented secret, or null. Compares every hash in constant time, so that the duration does not reveal
- * which one matched.
- */
+/** Returns the id of the matching secret. Compares every hash in constant time, so that the duration does not reveal which matched. */
 export function matchClientSecret(
   presented: string,
   secrets: readonly { readonly id: string; readonly hash: Buffer }[],

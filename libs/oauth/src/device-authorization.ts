@@ -37,10 +37,7 @@ export function displayedUserCode(code: string): string {
   return `${code.slice(0, LENGTH / 2)}-${code.slice(LENGTH / 2)}`;
 }
 
-/**
- * RFC 8628 6.1: "the server should ignore any characters like punctuation that are not in the user code character set", and letter case.
- * @returns null if no code can be spelled like this
- */
+/** Ignores punctuation and letter case (RFC 8628 6.1). Returns null if no code can be spelled like this. */
 export function normalizeUserCode(input: unknown): string | null {
   if (typeof input !== 'string' || input.length > 100) return null;
   const code = input

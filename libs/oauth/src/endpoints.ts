@@ -1,7 +1,4 @@
-/**
- * Source of every path in routes, metadata, CORS, redirects and the operator's commands, except the internal port (health,
- * metrics).
- */
+/** Every path in routes, metadata, CORS, redirects and commands. The internal port has other paths. */
 export const ENDPOINTS = {
   // {auth_url}: the authorize app
   authorize: '/auth/oauth2/authorize',

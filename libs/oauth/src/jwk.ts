@@ -47,7 +47,6 @@ const MODULUS = { min: 342, max: 683 };
 /** 65537, which every library uses. A large exponent is expensive, like a large modulus. */
 const EXPONENT = 'AQAB';
 
-/** Returns whether the JWK has members of a private or a shared key. */
 export function isPrivateJwk(jwk: unknown): boolean {
   return typeof jwk === 'object' && jwk !== null && PRIVATE_MEMBERS.some((member) => member in jwk);
 }
@@ -70,7 +69,6 @@ export function readPublicJwk(jwk: unknown, alg: SignatureAlgorithm): PublicKey 
   return { kty, crv, x, y };
 }
 
-/** Returns whether the key is of the type and curve of the algorithm. */
 export function fits(key: PublicKey, alg: SignatureAlgorithm): boolean {
   const { kty, crv } = KEY_SHAPES[alg] as KeyShape;
   return key.kty === kty && (crv === undefined || ('crv' in key && key.crv === crv));

@@ -11,11 +11,9 @@ export interface OAuthErrorOptions {
   /** For the operator's log only. */
   readonly detail?: ErrorDetail;
   readonly cause?: unknown;
-  /** Response headers, for example WWW-Authenticate. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Failed HTTP request, described without a protocol. */
 interface FailedRequest {
   readonly status: number;
   /** Sent to the client; absent if the failure has no text that is safe to send. */
@@ -25,10 +23,7 @@ interface FailedRequest {
   readonly cause?: unknown;
 }
 
-/**
- * The only error class of the OAuth endpoints. The description is for the client's developer; the detail is only logged, with
- * the same reference.
- */
+/** Error of an OAuth endpoint. The client's developer sees the description; the log has the detail, with the same reference. */
 export class OAuthError extends Error {
   readonly detail: ErrorDetail;
   readonly headers: Readonly<Record<string, string>>;
@@ -70,7 +65,6 @@ export class OAuthError extends Error {
     return new OAuthError('unsupported_grant_type', 400, description, options);
   }
 
-  /** The client may retry the request. */
   static unavailable(options?: OAuthErrorOptions): OAuthError {
     const description = 'the service is temporarily unavailable: repeat the request in a moment';
     return new OAuthError('temporarily_unavailable', 503, description, {
@@ -96,10 +90,7 @@ export class OAuthError extends Error {
     );
   }
 
-  /**
-   * Converts a failed request of any kind. Without a description, the client gets one by status: a framework's message may
-   * quote the request.
-   */
+  /** Without a description, the client gets one by status: a framework's message may quote the request. */
   static fromFailure({ status, description, headers, detail, cause }: FailedRequest): OAuthError {
     const options = { headers, detail: detail as ErrorDetail, cause };
     if (status === 503) return OAuthError.unavailable(options);

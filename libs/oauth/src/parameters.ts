@@ -6,10 +6,7 @@ import {
 } from 'class-validator';
 import { OAuthError } from './oauth-error.js';
 
-/**
- * Request parameters by name. A repeated parameter is an array. Any other non-string value is invalid (`scope[a]=b`,
- * `{"code":{}}`).
- */
+/** A repeated parameter is an array. Any other value that is not a string is invalid (`scope[a]=b`, `{"code":{}}`). */
 export type Parameters = Record<string, unknown>;
 
 /** Maximum length of each parameter in characters. Codes and tokens have 88, tokens bound to a key 132. */
@@ -50,22 +47,19 @@ export const LIMITS = {
   code_verifier: 128,
 } as const;
 
-/** Class with `@Parameter` fields. */
 type DtoClass = new () => object;
 
 /** A previously declared parameter, and the values of which it must have one. */
 type Condition = readonly [parameter: string, ...values: string[]];
 
 interface ParameterRules {
-  /** Maximum length in characters. */
+  /** Characters. */
   readonly max: number;
   /** Without it only printable ASCII is accepted. */
   readonly anyCharacter?: boolean;
-  /** True by default. */
   readonly required?: boolean;
   /** The parameter is ignored in all other requests. */
   readonly when?: Condition;
-  /** For the OpenAPI document. */
   readonly description: string;
   readonly values?: readonly string[];
 }
@@ -80,10 +74,7 @@ export interface DeclaredParameter extends Partial<Omit<ParameterRules, 'descrip
 /** RFC 6749 appendix A: parameters are printable ASCII (VSCHAR, or a URI). */
 const PRINTABLE = /^[\x20-\x7e]+$/;
 
-/**
- * Declares a parameter of a DTO: a single bounded string of printable ASCII. Error messages name the parameter and never quote
- * the value.
- */
+/** Declares a single bounded string of printable ASCII. Error messages name the parameter and never quote its value. */
 export function Parameter(rules: ParameterRules): PropertyDecorator {
   const { max, required = true, anyCharacter = false, when } = rules;
   const problem = (value: unknown): string | null => {
@@ -121,10 +112,7 @@ export function parametersOf(dto: DtoClass): DeclaredParameter[] {
     .map(({ propertyName: name, context }) => ({ ...(context as Omit<DeclaredParameter, 'name'>), name }));
 }
 
-/**
- * Returns a DTO with its declared parameters, and ignores others (RFC 6749 3.2).
- * @throws OAuthError invalid_request that names every problem
- */
+/** Ignores undeclared parameters (RFC 6749 3.2). @throws OAuthError invalid_request that names every problem */
 export function readDto(type: DtoClass, parameters: Parameters | undefined): object {
   // Not constructed: a DTO only declares its parameters.
   const dto = Object.create(type.prototype as object) as Record<string, unknown>;
@@ -142,7 +130,6 @@ export function readDto(type: DtoClass, parameters: Parameters | undefined): obj
   return dto;
 }
 
-/** A constraint that depends only on the value. */
 interface ValueConstraint extends Pick<ValidatorConstraintInterface, 'defaultMessage'> {
   validate(value: unknown): boolean;
 }
@@ -177,7 +164,6 @@ function rulesOf(dto: DtoClass): readonly PropertyRule[] {
 /** More than any client sends. Decoding thousands, especially invalid ones, blocks the event loop for 0.1 s. */
 const MAX_QUERY_PARAMETERS = 200;
 
-/** Marks a value that is not valid percent-encoded UTF-8. */
 const UNDECODABLE: unique symbol = Symbol('undecodable');
 
 const UNREADABLE = { detail: { check: 'body_malformed' } } as const;
@@ -185,11 +171,7 @@ const UNREADABLE = { detail: { check: 'body_malformed' } } as const;
 const CONTROL = /\p{Cc}/u;
 const SURROGATE = /\p{Cs}/u;
 
-/**
- * Parses an `application/x-www-form-urlencoded` body. A parameter without a value counts as absent (RFC 6749 3.2). Keeps
- * repeated parameters, because `resource` may be repeated (RFC 8707 2).
- * @throws OAuthError invalid_request for text that cannot be decoded
- */
+/** Omits parameters without a value (RFC 6749 3.2). @throws OAuthError invalid_request for text that cannot be decoded */
 export function parseForm(text: string): Parameters {
   // Some clients append a line break; line breaks in values are percent-encoded.
   return decodePairs(text.replace(/\r?\n$/, '').split('&'), (encoded) => {
@@ -200,9 +182,8 @@ export function parseForm(text: string): Parameters {
 }
 
 /**
- * Parses the query of an authorization request, like `parseForm`. A value that cannot be decoded does not fail the whole
- * request, because some errors are redirected to the client.
- * @param query raw query string, without the '?'
+ * Like `parseForm`, but a value that cannot be decoded does not fail the request, because some errors are redirected to the client.
+ * @param query without the '?'
  * @throws OAuthError invalid_request for too many parameters
  */
 export function parseQuery(query: string): Parameters {
@@ -214,10 +195,7 @@ export function parseQuery(query: string): Parameters {
   return decodePairs(pairs, decode);
 }
 
-/**
- * Parses a JSON object without duplicate names. A repeated parameter is an array of strings. Null and the empty string count as
- * absent.
- */
+/** Rejects duplicate names. A repeated parameter is an array of strings; null and the empty string count as absent. */
 export function parseJson(text: string): Parameters {
   let body: unknown;
   try {
@@ -236,12 +214,7 @@ export function parseJson(text: string): Parameters {
   return parameters;
 }
 
-/**
- * Reads one parameter; undefined if absent. RFC 6749 3.1: "Parameters sent without a value MUST be treated as if they were
- * omitted from the request. The authorization server MUST ignore unrecognized request parameters. Request and response
- * parameters MUST NOT be included more than once." Allows text outside ASCII, because clients send it in `state`.
- * @throws OAuthError invalid_request that names the parameter and never quotes its value
- */
+/** RFC 6749 3.1. Allows text outside ASCII, because clients send it in `state`. @throws OAuthError that names the parameter, never its value */
 export function readParameter(parameters: Parameters, name: keyof typeof LIMITS): string | undefined {
   const sent = parameters[name];
   const values = Array.isArray(sent) ? (sent as unknown[]) : [sent];
@@ -263,7 +236,6 @@ function invalid(name: string, problem: string, length?: number): OAuthError {
   });
 }
 
-/** @param decodeText may return UNDECODABLE, which is kept as the value */
 function decodePairs(
   pairs: readonly string[],
   decodeText: (encoded: string) => string | typeof UNDECODABLE,
@@ -308,10 +280,7 @@ function decode(text: string): string | typeof UNDECODABLE {
 const isList = (value: unknown): value is string[] =>
   Array.isArray(value) && value.every((item) => typeof item === 'string');
 
-/**
- * Returns whether an object of the JSON text has two equal names. JSON.parse keeps only the last of them; the text then has more strings
- * than the value.
- */
+/** JSON.parse keeps only the last of equal names: the text then has more strings than the value. */
 export function hasRepeatedNames(text: string, parsed: object): boolean {
   return (text.match(/"(?:[^"\\]|\\.)*"/g)?.length ?? 0) !== countStrings(parsed);
 }

@@ -15,17 +15,12 @@ export function isPushedReference(requestUri: string): boolean {
   return requestUri.startsWith(PREFIX);
 }
 
-/**
- * Returns the id of a pushed request in stores and logs: the SHA-256 of its reference, so that a leaked store, backup or log
- * does not reveal a usable request URI.
- * @returns null if it is not a request URI of this service
- */
+/** SHA-256 of the reference, so that stores, backups and logs reveal no usable request URI; null for any other request URI. */
 export function pushedRequestId(requestUri: string): string | null {
   const reference = requestUri.startsWith(PREFIX) ? requestUri.slice(PREFIX.length) : '';
   return REFERENCE.test(reference) ? hash('sha256', reference, 'base64url') : null;
 }
 
-/** Stored name of each field: its parameter name. */
 const STORED_NAMES: Readonly<Record<keyof AuthorizationRequest, string>> = {
   redirectUri: 'redirect_uri',
   state: 'state',
@@ -51,7 +46,6 @@ export function writePushedParameters(request: AuthorizationRequest): string {
   for (const [field, name] of Object.entries(STORED_NAMES)) {
     const value = request[field as keyof AuthorizationRequest];
     const text = typeof value === 'object' && value !== null ? [...value].join(' ') : String(value ?? '');
-    // Absent for the default, as in earlier versions.
     if (text !== '' && text !== DEFAULTS[name]) kept[name] = text;
   }
   return JSON.stringify(kept);

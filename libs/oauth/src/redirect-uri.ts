@@ -13,10 +13,7 @@ export function isLoopback(hostname: string): boolean {
   return ['127.0.0.1', '[::1]', 'localhost'].includes(hostname);
 }
 
-/**
- * RFC 6749 3.1.2.3, RFC 9700 2.1: must be registered. A client of `client_credentials`, or only of devices, has none.
- * @throws OAuthError invalid_request, unauthorized_client
- */
+/** RFC 6749 3.1.2.3, RFC 9700 2.1. @throws OAuthError invalid_request; unauthorized_client for a client without redirect URIs */
 export function checkRedirectUri(redirectUri: string | undefined, client: OAuthClient): string {
   if (client.redirectUris.length === 0)
     throw unauthorizedClient(
@@ -39,10 +36,8 @@ export function checkRedirectUri(redirectUri: string | undefined, client: OAuthC
 }
 
 /**
- * RFC 9700 2.1: "authorization servers MUST utilize exact string matching except for port numbers in localhost redirection URIs
- * of native apps". Normalizing either side could redirect the browser to an unregistered URI.
- *
- * REDEEM (libs/grants/src/grant.scripts.ts) compares the redirect URIs of the token and the authorization request.
+ * RFC 9700 2.1: "authorization servers MUST utilize exact string matching except for port numbers in localhost redirection URIs of native
+ * apps". Normalizing either side could redirect the browser to an unregistered URI.
  */
 export function isRegistered(
   redirectUri: string,
@@ -54,17 +49,13 @@ export function isRegistered(
   );
 }
 
-/**
- * RFC 8252 7.3: "The authorization server MUST allow any port to be specified at the time of the request". 8.3 discourages
- * localhost, whose resolution depends on the machine, but native applications use it, so the operator may register it. An empty
- * path equals "/" (RFC 3986 6.2.3).
- */
+/** RFC 8252 7.3: any port; also for localhost, which 8.3 discourages, but native applications use. An empty path is "/" (RFC 3986 6.2.3). */
 function differInPortOnly(registered: string, requested: string): boolean {
-  const ours = LOOPBACK.exec(registered)?.groups;
-  const theirs = LOOPBACK.exec(requested)?.groups;
-  if (!ours || !theirs || Number(theirs['port'] ?? 80) > 65_535) return false;
-  const samePath = (ours['path'] ?? '/') === (theirs['path'] ?? '/');
-  return ours['host'] === theirs['host'] && samePath && ours['query'] === theirs['query'];
+  const expected = LOOPBACK.exec(registered)?.groups;
+  const actual = LOOPBACK.exec(requested)?.groups;
+  if (!expected || !actual || Number(actual['port'] ?? 80) > 65_535) return false;
+  const samePath = (expected['path'] ?? '/') === (actual['path'] ?? '/');
+  return expected['host'] === actual['host'] && samePath && expected['query'] === actual['query'];
 }
 
 type Check = (uri: string, url: URL, type: ClientType) => string | null;
@@ -73,9 +64,8 @@ type Check = (uri: string, url: URL, type: ClientType) => string | null;
 const CHECKS: readonly Check[] = [noFragment, noUserinfo, knownScheme, noDotSegment, asBrowsersSendIt];
 
 /**
- * Validates a redirect URI for registration. Requests must match it exactly, so only a URI that browsers send unchanged is
- * useful. Private-use schemes follow RFC 8252 7.1, https 7.2, loopback 7.3. Known deviation from RFC 9700 4.1.3, which allows
- * http only for native applications: a confidential client may register loopback URIs for development.
+ * Accepts only a URI that browsers send unchanged, because requests must match it exactly (RFC 8252 7.1 to 7.3). Known deviation from RFC
+ * 9700 4.1.3, which allows http only for native applications: a confidential client may register loopback URIs, for development.
  * @returns null, or the problem and its remedy
  */
 export function registrationProblem(uri: string, type: ClientType): string | null {

@@ -3,10 +3,8 @@ import { type ErrorDetail, OAuthError } from './oauth-error.js';
 import { LIMITS } from './parameters.js';
 
 /**
- * Validates the `resource` parameter of an authorization or token request. RFC 8707 2: each value "MUST be an absolute URI […]
- * MUST NOT include a fragment component", and the parameter may be repeated. A value identifies the API whose URL contains it.
- * @param sent one unvalidated value or a list of them
- * @param apis origins of the APIs that accept access tokens
+ * RFC 8707 2: each value "MUST be an absolute URI […] MUST NOT include a fragment component", and the parameter may be repeated. A value
+ * identifies the API whose URL contains it.
  * @returns origins from `apis`, space-separated, unique and sorted, so that equal sets are equal texts; null if none is named
  * @throws OAuthError invalid_target
  */

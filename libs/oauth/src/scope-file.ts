@@ -23,7 +23,6 @@ export interface KnownApis {
   readonly openid?: boolean;
 }
 
-/** Settings of a process that decide about its scopes. */
 export interface ScopeSettings {
   readonly SCOPES_FILE: string;
   readonly API_URL: string;
@@ -50,10 +49,7 @@ const MAX_SCOPES = 100;
 const MAX_NAME = 100;
 const MAX_TEXT = 300;
 
-/**
- * Parses the scope file (YAML).
- * @throws ScopeFileError that lists every problem
- */
+/** @throws ScopeFileError that lists every problem */
 export function parseScopes(file: Buffer, { apiUrl, apis, openid = false }: KnownApis): ScopeCatalogue {
   const document = parseDocument(file.toString(), { prettyErrors: true });
   if (document.errors.length > 0)

@@ -11,9 +11,7 @@ export interface Scope {
   readonly texts: Readonly<Partial<Record<Locale, string>> & { en: string }>;
   /** API origin; empty if no API is configured. */
   readonly resource: string;
-  /** Granted to requests without `scope`. */
   readonly isDefault: boolean;
-  /** Shown on pages. */
   readonly access: ScopeAccess;
 }
 
@@ -39,7 +37,6 @@ export class ScopeCatalogue {
     return this.byName.has(name);
   }
 
-  /** @param resource origin of the API */
   ofResource(resource: string): string[] {
     return this.scopes.filter((scope) => scope.resource === resource).map(({ name }) => name);
   }
@@ -51,10 +48,7 @@ export class ScopeCatalogue {
   }
 }
 
-/**
- * Splits a list into unique scope tokens, keeping the order. RFC 6749 3.3 separates them by spaces. Known deviation: accepts
- * commas as well, because several client libraries send them.
- */
+/** RFC 6749 3.3 separates scope tokens by spaces. Known deviation: also by commas, as several client libraries send them. */
 export function scopeTokens(list: string): string[] {
   return [...new Set(list.split(/[ ,]+/).filter((token) => token !== ''))];
 }
@@ -68,13 +62,7 @@ export function defaultScope(registered: readonly string[], catalogue: ScopeCata
   return defaults.length > 0 ? defaults : registered.filter((token) => catalogue.has(token));
 }
 
-/**
- * Validates the scope of an authorization request. RFC 6749 3.3: "If the client omits the scope parameter […] the authorization
- * server MUST either process the request using a pre-defined default value or fail". A scope that is no longer declared cannot be
- * requested.
- * @returns scope tokens, space-separated and unique, in the order of the request
- * @throws OAuthError invalid_scope
- */
+/** Without a requested scope: the default (RFC 6749 3.3). @throws OAuthError invalid_scope, also for a scope that is no longer declared */
 export function checkScope(
   requested: readonly string[],
   registered: readonly string[],
@@ -95,11 +83,10 @@ export function checkScope(
 }
 
 /**
- * Validates the scope of a refresh request. RFC 6749 6: "The requested scope MUST NOT include any scope not originally granted
- * by the resource owner, and if omitted is treated as equal to the scope originally granted". Ignores the client's
- * registration, which limits new authorization requests, not existing grants.
- * @returns space-separated scope tokens, or null for everything that was granted
- * @throws OAuthError invalid_scope for a malformed list; the grant engine checks whether it was granted
+ * RFC 6749 6: "The requested scope MUST NOT include any scope not originally granted by the resource owner, and if omitted is treated as
+ * equal to the scope originally granted". Ignores the client's registration, which limits new authorization requests, not grants.
+ * @returns space-separated tokens; null for everything that was granted
+ * @throws OAuthError invalid_scope for a malformed list; the grant engine compares it with the grant
  */
 export function refreshScope(parameter: string | undefined): string | null {
   if (parameter === undefined) return null;

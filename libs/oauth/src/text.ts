@@ -4,10 +4,7 @@ const escaped = (character: string): string =>
     .map((code) => `\\u${code.toString(16).padStart(4, '0')}`)
     .join('');
 
-/**
- * JSON that contains no character that could control a terminal, also not those that JSON permits unescaped: U+009B begins an
- * escape sequence, U+202E reverses the direction of text.
- */
+/** JSON that cannot control a terminal: JSON permits U+009B, which begins an escape sequence, and U+202E, which reverses text. */
 export function jsonText(value: unknown, indentation = 0): string {
   return JSON.stringify(value, null, indentation).replaceAll(/[^\P{C}\n]/gu, escaped);
 }

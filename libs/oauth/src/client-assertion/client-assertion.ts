@@ -39,7 +39,6 @@ export interface AssertionRules {
   readonly now: number;
   /** Seconds. */
   readonly clockSkew: number;
-  /** The client is registered for the FAPI 2.0 Security Profile. */
   readonly isFapi?: boolean;
 }
 
@@ -50,10 +49,7 @@ const MAX_JTI = 256;
 /** Characters of a rejected claim in the log. */
 const MAX_SHOWN_CLAIM = 300;
 
-/**
- * RFC 8725 3.11: other typed JWTs, such as a DPoP proof, are not assertions. Most libraries send `JWT` or no `typ`; the drafts of
- * RFC 7523bis and of metadata documents recommend one explicit type each.
- */
+/** RFC 8725 3.11: excludes other JWTs, such as DPoP proofs. The last two are from the drafts of RFC 7523bis and of metadata documents. */
 const TYPES: readonly unknown[] = [
   undefined,
   'JWT',

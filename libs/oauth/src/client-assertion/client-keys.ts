@@ -13,7 +13,7 @@ export interface ClientJwkSet {
   readonly keys: readonly ClientJwk[];
 }
 
-/** For a rotation two are enough; more are for several teams or machines of one application. */
+/** A rotation needs two; more are for several teams or machines of one application. */
 const MAX_CLIENT_KEYS = 10;
 /** A set at a `jwks_uri` may serve a whole company. */
 const MAX_FETCHED_KEYS = 100;
@@ -22,10 +22,7 @@ const MAX_KID = 256;
 /** Characters. */
 export const MAX_JWKS = 65_536;
 
-/**
- * Reads a JWK Set that an operator registers.
- * @throws InvalidKeyError for anything that the client could not authenticate with; the message names the key by its number
- */
+/** @throws InvalidKeyError for anything that the client could not authenticate with; the message names the key by its number */
 export function readRegisteredKeys(text: string): ClientJwkSet {
   if (text.length > MAX_JWKS) throw new InvalidKeyError(`is longer than ${MAX_JWKS} characters`);
   const keys = keysOf(text);
@@ -47,11 +44,7 @@ export function readRegisteredKeys(text: string): ClientJwkSet {
   return { keys: read };
 }
 
-/**
- * Reads the JWK Set at a `jwks_uri`. Ignores keys that cannot verify an assertion (RFC 7517 5), also private ones: they are
- * published, so anyone could sign with them.
- * @throws InvalidKeyError if it is not a JWK Set
- */
+/** Ignores keys that cannot verify (RFC 7517 5), and private ones: published, anyone could sign with them. @throws InvalidKeyError */
 export function readFetchedKeys(text: string): ClientJwkSet {
   const keys = keysOf(text)
     .slice(0, MAX_FETCHED_KEYS)
@@ -66,10 +59,7 @@ export function readFetchedKeys(text: string): ClientJwkSet {
   return { keys };
 }
 
-/**
- * Returns the keys that may have signed (RFC 7515 4.1.4): with a `kid` the keys of that identifier, otherwise every key of the
- * algorithm, at most `MAX_CLIENT_KEYS`, because each costs a verification.
- */
+/** Returns the keys that may have signed (RFC 7515 4.1.4), at most `MAX_CLIENT_KEYS`, because each costs a verification. */
 export function candidateKeys(
   { keys }: ClientJwkSet,
   { alg, kid }: { readonly alg: AssertionAlgorithm; readonly kid: string | null },

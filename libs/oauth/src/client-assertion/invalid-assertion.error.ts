@@ -1,6 +1,5 @@
 import type { ASSERTION_CHECKS } from '../error-guide/assertion-checks.js';
 
-/** Failed check of RFC 7523 3. */
 export type AssertionCheck = keyof typeof ASSERTION_CHECKS;
 
 /** Compared values, for the operator's log. */

@@ -54,17 +54,11 @@ const MAX_SHOWN_CLAIM = 300;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/**
- * Verifies DPoP proofs in the order of RFC 9449 4.3: header field, JOSE header, signature, claims. Does no I/O: the token app
- * checks nonces and replays.
- */
+/** Verifies in the order of RFC 9449 4.3: header field, JOSE header, signature, claims. The token app checks nonces and replays. */
 export class DpopVerifier {
   constructor(private readonly options: DpopVerifierOptions) {}
 
-  /**
-   * @param field value of the DPoP header field
-   * @throws InvalidProofError
-   */
+  /** @param field value of the DPoP header field @throws InvalidProofError */
   async verify(field: string | readonly string[] | undefined, target: ProofTarget): Promise<DpopProof> {
     const proof = readProof(field);
     const claims = await signedClaims(proof);
@@ -75,7 +69,6 @@ export class DpopVerifier {
     };
   }
 
-  /** The signature has been verified. */
   private checkClaims(
     claims: Readonly<Record<string, unknown>>,
     { method, uri, accessToken }: ProofTarget,
@@ -95,8 +88,7 @@ export class DpopVerifier {
       throw new InvalidProofError('dpop_htm_mismatch', 'the claim htm is not the method of this request', {
         compared: { sent: htm.slice(0, MAX_SHOWN_CLAIM), expected: method },
       });
-    // 9: "The htu claim matches the HTTP URI value for the HTTP request in which the JWT was received, ignoring any
-    // query and fragment parts."
+    // 9: "The htu claim matches the HTTP URI value for the HTTP request […], ignoring any query and fragment parts."
     const target = targetUri(htu);
     if (target === null || target !== targetUri(uri))
       throw new InvalidProofError('dpop_htu_mismatch', 'the claim htu is not the address of this request', {
@@ -105,8 +97,7 @@ export class DpopVerifier {
     // 10: "If the server provided a nonce value to the client, the nonce claim matches": the token app compares the value.
     if (nonce !== null && (typeof nonce !== 'string' || nonce.length > MAX_NONCE))
       throw new InvalidProofError('dpop_nonce_unknown', 'the claim nonce was not issued by this server');
-    // 11: "The creation time of the JWT, as determined by either the iat claim or a server managed timestamp via the
-    // nonce claim, is within an acceptable window."
+    // 11: "The creation time of the JWT […] is within an acceptable window."
     const expiresAt = (iat + lifetime) * 1000;
     if (expiresAt < now)
       throw new InvalidProofError(
@@ -120,8 +111,7 @@ export class DpopVerifier {
         'the claim iat is in the future: set the clock',
         clocks(iat, now),
       );
-    // 12: "If presented to a protected resource in conjunction with an access token, ensure that the value of the ath
-    // claim equals the hash of that access token."
+    // 12: with an access token, "ensure that the value of the ath claim equals the hash of that access token."
     if (accessToken !== undefined && ath !== hash('sha256', accessToken, 'base64url'))
       throw new InvalidProofError(
         'dpop_ath_mismatch',
@@ -156,8 +146,7 @@ function readProof(field: string | readonly string[] | undefined): UnverifiedPro
   const header = joseHeader(field);
   // 4: "The typ JOSE Header Parameter has the value dpop+jwt."
   if (header.typ !== 'dpop+jwt') throw new InvalidProofError('dpop_typ_mismatch', 'its typ must be dpop+jwt');
-  // 5: "The alg JOSE Header Parameter indicates a registered asymmetric digital signature algorithm, is not none, is
-  // supported by the application, and is acceptable per local policy."
+  // 5: alg is "a registered asymmetric digital signature algorithm, is not none, is supported […], and is acceptable per local policy."
   const { alg } = header;
   if (!isDpopAlgorithm(alg))
     throw new InvalidProofError(

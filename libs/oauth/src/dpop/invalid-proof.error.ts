@@ -1,6 +1,5 @@
 import type { DPOP_CHECKS } from '../error-guide/dpop-checks.js';
 
-/** Failed check of RFC 9449 4.3. */
 export type ProofCheck = keyof typeof DPOP_CHECKS;
 
 /** Compared values, for the operator's log. */

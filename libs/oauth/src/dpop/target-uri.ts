@@ -3,11 +3,7 @@ const HTTP_URI = /^https?:\/\/[^/?#@\\]+(?:[/?#]|$)/i;
 const URI_CHARACTERS = /^[\w\-.~:/?#[\]@!$&'()*+,;=%]+$/;
 const BAD_ESCAPE = /%(?![0-9a-f]{2})/i;
 
-/**
- * Normalizes a URI for comparison with `htu`: "ignoring any query and fragment parts" and after "syntax-based and scheme-based
- * normalization" (RFC 9449 4.3, RFC 3986 6.2.2 and 6.2.3).
- * @returns null if it is not an http or https URI
- */
+/** Normalizes a URI for the comparison with `htu` (RFC 9449 4.3, RFC 3986 6.2.2 and 6.2.3); null if it is not an http or https URI. */
 export function targetUri(uri: string): string | null {
   if (!HTTP_URI.test(uri) || !URI_CHARACTERS.test(uri) || BAD_ESCAPE.test(uri) || !URL.canParse(uri))
     return null;
@@ -22,11 +18,7 @@ function normalizeEscape(escape: string): string {
   return /[\w\-.~]/.test(character) ? character : escape.toUpperCase();
 }
 
-/**
- * Returns the public URI of a request. Ignores its Host header, which the sender chooses.
- * @param address public base URL without a trailing slash
- * @param path requested path, with or without a query
- */
+/** Ignores the Host header, which the sender chooses. @param address public base URL without a trailing slash */
 export function publicUri(address: string, path: string): string {
   const [withoutQuery = ''] = path.split('?', 1);
   return address + (withoutQuery.startsWith('/') ? withoutQuery : `/${withoutQuery}`);

@@ -5,7 +5,7 @@ export const API_CHECKS = {
   access_token_missing: {
     title: 'The access token is missing',
     meaning:
-      'The request has no `Authorization` header. The answer is 401 without an error code (RFC 6750 3).',
+      'The request has no `Authorization` header. The response is 401 without an error code (RFC 6750 3).',
     application:
       'Send `Authorization: Bearer <access token>`. HTTP libraries drop it when they follow a redirect to another host.',
   },
@@ -26,11 +26,11 @@ export const API_CHECKS = {
   token_without_user: {
     title: 'The access token has no user',
     meaning:
-      'A program of the operator requested it for itself (`client_credentials`, RFC 6749 4.4). The API serves users.',
+      'A program of the operator requested it for itself (`client_credentials`, RFC 6749 4.4). This API needs the token of a user.',
     application: 'Use this token at the HTTP API of the console only.',
   },
   token_of_user: {
-    title: 'The access token is of a user',
+    title: 'The access token belongs to a user',
     meaning:
       'The HTTP API of the console accepts only tokens that a program of the operator requested for itself.',
     operator: 'Register the program with the command `client create` and `--grant-type client_credentials`.',

@@ -84,7 +84,7 @@ export const ASSERTION_CHECKS = {
   client_assertion_key_mismatch: {
     title: 'The client is unknown, or none of its keys signed the assertion',
     meaning:
-      'No client has this `client_id` and a public key that verifies the assertion. The answer does not say which of them is wrong.',
+      'No client has this `client_id` and a public key that verifies the assertion. The response does not say which is wrong.',
     application: [
       'Compare the `client_id` with what the operator gave you, and sign with the key that you registered.',
       'After a rotation, publish the new public key before you sign with it.',
@@ -123,7 +123,7 @@ export const ASSERTION_CHECKS = {
   client_keys_unavailable: {
     title: 'The keys of the client cannot be fetched',
     meaning:
-      'The JWK Set at the `jwks_uri` of the client did not answer in five seconds with status 200 and at most 512 KiB, or its address is not a public one.',
+      'The JWK Set at the `jwks_uri` of the client did not respond in five seconds with status 200 and at most 512 KiB, or its address is not public.',
     application: 'Serve the JWK Set at the registered address by https, without redirects.',
     operator:
       'Open the address. The log names the reason. If the host is yours and has a private address, set `OUTSIDE_FETCH_ALLOW`.',

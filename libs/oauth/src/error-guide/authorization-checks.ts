@@ -16,14 +16,15 @@ export const AUTHORIZATION_CHECKS = {
     title: 'The metadata document of the application is refused',
     meaning:
       'The `client_id` is the URL of a document that describes the application. The document breaks a rule, such as one for redirect URIs, or is not at its own `client_id`.',
-    operator: 'The value `reason` of the log line names the rule. Tell it to the publisher of the document.',
+    operator:
+      'The value `reason` of the log line names the rule that it breaks. Tell the publisher of the document.',
     application: 'Correct the document. The next request fetches it again.',
   },
   client_document_unavailable: {
     title: 'The metadata document of the application cannot be fetched',
     meaning:
-      'The `client_id` is the URL of a document that describes the application. Its host did not answer in time, or not with the document.',
-    application: 'Open the URL. It must answer with status 200 and JSON, without a redirect, to everyone.',
+      'The `client_id` is the URL of a document that describes the application. Its host did not respond in time, or not with the document.',
+    application: 'Open the URL. It must respond with status 200 and JSON, without a redirect, to everyone.',
     operator:
       'The value `reason` of the log line says what failed. For a host in a private network see `OUTSIDE_FETCH_ALLOW`.',
   },
@@ -149,7 +150,7 @@ export const AUTHORIZATION_CHECKS = {
   request_uri_invalid: {
     title: 'The pushed request has expired or was already used',
     meaning:
-      'A pushed authorization request is valid for a short time, for one answer, and for the client that pushed it. A push itself has no `request_uri`.',
+      'A pushed authorization request is valid for a short time, for one response, and for the client that pushed it. A push itself has no `request_uri`.',
     user: 'Start again at the application.',
     application: 'Push a request for each authorization, just before you redirect the user.',
   },

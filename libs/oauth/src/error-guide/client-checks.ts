@@ -5,7 +5,7 @@ export const CLIENT_CHECKS = {
   client_credentials_mismatch: {
     title: 'The client is unknown, or its secret is wrong',
     meaning:
-      'No client has this `client_id` and this `client_secret`. The answer does not say which of them is wrong.',
+      'No client has this `client_id` and this `client_secret`. The response does not say which is wrong.',
     application: [
       'Compare both with what the operator gave you: no space or line break at the end, and of this installation, not of a test one.',
       'With HTTP Basic, percent-encode both before you join them (RFC 6749 2.3.1).',
@@ -35,7 +35,7 @@ export const CLIENT_CHECKS = {
       'The operator has disabled the application. It has no access, and users are not redirected to it. Its tokens are refused everywhere, and work again when it is enabled.',
     application:
       'Ask the operator why. Keep the tokens: unless revoked or expired, they work again when the application is enabled.',
-    user: 'Use the application again later, or ask its makers.',
+    user: 'Use the application again later, or ask its developer.',
     operator: 'Find out who disabled it. Enable it when the problem is solved.',
     commands: ['audit search --client {client_id} --type client', 'client enable {client_id}'],
   },

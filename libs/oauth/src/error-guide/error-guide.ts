@@ -14,7 +14,6 @@ import { PAGE_CHECKS } from './page-checks.js';
 import { REQUEST_CHECKS } from './request-checks.js';
 import { SERVICE_CHECKS } from './service-checks.js';
 
-/** Error codes first, then the checks. */
 export const SECTIONS = {
   'Error codes': ERROR_CODES,
   'Every request': REQUEST_CHECKS,
@@ -60,10 +59,7 @@ export function guideEntry(check: string | undefined, error: string | undefined)
   return ENTRIES.get(nameOf(check, error)) ?? null;
 }
 
-/**
- * Returns `error_uri` (RFC 6749 4.1.2.1 and 5.2), a link to the public guide. It reveals only what the description says.
- * @param baseUrl {base_url}
- */
+/** `error_uri` (RFC 6749 4.1.2.1 and 5.2): a link that reveals only what the description says. @param baseUrl {base_url} */
 export function errorUri(baseUrl: string, check: unknown, error: OAuthErrorCode): string {
   const name = nameOf(check, error);
   return `${baseUrl}${ENDPOINTS.errors}#${ENTRIES.get(name)?.publishedAs ?? name}`;

@@ -1,6 +1,6 @@
 import type { CheckEntries } from './guide-entry.js';
 
-const ASK_AGAIN = 'Send the user through the authorization again.';
+const AUTHORIZE_AGAIN = 'Send the user through the authorization again.';
 
 /** Codes and tokens (`RefusalReason` of the grant engine): `invalid_grant`, `invalid_scope` and `invalid_target`. */
 export const GRANT_CHECKS = {
@@ -25,13 +25,13 @@ export const GRANT_CHECKS = {
     title: 'The code or token has expired',
     meaning:
       'A code is valid for about a minute; a refresh token expires when it has not been used for a long time. The operator sets both.',
-    application: ['Redeem a code immediately, on the server that receives the redirect.', ASK_AGAIN],
+    application: ['Redeem a code immediately, on the server that receives the redirect.', AUTHORIZE_AGAIN],
     platform: 'If codes expire immediately, compare the clocks of the servers (`CLOCK_SKEW`).',
   },
   unknown: {
     title: 'The code or token is no longer valid',
     meaning: 'It is genuine, but its grant no longer exists: it was deleted or has expired.',
-    application: ASK_AGAIN,
+    application: AUTHORIZE_AGAIN,
     operator: 'See whether the grant is still recorded.',
     commands: ['grant show {grant_id}'],
   },
@@ -39,14 +39,14 @@ export const GRANT_CHECKS = {
     title: 'A server failed after the code was issued',
     meaning:
       'The service may have lost the record of which codes were used. It refuses the codes issued before, because one might be used twice.',
-    application: `${ASK_AGAIN} Nothing else is needed.`,
+    application: `${AUTHORIZE_AGAIN} Nothing else is needed.`,
     platform: 'One such error per code in flight is normal after a fail-over of Redis.',
   },
   revoked: {
     title: 'The access was revoked',
     meaning:
       'The user, the operator or the application itself has ended it, a code or refresh token was used twice, the user logged out before a code with `openid` was redeemed, or the user has allowed the application 200 more times since.',
-    application: `${ASK_AGAIN} Until then treat the account as disconnected.`,
+    application: `${AUTHORIZE_AGAIN} Until then treat the account as disconnected.`,
     operator: 'See when it ended, and by whom and why.',
     commands: ['grant show {grant_id}', 'audit search --grant {grant_id}'],
   },
@@ -104,17 +104,17 @@ export const GRANT_CHECKS = {
     meaning: 'A code is valid once. Every token that was issued for it has been revoked (RFC 6749 4.1.2).',
     application: [
       'Redeem a code once: redirect after the exchange, so that a reload does not send it again.',
-      `${ASK_AGAIN} Do not repeat an exchange whose answer you have.`,
+      `${AUTHORIZE_AGAIN} Do not repeat an exchange whose response you have.`,
     ],
   },
   refresh_token_reused: {
     title: 'The refresh token was used before',
     meaning:
-      'Each refresh replaces the refresh token. An old one came after the time for retries. Either a refresh token was stolen, or the application sent an old one: it lost an answer, two of its workers refreshed, or it restored a backup. The service cannot distinguish the two, so every token of the grant is revoked (RFC 9700 4.14.2).',
+      'Each refresh replaces the refresh token. An old one came after the time for retries. Either a refresh token was stolen, or the application sent an old one: it lost a response, two of its workers refreshed, or it restored a backup. The service cannot distinguish the two, so every token of the grant is revoked (RFC 9700 4.14.2).',
     application: [
-      'Store the new refresh token before you use the access token. After a lost answer, repeat the same request within the time for retries.',
+      'Store the new refresh token before you use the access token. After a lost response, repeat the same request within the time for retries.',
       'One worker refreshes the tokens of a user; the others wait for it. Look for a second environment or a backup with the old token.',
-      `If none of this explains it, treat it as theft: find out who could read your tokens. ${ASK_AGAIN}`,
+      `If none of this explains it, treat it as theft: find out who could read your tokens. ${AUTHORIZE_AGAIN}`,
     ],
     operator:
       'Compare when and from where the tokens of the grant were used (the address and the user agent are recorded with `AUDIT_CLIENT_ADDRESS=true`). An address that is not the application’s means theft: its secret may have leaked as well.',

@@ -1,7 +1,4 @@
-/**
- * Party that can fix an error: the application's developer, the user, the operator of this service (with its commands), or the
- * team that runs it.
- */
+/** Party that can fix an error: the application's developer, the user, the operator (with its commands), or the team that runs the service. */
 export type Party = 'application' | 'user' | 'operator' | 'platform';
 
 const PARTIES: readonly string[] = ['application', 'user', 'operator', 'platform'] satisfies Party[];
@@ -10,15 +7,9 @@ const PARTIES: readonly string[] = ['application', 'user', 'operator', 'platform
 export interface WrittenEntry extends Readonly<Partial<Record<Party, string | readonly string[]>>> {
   /** Explanation in one or two sentences. */
   readonly meaning: string;
-  /**
-   * Commands for the operator's last advice, without the program name. Braces mark a value of the request: {client_id}, {grant_id},
-   * {redirect_uri}, {post_logout_redirect_uris}, {scope} or {user}.
-   */
+  /** For the operator's last advice, without the program name. Braces mark a value of the request, such as {client_id} or {grant_id}. */
   readonly commands?: readonly string[];
-  /**
-   * Entry shown instead on the public page and in `error_uri`, if a response must not distinguish two checks (an unknown client
-   * and a wrong secret).
-   */
+  /** Entry to publish instead, if a response must not distinguish two checks (an unknown client and a wrong secret). */
   readonly publishedAs?: string;
 }
 

@@ -10,9 +10,9 @@ export const LOGOUT_CHECKS = {
   logout_token_delayed: {
     title: 'The application did not accept a logout token yet',
     meaning:
-      'Its `backchannel_logout_uri` did not answer within 5 seconds, or answered with a status other than 200. The service sends the token again for an hour.',
+      'Its `backchannel_logout_uri` did not respond within 5 seconds, or responded with a status other than 200. The service sends the token again for an hour.',
     application:
-      'Answer 200 within 5 seconds, without a redirect: end the session in the background if it takes longer.',
+      'Respond with 200 within 5 seconds, without a redirect: end the session in the background if it takes longer.',
     platform: 'If no application gets logout tokens, the token app must reach port 443 of the internet.',
   },
   logout_address_forbidden: {
@@ -25,7 +25,7 @@ export const LOGOUT_CHECKS = {
   logout_token_refused: {
     title: 'The application refused a logout token',
     meaning:
-      'Its `backchannel_logout_uri` answered with 4xx, which is final (Back-Channel Logout 1.0 2.8). The user may still be logged in there.',
+      'Its `backchannel_logout_uri` responded with 4xx, which is final (Back-Channel Logout 1.0 2.8). The user may still be logged in there.',
     application:
       'Verify the token as an ID token with `typ` `logout+jwt`, without `nonce`, and with the current keys of `jwks_uri`. Except the address from CSRF protection and from logins.',
     ...REVIEW,
@@ -34,7 +34,7 @@ export const LOGOUT_CHECKS = {
     title: 'The application did not accept a logout token within an hour',
     meaning:
       'The service has given up. The user may still be logged in at the application, until the session there ends.',
-    application: 'Make the `backchannel_logout_uri` reachable, and answer 200 within 5 seconds.',
+    application: 'Make the `backchannel_logout_uri` reachable, and respond with 200 within 5 seconds.',
     ...REVIEW,
   },
 } as const satisfies CheckEntries;

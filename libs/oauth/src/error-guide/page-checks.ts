@@ -106,8 +106,8 @@ export const PAGE_CHECKS = {
     user: 'Start again at the application.',
   },
   login_response_invalid: {
-    title: 'The answer of the product’s login is not valid',
-    meaning: 'A check of the answer failed: `failed` in the log names the claim or parameter.',
+    title: 'The response of the product’s login is not valid',
+    meaning: 'A check of the response failed: `failed` in the log names the claim or parameter.',
     user: TRY_LOGIN_AGAIN,
     platform: 'Compare the settings of the login (`LOGIN_…`) with the provider, its keys and its clock.',
   },
@@ -117,8 +117,8 @@ export const PAGE_CHECKS = {
     ...ENABLE,
   },
   login_unavailable: {
-    title: 'The product’s login does not answer',
-    meaning: 'The OpenID provider, or a server that the login needs, did not answer in time.',
+    title: 'The product’s login does not respond',
+    meaning: 'The OpenID provider, or a server that the login needs, did not respond in time.',
     user: 'Try again in a moment.',
     platform: 'Check that the provider is up and can be reached from the authorize app.',
   },

@@ -47,7 +47,7 @@ export const REQUEST_CHECKS = {
     meaning: 'The request has no refresh token in the Authorization header or in the body.',
     application: [
       'Send `Authorization: Bearer <refresh token>`, or `refresh_token` in the body.',
-      'Check that you stored the refresh token of the latest answer.',
+      'Check that you stored the refresh token of the latest response.',
     ],
   },
   refresh_token_repeated: {

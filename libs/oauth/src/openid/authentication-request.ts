@@ -28,10 +28,7 @@ export function checkRequestObject(parameters: Parameters): void {
   );
 }
 
-/**
- * Adds the registered scopes that grant the claims of an authentication request: the user then sees on the consent page what the
- * client gets (OpenID Connect Core 5.5).
- */
+/** Adds the registered scopes that grant the requested claims, so that the consent page shows them (OpenID Connect Core 5.5). */
 export function withClaims(
   scope: string,
   claims: string | undefined,
@@ -46,10 +43,7 @@ export function withClaims(
   return [...new Set([...requested, ...granting])].join(' ');
 }
 
-/**
- * OpenID Connect Core 3.1.2.1: a "space-delimited, case-sensitive list"; "If this parameter contains none with any
- * other value, an error is returned".
- */
+/** OpenID Connect Core 3.1.2.1: "If this parameter contains none with any other value, an error is returned". */
 export function checkPrompt(parameters: Parameters): ReadonlySet<Prompt> {
   const requested = (readParameter(parameters, 'prompt') ?? '').split(' ').filter((value) => value !== '');
   const prompts = new Set(PROMPTS.filter((prompt) => requested.includes(prompt)));
@@ -61,10 +55,7 @@ export function checkPrompt(parameters: Parameters): ReadonlySet<Prompt> {
   return prompts;
 }
 
-/**
- * OpenID Connect Core 3.1.2.1: "the allowable elapsed time in seconds since the last time the End-User was actively
- * authenticated".
- */
+/** Seconds since the user was last "actively authenticated" (OpenID Connect Core 3.1.2.1). */
 export function checkMaxAge(parameters: Parameters): number | null {
   const maxAge = readParameter(parameters, 'max_age');
   if (maxAge === undefined) return null;

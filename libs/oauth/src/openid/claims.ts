@@ -31,12 +31,7 @@ export function grantedClaims(claims: UserClaims, scope: readonly string[]): Use
   return Object.fromEntries(granted.filter((name) => name in claims).map((name) => [name, claims[name]]));
 }
 
-/**
- * Parses the `claims` parameter. Ignores unknown claims and members (OpenID Connect Core 5.5: "Any members used that are not
- * understood MUST be ignored").
- *
- * @throws OAuthError invalid_request
- */
+/** Ignores unknown claims and members (OpenID Connect Core 5.5). @throws OAuthError invalid_request */
 export function parseClaims(parameter: string | undefined): RequestedClaims {
   if (parameter === undefined) return NO_CLAIMS;
   let parsed: unknown;

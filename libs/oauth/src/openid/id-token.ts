@@ -20,27 +20,18 @@ export interface SubjectRule {
   readonly subjectKey: Buffer | null;
 }
 
-/**
- * Returns the `sub` of a user. The public one is the user's id, which is also the `id` of `/v2/me`. A pairwise one is a keyed
- * hash, so that clients of different sectors cannot correlate users (OpenID Connect Core 8.1).
- */
+/** The public `sub` is the user's id. A pairwise one is a keyed hash, so that sectors cannot correlate users (OpenID Connect Core 8.1). */
 export function subjectOf({ subjectKey }: SubjectRule, userId: number): string {
   if (subjectKey === null) return String(userId);
   return createHmac('sha256', subjectKey).update(String(userId)).digest('base64url');
 }
 
-/**
- * Returns the `sid` of a session for a client (Back-Channel Logout 1.0 2.1): 128 bits that differ between clients, so that a
- * pairwise subject cannot be linked.
- */
+/** `sid` (Back-Channel Logout 1.0 2.1): 128 bits that differ between clients, so that it does not link pairwise subjects. */
 export function sessionIdFor(clientId: string, session: string): string {
   return hash('sha256', `sid\n${session}\n${clientId}`, 'buffer').subarray(0, 16).toString('base64url');
 }
 
-/**
- * Returns `at_hash`: the left half of the hash of the access token, with the hash function of the signature algorithm (OpenID
- * Connect Core 3.1.3.6). Ed25519 uses SHA-512 (RFC 8032 5.1).
- */
+/** OpenID Connect Core 3.1.3.6: the left half of the hash, with the algorithm's hash function; for Ed25519 SHA-512 (RFC 8032 5.1). */
 export function accessTokenHash(accessToken: string, alg: SigningAlgorithm): string {
   const digest = hash(alg === 'EdDSA' ? 'sha512' : 'sha256', accessToken, 'buffer');
   return digest.subarray(0, digest.length / 2).toString('base64url');

@@ -34,13 +34,9 @@ const signInBackground = promisify(sign);
 
 const PEM_BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----[^-]*-----END [A-Z0-9 ]+-----/g;
 
-/**
- * Signs and verifies ID tokens (OpenID Connect Core 2) and logout tokens (Back-Channel Logout 1.0 2.4). The first key of each
- * algorithm signs, and all verify. A new key is appended first, so that relying parties fetch it before it signs.
- */
+/** The first key of each algorithm signs, all verify. A new key is appended first, so that relying parties fetch it before it signs. */
 export class SigningKeys {
   private readonly byId: ReadonlyMap<string, SigningKey>;
-  /** The first key of each algorithm, which signs. */
   private readonly firstOf: ReadonlyMap<SigningAlgorithm, SigningKey>;
 
   private constructor(keys: readonly SigningKey[]) {
@@ -50,9 +46,8 @@ export class SigningKeys {
   }
 
   /**
-   * Accepts PEM blocks (PKCS#8, or SPKI for public keys), a JWK, or a JWK Set; empty text for no keys. PEM line ends may be
-   * written as `\n`, because many environment files do not support multi-line values.
-   *
+   * Accepts PEM blocks (PKCS#8, or SPKI for public keys), a JWK, or a JWK Set. PEM line ends may be written as `\n`, because many
+   * environment files do not support multi-line values.
    * @throws Error that does not repeat the text, which is a secret
    */
   static parse(this: void, text: string): SigningKeys {
@@ -70,12 +65,10 @@ export class SigningKeys {
     return this.byId.size === 0;
   }
 
-  /** Key ids; the first one of each algorithm signs. */
   get ids(): readonly { readonly id: string; readonly alg: SigningAlgorithm }[] {
     return [...this.byId.values()].map(({ kid: id, alg }) => ({ id, alg }));
   }
 
-  /** Use of each key in this process. */
   get roles(): readonly { id: string; alg: SigningAlgorithm; role: 'signing' | 'verifying' }[] {
     return [...this.byId.values()].map((key) => {
       const signs = key.privateKey !== null && this.firstOf.get(key.alg) === key;
@@ -103,11 +96,7 @@ export class SigningKeys {
     return { keys };
   }
 
-  /**
-   * JWK Set of the private keys: secret.
-   *
-   * @throws Error with a public key only
-   */
+  /** Secret. @throws Error if the private part of a key is missing */
   get privateJwks(): { readonly keys: readonly JWK[] } {
     const keys = [...this.byId.values()].map(({ kid, alg, privateKey }) => {
       if (privateKey === null) throw new Error(`key ${kid} has no private key`);
@@ -121,11 +110,9 @@ export class SigningKeys {
   }
 
   /**
-   * Signs RS256 on a thread of libuv's pool, because an RSA signature takes about a millisecond. The other algorithms sign on the main
-   * thread, because handing the work to a thread would cost more than their signatures. Uses `node:crypto`, because jose signs
-   * through WebCrypto, which costs the main thread twice as much (docs/adr/0026).
-   *
-   * @param type `typ` of the header: `logout+jwt` for a logout token
+   * Signs RS256 on a thread of libuv's pool, because it takes about a millisecond; for the other algorithms the hand-over costs more than
+   * the signature. jose signs through WebCrypto, which costs the main thread twice as much (docs/adr/0026).
+   * @param type `typ` of the header
    * @returns JWS Compact Serialization (RFC 7515 7.1)
    * @throws Error without a private key of the algorithm
    */
@@ -143,12 +130,7 @@ export class SigningKeys {
     return `${signed}.${signature.toString('base64url')}`;
   }
 
-  /**
-   * Verifies an ID token of this issuer for a client, also an expired one: an `id_token_hint` usually is (RP-Initiated Logout 1.0 2).
-   *
-   * @param clientId any client if undefined
-   * @returns the claims, or the part that is wrong
-   */
+  /** Accepts an expired token: an `id_token_hint` usually is (RP-Initiated Logout 1.0 2). @returns the claims, or the part that is wrong */
   async verify(token: string, issuer: string, clientId?: string): Promise<IdTokenClaims | WrongPart> {
     let wrong: WrongPart = 'format';
     if (token.length > MAX_TOKEN) return wrong;

@@ -2,7 +2,7 @@ import { isEmail } from 'class-validator';
 import { isLoopback } from '../redirect-uri.js';
 import { quoted } from '../text.js';
 
-/** RFC 7591 2; null for none. */
+/** RFC 7591 2. */
 interface ClientLinks {
   readonly clientUri: string | null;
   readonly policyUri: string | null;

@@ -28,7 +28,7 @@ export interface DescribedClient extends ClientKeys {
 
 export interface MetadataDocument {
   readonly client: DescribedClient;
-  /** Scopes that the client asks to be registered for; null if the document does not say. */
+  /** Scopes to register the client for; null if the document has no `scope`. */
   readonly scopes: readonly string[] | null;
   readonly dpopBound: boolean;
 }
@@ -50,10 +50,8 @@ export class InvalidDocumentError extends Error {
 }
 
 /**
- * Checks the URL of a document. Draft 3: it MUST use https, MUST contain a path, and MUST NOT contain dot segments, a fragment or a user
- * name and password.
- * Plain http is for a developer's machine: the HTTP client fetches it only if the configuration allows it.
- *
+ * Draft 3: the URL of a document MUST use https, MUST contain a path, and MUST NOT contain dot segments, a fragment or a user name and
+ * password. Accepts http on a developer's machine: the HTTP client fetches it only if the configuration allows it.
  * @returns null, or the problem
  */
 export function documentUrlProblem(text: string): string | null {
@@ -70,10 +68,7 @@ export function documentUrlProblem(text: string): string | null {
 
 type Members = Readonly<Record<string, unknown>>;
 
-/**
- * Reads the document at `url`.
- * @throws InvalidDocumentError that lists the problems
- */
+/** @throws InvalidDocumentError that lists the problems */
 export function readMetadataDocument(text: string, url: string): MetadataDocument {
   const members = parseObject(text);
   const problems: string[] = [];
@@ -144,7 +139,7 @@ function parseObject(text: string): Members {
     const parsed: unknown = JSON.parse(text);
     if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return parsed as Members;
   } catch {
-    // Reported like another type.
+    // Falls through to the error below.
   }
   throw new InvalidDocumentError(['it is not a JSON object']);
 }
@@ -157,10 +152,8 @@ const AUTH_METHODS = ['private_key_jwt', 'none'] as const;
 const SECRET_METHODS: readonly string[] = ['client_secret_basic', 'client_secret_post', 'client_secret_jwt'];
 
 /**
- * Draft 6: `token_endpoint_auth_method` decides if it is supported here, then the list. "When a Client ID Metadata Document contains
- * neither […], the authorization server MUST assume the default token endpoint authentication method of none."
- *
- * @returns null if none of the client's methods is supported
+ * Draft 6: `token_endpoint_auth_method` decides if it is supported here, then the list. Without both, "the authorization server MUST
+ * assume the default token endpoint authentication method of none."
  */
 function methodOf(
   members: Members,
