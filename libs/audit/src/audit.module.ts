@@ -8,7 +8,6 @@ import { AuditPublisher, type AuditPublisherOptions } from './publisher.js';
 import { callerOf, keepAddresses, requestEvents } from './request-events.js';
 
 interface AuditModuleOptions extends AuditPublisherOptions {
-  /** AUDIT_CLIENT_ADDRESS: `true` adds the address and the user agent of requests to events. */
   readonly clientAddress: string;
 }
 

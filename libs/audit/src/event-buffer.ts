@@ -36,7 +36,6 @@ export class EventBuffer {
     return this.count;
   }
 
-  /** @returns false if the buffer is full */
   add(event: AuditEvent, line: string): boolean {
     const subject = auditSubject(event);
     const [, share = 1] = SHARES.find(([prefix]) => subject.startsWith(prefix)) ?? [];

@@ -75,7 +75,6 @@ export interface AuditEvent {
   readonly address?: string;
   readonly user_agent?: string;
   readonly status?: number;
-  /** Same values as in the log line. */
   readonly error?: string;
   readonly check?: string;
   readonly description?: string;

@@ -23,7 +23,6 @@ export function typesNamed(name: string): AuditType[] {
 export function matcher(filter: AuditFilter): (event: AuditEvent) => boolean {
   const { clientId, userId, grantId, reference, operator } = filter;
   const types = filter.types && new Set<string>(filter.types);
-  // ISO 8601 in UTC with milliseconds sorts as text.
   const [since, until] = [filter.since?.toISOString() ?? '', filter.until?.toISOString() ?? '~'];
   return (event) =>
     (types === undefined || types.has(event.type)) &&

@@ -45,12 +45,10 @@ export async function* inOrder(streams: readonly AsyncGenerator<AuditEvent>[]): 
   }
 }
 
-/** Detects duplicates, in bounded memory. */
 export class RecentIds {
   private current = new Set<string>();
   private previous = new Set<string>();
 
-  /** @returns false for a duplicate */
   add(id: string): boolean {
     if (this.current.has(id) || this.previous.has(id)) return false;
     if (this.current.size >= REMEMBERED) {

@@ -1,7 +1,7 @@
 import { isObject } from '#messaging/nats-message.js';
 import { AUDIT_KINDS, type AuditEvent, auditSubject } from './event.js';
 
-/** Returns the events of a message. Skips lines that are not events: others may publish to the subject. */
+/** Skips lines that are not events: others may publish to the subject. */
 export function parseEvents(text: string, subject: string): AuditEvent[] {
   return text
     .split('\n')
@@ -11,7 +11,6 @@ export function parseEvents(text: string, subject: string): AuditEvent[] {
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-/** Returns null for an invalid event, or one that its publisher may not publish. */
 function parseEvent(line: string, subject: string): AuditEvent | null {
   try {
     const event: unknown = JSON.parse(line);
@@ -58,10 +57,7 @@ function isEvent(value: unknown): value is AuditEvent {
   return isObject(value) && FIELDS.every(([name, check]) => check(value[name]));
 }
 
-/**
- * Requires the service and type of the subject, which NATS permissions protect. Only the operator app may set `operator`. A later
- * version may have new types of any kind.
- */
+/** Requires the service and type of the subject, which NATS permissions protect. A later version may have new types of any kind. */
 function isPublishable(event: AuditEvent, subject: string): boolean {
   const { service, type, operator } = event;
   if (operator !== undefined && service !== 'operator') return false;

@@ -19,7 +19,6 @@ const BATCH = 100;
 const DELAY_MS = 100;
 const RETRY_MS = 1_000;
 const WARN_MS = 60_000;
-/** Milliseconds that a shutdown waits for NATS. */
 const FLUSH_MS = 3_000;
 
 const PREFIXES = Object.values(AUDIT_KINDS).map(({ prefix }) => prefix);
@@ -29,10 +28,7 @@ export interface AuditPublisherOptions {
   readonly natsUrl: string;
 }
 
-/**
- * Publishes audit events in the background. `record` never waits and never fails: a bounded buffer keeps events until NATS has stored
- * them. A repeated event has the same id, so that NATS drops it. A separate connection keeps events from delaying introspection.
- */
+/** `record` never waits and never fails. NATS drops a repeated event by its id. A separate connection keeps introspection fast. */
 export class AuditPublisher implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('audit');
   private readonly waiting = new EventBuffer();
@@ -73,7 +69,6 @@ export class AuditPublisher implements OnApplicationBootstrap, OnApplicationShut
     void this.open();
   }
 
-  /** Nest calls this hook after the last response. */
   async onApplicationShutdown(): Promise<void> {
     this.isShutDown = true;
     clearTimeout(this.timer);
@@ -113,7 +108,7 @@ export class AuditPublisher implements OnApplicationBootstrap, OnApplicationShut
     return this.sending;
   }
 
-  /** Sends batches until the buffer is empty. If NATS does not store one kind of events, continues with the others. */
+  /** If NATS does not store one kind of events, continues with the others. */
   private async sendAll(): Promise<void> {
     const accepted = new Set(PREFIXES);
     for (let sent = -1; sent !== 0;) {
@@ -126,7 +121,7 @@ export class AuditPublisher implements OnApplicationBootstrap, OnApplicationShut
     }
   }
 
-  /** @returns number of messages; null if NATS did not store all of them */
+  /** @returns null if NATS did not store all messages */
   private async sendBatch(prefix: string): Promise<number | null> {
     const batch = this.waiting.oldest(BATCH, prefix);
     // While it reconnects, the client would buffer without a limit.

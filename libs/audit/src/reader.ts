@@ -21,9 +21,7 @@ import { parseEvents } from './parse-events.js';
 const TIMEOUT_MS = 5_000;
 /** Messages per response of NATS, which bounds the memory. */
 const BATCH = 250;
-/** The same, of a range of messages, which is short. */
 const RANGE = 1_000;
-/** NATS deletes a consumer that has been idle for this long. */
 const IDLE_NS = 60e9;
 /** Maximum difference between the clocks of NATS and of the processes, in milliseconds. */
 const CLOCK_SKEW_MS = 60_000;
@@ -45,7 +43,6 @@ export interface AuditStreamState {
   readonly config: StreamConfig;
 }
 
-/** A message with one or more events. */
 export interface StoredMessage {
   readonly sequence: number;
   /** Milliseconds since the epoch, by the clock of NATS. Never decreases within a stream. */
@@ -54,7 +51,6 @@ export interface StoredMessage {
   readonly data: Uint8Array;
 }
 
-/** Called with the number of messages read, with or without matching events. */
 type Progress = (read: number, total: number) => void;
 
 /** Returns each event once, even if NATS has stored it twice. */
@@ -65,7 +61,6 @@ export class AuditReader {
     private readonly manager: JetStreamManager,
   ) {}
 
-  /** @throws Error if NATS does not answer */
   static async open(natsUrl: string, name = 'operator'): Promise<AuditReader> {
     const once = { timeout: TIMEOUT_MS, waitOnFirstConnect: false };
     const nats = await connect({ ...natsOptions(natsUrl, name), ...once });
@@ -77,10 +72,7 @@ export class AuditReader {
     await this.nats.close();
   }
 
-  /**
-   * Yields matching events, oldest first, in bounded memory, up to the last one stored at the call. A missing stream has no events.
-   * @throws JetStreamError if NATS does not answer, has no JetStream or denies permission
-   */
+  /** Yields events oldest first, in bounded memory, up to the last one stored at the call. @throws JetStreamError */
   async *read(filter: AuditFilter, progress: Progress = () => undefined): AsyncGenerator<AuditEvent> {
     const matches = matcher(filter);
     const consumers = await Promise.all(
@@ -89,20 +81,17 @@ export class AuditReader {
         return this.consumer(stream, { filter_subject: subject, ...start });
       }),
     );
-    const found = consumers.filter((consumer) => consumer !== null);
-    const total = found.reduce((sum, { pending }) => sum + pending, 0);
+    const existing = consumers.filter((consumer) => consumer !== null);
+    const total = existing.reduce((sum, { pending }) => sum + pending, 0);
     let read = 0;
     const seen = new RecentIds();
-    const stored = found.map(({ consumer, pending }) =>
+    const stored = existing.map(({ consumer, pending }) =>
       sorted(storedEvents(consumer, pending, () => progress(++read, total))),
     );
     for await (const event of inOrder(stored)) if (matches(event) && seen.add(event.id)) yield event;
   }
 
-  /**
-   * Calls back with matching events stored since `filter.since`, or only with new ones. Continues after NATS reconnects.
-   * @throws JetStreamError if NATS does not answer, has no JetStream or no such stream, or denies permission
-   */
+  /** Calls back with events stored since `filter.since`, or only with new ones. Continues after NATS reconnects. @throws JetStreamError */
   async follow(
     filter: AuditFilter,
     signal: AbortSignal,
@@ -132,7 +121,7 @@ export class AuditReader {
     stream: string,
     first: number,
     last = Infinity,
-    atOnce = RANGE,
+    batchSize = RANGE,
   ): AsyncGenerator<readonly StoredMessage[]> {
     const start = { deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: first };
     const created = await this.consumer(stream, start);
@@ -140,7 +129,7 @@ export class AuditReader {
     const { consumer, name } = created;
     try {
       for (let [at, left] = [first, created.pending]; left > 0 && at <= last;) {
-        const batch = await fetch(consumer, Math.min(atOnce, left, last - at + 1));
+        const batch = await fetch(consumer, Math.min(batchSize, left, last - at + 1));
         const messages = batch.map(storedMessage).filter(({ sequence }) => sequence <= last);
         if (messages.length > 0) yield messages;
         // NATS has already expired the remaining messages.
@@ -154,7 +143,6 @@ export class AuditReader {
     }
   }
 
-  /** Skips streams that do not exist. */
   async streams(): Promise<AuditStreamState[]> {
     const infos = await Promise.all(
       AUDIT_STREAMS.map(({ name }) => this.manager.streams.info(name).catch(nullIfMissing)),
@@ -176,7 +164,6 @@ export class AuditReader {
       }));
   }
 
-  /** Creates a consumer for one pass; null if the stream does not exist. */
   private async consumer(
     stream: string,
     start: Partial<ConsumerConfig>,
@@ -220,7 +207,6 @@ async function* storedEvents(
       read();
       yield* parseEvents(message.string(), message.subject);
     }
-    // NATS has already expired the remaining messages.
     if (messages.length === 0) return;
     left -= messages.length;
   }

@@ -13,12 +13,7 @@ export function addAuditEvent(request: IncomingMessage, type: AuditType): void {
   addLogContext(request, { event: type });
 }
 
-/**
- * Records requests that are events or were refused, from their log context. Requests refused under overload are only counted: an event
- * would cost more than the response. An aborted request may still have got its tokens, so it is recorded too.
- *
- * @param caller null to record requests without address and user agent
- */
+/** Only counts overload refusals: an event would cost more than the response. @param caller null to record no address and user agent */
 export function requestEvents(
   publisher: Pick<AuditPublisher, 'record'>,
   caller: ((request: FastifyRequest) => Caller) | null,
@@ -46,7 +41,6 @@ export function keepAddresses(fastify: Pick<FastifyInstance, 'addHook'>): void {
 
 type Caller = Pick<AuditRecord, 'address' | 'user_agent'>;
 
-/** The client chooses the text, so it is truncated. */
 const MAX_USER_AGENT = 200;
 
 /** Replaces control characters in the user agent, because events are printed in terminals. */
@@ -67,7 +61,6 @@ const LOGIN_PATHS: ReadonlySet<string | undefined> = new Set([
   '/login/callback',
 ]);
 
-/** Returns null for a request that is not an event. */
 function typeOf({ routeOptions }: FastifyRequest, fields: Fields, status: number): AuditType | null {
   const { event, error, check } = fields;
   if (typeof event === 'string') return event as AuditType;
@@ -89,7 +82,6 @@ function describe(
 ): AuditRecord {
   const { event: _, client_id, user_id, grant_id, operator, door, ...others } = fields;
   const { error, check, description, stack: __, ...detail } = others;
-  // JSON omits undefined fields.
   return {
     type,
     reference: referenceOf(raw),

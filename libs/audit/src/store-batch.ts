@@ -4,13 +4,11 @@ import { PubHeaders } from '@nats-io/jetstream';
 import { messageOf } from '#platform/message-of.js';
 import type { AuditMessage } from './event-buffer.js';
 
-/** Milliseconds in which NATS must confirm a batch. */
 const CONFIRM_MS = 5_000;
 
 /**
- * Publishes messages and waits until NATS has confirmed each: if another server becomes the leader of the stream, the last confirmation
- * does not prove the others. The client's own `publish` costs twice as much.
- *
+ * Waits until NATS has confirmed each message: if another server becomes the leader of the stream, the last confirmation does not prove the
+ * others. The client's own `publish` costs twice as much.
  * @param inboxPrefix prefix of the inboxes that this NATS user may subscribe to
  * @param disconnected ends the wait: no confirmation arrives after a reconnect
  * @returns confirmed messages, messages that are too large for this NATS, and why the others, which may be stored, are unconfirmed
@@ -76,7 +74,6 @@ export async function storeBatch(
   return { stored, tooLarge, failure };
 }
 
-/** Returns null for a confirmation. */
 function refusalOf(message: Msg): string | null {
   if (message.headers?.code === 503) return 'the stream does not exist, or JetStream is off';
   const answer = message.string();

@@ -14,10 +14,7 @@ const TIMEOUT_MS = 2_000;
 const DAY_NS = 86_400e9;
 const MEGABYTE = 1024 * 1024;
 
-/**
- * Creates the streams or updates their limits; only the trail's administrator may. Concurrent calls are safe.
- * @throws JetStreamError if NATS has no JetStream, denies permission, or lacks room for the limits
- */
+/** Only the trail's administrator may call it. Concurrent calls are safe. @throws JetStreamError, also if NATS lacks room for the limits */
 export async function ensureAuditStreams(nats: NatsConnection, retention: AuditRetention): Promise<void> {
   const { streams } = await jetstream(nats, { timeout: TIMEOUT_MS }).jetstreamManager(false);
   for (const wanted of configurations(retention)) {
@@ -34,7 +31,6 @@ export async function storeEvent(nats: NatsConnection, event: AuditEvent): Promi
   await client.publish(auditSubject(event), JSON.stringify(event), { msgID: event.id });
 }
 
-/** Names of the settings that `ensureAuditStreams` would change. */
 export function differingSettings(config: StreamConfig, retention: AuditRetention): string[] {
   const wanted = configurations(retention).find(({ name }) => name === config.name) ?? {};
   return differingFields(config, wanted);

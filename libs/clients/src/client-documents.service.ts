@@ -18,7 +18,6 @@ import { clientOfDocument, fetchDocument, isDocumentFailure } from './fetch-docu
 const MAX_CLIENTS_OF_HOST = 200;
 /** Documents of unknown clients that a process fetches from one host in a minute. */
 const MAX_FIRST_FETCHES = 30;
-/** Milliseconds until the next attempt after a failed one. */
 const RETRY_MS = 5 * 60_000;
 
 export abstract class ClientDocumentOptions {
@@ -26,7 +25,6 @@ export abstract class ClientDocumentOptions {
   abstract readonly hosts: readonly string[];
 }
 
-/** Clients that a metadata document describes (draft-ietf-oauth-client-id-metadata-document). */
 @Injectable()
 export class ClientDocuments {
   private readonly logger = new Logger(ClientDocuments.name);
@@ -46,13 +44,10 @@ export class ClientDocuments {
   ) {}
 
   /**
-   * Admits an unknown client of a trusted host, or fetches the document of a known one again if it is due. A known client keeps its
-   * description while its document cannot be used.
-   *
+   * Admits an unknown client of a trusted host, or fetches the document of a known one again if it is due.
    * @param url client_id for which `isDocumentUrl` holds
-   * @param client null if it is unknown
    * @returns true if the stored registration has changed
-   * @throws OAuthError if the document of an unknown client cannot be used
+   * @throws OAuthError if the document of an unknown client cannot be used; a known client keeps its description
    */
   async update(url: string, client: Pick<Client, 'document'> | null): Promise<boolean> {
     if (!client) return this.joined(url, () => this.admit(url));
@@ -73,10 +68,10 @@ export class ClientDocuments {
     if (!this.options.hosts.includes(host)) return false;
     const problem = documentUrlProblem(url);
     if (problem !== null) throw refused(url, `the client_id ${problem}`);
-    const known = await this.documents.host(url, `${origin}/`);
-    if (known.client !== null) return known.client === 'registered';
-    if (known.clients >= MAX_CLIENTS_OF_HOST)
-      throw refused(url, `${host} has ${known.clients} clients already`);
+    const existing = await this.documents.host(url, `${origin}/`);
+    if (existing.client !== null) return existing.client === 'registered';
+    if (existing.clients >= MAX_CLIENTS_OF_HOST)
+      throw refused(url, `${host} has ${existing.clients} clients already`);
     this.countFetch(url, host);
     const fetched = await fetchDocument(this.http, url, this.clock()).catch((error: unknown) => {
       throw isDocumentFailure(error) ? refused(url, error.message, error) : error;
@@ -85,7 +80,6 @@ export class ClientDocuments {
     try {
       await this.clients.create(client);
     } catch (error) {
-      // Another process was faster.
       if (error instanceof DuplicateClientError) return true;
       throw error;
     }
@@ -101,7 +95,7 @@ export class ClientDocuments {
     if (!isClaimed) return false;
     try {
       const { document, dueAt } = await fetchDocument(this.http, url, now);
-      const changed = await this.documents.save(url, document.client, dueAt, asksAgain);
+      const changed = await this.documents.save(url, document.client, dueAt, needsConsent);
       if (changed === null || changed.length === 0) return false;
       const detail = { ...eventDetail(document.client), changed_by_document: changed };
       this.audit.record({ type: 'client.updated', client_id: url, detail });
@@ -114,7 +108,6 @@ export class ClientDocuments {
     }
   }
 
-  /** @throws OAuthError temporarily_unavailable */
   private countFetch(url: string, host: string): void {
     const minute = Math.floor(this.clock() / 60_000);
     const counted = this.fetches.get(host);
@@ -135,7 +128,7 @@ export function scopesOf({ scopes }: MetadataDocument, catalogue: ScopeCatalogue
 }
 
 /** Consent was given to a name, and for certain addresses and a way to authenticate. Keys may rotate, and addresses may be removed. */
-function asksAgain(before: DescribedClient, after: DescribedClient): boolean {
+function needsConsent(before: DescribedClient, after: DescribedClient): boolean {
   return (
     before.name !== after.name ||
     before.type !== after.type ||

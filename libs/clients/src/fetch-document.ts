@@ -18,14 +18,10 @@ const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:$|;)/i;
 
 export interface FetchedDocument {
   readonly document: MetadataDocument;
-  /** Time of the next fetch. */
   readonly dueAt: Date;
 }
 
-/**
- * Fetches and checks the document at a URL for which `documentUrlProblem` returned null.
- * @throws an error for which `isDocumentFailure` holds
- */
+/** @param url for which `documentUrlProblem` returned null @throws an error for which `isDocumentFailure` holds */
 export async function fetchDocument(
   http: OutsideHttp,
   url: string,
@@ -46,7 +42,6 @@ export async function fetchDocument(
   return { document, dueAt: new Date(now + freshFor(response, FRESHNESS)) };
 }
 
-/** The message is the reason, for the operator. */
 export function isDocumentFailure(error: unknown): error is OutsideFetchError | InvalidDocumentError {
   return error instanceof OutsideFetchError || error instanceof InvalidDocumentError;
 }

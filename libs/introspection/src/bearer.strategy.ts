@@ -8,7 +8,6 @@ export const ACCESS_TOKEN_STRATEGY = 'oauth-access-token';
 /** Passport sees only the Authorization header, because tokens are accepted nowhere else (RFC 9700 4.3.2). */
 export interface BearerRequest {
   readonly headers: { readonly authorization?: string | undefined };
-  /** Request id for logs. */
   readonly reference: string;
 }
 

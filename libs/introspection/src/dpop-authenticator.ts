@@ -17,7 +17,6 @@ export interface DpopRequest {
   readonly path: string;
   readonly authorization: string;
   readonly proof: string | readonly string[] | undefined;
-  /** Request id for logs. */
   readonly reference: string;
 }
 
@@ -74,7 +73,6 @@ export class DpopAuthenticator {
         'the proof needs the nonce of the DPoP-Nonce header: repeat the request with it',
         { detail: { check: 'dpop_nonce_expired', ...owner }, nonce },
       );
-    // 11.1: a proof is accepted once.
     if (outcome !== 'consumed')
       throw new TokenRefusedError(
         'invalid_dpop_proof',

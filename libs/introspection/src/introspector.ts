@@ -80,13 +80,12 @@ export class Introspector {
 
   /**
    * Returns null unless this is a valid bearer token of a user for this API.
-   *
    * @param reference request id for logs
    * @throws Error if the token app does not answer: respond with 503
    */
   async introspect(token: string, reference = ''): Promise<TokenInfo | null> {
-    const found = await this.introspectAny(token, reference);
-    return found && isOfUser(found) ? found : null;
+    const info = await this.introspectAny(token, reference);
+    return info && isOfUser(info) ? info : null;
   }
 
   /** @internal Also returns tokens without a user, which the caller must distinguish. */
@@ -95,10 +94,8 @@ export class Introspector {
   }
 
   /**
-   * Returns a token that is bound to the key of the proof, and consumes the proof. Takes one round trip, cached or not.
-   *
+   * @internal Returns a token that is bound to the key of the proof, and consumes the proof. Takes one round trip, cached or not.
    * @throws DependencyUnavailableError
-   * @internal
    */
   async introspectProved(token: string, proof: DpopProof, reference = ''): Promise<ProvedToken> {
     if (!TOKEN.test(token)) return { token: null };

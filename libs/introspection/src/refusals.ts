@@ -26,7 +26,6 @@ type RefusalCode =
 interface RefusalOptions {
   /** Failed check and compared values, for the operator; never a credential. */
   readonly detail: ErrorDetail;
-  /** For the DPoP-Nonce header. */
   readonly nonce?: string | undefined;
   readonly cause?: unknown;
 }
@@ -154,7 +153,6 @@ export class Refusals {
     );
   }
 
-  /** RFC 9449 7.1 and 9. */
   dpop(response: ChallengedResponse, route: ProtectedRoute, error: unknown): unknown {
     if (!(error instanceof TokenRefusedError)) return this.failure(response, error);
     response.header('WWW-Authenticate', this.dpopChallenge(error.code, route));
@@ -172,7 +170,7 @@ export class Refusals {
     });
   }
 
-  /** At most once every 10 s. Nest does not log HTTP exceptions, so nothing else shows the cause. */
+  /** Nest does not log HTTP exceptions, so nothing else shows the cause. */
   private warn({ message }: DependencyUnavailableError): void {
     const now = performance.now();
     if (now - this.warnedAt < WARNING_INTERVAL_MS) return;
@@ -192,7 +190,6 @@ export class Refusals {
       realm: metadata === undefined ? 'oauth' : null,
       error,
       scope: route.scope,
-      // RFC 9728 5.1
       resource_metadata: metadata,
     });
     return this.options.resourceUrl === undefined ? bearer : `${bearer}, ${this.dpopChallenge(null, route)}`;
@@ -217,7 +214,6 @@ export class Refusals {
   }
 }
 
-/** RFC 6750 3.1. */
 function exception(cause: TokenRefusedError): HttpException {
   const { code, message } = cause;
   if (code === 'invalid_request') return new BadRequestException(message, { cause });

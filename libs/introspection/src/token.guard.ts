@@ -60,8 +60,8 @@ interface HttpRequest {
 const BearerGuard: Type<CanActivate> = AuthGuard(ACCESS_TOKEN_STRATEGY);
 
 /**
- * Accepts requests with a valid access token of a user, as Bearer through passport or as DPoP with a proof. Refuses others as RFC 6750 3 and RFC
- * 9449 7.1 require: 401 with a challenge, without an error code if there is no token; 403 if a scope is missing; 400 for a malformed
+ * Accepts requests with a valid access token of a user, as Bearer through passport or as DPoP with a proof. Refuses others as RFC 6750 3 and
+ * RFC 9449 7.1 require: 401 with a challenge, which has an error code if the request has a token; 403 if a scope is missing; 400 for a malformed
  * header; 503 with Retry-After if the token app does not answer.
  */
 @Injectable()
@@ -179,13 +179,11 @@ function bearerToken(authorization = ''): string {
   return authorization.startsWith('Bearer ') ? authorization.slice('Bearer '.length) : '';
 }
 
-/** The token app logs the same id. */
 function referenceOf({ raw, id }: HttpRequest): string {
   const reference = raw?.id ?? id;
   return typeof reference === 'string' ? reference : '';
 }
 
-/** Decorators of a handler replace the decorators of its controller. */
 function targetsOf(context: ExecutionContext) {
   return [context.getHandler(), context.getClass()];
 }

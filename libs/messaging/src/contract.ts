@@ -3,22 +3,15 @@ import { type Fields, isObject, MalformedMessageError } from './nats-message.js'
 import type { Invalidations } from './nats.connection.js';
 
 /**
- * NATS contract between the token app and its callers. Payloads are JSON. Requests are Nest packets (`{pattern, data, id}`, answered
- * `{response}` or `{err}`), because a Nest microservice answers them.
- *
- * During a rollout, either side may be one version ahead. A new version only adds optional fields, and each side ignores unknown fields.
- * Callers use a new subject one version after the token app has begun to serve it.
+ * NATS contract of the token app. Payloads are JSON, as declared below. Requests are Nest packets (`{pattern, data, id}`, answered
+ * `{response}` or `{err}`). During a rollout, either side may be one version ahead: a new version only adds optional fields, each side
+ * ignores unknown fields, and callers use a new subject one version after the token app has begun to serve it.
  */
 export const SUBJECTS = {
-  /** Request {@link IntrospectionRequest}, reply {@link IntrospectionReply}. */
   introspect: 'oauth.token.introspect',
-  /** Request {@link ConsumeProofRequest}, reply {@link ConsumeProofReply}. */
   consumeProof: 'oauth.dpop.consume',
-  /** Request {@link ProfileRequest}, reply {@link ProfileReply}. */
   profile: 'oauth.user.profile',
-  /** Request {@link ClaimsRequest}, reply {@link ClaimsReply}. */
   claims: 'oauth.user.claims',
-  /** Request {@link ApplyRevocationsRequest}, reply {@link ApplyRevocationsReply}. */
   applyRevocations: 'oauth.grant.apply_revocations',
   /** Request of the product (docs/users.md), reply {@link UserUpsertReply}. */
   userUpsert: 'oauth.user.upsert',
@@ -26,11 +19,8 @@ export const SUBJECTS = {
   userDisable: 'oauth.user.disable',
   /** Request of the product: identity and `updated_at`; reply {@link UserDeleteReply}. */
   userDelete: 'oauth.user.delete',
-  /** Broadcast {@link GrantRevoked}. */
   grantRevoked: 'oauth.grant.revoked',
-  /** Broadcast {@link ClientChanged}. */
   clientChanged: 'oauth.client.changed',
-  /** Broadcast {@link UserChanged}. */
   userChanged: 'oauth.user.changed',
 } as const;
 
@@ -49,7 +39,7 @@ interface ActiveIntrospection {
   readonly active: true;
   readonly grant_id: string;
   readonly client_id: string;
-  /** User id, decimal. The client id for a token without a user (RFC 6749 4.4). */
+  /** Decimal user id; the client id for a token without a user (RFC 6749 4.4). */
   readonly sub: string;
   /** Space-separated. */
   readonly scope: string;
@@ -57,7 +47,6 @@ interface ActiveIntrospection {
   readonly exp: number;
   /** APIs that the token is for (RFC 8707): others must refuse it. Absent for a token that is for every API. */
   readonly aud?: readonly string[];
-  /** Id of the user in the product; absent if there is none. */
   readonly external_id?: string;
   /** Key of a bound token (RFC 9449 6.2); absent for a bearer token. */
   readonly cnf?: { readonly jkt: string };
@@ -104,7 +93,6 @@ export interface ClaimsReply {
 export type ApplyRevocationsRequest = { readonly client_id: string } | { readonly user_id: number };
 
 export interface ApplyRevocationsReply {
-  /** Grants. */
   readonly applied: number;
 }
 
@@ -195,7 +183,6 @@ const REQUESTS: Readonly<Record<string, Check>> = {
     userId === undefined ? isId(clientId) : isUserId(userId) && clientId === undefined,
 };
 
-/** Ignores unknown fields. */
 export function isRequest(subject: string, data: unknown): boolean {
   return isObject(data) && REQUESTS[subject]?.(data) === true;
 }

@@ -15,10 +15,7 @@ interface Options<V> {
   readonly ttl: (value: V, key: string) => number;
 }
 
-/**
- * Outcome of a lookup: `hit`; `miss` starts a fetch; `shared` joins a fetch in flight; `untrusted` means that cached values may
- * not be used.
- */
+/** `miss` starts a fetch; `shared` joins one in flight; `untrusted` means that cached values may not be used. */
 export type Lookup = 'hit' | 'miss' | 'shared' | 'untrusted';
 
 /** Bounds memory. Normally fewer evictions arrive during a fetch, unless a user with many grants revokes them. */
@@ -30,18 +27,12 @@ interface Fetch<V> {
   readonly since: number;
 }
 
-/**
- * Bounded cache that broadcasts invalidate immediately, and that is bypassed while broadcasts cannot arrive. Concurrent misses
- * of a key share one fetch. A lookup never returns a value that an earlier broadcast made stale.
- */
+/** Bypassed while broadcasts cannot arrive. Never returns a value that an earlier broadcast made stale. Concurrent misses share a fetch. */
 export class InvalidatedCache<V> {
   private readonly entries: LRUCache<string, Entry<V>>;
   private readonly keysByTag = new Map<string, Set<string>>();
   private readonly pending = new Map<string, Fetch<V>>();
-  /**
-   * Number of the latest change by tag: a fetch must not store a value that became stale after the fetch began. A Map, because
-   * an LRUCache of this size takes 4 MB when empty.
-   */
+  /** Latest change by tag: a fetch must not store a value that has become stale since it began. An empty LRUCache of this size takes 4 MB. */
   private readonly evicted = new Map<string, number>();
   private changes = 0;
   /** Number of the latest change that may have made any value stale. */
@@ -66,12 +57,7 @@ export class InvalidatedCache<V> {
     return entry?.value;
   }
 
-  /**
-   * Returns the cached or fetched value.
-   *
-   * @param reference request id in logs
-   * @param fetch replaces `options.fetch` if it needs more than the key
-   */
+  /** @param reference request id in logs @param fetch replaces `options.fetch` if it needs more than the key */
   async get(key: string, reference = '', fetch = this.options.fetch): Promise<V> {
     const { trusted } = this.connection;
     const entry = trusted ? this.entries.get(key) : undefined;
@@ -87,7 +73,6 @@ export class InvalidatedCache<V> {
     return value;
   }
 
-  /** Reports the outcome of each later lookup. */
   observe(observer: (lookup: Lookup) => void): void {
     this.observer = observer;
   }
@@ -122,7 +107,6 @@ export class InvalidatedCache<V> {
     }
   }
 
-  /** Removes the values with a tag, as a broadcast does. */
   evict(tag: string): void {
     if (this.evicted.size >= REMEMBERED_EVICTIONS) {
       // Cleared as a whole: after many deletions, a Map takes tens of microseconds to find its oldest entry.

@@ -9,7 +9,6 @@ const MAX_BYTES = 16 * 1024;
 const MAX_ID = 128;
 const LOG_INTERVAL_MS = 10_000;
 
-/** Unvalidated JSON object. */
 export type Fields = Readonly<Record<string, unknown>>;
 
 /** Request in Nest's packet format. */
@@ -44,10 +43,7 @@ export function readObject(message: Msg): Fields {
   throw new MalformedMessageError('it is not a JSON object');
 }
 
-/**
- * @param isValid validates the data against the subject's contract
- * @throws MalformedMessageError, also for a request whose reply subject is not an inbox
- */
+/** @param isValid validates the data @throws MalformedMessageError, also if the reply subject is not an inbox */
 export function readRequest(message: Msg, isValid: (data: unknown) => boolean): NatsRequest {
   const { id, data } = readObject(message);
   if (typeof id !== 'string' || id.length > MAX_ID)
@@ -57,10 +53,7 @@ export function readRequest(message: Msg, isValid: (data: unknown) => boolean): 
   return { id, data };
 }
 
-/**
- * Returns true if the reply subject is an inbox. With any other subject a requester could make this service publish a reply
- * that passes for its broadcast: one to `oauth.grant.revoked` would empty every cache.
- */
+/** A reply to any other subject could pass for a broadcast of this service: `oauth.grant.revoked` would empty every cache. */
 export function expectsReply({ reply = '' }: Msg): boolean {
   return reply.startsWith('_INBOX.');
 }

@@ -30,10 +30,7 @@ const REQUESTS = tracingChannel<unknown, { readonly subject: string; readonly he
   'scheduling-oauth:nats-request',
 );
 
-/**
- * Maps a broadcast's subject to a function that returns the tag of the stale values, or throws MalformedMessageError for an
- * unreadable payload.
- */
+/** Returns the tag of the stale values, by subject of the broadcast. Throws MalformedMessageError for an unreadable payload. */
 export type Invalidations = Readonly<Record<string, (payload: unknown) => string>>;
 
 export interface NatsOptions {
@@ -145,12 +142,7 @@ export class NatsConnection {
     this.echoedAt = sentAt;
   }
 
-  /**
-   * Sends a request to one of the responders of a subject.
-   *
-   * @param parse returns the typed reply, or throws if it violates the contract
-   * @throws DependencyUnavailableError if no valid reply arrives in time
-   */
+  /** @param parse throws if the reply violates the contract @throws DependencyUnavailableError if no valid reply arrives in time */
   async request<Reply>(
     subject: string,
     data: object,
@@ -196,7 +188,6 @@ export class NatsConnection {
     return reply.response;
   }
 
-  /** Invalidates the values named by a broadcast, or all values if the broadcast is unreadable. */
   private onBroadcast(subject: string, message: Msg, tagOf: (payload: unknown) => string): void {
     let tag: string;
     try {
@@ -235,10 +226,7 @@ export class NatsConnection {
   }
 }
 
-/**
- * Returns options for `nats://[user:password@]host:port[,nats://…]` (a user without a password is a token): retry forever,
- * including the first connection, and detect a dead peer within seconds.
- */
+/** A user without a password is a token. Retries forever, including the first connection, and detects a dead peer within seconds. */
 export function natsOptions(url: string, name: string): NodeConnectionOptions {
   const servers = url.split(',').map((server) => new URL(server.trim()));
   const [first] = servers;
@@ -262,10 +250,7 @@ export function natsOptions(url: string, name: string): NodeConnectionOptions {
   };
 }
 
-/**
- * Connects in the background of a process that works without NATS. Retries here, because the client's own retry would continue after
- * the process has shut down. @returns null if the process was shut down first
- */
+/** For a process that works without NATS: the client's own retry would outlive a shutdown. @returns null if it was shut down first */
 export async function connectUntil(
   isShutDown: () => boolean,
   options: NodeConnectionOptions,

@@ -1,8 +1,6 @@
 /** Requests of operators to authorize, of whose processes one answers. Payloads are JSON; a request that fails gets no reply. */
 export const OPERATOR_SUBJECTS = {
-  /** Request {@link UserSessionsRequest}, reply {@link UserSessionsReply}. */
   userSessions: 'oauth.user.sessions',
-  /** Request {@link ConsentPreviewRequest}, reply {@link ConsentPreviewReply}. */
   consentPreview: 'oauth.consent.preview',
 } as const;
 
@@ -19,7 +17,6 @@ export interface UserSession {
 }
 
 export interface UserSessionsReply {
-  /** The newest ones, newest first. */
   readonly sessions: readonly UserSession[];
 }
 

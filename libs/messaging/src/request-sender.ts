@@ -10,7 +10,6 @@ export interface OutgoingRequest {
   readonly subject: string;
   readonly payload: string;
   readonly headers: MsgHdrs;
-  /** Allows sending the request again after its reply was lost. */
   readonly isRepeatable: boolean;
 }
 
@@ -20,11 +19,7 @@ const RESPONDERS_RETRY_MS = 100;
 
 class ConnectionLostError extends Error {}
 
-/**
- * Sends requests over an unreliable connection. During an outage requests are held until the outage has lasted longer than the
- * request timeout; later requests fail immediately. The NATS client itself drops requests made while it is disconnected, and
- * they would fail only at their timeout.
- */
+/** Holds requests until an outage has lasted longer than the timeout; later ones fail immediately. The NATS client would drop them all. */
 export class RequestSender {
   private client: NatsClient | undefined;
   /** Start of the current outage (`performance.now()`). */
@@ -57,7 +52,6 @@ export class RequestSender {
     for (const fail of this.inFlight) fail(lost);
   }
 
-  /** Rejects held and later requests. */
   close(): void {
     this.down();
     this.downSince = -Infinity;

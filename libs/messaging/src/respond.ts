@@ -7,10 +7,7 @@ const logger = new Logger('NATS');
 
 type Answer = (message: Msg) => Promise<object>;
 
-/**
- * Replies to the requests of a subject in plain JSON. Without a queue group, every responding process gets every request. If
- * `answer` fails, no reply is sent.
- */
+/** Replies in plain JSON. Without a queue group, every responding process gets every request. If `answer` fails, no reply is sent. */
 export function respond(nats: NatsClient, subject: string, answer: Answer, queue?: string): void {
   nats.subscribe(subject, {
     ...(queue !== undefined && { queue }),

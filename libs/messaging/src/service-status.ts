@@ -3,10 +3,7 @@ import { isObject, MalformedMessageError } from './nats-message.js';
 
 export const STATUS_SERVICES = ['authorize', 'token', 'resource', 'console'] as const;
 
-/**
- * Returns the subject of the status request, which has no payload. Every running process of the service replies with its {@link
- * ServiceStatus}. Each service has a separate subject, so that NATS's permissions prevent a reply for another service.
- */
+/** The request has no payload. Each service has a separate subject, so that NATS permissions prevent a reply for another service. */
 export function statusSubject(service: string): string {
   return `oauth.service.status.${service}`;
 }

@@ -69,10 +69,7 @@ const TITLES: Readonly<Record<number, string>> = {
   503: 'A dependency is unavailable, or the service is overloaded',
 };
 
-/**
- * Returns the error responses of an endpoint that reads a body.
- * @param errors additional error codes by status
- */
+/** @param errors additional error codes by status, of an endpoint that reads a body */
 export function oauthErrors(
   errors: Readonly<Record<number, readonly OAuthErrorCode[]>>,
   headers: Readonly<Record<string, HeaderDescription>> = {},
@@ -87,7 +84,6 @@ export const OAUTH_BUSY: Readonly<Record<number, ResponseDescription>> = {
   503: response(503, ['temporarily_unavailable'], {}),
 };
 
-/** Error of an endpoint that the configuration turns on. */
 export const OAUTH_NOT_FOUND: Readonly<Record<number, ResponseDescription>> = {
   404: response(404, ['not_found'], {}),
 };

@@ -1,7 +1,6 @@
 import { SetMetadata } from '@nestjs/common';
 import type { SchemaSource } from './schema.js';
 
-/** Groups endpoints in the OpenAPI document. */
 type ApiTag = 'Authorization' | 'Tokens' | 'Metadata' | 'API' | 'Administration' | 'Pages' | 'Internal port';
 
 /** A parameter in the query, path, header or a cookie. The DTO declares body parameters. */
@@ -31,7 +30,6 @@ export interface ResponseDescription {
 
 export interface ContentDescription {
   readonly schema: SchemaSource;
-  /** Keyed by name. */
   readonly examples?: Readonly<Record<string, unknown>>;
 }
 
@@ -53,7 +51,6 @@ export interface OperationDescription {
   readonly form?: SchemaSource;
   /** Optional body of other media types, if the handler has no DTO. */
   readonly body?: { readonly types: readonly string[]; readonly schema: SchemaSource };
-  /** Keyed by status. */
   readonly responses: Readonly<Record<number, ResponseDescription>>;
 }
 
@@ -67,7 +64,6 @@ export function operationOf(handler: object): OperationDescription | undefined {
   return Reflect.getMetadata(OPERATION, handler) as OperationDescription | undefined;
 }
 
-/** A header with the same value in every response. */
 export const fixedHeader = (value: string): HeaderDescription => ({
   description: `Always \`${value}\`.`,
   required: true,

@@ -43,7 +43,6 @@ export interface Property {
 
 const PROPERTIES = 'openapi:properties';
 
-/** Describes a field of a response class, for the OpenAPI document. */
 export function ApiProperty(schema: PropertySchema): PropertyDecorator {
   return (prototype, name) => {
     const before = (Reflect.getMetadata(PROPERTIES, prototype.constructor) ?? []) as readonly Property[];
@@ -52,7 +51,6 @@ export function ApiProperty(schema: PropertySchema): PropertyDecorator {
   };
 }
 
-/** Returns the fields in the order of declaration. */
 export function propertiesOf(type: Type): readonly Property[] {
   return (Reflect.getMetadata(PROPERTIES, type) ?? []) as readonly Property[];
 }

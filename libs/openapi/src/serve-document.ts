@@ -9,10 +9,7 @@ export interface ServedDocument {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/**
- * Replaces the placeholder origins with the origins of this installation.
- * @param addresses origins of this installation by placeholder
- */
+/** Replaces the placeholder origins. @param addresses origins of this installation by placeholder */
 export function serveDocument(document: object, addresses: Readonly<Record<string, string>>): ServedDocument {
   const body = Object.entries(addresses).reduce(
     (text, [generated, here]) => text.replaceAll(generated, here),
@@ -57,7 +54,6 @@ export const openApiOperation = (
 ): OperationDescription =>
   documentOperation({ id, summary: 'This OpenAPI document', content: OPENAPI_DOCUMENT }, errors);
 
-/** Describes a document sent by `sendDocument`. */
 export const documentOperation = (
   {
     id,

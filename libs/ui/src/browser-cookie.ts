@@ -1,10 +1,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { html, type Html } from './html.js';
 
-/**
- * `__Host-` keeps other hosts of the domain from setting the cookie (RFC 6265bis 4.1.3.2), but requires https. On `localhost`,
- * where ports share cookies (RFC 6265 8.5), the prefix protects the cookies of the application.
- */
+/** `__Host-` keeps other hosts from setting it (RFC 6265bis 4.1.3.2), but requires https. On `localhost`, ports share cookies (RFC 6265 8.5). */
 export function cookieName(name: string, secure: boolean): string {
   return `${secure ? '__Host-' : 'oauth_service_'}${name}`;
 }
@@ -42,11 +39,7 @@ export abstract class RandomCookie {
 
 export const CSRF_FIELD = 'csrf_token';
 
-/**
- * Keyed with the session cookie, 256 random bits that other sites cannot read. The server needs no storage and no secret.
- *
- * @param purpose of the form: the token of one purpose is not valid for another
- */
+/** Keyed with the session cookie, which other sites cannot read. @param purpose of the form: a token is valid for one purpose only */
 export function csrfToken(cookie: string, purpose: string): string {
   return mac(cookie, purpose).toString('base64url');
 }

@@ -17,12 +17,9 @@ const ENTITIES: Readonly<Record<string, string>> = {
 /** Bidi control characters (UAX 9 2), or a complete isolate made by `isolated`. */
 const BIDI_CONTROLS = /\u2068[^\u202a-\u202e\u2066-\u2069]*\u2069|[\u202a-\u202e\u2066-\u2069]/g;
 
-/**
- * A value must not reorder the surrounding text: an unterminated control reaches beyond its element, and a stray terminator
- * closes the enclosing isolate. Keeps complete isolates.
- */
+/** An unterminated control would reach beyond its element, and a stray terminator would close the enclosing isolate. */
 function neutralizeBidi(text: string): string {
-  return text.replaceAll(BIDI_CONTROLS, (found) => (found.length > 1 ? found : '\ufffd'));
+  return text.replaceAll(BIDI_CONTROLS, (match) => (match.length > 1 ? match : '\ufffd'));
 }
 
 /** Wraps plain text in a first strong isolate (UAX 9 2.4), as `<bdi>` does in markup. */
@@ -30,10 +27,7 @@ export function isolated(text: string): string {
   return `\u2068${neutralizeBidi(text).replaceAll(/[\u2068\u2069]/g, '')}\u2069`;
 }
 
-/**
- * Escapes every value for element content and quoted attributes, and replaces its bidi controls, unless `html` created it.
- * Always quote attribute values.
- */
+/** Escapes values for element content and quoted attributes, and replaces bidi controls, unless `html` created them. Quote attributes. */
 export function html(strings: TemplateStringsArray, ...values: readonly Fragment[]): Html {
   return new Html(strings.map((text, index) => text + render(values[index])).join(''));
 }

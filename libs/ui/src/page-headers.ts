@@ -4,8 +4,7 @@
  */
 export const PAGE_HEADERS = {
   'Cache-Control': 'no-store',
-  // Applications open this app in a popup and use `window.opener` once the popup returns to their site; same-origin would break
-  // that link permanently.
+  // Applications open this app in a popup, and use `window.opener` once the popup returns to their site: same-origin would break that link.
   'Cross-Origin-Opener-Policy': 'unsafe-none',
   'Cross-Origin-Resource-Policy': 'same-origin',
   'Origin-Agent-Cluster': '?1',
@@ -51,10 +50,7 @@ export function contentSecurityPolicy(
 // A callback on a developer's machine may redirect to the front end of the application on another port.
 const LOOPBACK_SOURCES = ['http://localhost:*', 'http://127.0.0.1:*'];
 
-/**
- * Chromium applies form-action to every further redirect and stops silently: a callback at api.example.com that redirects to
- * www.example.com would never arrive. So any https origin is allowed, and for local callbacks the local machine.
- */
+/** Chromium applies form-action to every further redirect: a callback at api.example.com that redirects to www.example.com would not arrive. */
 export function formTargets(redirectUri: string): string[] {
   const { protocol, hostname, host } = new URL(redirectUri);
   if (protocol !== 'https:' && protocol !== 'http:') return [protocol];

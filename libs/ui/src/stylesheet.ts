@@ -26,10 +26,7 @@ const designTokens = ({ light, dark }: Accents): string => `
   }
 }`;
 
-/**
- * Inlined and allowed by hash in the Content-Security-Policy: the first paint needs no second request, and no page gets the
- * style of another version. Logical sides (inline-start) serve both writing directions.
- */
+/** Inlined, so that the first paint needs no second request. Logical sides (inline-start) serve both writing directions. */
 export const stylesheetOf = (accents: Accents): string => `${designTokens(accents)}
 * { box-sizing: border-box; }
 html { -webkit-text-size-adjust: 100%; scroll-padding-block: var(--space-4); }

@@ -26,10 +26,7 @@ export interface LogoutPublisherOptions {
   readonly isEnabled: boolean;
 }
 
-/**
- * Publishes the end of sessions in the background. The methods never wait and never fail: a bounded buffer keeps events until NATS
- * has stored them. A repeated event has the same id, so that NATS drops it.
- */
+/** Never waits and never fails: a bounded buffer keeps events until NATS has stored them. NATS drops a repeated event by its id. */
 export class LogoutPublisher implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('logout');
   private readonly waiting: SessionsEnded[] = [];
@@ -78,7 +75,6 @@ export class LogoutPublisher implements OnApplicationBootstrap, OnApplicationShu
     this.add(sessionsEnded({ session }));
   }
 
-  /** For every session of the user. */
   userEnded(userId: number): void {
     this.add(sessionsEnded({ user_id: userId }));
   }

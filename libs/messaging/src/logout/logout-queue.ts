@@ -35,7 +35,6 @@ export const LOGOUT_SUBJECTS = {
   delivery: 'oauth.logout.delivery.token',
 } as const;
 
-/** Durable consumers of the token app. */
 export const LOGOUT_CONSUMERS = {
   ended: { name: 'ended', subject: 'oauth.logout.ended.*' },
   delivery: { name: 'delivery', subject: LOGOUT_SUBJECTS.delivery },

@@ -3,7 +3,6 @@ import { StatusReport } from '#platform/status/status-report.js';
 import { Metrics } from '#platform/telemetry/metrics.js';
 import { LogoutPublisher, type LogoutPublisherOptions } from './logout-publisher.js';
 
-/** Provides the publisher of ended sessions, and reports its buffer to the operator. */
 @Module({})
 export class LogoutModule {
   constructor(publisher: LogoutPublisher, status: StatusReport) {

@@ -4,7 +4,6 @@ export interface AccentColours {
   readonly onAccent: string;
   /** Background of initials. */
   readonly tint: string;
-  /** Text on `tint`. */
   readonly onTint: string;
 }
 
@@ -45,8 +44,8 @@ export function readColour(text: string): string | null {
 }
 
 /** WCAG 2.2, "contrast ratio": 1 to 21. */
-export function contrast(one: string, other: string): number {
-  const [dark = 0, light = 0] = [luminance(one), luminance(other)].toSorted((a, b) => a - b);
+export function contrast(colour: string, other: string): number {
+  const [dark = 0, light = 0] = [luminance(colour), luminance(other)].toSorted((a, b) => a - b);
   return (light + 0.05) / (dark + 0.05);
 }
 

@@ -5,7 +5,6 @@ export interface BrandImage {
   readonly name: string;
   readonly mediaType: 'image/svg+xml' | 'image/png';
   readonly content: Buffer;
-  /** Width divided by height. */
   readonly ratio: number;
 }
 
@@ -13,12 +12,7 @@ const MAX_KIB = 64;
 const MAX_RATIO = 12;
 const RULE = `it must be an SVG with a viewBox, or a PNG, of at most ${MAX_KIB} KiB, at least as wide as high and at most ${MAX_RATIO} times as wide`;
 
-/**
- * An SVG needs no further check: browsers do not run scripts or load resources of an image, and the Content-Security-Policy of
- * the response forbids both for a document.
- *
- * @throws Error that states the requirements
- */
+/** Scripts in an SVG are harmless: browsers do not run scripts of images, and the Content-Security-Policy forbids them. @throws Error */
 export function readImage(content: Buffer): BrandImage {
   const size = content.length > MAX_KIB * 1024 ? null : (pngSize(content) ?? svgSize(content));
   const ratio = size ? size.width / size.height : 0;

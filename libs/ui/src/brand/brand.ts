@@ -40,10 +40,7 @@ export interface Brand {
   readonly links: Readonly<Record<'product' | 'privacy' | 'terms' | 'help', string | null>>;
 }
 
-/**
- * @param rules of a site, appended to the common stylesheet
- * @throws ConfigurationError listing every problem
- */
+/** @param rules of a site, appended to the common stylesheet @throws ConfigurationError listing every problem */
 export function readBrand(settings: BrandSettings, rules = ''): Brand {
   const { LOGO_FILE = '', LOGO_DARK_FILE = '' } = settings;
   const { PRODUCT_NAME: productName, PRODUCT_URL = '', PRIVACY_URL, TERMS_URL, HELP_URL } = settings;
@@ -90,7 +87,6 @@ export function imageUrl({ name }: BrandImage): string {
   return `${ENDPOINTS.brand}/${name}`;
 }
 
-/** In pixels. */
 const LOGO_HEIGHT = 32;
 
 function picture({ light, dark }: { light: BrandImage; dark: BrandImage }, productName: string): Html {
@@ -101,14 +97,13 @@ function picture({ light, dark }: { light: BrandImage; dark: BrandImage }, produ
   </picture>`;
 }
 
-/** Without ACCENT_COLOR_DARK, derives the dark accent from the light one. */
 function readAccents(
   { ACCENT_COLOR, ACCENT_COLOR_DARK }: BrandSettings,
   problems: string[],
 ): Record<'light' | 'dark', AccentColours> {
   const light = readAccent('ACCENT_COLOR', ACCENT_COLOR, 'light', problems);
-  const given = readAccent('ACCENT_COLOR_DARK', ACCENT_COLOR_DARK, 'dark', problems);
-  const dark = given ?? (light && darkAccentOf(light));
+  const dark =
+    readAccent('ACCENT_COLOR_DARK', ACCENT_COLOR_DARK, 'dark', problems) ?? (light && darkAccentOf(light));
   return {
     light: light ? accentColours(light, SCHEMES.light) : DEFAULT_ACCENTS.light,
     dark: dark ? accentColours(dark, SCHEMES.dark) : DEFAULT_ACCENTS.dark,
