@@ -131,7 +131,6 @@ describe('the audit trail in NATS', () => {
         JSON.stringify({ ...event, ...fields }),
       );
     }
-    // Enough events to be sorted in several parts.
     const events = Array.from({ length: 2_000 }, () =>
       auditEvent('token', { type: 'token.issued', grant_id: 'malformed' }),
     );
@@ -235,7 +234,6 @@ it('AuditReader.read throws if NATS dies during the read and does not come back'
   const server = await RestartableNats.start();
   const nats = await connect({ servers: server.url });
   await ensureAuditStreams(nats, { days: 1, megabytes: 8, replicas: 1 });
-  // More than one batch of NATS.
   await Promise.all(
     Array.from({ length: 2_000 }, () => storeEvent(nats, auditEvent('token', { type: 'token.issued' }))),
   );

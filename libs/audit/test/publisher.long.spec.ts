@@ -225,7 +225,6 @@ describe('the publisher of the audit trail', () => {
     }
     await publisher.onApplicationShutdown();
     await nats.flush();
-    // 18 random bytes each.
     for (const inbox of inboxes) expect(inbox).toMatch(/^[\w-]{24}$/);
     expect(new Set(inboxes).size).toBe(2);
     await nats.close();
@@ -267,7 +266,6 @@ describe('the publisher of the audit trail', () => {
   });
 
   it('counts events that do not fit into its buffer: refusals get half, and a tenth is reserved for the trail', async () => {
-    // Nothing listens on this port.
     const { publisher, value } = publisherAt('nats://127.0.0.1:1');
     for (let n = 0; n < MAX_EVENTS; n++) publisher.record({ type: 'request.refused' });
     expect(publisher.state).toEqual({ waiting: MAX_EVENTS / 2, dropped: MAX_EVENTS / 2 });

@@ -41,7 +41,6 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
   { minLength: 1, maxLength: 20, size: 'max' },
 );
 
-/** Issued tokens, with the key of the request that they answered. */
 interface Issued {
   readonly refreshTokens: string[];
   readonly accessTokens: { readonly text: string; readonly jkt: string | null }[];

@@ -6,7 +6,6 @@ import { API, BOOKINGS, KEYS, LIFETIMES } from './grant-model.js';
 
 const environment = useGrantEnvironment({ lifetimes: LIFETIMES });
 
-/** Short model of a device authorization, with the expected outcome of each request. */
 class DeviceModel {
   status: 'requested' | 'pending' | 'active' | 'revoked' = 'requested';
   generation = 0;
@@ -53,7 +52,6 @@ class DeviceModel {
     return true;
   }
 
-  /** Uses the latest refresh token. */
   refresh(): string {
     if (this.status === 'revoked') return 'revoked';
     this.generation += 1;
@@ -150,7 +148,6 @@ describe('the grant engine against a model of devices', () => {
             const answer = await device.poll(by);
             expect(answer.outcome).toBe(model.poll(step.isOurs, step.jkt, step.resources, environment.now()));
             const token = refreshTokenOf(answer);
-            // A retry returns the same bytes.
             if (token !== null) expect(issued[0] ?? token).toBe(token);
             if (token !== null && issued.length === 0) issued.push(token);
           } else if (step.do === 'allow') {

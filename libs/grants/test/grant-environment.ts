@@ -15,7 +15,6 @@ interface Settings {
 
 type GrantEnvironment = Awaited<ReturnType<typeof openGrantEnvironment>>;
 
-/** Opens an empty environment before the tests of a file, and closes it afterwards. */
 export function useGrantEnvironment(settings: Settings = {}): GrantEnvironment {
   const environment = {} as GrantEnvironment;
   beforeAll(async () => {
@@ -25,7 +24,6 @@ export function useGrantEnvironment(settings: Settings = {}): GrantEnvironment {
   return environment;
 }
 
-/** @throws Error with the reason of a refusal */
 export function granted(result: Granted | Refusal): Granted {
   if (result.outcome !== 'granted') throw new Error(result.outcome);
   return result;

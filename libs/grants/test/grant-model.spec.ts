@@ -12,9 +12,7 @@ interface IssuedAccess {
   readonly access: string;
 }
 
-/** Tokens issued on one grant, which must not change. */
 class IssuedTokens {
-  /** Index 0 is the first generation. */
   readonly refreshTokens: string[] = [];
   private readonly accessTokens = new Map<string, string>();
   private readonly issued: IssuedAccess[] = [];
@@ -39,7 +37,6 @@ class IssuedTokens {
     return result.outcome;
   }
 
-  /** Every access token is valid only with its own key, for the scope and APIs that it was issued for. */
   async check(model: Model): Promise<void> {
     for (const { text, jkt: bound, access } of this.issued) {
       for (const jkt of [null, ...KEYS]) {
@@ -67,7 +64,6 @@ type Step =
       readonly do: 'refresh';
       readonly back: number;
       readonly by: Presented;
-      /** The client's setting at this time. */
       readonly keepsToken: boolean;
     } & Omit<RequestedAccess, 'jkt'>)
   | { readonly do: 'introspect'; readonly back: number; readonly jkt: string | null }

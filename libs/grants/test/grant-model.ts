@@ -5,12 +5,10 @@ export const LIFETIMES = { ...DEFAULT_LIFETIMES, retryWindow: 30 };
 
 export const SCOPE = 'profile:read bookings:read bookings:write';
 export const [API, BOOKINGS] = ['https://api.example.com', 'https://bookings.example.com'];
-/** Thumbprints of DPoP keys. */
 export const KEYS = ['A', 'E', 'I'].map((letter) => letter.repeat(43)) as [string, string, string];
 
 export interface Presented {
   readonly clientIsOurs: boolean;
-  /** The client authenticates with keys at this time. */
   readonly hasKeys: boolean;
   readonly jkt: string | null;
 }
@@ -24,13 +22,9 @@ export class Model {
   status: 'pending' | 'active' | 'revoked' = 'pending';
   generation = 0;
   rotatedAt: number;
-  /** Keys of the refresh tokens, by generation. */
   private readonly boundTo: (string | null)[] = [];
 
-  /**
-   * @param namedJkt key of the authorization request (RFC 9449 10)
-   * @param resources APIs of the authorization request (RFC 8707)
-   */
+  /** @param namedJkt key of the authorization request (RFC 9449 10) @param resources its APIs (RFC 8707) */
   constructor(
     readonly createdAt: number,
     readonly namedJkt: string | null,
@@ -79,13 +73,11 @@ export class Model {
     return isRetry || isKept ? 'granted' : this.rotate(generation + 1, jkt, now);
   }
 
-  /** @param bound key of the token */
   introspect(bound: string | null, jkt: string | null): string {
     if (bound !== null && jkt !== bound) return 'key_mismatch';
     return this.status === 'revoked' ? 'revoked' : 'active';
   }
 
-  /** Key of the current refresh token. */
   get jkt(): string | null {
     return this.keyOf(this.generation);
   }

@@ -135,7 +135,6 @@ describe('a bearer grant of a client that authenticates with keys', () => {
       expect((await refresh(token)).outcome).toBe('key_mismatch');
     await environment.fixture.redis.flushdb();
     expect((await refresh(bound.pair.refreshToken)).outcome).toBe('key_mismatch');
-    // Issued before, and valid until it expires.
     expect(await isActive(pair.accessToken, null)).toBe('active');
   });
 });

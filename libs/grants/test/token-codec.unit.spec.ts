@@ -11,13 +11,11 @@ const codec = new TokenCodec(new KeyRing([first]));
 const base64url = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64url');
 const bytesOf = (text: string): Buffer => Buffer.from(text.slice(4), 'base64url');
 
-/** The token, if it is authentic and the request proves its key. */
 function proved(text: string, jkt: string | null = null): Token | null {
   const token = codec.decode(text);
   return token && isProvedBy(token, jkt) ? token : null;
 }
 
-/** Flips one bit of the token's bytes; `bit` wraps around. */
 function flipped(text: string, bit: number): string {
   const bytes = bytesOf(text);
   const at = bit % (bytes.length * 8);
@@ -33,7 +31,6 @@ const said = {
   expiry: fc.integer({ min: 0, max: 2 ** 40 - 1 }),
   scopeMask: fc.integer({ min: 0, max: 2 ** 24 - 1 }),
 };
-/** API identifiers of at most 255 characters in total. */
 const audiences = fc
   .array(
     fc.string({ unit: fc.constantFrom('a', ':', '/', '.', '-', '7', '~'), minLength: 1, maxLength: 50 }),

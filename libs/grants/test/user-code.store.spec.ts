@@ -53,7 +53,7 @@ describe('a user code', () => {
     });
   });
 
-  it('leaves neither the code nor an address in Redis, and nothing without a TTL', async () => {
+  it('keeps the code and the address out of Redis, where every key has a TTL', async () => {
     const { redis } = environment.fixture;
     const userCode = await created();
     await wrong('192.0.2.9');

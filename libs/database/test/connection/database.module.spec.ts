@@ -69,7 +69,6 @@ describe('DatabaseModule', () => {
   it('does not retry if the database does not exist', async () => {
     const url = new URL(isolated.databaseUrl);
     url.pathname = '/no_such_database';
-    // Longer than the test timeout.
     await expect(start({ databaseUrl: url.href, retryForMs: 3_600_000 })).rejects.toThrow('no_such_database');
   });
 

@@ -101,7 +101,6 @@ describe('migrate', () => {
     expect(await missingColumns(database.databaseUrl)).toEqual([]);
     await dataSource.query('ALTER TABLE clients DROP COLUMN dpop_bound CASCADE');
     expect(await missingColumns(database.databaseUrl)).toEqual(['clients.dpop_bound']);
-    // Restores what the next test undoes.
     await dataSource.query('ALTER TABLE clients ADD COLUMN dpop_bound boolean');
   });
 

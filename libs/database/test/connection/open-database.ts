@@ -7,13 +7,11 @@ import { PATIENT_MS } from '#test/support/app-settings.js';
 export interface OpenDatabase {
   databaseUrl: string;
   dataSource: DataSource;
-  /** Statements sent by `work`, including transaction control. */
   statementsOf(work: () => Promise<unknown>): Promise<string[]>;
   statementsWithValuesOf(work: () => Promise<unknown>): Promise<{ text: string; values: unknown[] }[]>;
   close(): Promise<void>;
 }
 
-/** Creates a migrated database and connects with the limits of the services. */
 export async function openDatabase(): Promise<OpenDatabase> {
   const isolated = await isolate();
   const dataSource = await databaseDataSource(isolated.databaseUrl, requestLimits(PATIENT_MS)).initialize();
@@ -52,7 +50,6 @@ export async function blocked({ dataSource }: OpenDatabase, count = 1): Promise<
   throw new Error(`no ${count} statements waited for a lock within a minute`);
 }
 
-/** Returns the error of a statement that PostgreSQL rejects. */
 export async function refusalOf(work: Promise<unknown>): Promise<Error & { hint?: string; code?: string }> {
   const error = await work.then(
     () => new Error('it was not rejected'),

@@ -10,7 +10,6 @@ describe('the limit of live grants per user and client', () => {
   const fixture = useGrants();
   const query = <T>(sql: string, values: unknown[] = []) => fixture.database.dataSource.query<T>(sql, values);
 
-  /** Inserts live grants, the first one the oldest. */
   async function fill(count: number): Promise<string[]> {
     const ids = Array.from({ length: count }, newId);
     await query(
@@ -34,7 +33,6 @@ describe('the limit of live grants per user and client', () => {
     ...of,
   });
 
-  /** Ids in the order of their creation. */
   async function live(): Promise<string[]> {
     const rows = await query<{ id: string }[]>(
       `SELECT id FROM grants WHERE user_id = $1 AND client_id = $2 AND revoked_at IS NULL AND expires_at > now()

@@ -129,7 +129,6 @@ describe('revoking a user’s grants', () => {
   });
 });
 
-/** More than one page. */
 const MANY = 12_000;
 
 const HOUR = 3_600_000;

@@ -2,7 +2,6 @@ import { GrantRecordStore } from '#database/grant/grant-record.store.js';
 import { openDatabase, type OpenDatabase } from '../connection/open-database.js';
 import { people } from '../user/people.js';
 
-/** A new user and two new clients for each test, with the store of their grants. */
 interface Grants extends ReturnType<typeof people> {
   readonly database: OpenDatabase;
   readonly grants: GrantRecordStore;

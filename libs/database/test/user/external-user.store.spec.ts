@@ -22,7 +22,6 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-/** Returns a different user of the issuer at each call. */
 function newIdentity(of: Partial<IdentifiedUser> = {}): IdentifiedUser {
   const externalId = `ext-${++number}`;
   return {
@@ -453,8 +452,7 @@ it('drops invalid fields, and requires an email', async () => {
 });
 
 it('does not link an account whose email differs by more than the case of ASCII letters', async () => {
-  // Most collations of PostgreSQL equate the Kelvin sign and K, which a mail server may distinguish. The test server's
-  // collation changes the case of ASCII letters only.
+  // Most collations equate the Kelvin sign and K. The test server's collation changes the case of ASCII letters only.
   const collate = (name: string) =>
     database.dataSource.query(`ALTER TABLE users ALTER COLUMN email TYPE text COLLATE "${name}"`);
   await collate('und-x-icu');

@@ -11,7 +11,6 @@ const fixture = useGrants();
 const sql = <Row>(text: string, values: unknown[] = []): Promise<Row[]> =>
   fixture.database.dataSource.query<Row[]>(text, values);
 
-/** Statements that delete or disable a user without our stores. */
 const REMOVALS: [way: string, statement: string, command: string][] = [
   ['deleted', 'DELETE FROM users WHERE id = $1', 'delete'],
   ['disabled', 'UPDATE users SET operator_disabled_at = now() WHERE id = $1', 'disable'],

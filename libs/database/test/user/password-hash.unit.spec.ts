@@ -83,7 +83,6 @@ describe('a bcrypt hash', () => {
       expect(needsRehash(password, OF_80_X)).toBe(false);
     }
     expect(needsRehash('x'.repeat(72), OF_80_X)).toBe(true);
-    // 72 characters, 144 bytes.
     expect(needsRehash('ä'.repeat(72), OF_80_X)).toBe(false);
     expect(await verifyPassword('x'.repeat(71), OF_80_X)).toBe(false);
   });

@@ -15,7 +15,6 @@ beforeAll(() => {
   users = new UserStore(fixture.database.dataSource);
 });
 
-/** Creates two live grants, an expired one, one revoked before, and one of another user. */
 async function granted() {
   const { mine, one, two, grants } = fixture;
   const live = [await fixture.grant(mine, one), await fixture.grant(mine, two)];
@@ -101,7 +100,6 @@ describe('disabling a user', () => {
     await accounts.enable(mine);
     const after = await generation();
     expect(after).not.toBe(before);
-    // A user who was not disabled stays logged in.
     await accounts.enable(mine);
     expect(await generation()).toBe(after);
   });

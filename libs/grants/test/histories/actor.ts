@@ -11,13 +11,10 @@ const MARGIN_MS = 6_000;
 /** The honest client of one grant, which must never be refused, and its attackers. */
 export class Actor {
   private newest: Pair | undefined;
-  /** Start of the refresh that the honest client has not completed. */
   private tryingSince: number | undefined;
-  /** Reason for which the honest client may be refused. */
   private permittedRefusal: string | undefined;
   /** Limits the client to one request at a time: with single use, and until it has a refresh token. */
   private refreshing = false;
-  /** Requests that this round may still send concurrently. */
   private room = 0;
 
   /** @param retryWindow seconds */
@@ -31,7 +28,6 @@ export class Actor {
     this.room = events.some((event) => DISTURBING.includes(event.do)) ? 4 : 10;
   }
 
-  /** Ends a round. @throws Error if a response breaks an invariant */
   rest(): void {
     this.grant.checker.explain();
     this.refreshing = false;
@@ -73,7 +69,6 @@ export class Actor {
     }
   }
 
-  /** Redeems the code once, then refreshes the newest pair. Retries when a response is lost. */
   private async advance(process: number, now: number, places: number, lost: boolean): Promise<void> {
     const pair = this.newest;
     const strict = this.retryWindow === 0;

@@ -4,7 +4,6 @@ import { type History, histories } from './history.js';
 import { type HistoryEnvironment, openHistoryFixture, type HistoryFixture } from './history-fixture.js';
 import fc from 'fast-check';
 
-/** Plays a history with real processes and stores. Rejects if a response breaks an invariant. */
 async function playHistory(environment: HistoryEnvironment, { grants, rounds }: History): Promise<void> {
   let now = Date.now();
   const actors = await Promise.all(
@@ -29,8 +28,7 @@ async function playHistory(environment: HistoryEnvironment, { grants, rounds }: 
   }
 }
 
-// A failure prints its seed. SEED=… repeats its histories sequentially and shrinks the failing one; processes may interleave
-// differently.
+// A failure prints its seed. SEED=… repeats its histories sequentially and shrinks the failing one.
 const SEED = process.env['SEED'];
 const FIRST_SEED = Number(SEED ?? Math.floor(Math.random() * 2 ** 31));
 const LANES = SEED === undefined ? 12 : 1;
@@ -53,7 +51,6 @@ async function playMany(environment: HistoryEnvironment, count: number): Promise
   if (failed) throw failed.reason;
 }
 
-/** Plays random histories on several engine processes. */
 export function describeHistories(count: number, processes: number): void {
   let fixture: HistoryFixture;
   beforeAll(async () => {

@@ -8,8 +8,7 @@ import { DependencyUnavailableError } from '#platform/dependency-unavailable.err
 import { grantEngine } from '#test/support/grant-engine.js';
 import type { EngineAnswer, EngineCommand, EngineRequest, EngineSettings } from './engine-command.js';
 
-// Process with a grant engine and its own connections, like a replica of the token app. Executes commands of its parent
-// concurrently, with the parent's clock.
+// A replica of the token app: a grant engine with its own connections. Executes commands concurrently, with the parent's clock.
 
 const REDIRECT_URI = 'https://app.example.com/callback';
 const settings = JSON.parse(process.env['ENGINE_SETTINGS'] ?? '') as EngineSettings;

@@ -29,7 +29,7 @@ export class GrantRequests {
   static async allowed(environment: HistoryEnvironment, number: number, now: number): Promise<GrantRequests> {
     const { clientIds, userId, fleet } = environment;
     const [clientId, other] = number % 2 === 0 ? clientIds : ([clientIds[1], clientIds[0]] as const);
-    const { code, id } = await fleet.ask(number, { do: 'allow', now, clientId, userId });
+    const { code, id } = await fleet.send(number, { do: 'allow', now, clientId, userId });
     if (!code || !id) throw new Error('no code was issued');
     const codeExpiry = (Math.floor(now / 1000) + DEFAULT_LIFETIMES.code) * 1000;
     return new GrantRequests(environment, clientId, other, id, code, codeExpiry, now);
@@ -38,26 +38,26 @@ export class GrantRequests {
   redeem(process: number, now: number, clientId = this.clientId): Promise<EngineAnswer> {
     const at = now + skew(process);
     const expired = at > this.codeExpiry + DEFAULT_LIFETIMES.clockSkew * 1000;
-    return this.checker.see({ do: 'redeem', ours: clientId === this.clientId, now: at, expired }, () =>
-      this.environment.fleet.ask(process, { do: 'redeem', now: at, code: this.code, clientId }),
+    return this.checker.see({ do: 'redeem', isOwner: clientId === this.clientId, now: at, expired }, () =>
+      this.environment.fleet.send(process, { do: 'redeem', now: at, code: this.code, clientId }),
     );
   }
 
   async refresh(pair: Pair, process: number, now: number, clientId = this.clientId): Promise<EngineAnswer> {
     const at = now + skew(process);
     const send = () =>
-      this.environment.fleet.ask(process, { do: 'refresh', now: at, token: pair.refreshToken, clientId });
+      this.environment.fleet.send(process, { do: 'refresh', now: at, token: pair.refreshToken, clientId });
     const issuedAt = wholeSeconds(pair.rotatedAt);
     if (isExpired(issuedAt, DEFAULT_LIFETIMES.refreshToken, at)) return this.expired(send);
-    const [window, ours] = [this.environment.retryWindow * 1000, clientId === this.clientId];
+    const [window, isOwner] = [this.environment.retryWindow * 1000, clientId === this.clientId];
     const { generation } = pair;
-    return this.checker.see({ do: 'refresh', ours, now: at, window, generation, issuedAt }, send);
+    return this.checker.see({ do: 'refresh', isOwner, now: at, window, generation, issuedAt }, send);
   }
 
   async introspect(pair: Pair, process: number, now: number): Promise<EngineAnswer> {
     const at = now + skew(process);
     const send = () =>
-      this.environment.fleet.ask(process, { do: 'introspect', now: at, token: pair.accessToken });
+      this.environment.fleet.send(process, { do: 'introspect', now: at, token: pair.accessToken });
     const issuedAt = wholeSeconds(pair.rotatedAt);
     if (isExpired(issuedAt, DEFAULT_LIFETIMES.accessToken, at)) return this.expired(send);
     return this.checker.see({ do: 'introspect', generation: pair.generation, issuedAt }, send);
@@ -65,7 +65,7 @@ export class GrantRequests {
 
   async revoke(process: number, now: number): Promise<void> {
     await this.checker.see({ do: 'revoke' }, () =>
-      this.environment.fleet.ask(process, { do: 'revoke', now, id: this.id }),
+      this.environment.fleet.send(process, { do: 'revoke', now, id: this.id }),
     );
   }
 
@@ -91,7 +91,7 @@ export class GrantRequests {
     await this.checker.whileFallenBack(async () => {
       await this.lose(left, this.saved);
       await this.checker.see({ do: 'replay-revocation' }, () =>
-        this.environment.fleet.ask(process, { do: 'replay-revocation', now, id: this.id }),
+        this.environment.fleet.send(process, { do: 'replay-revocation', now, id: this.id }),
       );
     });
   }

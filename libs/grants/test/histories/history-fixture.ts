@@ -10,7 +10,6 @@ import { isolate } from '#test/support/isolate.js';
 const PROGRAM = fileURLToPath(new URL('./engine-process.ts', import.meta.url));
 const LOADER = new URL('../../../../test/jest/register-typescript.mjs', import.meta.url).href;
 
-/** Several engine processes with separate connections to the same stores. */
 class EngineFleet {
   private readonly waiting = new Map<number, (answer: EngineAnswer) => void>();
   private next = 0;
@@ -34,7 +33,7 @@ class EngineFleet {
   }
 
   /** Responses may arrive in another order. @param retryWindow seconds */
-  ask(process: number, command: EngineCommand, retryWindow: number): Promise<EngineAnswer> {
+  send(process: number, command: EngineCommand, retryWindow: number): Promise<EngineAnswer> {
     const id = this.next++;
     return new Promise((resolve, reject) => {
       this.waiting.set(id, resolve);
@@ -70,9 +69,8 @@ async function startOne(settings: EngineSettings): Promise<ChildProcess> {
   return child;
 }
 
-/** Isolated stores, two clients, and engine processes. */
 export interface HistoryEnvironment {
-  readonly fleet: { ask(process: number, command: EngineCommand): Promise<EngineAnswer> };
+  readonly fleet: { send(process: number, command: EngineCommand): Promise<EngineAnswer> };
   readonly redis: Redis;
   readonly clientIds: readonly [string, string];
   readonly userId: number;
@@ -80,7 +78,6 @@ export interface HistoryEnvironment {
   readonly retryWindow: number;
 }
 
-/** Provides environments with any retry window on the same processes, which start slowly. */
 export interface HistoryFixture {
   environment(retryWindow: number): HistoryEnvironment;
   close(): Promise<void>;
@@ -98,7 +95,7 @@ export async function openHistoryFixture(processes: number): Promise<HistoryFixt
   const userId = await fixture.user();
   return {
     environment: (retryWindow) => ({
-      fleet: { ask: (process, command) => fleet.ask(process, command, retryWindow) },
+      fleet: { send: (process, command) => fleet.send(process, command, retryWindow) },
       redis: fixture.redis,
       clientIds: [one.client_id, other.client_id],
       userId,

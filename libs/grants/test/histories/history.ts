@@ -2,13 +2,10 @@ import fc from 'fast-check';
 
 /** Event of a grant. `back` counts from its newest pair. */
 export type Event =
-  /** The honest client refreshes its newest pair, concurrently in several places; responses may be lost. */
   | { readonly do: 'refresh'; readonly places: number; readonly lost: boolean }
-  /** The client uses its newest access token. */
   | { readonly do: 'use' }
   | { readonly do: 'replay'; readonly back: number }
   | { readonly do: 'replay-code' }
-  /** Another client presents the tokens. */
   | { readonly do: 'foreign'; readonly back: number }
   | { readonly do: 'introspect'; readonly back: number }
   | { readonly do: 'revoke' }

@@ -18,7 +18,6 @@ export interface Pair {
  *   apps have applied the revocation again.
  */
 export class InvariantChecker {
-  /** All issued pairs, the newest last. */
   readonly pairs: Pair[] = [];
   private readonly monitor: Monitor;
   private losses = 0;
@@ -41,11 +40,11 @@ export class InvariantChecker {
     const mustBeRefused = this.revoked && this.fallenBack === 0;
     const fallBacksBefore = this.fallBacks;
     if (request.do === 'lose') this.losses++;
-    const number = this.monitor.asked(request);
+    const number = this.monitor.begin(request);
     const answer = await send();
     const { outcome, generation, rotatedAt } = answer;
     const isLive = outcome === 'granted' || outcome === 'active';
-    this.monitor.answered(number, isLive ? `${outcome} ${generation} ${rotatedAt}` : outcome);
+    this.monitor.end(number, isLive ? `${outcome} ${generation} ${rotatedAt}` : outcome);
     if (isLive && mustBeRefused && fallBacksBefore === this.fallBacks)
       this.fail('a token is alive after its revocation');
     const ended = request.do === 'revoke' && outcome === 'done';

@@ -6,7 +6,6 @@ interface Exchange {
   readonly answer: string;
 }
 
-/** Equal exchanges with equal progress. */
 interface Crowd {
   readonly kind: string;
   readonly progress: Progress;
@@ -33,15 +32,15 @@ export class Monitor {
     this.possible = [{ state: initial, open: new Map() }];
   }
 
-  /** Records a request. @returns its number, for `answered` */
-  asked(request: Request): number {
+  /** Records a request. @returns its number, for `end` */
+  begin(request: Request): number {
     const id = this.requests.push(request) - 1;
     this.events.push({ id, asks: true });
     this.lines.push(`#${id} asks ${JSON.stringify(request)}`);
     return id;
   }
 
-  answered(id: number, answer: string): void {
+  end(id: number, answer: string): void {
     this.answers[id] = answer;
     this.events.push({ id, asks: false });
     this.lines.push(`#${id} gets ${answer}`);
@@ -78,7 +77,6 @@ export class Monitor {
     this.events = [];
   }
 
-  /** History, one event per line. */
   get log(): string {
     return this.lines.join('\n');
   }
@@ -125,7 +123,6 @@ function successors({ state, open }: Possibility, exchanges: ReadonlyMap<string,
   return result;
 }
 
-/** Runs all steps until the grant is restored or the request has ended. */
 function untilRestored(...[request, from, before]: Parameters<typeof step>): ReturnType<typeof step> {
   let [progress, state] = step(request, from, before);
   while (!['try', 'done'].includes(progress.phase)) [progress, state] = step(request, progress, state);

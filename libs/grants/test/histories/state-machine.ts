@@ -9,17 +9,16 @@ export type RedisState = {
 
 export interface State {
   readonly redis: RedisState;
-  /** True if the grant is revoked in PostgreSQL. */
   readonly revoked: boolean;
   readonly losses: number;
 }
 
 /** Times are in milliseconds. */
 export type Request =
-  | { readonly do: 'redeem'; readonly ours: boolean; readonly now: number; readonly expired: boolean }
+  | { readonly do: 'redeem'; readonly isOwner: boolean; readonly now: number; readonly expired: boolean }
   | {
       readonly do: 'refresh';
-      readonly ours: boolean;
+      readonly isOwner: boolean;
       readonly now: number;
       readonly window: number;
       readonly generation: number;
@@ -103,7 +102,7 @@ function transition(request: Request, state: State): Step {
   if (request.do === 'lose')
     return [done('done'), { ...state, redis: request.left, losses: state.losses + 1 }];
   if (!redis) return request.do === 'redeem' ? unchanged('expired') : [{ phase: 'miss', answer: '' }, state];
-  if (request.do !== 'introspect' && redis.client && !('ours' in request && request.ours))
+  if (request.do !== 'introspect' && redis.client && !('isOwner' in request && request.isOwner))
     return unchanged('other_client');
   if (redis.status === 'revoked') return unchanged('revoked');
   switch (request.do) {

@@ -14,7 +14,6 @@ const INSTALL_WITHIN_MS = 200_000;
 /** Environment of a developer's shell, without the options of Jest. */
 const { NODE_OPTIONS: _ofJest, ...ENV } = process.env;
 
-/** Packs the package for its users. @returns path of the file */
 export async function packIntrospection(): Promise<string> {
   const packed = await runCommand('npm', ['run', '-s', 'pack:introspection'], {
     cwd: process.cwd(),
@@ -38,7 +37,6 @@ export interface RunningProject {
   stop(): Promise<void>;
 }
 
-/** A project of another team, outside the repository. */
 export class OutsideProject {
   private constructor(readonly folder: string) {}
 
@@ -87,7 +85,6 @@ export class OutsideProject {
     }
   }
 
-  /** Compiles with TypeScript. @returns its errors; empty if there are none */
   async compile(...options: string[]): Promise<string> {
     const compiler = join(this.folder, 'node_modules/typescript/bin/tsc');
     const { stdout, stderr, code } = await runCommand(process.execPath, [compiler, ...options], {
@@ -97,13 +94,11 @@ export class OutsideProject {
     return code === 0 ? '' : stdout + stderr || `exit code ${code}`;
   }
 
-  /** Runs a program. @returns its output */
   async run(...args: string[]): Promise<string> {
     const { stdout, stderr } = await runCommand(process.execPath, args, { cwd: this.folder, env: ENV });
     return stdout + stderr;
   }
 
-  /** Folders of a package in node_modules, at any depth. */
   async copiesOf(name: string): Promise<string[]> {
     const paths = await readdir(join(this.folder, 'node_modules'), { recursive: true });
     return paths.filter((path) => path === name || path.endsWith(`node_modules/${name}`));

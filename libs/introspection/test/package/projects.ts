@@ -1,4 +1,3 @@
-/** The bookings API on Fastify. */
 export const FASTIFY_MAIN = `
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
@@ -103,7 +102,6 @@ void bootstrap();
 `,
 };
 
-/** Uses every exported type. */
 export const TYPES = `
 import { Module, UseGuards } from '@nestjs/common';
 import {
