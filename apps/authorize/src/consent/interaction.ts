@@ -104,7 +104,7 @@ export function requiredScopes(scopes: readonly RequestedScope[]): string {
   return joined(scopes.filter(({ required }) => required));
 }
 
-export type Decision =
+type Decision =
   | { readonly kind: 'denied' }
   | { readonly kind: 'allowed'; readonly scope: string }
   /** The page must be shown again: no scope was selected, or a scope became required after the page was sent. */
