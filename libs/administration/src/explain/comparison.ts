@@ -8,7 +8,7 @@ interface ComparedValue {
 
 export interface Comparison {
   readonly values: readonly ComparedValue[];
-  /** One per scope; at most one for other checks. */
+  /** One per scope, of the first five; at most one for other checks. */
   readonly differences: readonly Difference[];
 }
 
@@ -69,10 +69,14 @@ function differences(check: string, detail: Detail): Difference[] {
   return [];
 }
 
-/** Compares each rejected scope with its closest match. A match that has nothing in common with the scope would mislead. */
+/** A request may have thousands of scopes, which its sender chooses. */
+const MAX_SCOPES = 5;
+
+/** Compares rejected scopes with their closest matches. A match that has nothing in common with the scope would mislead. */
 function differentScopes(requested: readonly string[], permitted: readonly string[]): Difference[] {
   return requested
     .filter((scope) => !permitted.includes(scope))
+    .slice(0, MAX_SCOPES)
     .map((scope) => closestDifference(scope, permitted))
     .filter((difference) => difference !== null)
     .filter(({ parts }) => parts.some(({ only }) => only === undefined));

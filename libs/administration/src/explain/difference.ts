@@ -19,6 +19,8 @@ const SHARED_CHARACTERS = 3;
  * request chooses one of the texts: two texts of 2000 characters with nothing in common take seconds.
  */
 const MAX_CHANGES = 250;
+/** More than an application has; any process may store an event with more. */
+const MAX_CANDIDATES = 50;
 
 /** Compares character by character, as the service does. */
 export function differenceOf(sent: string, expected: string): Difference {
@@ -55,6 +57,7 @@ const onlyExpected = (text: string): DifferencePart => ({ text, only: 'expected'
 /** Compares a value with its closest match. @returns null without candidates */
 export function closestDifference(sent: string, candidates: readonly string[]): Difference | null {
   const [closest] = candidates
+    .slice(0, MAX_CANDIDATES)
     .map((candidate) => ({ candidate, changes: changedCharacters(sent, candidate) }))
     .sort((one, other) => one.changes - other.changes);
   return closest ? differenceOf(sent, closest.candidate) : null;

@@ -81,6 +81,17 @@ describe('the values that a check compared', () => {
     expect(differences.map(markedText)).toEqual(['bookings:re[-a-]{+e+}d']);
   });
 
+  it('compare a bounded number of values, however many scopes a request or an event has', () => {
+    const requested = Array.from({ length: 2_000 }, (_, n) => `profile:read${n}`);
+    const registered = Array.from({ length: 200 }, (_, n) => `scope:${n}`).concat('profile:read');
+    const compared = (detail: Readonly<Record<string, unknown>>) =>
+      comparisonOf(event({ check: 'scope_unregistered', detail })).differences;
+    expect(compared({ requested, registered: ['profile:read'] })).toHaveLength(5);
+    expect(compared({ requested: ['profile:reads'], registered })).not.toMatchObject([
+      { expected: 'profile:read' },
+    ]);
+  });
+
   it('have no difference for a scope that has nothing in common with any permitted scope', () => {
     const detail = { requested: ['openid', 'bookings:read'], registered: ['openid'] };
     expect(comparisonOf(event({ check: 'scope_unregistered', detail })).differences).toEqual([]);
