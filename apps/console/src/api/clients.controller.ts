@@ -1,7 +1,8 @@
-import { Param, Req } from '@nestjs/common';
+import { Param, Req, UseInterceptors } from '@nestjs/common';
 import { ClientSecretService } from '#administration/client/client-secret.service.js';
 import { ClientService } from '#administration/client/client.service.js';
 import { ClientHistoryService } from '#administration/explain/client-history.service.js';
+import { FewAtOnce } from '../requests/few-at-once.interceptor.js';
 import { type Answer, changed, created, deleted, found, listed } from './answer.js';
 import type { ApiRequest } from './api.guard.js';
 import { type ChangeRequest, Changing, Query } from './input.js';
@@ -46,7 +47,7 @@ export class ClientsApiController {
   async create(@Changing() { actor, input: { type, ...input } }: ChangeRequest): Promise<Answer> {
     const isPublic = type === undefined ? {} : { public: TYPES.get(type) ?? type };
     const change = this.clients.create(actor, { ...input, ...isPublic });
-    return created(change, ({ client_id: id }) => `clients/${id}`);
+    return created(change, ({ client_id: id }) => `clients/${encodeURIComponent(id)}`);
   }
 
   @Operation('get', ':id', {
@@ -104,6 +105,7 @@ export class ClientsApiController {
     return deleted(this.clients.delete(actor, id, expected));
   }
 
+  @UseInterceptors(FewAtOnce)
   @Operation('get', ':id/refusals', {
     id: 'summarizeRefusals',
     summary: 'Groups the refused requests of an application by cause',

@@ -14,6 +14,7 @@ import * as schemas from './schemas.js';
 
 /** Reads the audit trail, and diagnoses the installation. */
 @ApiController('')
+@UseInterceptors(FewAtOnce)
 export class ReportsApiController {
   constructor(
     private readonly trail: AuditService,
@@ -56,7 +57,6 @@ export class ReportsApiController {
     return found({ ...explanationJson(explained, (words) => words), warnings });
   }
 
-  @UseInterceptors(FewAtOnce)
   @Operation('get', 'doctor', {
     id: 'diagnose',
     summary: 'Checks the whole installation, and changes nothing',
@@ -71,7 +71,6 @@ export class ReportsApiController {
     return { ...found(diagnosisJson(diagnosis, failOn, 'operator')), warnings };
   }
 
-  @UseInterceptors(FewAtOnce)
   @Operation('get', 'keys', {
     id: 'reportKeys',
     summary: 'Reports the use of each key of tokens in the running processes',

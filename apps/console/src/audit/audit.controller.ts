@@ -11,6 +11,7 @@ import type { Page } from '../ui/page.responder.js';
 import { auditPage, type Filters, FILTERS } from './audit.page.js';
 
 @Controller('audit')
+@UseInterceptors(FewAtOnce)
 export class AuditController {
   private readonly logger = new Logger('audit export');
 
@@ -30,7 +31,6 @@ export class AuditController {
 
   /** Streams every matching event. */
   @Get('events.jsonl')
-  @UseInterceptors(FewAtOnce)
   @Header('Content-Disposition', 'attachment; filename="events.jsonl"')
   async export(@QueryForm() query: Form): Promise<StreamableFile> {
     const selected = await this.audit.select(inputOf(filtersOf(query)));

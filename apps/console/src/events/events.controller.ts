@@ -1,8 +1,9 @@
-import { Controller, Get } from '@nestjs/common';
+import { Controller, Get, UseInterceptors } from '@nestjs/common';
 import { AdministrationError } from '#administration/administration.error.js';
 import { ClientHistoryService } from '#administration/explain/client-history.service.js';
 import { ExplainService } from '#administration/explain/explain.service.js';
 import { labelOf } from '../applications/application.form.js';
+import { FewAtOnce } from '../requests/few-at-once.interceptor.js';
 import { problemBox } from '../ui/components.js';
 import { type Form, QueryForm } from '../ui/form.js';
 import type { Page } from '../ui/page.responder.js';
@@ -12,6 +13,7 @@ import { explanationPage } from './explanation.page.js';
 const STATUS: Readonly<Record<string, number>> = { invalid: 400, unknown: 404, conflict: 409 };
 
 @Controller('events')
+@UseInterceptors(FewAtOnce)
 export class EventsController {
   constructor(
     private readonly explanations: ExplainService,

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import pg from 'pg';
 import request from 'supertest';
 import { type AdminApi, startAdminApi } from '../support/admin-api.js';
 
@@ -97,6 +98,36 @@ it('refuses more than four concurrent reports of one program, and no others', as
     api.call('get', '/doctor', { token: other.accessToken }),
   ]);
   expect([own.status, others.status]).toEqual([200, 200]);
+});
+
+describe('while searches of the audit trail do not end', () => {
+  let database: pg.Client;
+
+  beforeEach(async () => {
+    database = new pg.Client({ connectionString: api.services.databaseUrl });
+    await database.connect();
+    await database.query('BEGIN');
+    await database.query('LOCK TABLE audit_chunks');
+  });
+
+  afterEach(() => database.end());
+
+  it.each([
+    ['/admin/v1/events', '/admin/v1/explanations/abcdefghijkl', '/admin/v1/clients/CLIENT/refusals'],
+    ['/audit', '/events?reference=abcdefghijkl', '/events?client=CLIENT'],
+  ])('refuses the fifth of one caller', async (...paths) => {
+    const operator = await api.console.operator('viewer');
+    const read = (path: string) =>
+      path.startsWith('/admin/v1') ? api.call('get', path.slice('/admin/v1'.length)) : operator.get(path);
+    const answers = [0, 1, 2, 3, 4].map((n) =>
+      read((paths[n % paths.length] ?? '').replace('CLIENT', api.clientId)),
+    );
+    const refused = await Promise.race(answers);
+    expect([refused.status, refused.headers['retry-after']]).toEqual([429, '5']);
+    await database.query('ROLLBACK');
+    const statuses = (await Promise.all(answers)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(1);
+  });
 });
 
 it('ignores an access token at a page', async () => {

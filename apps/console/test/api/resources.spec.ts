@@ -7,6 +7,7 @@ import request from 'supertest';
 import { auditEvent } from '#audit/event.js';
 import { storeEvent } from '#audit/streams.js';
 import { natsOptions } from '#messaging/nats.connection.js';
+import { startDocumentHost } from '#test/support/document-host.js';
 import { type AdminApi, startAdminApi } from '../support/admin-api.js';
 
 let api: AdminApi;
@@ -16,6 +17,15 @@ beforeAll(async () => {
 });
 
 afterAll(() => api.close());
+
+it('encodes a client_id that is a URL in the address of the application', async () => {
+  const host = await startDocumentHost();
+  const url = host.publish(host.newUrl());
+  const created = await api.call('post', '/clients', { body: { metadata_url: url } });
+  host.close();
+  const path = (created.headers['location'] ?? '').replace('/admin/v1', '');
+  expect((await api.call('get', path)).body).toMatchObject({ client_id: url });
+});
 
 const ANY = { 'If-Match': '*' };
 const CALLBACK = 'https://rooms.example.com/callback';

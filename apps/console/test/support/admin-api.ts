@@ -22,7 +22,7 @@ export async function startAdminApi() {
   const services = await isolate();
   const TOKEN_KEYS = randomBytes(32).toString('base64url');
   const proxy = await FaultProxy.start(services.redisUrl);
-  const console = await startConsoleApp({ REDIS_URL: proxy.url }, services);
+  const console = await startConsoleApp({ REDIS_URL: proxy.url, OUTSIDE_FETCH_ALLOW: '127.0.0.1' }, services);
   const { CONSOLE_URL } = console.configuration;
   const environment = { ...appSettings(services), LOG_LEVEL: 'fatal', TOKEN_KEYS, CONSOLE_URL };
   const token: AppProcess = await startApp('token', environment);
