@@ -42,8 +42,9 @@ const TEXTS: Readonly<Record<AuditType, string>> = {
   'request.refused': t('sent a request that was refused'),
 };
 
+/** Any process that stores events chooses their type and door, such as `constructor`. */
 export function textOf({ type, detail = {} }: AuditEvent): string {
-  const text = (TEXTS as Readonly<Record<string, string | undefined>>)[type] ?? type;
+  const text = Object.hasOwn(TEXTS, type) ? TEXTS[type] : type;
   const { command } = detail;
   // The token app records the revocation of the operator or the user in Redis.
   if (detail['recorded_revocations'] !== undefined) return t('applied the revocation');
@@ -75,7 +76,7 @@ const DOORS = { api: t('HTTP API'), page: t('console') } as const;
 
 /** Origin of an operator's event; the service of any other event. */
 export function doorOf({ operator, door, service, type }: AuditEvent): string {
-  if (door) return DOORS[door] ?? door;
+  if (door) return Object.hasOwn(DOORS, door) ? DOORS[door] : door;
   if (operator === undefined) return service;
   // Only the console has logins of operators.
   return type.startsWith('login.') ? DOORS.page : t('command line');
