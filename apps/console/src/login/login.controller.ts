@@ -55,7 +55,7 @@ export class LoginController {
     await this.sessions.create(cookie, session);
     if (before !== null) await this.sessions.delete(before);
     addLogContext(raw, { operator: session.name, outcome: 'operator logged in' });
-    this.operators.recordLogin(actorOf(session), 'login.succeeded');
+    this.operators.recordLogin(actorOf(session), session.subject, 'login.succeeded');
     reply.header('Set-Cookie', this.cookies.set(cookie));
     return seeOther(page);
   }
@@ -69,7 +69,7 @@ export class LoginController {
     const cookie = this.cookies.read(headers.cookie);
     if (cookie !== null) await this.sessions.delete(cookie);
     reply.header('Set-Cookie', this.cookies.clear());
-    this.operators.recordLogin(actorOf(operator), 'login.ended');
+    this.operators.recordLogin(actorOf(operator), operator.identity.subject, 'login.ended');
     return loggedOutPage();
   }
 }

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { Configuration, IDToken } from 'openid-client';
+import type { Configuration, IDToken, UserInfoResponse } from 'openid-client';
 import { ConsoleOperatorStore } from '#database/user/console-operator.store.js';
 import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
 import { RefusedRequestError } from '#platform/http/refused-request.js';
@@ -86,22 +86,32 @@ export class OpenIdLogin {
         idTokenExpected: true,
       })
       .catch((cause: unknown) => {
-        const refused = parameters.get('error') === 'access_denied';
-        const text = refused ? 'the login was cancelled' : 'the login provider did not complete the login';
-        throw new RefusedRequestError(400, `${text}: log in again`, { cause });
+        throw parameters.get('error') === 'access_denied'
+          ? new RefusedRequestError(400, 'the login was cancelled: log in again', { cause })
+          : incomplete(cause);
       });
     const claims = tokens.claims();
     if (!claims) throw new RefusedRequestError(400, 'the login provider sent no ID token: log in again');
     const { userinfo_endpoint: endpoint } = config.serverMetadata();
     // Core 5.4: with a code, claims of scopes may be in the response of the UserInfo endpoint only.
     const userInfo =
-      endpoint === undefined ? {} : await client.fetchUserInfo(config, tokens.access_token, claims.sub);
-    return { session: await this.sessionOf({ ...userInfo, ...claims }, state), page: state.page };
+      endpoint === undefined
+        ? {}
+        : await client.fetchUserInfo(config, tokens.access_token, claims.sub).catch((cause: unknown) => {
+            throw incomplete(cause);
+          });
+    return { session: await this.sessionOf(claims, userInfo, state), page: state.page };
   }
 
-  private async sessionOf(claims: IDToken, { startedAt, again }: LoginState): Promise<Session> {
+  private async sessionOf(
+    idToken: IDToken,
+    userInfo: Partial<UserInfoResponse>,
+    { startedAt, again }: LoginState,
+  ): Promise<Session> {
     const { CONSOLE_GROUPS_CLAIM: claim, CLOCK_SKEW, roles } = this.configuration;
-    const { sub: subject, auth_time: time = 0 } = claims;
+    // Core 2: `auth_time` is a claim of ID tokens. In user information it may be an attribute that users edit.
+    const { sub: subject, auth_time: time = 0 } = idToken;
+    const claims: IDToken = { ...userInfo, ...idToken };
     // Core 3.1.2.1: the provider only "SHOULD" have asked.
     if (again && (time + 1 + CLOCK_SKEW) * 1000 < startedAt)
       throw refused(claims, 'the login provider did not ask for your password again');
@@ -144,6 +154,12 @@ export class OpenIdLogin {
     this.current = { config, checkedAt: this.clock() };
     return config;
   }
+}
+
+function incomplete(cause: unknown): RefusedRequestError {
+  return new RefusedRequestError(400, 'the login provider did not complete the login: log in again', {
+    cause,
+  });
 }
 
 function refused(claims: IDToken, problem: string): RefusedRequestError {

@@ -41,8 +41,8 @@ it('records the logins of operators, their log-outs, and logins that it refuses'
   await app.logIn(app.browser(), { groups: ['cleaners'], preferred_username: 'mallory' });
   const events = await auditEvents(app.services.natsUrl, { operator: 'linus' }, 2);
   expect(events).toMatchObject([
-    { type: 'login.succeeded', service: 'operator', door: 'page' },
-    { type: 'login.ended', door: 'page' },
+    { type: 'login.succeeded', service: 'operator', door: 'page', detail: { subject: 'ada' } },
+    { type: 'login.ended', door: 'page', detail: { subject: 'ada' } },
   ]);
   expect(await auditEvents(app.services.natsUrl, { operator: 'mallory' })).toMatchObject([
     {
@@ -88,6 +88,16 @@ it('shows events whose client_id is not Unicode, as any process may store them',
   const page = await viewer.get('/audit');
   expect(page.status).toBe(200);
   expect(page.text).toContain(event.id);
+});
+
+it('shows events whose type or door has the name of a property of every object, as any process may store them', async () => {
+  const later = { ...auditEvent('token', { type: 'request.refused' }), type: 'constructor' };
+  nats.publish('oauth.refusal.token.constructor', JSON.stringify(later));
+  const forged = auditEvent('token', { type: 'request.refused', door: 'toString' as 'api' });
+  await storeEvent(nats, forged);
+  const page = await viewer.get('/audit');
+  expect(page.status).toBe(200);
+  for (const { id } of [later, forged]) expect(page.text).toContain(id);
 });
 
 it('says what is wrong with a filter, and keeps it', async () => {

@@ -151,6 +151,25 @@ it('asks for the password again at the provider, and does not accept an older lo
   expect((await browser.get(app.provider.answer(started.headers['location']))).status).toBe(403);
 });
 
+it('reads the time of the authentication in the ID token only', async () => {
+  const browser = app.browser();
+  const claims = { groups: ['admins'] };
+  const userInfo = { auth_time: Math.floor(Date.now() / 1000) + 86_400 };
+  expect((await app.provider.logIn(browser, { claims, userInfo }, '/login')).headers['location']).toBe('/');
+  expect((await browser.get('/applications/new')).headers['location']).toContain('again=');
+});
+
+it('refuses a login whose user information is of another user', async () => {
+  const claims = { groups: ['admins'] };
+  const refused = await app.provider.logIn(app.browser(), { claims, userInfo: { sub: 'grace' } }, '/login');
+  expect([refused.status, refused.headers['set-cookie']]).toEqual([400, undefined]);
+});
+
+it('separates its pages from a window that opened them', async () => {
+  const browser = await app.operator('viewer');
+  expect((await browser.get('/users')).headers['cross-origin-opener-policy']).toBe('same-origin');
+});
+
 it('answers 503 while the login provider does not answer', async () => {
   const other = await startConsoleApp();
   other.provider.state.isDown = true;

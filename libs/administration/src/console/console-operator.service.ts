@@ -84,9 +84,13 @@ export class ConsoleOperatorService {
     };
   }
 
-  /** Records a login at the console, or its end. Does not wait for NATS. */
-  recordLogin(actor: Actor, type: 'login.succeeded' | 'login.ended'): void {
-    const recorded = this.announcer.recorded(actor, { type });
+  /**
+   * Records a login at the console, or its end. Does not wait for NATS.
+   *
+   * @param subject identifies the operator, whose name may change, and be the former name of another
+   */
+  recordLogin(actor: Actor, subject: string, type: 'login.succeeded' | 'login.ended'): void {
+    const recorded = this.announcer.recorded(actor, { type, detail: { subject } });
     void recorded.then((warnings) => warnings.forEach((warning) => this.logger.warn(warning)));
   }
 
