@@ -33,6 +33,7 @@ import { JobsController } from './jobs/jobs.controller.js';
 import { LoginController } from './login/login.controller.js';
 import { OpenIdLogin } from './login/openid-login.service.js';
 import { OperatorRoles } from './session/operator-roles.js';
+import { PrivilegedAccounts } from './session/privileged-accounts.js';
 import { Idempotency } from './requests/idempotency.service.js';
 import { addRateLimits, RateLimits } from './requests/rate-limit.js';
 import { RecentLogins } from './session/recent-logins.service.js';
@@ -113,6 +114,7 @@ export class AppModule {
         ...providers,
         OpenIdLogin,
         OperatorRoles,
+        PrivilegedAccounts,
         JobActions,
         JobRunner,
         JobStore,
@@ -142,7 +144,8 @@ export function consoleApp(
       'application/json': parseApiBody,
       'application/merge-patch+json': parseApiBody,
     },
-    headers: PAGE_HEADERS,
+    // Unlike the login of users, no page of the console opens in the popup of an application.
+    headers: { ...PAGE_HEADERS, 'Cross-Origin-Opener-Policy': 'same-origin' },
     configure: async (app) => {
       const fastify = app.getHttpAdapter().getInstance();
       acceptUploads(fastify);

@@ -7,6 +7,7 @@ import { ScopeCatalogue } from '#oauth/scope.js';
 import { formId, FormOnce } from '../requests/form-once.interceptor.js';
 import { RecentLogin, RequireRole } from '../session/operator.guard.js';
 import { actorOf, CurrentOperator, type Operator } from '../session/operator.js';
+import { PrivilegedAccounts } from '../session/privileged-accounts.js';
 import { RecentLogins } from '../session/recent-logins.service.js';
 import type { Outcome } from '../ui/components.js';
 import { confirmPage } from '../ui/confirm.page.js';
@@ -31,6 +32,7 @@ export class ApplicationsController {
     private readonly secrets: ClientSecretService,
     private readonly catalogue: ScopeCatalogue,
     private readonly recentLogins: RecentLogins,
+    private readonly privileged: PrivilegedAccounts,
   ) {}
 
   @Get()
@@ -102,6 +104,7 @@ export class ApplicationsController {
   @Post(':id/enable')
   @RequireRole('support')
   async enable(@CurrentOperator() operator: Operator, @Param('id') id: string): Promise<Page> {
+    await this.privileged.checkApplication(operator, id);
     const { announced } = await this.clients.enable(actorOf(operator), id);
     return this.page(operator, id, t('The application is enabled.'), await announced);
   }

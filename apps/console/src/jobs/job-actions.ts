@@ -1,9 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { ClientService } from '#administration/client/client.service.js';
 import { GrantService } from '#administration/grant/grant.service.js';
-import type { Actor, Change } from '#administration/operation.js';
+import type { Change } from '#administration/operation.js';
 import { UserService } from '#administration/user/user.service.js';
 import type { Role } from '../login/role.js';
+import { actorOf, type Operator } from '../session/operator.js';
+import { PrivilegedAccounts } from '../session/privileged-accounts.js';
 import { t } from '../ui/text.js';
 
 export const JOB_ROLE: Role = 'support';
@@ -71,9 +73,10 @@ export class JobActions {
     private readonly clients: ClientService,
     private readonly users: UserService,
     private readonly grants: GrantService,
+    private readonly privileged: PrivilegedAccounts,
   ) {}
 
-  /** Names of applications or users. @throws AdministrationError for an unknown one */
+  /** Names of the applications and users that the items select. @throws AdministrationError for an unknown one */
   async names(action: ActionName, items: readonly string[]): Promise<string[]> {
     const isUser = ACTIONS[action].section === '/users';
     const found = items.flatMap((item) => {
@@ -97,29 +100,31 @@ export class JobActions {
   /** @throws AdministrationError */
   async step(
     action: ActionName,
-    actor: Actor,
+    operator: Operator,
     item: string,
   ): Promise<{ readonly done: number; readonly more: boolean }> {
     if (action === 'revoke-grants') {
-      const { result, announced } = await this.grants.revokeSome(actor, selectionOf(item));
+      const { result, announced } = await this.grants.revokeSome(actorOf(operator), selectionOf(item));
       await announced;
       return { done: result.revoked_grants, more: result.more };
     }
     await (
-      await this.change(action, actor, item)
+      await this.change(action, operator, item)
     ).announced;
     return { done: 1, more: false };
   }
 
-  private change(
+  private async change(
     action: Exclude<ActionName, 'revoke-grants'>,
-    actor: Actor,
+    operator: Operator,
     item: string,
   ): Promise<Change<unknown>> {
+    const actor = actorOf(operator);
     switch (action) {
       case 'disable-applications':
         return this.clients.disable(actor, item);
       case 'enable-applications':
+        await this.privileged.checkApplication(operator, item);
         return this.clients.enable(actor, item);
       case 'disable-users':
         return this.users.disable(actor, `id:${item}`);

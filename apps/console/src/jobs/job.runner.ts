@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
 import { AdministrationError } from '#administration/administration.error.js';
 import { mayActAs } from '../login/role.js';
-import { actorOf, type Operator } from '../session/operator.js';
+import type { Operator } from '../session/operator.js';
 import { OperatorRoles } from '../session/operator-roles.js';
 import { type ActionName, JOB_ROLE, JobActions } from './job-actions.js';
 import { JobStore, LEASE_MS, type StepOutcome } from './job.store.js';
@@ -60,7 +60,7 @@ export class JobRunner implements BeforeApplicationShutdown {
   /** A refused item is recorded, and the job continues. Any other error, such as an unavailable database, interrupts it. */
   private async step(action: ActionName, operator: Operator, item: string): Promise<StepOutcome> {
     try {
-      return { ...(await this.actions.step(action, actorOf(operator), item)), failure: null };
+      return { ...(await this.actions.step(action, operator, item)), failure: null };
     } catch (error) {
       if (!(error instanceof AdministrationError)) throw error;
       const reason = error.messages((field) => field).join('; ');

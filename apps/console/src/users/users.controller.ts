@@ -4,6 +4,7 @@ import { GrantService } from '#administration/grant/grant.service.js';
 import { UserService } from '#administration/user/user.service.js';
 import { RecentLogin, RequireRole } from '../session/operator.guard.js';
 import { actorOf, CurrentOperator, type Operator } from '../session/operator.js';
+import { PrivilegedAccounts } from '../session/privileged-accounts.js';
 import type { Outcome } from '../ui/components.js';
 import { confirmPage } from '../ui/confirm.page.js';
 import { Form, QueryForm } from '../ui/form.js';
@@ -20,6 +21,7 @@ export class UsersController {
   constructor(
     private readonly users: UserService,
     private readonly grants: GrantService,
+    private readonly privileged: PrivilegedAccounts,
   ) {}
 
   @Get()
@@ -43,6 +45,7 @@ export class UsersController {
   @Post(':id/enable')
   @RequireRole('support')
   async enable(@CurrentOperator() operator: Operator, @UserId() id: number): Promise<Page> {
+    await this.privileged.checkUser(operator, id);
     const { result, announced } = await this.users.enable(actorOf(operator), `id:${id}`);
     const note = result.disabled
       ? t('The user is still disabled by the product.')

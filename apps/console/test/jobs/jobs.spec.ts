@@ -104,6 +104,28 @@ it('starts one job for two concurrent clicks', async () => {
   expect(await versions(ids)).toEqual([2, 2]);
 });
 
+it('enables no program of the HTTP API for support', async () => {
+  const ids = await applications(2);
+  await app.sql('UPDATE clients SET disabled_at = now() WHERE client_id = ANY($1)', [ids]);
+  await app.sql(
+    `UPDATE clients SET client_id = 'sc_' || client_id, type = 'confidential', grant_type = 'client_credentials', redirect_uris = '{}', require_state = false,
+       scopes = '{admin:write}', jwks_uri = 'https://terraform.example.com/jwks' WHERE client_id = $1`,
+    [ids[0]],
+  );
+  ids[0] = `sc_${ids[0]}`;
+  const enable = async (browser: Browser) => {
+    const { headers } = await confirm(browser, await select(browser, 'enable-applications', ids));
+    await reaches(browser, headers['location'] ?? '', 'finished');
+    return browser.get(headers['location'] ?? '');
+  };
+  const refused = await enable(support);
+  expect(refused.text).toContain('1 of 2 done, 1 failed');
+  expect(refused.text).toContain('only an admin may enable a program of the HTTP API');
+  const page = await support.get(`/applications/${ids[0]}`);
+  expect((await support.submit(page, {}, `/applications/${ids[0]}/enable`)).status).toBe(409);
+  expect((await enable(await operator('admin'))).text).toContain('2 of 2 done, 0 failed');
+});
+
 describe('a job whose process was killed', () => {
   it('offers to continue, and then repeats and skips nothing', async () => {
     const ids = await applications(3);

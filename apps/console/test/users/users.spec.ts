@@ -3,7 +3,7 @@ import { type AppProcess, startApp } from '#test/support/app-process.js';
 import { appSettings } from '#test/support/app-settings.js';
 import { hashPassword } from '#database/user/password.js';
 import { auditEvents } from '#test/support/audit-trail.js';
-import { Browser } from '#test/support/browser.js';
+import { Browser, wordsOf } from '#test/support/browser.js';
 import { openFixture } from '#test/support/fixture.js';
 import { isolate, type Isolated } from '#test/support/isolate.js';
 import { until } from '#test/support/until.js';
@@ -116,6 +116,19 @@ it('revokes one grant, and all grants of an application', async () => {
     return text.includes('1 of 1 done') && text.includes('>finished</span>');
   });
   expect(await liveGrants(all.userId)).toEqual([]);
+});
+
+it('lets only an admin enable a user with a role in the console', async () => {
+  const userId = await fixture.user();
+  await app.sql(`UPDATE users SET console_role = 'admin', operator_disabled_at = now() WHERE id = $1`, [
+    userId,
+  ]);
+  const enabled = async (browser: Browser) =>
+    browser.submit(await browser.get(`/users/${userId}`), {}, `/users/${userId}/enable`);
+  const refused = await enabled(support);
+  expect(refused.status).toBe(409);
+  expect(wordsOf(refused)).toContain('only an admin may enable a user with a role in the console');
+  expect((await enabled(await app.operator('admin'))).text).toContain('can log in again');
 });
 
 it('lets only an admin delete a user', async () => {

@@ -1,0 +1,32 @@
+import { Injectable } from '@nestjs/common';
+import { type AdministrationError, refusal } from '#administration/administration.error.js';
+import { ClientService } from '#administration/client/client.service.js';
+import { ConsoleOperatorStore } from '#database/user/console-operator.store.js';
+import { isProgram } from '../applications/application.form.js';
+import { mayActAs } from '../login/role.js';
+import type { Operator } from './operator.js';
+
+/** Accounts that may have more rights than support: an admin who disabled one after a leak must not be overruled. */
+@Injectable()
+export class PrivilegedAccounts {
+  constructor(
+    private readonly clients: ClientService,
+    private readonly operators: ConsoleOperatorStore,
+  ) {}
+
+  /** @throws AdministrationError unless the operator may enable the application */
+  async checkApplication({ role }: Operator, id: string): Promise<void> {
+    if (!mayActAs(role, 'admin') && isProgram(await this.clients.find(id)))
+      throw adminRequired('a program of the HTTP API');
+  }
+
+  /** @throws AdministrationError unless the operator may enable the user */
+  async checkUser({ role }: Operator, id: number): Promise<void> {
+    if (!mayActAs(role, 'admin') && (await this.operators.hasRole(id)))
+      throw adminRequired('a user with a role in the console');
+  }
+}
+
+function adminRequired(what: string): AdministrationError {
+  return refusal('unsafe', 'admin_required', `only an admin may enable ${what}`);
+}
