@@ -97,6 +97,23 @@ describe('with the keyboard only and no JavaScript an operator', () => {
     await context.close();
   });
 
+  it('is led from a form to the login provider, after a login that is too old', async () => {
+    const { page, context } = await adminTab();
+    await page.goto(`${origin}/applications/new`);
+    await type(page, 'name', 'Rooms');
+    app.clock.ahead = 11 * 60_000;
+    try {
+      await tabTo(page, 'Next');
+      await Promise.all([
+        page.waitForURL((url) => url.origin === app.provider.issuer),
+        page.keyboard.press('Enter'),
+      ]);
+    } finally {
+      app.clock.ahead = 0;
+    }
+    await context.close();
+  });
+
   it('finds out why an application fails, disables it, and deletes it', async () => {
     const { page, context } = await adminTab();
     const id = await create(page, 'Rooms that misbehave');

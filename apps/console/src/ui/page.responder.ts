@@ -3,7 +3,8 @@ import type { FastifyReply } from 'fastify';
 import type { Brand } from '#ui/brand/brand.js';
 import { csrfField } from '#ui/browser-cookie.js';
 import { html, type Html } from '#ui/html.js';
-import { contentSecurityPolicy } from '#ui/page-headers.js';
+import { contentSecurityPolicy, formTargets } from '#ui/page-headers.js';
+import { ConsoleConfiguration } from '../console.configuration.js';
 import type { Operator } from '../session/operator.js';
 import { BRAND, ICON_PATH } from './icon.controller.js';
 import { t } from './text.js';
@@ -39,7 +40,15 @@ export function seeOther(url: string): HttpRedirectResponse {
 
 @Injectable()
 export class PageResponder {
-  constructor(@Inject(BRAND) private readonly brand: Brand) {}
+  /** Login provider, to which a form may be redirected: Chromium applies `form-action` to each redirect that follows a form. */
+  private readonly formTargets: readonly string[];
+
+  constructor(
+    @Inject(BRAND) private readonly brand: Brand,
+    { CONSOLE_ISSUER }: ConsoleConfiguration,
+  ) {
+    this.formTargets = formTargets(CONSOLE_ISSUER);
+  }
 
   /** Sets status and headers, and returns the document. @param operator null if none is logged in */
   render(reply: FastifyReply, page: Page, operator: Operator | null): string {
@@ -47,7 +56,10 @@ export class PageResponder {
       .status(page.status ?? 200)
       .header(
         'Content-Security-Policy',
-        contentSecurityPolicy({ frames: page.frames === true }, this.brand.styleSource),
+        contentSecurityPolicy(
+          { frames: page.frames === true, formTargets: this.formTargets },
+          this.brand.styleSource,
+        ),
       )
       .header('Content-Language', 'en')
       .type('text/html; charset=utf-8');
