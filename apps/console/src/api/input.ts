@@ -50,10 +50,10 @@ export const Query = createParamDecorator((shape: QueryShape, context: Execution
   return { ...input, ...(from !== undefined && { [cursor]: from }) };
 });
 
-/** Refuses names that no operation has, such as `redirectUris`, which would be a second spelling, and `__proto__`. */
+/** Refuses names that no operation has, such as `redirectUris`, which would be a second spelling, `__proto__` and `constructor`. */
 function inputOf(members: readonly (readonly [string, unknown])[]): Values {
   const problems = members
-    .filter(([name]) => !/^[a-z]+(?:_[a-z]+)*$/.test(name))
+    .filter(([name]) => !/^[a-z]+(?:_[a-z]+)*$/.test(name) || fieldOf(name) in Object.prototype)
     .map(([field]): Problem => ({ id: 'unknown_field', field, message: 'not a member of this request' }));
   if (problems.length > 0) throw new AdministrationError('invalid', problems);
   return Object.fromEntries(members.map(([name, value]) => [fieldOf(name), value]));

@@ -59,6 +59,18 @@ it.each<[string, string, string, fc.Arbitrary<object>]>([
   );
 });
 
+it.each(['constructor', 'to_string', '__proto__'])(
+  'refuses %s, which every object has, as a member',
+  async (name) => {
+    const type = { 'Content-Type': 'application/json' };
+    for (const value of [null, {}, 'x']) {
+      const body = `{"name":"Rooms","${name}":${JSON.stringify(value)}}` as unknown as object;
+      const { status, body: problem } = await api.call('post', '/resource-servers', { headers: type, body });
+      expect([status, problem.errors?.[0].id]).toEqual([400, 'unknown_field']);
+    }
+  },
+);
+
 it.each(['/clients', '/users', '/grants', '/events', '/doctor'])('answers any query of %s', async (path) => {
   await fc.assert(
     fc.asyncProperty(fc.dictionary(fc.constantFrom(...names), fc.string()), async (query) => {
