@@ -1,4 +1,4 @@
-import { runDay } from './demo-operator/day.js';
+import { runOperatorDemo } from './demo-operator/run-operator-demo.js';
 import { runScript } from './demo/run-script.js';
 
-await runScript(runDay);
+await runScript(runOperatorDemo);

@@ -3,20 +3,10 @@
 import 'reflect-metadata';
 import { writeFileSync } from 'node:fs';
 import { format, resolveConfig } from 'prettier';
-import {
-  administrationDocument,
-  authorizationServerDocument,
-  resourceServerDocument,
-} from './openapi/documents.js';
+import { DOCUMENTS } from './openapi/documents.js';
 
-const DOCUMENTS = {
-  'apps/token/src/openapi/openapi.json': await authorizationServerDocument(),
-  'apps/resource/src/openapi/openapi.json': await resourceServerDocument(),
-  'apps/console/src/openapi/openapi.json': await administrationDocument(),
-};
-
-for (const [file, document] of Object.entries(DOCUMENTS))
+for (const { file, generate } of DOCUMENTS)
   writeFileSync(
     file,
-    await format(JSON.stringify(document), { ...(await resolveConfig(file)), filepath: file }),
+    await format(JSON.stringify(await generate()), { ...(await resolveConfig(file)), filepath: file }),
   );

@@ -80,11 +80,11 @@ export class CalendarClient {
   }
 
   private async tokens(
-    during: 'connect' | 'refresh',
-    ask: () => ReturnType<typeof oauth.refreshTokenGrant>,
+    operation: 'connect' | 'refresh',
+    request: () => ReturnType<typeof oauth.refreshTokenGrant>,
   ): Promise<Connection> {
     try {
-      const answer = await ask();
+      const answer = await request();
       if (!answer.refresh_token) throw new Error('the answer has no refresh_token');
       // Without expires_in the lifetime is unknown (RFC 6749 5.1): the token is used until the first 401.
       const lifetimeMs = (answer.expires_in ?? 0) * 1_000;
@@ -94,7 +94,7 @@ export class CalendarClient {
         expiresAt: new Date(Date.now() + lifetimeMs),
       };
     } catch (error) {
-      throw toFailure(during, error);
+      throw toFailure(operation, error);
     }
   }
 }

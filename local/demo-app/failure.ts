@@ -47,7 +47,7 @@ export function describeFailure(error: unknown): {
   return { status: 500, message, log: { code, name, stack: (error as Error).stack } };
 }
 
-type Doing = 'connect' | 'refresh' | 'revoke' | 'me';
+type Operation = 'connect' | 'refresh' | 'revoke' | 'me';
 
 const ENDED = {
   connect: {
@@ -61,19 +61,19 @@ const ENDED = {
 };
 
 /** Omits the library's error, which contains the request. @returns a Failure whose `log.error` is the OAuth error code, if any */
-export function toFailure(doing: Doing, error: unknown): Failure {
+export function toFailure(operation: Operation, error: unknown): Failure {
   if (error instanceof Failure) return error;
   if (error instanceof AuthorizationResponseError) return refusedAtConsent(error);
-  if (error instanceof ResponseBodyError) return refusedByServer(doing, error);
+  if (error instanceof ResponseBodyError) return refusedByServer(operation, error);
   const { name, code, cause } = error as { name?: string; code?: string; cause?: unknown };
   const status = cause instanceof Response ? cause.status : undefined;
   return new Failure(
-    doing === 'revoke' && status === 404 ? 404 : 502,
+    operation === 'revoke' && status === 404 ? 404 : 502,
     {
       title: 'Scheduling is not responding',
       text: 'Please try again in a moment.',
     },
-    { doing, name, code, answered: status, reason: (cause as { code?: string } | undefined)?.code },
+    { operation, name, code, answered: status, reason: (cause as { code?: string } | undefined)?.code },
   );
 }
 
@@ -86,23 +86,23 @@ function refusedAtConsent({ error }: AuthorizationResponseError): Failure {
         error === 'access_denied' ? 'Your calendar is not connected' : 'Scheduling rejected the connection',
       text: `Scheduling returned the error “${oneWord(error)}”. Please try again. If this keeps happening, contact us.`,
     },
-    { doing: 'connect', error: oneWord(error) },
+    { operation: 'connect', error: oneWord(error) },
   );
 }
 
 /** RFC 6749 5.2 */
-function refusedByServer(doing: Doing, { error, status, cause }: ResponseBodyError): Failure {
+function refusedByServer(operation: Operation, { error, status, cause }: ResponseBodyError): Failure {
   const log = {
-    doing,
+    operation,
     error: oneWord(error),
     answered: status,
     reference: oneWord(cause['error_reference']),
   };
-  if (error === 'invalid_grant' && (doing === 'connect' || doing === 'refresh')) {
-    return new Failure(400, ENDED[doing], log);
+  if (error === 'invalid_grant' && (operation === 'connect' || operation === 'refresh')) {
+    return new Failure(400, ENDED[operation], log);
   }
   return new Failure(
-    doing === 'revoke' && status === 404 ? 404 : 502,
+    operation === 'revoke' && status === 404 ? 404 : 502,
     {
       title: 'Scheduling rejected our request',
       text: `Scheduling returned the error “${log.error}”. Please contact us and include the reference ${log.reference}.`,

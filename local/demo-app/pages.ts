@@ -120,7 +120,7 @@ export function messagePage({ title, text, connectAgain }: Message): string {
   );
 }
 
-const HOW: Readonly<Record<string, string>> = {
+const OUTCOMES: Readonly<Record<string, string>> = {
   revoked: 'Scheduling has removed our access. Other connections are listed in your Scheduling account.',
   forgotten:
     'We have deleted our tokens. Calendar Connect remains listed in your Scheduling account until the access expires.',
@@ -129,7 +129,7 @@ const HOW: Readonly<Record<string, string>> = {
 };
 
 /** Undefined for an unknown reason. */
-export function disconnectedPage(how: string): string | undefined {
-  const text = Object.hasOwn(HOW, how) ? HOW[how] : undefined;
+export function disconnectedPage(outcome: string): string | undefined {
+  const text = Object.hasOwn(OUTCOMES, outcome) ? OUTCOMES[outcome] : undefined;
   return text === undefined ? undefined : messagePage({ title: 'Your calendar is disconnected', text });
 }

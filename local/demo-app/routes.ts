@@ -98,8 +98,8 @@ export function connectionRoutes(app: FastifyInstance, context: Context): void {
     }
   });
 
-  app.get<{ Params: { how: string } }>('/disconnected/:how', async (request, reply) => {
-    const page = disconnectedPage(request.params.how);
+  app.get<{ Params: { outcome: string } }>('/disconnected/:outcome', async (request, reply) => {
+    const page = disconnectedPage(request.params.outcome);
     return page === undefined ? reply.callNotFound() : reply.type('text/html; charset=utf-8').send(page);
   });
 }

@@ -35,7 +35,7 @@ export interface Session {
 // Cookies do not depend on the port: the authorize app on localhost also has a `session` cookie.
 const COOKIE = 'demo_session';
 // A user may start in several tabs.
-const MOST_ATTEMPTS = 5;
+const MAX_ATTEMPTS = 5;
 
 /** Sessions in memory. */
 export class Sessions {
@@ -69,8 +69,8 @@ export class Sessions {
   checkForm(session: Session, request: FastifyRequest): void {
     const site = request.headers['sec-fetch-site'];
     const { form_token: token } = (request.body ?? {}) as Record<string, unknown>;
-    const ours = typeof token === 'string' && sameText(token, this.formToken(session));
-    if (ours && (site === undefined || site === 'same-origin')) return;
+    const isValid = typeof token === 'string' && sameText(token, this.formToken(session));
+    if (isValid && (site === undefined || site === 'same-origin')) return;
     throw new Failure(403, {
       title: 'Please click again',
       text: 'This button was on a page that is too old, or your browser refuses cookies. Go back to the start and click once more.',
@@ -78,13 +78,13 @@ export class Sessions {
   }
 
   addAttempt(session: Session, attempt: Attempt): void {
-    session.attempts = [...session.attempts, attempt].slice(-MOST_ATTEMPTS);
+    session.attempts = [...session.attempts, attempt].slice(-MAX_ATTEMPTS);
   }
 
   takeAttempt(session: Session, state: string): Attempt | undefined {
-    const found = session.attempts.filter((attempt) => sameText(attempt.state, state))[0];
-    session.attempts = session.attempts.filter((attempt) => attempt !== found);
-    return found;
+    const attempt = session.attempts.find((candidate) => sameText(candidate.state, state));
+    session.attempts = session.attempts.filter((other) => other !== attempt);
+    return attempt;
   }
 
   private begin(reply: FastifyReply): Session {

@@ -31,7 +31,7 @@ export class Application {
   async refresh(previous: Tokens): Promise<Tokens> {
     const next = tokens(await this.client.refreshWithBearer(previous.refreshToken));
     if (next.accessToken === previous.accessToken || next.refreshToken === previous.refreshToken) {
-      throw new StepFailure('two new tokens', 'one that is the same as before');
+      throw new StepFailure('two new tokens', 'a token that did not change');
     }
     return next;
   }
@@ -42,7 +42,7 @@ export class Application {
     expectEqual('answer status', 'success', json['status'] as string);
     const { email, name } = (json['data'] ?? {}) as Record<string, string | undefined>;
     expectEqual('data.email', this.run.user.email, email);
-    return { proof: `it is ${name}'s account`, value: undefined };
+    return { proof: `the account of ${name}`, value: undefined };
   }
 }
 

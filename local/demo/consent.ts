@@ -14,14 +14,14 @@ export async function consent(run: RunFile, transcript: Transcript): Promise<str
   transcript.secrets.add(state);
 
   const loginUrl = await transcript.step(
-    'The application sends the browser to ask for permission',
+    'The application redirects the browser to the authorization URL',
     async () => {
       const answer = await exchange(transcript, { url: authorizationUrl, browser });
-      return { proof: 'nobody is logged in: to the log-in page', value: redirect(answer, run.auth_url) };
+      return { proof: 'a redirect to the login page', value: redirect(answer, run.auth_url) };
     },
   );
 
-  const loginPage = await transcript.step('The browser opens the log-in page', async () => {
+  const loginPage = await transcript.step('The browser opens the login page', async () => {
     const answer = await exchange(transcript, { url: loginUrl, browser });
     expectEqual('status', 200, answer.status);
     const form = findForm(answer.text, loginUrl, 'password');
@@ -32,7 +32,7 @@ export async function consent(run: RunFile, transcript: Transcript): Promise<str
   const consentUrl = await transcript.step('The user logs in', async () => {
     const form = { ...loginPage.fields, username: run.user.email, password: run.user.password };
     const answer = await exchange(transcript, { url: loginPage.action, form, browser });
-    return { proof: 'logged in: back to where they were going', value: redirect(answer, run.auth_url) };
+    return { proof: 'a redirect back to the authorization URL', value: redirect(answer, run.auth_url) };
   });
 
   const consentPage = await transcript.step('The browser opens the consent page', async () => {
@@ -40,7 +40,7 @@ export async function consent(run: RunFile, transcript: Transcript): Promise<str
     expectEqual('status', 200, answer.status);
     const form = findForm(answer.text, consentUrl, 'decision=allow');
     addSecrets(transcript, form.fields);
-    return { proof: 'a form with Allow', value: form };
+    return { proof: 'a form with an Allow button', value: form };
   });
 
   return transcript.step('The user clicks Allow', async () => {
@@ -54,7 +54,7 @@ export async function consent(run: RunFile, transcript: Transcript): Promise<str
     const code = target.searchParams.get('code');
     if (!code)
       throw new StepFailure('a code at the redirect URI', `error ${target.searchParams.get('error')}`);
-    return { proof: 'a code for the application, with its own state and the issuer', value: code };
+    return { proof: 'a code, the state and the issuer', value: code };
   });
 }
 

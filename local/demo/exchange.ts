@@ -62,7 +62,7 @@ export async function exchange(transcript: Transcript, request: Request): Promis
     status: response.status,
     location: target === null ? null : new URL(target, url),
     text,
-    json: parse(text),
+    json: parseObject(text),
   };
   const names = browser?.store(response.headers.getSetCookie()) ?? [];
   transcript.traffic('←', `${response.status} ${response.statusText}`.trim(), answerParts(answer, names));
@@ -86,7 +86,8 @@ function fields(json: Readonly<Record<string, unknown>>, prefix = ''): [string, 
   );
 }
 
-function parse(text: string): Record<string, unknown> {
+/** Empty for text that is not a JSON object. */
+export function parseObject(text: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};

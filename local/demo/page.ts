@@ -42,7 +42,7 @@ export function findForm(html: string, page: URL, wanted: string): PageForm {
   // A form without an action is submitted to the URL of its page, with its query (HTML 4.10.21.3).
   if (found) return { ...found, action: found.action ? new URL(found.action, page) : page };
   const heading = /<h1[^>]*>(.*?)<\/h1>/is.exec(html)?.[1]?.trim() ?? 'no heading';
-  throw new StepFailure(`a form with ${wanted}`, `a page "${heading}" without one`);
+  throw new StepFailure(`a form with ${wanted}`, `the page "${heading}"`);
 }
 
 export function formsOf(html: string): Form[] {

@@ -9,23 +9,23 @@ export async function runDemo(run: RunFile, transcript: Transcript): Promise<voi
   const application = new Application(run, transcript);
   transcript.secrets.add(run.user.password, '…');
   transcript.line(`The OAuth flow against ${run.auth_url}, ${run.base_url} and ${run.api_url}.`);
-  transcript.line('→ is sent, ← is answered; secrets are shown by their first letters.');
+  transcript.line('→ request, ← response. Secrets are shortened to their first letters.');
 
   const code = await consent(run, transcript);
   const first = await transcript.step('The application exchanges the code for tokens', async () => {
     const value = await application.exchangeCode(code);
     return { proof: 'an access token and a refresh token', value };
   });
-  await transcript.step('The access token opens the API', () => application.checkApiAccess(first));
-  const second = await transcript.step('The application renews the tokens', async () => {
+  await transcript.step('The API accepts the access token', () => application.checkApiAccess(first));
+  const second = await transcript.step('The application refreshes the tokens', async () => {
     const value = await application.refresh(first);
-    return { proof: 'two new tokens, by the refresh token as Bearer', value };
+    return { proof: 'two new tokens; the refresh token was sent as Bearer', value };
   });
-  await transcript.step('The new access token opens the API too', () => application.checkApiAccess(second));
+  await transcript.step('The API accepts the new access token', () => application.checkApiAccess(second));
   await revocation({ application, transcript, code, newest: second });
 
   transcript.line('');
-  transcript.line('✓ Every step holds.', 32);
+  transcript.line('✓ Every step succeeded.', 32);
 }
 
 // A revocation is broadcast within milliseconds; this allows for a busy machine.
@@ -48,15 +48,15 @@ async function revocation({
     const { status, json } = await application.client.redeem(code);
     expectEqual('status', 400, status);
     expectEqual('error', 'invalid_grant', json['error'] as string);
-    return { proof: 'refused, since a code works once', value: undefined };
+    return { proof: 'rejected: a code can be redeemed once', value: undefined };
   });
 
-  await transcript.step('So the newest access token is revoked too', async () => {
+  await transcript.step('The newest access token is revoked as well', async () => {
     const startedAt = performance.now();
     for (;;) {
       const { status } = await application.client.me(newest.accessToken);
       const elapsed = Math.round(performance.now() - startedAt);
-      if (status === 401) return { proof: `the API refuses it ${elapsed} ms after`, value: undefined };
+      if (status === 401) return { proof: `the API rejects it after ${elapsed} ms`, value: undefined };
       expectEqual('status', 200, status);
       if (elapsed > MAX_DELAY_MS)
         throw new StepFailure('status 401 within 5 seconds', `status 200 after ${elapsed} ms`);

@@ -38,28 +38,28 @@ export class Apt {
   /** @throws Error if the machine has no apt-get */
   async required(): Promise<void> {
     const { code } = await runCommand('apt-get', ['--version'], { env: this.env });
-    if (code !== 0) throw new Error('there is no apt-get here: only Debian and Ubuntu have it');
+    if (code !== 0) throw new Error('apt-get is not installed: only Debian and Ubuntu have it');
   }
 
   /** Maps patterns to the newest matching package; omits patterns without a match. Fetches package lists if necessary. */
   async newest(patterns: readonly string[]): Promise<Map<string, string>> {
-    const found = await this.find(patterns);
-    if (found.size === patterns.length) return found;
-    const trouble = await this.update();
-    const again = await this.find(patterns);
-    if (trouble && again.size < patterns.length) throw new Error(trouble);
-    return again;
+    const packages = await this.find(patterns);
+    if (packages.size === patterns.length) return packages;
+    const updateError = await this.update();
+    const updated = await this.find(patterns);
+    if (updateError && updated.size < patterns.length) throw new Error(updateError);
+    return updated;
   }
 
   /** Fetches package lists if they do not match the mirror. */
   async download(packages: readonly string[], into: string): Promise<void> {
     const first = await this.tryDownload(packages, into);
     if (first.code === 0) return;
-    if (!OUTDATED.test(first.stdout)) throw new Error(complaint(first));
-    const trouble = await this.update();
+    if (!OUTDATED.test(first.stdout)) throw new Error(causesOf(first));
+    const updateError = await this.update();
     const second = await this.tryDownload(packages, into);
     if (second.code === 0) return;
-    throw new Error((OUTDATED.test(second.stdout) && trouble) || complaint(second));
+    throw new Error((OUTDATED.test(second.stdout) && updateError) || causesOf(second));
   }
 
   async unpack(folder: string, packages: readonly string[], tree: string): Promise<void> {
@@ -92,8 +92,10 @@ export class Apt {
   }
 
   private async find(patterns: readonly string[]): Promise<Map<string, string>> {
-    const found = patterns.map(async (pattern) => [pattern, await this.search(pattern)] as const);
-    return new Map((await Promise.all(found)).flatMap(([pattern, name]) => (name ? [[pattern, name]] : [])));
+    const results = patterns.map(async (pattern) => [pattern, await this.search(pattern)] as const);
+    return new Map(
+      (await Promise.all(results)).flatMap(([pattern, name]) => (name ? [[pattern, name]] : [])),
+    );
   }
 
   private async search(pattern: string): Promise<string | undefined> {
@@ -121,7 +123,7 @@ export class Apt {
       (bytes) => `${megabytes(bytes)} of package lists`,
       this.workspace.run(this.folder, 'apt-get', this.withOptions('update', '-q')),
     );
-    return updated.code !== 0 || FAILED.test(updated.stdout) ? complaint(updated) : undefined;
+    return updated.code !== 0 || FAILED.test(updated.stdout) ? causesOf(updated) : undefined;
   }
 
   private async tryDownload(packages: readonly string[], into: string): Promise<CommandResult> {
@@ -141,17 +143,17 @@ export class Apt {
   }
 
   /** Reports the growing size of the folder. */
-  private async watch<T>(folder: string, tell: (bytes: number) => string, work: Promise<T>): Promise<T> {
-    let [over, before] = [false, 0];
+  private async watch<T>(folder: string, describe: (bytes: number) => string, work: Promise<T>): Promise<T> {
+    let [hasEnded, before] = [false, 0];
     const timer = setInterval(() => {
       void sizeOf(folder).then((bytes) => {
-        if (!over && bytes > before) this.progress(tell((before = bytes)), true);
+        if (!hasEnded && bytes > before) this.progress(describe((before = bytes)), true);
       });
     }, PROGRESS_EVERY_MS);
     try {
       return await work;
     } finally {
-      over = true;
+      hasEnded = true;
       clearInterval(timer);
     }
   }
@@ -164,14 +166,14 @@ export class Apt {
     const env = { ...this.env, LC_ALL: 'C' };
     const result = await runCommand(tool, tool.startsWith('apt') ? this.withOptions(...args) : args, { env });
     if (result.code === 0) return result.stdout;
-    throw new Error(`${tool} ${args[0]}: ${complaint(result)}`);
+    throw new Error(`${tool} ${args[0]}: ${causesOf(result)}`);
   }
 }
 
 const FAILED = /^[EW]: Failed to fetch (?:\w+:\/\/)?([^\s/]+)\S*\s+(.*)$/m;
 
 /** Distinct causes in a tool's output, such as "HOST: Could not resolve 'HOST'". */
-function complaint({ code, stdout, stderr }: CommandResult): string {
+function causesOf({ code, stdout, stderr }: CommandResult): string {
   const lines = `${stdout}\n${stderr}`.split('\n');
   const fetches = lines.flatMap((line) => {
     const [, host, why] = FAILED.exec(line) ?? [];
@@ -187,7 +189,7 @@ async function sizeOf(folder: string): Promise<number> {
   const entries = await readdir(folder, { recursive: true }).catch(() => []);
   const sizes = entries.map((entry) =>
     stat(join(folder, entry)).then(
-      (found) => (found.isFile() ? found.size : 0),
+      (stats) => (stats.isFile() ? stats.size : 0),
       () => 0,
     ),
   );

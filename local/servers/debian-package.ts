@@ -1,10 +1,11 @@
-import { access, mkdtemp, readdir, rename } from 'node:fs/promises';
+import { mkdtemp, readdir, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Apt } from './apt.js';
 import { findServers, type FoundServer, serverEnvironment } from './find-server.js';
 import { localFolder } from './local-folder.js';
 import type { Progress } from './progress.js';
 import { runCommand, type SystemUser } from './run-command.js';
+import { exists } from './service-folder.js';
 import { Workspace } from './workspace.js';
 
 // Redis keeps its program in redis-tools; redis-server is a link to it.
@@ -171,15 +172,8 @@ async function programsIn(server: FoundServer['name'], tree: string): Promise<st
     ...['usr/bin', 'usr/sbin'].map((folder) => join(tree, folder, server)),
     ...versions.map((version) => join(tree, 'usr/lib/postgresql', version, 'bin', server)),
   ];
-  const programs = await Promise.all(
-    candidates.map((program) =>
-      access(program).then(
-        () => [program],
-        () => [],
-      ),
-    ),
-  );
-  const found = programs.flat();
+  const isPresent = await Promise.all(candidates.map((program) => exists(program)));
+  const found = candidates.filter((_, index) => isPresent[index]);
   // initdb needs libraries that the server does not.
   return server === 'postgres'
     ? [...found, ...found.map((program) => join(dirname(program), 'initdb'))]

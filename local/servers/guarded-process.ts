@@ -106,13 +106,13 @@ export function startGuarded(options: GuardedCommand): GuardedProcess {
       if (reason !== undefined) return;
       // Without its guard the process would survive its parent.
       reason = 'its guard was killed';
-      signalGroup(pid, 'SIGKILL');
+      signalProcess(-pid, 'SIGKILL');
     });
   });
   const ended = new Promise<string>((resolve) => {
     child.once('exit', (code, signal) => {
       reason ??= signal ?? `exit code ${code}`;
-      signalGroup(pid, 'SIGKILL');
+      signalProcess(-pid, 'SIGKILL');
       guard.stdin.write('over\n');
       // The guard now only deletes the paths.
       guard.unref();
@@ -126,7 +126,7 @@ export function startGuarded(options: GuardedCommand): GuardedProcess {
     ended,
     async stop() {
       const signal = (name: NodeJS.Signals): void => {
-        if (reason === undefined) signalGroup(pid, name);
+        if (reason === undefined) signalProcess(-pid, name);
       };
       signal(options.signal);
       const force = setTimeout(signal, options.grace, 'SIGKILL');
@@ -156,11 +156,12 @@ function forwardOutput(child: ChildProcess, log: number, onOutput: GuardedComman
   child.once('close', () => closeSync(log));
 }
 
-function signalGroup(pid: number, signal: NodeJS.Signals): void {
+/** Does nothing if the process has ended. @param pid negative for a process group */
+export function signalProcess(pid: number, signal: NodeJS.Signals): void {
   try {
-    process.kill(-pid, signal);
+    process.kill(pid, signal);
   } catch {
-    // The process group has already ended.
+    // The process has ended.
   }
 }
 

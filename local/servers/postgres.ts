@@ -1,12 +1,12 @@
-import { access, chmod, chown, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Client } from 'pg';
 import { type FoundServer, serverEnvironment } from './find-server.js';
-import { startGuarded } from './guarded-process.js';
+import { signalProcess, startGuarded } from './guarded-process.js';
 import { keptSecret } from './local-folder.js';
 import { runCommand, type SystemUser } from './run-command.js';
 import { type BackingService, lastLines, type ServiceOptions, startService } from './started-service.js';
-import { keptFolder, temporaryFolder } from './service-folder.js';
+import { exists, keptFolder, temporaryFolder } from './service-folder.js';
 import { unprivilegedUser } from './system-user.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -61,11 +61,7 @@ export async function startPostgres(options: ServiceOptions): Promise<BackingSer
     const process = startGuarded({
       name: 'PostgreSQL',
       command: server.command,
-      args: [
-        '-D',
-        data,
-        ...Object.entries({ ...settings, port }).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
-      ],
+      args: serverArguments(data, { ...settings, port }),
       cwd: data,
       env: serverEnvironment(server.libraryPath),
       user,
@@ -81,7 +77,12 @@ export async function startPostgres(options: ServiceOptions): Promise<BackingSer
   });
 }
 
-async function initialize(
+export function serverArguments(data: string, settings: Readonly<Record<string, string | number>>): string[] {
+  return ['-D', data, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
+}
+
+/** Creates `<folder>/data`. */
+export async function initialize(
   server: FoundServer,
   folder: string,
   password: string,
@@ -96,9 +97,9 @@ async function initialize(
   const args = ['-D', data, '--username=postgres', `--pwfile=${passwordFile}`, '--auth=scram-sha-256'];
   args.push('--encoding=UTF8', '--locale=C', '--no-sync');
   const env = serverEnvironment(server.libraryPath);
-  const made = await runCommand(join(dirname(server.command), 'initdb'), args, { user, env, cwd: draft });
-  if (made.code !== 0) {
-    throw new Error(`PostgreSQL's initdb failed:\n${lastLines(made.stdout + made.stderr, 12)}`);
+  const result = await runCommand(join(dirname(server.command), 'initdb'), args, { user, env, cwd: draft });
+  if (result.code !== 0) {
+    throw new Error(`PostgreSQL's initdb failed:\n${lastLines(result.stdout + result.stderr, 12)}`);
   }
   await rename(data, join(folder, 'data'));
   await rm(draft, { recursive: true });
@@ -106,11 +107,11 @@ async function initialize(
 
 async function sameMajor(servers: FoundServer[], data: string): Promise<FoundServer> {
   const wanted = (await readFile(join(data, 'PG_VERSION'), 'utf8').catch(() => '')).trim();
-  const found = servers.find(({ version }) => !wanted || version.includes(` ${wanted}.`));
-  if (found) return found;
+  const server = servers.find(({ version }) => !wanted || version.includes(` ${wanted}.`));
+  if (server) return server;
   throw new Error(
-    `${data} was made by PostgreSQL ${wanted}, and this machine has ${servers.map(({ version }) => version).join(', ')}: ` +
-      `install PostgreSQL ${wanted}, or remove that folder to begin anew`,
+    `${data} belongs to PostgreSQL ${wanted}, and this machine has ${servers.map(({ version }) => version).join(', ')}: ` +
+      `install PostgreSQL ${wanted}, or delete that folder to start with new data`,
   );
 }
 
@@ -123,13 +124,6 @@ async function connect(url: string): Promise<void> {
   } finally {
     await client.end().catch(() => undefined);
   }
-}
-
-async function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }
 
 /**
@@ -148,8 +142,8 @@ async function clearStalePid(data: string): Promise<void> {
       return;
     }
     // Immediate shutdown; the next start recovers from the log.
-    if (tries === 0) signal(pid, 'SIGQUIT');
-    if (tries === 150) signal(pid, 'SIGKILL');
+    if (tries === 0) signalProcess(pid, 'SIGQUIT');
+    if (tries === 150) signalProcess(pid, 'SIGKILL');
     await sleep(100);
   }
 }
@@ -159,12 +153,4 @@ async function commandLine(pid: number): Promise<string> {
   const listed = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => undefined);
   if (listed !== undefined) return listed.replaceAll('\0', ' ').trim();
   return (await runCommand('ps', ['-ww', '-o', 'args=', '-p', String(pid)])).stdout.trim();
-}
-
-function signal(pid: number, name: NodeJS.Signals): void {
-  try {
-    process.kill(pid, name);
-  } catch {
-    // It ended by itself.
-  }
 }

@@ -23,8 +23,8 @@ export async function keptFolder(
   if (await canEnter(directory, user)) return directory;
   if (await exists(join(directory, marker))) {
     throw new Error(
-      `the data in ${join(directory, marker)} cannot be reached by the user nobody (PostgreSQL refuses to run as root): ` +
-        'give that folder and those above it the permission to be entered (chmod o+x), or move the data away',
+      `the user nobody cannot reach the data in ${join(directory, marker)} (PostgreSQL refuses to run as root): ` +
+        'allow others to enter that folder and its parents (chmod o+x), or move the data',
     );
   }
   await removeAbandoned(fallback);
@@ -62,9 +62,9 @@ async function ownFolder(path: string): Promise<string> {
   await mkdir(path, { mode: 0o711 }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error;
   });
-  const found = await lstat(path);
-  if (!found.isDirectory() || found.uid !== process.getuid?.()) {
-    throw new Error(`${path} is not a folder of ours: remove it, another user of this machine made it`);
+  const stats = await lstat(path);
+  if (!stats.isDirectory() || stats.uid !== process.getuid?.()) {
+    throw new Error(`${path} belongs to another user of this machine: remove it`);
   }
   await chmod(path, 0o711);
   return path;
@@ -74,8 +74,9 @@ async function canEnter(folder: string, user: SystemUser): Promise<boolean> {
   return (await runCommand('/bin/sh', ['-c', 'cd -- "$1"', 'sh', folder], { user })).code === 0;
 }
 
-async function exists(path: string): Promise<boolean> {
-  return access(path).then(
+/** @param mode such as `constants.X_OK` */
+export function exists(path: string, mode?: number): Promise<boolean> {
+  return access(path, mode).then(
     () => true,
     () => false,
   );

@@ -13,7 +13,9 @@ export interface ServiceOptions {
   find(server: BackingServer, folder: string): Promise<FoundServer[]>;
 }
 
-const HANGS = 'no answer in 60 s';
+const READINESS_DEADLINE_MS = 60_000;
+const POLL_MS = 25;
+const NOT_READY = `not ready within ${READINESS_DEADLINE_MS / 1_000} s`;
 
 export interface BackingService {
   url: string;
@@ -40,34 +42,36 @@ export async function startService(
   };
   for (let tries = 0; tries < 3; tries += 1) {
     const { url, process, ...checks } = await attempt(await freePort());
-    const over = new AbortController();
-    const early = process.ended.then((how) => `it ended: ${how}`);
-    const problem = await Promise.race([early, answers(() => checks.connect(), over.signal)]);
-    over.abort();
+    const problem = await problemOfStart(process, () => checks.connect());
     if (problem === undefined) {
       const stop = async (): Promise<void> => void (await Promise.all([process.stop(), stopFailed()]));
       return { url, process: { pid: process.pid, ended: process.ended, stop } };
     }
     reason = problem;
     failed.push(process);
-    if (problem === HANGS) break;
+    if (problem === NOT_READY) break;
   }
   const log = await readFile(logFile, 'utf8').catch(() => '');
   await stopFailed();
   throw new Error(`${name} did not start (${reason}). The end of ${logFile}:\n${lastLines(log, 12)}`);
 }
 
-async function answers(connect: () => Promise<void>, over: AbortSignal): Promise<string | undefined> {
-  const deadline = Date.now() + 60_000;
-  while (!over.aborted && Date.now() < deadline) {
-    try {
-      await connect();
-      return undefined;
-    } catch {
-      await sleep(25);
-    }
+/** Polls until `check` resolves. @returns the problem if the process ends, or is not ready within 60 s */
+export async function problemOfStart(
+  process: GuardedProcess,
+  check: () => Promise<void>,
+): Promise<string | undefined> {
+  const ended = process.ended.then((how) => `it ended: ${how}`);
+  const ready = () =>
+    check().then(
+      () => undefined,
+      () => NOT_READY,
+    );
+  for (const deadline = Date.now() + READINESS_DEADLINE_MS; Date.now() < deadline; await sleep(POLL_MS)) {
+    const problem = await Promise.race([ended, ready()]);
+    if (problem !== NOT_READY) return problem;
   }
-  return HANGS;
+  return NOT_READY;
 }
 
 export function lastLines(text: string, count: number): string {

@@ -1,12 +1,11 @@
 import { publicIdTokenKeys } from '#oauth/openid/generate-keys.js';
 import { mkdir, readFile, rm } from 'node:fs/promises';
-import { connect } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../servers/free-port.js';
 import { type GuardedProcess, startGuarded } from '../servers/guarded-process.js';
-import { lastLines } from '../servers/started-service.js';
+import { lastLines, problemOfStart } from '../servers/started-service.js';
+import { accepts } from './preflight.js';
 import { importantLines } from './app-log.js';
 import { type Account, type Settings, StartError } from './settings.js';
 import type { BackingServices } from '../servers/backing-services.js';
@@ -31,7 +30,7 @@ export interface App {
   tail(): Promise<string>;
 }
 
-const READINESS_DEADLINE_MS = 60_000;
+const CHECK_TIMEOUT_MS = 2_000;
 
 export async function startApp(
   app: AppCommand,
@@ -59,51 +58,32 @@ export async function startApp(
     remove: app.remove ?? [],
   });
   const tail = async (): Promise<string> => lastLines(await readFile(logFile, 'utf8').catch(() => ''), 15);
-  const check = internalPort ? () => answersReady(internalPort) : () => accepts(port);
+  const check = internalPort ? () => checkReady(internalPort) : () => checkAccepts(port);
   return {
     name,
     process: child,
     ...(internalPort && { internalUrl: `http://127.0.0.1:${internalPort}` }),
     tail,
     async ready() {
-      const abort = new AbortController();
-      const ended = child.ended.then((how) => `it ended: ${how}`);
-      const problem = await Promise.race([ended, until(check, abort.signal)]);
-      abort.abort();
+      const problem = await problemOfStart(child, check);
       if (problem)
         throw new StartError(`${name} did not start (${problem}). The end of ${logFile}:\n${await tail()}`);
     },
   };
 }
 
-async function until(check: () => Promise<boolean>, signal: AbortSignal): Promise<string | undefined> {
-  const deadline = Date.now() + READINESS_DEADLINE_MS;
-  while (!signal.aborted && Date.now() < deadline) {
-    if (await check()) return undefined;
-    await sleep(50);
-  }
-  return `not ready within ${READINESS_DEADLINE_MS / 1_000} s`;
-}
-
-async function answersReady(port: number): Promise<boolean> {
-  try {
-    const answer = await fetch(`http://127.0.0.1:${port}/readyz`, { signal: AbortSignal.timeout(2_000) });
-    await answer.body?.cancel();
-    return answer.status === 200;
-  } catch {
-    return false;
-  }
-}
-
-function accepts(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ host: '127.0.0.1', port });
-    socket.once('connect', () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.once('error', () => resolve(false));
+/** @throws Error unless the app is ready */
+async function checkReady(port: number): Promise<void> {
+  const answer = await fetch(`http://127.0.0.1:${port}/readyz`, {
+    signal: AbortSignal.timeout(CHECK_TIMEOUT_MS),
   });
+  await answer.body?.cancel();
+  if (!answer.ok) throw new Error(`/readyz returned ${answer.status}`);
+}
+
+/** @throws Error unless something accepts connections */
+async function checkAccepts(port: number): Promise<void> {
+  if (!(await accepts({ host: '127.0.0.1', port }, CHECK_TIMEOUT_MS))) throw new Error('no connection');
 }
 
 // Apps receive only the secrets that they need.

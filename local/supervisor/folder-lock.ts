@@ -26,7 +26,7 @@ export async function lockFolder(directory: string): Promise<FolderLock> {
       await removeStale(lock, owner, join(folder, `stale-${attempt}`));
     }
     throw new StartError(
-      `${lock} changes all the time: more than one npm start tries to begin. Start one only`,
+      `${lock} changes constantly: several npm start commands compete for it. Run only one`,
     );
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -48,7 +48,9 @@ async function throwIfRunning(content: string, directory: string): Promise<void>
   if (pid === undefined || start === undefined || (await startOf(pid)) !== start) return;
   const run = parse(await readFile(join(directory, 'run.json'), 'utf8').catch(() => ''));
   const where = run.auth_url ? `${run.auth_url}, ${run.base_url}, ${run.api_url}` : 'it is still starting';
-  throw new StartError(`npm start already runs here (process ${pid}: ${where}). End it first: kill ${pid}`);
+  throw new StartError(
+    `npm start is already running here (process ${pid}: ${where}). Stop it first: kill ${pid}`,
+  );
 }
 
 /** Restores the lock if another process has replaced it in the meantime. */

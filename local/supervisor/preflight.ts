@@ -23,7 +23,7 @@ export async function checkExternalServices(env: NodeJS.ProcessEnv, timeout: num
     }),
   );
   if (problems.flat().length === 0) return;
-  const advice = 'Start it there, or unset the variable: then npm start brings its own.';
+  const advice = 'Start the server, or unset the variable: then npm start starts a private server.';
   throw new StartError([...problems.flat(), advice].join('\n'));
 }
 
@@ -42,15 +42,15 @@ function addressesOf(text: string, defaultPort: number): Address[] {
 
 async function anyAccepts(addresses: readonly Address[], deadline: number): Promise<boolean> {
   for (;;) {
-    const left = Math.max(deadline - Date.now(), 1);
-    const accepted = await Promise.all(addresses.map((address) => accepts(address, left)));
+    const timeLeft = Math.max(deadline - Date.now(), 1);
+    const accepted = await Promise.all(addresses.map((address) => accepts(address, timeLeft)));
     if (accepted.includes(true)) return true;
     if (Date.now() + RETRY_MS >= deadline) return false;
     await sleep(RETRY_MS);
   }
 }
 
-function accepts({ host, port }: Address, timeout: number): Promise<boolean> {
+export function accepts({ host, port }: Address, timeout: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ host, port });
     const end = (result: boolean): void => {
@@ -66,18 +66,20 @@ function accepts({ host, port }: Address, timeout: number): Promise<boolean> {
 export async function checkPorts(ports: Ports, timeout: number): Promise<void> {
   const deadline = Date.now() + timeout;
   for (;;) {
-    const taken: string[] = [];
+    const problems: string[] = [];
     for (const [name, port] of Object.entries(ports)) {
-      if (await isTaken(port))
-        taken.push(`port ${port} is taken: set ${name} to another one, or end what listens on it`);
+      if (await isInUse(port))
+        problems.push(
+          `port ${port} is in use: set ${name} to another port, or stop the process that uses it`,
+        );
     }
-    if (taken.length === 0) return;
-    if (Date.now() >= deadline) throw new StartError(taken.join('\n'));
+    if (problems.length === 0) return;
+    if (Date.now() >= deadline) throw new StartError(problems.join('\n'));
     await sleep(100);
   }
 }
 
-async function isTaken(port: number): Promise<boolean> {
+async function isInUse(port: number): Promise<boolean> {
   // Many clients resolve "localhost" to ::1 first: a server there would receive the requests.
   return (await cannotListen('127.0.0.1', port)) || (await cannotListen('::1', port));
 }

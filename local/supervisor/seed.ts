@@ -127,7 +127,7 @@ async function hasUser(users: UserStore, account: Account, settings: Settings): 
 
 function conflict(what: string, { directory }: Settings): StartError {
   return new StartError(
-    `the database has a ${what} whose credentials are not those kept in ${directory}: ` +
-      'begin anew by removing that folder, or set DATABASE_URL to an empty database',
+    `the ${what} in the database has other credentials than ${directory}: ` +
+      'delete that folder, or set DATABASE_URL to an empty database',
   );
 }

@@ -75,7 +75,7 @@ export function readSettings(env: NodeJS.ProcessEnv, args: readonly string[]): S
     const port = /^\d{1,5}$/.test(given) ? Number(given) : 0;
     if (port < 1 || port > 65_535) problems.push(`${name} must be a port from 1 to 65535, not "${given}"`);
     else if (users.has(port))
-      problems.push(`${name} and ${users.get(port)} are both ${port}: give each its own`);
+      problems.push(`${name} and ${users.get(port)} are both ${port}: set different ports`);
     users.set(port, name);
     ports[name] = port;
   }

@@ -101,12 +101,12 @@ export class Supervisor {
     const where = env['DATABASE_URL'] ? ` ${databaseAddress(databaseUrl)}` : '';
     const place = `the database${where}, schema ${settings.schema}`;
     if (env['DATABASE_URL'] && !settings.seed) {
-      this.step(`looking at ${place}, which DATABASE_URL names`);
+      this.step(`checking ${place}, which DATABASE_URL names`);
       const missing = await missingSetup(databaseUrl, account, settings);
       if (missing.length === 0) return;
       throw new StartError(
-        `${place} lacks ${missing.join(', ')}.\nTo let npm start add them, run: npm start -- --seed\n` +
-          'Or unset DATABASE_URL: then npm start brings a database of its own.',
+        `${place} lacks ${missing.join(', ')}.\nTo add them, run: npm start -- --seed\n` +
+          'Or unset DATABASE_URL: then npm start starts a private database.',
       );
     }
     this.step(`migrating ${place}`);
@@ -132,7 +132,7 @@ export class Supervisor {
       await createStreams(loadConfiguration(MigrateSettings, given));
     } catch (error) {
       if (!this.env['NATS_URL']) throw error;
-      this.step(`there is no audit trail: ${error instanceof Error ? error.message : String(error)}`);
+      this.step(`no audit trail: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
 

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from '@nats-io/transport-node';
 import { Redis } from 'ioredis';
-import { Client } from 'pg';
 import { type BackingServices, startBackingServices } from '../servers/backing-services.js';
 import type { Lookup } from '../servers/find-server.js';
 import { runCommand } from '../servers/run-command.js';
 import { descendantsOf } from '#test/support/process-tree.js';
+import { withDatabase } from '#test/support/test-database.js';
 import { testServices } from '#test/support/test-services.js';
 
 const PATH = process.env['PATH'];
@@ -147,13 +147,7 @@ function postgresAnswers(url: string): Promise<void> {
 }
 
 async function sql(url: string, statement: string): Promise<void> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    await client.query(statement);
-  } finally {
-    await client.end();
-  }
+  await withDatabase(url, (client) => client.query(statement));
 }
 
 async function redisAnswers(url: string): Promise<void> {

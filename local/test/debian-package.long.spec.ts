@@ -42,7 +42,7 @@ describe('missing servers', () => {
   it('are all listed, with how to install them on Debian, Fedora and macOS', async () => {
     const message = await refusal({ PATH: '/nowhere' });
     expect(message).toMatch(/^PostgreSQL, Redis and NATS are not on this machine/);
-    expect(message).toContain('there is no apt-get here');
+    expect(message).toContain('apt-get is not installed');
     expect(message).toMatch(/Debian.* apt install postgresql redis-server nats-server\n/);
     expect(message).toMatch(/Fedora.* dnf install postgresql-server valkey-compat-redis nats-server\n/);
     expect(message).toMatch(/macOS.* brew install postgresql@17 redis nats-server\n/);

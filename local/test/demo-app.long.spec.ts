@@ -1,5 +1,5 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import pg from 'pg';
+import { withDatabase } from '#test/support/test-database.js';
 import { complaintsOf, launchBrowser } from '#test/support/chromium.js';
 import { type RunningProduct, startProduct } from '#test/end-to-end/running-product.js';
 
@@ -11,12 +11,7 @@ beforeAll(async () => {
 });
 
 // The same user starts each test without grants.
-beforeEach(async () => {
-  const database = new pg.Client({ connectionString: product.databaseUrl });
-  await database.connect();
-  await database.query('DELETE FROM grants');
-  await database.end();
-});
+beforeEach(() => withDatabase(product.databaseUrl, (client) => client.query('DELETE FROM grants')));
 
 afterAll(async () => {
   await browser?.close();

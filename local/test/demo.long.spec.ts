@@ -53,7 +53,7 @@ describe('npm run demo', () => {
   it('shows every step of the flow, up to the revocation, and exits 0', () => {
     const { code, out, errors } = first;
     expect(errors).toBe('');
-    expect(out).toContain('✓ Every step holds.');
+    expect(out).toContain('✓ Every step succeeded.');
     expect(code).toBe(0);
     expect(out.match(/^ ?\d+\. .*$/gm)).toHaveLength(11);
     expect(out.match(/^ {4}✓/gm)).toHaveLength(11);

@@ -61,7 +61,7 @@ describe('npm start with DATABASE_URL of a database with another application’s
     expect(product.output).toContain(`${new URL(database.url).pathname}, schema oauth\n`);
     const shown: string[] = [];
     await runDemo(await readRunFile(place), new Transcript((line) => shown.push(line)));
-    expect(shown).toContain('✓ Every step holds.');
+    expect(shown).toContain('✓ Every step succeeded.');
     expect((await tables()).filter((name) => name.startsWith('public.'))).toEqual(['public.users']);
   });
 

@@ -1,16 +1,15 @@
 import { rm } from 'node:fs/promises';
-import pg from 'pg';
 import { isolatedEnvironment, StartedProduct } from '#test/end-to-end/started-product.js';
+import { withDatabase } from '#test/support/test-database.js';
 
 it('npm start refuses data of an older version, and names the folder to delete', async () => {
   const place = await isolatedEnvironment();
   let product = new StartedProduct(place);
   try {
     const { database_url: url } = await product.ready();
-    const database = new pg.Client({ connectionString: url });
-    await database.connect();
-    await database.query('ALTER TABLE oauth.clients DROP COLUMN dpop_bound CASCADE');
-    await database.end();
+    await withDatabase(url, (client) =>
+      client.query('ALTER TABLE oauth.clients DROP COLUMN dpop_bound CASCADE'),
+    );
     await product.kill('SIGTERM');
 
     product = new StartedProduct(place);

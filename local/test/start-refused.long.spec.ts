@@ -46,7 +46,7 @@ describe('npm start refuses', () => {
   it('a port that is in use, and names it and its variable before anything starts', async () => {
     const { taken: product } = refused;
     expect(await product.exit).toBe(1);
-    expect(product.output).toContain(`port ${takenPort} is taken: set TOKEN_PORT`);
+    expect(product.output).toContain(`port ${takenPort} is in use: set TOKEN_PORT`);
     expect(product.output).not.toContain('starting PostgreSQL');
   });
 

@@ -131,7 +131,7 @@ describe('npm start', () => {
   it('refuses to run twice, and names the running process', async () => {
     const second = new StartedProduct(env);
     expect(await second.exit).toBe(1);
-    expect(second.output).toContain(`already runs here (process ${product.pid}: ${run.auth_url}`);
+    expect(second.output).toContain(`is already running here (process ${product.pid}: ${run.auth_url}`);
     await access(product.runFile);
   });
 

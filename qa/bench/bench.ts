@@ -1,17 +1,18 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { loadavg } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
+import { parseOptions } from '../command.js';
 import { authorizeCases } from './cases/authorize-cases.js';
 import { resourceCases } from './cases/resource-cases.js';
 import { tokenCases, Tokens } from './cases/token-cases.js';
+import { benchmark } from './command.js';
 import { compare, pin } from './compare/compare.js';
 import { installPeers, startPeers } from './compare/contestants.js';
 import { chart, tables } from './compare/report.js';
 import type { Case } from './load.js';
-import { type Figures, highestMemory, measure, type Usage, usageOf } from './measure.js';
-import { newPerson, type Person } from './person.js';
-import { type Product, startProduct } from './product.js';
+import { type Figures, highestMemory, measureAll, type Usage, usageOf } from './measure.js';
+import { newPerson } from './person.js';
+import type { Product } from './product.js';
 import { type Report, reportOf, writePeers, writeReport } from './report.js';
 import { many } from './several.js';
 import { sizesFrom } from './sizing.js';
@@ -35,37 +36,33 @@ const PEOPLE = 100;
 /** V8 collects garbage when a process has been idle for a while. */
 const IDLE_MS = 30_000;
 
-async function run(product: Product): Promise<Report> {
+async function measureProduct(product: Product): Promise<Report> {
   const { fixture, apps } = product;
   const loadBefore = loadavg()[0] ?? NaN;
   const atRest = await memoryWhenIdle(apps);
   const client = await fixture.client();
   const users = await many(PEOPLE, () => fixture.user());
-  const figures: Record<string, Figures> = {};
-  const take = async <N extends string>(cases: Readonly<Record<N, Case>>, names: readonly N[]) => {
-    for (const name of names) {
-      figures[name] = await measure(cases[name], apps, SECONDS);
-      process.stderr.write(`${name}: ${Math.round(figures[name].busy.perSecond)}/s\n`);
-    }
-  };
 
   const tokens = new Tokens();
   const inRedis = await redisBytes(fixture);
   let turn = 0;
-  tokens.codes.push(
-    ...(await many(CODES, () => fixture.code(client.client_id, users[turn++ % PEOPLE] ?? 0))),
-  );
-  const token = await tokenCases(product, client, tokens);
+  const newCode = () => fixture.code(client.client_id, users[turn++ % PEOPLE] ?? 0);
+  tokens.codes.push(...(await many(CODES, newCode)));
+  const cases = await tokenCases(product, client, tokens);
+  const { metadata, forged, redeem, refresh, introspect, par, revoke } = cases;
+  const figures: Record<string, Figures> = {};
+  const take = async (subjects: Readonly<Record<string, Case>>) =>
+    Object.assign(figures, await measureAll(subjects, apps, SECONDS));
   // The cheapest cases first, so that no case includes the app's warm-up.
-  await take(token, ['metadata', 'forged', 'redeem']);
+  await take({ metadata, forged, redeem });
   const grant = await grantBytes(fixture, inRedis, CODES);
-  await take(token, ['refresh', 'introspect', 'par']);
-  await take(resourceCases(product, tokens), ['forgedAtApi', 'known', 'unknown']);
-  await take(token, ['revoke']);
+  await take({ refresh, introspect, par });
+  const { forgedAtApi, known, unknown } = resourceCases(product, tokens);
+  await take({ forgedAtApi, known, unknown });
+  await take({ revoke });
 
-  const people: Person[] = await many(PEOPLE, () => newPerson(product, client.client_id));
-  const pages = authorizeCases(product, client.client_id, people);
-  await take(pages, ['start', 'loginPage', 'login', 'consent', 'allow', 'remembered', 'apps']);
+  const people = await many(PEOPLE, () => newPerson(product, client.client_id));
+  await take(authorizeCases(product, client.client_id, people));
 
   const storage = { ...grant, sessionInRedis: await sessionBytes(fixture) };
   const memory = {
@@ -81,26 +78,14 @@ async function memoryWhenIdle(apps: Product['apps']): Promise<Usage['memory']> {
   return (await usageOf(apps)).memory;
 }
 
-/** @throws Error that names the unknown option */
-function options(): Partial<Record<'write' | 'peers' | 'help', boolean | undefined>> {
-  const flag = { type: 'boolean' } as const;
-  return parseArgs({ options: { write: flag, peers: flag, help: flag } }).values;
+async function bench(product: Product, write: boolean): Promise<string> {
+  const report = reportOf(await measureProduct(product));
+  if (write) await writeReport(report);
+  return report;
 }
 
-async function bench(write: boolean): Promise<void> {
-  const product = await startProduct();
-  try {
-    const report = reportOf(await run(product));
-    process.stdout.write(report);
-    if (write) await writeReport(report);
-  } finally {
-    await product.close();
-  }
-}
-
-async function benchPeers(write: boolean): Promise<void> {
+async function benchPeers(product: Product, write: boolean): Promise<string> {
   await installPeers();
-  const product = await startProduct();
   const contestants = await startPeers(product, product.redisUrl, product.folder);
   try {
     if (!(await pin()))
@@ -108,25 +93,19 @@ async function benchPeers(write: boolean): Promise<void> {
     const results = await compare(contestants, (done, next) =>
       process.stderr.write(`${Math.round(done * 100)} % ${next}\n`),
     );
-    process.stdout.write(`${tables(results)}\n`);
     await mkdir('dist/qa/bench', { recursive: true });
     await writeFile('dist/qa/bench/peers.json', `${JSON.stringify(results, null, 2)}\n`);
     await writeFile('dist/qa/bench/peers.svg', chart(results));
     if (write) await writePeers(tables(results), chart(results));
+    return tables(results);
   } finally {
     await Promise.all(contestants.map((contestant) => contestant.stop()));
-    await product.close();
   }
 }
 
-try {
-  const { write = false, peers = false, help = false } = options();
-  if (help) process.stdout.write(USAGE);
-  else if (peers) await benchPeers(write);
-  else await bench(write);
-} catch (error) {
-  const { code = '', message } = error as { code?: string; message: string };
-  if (!code.startsWith('ERR_PARSE_ARGS')) throw error;
-  process.stderr.write(`error: ${message}\n\n${USAGE}`);
-  process.exitCode = 2;
-}
+const flag = { type: 'boolean', default: false } as const;
+await benchmark(
+  USAGE,
+  () => parseOptions({ options: { write: flag, peers: flag, help: flag } }).values,
+  (product, { peers, write }) => (peers ? benchPeers : bench)(product, write),
+);

@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { freePort } from '#local/servers/free-port.js';
 import { type AppProcess, startApp } from '#test/support/app-process.js';
 import { Browser } from '#test/support/browser.js';
 import { FORGER_CLIENT, startForgingProvider } from '#test/support/forging-provider.js';
+import { parseOptions, UsageError } from '../command.js';
+import { table } from '../table.js';
 import { benchmark } from './command.js';
 import { clientId, fillClients, fillTrail, reference, type Trail } from './console-fill.js';
 import { fillGrants, FIRST_USER } from './growth-fill.js';
@@ -147,16 +148,11 @@ async function measure(console: Console, trail: Trail): Promise<string> {
   await note();
   const rows = [...times].map(([name, all]) => {
     const sorted = all.toSorted((a, b) => a - b);
-    const at = (part: number) => Math.round(sorted[Math.floor((sorted.length - 1) * part)] ?? NaN);
-    return `| ${[name, at(0.5), at(0.95), at(1)].join(' | ')} |`;
+    const at = (part: number) => `${Math.round(sorted[Math.floor((sorted.length - 1) * part)] ?? NaN)}`;
+    return [name, at(0.5), at(0.95), at(1)];
   });
-  return [
-    '| page | p50, ms | p95, ms | maximum, ms |',
-    '| --- | --: | --: | --: |',
-    ...rows,
-    '',
-    `memory: ${memory.join(', ')}`,
-  ].join('\n');
+  const pageTimes = table(['page', 'p50, ms', 'p95, ms', 'maximum, ms'], rows);
+  return `${pageTimes}\n\nmemory: ${memory.join(', ')}`;
 }
 
 /** Waits until the pages show every event. A console that is busy with the index may return 503. */
@@ -188,8 +184,8 @@ async function run(product: Product, trail: Trail, waits: boolean): Promise<stri
   }
 }
 
-function options(): { readonly trail: Trail; readonly waits: boolean; readonly help: boolean } {
-  const { values } = parseArgs({
+function readOptions(): { readonly trail: Trail; readonly waits: boolean; readonly help: boolean } {
+  const { values } = parseOptions({
     options: {
       clients: { type: 'string', default: '100000' },
       events: { type: 'string', default: '10000000' },
@@ -199,8 +195,8 @@ function options(): { readonly trail: Trail; readonly waits: boolean; readonly h
   });
   const [clients, events] = [Number(values.clients), Number(values.events)];
   if (!(clients >= 1_000 && events >= 10_000))
-    throw Object.assign(new Error('give at least 1000 clients and 10000 events'), { code: 'ERR_PARSE_ARGS' });
+    throw new UsageError('give at least 1000 clients and 10000 events');
   return { trail: { clients, events, users: clients }, waits: values.wait, help: values.help };
 }
 
-await benchmark(USAGE, options, (product, { trail, waits }) => run(product, trail, waits));
+await benchmark(USAGE, readOptions, (product, { trail, waits }) => run(product, trail, waits));

@@ -1,12 +1,12 @@
-import { parseArgs } from 'node:util';
 import { MAX_LIVE_GRANTS } from '#database/grant/grant-record.statements.js';
 import { authorizeCases } from './cases/authorize-cases.js';
 import { resourceCases } from './cases/resource-cases.js';
 import { tokenCases, Tokens } from './cases/token-cases.js';
+import { parseOptions, UsageError } from '../command.js';
+import { table } from '../table.js';
 import { benchmark } from './command.js';
 import { fillGrants, fillUser } from './growth-fill.js';
-import type { Case } from './load.js';
-import { type Figures, measure } from './measure.js';
+import { type Figures, measureAll } from './measure.js';
 import { authorizationPath, newPerson, type Person } from './person.js';
 import type { Product } from './product.js';
 import { many } from './several.js';
@@ -41,28 +41,29 @@ async function growth(product: Product, grants: number): Promise<string> {
   ];
   const heavyId = await idOf(product, heavy);
 
-  const measureAll = async (): Promise<Measurement> => {
+  const measureStage = async (): Promise<Measurement> => {
     const tokens = new Tokens();
     const users = await many(PEOPLE, () => fixture.user());
     let turn = 0;
     const code = () => fixture.code(client.client_id, users[turn++ % PEOPLE] ?? 0);
     tokens.codes.push(...(await many(CODES, code)));
     const { redeem, refresh } = await tokenCases(product, client, tokens);
-    const figures = await take(product, { redeem, refresh });
+    const figures = await measureAll({ redeem, refresh }, product.apps, SECONDS);
     const { unknown } = resourceCases(product, tokens);
-    return { ...figures, ...(await take(product, { unknown })), ...(await pages()) };
+    const api = await measureAll({ unknown }, product.apps, SECONDS);
+    return { ...figures, ...api, ...(await pages()) };
   };
   const pages = (): Promise<Measurement> => {
     const { consent, apps } = authorizeCases(product, client.client_id, people);
-    return take(product, { consent, apps });
+    return measureAll({ consent, apps }, product.apps, SECONDS);
   };
 
   await fillGrants(product, client.client_id, 1, FEW);
   // The first measurement compiles the code.
-  await measureAll();
-  const before = await measureAll();
+  await measureStage();
+  const before = await measureStage();
   await fillGrants(product, client.client_id, FEW + 1, grants);
-  const after = await measureAll();
+  const after = await measureStage();
 
   const alone = await besideVisits(product, client.client_id, light, pages);
   const own = Math.floor(grants / 10);
@@ -76,15 +77,6 @@ async function growth(product: Product, grants: number): Promise<string> {
     `Others' pages, while ${VISITORS} connections request one user's pages:`,
     comparison('a user with no grant', alone, `with ${own} grants`, beside, ['p50']),
   ].join('\n\n');
-}
-
-async function take(product: Product, cases: Readonly<Record<string, Case>>): Promise<Measurement> {
-  const figures: Record<string, Figures> = {};
-  for (const [name, subject] of Object.entries(cases)) {
-    figures[name] = await measure(subject, product.apps, SECONDS);
-    process.stderr.write(`${name}: ${Math.round(figures[name].busy.perSecond)}/s\n`);
-  }
-  return figures;
 }
 
 async function besideVisits(
@@ -131,24 +123,17 @@ function comparison(
       const [a, b] = values[column];
       return [a.toFixed(2), b.toFixed(2), (b / a).toFixed(2)];
     });
-    return [`| ${[first.name, ...cells].join(' | ')} |`];
+    return [[first.name, ...cells]];
   });
-  return [
-    `| request | ${columns.map((column) => `${column}: ${one} | ${other} | ratio`).join(' | ')} |`,
-    `| --- | ${columns.map(() => '--: | --: | --:').join(' | ')} |`,
-    ...rows,
-  ].join('\n');
+  return table(['request', ...columns.flatMap((column) => [`${column}: ${one}`, other, 'ratio'])], rows);
 }
 
-function options(): { readonly grants: number; readonly help: boolean } {
-  const { grants, help } = parseArgs({
+function readOptions(): { readonly grants: number; readonly help: boolean } {
+  const { grants, help } = parseOptions({
     options: { grants: { type: 'string', default: '1000000' }, help: { type: 'boolean', default: false } },
   }).values;
-  if (!/^\d{5,8}$/.test(grants))
-    throw Object.assign(new Error(`--grants ${grants} is not a number from 10000`), {
-      code: 'ERR_PARSE_ARGS',
-    });
+  if (!/^\d{5,8}$/.test(grants)) throw new UsageError(`--grants ${grants} is not a number from 10000`);
   return { grants: Number(grants), help };
 }
 
-await benchmark(USAGE, options, (product, { grants }) => growth(product, grants));
+await benchmark(USAGE, readOptions, (product, { grants }) => growth(product, grants));

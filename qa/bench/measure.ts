@@ -20,8 +20,23 @@ export const CONNECTIONS = 16;
 /** Each connection prepares a request that it never sends. */
 const SPARE = 2 * CONNECTIONS + 4;
 
+/** Reports progress on stderr. */
+export async function measureAll<Name extends string>(
+  cases: Readonly<Record<Name, Case>>,
+  apps: readonly AppProcess[],
+  seconds: number,
+): Promise<Record<Name, Figures>> {
+  const figures: Record<string, Figures> = {};
+  for (const [name, subject] of Object.entries<Case>(cases)) {
+    const measured = await measure(subject, apps, seconds);
+    process.stderr.write(`${name}: ${Math.round(measured.busy.perSecond)}/s\n`);
+    figures[name] = measured;
+  }
+  return figures;
+}
+
 /** Warms up, then measures alone, then busy. @param seconds duration of the busy part, if there are enough requests */
-export async function measure(subject: Case, apps: readonly AppProcess[], seconds: number): Promise<Figures> {
+async function measure(subject: Case, apps: readonly AppProcess[], seconds: number): Promise<Figures> {
   const most = subject.most?.() ?? Infinity;
   const isEndless = most === Infinity;
   const [warm, single] = [Math.floor(most * 0.2), isEndless ? 300 : Math.floor(most * 0.1)];

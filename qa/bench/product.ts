@@ -1,16 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { migrate } from '#database/connection/migrate.js';
+import { join } from 'node:path';
 import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
-import { createTrail } from '#test/support/isolate.js';
-import { startBackingServices } from '#local/servers/backing-services.js';
 import { freePort } from '#local/servers/free-port.js';
-import { progressOn } from '#local/servers/progress.js';
 import { type Fixture, openFixture } from '#test/support/fixture.js';
 import { ID_TOKEN_KEYS, PUBLIC_ID_TOKEN_KEYS } from '#test/support/id-token-keys.js';
 import { type AppProcess, startApp } from '#test/support/app-process.js';
+import { startPrivateServices } from '../private-services.js';
 
 /** One replica of each app, on private servers. */
 export interface Product {
@@ -31,16 +28,9 @@ const CODE_LIFETIME = 600;
 
 export async function startProduct(): Promise<Product> {
   const folder = await mkdtemp(join(tmpdir(), 'bench-'));
-  const services = await startBackingServices({
-    env: { PATH: process.env['PATH'] },
-    directory: resolve('.local'),
-    persistent: false,
-    progress: progressOn(process.stderr),
-  });
-  await migrate(services.databaseUrl);
-  await createTrail(services.natsUrl);
+  const services = await startPrivateServices();
   const keys = randomBytes(32).toString('base64url');
-  const fixture = await openFixture({ ...services, close: () => services.stop() }, keys, {
+  const fixture = await openFixture(services, keys, {
     ...DEFAULT_LIFETIMES,
     code: CODE_LIFETIME,
   });
@@ -82,7 +72,7 @@ export async function startProduct(): Promise<Product> {
     async close() {
       await Promise.all(apps.map((app) => app.stop()));
       await fixture.close();
-      await services.stop();
+      await services.close();
       await rm(folder, { recursive: true, force: true });
     },
   };

@@ -1,4 +1,5 @@
 import { arch, cpus, totalmem } from 'node:os';
+import { table } from '../table.js';
 import { CONNECTIONS, type Figures, type Usage } from './measure.js';
 import { DAY, type Size } from './sizing.js';
 import type { Storage } from './storage.js';
@@ -13,10 +14,6 @@ export interface Report {
 }
 
 const PROCESSES = ['authorize', 'token', 'resource', 'redis', 'postgresql', 'nats'];
-const table = (head: readonly string[], rows: readonly (readonly string[])[]) =>
-  [head, head.map((_, n) => (n === 0 ? '---' : '--:')), ...rows]
-    .map((row) => `| ${row.join(' | ')} |`)
-    .join('\n');
 const number = (value: number) => Math.round(value).toLocaleString('en').replaceAll(',', ' ');
 const short = (value: number) => (value < 0.05 ? '–' : value.toFixed(value < 10 ? 1 : 0));
 const coresOf = (value: number) => (value < 0.1 ? 'below 0.1 cores' : `${value.toFixed(1)} cores`);

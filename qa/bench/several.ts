@@ -1,11 +1,11 @@
-const AT_ONCE = 10;
+const CONCURRENCY = 10;
 
 export async function many<T>(count: number, make: () => Promise<T>): Promise<T[]> {
-  const made: T[] = [];
+  const results: T[] = [];
   let started = 0;
   const worker = async () => {
-    while (started++ < count) made.push(await make());
+    while (started++ < count) results.push(await make());
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
-  return made;
+  await Promise.all(Array.from({ length: CONCURRENCY }, worker));
+  return results;
 }

@@ -1,3 +1,4 @@
+import { parseObject } from '#local/demo/exchange.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { DESCRIPTIONS } from '#test/support/openapi/check-answers.js';
 import type { KnownLogins } from './known-logins.js';
@@ -87,7 +88,7 @@ function checkAnswer(sent: SentRequest, answer: Answer, known: OracleState): Fin
     const problem = redirectProblem(sent, header(answer, 'location') ?? '', known);
     if (problem !== null) add(problem, header(answer, 'location') ?? '');
   }
-  const idTokenProblem = isTokenAnswer(sent, status, text) ? known.logins.problem(parse(text)) : null;
+  const idTokenProblem = isTokenAnswer(sent, status, text) ? known.logins.problem(parseObject(text)) : null;
   if (idTokenProblem !== null) add(idTokenProblem, text);
   const wrong = internal ? [] : [...formatProblems(sent, answer, text), ...apiProblems(sent, answer, text)];
   if (wrong.length > 0)
@@ -220,13 +221,13 @@ function formatProblems(sent: SentRequest, answer: Answer, text: string): string
 
 /** RFC 9457 3. */
 function isProblem(text: string, status: number): boolean {
-  const { type, title, status: inBody, error_reference: reference } = parse(text);
+  const { type, title, status: inBody, error_reference: reference } = parseObject(text);
   return inBody === status && [type, title, reference].every((value) => typeof value === 'string');
 }
 
 /** RFC 6749 5.2. */
 function isOAuthError(text: string): boolean {
-  const { error, error_description: description, ...rest } = parse(text);
+  const { error, error_description: description, ...rest } = parseObject(text);
   return (
     typeof error === 'string' &&
     /^[a-z_]+$/.test(error) &&
@@ -237,15 +238,7 @@ function isOAuthError(text: string): boolean {
 }
 
 function isApiError(text: string): boolean {
-  const { status, timestamp, path, error } = parse(text);
+  const { status, timestamp, path, error } = parseObject(text);
   const { code, message } = (error ?? {}) as Record<string, unknown>;
   return status === 'error' && [timestamp, path, code, message].every((value) => typeof value === 'string');
-}
-
-function parse(text: string): Record<string, unknown> {
-  try {
-    return (JSON.parse(text) as Record<string, unknown> | null) ?? {};
-  } catch {
-    return {};
-  }
 }

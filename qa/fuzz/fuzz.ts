@@ -1,9 +1,6 @@
 import { randomInt } from 'node:crypto';
-import { resolve } from 'node:path';
-import { parseArgs } from 'node:util';
-import { migrate } from '#database/connection/migrate.js';
-import { startBackingServices } from '#local/servers/backing-services.js';
-import { createTrail } from '#test/support/isolate.js';
+import { parseOptions, runTool, UsageError } from '../command.js';
+import { startPrivateServices } from '../private-services.js';
 import { Campaign, type Plan } from './campaign.js';
 import { openAdmin, openHttp } from './http-target.js';
 import { openNats } from './nats-target.js';
@@ -34,16 +31,14 @@ const TARGETS: Readonly<Record<string, readonly OpenTarget[]>> = {
   all: [openHttp, openRaw, openNats],
 };
 
-class UsageError extends Error {}
-
 interface Options {
   readonly plan: Plan;
   readonly json: boolean;
+  readonly help: boolean;
 }
 
-/** @returns null for --help. @throws UsageError, or an error of parseArgs */
-function readOptions(): Options | null {
-  const { values } = parseArgs({
+function readOptions(): Options {
+  const { values } = parseOptions({
     options: {
       minutes: { type: 'string', default: '5' },
       seed: { type: 'string', default: String(randomInt(2 ** 31)) },
@@ -52,32 +47,24 @@ function readOptions(): Options | null {
       help: { type: 'boolean', default: false },
     },
   });
-  if (values.help) return null;
   const minutes = Number(values.minutes);
   if (!(minutes > 0 && minutes <= 24 * 60))
     throw new UsageError('--minutes must be a number above 0, 1440 at most');
   if (!/^\d{1,10}$/.test(values.seed)) throw new UsageError('--seed must be a whole number');
   const targets = Object.hasOwn(TARGETS, values.target) ? TARGETS[values.target] : undefined;
   if (!targets) throw new UsageError(`--target must be one of ${Object.keys(TARGETS).join(', ')}`);
-  return { plan: { seed: Number(values.seed), length: { minutes }, targets }, json: values.json };
+  const plan = { seed: Number(values.seed), length: { minutes }, targets };
+  return { plan, json: values.json, help: values.help };
 }
 
 async function fuzz({ plan, json }: Options): Promise<number> {
   process.stderr.write(`seed ${plan.seed}\n`);
-  const services = await startBackingServices({
-    env: { PATH: process.env['PATH'] },
-    directory: resolve('.local'),
-    persistent: false,
-    progress: (text) => process.stderr.write(`${text}\n`),
-  });
-  await migrate(services.databaseUrl);
-  // Without a stream, the apps' buffers of audit events grow by up to 16 million characters.
-  await createTrail(services.natsUrl);
+  const services = await startPrivateServices();
   const campaign = new Campaign(plan);
   process.once('SIGINT', () => campaign.stop());
   const showing = show(campaign);
   try {
-    const result = await campaign.run({ ...services, close: () => services.stop() });
+    const result = await campaign.run(services);
     process.stdout.write(json ? jsonOf(result) : `\n${reportOf(result)}`);
     return result.findings.length === 0 ? 0 : 1;
   } finally {
@@ -95,13 +82,4 @@ function show(campaign: Campaign): NodeJS.Timeout {
   return setInterval(write, isTTY ? 1_000 : 30_000);
 }
 
-try {
-  const options = readOptions();
-  if (options) process.exitCode = await fuzz(options);
-  else process.stdout.write(USAGE);
-} catch (error) {
-  const { code = '', message } = error as { code?: string; message: string };
-  if (!code.startsWith('ERR_PARSE_ARGS') && !(error instanceof UsageError)) throw error;
-  process.stderr.write(`error: ${message}\n\n${USAGE}`);
-  process.exitCode = 2;
-}
+await runTool(USAGE, readOptions, fuzz);

@@ -7,6 +7,7 @@ import {
   type MsgHdrs,
 } from '@nats-io/transport-node';
 import fc from 'fast-check';
+import { parseObject } from '#local/demo/exchange.js';
 import { SUBJECTS } from '#messaging/contract.js';
 import { REFERENCE_HEADER } from '#messaging/nats-message.js';
 import { natsOptions } from '#messaging/nats.connection.js';
@@ -225,7 +226,7 @@ export function outcomeOfFailure(error: unknown): 'unanswered' | 'too large' {
 
 function outcomeOf(reply: Reply): string {
   if (typeof reply === 'string') return reply;
-  return parse(textOf(reply)).err === undefined ? 'answered' : 'error';
+  return parseObject(textOf(reply))['err'] === undefined ? 'answered' : 'error';
 }
 
 function checkReply(recipe: NatsRecipe, reply: Reply, { secrets }: TestEnvironment): Finding[] {
@@ -236,7 +237,7 @@ function checkReply(recipe: NatsRecipe, reply: Reply, { secrets }: TestEnvironme
   const leak = traceIn(text);
   if (leak !== undefined) add('stack trace or path in an answer', leak);
   for (const kind of new Set(secrets.in(text).values())) add(`${kind} in an answer`, text);
-  const response = (parse(text).response ?? {}) as Record<string, unknown>;
+  const response = (parseObject(text)['response'] ?? {}) as Record<string, unknown>;
   const isExpected = MESSAGES[recipe.subject].isExpected?.(response) ?? true;
   if (isUnchanged(recipe) && recipe.reply && !isExpected) add(REFUSED, text.slice(0, 300));
   return found;
@@ -289,20 +290,12 @@ function json(value: UnexpectedValue): unknown {
 
 function headersOf({ headers }: NatsRecipe, actor: Actor): MsgHdrs | undefined {
   if (headers.length === 0) return undefined;
-  const made = newHeaders();
+  const sent = newHeaders();
   for (const [name, unexpected] of headers) {
     const value = valueOf(unexpected);
     const text = typeof value === 'string' ? value.slice(0, 20_000) : actor.retiredCredential(name.length);
     // The NATS client refuses these characters in a header.
-    if (!/[\r\n\0]/.test(text)) made.append(name, text);
+    if (!/[\r\n\0]/.test(text)) sent.append(name, text);
   }
-  return made;
-}
-
-function parse(text: string): { response?: unknown; err?: unknown } {
-  try {
-    return (JSON.parse(text) as { response?: unknown; err?: unknown } | null) ?? {};
-  } catch {
-    return {};
-  }
+  return sent;
 }

@@ -1,3 +1,4 @@
+import { parseObject } from '#local/demo/exchange.js';
 import type { Finding } from './answer-oracle.js';
 import { type KnownSecrets, traceIn } from './leaks.js';
 import { APPS, type FuzzedApp, type MemoryOfApps } from './test-environment.js';
@@ -14,7 +15,7 @@ export function checkLogLine(app: FuzzedApp, line: string, secrets: Pick<KnownSe
   const found: Finding[] = [];
   for (const kind of new Set(secrets.in(line).values()))
     found.push({ rule: `${kind} in a log line`, where, detail: line });
-  const { level, context = '', res, err } = parse(line);
+  const { level, context = '', res, err } = parseObject(line) as Entry;
   // Warnings of Node, and the output of a crash.
   if (level === undefined) found.push({ rule: 'line that is not a log entry', where, detail: line });
   // The log of a 503, or of an unavailability error over NATS, contains the stack for the operator.
@@ -23,14 +24,6 @@ export function checkLogLine(app: FuzzedApp, line: string, secrets: Pick<KnownSe
   // Findings are distinguished by the place in our code: messages vary.
   const place = /at ([^\s(]+) [^\n]{0,40}?\/dist\//.exec(line)?.[1] ?? context;
   return [...found, { rule: `stack trace or path in a log line, ${place}`, where, detail: line }];
-}
-
-function parse(line: string): Entry {
-  try {
-    return (JSON.parse(line) as Entry | null) ?? {};
-  } catch {
-    return {};
-  }
 }
 
 const MIB = 2 ** 20;

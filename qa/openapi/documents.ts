@@ -12,13 +12,13 @@ const API_URL = 'https://api.example.com';
 const CONSOLE_URL = 'https://console.example.com';
 
 const TAGS: Outline['tags'] = [
-  { name: 'Authorization', description: 'Asking a user for access.' },
+  { name: 'Authorization', description: 'Requests for access to an account.' },
   { name: 'Tokens', description: 'Getting, refreshing, revoking and checking tokens.' },
-  { name: 'API', description: 'What an access token opens.' },
-  { name: 'Administration', description: 'What operators do.' },
-  { name: 'Metadata', description: 'What libraries configure themselves from.' },
-  { name: 'Pages', description: 'For browsers of users: HTML, with cookies.' },
-  { name: 'Internal port', description: 'For the platform: not reachable from outside.' },
+  { name: 'API', description: 'Requests with an access token.' },
+  { name: 'Administration', description: 'Operations of operators.' },
+  { name: 'Metadata', description: 'Configuration of client libraries.' },
+  { name: 'Pages', description: 'HTML for browsers, with cookies.' },
+  { name: 'Internal port', description: 'For the platform. Not reachable from outside.' },
 ];
 
 const SECURITY_SCHEMES = {
@@ -70,54 +70,65 @@ function internalPort(port: string): Endpoints {
   return { routes, servers: [{ url: 'http://{process}:{port}', description, variables }] };
 }
 
-export async function authorizationServerDocument(): Promise<OpenApiDocument> {
-  const outline: Outline = {
-    info: {
-      title: 'OAuth 2.0 authorization server',
-      version,
-      summary: 'Gives applications access to accounts of users who allow it.',
-      license: LICENSE,
-    },
-    servers: [{ url: BASE_URL, description: 'The token app, which is the issuer' }],
-    tags: TAGS,
-    securitySchemes: SECURITY_SCHEMES,
-  };
-  return documentOf(outline, [
-    {
-      routes: await routesOf('authorize'),
-      servers: [{ url: AUTH_URL, description: 'The authorize app' }],
-    },
-    { routes: await routesOf('token') },
-    internalPort('9002'),
-  ]);
+const document = (
+  title: string,
+  summary: string,
+  server: { readonly url: string; readonly description: string },
+  securitySchemes: Outline['securitySchemes'],
+  endpoints: readonly Endpoints[],
+): OpenApiDocument => {
+  const info = { title, version, summary, license: LICENSE };
+  return documentOf({ info, servers: [server], tags: TAGS, securitySchemes }, endpoints);
+};
+
+interface GeneratedDocument {
+  readonly name: string;
+  readonly file: string;
+  readonly generate: () => Promise<OpenApiDocument>;
 }
 
-export async function resourceServerDocument(): Promise<OpenApiDocument> {
-  const outline: Outline = {
-    info: {
-      title: 'API of a protected resource',
-      version,
-      summary: 'The profile of the user who gave an access token.',
-      license: LICENSE,
-    },
-    servers: [{ url: API_URL, description: 'The resource app' }],
-    tags: TAGS,
-    securitySchemes: API_SCHEMES,
-  };
-  return documentOf(outline, [{ routes: await routesOf('resource') }, internalPort('9003')]);
-}
-
-export async function administrationDocument(): Promise<OpenApiDocument> {
-  const outline: Outline = {
-    info: {
-      title: 'Administration of the authorization server',
-      version,
-      summary: 'The operations of the command line, for scripts.',
-      license: LICENSE,
-    },
-    servers: [{ url: CONSOLE_URL, description: 'The console' }],
-    tags: TAGS,
-    securitySchemes: API_SCHEMES,
-  };
-  return documentOf(outline, [{ routes: await routesOf('console', 'api/') }]);
-}
+export const DOCUMENTS: readonly GeneratedDocument[] = [
+  {
+    name: 'authorization server',
+    file: 'apps/token/src/openapi/openapi.json',
+    generate: async () =>
+      document(
+        'OAuth 2.0 authorization server',
+        'Gives applications access to accounts of users who allow it.',
+        { url: BASE_URL, description: 'The token app, which is the issuer' },
+        SECURITY_SCHEMES,
+        [
+          {
+            routes: await routesOf('authorize'),
+            servers: [{ url: AUTH_URL, description: 'The authorize app' }],
+          },
+          { routes: await routesOf('token') },
+          internalPort('9002'),
+        ],
+      ),
+  },
+  {
+    name: 'API',
+    file: 'apps/resource/src/openapi/openapi.json',
+    generate: async () =>
+      document(
+        'API of a protected resource',
+        'The profile of the user who gave an access token.',
+        { url: API_URL, description: 'The resource app' },
+        API_SCHEMES,
+        [{ routes: await routesOf('resource') }, internalPort('9003')],
+      ),
+  },
+  {
+    name: 'administration',
+    file: 'apps/console/src/openapi/openapi.json',
+    generate: async () =>
+      document(
+        'Administration of the authorization server',
+        'The operations of the command line, for scripts.',
+        { url: CONSOLE_URL, description: 'The console' },
+        API_SCHEMES,
+        [{ routes: await routesOf('console', 'api/') }],
+      ),
+  },
+];

@@ -1,3 +1,4 @@
+import { parseObject } from '#local/demo/exchange.js';
 import { until } from '#test/support/until.js';
 import { isUnavailable, type Attempt } from './requests.js';
 import type { FaultWindow, Operation, Timeline } from './timeline.js';
@@ -108,16 +109,8 @@ export class Availability {
 function hasUnavailableFormat({ headers, text, servedBy }: Attempt): boolean {
   if (headers.get('retry-after') === null) return false;
   if (servedBy.startsWith('authorize')) return /<h1>.*<code>[\w-]+<\/code>/s.test(text);
-  const body = jsonOf(text);
+  const body = parseObject(text);
   return servedBy.startsWith('resource')
     ? body['status'] === 'error' && (body['error'] as { code?: string }).code === 'SERVICE_UNAVAILABLE'
     : body['error'] === 'temporarily_unavailable' && typeof body['error_reference'] === 'string';
-}
-
-function jsonOf(text: string): Record<string, unknown> {
-  try {
-    return JSON.parse(text) as Record<string, unknown>;
-  } catch {
-    return {};
-  }
 }

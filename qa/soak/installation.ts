@@ -9,7 +9,7 @@ import { ResourceServerStore } from '#database/resource-server/resource-server.s
 import { UserStore } from '#database/user/user.store.js';
 import { freePort } from '#local/servers/free-port.js';
 import { OAuthClient } from '#local/demo/oauth-client.js';
-import type { GuardedProcess } from '#local/servers/guarded-process.js';
+import { type GuardedProcess, signalProcess } from '#local/servers/guarded-process.js';
 import type { DocumentHost } from '#test/support/document-host.js';
 import { FaultProxy } from '#test/support/fault-proxy.js';
 import { ID_TOKEN_KEYS, PUBLIC_ID_TOKEN_KEYS } from '#test/support/id-token-keys.js';
@@ -103,11 +103,7 @@ export class AppReplica {
   signal(name: 'SIGKILL' | 'SIGTERM' | 'SIGSTOP' | 'SIGCONT'): void {
     if (!this.process) return;
     if (name === 'SIGKILL' || name === 'SIGTERM') this.ending.add(this.process);
-    try {
-      process.kill(this.process.pid, name);
-    } catch {
-      // The process has already ended.
-    }
+    signalProcess(this.process.pid, name);
   }
 
   async stop(): Promise<void> {

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { parseArgs } from 'node:util';
+import { parseOptions, UsageError } from '../command.js';
 import { FAULT_KINDS, type FaultKind, faultName } from './plan.js';
 
 export const USAGE = `npm run soak -- [--minutes N] [--seed N] [--faults NAME,…] [--json]
@@ -13,8 +13,6 @@ random, and checks every answer against a model. Ends with a table. The exit cod
   --help          prints this help
 `;
 
-export class UsageError extends Error {}
-
 export interface Options {
   readonly minutes: number;
   readonly seed: number;
@@ -26,21 +24,16 @@ export interface Options {
 /** @throws UsageError */
 export function readOptions(args: readonly string[]): Options {
   const type = 'string' as const;
-  let values;
-  try {
-    ({ values } = parseArgs({
-      args: [...args],
-      options: {
-        minutes: { type, default: '15' },
-        seed: { type, default: String(randomInt(2 ** 31)) },
-        faults: { type },
-        json: { type: 'boolean', default: false },
-        help: { type: 'boolean', default: false },
-      },
-    }));
-  } catch (error) {
-    throw new UsageError((error as Error).message, { cause: error });
-  }
+  const { values } = parseOptions({
+    args: [...args],
+    options: {
+      minutes: { type, default: '15' },
+      seed: { type, default: String(randomInt(2 ** 31)) },
+      faults: { type },
+      json: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
   const { json, help, faults } = values;
   const [minutes, seed] = [Number(values.minutes), Number(values.seed)];
   if (!(minutes > 0)) throw new UsageError('--minutes must be a number above 0');

@@ -6,7 +6,7 @@ import { startPostgres } from '#local/servers/postgres.js';
 import { temporaryFolder } from '#local/servers/service-folder.js';
 import type { BackingService } from '#local/servers/started-service.js';
 import { unprivilegedUser } from '#local/servers/system-user.js';
-import { descendantsOf } from '#test/support/process-tree.js';
+import { signalTree } from '#test/support/process-tree.js';
 import { createTrail } from '#test/support/isolate.js';
 import { RestartableNats } from '#test/support/restartable-nats.js';
 import { RedisNode } from '#test/topology/redis-node.js';
@@ -67,16 +67,7 @@ async function newPostgres(): Promise<PrivateServer> {
   const find: Parameters<typeof startPostgres>[0]['find'] = async (server) => [await findTool(server)];
   let service: BackingService;
   const start = async () => void (service = await startPostgres({ directory, persistent: true, find }));
-  /** Signals each descendant, because every session process has its own process group. */
-  const signal = async (name: NodeJS.Signals) => {
-    const { pid } = service.process;
-    for (const target of [pid, ...(await descendantsOf(pid)).map((process) => process.pid)])
-      try {
-        process.kill(target, name);
-      } catch {
-        // The process has already ended.
-      }
-  };
+  const signal = (name: NodeJS.Signals) => signalTree(service.process.pid, name);
   await start();
   return {
     get url() {

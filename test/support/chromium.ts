@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
-import { access, constants, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { constants, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { type Browser, chromium, type Page } from 'playwright-core';
+import { exists } from '#local/servers/service-folder.js';
 import { localFolder } from '#local/servers/local-folder.js';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
@@ -30,7 +31,7 @@ export interface Chromium {
 async function machineChromium(env: NodeJS.ProcessEnv = process.env): Promise<Chromium | undefined> {
   const folders = [...(env['PATH'] ?? '').split(delimiter), '/usr/bin', '/usr/local/bin'].filter(Boolean);
   for (const path of NAMES.flatMap((name) => folders.map((folder) => join(folder, name)))) {
-    if (await canRun(path)) return { path, env: {} };
+    if (await exists(path, constants.X_OK)) return { path, env: {} };
   }
   return undefined;
 }
@@ -41,7 +42,7 @@ export async function packagedChromium(bare: boolean): Promise<Chromium> {
   const home = join(dirname(main), '..');
   const { version } = JSON.parse(await readFile(join(home, 'package.json'), 'utf8')) as { version: string };
   const folder = join(PROJECT, '.local', 'cache', `chromium-${version}`);
-  if (!(await canRun(join(folder, 'chromium'))))
+  if (!(await exists(join(folder, 'chromium'), constants.X_OK)))
     await unpack(pathToFileURL(main).href, join(home, 'bin'), folder);
   const libraries = {
     LD_LIBRARY_PATH: join(folder, 'al2023', 'lib'),
@@ -54,7 +55,7 @@ export async function packagedChromium(bare: boolean): Promise<Chromium> {
 async function unpack(packageUrl: string, archives: string, folder: string): Promise<void> {
   await localFolder(join(PROJECT, '.local'));
   await mkdir(dirname(folder), { recursive: true });
-  const beside = await mkdtemp(`${folder}-`);
+  const draft = await mkdtemp(`${folder}-`);
   // The package unpacks into TMPDIR under fixed names, so a child process gets a private TMPDIR.
   const script = `
     const { inflate } = await import(${JSON.stringify(packageUrl)});
@@ -62,29 +63,22 @@ async function unpack(packageUrl: string, archives: string, folder: string): Pro
     await Promise.all(names.map((name) => inflate(${JSON.stringify(archives)} + '/' + name)));`;
   try {
     await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], {
-      env: { TMPDIR: beside },
+      env: { TMPDIR: draft },
     });
-    await writeFile(join(beside, 'fonts', 'fonts.conf'), FONTS);
-    await rename(beside, folder).catch(async (error: NodeJS.ErrnoException) => {
+    await writeFile(join(draft, 'fonts', 'fonts.conf'), FONTS);
+    await rename(draft, folder).catch(async (error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
     });
   } finally {
-    await rm(beside, { recursive: true, force: true });
+    await rm(draft, { recursive: true, force: true });
   }
-}
-
-function canRun(path: string): Promise<boolean> {
-  return access(path, constants.X_OK).then(
-    () => true,
-    () => false,
-  );
 }
 
 /** Prefers an installed Chromium. Otherwise uses the npm package, with its shared libraries if the machine lacks them. */
 export async function launchBrowser(): Promise<Browser> {
   const own = await machineChromium();
   if (own) return launch(own);
-  const packaged = await packagedChromium(!(await hasFonts()));
+  const packaged = await packagedChromium(!(await exists('/etc/fonts/fonts.conf')));
   try {
     return await launch(packaged);
   } catch (error) {
@@ -120,11 +114,4 @@ export function complaintsOf(page: Page): string[] {
   });
   page.on('pageerror', (error) => complaints.push(error.message));
   return complaints;
-}
-
-function hasFonts(): Promise<boolean> {
-  return access('/etc/fonts/fonts.conf').then(
-    () => true,
-    () => false,
-  );
 }

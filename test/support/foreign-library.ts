@@ -1,10 +1,11 @@
-import { access, mkdtemp, readdir, readlink, rename, rm, symlink } from 'node:fs/promises';
+import { mkdtemp, readdir, readlink, rename, rm, symlink } from 'node:fs/promises';
 import { delimiter, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Apt } from '#local/servers/apt.js';
 import { localFolder } from '#local/servers/local-folder.js';
 import { type Progress, progressOn } from '#local/servers/progress.js';
 import { runCommand } from '#local/servers/run-command.js';
+import { exists } from '#local/servers/service-folder.js';
 import { lastLines } from '#local/servers/started-service.js';
 import { Workspace } from '#local/servers/workspace.js';
 
@@ -191,8 +192,8 @@ async function loadUnpacked(
   const candidates = [join(tree, 'usr/bin'), join(tree, 'bin'), '/usr/bin'].map((folder) =>
     join(folder, library.interpreter),
   );
-  const there = await Promise.all(candidates.map(exists));
-  const command = candidates[there.indexOf(true)] ?? library.interpreter;
+  const isPresent = await Promise.all(candidates.map((candidate) => exists(candidate)));
+  const command = candidates[isPresent.indexOf(true)] ?? library.interpreter;
   return load(library, command, env);
 }
 
@@ -229,11 +230,4 @@ async function pathsLike(root: string, pattern: string): Promise<string[]> {
     paths = (await Promise.all(below)).flat();
   }
   return paths;
-}
-
-async function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }

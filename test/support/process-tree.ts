@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { signalProcess } from '#local/servers/guarded-process.js';
 import { runCommand } from '#local/servers/run-command.js';
 import { startOf } from '#local/servers/process-identity.js';
 
@@ -21,6 +22,12 @@ export async function descendantsOf(pid: number): Promise<SeenProcess[]> {
     parents = new Set(children.map((child) => child.pid));
   }
   return found;
+}
+
+/** Signals each descendant, because a process may be the leader of its own group. */
+export async function signalTree(pid: number, signal: NodeJS.Signals): Promise<void> {
+  const descendants = await descendantsOf(pid);
+  for (const target of [pid, ...descendants.map((process) => process.pid)]) signalProcess(target, signal);
 }
 
 /** Waits until no process runs, at most for the given milliseconds. */

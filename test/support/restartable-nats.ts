@@ -1,12 +1,12 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from '@nats-io/transport-node';
 import { serverEnvironment } from '#local/servers/find-server.js';
 import { freePort } from '#local/servers/free-port.js';
-import { type GuardedProcess, startGuarded } from '#local/servers/guarded-process.js';
+import { type GuardedProcess, signalProcess, startGuarded } from '#local/servers/guarded-process.js';
 import { findTool } from './tool.js';
+import { until } from './until.js';
 
 const CONFIGURATION = 'nats.conf';
 const READY_WITHIN_MS = 60_000;
@@ -48,14 +48,11 @@ export class RestartableNats {
       signal: 'SIGTERM',
       grace: 1_000,
     });
-    for (const end = Date.now() + READY_WITHIN_MS; ; await sleep(20)) {
-      const connection = await connect({ servers: `127.0.0.1:${this.port}`, reconnect: false }).catch(
-        (error: unknown) => {
-          if (Date.now() > end) throw error;
-        },
-      );
-      if (connection) return connection.close();
-    }
+    await until('NATS answers', READY_WITHIN_MS, async () => {
+      const connection = await connect({ servers: `127.0.0.1:${this.port}`, reconnect: false });
+      await connection.close();
+      return true;
+    });
   }
 
   /** Closes connections without a message, like a crash. */
@@ -80,10 +77,6 @@ export class RestartableNats {
   }
 
   private signal(name: NodeJS.Signals): void {
-    try {
-      if (this.process) process.kill(this.process.pid, name);
-    } catch {
-      // The process has already ended.
-    }
+    if (this.process) signalProcess(this.process.pid, name);
   }
 }

@@ -4,11 +4,12 @@ import { dirname, join } from 'node:path';
 import { withDatabase } from '../support/test-database.js';
 import { freePort } from '#local/servers/free-port.js';
 import { type GuardedProcess, startGuarded } from '#local/servers/guarded-process.js';
-import { runCommand, type SystemUser } from '#local/servers/run-command.js';
+import { initialize, serverArguments } from '#local/servers/postgres.js';
+import { runCommand } from '#local/servers/run-command.js';
 import { serverEnvironment } from '#local/servers/find-server.js';
 import { temporaryFolder } from '#local/servers/service-folder.js';
 import { unprivilegedUser } from '#local/servers/system-user.js';
-import { descendantsOf } from '../support/process-tree.js';
+import { signalTree } from '../support/process-tree.js';
 import { findTool } from '../support/tool.js';
 import { until } from '../support/until.js';
 
@@ -44,47 +45,29 @@ export class PostgresPair {
     const password = randomBytes(16).toString('hex');
     const program = await findTool('postgres');
     const env = serverEnvironment(program.libraryPath);
-    const [primaryData, standbyData] = [join(folder, 'primary'), join(folder, 'standby')];
-    for (const data of [primaryData, standbyData]) await own(await made(data), user);
-    const passwordFile = join(folder, 'password');
-    await writeFile(passwordFile, `${password}\n`, { mode: 0o600 });
-    await own(passwordFile, user);
-    const initdb = join(dirname(program.command), 'initdb');
-    const args = [
-      '-D',
-      primaryData,
-      '--username=postgres',
-      `--pwfile=${passwordFile}`,
-      '--auth=scram-sha-256',
-    ];
-    const result = await runCommand(initdb, [...args, '--encoding=UTF8', '--locale=C', '--no-sync'], {
-      user,
-      env,
-    });
-    if (result.code !== 0) throw new Error(`initdb failed: ${result.stderr}`);
+    const parents = ['primary', 'standby'].map((name) => join(folder, name));
+    for (const parent of parents) {
+      await mkdir(parent);
+      await chmod(parent, 0o711);
+    }
+    const [primaryData = '', standbyData = ''] = parents.map((parent) => join(parent, 'data'));
+    await initialize(program, dirname(primaryData), password, user);
     // A standby starts from a copy of the folder of a stopped server.
-    const copied = await runCommand('cp', ['-a', `${primaryData}/.`, standbyData], { user });
-    if (copied.code !== 0) throw new Error(`the standby could not be made: ${copied.stderr}`);
+    const copy = await runCommand('cp', ['-a', primaryData, standbyData]);
+    if (copy.code !== 0) throw new Error(`the standby could not be created: ${copy.stderr}`);
 
     const [primaryPort, standbyPort] = [await freePort(), await freePort()];
     const follow = `primary_conninfo = 'host=127.0.0.1 port=${primaryPort} user=postgres password=${password} application_name=standby'\n`;
     await appendFile(join(standbyData, 'postgresql.auto.conf'), follow);
     await writeFile(join(standbyData, 'standby.signal'), '');
-    await own(join(standbyData, 'standby.signal'), user);
+    if (user) await chown(join(standbyData, 'standby.signal'), user.uid, user.gid);
 
     const run = (data: string, port: number, settings: Record<string, string>): Server => ({
       port,
       process: startGuarded({
         name: `PostgreSQL ${port}`,
         command: program.command,
-        args: [
-          '-D',
-          data,
-          ...Object.entries({ ...SETTINGS, ...settings, port }).flatMap(([name, value]) => [
-            '-c',
-            `${name}=${value}`,
-          ]),
-        ],
+        args: serverArguments(data, { ...SETTINGS, ...settings, port }),
         cwd: data,
         env,
         user,
@@ -132,11 +115,11 @@ export class PostgresPair {
 
   /** Keeps connections open without answers (SIGSTOP), as if the machine had died. */
   silencePrimary(): Promise<void> {
-    return this.signalPrimary('SIGSTOP');
+    return signalTree(this.primary.process.pid, 'SIGSTOP');
   }
 
   wakePrimary(): Promise<void> {
-    return this.signalPrimary('SIGCONT');
+    return signalTree(this.primary.process.pid, 'SIGCONT');
   }
 
   async promote(): Promise<void> {
@@ -146,17 +129,6 @@ export class PostgresPair {
   async stop(): Promise<void> {
     await Promise.all([this.primary, this.standby].map(({ process }) => process.stop()));
     await rm(this.folder, { recursive: true, force: true });
-  }
-
-  /** Signals each descendant, because every session process has its own process group. */
-  private async signalPrimary(signal: NodeJS.Signals): Promise<void> {
-    const { pid } = this.primary.process;
-    for (const one of [pid, ...(await descendantsOf(pid)).map((process) => process.pid)])
-      try {
-        process.kill(one, signal);
-      } catch {
-        // The session has already ended.
-      }
   }
 
   private urlOf({ port }: Server): string {
@@ -173,13 +145,4 @@ export class PostgresPair {
       }),
     );
   }
-}
-
-async function made(folder: string): Promise<string> {
-  await mkdir(folder, { mode: 0o700 });
-  return folder;
-}
-
-async function own(path: string, user: SystemUser | undefined): Promise<void> {
-  if (user) await chown(path, user.uid, user.gid);
 }

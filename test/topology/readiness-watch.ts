@@ -16,14 +16,11 @@ export class ReadinessWatch {
     await Promise.all(this.loops);
   }
 
-  private async watch({ internalUrl }: AppProcess): Promise<void> {
+  private async watch(app: AppProcess): Promise<void> {
     for (; !this.stopped; await sleep(100)) {
       // Other tests cover an app that does not answer.
-      const answer = await fetch(`${internalUrl}/readyz`).catch(() => undefined);
-      const { missing = [] } = ((await answer?.json().catch(() => undefined)) ?? {}) as {
-        missing?: string[];
-      };
-      missing.forEach((name) => this.missing.add(name));
+      const missing = await app.missing().catch(() => undefined);
+      missing?.forEach((name) => this.missing.add(name));
     }
   }
 }

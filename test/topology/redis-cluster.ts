@@ -76,10 +76,7 @@ export class RedisCluster {
   /** Stops the replica of a master, so that it later takes over without the master's last writes. @returns the replica */
   async isolateReplica(master: RedisNode): Promise<RedisNode> {
     const replica = await this.replicaOf(master);
-    await until('the replica is in step', 30_000, () => master.ask(isInStep));
-    replica.signal('SIGSTOP');
-    // The replica would later read data already sent. Closing the connection discards the rest.
-    await master.ask((redis) => redis.call('CLIENT', 'KILL', 'TYPE', 'replica'));
+    await isolateReplica(replica, master);
     return replica;
   }
 
@@ -148,8 +145,16 @@ export class RedisCluster {
   }
 }
 
+/** Stops a replica that has every write of its master, so that it gets no later ones. */
+export async function isolateReplica(replica: RedisNode, master: RedisNode): Promise<void> {
+  await until('the replica is in step', 30_000, () => master.ask(isInStep));
+  replica.signal('SIGSTOP');
+  // The replica would later read data already sent. Closing the connection discards the rest.
+  await master.ask((redis) => redis.call('CLIENT', 'KILL', 'TYPE', 'replica'));
+}
+
 /** True if the replica has every write of this master. */
-export async function isInStep(redis: Redis): Promise<boolean> {
+async function isInStep(redis: Redis): Promise<boolean> {
   const text = await redis.info('replication');
   const offset = /master_repl_offset:(\d+)/.exec(text)?.[1];
   return offset !== undefined && text.includes(`state=online,offset=${offset},`);

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { type GuardedProcess, startGuarded } from '#local/servers/guarded-process.js';
+import { type GuardedProcess, signalProcess, startGuarded } from '#local/servers/guarded-process.js';
 import { serverEnvironment } from '#local/servers/find-server.js';
 import { findTool } from '../support/tool.js';
 import { until } from '../support/until.js';
@@ -72,11 +72,7 @@ export class RedisNode {
   }
 
   signal(name: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void {
-    try {
-      if (this.process) process.kill(this.process.pid, name);
-    } catch {
-      // The process has already ended.
-    }
+    if (this.process) signalProcess(this.process.pid, name);
   }
 
   async stop(): Promise<void> {

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '#local/servers/free-port.js';
-import { isInStep } from './redis-cluster.js';
+import { isolateReplica } from './redis-cluster.js';
 import { RedisNode } from './redis-node.js';
 import { until } from '../support/until.js';
 import { type Isolated, isolate } from '../support/isolate.js';
@@ -58,13 +58,6 @@ class RedisSentinel {
       throw error;
     }
     return all;
-  }
-
-  async isolateReplica(): Promise<void> {
-    await until('the replica is in step', 30_000, () => this.master.ask(isInStep));
-    this.replica.signal('SIGSTOP');
-    // The replica would later read data already sent. Closing the connection discards the rest.
-    await this.master.ask((redis) => redis.call('CLIENT', 'KILL', 'TYPE', 'replica'));
   }
 
   get url(): string {
@@ -123,7 +116,7 @@ it('no user is logged out and no code is redeemed twice when Sentinels replace t
   const report = await loaded.failOver({
     // The replica is stopped until every app has noticed the outage, and does not have the last writes.
     fail: async ({ redeemed }) => {
-      await redis.isolateReplica();
+      await isolateReplica(redis.replica, redis.master);
       expect((await loaded.application.redeem(code)).status).toBe(200);
       const enough = redeemed.length + LOST_REDEMPTIONS;
       await until('redemptions are lost', RECOVERY_DEADLINE_MS, () => redeemed.length >= enough);

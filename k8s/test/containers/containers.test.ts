@@ -195,7 +195,7 @@ describe('the image and docker-compose.yml', () => {
       env: { PATH: process.env['PATH'], LOCAL_DIR: folder, NODE_EXTRA_CA_CERTS: join(folder, 'tls.crt') },
     });
     expect(demo).toMatchObject({ code: 0, stderr: '' });
-    expect(demo.stdout).toContain('✓ Every step holds.');
+    expect(demo.stdout).toContain('✓ Every step succeeded.');
   }
 
   async function addresses(): Promise<Record<string, string>> {

@@ -1,3 +1,4 @@
+import { table } from '../../table.js';
 import type { Comparison } from './compare.js';
 import { type Route, ROUTES } from './contestants.js';
 
@@ -10,33 +11,34 @@ const TITLES: Readonly<Record<Route, string>> = {
   resource: 'Protected resource, known token',
 };
 
+const HEAD = [
+  'server',
+  'requests/s',
+  'p50 (32 connections)',
+  'p99',
+  'p50 (one connection)',
+  'CPU s per 1,000',
+  'on the main thread',
+  'this product in requests/s',
+  'in CPU',
+];
+
 export function tables(results: readonly Comparison[]): string {
   return ROUTES.map((route) => {
     const rows = results.filter((result) => result.route === route);
     const ours = rows.find(({ contestant }) => contestant === PRODUCT);
-    return [
-      `**${TITLES[route]}**`,
-      '',
-      '| server | requests/s | p50 (32 connections) | p99 | p50 (one connection) | CPU s per 1,000 | on the main thread | this product in requests/s | in CPU |',
-      '|---|---|---|---|---|---|---|---|---|',
-      ...rows.map(({ contestant, perSecond, p50, p99, unloadedP50, cpu, main }) =>
-        [
-          '',
-          contestant,
-          Math.round(perSecond).toLocaleString('en'),
-          `${p50.toFixed(2)} ms`,
-          `${p99.toFixed(2)} ms`,
-          `${unloadedP50.toFixed(2)} ms`,
-          cpu.toFixed(3),
-          main.toFixed(3),
-          ours ? `${(ours.perSecond / perSecond).toFixed(2)} ×` : '',
-          ours ? `${(ours.cpu / cpu).toFixed(2)} ×` : '',
-          '',
-        ]
-          .join(' | ')
-          .trim(),
-      ),
-    ].join('\n');
+    const cells = rows.map(({ contestant, perSecond, p50, p99, unloadedP50, cpu, main }) => [
+      contestant,
+      Math.round(perSecond).toLocaleString('en'),
+      `${p50.toFixed(2)} ms`,
+      `${p99.toFixed(2)} ms`,
+      `${unloadedP50.toFixed(2)} ms`,
+      cpu.toFixed(3),
+      main.toFixed(3),
+      ours ? `${(ours.perSecond / perSecond).toFixed(2)} ×` : '',
+      ours ? `${(ours.cpu / cpu).toFixed(2)} ×` : '',
+    ]);
+    return `**${TITLES[route]}**\n\n${table(HEAD, cells)}`;
   }).join('\n\n');
 }
 

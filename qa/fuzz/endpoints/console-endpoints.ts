@@ -1,6 +1,8 @@
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import type { Actor } from '../actor.js';
-import { bit, choose, draft, type Endpoint } from './endpoint.js';
+import { bit, choose, draft, type Endpoint, endpointsOf } from './endpoint.js';
+
+const endpoint = endpointsOf('console');
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -15,32 +17,26 @@ function operation(
   { query, body }: Parts = {},
 ): Endpoint {
   const whole = `${ENDPOINTS.admin}/${path}`;
-  return {
-    name: `${method} ${whole}`,
-    app: 'console',
-    internal: false,
-    validStatuses: [status],
-    build: async (actor, variant) => {
-      const [noun = ''] = path.split('/');
-      const ids = /:|revoke$/.test(path) ? await actor.target(noun, method !== 'GET') : [];
-      const values = [...ids];
-      const target = whole.replaceAll(/:\w+/g, () => values.shift() ?? '');
-      const bound = bit(variant, 0);
-      const accessToken = await actor.adminToken(bound);
-      const proof = bound && (await actor.key.proof(method, actor.urls.console + target, { accessToken }));
-      return draft(actor, 'console', [method, target], {
-        ...(query && { query: query(variant) }),
-        headers: {
-          Authorization: `${bound ? 'DPoP' : 'Bearer'} ${accessToken}`,
-          ...(proof !== false && { DPoP: proof }),
-          ...(method !== 'GET' && { 'If-Match': '*' }),
-          ...(method === 'POST' && { 'Idempotency-Key': actor.newSecret('state', 9) }),
-          ...(method === 'PATCH' && bit(variant, 1) && { 'Content-Type': 'application/merge-patch+json' }),
-        },
-        ...(body && { json: body(actor, ids) }),
-      });
-    },
-  };
+  return endpoint(`${method} ${whole}`, [status], async (actor, variant) => {
+    const [noun = ''] = path.split('/');
+    const ids = /:|revoke$/.test(path) ? await actor.target(noun, method !== 'GET') : [];
+    const values = [...ids];
+    const target = whole.replaceAll(/:\w+/g, () => values.shift() ?? '');
+    const bound = bit(variant, 0);
+    const accessToken = await actor.adminToken(bound);
+    const proof = bound && (await actor.key.proof(method, actor.urls.console + target, { accessToken }));
+    return draft(actor, 'console', [method, target], {
+      ...(query && { query: query(variant) }),
+      headers: {
+        Authorization: `${bound ? 'DPoP' : 'Bearer'} ${accessToken}`,
+        ...(proof !== false && { DPoP: proof }),
+        ...(method !== 'GET' && { 'If-Match': '*' }),
+        ...(method === 'POST' && { 'Idempotency-Key': actor.newSecret('state', 9) }),
+        ...(method === 'PATCH' && bit(variant, 1) && { 'Content-Type': 'application/merge-patch+json' }),
+      },
+      ...(body && { json: body(actor, ids) }),
+    });
+  });
 }
 
 const page = (variant: number) => ({

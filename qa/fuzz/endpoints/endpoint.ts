@@ -12,6 +12,16 @@ export interface Endpoint {
   readonly build: (actor: Actor, variant: number) => Promise<Draft>;
 }
 
+export const endpointsOf =
+  (app: FuzzedApp) =>
+  (name: string, validStatuses: readonly number[], build: Endpoint['build']): Endpoint => ({
+    name,
+    app,
+    internal: false,
+    validStatuses,
+    build,
+  });
+
 export interface Parts {
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;

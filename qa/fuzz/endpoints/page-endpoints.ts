@@ -2,18 +2,12 @@ import { ENDPOINTS } from '#oauth/endpoints.js';
 import { SCRIPT_PATH } from '../../../apps/authorize/src/ui/script.controller.js';
 import type { Actor } from '../actor.js';
 import { POST_LOGOUT_URI } from '../answer-oracle.js';
-import { bit, choose, draft, type Endpoint } from './endpoint.js';
+import { bit, choose, draft, type Endpoint, endpointsOf } from './endpoint.js';
 import { authorizationRequest } from './token-endpoints.js';
 
 type Fields = Readonly<Record<string, string>>;
 
-const endpoint = (name: string, validStatuses: readonly number[], build: Endpoint['build']): Endpoint => ({
-  name,
-  app: 'authorize',
-  internal: false,
-  validStatuses,
-  build,
-});
+const endpoint = endpointsOf('authorize');
 
 const page = (path: string): Endpoint =>
   endpoint(`GET ${path}`, [200], async (actor) =>

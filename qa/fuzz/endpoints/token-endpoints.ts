@@ -2,7 +2,7 @@ import { DEVICE_CODE } from '#oauth/device-authorization.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import type { Actor, FuzzClient, GrantKind } from '../actor.js';
 import type { Draft } from '../draft.js';
-import { bit, choose, draft, type Endpoint } from './endpoint.js';
+import { bit, choose, draft, type Endpoint, endpointsOf } from './endpoint.js';
 
 export type Parameters = Readonly<Record<string, string>>;
 
@@ -59,13 +59,7 @@ export function authorizationRequest(
   };
 }
 
-const endpoint = (name: string, validStatuses: readonly number[], build: Endpoint['build']): Endpoint => ({
-  name,
-  app: 'token',
-  internal: false,
-  validStatuses,
-  build,
-});
+const endpoint = endpointsOf('token');
 
 const preflight = { Origin: 'https://app.example.com', 'Access-Control-Request-Method': 'POST' };
 

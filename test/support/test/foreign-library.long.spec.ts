@@ -20,11 +20,11 @@ describe('a library of another language', () => {
     expect(await findLibraries(libraries, { env: { PATH: '/nowhere' }, folder })).toEqual([
       {
         missing:
-          'install python3-nothing and python3-more, as Debian calls them (there is no apt-get here: only Debian and Ubuntu have it)',
+          'install python3-nothing and python3-more, as Debian calls them (apt-get is not installed: only Debian and Ubuntu have it)',
       },
       {
         missing:
-          'install ruby-nothing, as Debian calls them (there is no apt-get here: only Debian and Ubuntu have it)',
+          'install ruby-nothing, as Debian calls them (apt-get is not installed: only Debian and Ubuntu have it)',
       },
     ]);
     expect(await readdir(join(folder, 'packages'))).toEqual([]);

@@ -1,7 +1,7 @@
 import { connect } from '@nats-io/transport-node';
 import { Redis } from 'ioredis';
-import { Client } from 'pg';
 import { type Isolated, isolate } from '../isolate.js';
+import { withDatabase } from '../test-database.js';
 
 describe('isolate', () => {
   let first: Isolated;
@@ -54,13 +54,7 @@ describe('isolate', () => {
 });
 
 async function query(url: string, statement: string): Promise<void> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    await client.query(statement);
-  } finally {
-    await client.end();
-  }
+  await withDatabase(url, (client) => client.query(statement));
 }
 
 function natsConnection(url: string): ReturnType<typeof connect> {

@@ -17,18 +17,18 @@ export interface Person {
   password: string;
 }
 
-export interface Day {
+export interface DemoContext {
   readonly operator: CommandLine;
   readonly transcript: Transcript;
   readonly user: Person;
   readonly folder: string;
   /** With its newest secret. */
   client: Registered;
-  company: Company;
+  thirdParty: ThirdParty;
 }
 
 /** An application and its user, without output. */
-export class Company {
+export class ThirdParty {
   private readonly silent = new Transcript(() => undefined);
   private readonly application: Application;
 
