@@ -19,7 +19,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const ROOT = import.meta.dirname;
 const DIST = join(ROOT, 'dist');
 const SOURCES = ['apps', 'libs', 'local', 'test', 'qa'];
-/** The last one is what npm has installed. */
+/** The last one describes the installed packages. */
 const SETTINGS = [
   'build.mjs',
   'package.json',
@@ -53,8 +53,8 @@ const ABSENT = [
 ];
 
 /**
- * Escapes what is not ASCII; esbuild leaves regular expressions as they are. V8 keeps a whole source in two bytes a character if
- * one of them does not fit into one: 5 to 9 MB of an app's memory.
+ * Escapes non-ASCII characters in regular expressions, which esbuild does not. V8 would keep the whole source in two bytes per
+ * character: 5 to 9 MB of an app's memory.
  */
 const ascii = {
   name: 'ascii',
@@ -170,7 +170,7 @@ async function inTurn(work) {
   }
 }
 
-/** @returns a number above all others: whoever is late to take a lower one takes the next */
+/** @returns a number above all others. A process that loses the race for a number takes the next one */
 async function takeTicket() {
   for (;;) {
     const number = Math.max(0, ...tickets()) + 1;
@@ -182,7 +182,7 @@ async function takeTicket() {
   }
 }
 
-/** @returns false if the number is taken */
+/** @returns false if another process has the number */
 function createTicket(number) {
   try {
     // A symbolic link is created together with its content.

@@ -143,16 +143,16 @@ describe.each(OVERLAYS)('the variables of the %s overlay', (overlay) => {
 
 describe('the External Secrets', () => {
   it('create every Secret and key that the production pods refer to', async () => {
-    const [asked, made] = await Promise.all([
+    const [production, externalSecrets] = await Promise.all([
       render('overlays/production'),
       render('components/external-secrets'),
     ]);
-    const wanted = workloads(asked)
+    const required = workloads(production)
       .flatMap(containersOf)
       .flatMap(({ env = [] }) => env)
       .flatMap(({ valueFrom }) => valueFrom?.secretKeyRef ?? [])
       .map(({ name, key }) => `${name}:${key}`);
-    const given = made.flatMap((manifest) => {
+    const created = externalSecrets.flatMap((manifest) => {
       const { apiVersion, kind, metadata, spec } = manifest as Manifest & { spec: ExternalSecretSpec };
       expect([apiVersion, kind]).toEqual(['external-secrets.io/v1', 'ExternalSecret']);
       expect(Object.keys(spec).sort()).toEqual(['data', 'refreshInterval', 'secretStoreRef', 'target']);
@@ -163,7 +163,7 @@ describe('the External Secrets', () => {
         return `${metadata?.name}:${secretKey}`;
       });
     });
-    expect(new Set(wanted)).toEqual(new Set(given));
+    expect(new Set(required)).toEqual(new Set(created));
   });
 });
 

@@ -66,7 +66,7 @@ function spelledPeer(peer: V1NetworkPolicyPeer): string {
   const namespace = namespaceSelector?.matchLabels?.['kubernetes.io/metadata.name'];
   const labels = Object.entries(podSelector?.matchLabels ?? {}).map(([name, value]) => `${name}=${value}`);
   const { cidr, except } = ipBlock ?? {};
-  const said = ipBlock
+  const known = ipBlock
     ? { ipBlock: { cidr, ...(except && { except }) } }
     : {
         ...(namespace && {
@@ -74,7 +74,7 @@ function spelledPeer(peer: V1NetworkPolicyPeer): string {
         }),
         ...(labels.length > 0 && { podSelector: { matchLabels: podSelector?.matchLabels } }),
       };
-  if (!isDeepStrictEqual(said, peer)) return JSON.stringify(peer);
+  if (!isDeepStrictEqual(known, peer)) return JSON.stringify(peer);
   if (ipBlock) return except ? `${cidr} except ${except.join(', ')}` : String(cidr);
   return [...(namespace ? [`namespace ${namespace}`] : []), ...labels].join(', ');
 }

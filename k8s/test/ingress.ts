@@ -71,8 +71,8 @@ function serverOf({ metadata, spec }: V1Ingress, place: Place): string {
     'proxy_set_header X-Forwarded-Proto $scheme;',
   ];
   const snippet = take('server-snippets', '');
-  const left = [...annotations.keys()];
-  if (left.length > 0) throw new Error(`Ingress ${name}: nothing is known of ${left.join(', ')}`);
+  const unknown = [...annotations.keys()];
+  if (unknown.length > 0) throw new Error(`Ingress ${name}: unknown annotations: ${unknown.join(', ')}`);
   const [secure] = spec?.tls ?? [];
   return (spec?.rules ?? [])
     .map(({ host = '', http }) => {

@@ -60,16 +60,16 @@ function lengthOf(body: string | undefined): Record<string, string> {
   return body === undefined ? {} : { 'content-length': String(body.length) };
 }
 
-function answerTo(asked: ClientRequest, body: string | undefined): Promise<Answer> {
+function answerTo(outgoing: ClientRequest, body: string | undefined): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    asked.on('response', (response) => {
+    outgoing.on('response', (response) => {
       let text = '';
       response.on('data', (chunk: Buffer) => (text += chunk.toString()));
       response.on('end', () =>
         resolve({ status: response.statusCode ?? 0, headers: response.headers, text }),
       );
     });
-    asked.on('error', reject).end(body);
+    outgoing.on('error', reject).end(body);
   });
 }
 

@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection, PermissionViolationError } from '@nats-io/transport-node';
 import { Redis } from 'ioredis';
-import pg from 'pg';
+import { withDatabase } from '#test/support/test-database.js';
 import { AUDIT_KINDS, AUDIT_STREAMS, AUDIT_TYPES, auditSubject } from '#audit/event.js';
 import { typesNamed } from '#audit/filter.js';
 import { auditEvents } from '#test/support/audit-trail.js';
@@ -85,9 +85,7 @@ describe('a development installation', () => {
       expect(waited).toMatchObject({ code: 0, stdout: expect.stringMatching(/is up to date\n$/) });
       const { DATABASE_URL = '' } = await servers.environmentOf('token');
       expect(await pendingMigrations(DATABASE_URL)).toEqual([]);
-      const client = new pg.Client({ connectionString: DATABASE_URL });
-      await client.connect();
-      try {
+      await withDatabase(DATABASE_URL, async (client) => {
         for (const statement of [
           'CREATE TABLE more (id integer)',
           'CREATE TABLE oauth.more (id integer)',
@@ -98,9 +96,7 @@ describe('a development installation', () => {
           'CREATE SCHEMA more',
         ])
           await expect(client.query(statement)).rejects.toThrow(/permission denied|must be owner/);
-      } finally {
-        await client.end();
-      }
+      });
     });
   });
 
@@ -243,17 +239,17 @@ describe('a development installation', () => {
 
     it('a user for the token app that answers to inboxes only, whatever reply subject a request names', async () => {
       const [asker, answerer] = [await connected('resource'), await connected('token')];
-      const wanted = [applyRevocations, introspect, 'oauth.other', '$JS.API.INFO'];
+      const replySubjects = [applyRevocations, introspect, 'oauth.other', '$JS.API.INFO'];
       answerer.nats.subscribe(introspect, {
         queue: 'token',
         callback: (_error, ask) => void ask.respond('yes'),
       });
       await answerer.nats.flush();
-      for (const reply of wanted) asker.nats.publish(introspect, '{}', { reply });
+      for (const reply of replySubjects) asker.nats.publish(introspect, '{}', { reply });
       // NATS delivers in order: a reply means that all earlier requests have been handled.
       const last = await asker.nats.request(introspect, '{}', { timeout: 30_000 });
       expect([last.string(), last.subject]).toEqual(['yes', expect.stringMatching(/^_INBOX\.resource\./)]);
-      expect(await answerer.refusals()).toEqual(wanted.map((reply) => `publish ${reply}`));
+      expect(await answerer.refusals()).toEqual(replySubjects.map((reply) => `publish ${reply}`));
     });
 
     const SERVICES = ['authorize', 'token', 'resource', 'operator'] as const;

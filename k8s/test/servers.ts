@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import pg from 'pg';
+import { withDatabase } from '#test/support/test-database.js';
 import { debianServer } from '#local/servers/debian-package.js';
 import { findServers, machineLookup, serverEnvironment } from '#local/servers/find-server.js';
 import { startGuarded } from '#local/servers/guarded-process.js';
@@ -93,10 +93,9 @@ async function makeRoles(url: string, file: string): Promise<void> {
     [url, before],
     [inOauth.href, after],
   ] as const) {
-    const client = new pg.Client({ connectionString: where });
-    await client.connect();
-    for (const statement of statements.split(';\n').filter(Boolean)) await client.query(statement);
-    await client.end();
+    await withDatabase(where, async (client) => {
+      for (const statement of statements.split(';\n').filter(Boolean)) await client.query(statement);
+    });
   }
 }
 

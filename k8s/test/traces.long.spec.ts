@@ -36,9 +36,9 @@ describe.each(OVERLAYS)('the %s overlay with the component for traces', (overlay
   });
 
   it('sets the collector’s address for these three apps only', () => {
-    const told = workloads(manifests)
+    const tracing = workloads(manifests)
       .flatMap(containersOf)
       .filter(({ env = [] }) => env.some(({ name }) => name === 'OTEL_EXPORTER_OTLP_ENDPOINT'));
-    expect(told.map(({ name }) => name).sort()).toEqual(APPS);
+    expect(tracing.map(({ name }) => name).sort()).toEqual(APPS);
   });
 });

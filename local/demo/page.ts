@@ -36,13 +36,13 @@ export interface Form {
 
 export type PageForm = Omit<Form, 'action'> & { action: URL };
 
-/** @param wanted name of an input, or `name=value` of a button @throws StepFailure if the page has no such form */
-export function findForm(html: string, page: URL, wanted: string): PageForm {
-  const found = formsOf(html).find(({ controls }) => controls.includes(wanted));
+/** @param control name of an input, or `name=value` of a button @throws StepFailure if the page has no such form */
+export function findForm(html: string, page: URL, control: string): PageForm {
+  const form = formsOf(html).find(({ controls }) => controls.includes(control));
   // A form without an action is submitted to the URL of its page, with its query (HTML 4.10.21.3).
-  if (found) return { ...found, action: found.action ? new URL(found.action, page) : page };
+  if (form) return { ...form, action: form.action ? new URL(form.action, page) : page };
   const heading = /<h1[^>]*>(.*?)<\/h1>/is.exec(html)?.[1]?.trim() ?? 'no heading';
-  throw new StepFailure(`a form with ${wanted}`, `the page "${heading}"`);
+  throw new StepFailure(`a form with ${control}`, `the page "${heading}"`);
 }
 
 export function formsOf(html: string): Form[] {
@@ -67,8 +67,8 @@ export function formsOf(html: string): Form[] {
 }
 
 function attribute(tag: string, name: string): string | undefined {
-  const found = new RegExp(`(?:^|\\s)${name}\\s*=\\s*(?:"([^"]*)"|'([^']*)'|([^\\s"'>]+))`, 'i').exec(tag);
-  const text = found?.[1] ?? found?.[2] ?? found?.[3];
+  const match = new RegExp(`(?:^|\\s)${name}\\s*=\\s*(?:"([^"]*)"|'([^']*)'|([^\\s"'>]+))`, 'i').exec(tag);
+  const text = match?.[1] ?? match?.[2] ?? match?.[3];
   return text === undefined ? undefined : unescape(text);
 }
 

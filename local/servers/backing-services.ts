@@ -54,12 +54,12 @@ type Service = (typeof SERVICES)[number];
 
 /** Uses the URL in the environment, else an installed server, else the Debian package. @throws Error that lists all missing servers */
 export async function startBackingServices(options: BackingOptions): Promise<BackingServices> {
-  const wanted = SERVICES.filter(({ variable }) => !options.env[variable]);
-  if (wanted.length > 0 && options.env['NODE_ENV'] === 'production') {
-    const unset = wanted.map(({ variable }) => `${variable} is not set`);
+  const required = SERVICES.filter(({ variable }) => !options.env[variable]);
+  if (required.length > 0 && options.env['NODE_ENV'] === 'production') {
+    const unset = required.map(({ variable }) => `${variable} is not set`);
     throw new Error(`${unset.join(', ')}: production starts no servers`);
   }
-  const servers = await findAll(wanted, options);
+  const servers = await findAll(required, options);
   const results = await Promise.allSettled(
     SERVICES.map(async ({ server, variable, start }) => {
       const url = options.env[variable];

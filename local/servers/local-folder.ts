@@ -5,8 +5,8 @@ import { join } from 'node:path';
 /** Other users cannot list it. As root, they may enter it, because PostgreSQL runs as `nobody`. An existing folder keeps its mode. */
 export async function localFolder(directory: string): Promise<void> {
   const mode = process.getuid?.() === 0 ? 0o711 : 0o700;
-  const made = await mkdir(directory, { recursive: true, mode });
-  if (made !== undefined) await chmod(directory, mode);
+  const created = await mkdir(directory, { recursive: true, mode });
+  if (created !== undefined) await chmod(directory, mode);
 }
 
 /** Needs no escaping in a URL or configuration file. */

@@ -106,12 +106,12 @@ export async function initialize(
 }
 
 async function sameMajor(servers: FoundServer[], data: string): Promise<FoundServer> {
-  const wanted = (await readFile(join(data, 'PG_VERSION'), 'utf8').catch(() => '')).trim();
-  const server = servers.find(({ version }) => !wanted || version.includes(` ${wanted}.`));
+  const required = (await readFile(join(data, 'PG_VERSION'), 'utf8').catch(() => '')).trim();
+  const server = servers.find(({ version }) => !required || version.includes(` ${required}.`));
   if (server) return server;
   throw new Error(
-    `${data} belongs to PostgreSQL ${wanted}, and this machine has ${servers.map(({ version }) => version).join(', ')}: ` +
-      `install PostgreSQL ${wanted}, or delete that folder to start with new data`,
+    `${data} belongs to PostgreSQL ${required}, and this machine has ${servers.map(({ version }) => version).join(', ')}: ` +
+      `install PostgreSQL ${required}, or delete that folder to start with new data`,
   );
 }
 

@@ -54,12 +54,12 @@ async function throwIfRunning(content: string, directory: string): Promise<void>
 }
 
 /** Restores the lock if another process has replaced it in the meantime. */
-async function removeStale(lock: string, stale: string, away: string): Promise<void> {
-  const moved = await rename(lock, away).then(
+async function removeStale(lock: string, stale: string, target: string): Promise<void> {
+  const moved = await rename(lock, target).then(
     () => true,
     () => false,
   );
-  if (moved && (await readFile(away, 'utf8')) !== stale) await tryLink(away, lock);
+  if (moved && (await readFile(target, 'utf8')) !== stale) await tryLink(target, lock);
 }
 
 async function release(lock: string, self: string): Promise<void> {

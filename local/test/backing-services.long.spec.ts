@@ -15,12 +15,12 @@ const NOWHERE: Lookup = { path: '', folders: [], postgresRoots: [] };
 
 describe('backing services', () => {
   let directory: string;
-  let told: string[];
+  let shown: string[];
   let running: BackingServices | undefined;
 
   beforeEach(async () => {
     directory = await emptyFolder();
-    told = [];
+    shown = [];
     running = undefined;
   });
 
@@ -30,7 +30,7 @@ describe('backing services', () => {
   });
 
   const start = async (env: NodeJS.ProcessEnv, lookup?: Lookup): Promise<BackingServices> => {
-    const progress = (text: string): void => void told.push(text);
+    const progress = (text: string): void => void shown.push(text);
     running = await startBackingServices({
       env,
       directory,
@@ -59,13 +59,13 @@ describe('backing services', () => {
     // Elsewhere debian-package.spec.ts reads the error.
     if ((await runCommand('apt-get', ['--version'])).code !== 0) return;
     await answers(await start({ PATH }, NOWHERE));
-    expect(told[0]).toBe(
+    expect(shown[0]).toBe(
       "PostgreSQL, Redis and NATS are not on this machine: unpacking the distribution's packages",
     );
     await running?.stop();
-    told = [];
+    shown = [];
     await answers(await start({ PATH }, NOWHERE));
-    expect(told).toEqual([]);
+    expect(shown).toEqual([]);
   }, 240_000);
 
   it('are never started in production', async () => {
@@ -122,9 +122,9 @@ describe("private instances of the machine's servers", () => {
     const second = (services = await startIn(directory));
     expect(new URL(second.databaseUrl).password).toBe(new URL(first.databaseUrl).password);
     await sql(second.databaseUrl, 'SELECT n FROM kept');
-    const again = new Redis(second.redisUrl);
-    expect(await again.get('kept')).toBe('yes');
-    again.disconnect();
+    const reopened = new Redis(second.redisUrl);
+    expect(await reopened.get('kept')).toBe('yes');
+    reopened.disconnect();
   });
 });
 

@@ -84,12 +84,12 @@ if (isDebian) {
   describe('a package of the distribution', () => {
     let folder: string;
     let mirror: DebianMirror;
-    let told: { text: string; transient: boolean }[];
+    let shown: { text: string; transient: boolean }[];
 
     beforeEach(async () => {
       folder = await mkdtemp(join(tmpdir(), 'package-test-'));
       mirror = await DebianMirror.start(folder);
-      told = [];
+      shown = [];
     });
 
     afterEach(async () => {
@@ -103,7 +103,7 @@ if (isDebian) {
         user: undefined,
         env,
         progress: (text, transient = false) => {
-          told.push({ text, transient });
+          shown.push({ text, transient });
           if (transient) for (const send of mirror.halves.splice(0)) send();
         },
       });
@@ -112,8 +112,8 @@ if (isDebian) {
     it('is downloaded with its size and progress shown', async () => {
       mirror.how = 'halved';
       expect(await unpack()).toMatchObject({ version: 'nats-server: v999' });
-      expect(told).toContainEqual({ text: 'downloading 1.0 MB: nats-server', transient: false });
-      expect(told).toContainEqual({ text: expect.stringMatching(/^0\.\d of 1\.0 MB$/), transient: true });
+      expect(shown).toContainEqual({ text: 'downloading 1.0 MB: nats-server', transient: false });
+      expect(shown).toContainEqual({ text: expect.stringMatching(/^0\.\d of 1\.0 MB$/), transient: true });
       expect(await leftIn(folder)).toEqual(['nats-server']);
     });
 

@@ -178,11 +178,11 @@ it('the demo app reports a lost connection once the grant was revoked', async ()
   const { page, context, code } = await visit();
   await connect(page);
   // RFC 6749 4.1.2: the second use of a code revokes its tokens.
-  const again = await fetch(`${product.run.base_url}/api/auth/oauth/token`, {
+  const replay = await fetch(`${product.run.base_url}/api/auth/oauth/token`, {
     method: 'POST',
     body: new URLSearchParams({ grant_type: 'authorization_code', code: code(), ...product.run.client }),
   });
-  expect(again.status).toBe(400);
+  expect(replay.status).toBe(400);
   await page.getByRole('button', { name: 'Refresh tokens' }).click();
   await heading(page, 'Your calendar is no longer connected');
   await page.getByRole('link', { name: 'Back to home' }).click();
@@ -213,7 +213,7 @@ it('the demo app stays connected, and shows it, when the user goes back to the c
 
 describe('an authorization response at /callback', () => {
   /** A browser that clicked Connect, and the state of its authorization request. */
-  async function begun(): Promise<{ cookie: string; state: string }> {
+  async function startConnecting(): Promise<{ cookie: string; state: string }> {
     const start = await fetch(product.demoUrl);
     const cookie = start.headers.getSetCookie()[0]?.split(';')[0] ?? '';
     const formToken = /name="form_token" value="([^"]+)"/.exec(await start.text())?.[1] ?? '';
@@ -236,7 +236,7 @@ describe('an authorization response at /callback', () => {
   }
 
   it('is refused in another browser', async () => {
-    const [victim, thief] = await Promise.all([begun(), begun()]);
+    const [victim, thief] = await Promise.all([startConnecting(), startConnecting()]);
     const response = await answer(victim.cookie, {
       code: 'x',
       state: thief.state,
@@ -247,28 +247,28 @@ describe('an authorization response at /callback', () => {
   });
 
   it('is refused a second time', async () => {
-    const { cookie, state } = await begun();
+    const { cookie, state } = await startConnecting();
     const query = { error: 'access_denied', state, iss: product.run.base_url };
     expect((await answer(cookie, query)).headers.get('location')).toBe('/denied');
     expect((await answer(cookie, query)).status).toBe(400);
   });
 
   it.each([['https://evil.example.com'], [undefined]])('is refused with the issuer %s', async (iss) => {
-    const { cookie, state } = await begun();
+    const { cookie, state } = await startConnecting();
     const response = await answer(cookie, { code: 'x', state, ...(iss !== undefined && { iss }) });
     expect(response.status).toBe(400);
     expect(await response.text()).toContain('This response is not valid');
   });
 
   it('with an invalid code leads to a page that explains what to do', async () => {
-    const { cookie, state } = await begun();
+    const { cookie, state } = await startConnecting();
     const response = await answer(cookie, { code: 'nonsense', state, iss: product.run.base_url });
     expect(response.status).toBe(400);
     expect(await response.text()).toContain('Please connect again');
   });
 
   it('with another error shows only the error code, and echoes nothing', async () => {
-    const { cookie, state } = await begun();
+    const { cookie, state } = await startConnecting();
     const response = await answer(cookie, {
       error: 'invalid_scope',
       error_description: '<script>alert(1)</script>',

@@ -42,7 +42,7 @@ describe('a process that started services', () => {
     expect(started.length).toBeGreaterThan(6);
   }
 
-  const one = (part: RegExp): SeenProcess => {
+  const processLike = (part: RegExp): SeenProcess => {
     const found = started.find(({ command, parent: of }) => part.test(command) && of === parent.pid);
     if (!found)
       throw new Error(`nothing matches ${part} among ${started.map(({ command }) => command).join('\n')}`);
@@ -62,7 +62,7 @@ describe('a process that started services', () => {
 
   it('leaves no process when a guard is killed, and reports it', async () => {
     await start('persistent');
-    process.kill(one(/ guard \d+/).pid, 'SIGKILL');
+    process.kill(processLike(/ guard \d+/).pid, 'SIGKILL');
     expect((await lines.next()).value).toMatch(/its guard was killed/);
     await exited;
     expect(await survivorsOf(started, WITHIN)).toEqual([]);
@@ -70,7 +70,7 @@ describe('a process that started services', () => {
 
   it('leaves no process when a server is killed', async () => {
     await start('persistent');
-    process.kill(one(/postgres/).pid, 'SIGKILL');
+    process.kill(processLike(/postgres/).pid, 'SIGKILL');
     expect((await lines.next()).value).toBe('PostgreSQL ended: SIGKILL');
     await exited;
     expect(await survivorsOf(started, WITHIN)).toEqual([]);

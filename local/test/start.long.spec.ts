@@ -39,7 +39,7 @@ describe('npm start', () => {
     expect(await survivorsOf(all, WITHIN)).toEqual([]);
     await expect(access(product.runFile)).rejects.toThrow('ENOENT');
   };
-  const one = (part: string): number => {
+  const pidOf = (part: string): number => {
     const found = all.find(({ command }) => command.includes(part));
     if (!found) throw new Error(`nothing matches ${part}`);
     return found.pid;
@@ -99,8 +99,8 @@ describe('npm start', () => {
 
   it('accepts its API as a resource of a request (RFC 8707)', async () => {
     const { client_id, redirect_uri } = run.client;
-    const asked = new URLSearchParams({ client_id, redirect_uri, state: 's', resource: run.api_url });
-    const url = `${run.auth_url}/auth/oauth2/authorize?${asked.toString()}`;
+    const parameters = new URLSearchParams({ client_id, redirect_uri, state: 's', resource: run.api_url });
+    const url = `${run.auth_url}/auth/oauth2/authorize?${parameters.toString()}`;
     const answer = await fetch(url, { redirect: 'manual' });
     expect(answer.headers.get('location')).toMatch(/^\/auth\/login\?/);
     const token = { grant_type: 'refresh_token', refresh_token: 'x', ...run.client, resource: run.api_url };
@@ -162,7 +162,7 @@ describe('npm start', () => {
   });
 
   it('exits with an error when one of its apps is killed', async () => {
-    process.kill(one('apps/token/src/main'), 'SIGKILL');
+    process.kill(pidOf('apps/token/src/main'), 'SIGKILL');
     expect(await product.exit).toBe(1);
     expect(product.output).toContain('token ended: SIGKILL');
     await nothingIsLeft();
@@ -186,7 +186,7 @@ describe('npm start', () => {
 
   it('exits with an error when one of its servers is killed', async () => {
     await start();
-    process.kill(one('postgres'), 'SIGKILL');
+    process.kill(pidOf('postgres'), 'SIGKILL');
     expect(await product.exit).toBe(1);
     expect(product.output).toContain('PostgreSQL ended: SIGKILL');
     await nothingIsLeft();

@@ -85,9 +85,9 @@ async function besideVisits(
   { session: { cookie } }: Person,
   work: () => Promise<Measurement>,
 ): Promise<Measurement> {
-  const over = new AbortController();
+  const end = new AbortController();
   const visitor = async () => {
-    while (!over.signal.aborted)
+    while (!end.signal.aborted)
       for (const path of ['/auth/apps', authorizationPath(clientId, 'consent')]) {
         const answer = await fetch(new URL(path, authUrl), { headers: { cookie } });
         await answer.text();
@@ -95,7 +95,7 @@ async function besideVisits(
       }
   };
   const visits = Promise.all(Array.from({ length: VISITORS }, visitor));
-  const figures = await work().finally(() => over.abort());
+  const figures = await work().finally(() => end.abort());
   await visits;
   return figures;
 }

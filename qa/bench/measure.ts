@@ -44,8 +44,8 @@ async function measure(subject: Case, apps: readonly AppProcess[], seconds: numb
   await load(subject, CONNECTIONS, isEndless ? { seconds: seconds / 2 } : { amount: warm });
   const alone = await load(subject, 1, { amount: single });
   const before = await usageOf(apps);
-  const left = most - warm - single - SPARE;
-  const busy = await load(subject, CONNECTIONS, isEndless ? { seconds } : { amount: left });
+  const remaining = most - warm - single - SPARE;
+  const busy = await load(subject, CONNECTIONS, isEndless ? { seconds } : { amount: remaining });
   const after = await usageOf(apps);
   return {
     name: subject.name,

@@ -80,7 +80,7 @@ export class Actor {
       postLogoutRedirectUris: [POST_LOGOUT_URI],
       backchannelLogoutUri: `${environment.logoutUrl}/${clientId}`,
     };
-    const ours = await clients.create({
+    const confidential = await clients.create({
       ...client,
       clientId,
       logoutUris,
@@ -118,18 +118,18 @@ export class Actor {
     const passwordHash = await hashPassword(password);
     const username = `${name}${randomInt(2 ** 40)}`;
     const user = await users.create({ email, username, name: 'Ada <b>"Fuzz"</b>', passwordHash });
-    environment.redirectUris.set(ours.clientId, redirectUris).set(native.clientId, nativeUris);
+    environment.redirectUris.set(confidential.clientId, redirectUris).set(native.clientId, nativeUris);
     environment.secrets.add('client secret', secret);
     environment.secrets.add('client secret', api.secret);
     environment.secrets.add('password', password);
     environment.secrets.add('private key', String((await crypto.subtle.exportKey('jwk', key.privateKey)).d));
     return new Actor(
       environment,
-      { id: ours.clientId, secret, redirectUris },
+      { id: confidential.clientId, secret, redirectUris },
       { id: native.clientId, secret: undefined, redirectUris: nativeUris },
       { id: resourceServer.id, secret: api.secret },
       { id: program.clientId, key: programKey },
-      String(ours.logo),
+      String(confidential.logo),
       key,
       await environment.fixture.user(),
       { id: user.id, email, password },

@@ -54,14 +54,14 @@ const BATCH_TIMEOUT_MS = 60_000;
 
 export async function runLane({ target, actor }: Lane, run: LaneRun, findings: Findings): Promise<void> {
   const { seed, runs, isOver, onRecipe } = run;
-  let left = runs;
-  const isDone = () => left <= 0 || isOver();
+  let remaining = runs;
+  const isDone = () => remaining <= 0 || isOver();
   for (let batch = 0; !isDone(); batch += 1) {
     let last: Finding[] = [];
     const property = fc.asyncProperty(target.recipe, async (recipe) => {
       if (isOver()) return true;
       // After a finding, fast-check shrinks the recipe.
-      if (last.length === 0) left -= 1;
+      if (last.length === 0) remaining -= 1;
       onRecipe(recipe);
       const found = await target.run(recipe, actor).catch((error: unknown): Finding[] => {
         // The product refused a preparatory request, or its process ended, which the process watcher reports.
@@ -74,7 +74,7 @@ export async function runLane({ target, actor }: Lane, run: LaneRun, findings: F
     });
     const details = await fc.check(property, {
       seed: mixSeeds(seed, batch),
-      numRuns: Math.min(RECIPES_PER_BATCH, left),
+      numRuns: Math.min(RECIPES_PER_BATCH, remaining),
       interruptAfterTimeLimit: BATCH_TIMEOUT_MS,
     });
     const [smallest] = details.counterexample ?? [];

@@ -118,6 +118,12 @@ const proofOf = (actor: Actor) => ({
   expires_at: Date.now() + 60_000,
 });
 
+const externalUser = (actor: Actor) => ({
+  issuer: 'https://product.example.com',
+  external_id: actor.newSecret('state'),
+  updated_at: new Date().toISOString(),
+});
+
 /** The type requires a message for each subject of the contract. */
 const MESSAGES: Readonly<Record<Subject, Message>> = {
   introspect: {
@@ -145,28 +151,15 @@ const MESSAGES: Readonly<Record<Subject, Message>> = {
     isExpected: ({ applied }) => typeof applied === 'number',
   },
   userUpsert: {
-    data: async (actor) => ({
-      issuer: 'https://product.example.com',
-      external_id: actor.newSecret('state'),
-      email: 'fuzz@example.com',
-      updated_at: new Date().toISOString(),
-    }),
+    data: async (actor) => ({ ...externalUser(actor), email: 'fuzz@example.com' }),
     isExpected: ({ status }) => status === 'created',
   },
   userDisable: {
-    data: async (actor) => ({
-      issuer: 'https://product.example.com',
-      external_id: actor.newSecret('state'),
-      updated_at: new Date().toISOString(),
-    }),
+    data: async (actor) => externalUser(actor),
     isExpected: ({ status }) => status === 'unknown',
   },
   userDelete: {
-    data: async (actor) => ({
-      issuer: 'https://product.example.com',
-      external_id: actor.newSecret('state'),
-      updated_at: new Date().toISOString(),
-    }),
+    data: async (actor) => externalUser(actor),
     isExpected: ({ status }) => status === 'unknown',
   },
   grantRevoked: { data: async (actor) => ({ grant_id: actor.newSecret('state') }) },

@@ -143,8 +143,8 @@ export async function startTestEnvironment(
 }
 
 async function forEachApp<T>(make: (app: FuzzedApp) => T | Promise<T>): Promise<Record<FuzzedApp, T>> {
-  const made = APPS.map(async (app) => [app, await make(app)] as const);
-  return Object.fromEntries(await Promise.all(made)) as Record<FuzzedApp, T>;
+  const entries = APPS.map(async (app) => [app, await make(app)] as const);
+  return Object.fromEntries(await Promise.all(entries)) as Record<FuzzedApp, T>;
 }
 
 async function memoryOf(probe: string): Promise<Memory> {

@@ -1,5 +1,5 @@
 import type { LogoutClaims } from '../logout-receiver.js';
-import type { newStatistics } from './report.js';
+import type { Statistics } from './report.js';
 import type { Timeline } from './timeline.js';
 import type { Violate } from './violations.js';
 
@@ -12,8 +12,6 @@ export interface LogOut {
   /** Null if the log-out may not have taken effect, or its event may be lost. */
   confirmedAt: number | null;
 }
-
-type Statistics = ReturnType<typeof newStatistics>;
 
 /** Time between a response and the publication of the session's end. */
 const PUBLISHED_WITHIN_MS = 2_000;

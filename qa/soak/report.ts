@@ -145,48 +145,26 @@ function medianOf(values: readonly number[]): number {
   return (low + high) / 2;
 }
 
-interface Statistics {
-  codeRaces: number;
-  codeReplays: number;
-  /** Outside the retry window; accepted only if Redis had lost its data. */
-  refreshTokenReplays: number;
-  replaysAcceptedAfterDataLoss: number;
-  parallelRefreshes: number;
-  /** Succeeded on a retry after a lost answer. */
-  retriedRefreshes: number;
-  /** Delayed beyond the retry window by an outage. */
-  lateRefreshes: number;
-  lateRefusals: number;
-  /** By a lost answer or a restart of Redis: the user authorizes again. */
-  lostCodes: number;
-  revocations: number;
-  revokedUsesRefused: number;
-  /** Before the revocation reached the API. `latestAcceptedUse` is in milliseconds after the confirmation. */
-  revokedUsesAccepted: number;
-  latestAcceptedUse: { withoutFault: number; withFault: number };
-  proofReplays: number;
-  deviceGrants: number;
-  idTokens: number;
-  logOuts: number;
-  logoutTokens: number;
-  repeatedLogoutTokens: number;
-  /** Their event was in the memory of a killed process. */
-  lostLogOuts: number;
-}
+export type Statistics = ReturnType<typeof newStatistics>;
 
-export function newStatistics(): Statistics {
+export function newStatistics() {
   return {
     codeRaces: 0,
     codeReplays: 0,
+    /** Outside the retry window; accepted only if Redis had lost its data. */
     refreshTokenReplays: 0,
     replaysAcceptedAfterDataLoss: 0,
     parallelRefreshes: 0,
+    /** Succeeded on a retry after a lost answer. */
     retriedRefreshes: 0,
+    /** Delayed beyond the retry window by an outage. */
     lateRefreshes: 0,
     lateRefusals: 0,
+    /** By a lost answer or a restart of Redis: the user authorizes again. */
     lostCodes: 0,
     revocations: 0,
     revokedUsesRefused: 0,
+    /** Before the revocation reached the API. `latestAcceptedUse` is in milliseconds after the confirmation. */
     revokedUsesAccepted: 0,
     latestAcceptedUse: { withoutFault: 0, withFault: 0 },
     proofReplays: 0,
@@ -195,6 +173,7 @@ export function newStatistics(): Statistics {
     logOuts: 0,
     logoutTokens: 0,
     repeatedLogoutTokens: 0,
+    /** Their event was in the memory of a killed process. */
     lostLogOuts: 0,
   };
 }

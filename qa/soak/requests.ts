@@ -72,8 +72,7 @@ export class Requests {
     if (!replica) throw new Error(`no app serves the operation: ${operation}`);
     const { path, headers, form } = await buildRequest();
     const sentAt = this.timeline.now();
-    const common = { operation, servedBy: replica.name, sentAt };
-    let attempt: Attempt;
+    let outcome: Pick<Attempt, 'status' | 'headers' | 'text' | 'mayHaveTakenEffect'>;
     try {
       const answer = await fetch(`${replica.url}${path}`, {
         redirect: 'manual',
@@ -82,28 +81,14 @@ export class Requests {
         ...(form && { method: 'POST', body: new URLSearchParams(form) }),
       });
       const text = await answer.text();
-      const { status, headers: answered } = answer;
-      attempt = {
-        ...common,
-        answeredAt: this.timeline.now(),
-        status,
-        headers: answered,
-        text,
-        mayHaveTakenEffect: true,
-      };
+      outcome = { status: answer.status, headers: answer.headers, text, mayHaveTakenEffect: true };
     } catch (error) {
-      const reason = reasonOf(error);
-      const answeredAt = this.timeline.now();
-      const mayHaveTakenEffect = reason !== 'ECONNREFUSED';
-      attempt = {
-        ...common,
-        answeredAt,
-        status: 0,
-        headers: new Headers(),
-        text: reason,
-        mayHaveTakenEffect,
-      };
+      const text = reasonOf(error);
+      const mayHaveTakenEffect = text !== 'ECONNREFUSED';
+      outcome = { status: 0, headers: new Headers(), text, mayHaveTakenEffect };
     }
+    const answeredAt = this.timeline.now();
+    const attempt = { operation, servedBy: replica.name, sentAt, answeredAt, ...outcome };
     this.record(attempt);
     return attempt;
   }

@@ -292,10 +292,10 @@ describe('the model of the soak test', () => {
   ) => attemptWith(operation, servedBy, 1_500, 503, body);
 
   it.each([
-    ['a refresh while Redis is away', unavailable('refresh', 'token 1'), 'redis killed', null, false],
+    ['a refresh while Redis is down', unavailable('refresh', 'token 1'), 'redis killed', null, false],
     ['a refresh with no fault', unavailable('refresh', 'token 1'), null, null, true],
     [
-      'a refresh while NATS is away, which it does not need',
+      'a refresh while NATS is down, which it does not need',
       unavailable('refresh', 'token 1'),
       'nats killed',
       null,

@@ -82,8 +82,8 @@ describe('a build', () => {
     expect(outputs.filter((file) => found.has(file))).toEqual(outputs);
     await rm(join(folder, 'libs/words/src/gone.ts'));
     expect(await build()).toEqual({ code: 0, stdout: '', stderr: BUILDING });
-    const left = await filesOfDist();
-    expect(outputs.filter((file) => left.has(file))).toEqual([]);
+    const remaining = await filesOfDist();
+    expect(outputs.filter((file) => remaining.has(file))).toEqual([]);
   });
 
   it('is repeated after a failure, even if the source is unchanged since the build before', async () => {

@@ -33,7 +33,7 @@ describe('a process that cannot start', () => {
     },
   );
 
-  it('lists what is wrong with the look and the login as well', async () => {
+  it('also lists the problems of the brand and the login', async () => {
     const problems = await problemsOf('authorize', {
       ...WRONG,
       LOGO_FILE: '/nowhere/logo.svg',

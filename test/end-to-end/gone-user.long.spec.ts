@@ -79,13 +79,13 @@ const rowsOf = ({ login }: Person) =>
 describe.each([
   ['delete', ['--yes'], { deleted: true, deleted_before: false, revoked_grants: 3 }],
   ['disable', [], { disabled: true, disabled_before: false, revoked_grants: 3 }],
-] as const)('operator user %s', (command, more, told) => {
+] as const)('operator user %s', (command, more, fields) => {
   it('ends every token, code and session of the user before it exits, even cached ones', async () => {
     const [person, other] = [await Person.new(), await Person.new()];
     const [first, kept] = [await person.connect(), await other.connect()];
-    const again = (await person.app.redeem((await person.browser.code()).code)).body as unknown as Pair;
+    const second = (await person.app.redeem((await person.browser.code()).code)).body as unknown as Pair;
     const { code } = await person.browser.code();
-    for (const pair of [first, again, kept]) expect(await statusesOf(pair)).toEqual([200, 200]);
+    for (const pair of [first, second, kept]) expect(await statusesOf(pair)).toEqual([200, 200]);
 
     const outcome = await operator(['user', command, `${person.login}@EXAMPLE.com`, ...more, '--json']);
     const startedAt = performance.now();
@@ -94,8 +94,8 @@ describe.each([
     process.stderr.write(
       `user ${command}: refused ${(performance.now() - startedAt).toFixed(0)} ms after it\n`,
     );
-    expect(JSON.parse(outcome.stdout)).toEqual({ id: expect.any(Number), username: person.login, ...told });
-    await expectAccessEnded(person, [first, again], code);
+    expect(JSON.parse(outcome.stdout)).toEqual({ id: expect.any(Number), username: person.login, ...fields });
+    await expectAccessEnded(person, [first, second], code);
     await expect(person.browser.allow()).rejects.toThrow();
     expect(await rowsOf(person)).toEqual(command === 'delete' ? [] : [{ disabled: true }]);
 
@@ -182,7 +182,7 @@ it('operator user enable lets a user log in and allow again; earlier grants and 
   expect(await statusesOf(pair)).toEqual([401, 401]);
 });
 
-it('operator user set-password ends sessions if asked, and no grants', async () => {
+it('operator user set-password ends sessions if requested, and no grants', async () => {
   const person = await Person.new();
   const pair = await person.connect();
   const set = async (...args: string[]): Promise<string> => {

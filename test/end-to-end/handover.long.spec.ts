@@ -112,7 +112,7 @@ it('the requests of client handover work as they are printed, for a client with 
   expect(await profile()).toMatchObject({ status: 'error' });
 });
 
-it('client handover has the five things and never a secret', async () => {
+it('client handover prints all settings and never a secret', async () => {
   const { client_id, client_secret } = JSON.parse(
     await operator('client', 'create', '--name', 'Five', '--redirect-uri', REDIRECT_URI, '--json'),
   ) as Record<string, string>;

@@ -35,9 +35,9 @@ async function useEverything(): Promise<void> {
   const { body: third } = await user.refresh(second['refresh_token']);
   await user.refresh(first['refresh_token']);
   await user.me(third['access_token']);
-  const again = await user.code();
-  await user.redeem(again);
-  await user.redeem(again);
+  const replayedCode = await user.code();
+  await user.redeem(replayedCode);
+  await user.redeem(replayedCode);
   const { body: last } = await user.redeem(await user.code());
   await user.revoke(last['access_token']);
 }

@@ -141,11 +141,11 @@ describe('the queries of the alerts and the dashboard', () => {
   });
 
   it('use only metrics that the apps export', () => {
-    const asked = queries.flatMap(({ where, expr }) =>
+    const referenced = queries.flatMap(({ where, expr }) =>
       parsed(expr).selectors.map(({ metric }) => [where, metric] as const),
     );
-    expect(asked.length).toBeGreaterThanOrEqual(queries.length);
-    expect(asked.filter(([, metric]) => !metrics.has(metric))).toEqual([]);
+    expect(referenced.length).toBeGreaterThanOrEqual(queries.length);
+    expect(referenced.filter(([, metric]) => !metrics.has(metric))).toEqual([]);
   });
 
   it('use only labels of those metrics', () => {

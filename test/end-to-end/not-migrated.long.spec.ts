@@ -44,8 +44,8 @@ describe('apps on a database', () => {
     await dataSource.destroy();
     await start();
     await miss('migrations');
-    const told = new RegExp(`the database is not at this version, run \\S+migrate\\S+: it lacks ${last}`);
-    await until('all logged it', 60_000, async () => apps.every((app) => told.test(app.output())));
+    const message = new RegExp(`the database is not at this version, run \\S+migrate\\S+: it lacks ${last}`);
+    await until('all logged it', 60_000, async () => apps.every((app) => message.test(app.output())));
     await migrate(services.databaseUrl);
     await miss();
   });

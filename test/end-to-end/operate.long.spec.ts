@@ -1,7 +1,7 @@
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import pg from 'pg';
+import { withDatabase } from '../support/test-database.js';
 import { until } from '../support/until.js';
 import { allow } from './use-product.js';
 import { DocumentedSession, documentedCommands, type DocumentedStep } from './documented-session.js';
@@ -59,13 +59,12 @@ const EVENTS: Readonly<Record<string, () => Promise<void>>> = {
   'token and authorize have next-id-keys for six minutes': () => restartWithKeys('next-id-keys'),
   'token has signing-id-keys': () => restartWithKeys('signing-id-keys'),
   'the ID tokens of the old key have expired': async () => {
-    const database = new pg.Client({ connectionString: run.database_url });
-    await database.connect();
-    await database.query(
-      `UPDATE oauth.token_keys SET needed_until = now() WHERE ring = 'RS256'
-         AND last_signed_at < (SELECT max(last_signed_at) FROM oauth.token_keys WHERE ring = 'RS256')`,
+    await withDatabase(run.database_url, (client) =>
+      client.query(
+        `UPDATE oauth.token_keys SET needed_until = now() WHERE ring = 'RS256'
+           AND last_signed_at < (SELECT max(last_signed_at) FROM oauth.token_keys WHERE ring = 'RS256')`,
+      ),
     );
-    await database.end();
   },
   'the application sends a wrong redirect URI': async () => {
     const { status, body } = await redeem(await allowedCode(), secretNow(), `${REDIRECT_URI}/`);

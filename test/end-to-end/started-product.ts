@@ -24,7 +24,7 @@ export interface Run {
   nats_url: string;
 }
 
-/** An environment with a new folder, which the test removes, and four free ports. */
+/** An environment with free ports and a new folder, which the test removes. */
 export async function isolatedEnvironment(): Promise<Record<string, string> & { LOCAL_DIR: string }> {
   const directory = await mkdtemp(join(tmpdir(), 'start-test-'));
   await chmod(directory, 0o755);
@@ -84,9 +84,9 @@ export class StartedProduct {
   }
 
   private async until(check: () => boolean | Promise<boolean>): Promise<void> {
-    let over = false;
-    void this.exit.then(() => (over = true));
-    const ended = (): boolean => over;
+    let hasEnded = false;
+    void this.exit.then(() => (hasEnded = true));
+    const ended = (): boolean => hasEnded;
     while (!(await check())) {
       if (ended()) throw new Error(`npm start ended:\n${this.output}`);
       await sleep(50);

@@ -173,17 +173,17 @@ describe('traces, with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
   });
 
   it('are reported as refused by status, without the collector’s text, which may contain its key', async () => {
-    const told = () =>
+    const logged = () =>
       product.apps.resource
         .output()
         .split('\n')
         .filter((line) => line.includes('"context":"Tracing"'));
     collector.refuses = true;
     await user.me('no token');
-    await until('it is told of', PATIENCE_MS, () => told().length > 0);
+    await until('the refusal is logged', PATIENCE_MS, () => logged().length > 0);
     collector.refuses = false;
-    expect(told().join('\n')).toContain('401');
-    expect(told().join('\n')).not.toMatch(/x-api-key|user-agent/i);
+    expect(logged().join('\n')).toContain('401');
+    expect(logged().join('\n')).not.toMatch(/x-api-key|user-agent/i);
     for (const app of Object.values(product.apps)) expect(app.output()).not.toContain(COLLECTOR_KEY);
   });
 

@@ -143,7 +143,7 @@ describe('examples/command-line', () => {
     await logIn(env);
     const before = await stored();
     await writeFile(fileOf(), JSON.stringify({ ...before, expires_at: 0 }));
-    // In one process, every request reads the tokens before the first refresh is answered.
+    // In one process, every request reads the tokens before the first response to a refresh.
     const folder = { cwd: 'examples/command-line', env };
     const result = await runCommand(process.execPath, ['--input-type=module', '--eval', CONCURRENT], folder);
     expect(result).toMatchObject({ code: 0, stderr: '' });

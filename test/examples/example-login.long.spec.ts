@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import pg from 'pg';
 import { freePort } from '#local/servers/free-port.js';
 import { complaintsOf, launchBrowser } from '../support/chromium.js';
+import { withDatabase } from '../support/test-database.js';
 import { until } from '../support/until.js';
 import { type RunningProduct, startProduct } from '../end-to-end/running-product.js';
 
@@ -35,12 +35,7 @@ describe.each([
     await until('the product answers', 60_000, async () => (await fetch(productUrl)).ok);
   });
 
-  beforeEach(async () => {
-    const database = new pg.Client({ connectionString: service.databaseUrl });
-    await database.connect();
-    await database.query('DELETE FROM grants');
-    await database.end();
-  });
+  beforeEach(() => withDatabase(service.databaseUrl, (client) => client.query('DELETE FROM grants')));
 
   afterAll(async () => {
     product.kill();
@@ -142,24 +137,24 @@ describe.each([
   });
 
   it('ends only this session when the user logs out of the product', async () => {
-    const [one, other] = [await visit(), await visit()];
-    for (const { page } of [one, other]) {
+    const [first, second] = [await visit(), await visit()];
+    for (const { page } of [first, second]) {
       await connect(page);
       await logIn(page, ...ADA);
       await page.getByRole('button', { name: 'Allow' }).waitFor();
     }
     const account = `${service.run.auth_url}/auth/`;
-    await one.page.goto(productUrl);
-    await one.page.getByRole('button', { name: 'Log out' }).click();
-    await one.page.getByRole('button', { name: 'Log in' }).waitFor();
+    await first.page.goto(productUrl);
+    await first.page.getByRole('button', { name: 'Log out' }).click();
+    await first.page.getByRole('button', { name: 'Log in' }).waitFor();
     await until('the session has ended', 30_000, async () => {
-      await one.page.goto(account);
-      return one.page.url().startsWith(`${productUrl}/oauth-login`);
+      await first.page.goto(account);
+      return first.page.url().startsWith(`${productUrl}/oauth-login`);
     });
-    await other.page.goto(account);
-    expect(other.page.url()).toBe(account);
-    await one.context.close();
-    await other.context.close();
+    await second.page.goto(account);
+    expect(second.page.url()).toBe(account);
+    await first.context.close();
+    await second.context.close();
   });
 
   it('rejects the login of a victim who follows an attacker’s link', async () => {

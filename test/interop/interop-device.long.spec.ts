@@ -64,7 +64,7 @@ describe('openid-client, unmodified (RFC 8628)', () => {
     expect(await answer.json()).toMatchObject({ data: { email: run.user.email } });
   });
 
-  it('learns that the user has cancelled', async () => {
+  it('reports that the user has cancelled', async () => {
     const configuration = await configured();
     const started = await openid.initiateDeviceAuthorization(configuration, {});
     const polling = openid.pollDeviceAuthorizationGrant(configuration, started);

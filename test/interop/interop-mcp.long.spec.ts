@@ -179,8 +179,8 @@ describe('the MCP TypeScript SDK in a browser', () => {
     await page.goto(
       `${origin}/?${new URLSearchParams({ api: `${api}/mcp`, client_id: clientId }).toString()}`,
     );
-    const asked = new URL((await authorized).url()).searchParams;
-    expect(Object.fromEntries(asked)).toMatchObject({
+    const requested = new URL((await authorized).url()).searchParams;
+    expect(Object.fromEntries(requested)).toMatchObject({
       client_id: clientId,
       resource: `${api}/mcp`,
       code_challenge_method: 'S256',

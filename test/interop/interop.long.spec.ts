@@ -116,8 +116,8 @@ it('openid-client requests the resource of the API’s metadata, alone or with a
     ['resource', `${resource}/v2/me`],
   ]);
   const state = openid.randomState();
-  const asked = new URLSearchParams([...resources, ['redirect_uri', redirect_uri], ['state', state]]);
-  const callback = await allow(run, openid.buildAuthorizationUrl(configuration, asked));
+  const requested = new URLSearchParams([...resources, ['redirect_uri', redirect_uri], ['state', state]]);
+  const callback = await allow(run, openid.buildAuthorizationUrl(configuration, requested));
   const tokens = await openid.authorizationCodeGrant(
     configuration,
     callback,

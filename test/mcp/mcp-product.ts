@@ -24,12 +24,12 @@ async function startDocumentHost(folder: string): Promise<DocumentHost> {
   const { command, libraryPath } = await findTool('openssl');
   const request = 'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2';
   const name = '-subj /CN=localhost -addext subjectAltName=DNS:localhost';
-  const made = await runCommand(
+  const result = await runCommand(
     command,
     [...`${request} ${name}`.split(' '), '-keyout', keyFile, '-out', certificateFile],
     { env: { ...process.env, ...(libraryPath && { LD_LIBRARY_PATH: libraryPath }) } },
   );
-  if (made.code !== 0) throw new Error(`openssl made no certificate: ${made.stderr}`);
+  if (result.code !== 0) throw new Error(`openssl failed: ${result.stderr}`);
   const documents = new Map<string, object>();
   const key = { key: await readFile(keyFile), cert: await readFile(certificateFile) };
   const server = createServer(key, ({ url = '' }, response) => {

@@ -13,7 +13,7 @@ import { ClientProcess } from '../support/client-process.js';
 import { type McpProduct, startMcpProduct } from './mcp-product.js';
 
 const packages = new TestPackages('test/mcp');
-const trouble = await packages.install();
+const installError = await packages.install();
 const programs = join(packages.folder, 'node_modules');
 
 /** Inspector and the conformance tests need Node 22.19. */
@@ -43,9 +43,9 @@ async function allow(client: ClientProcess, browser?: Browser): Promise<Record<s
   return Object.fromEntries(url.searchParams);
 }
 
-if (trouble !== undefined)
-  it(`the clients of the Model Context Protocol are not tested: ${trouble}`, () => {
-    process.stderr.write(`The clients of the Model Context Protocol were not tried: ${trouble}\n`);
+if (installError !== undefined)
+  it(`the clients of the Model Context Protocol are not tested: ${installError}`, () => {
+    process.stderr.write(`The clients of the Model Context Protocol were not tried: ${installError}\n`);
   });
 else
   describe('examples/mcp-server', () => {

@@ -140,15 +140,15 @@ export async function findLibrariesOf<Kind extends Pick<Recipe, 'library'>>(
     typeof library === 'string' || 'tool' in library ? [] : [library],
   );
   const found = await findLibraries(debian);
-  const trouble = await RECIPE_PACKAGES.install();
+  const installError = await RECIPE_PACKAGES.install();
   const find = ({ library }: Kind) => {
-    if (typeof library === 'string') return findPackage(library, trouble);
+    if (typeof library === 'string') return findPackage(library, installError);
     return 'tool' in library ? findInRegistry(library) : found[debian.indexOf(library)]!;
   };
   return Promise.all(recipes.map(async (recipe) => ({ recipe, library: await find(recipe) })));
 }
 
-async function findPackage(name: string, trouble = ''): Promise<FoundLibrary | MissingLibrary> {
+async function findPackage(name: string, installError = ''): Promise<FoundLibrary | MissingLibrary> {
   for (const folder of [RECIPES_FOLDER, '.']) {
     const manifest = await readFile(join(folder, 'node_modules', name, 'package.json'), 'utf8').catch(
       () => '',
@@ -157,5 +157,5 @@ async function findPackage(name: string, trouble = ''): Promise<FoundLibrary | M
     const { version } = JSON.parse(manifest) as { version: string };
     return { command: process.execPath, env: process.env, version };
   }
-  return { missing: `npm could not install ${name} (${trouble})` };
+  return { missing: `npm could not install ${name} (${installError})` };
 }

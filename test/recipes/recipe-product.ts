@@ -1,7 +1,7 @@
-import pg from 'pg';
 import { ClientStore, type NewClient } from '#database/client/client.store.js';
 import { generateClientSecret } from '#oauth/client.js';
 import { Browser } from '../support/browser.js';
+import { withDatabase } from '../support/test-database.js';
 import { type RunningProduct, startProduct, withStores } from '../end-to-end/running-product.js';
 
 const REDIRECT_URI = 'https://app.example.com/callback';
@@ -39,15 +39,11 @@ export class RecipeProduct {
 
   /** @returns the user's `sub` */
   async verifyEmail(): Promise<string> {
-    const database = new pg.Client(this.databaseUrl);
-    await database.connect();
-    try {
-      const statement = 'UPDATE users SET email_verified = true WHERE email = $1 RETURNING id';
-      const { rows } = await database.query<{ id: string }>(statement, [this.email]);
-      return String(rows[0]?.id);
-    } finally {
-      await database.end();
-    }
+    const statement = 'UPDATE users SET email_verified = true WHERE email = $1 RETURNING id';
+    const { rows } = await withDatabase(this.databaseUrl, (client) =>
+      client.query<{ id: string }>(statement, [this.email]),
+    );
+    return String(rows[0]?.id);
   }
 
   /** @returns the variables of a recipe */

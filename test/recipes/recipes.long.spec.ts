@@ -55,9 +55,9 @@ for (const { recipe, library } of clientRecipes) {
       // @library authlib @library badgateway @library go @library google-oauth-client @library oauth2 @library oauth4webapi @library openid-client @library requests-oauthlib @library simple-oauth2
       it('sends state and PKCE, and gets tokens although the user declines a scope', async () => {
         const [url, session] = await called.start();
-        const asked = Object.fromEntries(new URL(url).searchParams);
-        expect(asked).toMatchObject({ scope: SCOPE, code_challenge_method: 'S256' });
-        expect(asked['state']).toMatch(/^.{20,}$/);
+        const requested = Object.fromEntries(new URL(url).searchParams);
+        expect(requested).toMatchObject({ scope: SCOPE, code_challenge_method: 'S256' });
+        expect(requested['state']).toMatch(/^.{20,}$/);
         const tokens = await called.finish(await product.allow(url), session);
         expect(await called.profile(tokens)).toMatchObject({ email: product.email });
         expect([tokens['scope'] ?? 'profile:read'].flat()).toEqual(['profile:read']);
@@ -124,9 +124,12 @@ for (const { recipe, library } of webRecipes) {
 
       it(`sends state${recipe.pkce ? ' and PKCE' : ''}`, async () => {
         const { headers } = await recipe.begin(new Browser(application.url));
-        const asked = Object.fromEntries(new URL(headers['location'] ?? '').searchParams);
-        expect(asked).toMatchObject({ scope: SCOPE, ...(recipe.pkce && { code_challenge_method: 'S256' }) });
-        expect(asked['state']).toMatch(/^.{20,}$/);
+        const requested = Object.fromEntries(new URL(headers['location'] ?? '').searchParams);
+        expect(requested).toMatchObject({
+          scope: SCOPE,
+          ...(recipe.pkce && { code_challenge_method: 'S256' }),
+        });
+        expect(requested['state']).toMatch(/^.{20,}$/);
       });
 
       it('refuses the answer to a request that it did not make', async () => {

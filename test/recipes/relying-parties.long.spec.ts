@@ -75,9 +75,9 @@ for (const { recipe, library } of relyingParties) {
           const { headers } = await browser.get(recipe.logout!(`${application.url}/`));
           const { headers: returned } = await browser.get(headers['location'] ?? '');
           expect(returned['location']).toMatch(new RegExp(`^${application.url}/(\\?|$)`));
-          const again = await recipe.begin(browser);
-          const { headers: asked } = await browser.follow(again);
-          expect(asked['location']).toContain('/auth/login');
+          const restarted = await recipe.begin(browser);
+          const { headers: redirected } = await browser.follow(restarted);
+          expect(redirected['location']).toContain('/auth/login');
         });
     });
 

@@ -40,7 +40,7 @@ export async function startForgingProvider(port: number) {
     const form = new URLSearchParams(await text(request));
     state.exchanges += 1;
     if (forgery.token) return forgery.token(response);
-    const asked = requests.get(form.get('code') ?? '');
+    const requested = requests.get(form.get('code') ?? '');
     const challenge = createHash('sha256')
       .update(form.get('code_verifier') ?? '')
       .digest('base64url');
@@ -48,7 +48,7 @@ export async function startForgingProvider(port: number) {
       encodeURIComponent(part).replaceAll('%20', '+'),
     );
     const basic = `Basic ${Buffer.from(credentials.join(':')).toString('base64')}`;
-    if (challenge !== asked?.get('code_challenge') || request.headers.authorization !== basic)
+    if (challenge !== requested?.get('code_challenge') || request.headers.authorization !== basic)
       return json(response, 400, { error: 'invalid_grant' });
     const now = Math.floor(Date.now() / 1000);
     const claims = {
@@ -57,7 +57,7 @@ export async function startForgingProvider(port: number) {
       sub: 'ada',
       iat: now,
       exp: now + 60,
-      nonce: asked.get('nonce') ?? '',
+      nonce: requested.get('nonce') ?? '',
       email: 'ada@example.com',
       ...forgery.claims,
     };
@@ -87,11 +87,11 @@ export async function startForgingProvider(port: number) {
 
   /** Answers a redirect to the provider. @returns path of the callback */
   function answer(location: string | undefined, more: Record<string, string> = {}): string {
-    const asked = new URL(location ?? '').searchParams;
+    const requested = new URL(location ?? '').searchParams;
     const code = `code${requests.size}`;
-    requests.set(code, asked);
-    const parameters = { code, state: asked.get('state') ?? '', iss: issuer, ...more };
-    const { pathname } = new URL(asked.get('redirect_uri') ?? '');
+    requests.set(code, requested);
+    const parameters = { code, state: requested.get('state') ?? '', iss: issuer, ...more };
+    const { pathname } = new URL(requested.get('redirect_uri') ?? '');
     return `${pathname}?${new URLSearchParams(parameters).toString()}`;
   }
 

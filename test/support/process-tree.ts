@@ -37,8 +37,8 @@ export async function survivorsOf(seen: readonly SeenProcess[], within: number):
     const alive = await Promise.all(
       seen.map(async (process) => ((await startOf(process.pid)) === process.start ? [process] : [])),
     );
-    const left = alive.flat();
-    if (left.length === 0 || Date.now() > deadline) return left;
+    const survivors = alive.flat();
+    if (survivors.length === 0 || Date.now() > deadline) return survivors;
     await sleep(50);
   }
 }

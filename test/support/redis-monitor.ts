@@ -18,7 +18,7 @@ export async function monitorRedis(url: string, heard: Heard): Promise<() => voi
   socket.write(request('MONITOR'));
   const lines = createInterface({ input: socket, crlfDelay: Infinity });
   let answers = login.length > 0 ? 2 : 1;
-  const begun = new Promise<void>((resolve, reject) => {
+  const started = new Promise<void>((resolve, reject) => {
     socket.on('error', reject);
     lines.on('line', (line) => {
       if (line === '+OK') return --answers === 0 && resolve();
@@ -28,7 +28,7 @@ export async function monitorRedis(url: string, heard: Heard): Promise<() => voi
       if (db === database) heard(wordsOf(words), source);
     });
   });
-  await begun.catch((error: unknown) => {
+  await started.catch((error: unknown) => {
     socket.destroy();
     throw error;
   });

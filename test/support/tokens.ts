@@ -7,7 +7,7 @@ export interface Pair {
 }
 
 /** The fields before the thumbprint: version, key id, handle, kind, generation, expiry and scope mask. */
-const SAID_BYTES = 34;
+const FIELD_BYTES = 34;
 const KIND_AT = 21;
 const BOUND_FLAG = 0x80;
 /** Lengths of a thumbprint and of the MACs, and where they begin after the fields. */
@@ -18,12 +18,12 @@ const REST_BYTES = [29, 62];
 /** Forgeries of a bound token that need no key: its fields, with or without the bound flag, and repeated parts of its thumbprint and MAC. */
 export function rearranged(token: string): string[] {
   const [prefix, bytes] = [token.slice(0, 4), Buffer.from(token.slice(4), 'base64url')];
-  const said = bytes.subarray(0, SAID_BYTES);
-  const saidAsBearer = Buffer.from(said);
-  saidAsBearer.writeUInt8(said.readUInt8(KIND_AT) & ~BOUND_FLAG, KIND_AT);
-  const rest = bytes.subarray(SAID_BYTES);
+  const fields = bytes.subarray(0, FIELD_BYTES);
+  const bearerFields = Buffer.from(fields);
+  bearerFields.writeUInt8(fields.readUInt8(KIND_AT) & ~BOUND_FLAG, KIND_AT);
+  const rest = bytes.subarray(FIELD_BYTES);
   const parts = OFFSETS.flatMap((at) => PART_BYTES.map((length) => rest.subarray(at, at + length)));
-  const texts = [said, saidAsBearer].flatMap((beginning) =>
+  const texts = [fields, bearerFields].flatMap((beginning) =>
     parts
       .filter(({ length }) => length > 0)
       .flatMap((part) => REST_BYTES.map((length) => [beginning, Buffer.alloc(length, part)])),
@@ -33,7 +33,7 @@ export function rearranged(token: string): string[] {
 }
 
 /** Limit of round trips. A broadcast takes half of one. */
-const MOST_ROUNDS = 100;
+const MAX_ROUNDS = 100;
 
 export async function statusOfToken(apiUrl: string, accessToken: string): Promise<number> {
   const answer = await fetch(`${apiUrl}/v2/me`, { headers: { Authorization: `Bearer ${accessToken}` } });
@@ -43,15 +43,15 @@ export async function statusOfToken(apiUrl: string, accessToken: string): Promis
 
 /** Waits for a refusal before the cache entry expires after 30 s. The limit is a number of introspections. @returns their number */
 export async function becomesRefused(apiUrl: string, accessToken: string): Promise<number> {
-  for (let rounds = 0; rounds <= MOST_ROUNDS; rounds += 1) {
+  for (let rounds = 0; rounds <= MAX_ROUNDS; rounds += 1) {
     if ((await statusOfToken(apiUrl, accessToken)) === 401) return rounds;
-    await askAboutAnother(apiUrl);
+    await introspectAnother(apiUrl);
   }
-  throw new Error(`the token is still taken after ${MOST_ROUNDS} questions to the token app`);
+  throw new Error(`the token is still accepted after ${MAX_ROUNDS} introspections`);
 }
 
 /** Introspecting an unknown token takes one round trip. 503 means that the token app was unavailable. */
-async function askAboutAnother(apiUrl: string): Promise<void> {
+async function introspectAnother(apiUrl: string): Promise<void> {
   const unknown = `sat_${randomBytes(63).toString('base64url')}`;
   while ((await statusOfToken(apiUrl, unknown)) !== 401) await sleep(50);
 }

@@ -74,7 +74,7 @@ describe('no user is logged out, no code is redeemed twice and the service recov
   });
 });
 
-describe('after the fall of a Redis Cluster master with its last writes', () => {
+describe('after the loss of a Redis Cluster master and its last writes', () => {
   let application: RetryingClient;
   let lost: LostWrites;
 

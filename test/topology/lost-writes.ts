@@ -32,9 +32,9 @@ export async function loseLatestWrites(
 ): Promise<LostWrites> {
   const { application } = loaded;
   const { master, codes } = await fourCodesOfOneMaster(redis, product.keys, loaded);
-  const [one, other, redeemed, unredeemed] = codes as [string, string, string, string];
-  const before = pairOf(await application.redeem(one));
-  const revoked = pairOf(await application.redeem(other));
+  const [refreshCode, revokeCode, redeemed, unredeemed] = codes as [string, string, string, string];
+  const before = pairOf(await application.redeem(refreshCode));
+  const revoked = pairOf(await application.redeem(revokeCode));
   const replica = await redis.isolateReplica(master);
   const first = pairOf(await application.redeem(redeemed));
   const rotated = pairOf(await application.refresh(before.refresh_token));
@@ -42,7 +42,7 @@ export async function loseLatestWrites(
   // After these passes the reconciler applies the revocation again only if it detects the loss.
   await sleep(2 * PASS_MS);
   await master.kill();
-  await until('the fall is noticed', RECOVERY_DEADLINE_MS, async () => {
+  await until('the failure is noticed', RECOVERY_DEADLINE_MS, async () => {
     const answers = await Promise.all(product.apps.map(({ internalUrl }) => fetch(`${internalUrl}/readyz`)));
     return answers.some(({ ok }) => !ok);
   });

@@ -53,8 +53,8 @@ export class RedisCluster {
 
   /** Two of the six nodes are enough to find the others. */
   get url(): string {
-    const [one, , , other] = this.nodes;
-    return `redis-cluster://:${this.password}@127.0.0.1:${one?.port},127.0.0.1:${other?.port}`;
+    const [first, , , second] = this.nodes;
+    return `redis-cluster://:${this.password}@127.0.0.1:${first?.port},127.0.0.1:${second?.port}`;
   }
 
   /** Waits until the running nodes agree. */

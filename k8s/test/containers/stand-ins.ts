@@ -43,8 +43,8 @@ export async function makeStandIns(engine: Engine): Promise<void> {
       nginx: 'CMD ["nginx", "-g", "daemon off;"]',
       node: 'COPY node /usr/local\nENV npm_config_globalconfig=/usr/local/etc/npmrc',
     };
-    const wanted = [...(await composeImages()), node];
-    for (const name of new Set(wanted)) {
+    const allImages = [...(await composeImages()), node];
+    for (const name of new Set(allImages)) {
       const recipe = images[name.split(':')[0] ?? ''];
       if (!recipe) throw new Error(`nothing stands in for ${name}`);
       const file = join(context, 'Dockerfile');

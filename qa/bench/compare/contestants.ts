@@ -145,7 +145,7 @@ async function thisProduct({ baseUrl, apiUrl, fixture }: Product): Promise<Conte
       const pending = EXCHANGES[exchange] === null ? {} : openId;
       // Fewer per user than the limit of live grants.
       const users = await Promise.all(Array.from({ length: Math.ceil(codes / 100) }, () => fixture.user()));
-      for (let made = 0; made < codes; made += users.length)
+      for (let issued = 0; issued < codes; issued += users.length)
         tokens.codes.push(...(await Promise.all(users.map((user) => fixture.code(clientId, user, pending)))));
     },
     stop: async () => undefined,

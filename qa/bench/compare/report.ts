@@ -26,7 +26,7 @@ const HEAD = [
 export function tables(results: readonly Comparison[]): string {
   return ROUTES.map((route) => {
     const rows = results.filter((result) => result.route === route);
-    const ours = rows.find(({ contestant }) => contestant === PRODUCT);
+    const product = rows.find(({ contestant }) => contestant === PRODUCT);
     const cells = rows.map(({ contestant, perSecond, p50, p99, unloadedP50, cpu, main }) => [
       contestant,
       Math.round(perSecond).toLocaleString('en'),
@@ -35,8 +35,8 @@ export function tables(results: readonly Comparison[]): string {
       `${unloadedP50.toFixed(2)} ms`,
       cpu.toFixed(3),
       main.toFixed(3),
-      ours ? `${(ours.perSecond / perSecond).toFixed(2)} ×` : '',
-      ours ? `${(ours.cpu / cpu).toFixed(2)} ×` : '',
+      product ? `${(product.perSecond / perSecond).toFixed(2)} ×` : '',
+      product ? `${(product.cpu / cpu).toFixed(2)} ×` : '',
     ]);
     return `**${TITLES[route]}**\n\n${table(HEAD, cells)}`;
   }).join('\n\n');

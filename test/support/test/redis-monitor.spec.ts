@@ -22,17 +22,17 @@ afterAll(async () => {
 });
 
 it('the monitor reports each command of a database in order, and marks commands of scripts', async () => {
-  const heard: [string, ...string[]][] = [];
+  const commands: [string, ...string[]][] = [];
   const stop = await monitorRedis(here.redisUrl, (command, source) =>
-    heard.push([source === 'lua' ? 'lua' : 'client', ...command]),
+    commands.push([source === 'lua' ? 'lua' : 'client', ...command]),
   );
   await redis.set('a "b"', 'c\\d e');
   await redis.eval("return redis.call('GET', KEYS[1])", 1, 'x');
   const end = randomUUID();
   await redis.echo(end);
-  while (!heard.some((words) => words.includes(end))) await new Promise(setImmediate);
+  while (!commands.some((words) => words.includes(end))) await new Promise(setImmediate);
   stop();
-  expect(heard).toEqual([
+  expect(commands).toEqual([
     ['client', 'set', 'a "b"', 'c\\d e'],
     ['client', 'eval', "return redis.call('GET', KEYS[1])", '1', 'x'],
     ['lua', 'GET', 'x'],
@@ -41,21 +41,22 @@ it('the monitor reports each command of a database in order, and marks commands 
 });
 
 it('the monitor starts while clients of other databases are busy, and does not report their commands', async () => {
-  const over = new AbortController();
+  const stopTraffic = new AbortController();
   const traffic = (async () => {
-    while (!over.signal.aborted) await Promise.all(Array.from({ length: 100 }, () => neighbour.ping()));
+    while (!stopTraffic.signal.aborted)
+      await Promise.all(Array.from({ length: 100 }, () => neighbour.ping()));
   })();
-  const heard: (readonly string[])[] = [];
+  const commands: (readonly string[])[] = [];
   for (let times = 0; times < 20; times += 1) {
-    const stop = await monitorRedis(here.redisUrl, (command) => heard.push(command));
+    const stop = await monitorRedis(here.redisUrl, (command) => commands.push(command));
     const end = randomUUID();
     await redis.echo(end);
-    while (!heard.some((words) => words.includes(end))) await new Promise(setImmediate);
+    while (!commands.some((words) => words.includes(end))) await new Promise(setImmediate);
     stop();
   }
-  over.abort();
+  stopTraffic.abort();
   await traffic;
-  expect(heard.map(([name]) => name)).toEqual(Array.from({ length: 20 }, () => 'echo'));
+  expect(commands.map(([name]) => name)).toEqual(Array.from({ length: 20 }, () => 'echo'));
 });
 
 it('the monitor fails on a wrong password', async () => {
