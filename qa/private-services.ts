@@ -6,14 +6,14 @@ import { createTrail, type Isolated } from '#test/support/isolate.js';
 
 /** Starts migrated servers for a tool. Ignores servers named by the environment. */
 export async function startPrivateServices(): Promise<Isolated> {
-  const { databaseUrl, redisUrl, natsUrl, stop } = await startBackingServices({
+  const services = await startBackingServices({
     env: { PATH: process.env['PATH'] },
     directory: resolve('.local'),
     persistent: false,
     progress: progressOn(process.stderr),
   });
-  await migrate(databaseUrl);
+  await migrate(services.databaseUrl);
   // Without a stream, the apps' buffers of audit events grow by up to 16 million characters.
-  await createTrail(natsUrl);
-  return { databaseUrl, redisUrl, natsUrl, close: stop };
+  await createTrail(services.natsUrl);
+  return { ...services, close: () => services.stop() };
 }
