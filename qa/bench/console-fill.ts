@@ -60,23 +60,13 @@ export async function fillTrail(product: Product, trail: Trail): Promise<void> {
   for (let first = 0; first < trail.events; first += EVENTS_PER_MESSAGE) {
     const message = first / EVENTS_PER_MESSAGE;
     const [type, refused] = MIX[message % MIX.length] ?? ['token.refreshed'];
-    const service = type === 'consent.allowed' ? 'authorize' : 'token';
-    const { prefix } = refused === undefined ? AUDIT_KINDS.activity : AUDIT_KINDS.refusals;
     const check = refused === undefined ? undefined : CHECKS[(message % 40) % CHECKS.length];
-    const time = new Date(start + (first / trail.events) * DAYS * 86_400_000).toISOString();
-    const event = {
-      version: 1,
-      time,
-      type,
-      service,
-      request: { method: 'POST', path: '/api/auth/oauth/token' },
-      ...(check && { check, error: 'invalid_grant', status: 400 }),
-    };
-    const head = JSON.stringify(event).slice(0, -1);
+    const time = start + (first / trail.events) * DAYS * 86_400_000;
+    const head = headOf(type, check, time);
     const lines = Array.from({ length: Math.min(EVENTS_PER_MESSAGE, trail.events - first) }, (_, n) =>
       line(first + n, trail, ids, head),
     );
-    waiting.push(client.publish(`${prefix}${service}.${type}`, lines.join('\n')));
+    waiting.push(client.publish(subjectOf(type, check), lines.join('\n')));
     if (waiting.length >= WINDOW) await waiting.shift();
     if (message % 5_000 === 0) process.stderr.write(`${first} events\n`);
   }
@@ -84,7 +74,48 @@ export async function fillTrail(product: Product, trail: Trail): Promise<void> {
   await nats.close();
 }
 
-/** @param head the other members, as JSON without its last brace */
+/**
+ * Adds refusals of this minute to a filled trail. The other events were all stored during the fill, so that the events around
+ * each of them, which are searched by that time, could be anywhere.
+ *
+ * @returns the reference of one of them
+ */
+export async function addRefusals({ environment }: Product, trail: Trail): Promise<string> {
+  const nats = await connect(natsOptions(environment.NATS_URL, 'bench'));
+  const ids = Array.from({ length: trail.clients }, (_, n) => clientId(n));
+  const [check = ''] = CHECKS;
+  const head = headOf('request.refused', check, Date.now());
+  const lines = Array.from({ length: EVENTS_PER_MESSAGE }, (_, n) =>
+    line(trail.events + n, trail, ids, head),
+  );
+  await jetstream(nats).publish(subjectOf('request.refused', check), lines.join('\n'));
+  await nats.close();
+  return reference(trail.events + 1);
+}
+
+function serviceOf(type: AuditType): string {
+  return type === 'consent.allowed' ? 'authorize' : 'token';
+}
+
+function subjectOf(type: AuditType, check: string | undefined): string {
+  const { prefix } = check === undefined ? AUDIT_KINDS.activity : AUDIT_KINDS.refusals;
+  return `${prefix}${serviceOf(type)}.${type}`;
+}
+
+/** The members that the events of a message share, as JSON without its last brace. */
+function headOf(type: AuditType, check: string | undefined, time: number): string {
+  const event = {
+    version: 1,
+    time: new Date(time).toISOString(),
+    type,
+    service: serviceOf(type),
+    request: { method: 'POST', path: '/api/auth/oauth/token' },
+    ...(check && { check, error: 'invalid_grant', status: 400 }),
+  };
+  return JSON.stringify(event).slice(0, -1);
+}
+
+/** @param head as of `headOf` */
 function line(n: number, { users }: Trail, ids: readonly string[], head: string): string {
   // Neighbours differ by a prime, so that a chunk of the index has many applications and users.
   const [client, user] = [n % 10 === 0 ? 0 : (n * 7919) % ids.length, (n * 104_729) % users];

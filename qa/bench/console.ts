@@ -7,7 +7,7 @@ import { FORGER_CLIENT, startForgingProvider } from '#test/support/forging-provi
 import { parseOptions, UsageError } from '../command.js';
 import { table } from '../table.js';
 import { benchmark } from './command.js';
-import { clientId, fillClients, fillTrail, reference, type Trail } from './console-fill.js';
+import { addRefusals, clientId, fillClients, fillTrail, reference, type Trail } from './console-fill.js';
 import { fillGrants, FIRST_USER } from './growth-fill.js';
 import { usageOf } from './measure.js';
 import type { Product } from './product.js';
@@ -67,7 +67,11 @@ async function startConsole({ environment }: Product): Promise<Console> {
   };
 }
 
-async function pagesOf(browser: Browser, { events, clients, users }: Trail): Promise<Record<string, string>> {
+async function pagesOf(
+  browser: Browser,
+  { clients, users }: Trail,
+  newReference: string,
+): Promise<Record<string, string>> {
   const nextOf = async (path: string): Promise<string> => {
     const { text } = await browser.get(path);
     const [, href = path] = /href="([^"]*[?&;]after=[^"]*)"/.exec(text) ?? [];
@@ -106,7 +110,7 @@ async function pagesOf(browser: Browser, { events, clients, users }: Trail): Pro
     'bulk action': `${headers['location'] ?? ''}?refresh=off`,
     'revoke all grants, confirmation': `/jobs/new?action=revoke-grants&id=client%3D${busy}`,
     'what happened': '/events',
-    'what happened, new reference': `/events?reference=${reference(events - 1)}`,
+    'what happened, new reference': `/events?reference=${newReference}`,
     'what happened, old reference': `/events?reference=${reference(1)}`,
     'what happened, unknown reference': '/events?reference=unknown-1234',
     'what happened, application, by hour': `/events?client=${busy}&period=23h`,
@@ -125,9 +129,9 @@ async function pagesOf(browser: Browser, { events, clients, users }: Trail): Pro
   };
 }
 
-async function measure(console: Console, trail: Trail): Promise<string> {
+async function measure(console: Console, trail: Trail, newReference: string): Promise<string> {
   let browser = await console.logIn();
-  const pages = await pagesOf(browser, trail);
+  const pages = await pagesOf(browser, trail, newReference);
   const times = new Map(Object.keys(pages).map((name): [string, number[]] => [name, []]));
   const memory: string[] = [];
   const note = async (): Promise<void> => {
@@ -177,8 +181,8 @@ async function run(product: Product, trail: Trail, waits: boolean): Promise<stri
     await indexed(console);
     process.stderr.write(`indexed in ${Math.round((performance.now() - start) / 1000)} s\n`);
     await product.fixture.sql('VACUUM ANALYZE audit_chunks, audit_counts');
-    if (waits) await once(process.stdin, 'data');
-    return await measure(console, trail);
+    if (waits) await once(process.stdin, 'data').finally(() => process.stdin.destroy());
+    return await measure(console, trail, await addRefusals(product, trail));
   } finally {
     await console.close();
   }
