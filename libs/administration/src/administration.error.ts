@@ -1,5 +1,4 @@
 export interface Problem {
-  /** Machine-readable, snake_case. */
   readonly id: string;
   /** Name of the field of the input that is wrong; absent if no single field is. */
   readonly field?: string;
@@ -13,7 +12,6 @@ export interface Problem {
 
 export interface Next {
   readonly text: string;
-  /** Words after the name of the program. */
   readonly command: readonly string[];
 }
 
@@ -44,7 +42,6 @@ export class AdministrationError extends Error {
   /** Warnings about the completed part. */
   warnings: readonly string[] = [];
 
-  /** Messages of the problems, with the names of fields that their reader knows. */
   messages(nameOf: (field: string) => string): string[] {
     return this.problems.map(({ message }) => withNames(message, nameOf));
   }
@@ -54,7 +51,6 @@ export function refusal(kind: RefusalKind, id: string, message: string, next?: N
   return new AdministrationError(kind, [{ id, message, ...(next && { next }) }]);
 }
 
-/** @throws AdministrationError of the kind `invalid`, if there is any problem */
 export function refuseInvalid(problems: readonly Problem[]): void {
   if (problems.length > 0) throw new AdministrationError('invalid', problems);
 }

@@ -38,10 +38,9 @@ const SERVICES = [
   MigrationService,
 ];
 
-/** Provides what operators do. Each operation checks its input, makes the change, and records it in the audit trail. */
+/** Each operation checks its input, makes the change, and records it in the audit trail. */
 @Module({})
 export class AdministrationModule {
-  /** @param imports provide the stores of libs/database */
   static forRoot(
     options: AdministrationOptions,
     imports: NonNullable<ModuleMetadata['imports']>,

@@ -10,7 +10,6 @@ export interface RetentionSettings {
   readonly AUDIT_REPLICAS: number;
 }
 
-/** Configuration of the installation, by the names of its variables. */
 export interface AdministrationSettings extends RetentionSettings {
   readonly DATABASE_URL: string;
   readonly DATABASE_SCHEMA: string;
@@ -42,7 +41,6 @@ export function trailServer({ NATS_URL, AUDIT_NATS_URL }: TrailSettings): { url:
     : { url: AUDIT_NATS_URL, variable: 'AUDIT_NATS_URL' };
 }
 
-/** Provided by the application. */
 export abstract class AdministrationOptions {
   /** Version in package.json; undefined if unknown. */
   readonly version?: string | undefined;
@@ -50,14 +48,11 @@ export abstract class AdministrationOptions {
   /** Read when an operation needs it; may throw ConfigurationError. A setting that the operation does not use may be absent. */
   abstract readonly settings: AdministrationSettings;
 
-  /**
-   * @param apiUrl API of scopes without `resource`
-   * @throws ConfigurationError that lists every problem
-   */
+  /** @param apiUrl API of scopes without `resource` @throws ConfigurationError */
   abstract scopes(apiUrl?: string): ConfigurationFile<ScopeCatalogue>;
 }
 
-/** Returns null if this machine has no valid file. @param apiUrl API of scopes without `resource` */
+/** Null if this machine has no valid file. */
 export function readableScopes(options: AdministrationOptions, apiUrl?: string): ScopeCatalogue | null {
   try {
     return options.scopes(apiUrl).value;

@@ -29,13 +29,7 @@ export class Announcer {
     return [...unnoticed, ...(await this.trail.record(actor, ...records))];
   }
 
-  /**
-   * Resolves when no token of the client or user works any longer. Records the change even if the services do not answer.
-   *
-   * @param done completed part, for the error message: "the client is deleted"
-   * @param endedUser user whose sessions have ended
-   * @throws AdministrationError of the kind `incomplete`
-   */
+  /** Resolves when no token works any longer; always records the change. @throws AdministrationError of the kind `incomplete` */
   async revoked(
     actor: Actor,
     owner: ApplyRevocationsRequest,

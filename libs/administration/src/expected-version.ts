@@ -1,10 +1,7 @@
 import { OutdatedVersionError } from '#database/outdated-version.error.js';
 import { refusal } from './administration.error.js';
 
-/**
- * Optional condition of a change: the record still has this version (RFC 9110 13.1.1, `If-Match`). The store checks it together with the
- * change.
- */
+/** Optional condition of a change (RFC 9110 13.1.1, `If-Match`), which the store checks together with the change. */
 export interface Expected {
   readonly version?: number | undefined;
 }

@@ -23,11 +23,9 @@ export const Texts = () =>
 export const Flag = () => Type('true or false', (value) => typeof value === 'boolean');
 export const FileOrNull = () =>
   Type('the content of a file', (value) => value === null || value instanceof Uint8Array);
-/** A JSON object, or its text. */
 export const JsonOrNull = () =>
   Type('JSON', (value) => value === null || isText(value) || typeof value === 'object');
 
-/** @param what like `the id of a user` */
 export function WholeNumber(
   min: number,
   max: number,
@@ -57,19 +55,19 @@ export function Rule(id: string, messagesOf: (dto: never) => readonly string[]):
   );
 }
 
-/** Returns a DTO with these values, and its problems. An undefined value counts as absent. Refuses unknown fields. */
+/** An undefined value counts as absent. Refuses unknown fields. */
 export function checked<T extends object>(
   shape: new () => T,
   input: object,
 ): { readonly dto: T; readonly problems: readonly Problem[] } {
-  const given = Object.entries(input).filter(([, value]) => value !== undefined);
-  const dto = Object.assign(new shape(), Object.fromEntries(given));
+  const values = Object.entries(input).filter(([, value]) => value !== undefined);
+  const dto = Object.assign(new shape(), Object.fromEntries(values));
   const wrongTypes = problemsOf(dto, TYPE);
   refuseInvalid(wrongTypes);
   return { dto, problems: problemsOf(dto, RULE) };
 }
 
-/** Returns a valid DTO. @throws AdministrationError that lists every problem */
+/** @throws AdministrationError that lists every problem */
 export function validated<T extends object>(shape: new () => T, input: object): T {
   const { dto, problems } = checked(shape, input);
   refuseInvalid(problems);

@@ -9,6 +9,19 @@ export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
+interface ProcessName {
+  readonly service: string;
+  readonly instance: string;
+}
+
+export function processName({ service, instance }: ProcessName): string {
+  return `${service} ${instance}`;
+}
+
+export function processNames(processes: readonly ProcessName[]): string {
+  return processes.map(processName).join(', ');
+}
+
 /** Formats words for a shell. Values of an attacker's request may contain shell syntax. */
 export function shellWords(words: readonly string[]): string {
   return words.map((word) => (/^[\w@%+:,./-]+$/.test(word) ? word : shellQuoted(word))).join(' ');

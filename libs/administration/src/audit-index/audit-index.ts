@@ -14,7 +14,6 @@ import { countsOf, linesOf, type StoredEvent, type Unit } from './event-counts.j
 
 /** Chunks that a page reads, which bounds its time. */
 const MAX_CHUNKS = 20;
-/** Chunks that are read at the same time. */
 const AT_ONCE = 4;
 /** Events after the indexed part of a stream that a page reads, approximately. */
 const MAX_TAIL = 3_000;
@@ -32,7 +31,6 @@ export interface Cursor {
 }
 
 export interface FoundEvents {
-  /** Newest first. */
   readonly events: readonly AuditEvent[];
   /** Position to continue from; null at the oldest event. With fewer events than the limit, the search stopped there. */
   readonly next: Cursor | null;
@@ -40,12 +38,10 @@ export interface FoundEvents {
   readonly isBehind: boolean;
 }
 
-/** Searches the audit trail in bounded time and memory, by the index. */
 @Injectable()
 export class AuditIndex {
   constructor(private readonly index: AuditIndexStore) {}
 
-  /** @param all the streams, for several searches */
   async find(
     reader: AuditReader,
     filter: AuditFilter,
@@ -79,7 +75,7 @@ export class AuditIndex {
     return { ...page.build(searchedUntil), isBehind };
   }
 
-  /** Counts the events of a client, also those that are not indexed yet. @param since beginning of an hour */
+  /** Also counts events that are not indexed yet. @param since beginning of an hour */
   async counts(
     reader: AuditReader,
     clientId: string,
@@ -147,7 +143,6 @@ async function readTails(
   return (await Promise.all(behind)).includes(true);
 }
 
-/** @returns number of events in these messages */
 async function readMessages(
   reader: AuditReader,
   stream: string,
@@ -176,7 +171,7 @@ class PageOfEvents {
   private readonly types: ReadonlySet<string> | null;
   private readonly needles: readonly string[];
   private readonly seen = new RecentIds();
-  private found: StoredEvent[] = [];
+  private matching: StoredEvent[] = [];
 
   constructor(
     filter: AuditFilter,
@@ -197,40 +192,40 @@ class PageOfEvents {
     if (storedAt > this.before.storedAt || !this.needles.every((text) => data.includes(text))) return;
     if (this.types && !this.types.has(subject.split('.').slice(3).join('.'))) return;
     for (const event of parseEvents(data.toString(), subject))
-      if (this.matches(event) && this.seen.add(event.id)) this.found.push({ event, storedAt });
-    if (this.found.length > 4 * this.wanted) this.found = this.newest().slice(0, this.wanted + 1);
+      if (this.matches(event) && this.seen.add(event.id)) this.matching.push({ event, storedAt });
+    if (this.matching.length > 4 * this.size) this.matching = this.newest().slice(0, this.size + 1);
   }
 
   /** @param searchedUntil older events may be missing */
   isFull(searchedUntil: number): boolean {
-    return this.found.filter(({ storedAt }) => storedAt > searchedUntil).length > this.wanted;
+    return this.matching.filter(({ storedAt }) => storedAt > searchedUntil).length > this.size;
   }
 
   build(searchedUntil: number): { readonly events: readonly AuditEvent[]; readonly next: Cursor | null } {
-    const found = this.newest().filter(({ storedAt }) => storedAt > searchedUntil);
-    const shown = found.slice(this.before.skip, this.wanted);
+    const newest = this.newest().filter(({ storedAt }) => storedAt > searchedUntil);
+    const shown = newest.slice(this.before.skip, this.size);
     const events = shown.map(({ event }) => event);
     const last = shown.at(-1);
-    if (found.length > this.wanted && last) {
+    if (newest.length > this.size && last) {
       const { storedAt } = last;
-      const skipped = found.slice(0, this.wanted).filter((event) => event.storedAt === storedAt).length;
+      const skipped = newest.slice(0, this.size).filter((event) => event.storedAt === storedAt).length;
       return { events, next: { storedAt, skip: skipped } };
     }
     return { events, next: searchedUntil === -Infinity ? null : { storedAt: searchedUntil, skip: 0 } };
   }
 
-  private get wanted(): number {
+  private get size(): number {
     return this.limit + this.before.skip;
   }
 
   private newest(): StoredEvent[] {
-    return this.found.toSorted(
-      (one, other) =>
-        other.storedAt - one.storedAt ||
-        other.event.time.localeCompare(one.event.time) ||
+    return this.matching.toSorted(
+      (a, b) =>
+        b.storedAt - a.storedAt ||
+        b.event.time.localeCompare(a.event.time) ||
         // Ids end with a number, whose longer text is the larger one.
-        other.event.id.length - one.event.id.length ||
-        other.event.id.localeCompare(one.event.id),
+        b.event.id.length - a.event.id.length ||
+        b.event.id.localeCompare(a.event.id),
     );
   }
 }

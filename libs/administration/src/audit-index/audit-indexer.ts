@@ -13,7 +13,6 @@ const CHUNK_EVENTS = 1_000;
 const BATCH_EVENTS = 5 * CHUNK_EVENTS;
 /** Messages that are read at a time. Those that a transaction does not use are read again. */
 const READ_MESSAGES = 50;
-/** Milliseconds after which fewer events are a chunk. */
 const MAX_AGE_MS = 60 * 60_000;
 const DAY_MS = 86_400_000;
 /** Days that are counted by hour: more than a chart of hours shows. */
@@ -65,7 +64,6 @@ export class AuditIndexer {
   }
 }
 
-/** Reads enough messages for a transaction, if there are. */
 async function read(
   reader: AuditReader,
   stream: string,
@@ -84,7 +82,7 @@ async function read(
   return messages;
 }
 
-/** Divides messages into complete chunks; the rest is left out. */
+/** Leaves out an incomplete chunk. */
 function chunksOf(messages: readonly StoredMessage[]): (readonly StoredMessage[])[] {
   const chunks: StoredMessage[][] = [];
   let chunk: StoredMessage[] = [];

@@ -4,7 +4,6 @@ import { isClientId } from '#oauth/client.js';
 
 export interface StoredEvent {
   readonly event: AuditEvent;
-  /** Milliseconds since the epoch. */
   readonly storedAt: number;
 }
 
@@ -21,7 +20,6 @@ export function linesOf(data: Uint8Array): number {
   return lines;
 }
 
-/** Beginning of an hour or a day in UTC. */
 export function startOf(unit: Unit, time: number): number {
   return time - (time % LENGTHS[unit]);
 }

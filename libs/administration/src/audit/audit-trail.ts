@@ -14,16 +14,11 @@ const RETRY_MS = 500;
 /** For all events of an operation: an import may have thousands. */
 const STORE_WITHIN_MS = 30_000;
 
-/** Records what operators change, and opens the trail for reading. */
 @Injectable()
 export class AuditTrail {
   constructor(private readonly options: AdministrationOptions) {}
 
-  /**
-   * Records a completed change and its operator. If NATS does not store an event, the change stands.
-   *
-   * @returns a warning with the whole event, for each event that was not stored
-   */
+  /** If NATS does not store an event, the change stands. @returns a warning with each whole event that was not stored */
   async record(actor: Actor, ...records: readonly Omit<AuditRecord, 'operator'>[]): Promise<string[]> {
     if (records.length === 0) return [];
     const by = { operator: actor.name, ...(actor.door !== 'command' && { door: actor.door }) };

@@ -6,7 +6,6 @@ import { MOMENT, parseTime } from './moment.js';
 
 const MAX_LIMIT = 10_000;
 
-/** An event must match every given field. */
 export class AuditFilterDto {
   /** A type such as `token.issued`, or a group such as `token`. */
   @Texts()
@@ -17,7 +16,6 @@ export class AuditFilterDto {
   )
   types: string[] = [];
 
-  /** client_id, or the name if no other client has it. */
   @Text()
   client?: string;
 
@@ -58,7 +56,6 @@ export class AuditPageDto extends AuditFilterDto {
   @WholeNumber(1, 500)
   limit = 50;
 
-  /** Cursor from the previous page. */
   @Text()
   @Rule('cursor_invalid', ({ after }: AuditPageDto) =>
     after === undefined || CURSOR.test(after) ? [] : ['‹after› is not a cursor of this list'],

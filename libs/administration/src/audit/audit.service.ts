@@ -12,10 +12,8 @@ import { AuditTrail } from './audit-trail.js';
 import { AuditFilterDto, AuditPageDto, AuditSearchDto } from './audit.dto.js';
 import { parseTime } from './moment.js';
 
-export interface FoundEvents {
-  /** Oldest first. */
+export interface NewestEvents {
   readonly events: readonly AuditEvent[];
-  /** True if there are older events. */
   readonly more: boolean;
   readonly warnings: readonly string[];
 }
@@ -50,8 +48,8 @@ export class AuditService {
     private readonly index: AuditIndex,
   ) {}
 
-  /** Returns the newest matching events. @param input see `AuditSearchDto` */
-  async search(input: object = {}): Promise<FoundEvents> {
+  /** @param input see `AuditSearchDto` */
+  async search(input: object = {}): Promise<NewestEvents> {
     const { limit, ...options } = validated(AuditSearchDto, input);
     const { filter, warnings } = await this.filterOf(options);
     return this.trail.read(async (reader) => {
@@ -74,17 +72,18 @@ export class AuditService {
     const { filter, warnings } = await this.filterOf(options);
     const [storedAt = 0, skip = 0] = (after ?? '').split('.').map(Number);
     const before = after === undefined ? undefined : { storedAt, skip };
-    const found = await this.trail.read((reader) => this.index.find(reader, filter, limit, before));
-    const { events: items, next } = found;
+    const { events, next, isBehind } = await this.trail.read((reader) =>
+      this.index.find(reader, filter, limit, before),
+    );
     return {
-      items,
+      items: events,
       next: next && `${next.storedAt}.${next.skip}`,
-      searchedUntil: next && items.length < limit ? new Date(next.storedAt).toISOString() : null,
-      warnings: [...warnings, ...(found.isBehind ? [INDEX_BEHIND] : [])],
+      searchedUntil: next && events.length < limit ? new Date(next.storedAt).toISOString() : null,
+      warnings: [...warnings, ...(isBehind ? [INDEX_BEHIND] : [])],
     };
   }
 
-  /** Selects events, to read them one by one. @param input see `AuditFilterDto` */
+  /** @param input see `AuditFilterDto` */
   async select(input: object): Promise<SelectedEvents> {
     const { filter, warnings } = await this.filterOf(validated(AuditFilterDto, input));
     return {
@@ -107,10 +106,10 @@ export class AuditService {
     since,
     until,
   }: AuditFilterDto): Promise<{ readonly filter: AuditFilter; readonly warnings: readonly string[] }> {
-    const found = client === undefined ? null : await clientIdInTrail(this.clients, client);
+    const owner = client === undefined ? null : await clientIdInTrail(this.clients, client);
     const filter = {
       ...(types.length > 0 && { types: types.flatMap(typesNamed) }),
-      clientId: found?.clientId,
+      clientId: owner?.clientId,
       userId: user === undefined ? undefined : await this.userIdOf(user),
       grantId: grant,
       reference,
@@ -118,7 +117,7 @@ export class AuditService {
       since: since === undefined ? undefined : (parseTime(since) ?? undefined),
       until: until === undefined ? undefined : (parseTime(until) ?? undefined),
     };
-    return { filter, warnings: found?.warnings ?? [] };
+    return { filter, warnings: owner?.warnings ?? [] };
   }
 
   /** Accepts any id, because the audit trail outlives users. */

@@ -7,7 +7,7 @@ import {
 } from '../administration.options.js';
 import { withNats } from '../running-services/nats.js';
 
-/** Creates or updates the streams of the audit trail. @throws Error that says what is missing in NATS */
+/** @throws Error that says what is missing in NATS */
 export async function createStreams(settings: TrailSettings & RetentionSettings): Promise<void> {
   const { url, variable } = trailServer(settings);
   try {

@@ -3,7 +3,6 @@ const UNITS = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 } as const;
 const AGO = /^(?<count>\d{1,6})(?<unit>[smhdw])$/;
 const ISO = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/;
 
-/** Last millisecond of the year 9999. */
 const LATEST = Date.UTC(10_000, 0) - 1;
 
 export const MOMENT =

@@ -5,9 +5,8 @@ import { identifyClient, unknownClient } from '../client/client-lookup.js';
 import { clientFile, entryOf, VERSION } from './client-file.js';
 
 export interface ExportedClients {
-  /** The content of a file, as data. */
   readonly content: { readonly version: number; readonly clients: readonly object[] };
-  /** The same in YAML; always the same text for the same clients. */
+  /** YAML; always the same text for the same clients. */
   readonly text: string;
 }
 
@@ -18,17 +17,17 @@ export class ClientExportService {
     private readonly transfers: ClientTransferStore,
   ) {}
 
-  /** Exports these clients, or all, with the hashes of their secrets. @param ids client_ids or unique names */
+  /** @param ids client_ids or unique names; empty for all clients */
   async export(ids: readonly string[] = []): Promise<ExportedClients> {
     const clients = ids.length === 0 ? await this.transfers.read() : await this.named(ids);
     return { content: { version: VERSION, clients: clients.map(entryOf) }, text: clientFile(clients) };
   }
 
   private async named(ids: readonly string[]): Promise<TransferredClient[]> {
-    const wanted = await Promise.all(ids.map((id) => identifyClient(this.clients, id)));
-    const found = await this.transfers.read([...new Set(wanted)]);
-    const unknown = wanted.find((id) => !found.some(({ clientId }) => clientId === id));
+    const clientIds = await Promise.all(ids.map((id) => identifyClient(this.clients, id)));
+    const clients = await this.transfers.read([...new Set(clientIds)]);
+    const unknown = clientIds.find((id) => !clients.some(({ clientId }) => clientId === id));
     if (unknown !== undefined) throw unknownClient(unknown);
-    return found;
+    return clients;
   }
 }

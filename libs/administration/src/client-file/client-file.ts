@@ -38,7 +38,6 @@ export const FIELDS = [
 
 const TITLE = ' Applications of the authorization service, written by "operator client export"';
 
-/** The first line of every file. */
 export const HEADER = `#${TITLE}`;
 
 const COMMENT = `\
@@ -69,13 +68,12 @@ export function entryOf(client: TransferredClient) {
             sha256: hash.toString('hex'),
             created_on: createdAt.toISOString().slice(0, 10),
           }))
-          .toSorted((one, two) => (one.created_on + one.id < two.created_on + two.id ? -1 : 1)),
+          .toSorted((a, b) => (a.created_on + a.id < b.created_on + b.id ? -1 : 1)),
       }),
     logo: logo && { media_type: logo.mediaType, image: logo.image.toString('base64') },
   };
 }
 
-/** The same clients always produce the same text. */
 export function clientFile(clients: readonly TransferredClient[]): string {
   const document = new Document({ version: VERSION, clients: clients.map(entryOf) });
   document.commentBefore = COMMENT;
@@ -85,7 +83,7 @@ export function clientFile(clients: readonly TransferredClient[]): string {
   return document.toString({ lineWidth: 0 });
 }
 
-/** Like `clientFile`, but for a diff: a logo is shown as its SHA-256. */
+/** A diff shows a logo by its SHA-256. */
 export function summaryOf(clients: readonly TransferredClient[]): string {
   const entries = clients.map((client) => {
     const { logo, ...entry } = entryOf(client);

@@ -27,7 +27,6 @@ export interface ImportedClient {
 export interface ImportResult {
   readonly changes: readonly ImportedClient[];
   readonly unchanged: number;
-  /** Registered clients that are not in the file, and stay unchanged. */
   readonly others: readonly { readonly clientId: string; readonly name: string }[];
 }
 
@@ -39,12 +38,7 @@ export class ClientImportService {
     private readonly options: AdministrationOptions,
   ) {}
 
-  /**
-   * Creates and updates clients from YAML or JSON, as `ClientExportService` writes it: all of it, or nothing. Safe to repeat.
-   * Imports run one after the other.
-   *
-   * @throws AdministrationError that lists every problem by line; nothing was written
-   */
+  /** All of it, or nothing. Safe to repeat. @throws AdministrationError that lists every problem by line */
   async import(actor: Actor, text: string): Promise<Change<ImportResult>> {
     const plan = await this.plan(text, false);
     const { changes } = plan;
@@ -58,7 +52,7 @@ export class ClientImportService {
     };
   }
 
-  /** Returns what `import` would change, and a unified diff; empty if nothing. @param source name of the file in the diff */
+  /** @param source name of the file in the diff, which is empty without changes */
   async preview(text: string, source: string): Promise<ImportResult & { readonly diff: string }> {
     const plan = await this.plan(text, true);
     return { ...resultOf(plan), diff: differences(plan, source) };
@@ -67,8 +61,8 @@ export class ClientImportService {
   private async plan(text: string, dryRun: boolean): Promise<ImportPlan> {
     const catalogue = this.options.scopes().value;
     const problems: Problem[] = [];
-    const clients = (await readClientFile(text, problems)).toSorted((one, two) =>
-      one.clientId < two.clientId ? -1 : 1,
+    const clients = (await readClientFile(text, problems)).toSorted((a, b) =>
+      a.clientId < b.clientId ? -1 : 1,
     );
     // A file without any readable client is refused without connecting to the database.
     if (clients.length === 0) refuseInvalid(byLine(problems));
@@ -114,4 +108,4 @@ function differences({ changes }: ImportPlan, source: string): string {
 }
 
 const byLine = (problems: readonly Problem[]): Problem[] =>
-  problems.toSorted((one, two) => (one.line ?? 0) - (two.line ?? 0));
+  problems.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0));

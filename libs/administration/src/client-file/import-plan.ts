@@ -15,7 +15,7 @@ import { quoted } from '../text.js';
 import { changedFields } from './client-file.js';
 import type { ClientOfFile } from './read-client-file.js';
 
-/** A client to create (`before` is null) or to change. */
+/** `before` is null for a new client. */
 export interface PlannedChange {
   readonly before: TransferredClient | null;
   readonly after: TransferredClient;
@@ -53,8 +53,9 @@ export function planImport(
       });
     checkRegistration({ ...client, report }, before, catalogue);
     const { jwks = null, jwksUri = null } = keys ?? before ?? {};
-    checkSecrets({ ...client, secrets, report, hasKeys: hasKeys({ jwks, jwksUri }) }, before, known, owners);
-    checkRules({ ...client, report, hasKeys: hasKeys({ jwks, jwksUri }) });
+    const withKeys = hasKeys({ jwks, jwksUri });
+    checkSecrets({ ...client, secrets, report, withKeys }, before, known, owners);
+    checkRules({ ...client, report, withKeys });
     for (const { inFile, problem } of grantTypeProblems({ ...client, jwks, jwksUri }))
       report(problem, inFile);
     // The id is the `sub` of its tokens, which must never look like a user (RFC 9700 4.15).
@@ -120,12 +121,12 @@ function checkRules({
   requirePar,
   idTokenAlg,
   report,
-  hasKeys: withKeys,
+  withKeys,
 }: Pick<
   ClientOfFile,
   'profile' | 'dpopBound' | 'keepsRefreshToken' | 'requirePar' | 'idTokenAlg' | 'report'
 > & {
-  readonly hasKeys: boolean;
+  readonly withKeys: boolean;
 }): void {
   if (keepsRefreshToken && !dpopBound)
     report('false needs dpop_bound_access_tokens: true (RFC 9700 4.14.2)', 'refresh_token_rotation');
@@ -143,8 +144,8 @@ function checkSecrets(
     type,
     secrets,
     report,
-    hasKeys: withKeys,
-  }: Pick<ClientOfFile, 'clientId' | 'type' | 'secrets' | 'report'> & { readonly hasKeys: boolean },
+    withKeys,
+  }: Pick<ClientOfFile, 'clientId' | 'type' | 'secrets' | 'report'> & { readonly withKeys: boolean },
   before: TransferredClient | null,
   known: KnownClients,
   owners: Map<string, string>,

@@ -19,14 +19,12 @@ import type { Next, Problem } from '../administration.error.js';
 import { quoted } from '../text.js';
 import { FIELDS, VERSION } from './client-file.js';
 
-/** @param next operation that helps */
 type Report = (problem: string, field?: string, index?: number, next?: Next) => void;
 
 /** A client of the file, before the checks that need the database. */
 export interface ClientOfFile extends Omit<TransferredClient, 'createdAt' | 'secrets' | keyof ClientKeys> {
   readonly createdAt: Date | null;
   readonly secrets: readonly TransferredSecret[] | null;
-  /** Null keeps what is registered. */
   readonly keys: ClientKeys | null;
   readonly report: Report;
 }
@@ -96,7 +94,8 @@ function readOpenId(
       ...(subject === 'pairwise' ? sectorProblems('redirect URI', redirectUris, null) : []),
     ],
   };
-  for (const [field, found] of Object.entries(problems)) for (const problem of found) report(problem, field);
+  for (const [field, messages] of Object.entries(problems))
+    for (const problem of messages) report(problem, field);
   return {
     idTokenAlg: storedAlgorithm(alg as SigningAlgorithm),
     sector: subject === 'pairwise' ? sectorOf(redirectUris) : null,

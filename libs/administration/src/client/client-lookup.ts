@@ -17,10 +17,7 @@ export async function identifyClient(clients: ClientStore, idOrName: string): Pr
 
 const GENERATED_ID = /^sc_[a-z2-7]{24}$/;
 
-/**
- * Returns the client id for a search in the audit trail, which outlives clients and is readable without PostgreSQL. A generated id is
- * never a name: otherwise an application with this name would hide the events of a deleted one.
- */
+/** A generated id is never a name: otherwise an application with this name would hide the events of a deleted one. */
 export async function clientIdInTrail(
   clients: ClientStore,
   idOrName: string,

@@ -10,7 +10,6 @@ import type { Actor, Change } from '../operation.js';
 import { quoted } from '../text.js';
 import { identifyClient, unknownClient } from './client-lookup.js';
 
-/** A live secret. Day of last use in UTC; null if unused. */
 export interface SecretView {
   readonly id: string;
   readonly created_at: string;
@@ -22,7 +21,6 @@ export interface RotatedSecret {
   /** Stored nowhere. */
   readonly client_secret: string;
   readonly secret_id: string;
-  /** All live secrets, oldest first. */
   readonly secrets: readonly SecretView[];
 }
 
@@ -41,7 +39,6 @@ export class ClientSecretService {
     private readonly announcer: Announcer,
   ) {}
 
-  /** Lists the live secrets, oldest first. */
   async list(
     idOrName: string,
   ): Promise<{ readonly client_id: string; readonly secrets: readonly SecretView[] }> {
@@ -49,7 +46,6 @@ export class ClientSecretService {
     return { client_id: clientId, secrets: liveSecrets(await this.secrets.list(clientId), clientId) };
   }
 
-  /** Adds a second secret. */
   async rotate(actor: Actor, idOrName: string, expected?: Expected): Promise<Change<RotatedSecret>> {
     const clientId = await identifyClient(this.clients, idOrName);
     const { secret, hash } = generateClientSecret();
@@ -94,7 +90,6 @@ export class ClientSecretService {
   }
 }
 
-/** @throws AdministrationError for any outcome but `done` */
 function liveSecrets(outcome: SecretOutcome, clientId: string, secretId = ''): SecretView[] {
   switch (outcome.outcome) {
     case 'done':

@@ -28,7 +28,6 @@ export function describe(client: ClientWithSecrets) {
   };
 }
 
-/** Describes the fields that `client export` writes in the same form. */
 export function describeRegistration(client: ClientWithSecrets | TransferredClient) {
   return {
     client_id: client.clientId,

@@ -25,7 +25,7 @@ import {
 const MAX_LIMIT = 1000;
 const PURPOSE = 'users see it when they allow access';
 
-/** A new client. The logo, the keys and the scopes are checked by `checkNewClient`. */
+/** `checkNewClient` checks the logo, the keys and the scopes. */
 export class NewClientDto {
   @Text()
   @Rule('name_invalid', ({ name }: NewClientDto) => nameProblems('‹name›', name, PURPOSE))
@@ -157,7 +157,6 @@ export class NewClientDto {
   logo?: Buffer | null;
 }
 
-/** A new client that its metadata document describes. */
 export class DocumentClientDto {
   @Text()
   @Rule('metadata_url_invalid', ({ metadataUrl: url }: DocumentClientDto) => {
@@ -177,10 +176,7 @@ export class DocumentClientDto {
   optionalScopes: string[] = [];
 }
 
-/**
- * Changes of a client; what is absent stays. `changedRegistration` checks what depends on the registration, such as redirect URIs,
- * whose rules depend on the type.
- */
+/** Keeps absent fields. `changedRegistration` checks what depends on the registration. */
 export class ClientChangesDto {
   @Text()
   @Rule('name_invalid', ({ name }: ClientChangesDto) =>
@@ -237,11 +233,9 @@ export class ClientChangesDto {
   @Rule('subject_invalid', ({ subject }: ClientChangesDto) => subjectProblems('‹subject›', subject))
   subject?: Subject;
 
-  /** Refuses the change if the client has another version: another change came first. */
   @WholeNumber(1, 2 ** 31)
   expectedVersion?: number;
 
-  /** Confirms that the users of live grants look new to the application. */
   @Flag()
   confirmNewSubjects = false;
 
@@ -330,7 +324,6 @@ export class ClientListDto {
 }
 
 export class HandoverDto {
-  /** Text for the owner of the application: where the secret is. */
   @Text()
   secretDelivery = 'delivered to you separately, through a channel that you agree on with the operator';
 

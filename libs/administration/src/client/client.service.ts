@@ -53,7 +53,6 @@ export interface RegisteredClient {
   readonly token_url: string;
   readonly refresh_url?: string;
   readonly api_url?: string;
-  /** Present with the scope `openid`. */
   readonly issuer?: string;
   readonly par_url?: string;
   readonly device_authorization_url?: string;
@@ -65,7 +64,6 @@ export interface RegisteredClient {
 
 export interface UpdatedClient {
   readonly client: ClientView;
-  /** Scopes that the application may no longer request. */
   readonly lostScopes: readonly string[];
   /** Scopes that users may no longer decline. */
   readonly requiredScopes: readonly string[];
@@ -110,8 +108,8 @@ export class ClientService {
 
   async list(input: object = {}): Promise<Page<ClientView>> {
     const { limit, ...filter } = validated(ClientListDto, input);
-    const found = await this.clients.page({ ...filter, limit: limit + 1 });
-    return pageOf(found.map(describe), limit, (last) => last.client_id);
+    const rows = await this.clients.page({ ...filter, limit: limit + 1 });
+    return pageOf(rows.map(describe), limit, (last) => last.client_id);
   }
 
   async find(idOrName: string): Promise<ClientView> {
@@ -124,17 +122,17 @@ export class ClientService {
     return { client_id: clientId, name: (await this.clients.find(clientId))?.name ?? null };
   }
 
-  /** Checks a new client without creating it. @throws AdministrationError with every problem of the input */
   async check(input: object): Promise<void> {
     await this.checkNew(input);
   }
 
-  /** Checks a change without making it. @throws AdministrationError with every problem of the input */
-  async checkUpdate(idOrName: string, input: object): Promise<void> {
-    const given = await checkClientChanges(input, () => this.options.scopes().value);
+  /** Checks a change without making it. @returns the client, unchanged */
+  async checkUpdate(idOrName: string, input: object): Promise<ClientView> {
+    const checked = await checkClientChanges(input, () => this.options.scopes().value);
     const client = await this.registered(idOrName);
     const state = { hasSecrets: client.secrets.length > 0, hasDocument: client.document !== null };
-    changedRegistration({ ...client, ...state }, client, given);
+    changedRegistration({ ...client, ...state }, client, checked);
+    return describe(client);
   }
 
   async countGrants(idOrName: string): Promise<number> {
@@ -192,13 +190,10 @@ export class ClientService {
     };
   }
 
-  /**
-   * @param input see `ClientChangesDto`
-   * @throws AdministrationError of the kind `unconfirmed` if users would look new to the application
-   */
+  /** @param input see `ClientChangesDto` @throws AdministrationError of the kind `unconfirmed` if users would look new */
   async update(actor: Actor, idOrName: string, input: object): Promise<Change<UpdatedClient>> {
-    const given = await checkClientChanges(input, () => this.options.scopes().value);
-    const { changes } = given;
+    const checked = await checkClientChanges(input, () => this.options.scopes().value);
+    const { changes } = checked;
     const clientId = await identifyClient(this.clients, idOrName);
     if (changes.subject !== undefined && !changes.confirmNewSubjects)
       await this.confirmSubjects(clientId, (current) => newSector(current, changes));
@@ -209,7 +204,7 @@ export class ClientService {
         clientId,
         (current, of) => {
           before = current;
-          return changedRegistration({ clientId, ...of }, current, given);
+          return changedRegistration({ clientId, ...of }, current, checked);
         },
         changes.expectedVersion,
       ),
@@ -241,10 +236,7 @@ export class ClientService {
     return this.setDisabled(actor, idOrName, false, expected);
   }
 
-  /**
-   * Deletes a client and revokes its grants. Safe to repeat after a failure.
-   * @throws AdministrationError of the kind `incomplete` if the services do not answer
-   */
+  /** Safe to repeat after a failure. @throws AdministrationError of the kind `incomplete` if the services do not answer */
   async delete(actor: Actor, idOrName: string, expected?: Expected): Promise<Change<DeletedClient>> {
     const clientId = await identifyClient(this.clients, idOrName);
     const deletion = await unlessOutdated(
@@ -269,7 +261,7 @@ export class ClientService {
     };
   }
 
-  /** Returns what the owner of the application needs, as Markdown; never the secret. @param input see `HandoverDto` */
+  /** Markdown, which never contains the secret. @param input see `HandoverDto` */
   async handover(
     idOrName: string,
     input: object,
@@ -303,13 +295,11 @@ export class ClientService {
     );
   }
 
-  /** Returns the logo; null without one. */
   async logo(idOrName: string): Promise<ClientLogo | null> {
     const { logo } = await this.registered(idOrName);
     return logo === null ? null : ((await this.logos.find([logo])).get(logo) ?? null);
   }
 
-  /** Returns the consent page, rendered by authorize. @param locale language of the page */
   async consentPreview(idOrName: string, locale: string): Promise<NonNullable<ConsentPreviewReply['page']>> {
     const clientId = await identifyClient(this.clients, idOrName);
     const request = { client_id: clientId, locale } satisfies ConsentPreviewRequest;

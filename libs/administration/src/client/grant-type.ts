@@ -55,13 +55,13 @@ export function grantTypeProblems(client: Registration): GrantTypeProblem[] {
   if (client.deviceGrant && client.profile === 'fapi2')
     scopes.push({ field: 'deviceGrant', inFile: 'grant_types', problem: 'is not possible with fapi2' });
   if (!isOwn) return scopes;
-  const given = ABOUT_USERS.filter(([name]) => {
+  const present = ABOUT_USERS.filter(([name]) => {
     const value = client[name];
     return Array.isArray(value) ? value.length > 0 : value !== null && value !== false;
   });
   return [
     ...scopes,
-    ...given.map(([, field, inFile]) => ({
+    ...present.map(([, field, inFile]) => ({
       field,
       inFile,
       problem: 'is not possible with client_credentials: such a client has no users',

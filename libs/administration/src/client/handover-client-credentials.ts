@@ -4,7 +4,6 @@ import { CLIENT_TOKEN_LIFETIME } from '#oauth/client-credentials.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { assertionSection, boundSection, cell, code, markdown } from './handover-sections.js';
 
-/** Markdown for whoever runs a program that calls the HTTP API of the console. */
 export function clientCredentialsText(
   client: ClientWithSecrets,
   { BASE_URL, CONSOLE_URL }: { readonly BASE_URL: string; readonly CONSOLE_URL: string },

@@ -32,7 +32,6 @@ Algorithms: ${permitted(client, ASSERTION_ALGORITHMS)}. Keys: ${
 `;
 }
 
-/** Empty for a client whose tokens need not be bound to a key. */
 export function boundSection(client: ClientWithSecrets): string {
   if (!client.dpopBound) return '';
   return `\
@@ -87,7 +86,6 @@ function permitted({ profile }: ClientWithSecrets, algorithms: readonly string[]
     .join(', ');
 }
 
-/** Empty without the scope `openid`. */
 export function openIdSection(
   client: ClientWithSecrets,
   scopes: readonly string[],

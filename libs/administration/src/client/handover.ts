@@ -4,7 +4,7 @@ import { ASSERTION_TYPE } from '#oauth/client-assertion/client-assertion.js';
 import { ENDPOINTS, ME_SCOPE } from '#oauth/endpoints.js';
 import { OPENID } from '#oauth/openid/openid-scopes.js';
 import type { ScopeCatalogue } from '#oauth/scope.js';
-import { shellQuoted } from '../text.js';
+import { counted, shellQuoted } from '../text.js';
 import type { ServiceTimes } from '../running-services/status.js';
 import {
   assertionSection,
@@ -19,7 +19,6 @@ import {
 
 export interface HandoverOptions {
   readonly secretDelivery: string;
-  /** URL of the integration guide; undefined if the operator sends the guide as a file. */
   readonly guide?: string | undefined;
   readonly times: ServiceTimes;
   /** Null if SCOPES_FILE cannot be read. */
@@ -32,7 +31,7 @@ export interface Origins {
   readonly API_URL: string;
 }
 
-/** Markdown for the owner of an application. Never contains the secret. */
+/** Never contains the secret. */
 export function handoverText(
   client: ClientWithSecrets,
   { AUTH_URL, BASE_URL, API_URL }: Origins,
@@ -90,7 +89,7 @@ ${start}
       : ' If your library cannot send a `state`, leave it out: your application may, because it sends a PKCE challenge.'
   }
 
-3. Exchange the code ${times.codeLifetime === undefined ? 'immediately' : `within ${seconds(times.codeLifetime)}`}. It works once:
+3. Exchange the code ${times.codeLifetime === undefined ? 'immediately' : `within ${counted(times.codeLifetime, 'second')}`}. It works once:
 
 \`\`\`sh
 curl -sS ${tokenUrl}${proof} \\
@@ -210,10 +209,8 @@ function retryRule({ retryWindow }: ServiceTimes): string {
   if (retryWindow === undefined) return 'After a lost answer, repeat the same request immediately.';
   return retryWindow === 0
     ? 'A refresh token works once: after a lost answer, send the user through step 1 again.'
-    : `After a lost answer, repeat the same request within ${seconds(retryWindow)}.`;
+    : `After a lost answer, repeat the same request within ${counted(retryWindow, 'second')}.`;
 }
-
-const seconds = (count: number): string => `${count} second${count === 1 ? '' : 's'}`;
 
 /** Imported identifiers may contain any visible ASCII character. */
 function idFieldOf(clientId: string): string {

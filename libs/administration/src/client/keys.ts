@@ -7,7 +7,6 @@ import { jwksUriProblem } from '#oauth/registration/client-links.js';
 
 export { MAX_JWKS };
 
-/** Public keys as they are given; null for none. */
 export interface GivenKeys {
   readonly jwks?: string | object | null;
   readonly jwksUri?: string | null;
@@ -33,12 +32,10 @@ export function readKeys({ jwks, jwksUri }: GivenKeys): {
     : { problems: [problem('jwksUri', `‹jwksUri› ${quoted(jwksUri ?? '')} ${wrong}`)] };
 }
 
-/** Returns an object to spread: no `keys` without keys. */
 export function keysToStore(keys: ClientKeys | undefined): { keys?: ClientKeys } {
   return keys && hasKeys(keys) ? { keys } : {};
 }
 
-/** @returns the keys, or the problem */
 export function keysOf(text: string): ClientKeys | string {
   if (text === '') return 'cannot be read, or is empty: give a JWK Set with the public keys (RFC 7517 5)';
   try {

@@ -16,10 +16,7 @@ interface Picture {
   readonly height: number;
 }
 
-/**
- * Decodes the whole image, as browsers will. The media type comes from the content, because it is served with `nosniff`.
- * @returns the logo, or the problem
- */
+/** Decodes the whole image, as browsers will. @returns the logo, or the problem */
 export async function checkLogo(image: Buffer): Promise<ClientLogo | string> {
   if (image.length === 0) return 'is not a complete PNG, JPEG or WebP image, or cannot be read';
   if (/^\uFEFF?\s*<[^]*svg/i.test(image.toString('utf8', 0, 1_000)))
@@ -34,7 +31,7 @@ export async function checkLogo(image: Buffer): Promise<ClientLogo | string> {
   return { mediaType, image };
 }
 
-/** Returns null for anything but a complete PNG, JPEG or WebP. Loads sharp on demand, because most operations need no logo. */
+/** Loads sharp on demand, because most operations need no logo. */
 async function decode(image: Buffer): Promise<Picture | null> {
   const { default: sharp } = await import('sharp');
   sharp.block({ operation: ['VipsForeignLoad'] });

@@ -21,7 +21,6 @@ export const subjectOf = ({ sector }: Pick<OpenIdRegistration, 'sector'>): Subje
 export const algorithmOf = ({ idTokenAlg }: Pick<OpenIdRegistration, 'idTokenAlg'>): SigningAlgorithm =>
   idTokenAlg ?? DEFAULT_SIGNING_ALGORITHM;
 
-/** Returns the stored value: null for the default. */
 export const storedAlgorithm = (alg: SigningAlgorithm): SigningAlgorithm | null =>
   alg === DEFAULT_SIGNING_ALGORITHM ? null : alg;
 
@@ -52,10 +51,7 @@ export function subjectProblems(name: string, value: unknown): string[] {
     : [`${name} must be ${SUBJECTS.join(' or ')}`];
 }
 
-/**
- * Returns the sector of a pairwise client: the host of its redirect URIs. OpenID Connect Core 8.1: several hosts need a
- * `sector_identifier_uri`, which this service does not have.
- */
+/** OpenID Connect Core 8.1: several hosts would need a `sector_identifier_uri`, which this service does not have. */
 export function sectorOf(redirectUris: readonly string[]): string | null {
   const hosts = new Set(redirectUris.map(hostOf));
   const [host = null] = hosts;

@@ -31,10 +31,7 @@ import {
   subjectOf,
 } from './openid-registration.js';
 
-/**
- * @param consoleUrl empty without a console
- * @throws AdministrationError that lists every problem
- */
+/** @param consoleUrl empty without a console @throws AdministrationError that lists every problem */
 export async function checkNewClient(
   input: object,
   catalogue: ScopeCatalogue,
@@ -85,7 +82,6 @@ export async function checkNewClient(
   };
 }
 
-/** Fetches and checks the document of a new client. @throws AdministrationError that lists every problem */
 export async function checkDocumentClient(
   input: object,
   catalogue: ScopeCatalogue,
@@ -142,11 +138,7 @@ export interface CheckedChanges {
   readonly keys?: ClientKeys;
 }
 
-/**
- * Checks what does not depend on the registration.
- * @param catalogueOf called if scopes are added
- * @throws AdministrationError that lists every problem
- */
+/** Checks what does not depend on the registration. @throws AdministrationError that lists every problem */
 export async function checkClientChanges(
   input: object,
   catalogueOf: () => ScopeCatalogue,
@@ -178,7 +170,6 @@ async function readLogo(
     : { logo, problems: [] };
 }
 
-/** State of a client in addition to its registration. */
 export interface RegisteredState {
   readonly clientId: string;
   readonly type: ClientType;
@@ -336,10 +327,7 @@ const OF_DOCUMENT = [
   'sector',
 ] as const;
 
-/**
- * Returns the sector after the change. Without a new subject it stays: then every redirect URI has its host. The order of redirect
- * URIs does not matter, because all have the same host.
- */
+/** Without a new subject the sector stays: every redirect URI has its host, in any order. */
 export function newSector(
   current: Pick<ClientRegistration, 'sector' | 'redirectUris'>,
   changes: ClientChangesDto,

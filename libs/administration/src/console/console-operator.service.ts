@@ -9,7 +9,6 @@ import type { Actor, Change } from '../operation.js';
 import { quoted } from '../text.js';
 
 class RoleDto {
-  /** E-mail address or user name of a user with a password. */
   @Text()
   login: string;
 
@@ -39,8 +38,8 @@ export class ConsoleOperatorService {
   ) {}
 
   async list(): Promise<ConsoleOperatorView[]> {
-    const found = await this.operators.list();
-    return found.map(({ userId, username, email, role }) => ({
+    const operators = await this.operators.list();
+    return operators.map(({ userId, username, email, role }) => ({
       user_id: userId,
       username,
       email,
@@ -95,8 +94,8 @@ export class ConsoleOperatorService {
   }
 
   private async userOf(login: string): Promise<number> {
-    const found = await this.users.findByLogin(login);
-    if (found) return found.user.id;
+    const account = await this.users.findByLogin(login);
+    if (account) return account.user.id;
     throw unknownUser(login);
   }
 }

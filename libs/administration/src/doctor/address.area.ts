@@ -11,8 +11,10 @@ import {
   examineResourceMetadata,
   isLoopback,
 } from './address.checks.js';
-import type { Area, Finding } from './finding.js';
+import { type Area, type Finding, findingOf } from './finding.js';
 import { examineHeaders, examineLoginPage, HEADER_CHECKS } from './header.checks.js';
+
+const finding = findingOf(ADDRESS_CHECKS);
 
 const TIMEOUT_MS = 5_000;
 /** Unknown to the service: an answer shows whether CORS is open. */
@@ -61,14 +63,12 @@ async function ask(
   try {
     return examineAnswer(await get(address + path));
   } catch (error) {
-    return [
-      {
-        check: 'address-unreachable',
-        subject: address,
-        problem: `it does not answer: ${reasonOf(error)}`,
-        remedy: 'check DNS, the ingress and its certificate, and that this machine may connect to it',
-      },
-    ];
+    return finding(
+      'address-unreachable',
+      address,
+      `it does not answer: ${reasonOf(error)}`,
+      'check DNS, the ingress and its certificate, and that this machine may connect to it',
+    );
   }
 }
 

@@ -1,5 +1,5 @@
 import { ENDPOINTS } from '#oauth/endpoints.js';
-import { check, type Checks, type Finding } from './finding.js';
+import { check, type Checks, type Finding, findingOf } from './finding.js';
 
 export const ADDRESS_CHECKS = {
   'address-unencrypted': check(
@@ -44,7 +44,7 @@ export const ADDRESS_CHECKS = {
   ),
 } satisfies Checks;
 
-type AddressCheck = keyof typeof ADDRESS_CHECKS;
+const finding = findingOf(ADDRESS_CHECKS);
 
 /** Response to a GET request without credentials from an unknown origin. Redirects are not followed. */
 export interface Answer {
@@ -61,37 +61,35 @@ export interface Addresses {
 
 export function examineAddresses(addresses: Addresses): Finding[] {
   const named = Object.entries(addresses) as [keyof Addresses, string][];
-  const findings: Finding[] = named.flatMap(([name, address]) => {
+  const findings = named.flatMap(([name, address]) => {
     const subject = `${name} ${address}`;
     if (isLoopback(address))
-      return found(
+      return finding(
         'address-loopback',
         subject,
         'only this machine can reach it',
         'nothing to do on a developer’s machine',
       );
     if (address.startsWith('https:')) return [];
-    return found(
+    return finding(
       'address-unencrypted',
       subject,
       'codes, tokens and secrets cross the network unencrypted',
       `serve it over TLS, and set ${name} to its https address in every app: docs/deploy.md`,
     );
   });
-  for (const [index, [name, address]] of named.entries()) {
+  const shared = named.flatMap(([name, address], index) => {
     const { hostname } = new URL(address);
     const other = named.slice(0, index).find(([, earlier]) => new URL(earlier).hostname === hostname);
-    if (other && !isLoopback(address))
-      findings.push(
-        ...found(
-          'address-shared',
-          `${name} ${address}`,
-          `${other[0]} has the same host name: the browser sends the cookies of one to the other`,
-          'give each its own host name, such as auth.example.com and api.example.com',
-        ),
-      );
-  }
-  return findings;
+    if (!other || isLoopback(address)) return [];
+    return finding(
+      'address-shared',
+      `${name} ${address}`,
+      `${other[0]} has the same host name: the browser sends the cookies of one to the other`,
+      'give each its own host name, such as auth.example.com and api.example.com',
+    );
+  });
+  return [...findings, ...shared];
 }
 
 export function isLoopback(address: string): boolean {
@@ -110,7 +108,7 @@ export function examinePlainHttp(address: string, answer: Answer | null): Findin
   const target = answer.headers.get('location') ?? '';
   if (answer.status >= 300 && answer.status < 400 && /^https:/i.test(target)) return [];
   if (answer.status >= 400) return [];
-  return found(
+  return finding(
     'address-http',
     address,
     `http:// answers ${answer.status} and does not redirect to https`,
@@ -142,7 +140,7 @@ export function examineMetadata({ AUTH_URL, BASE_URL }: Addresses, answer: Answe
   return [
     ...wrong.flatMap((problem) => wrongMetadata(subject, problem)),
     ...weak.flatMap((problem) =>
-      found(
+      finding(
         'metadata-weak',
         subject,
         problem,
@@ -165,14 +163,14 @@ export function examineResourceMetadata({ API_URL, BASE_URL }: Addresses, answer
 export function examineApi({ API_URL }: Addresses, answer: Answer): Finding[] {
   const subject = API_URL + ENDPOINTS.me;
   if (answer.status !== 401)
-    return found(
+    return finding(
       'api-open',
       subject,
       `it answers ${answer.status} to a request without a token, not 401`,
       'the resource app must be at API_URL, and answer itself',
     );
   if (/^Bearer\b.*resource_metadata="/.test(answer.headers.get('www-authenticate') ?? '')) return [];
-  return found(
+  return finding(
     'api-open',
     subject,
     'its 401 lacks WWW-Authenticate: Bearer with resource_metadata',
@@ -182,7 +180,7 @@ export function examineApi({ API_URL }: Addresses, answer: Answer): Finding[] {
 
 export function examineMetrics(address: string, answer: Answer): Finding[] {
   if (answer.status !== 200 || !/^# (HELP|TYPE) /m.test(answer.body)) return [];
-  return found(
+  return finding(
     'internal-port-public',
     `${address}/metrics`,
     'it exposes the metrics of the service',
@@ -202,9 +200,9 @@ function fieldsOf({ status, body }: Answer): Readonly<Record<string, unknown>> |
 
 function differences(
   given: Readonly<Record<string, unknown>>,
-  wanted: Readonly<Record<string, unknown>>,
+  expected: Readonly<Record<string, unknown>>,
 ): string[] {
-  return Object.entries(wanted)
+  return Object.entries(expected)
     .filter(([name, value]) => JSON.stringify(given[name]) !== JSON.stringify(value))
     .map(([name, value]) => `${name} is ${shown(given[name])}, not ${shown(value)}`);
 }
@@ -214,7 +212,7 @@ function shown(value: unknown): string {
 }
 
 function noMetadata(subject: string, { status }: Answer): Finding[] {
-  return found(
+  return finding(
     'metadata-wrong',
     subject,
     status === 200 ? 'it is not a JSON object' : `it answers ${status}`,
@@ -223,14 +221,10 @@ function noMetadata(subject: string, { status }: Answer): Finding[] {
 }
 
 function wrongMetadata(subject: string, problem: string): Finding[] {
-  return found(
+  return finding(
     'metadata-wrong',
     subject,
     problem,
     'give AUTH_URL, BASE_URL and API_URL the same values in every app and here',
   );
-}
-
-function found(check: AddressCheck, subject: string, problem: string, remedy: string): Finding[] {
-  return [{ check, subject, problem, remedy }];
 }

@@ -1,11 +1,13 @@
 import type { ServiceStatus } from '#platform/status/status-report.js';
-import { check, type Checks, type Finding, noneChecked, type NotChecked } from './finding.js';
-import { nameOf } from './process.checks.js';
+import { processName } from '../text.js';
+import { check, type Checks, type Finding, findingOf, noneChecked, type NotChecked } from './finding.js';
 
 export const AUDIT_CHECKS = {
   'audit-dropped': check('warning', 'no process has lost audit events', 'ASVS 5.0 16.3.3'),
   'audit-waiting': check('warning', 'events reach the audit trail without delay', 'ASVS 5.0 16.3.3'),
 } satisfies Checks;
+
+const finding = findingOf(AUDIT_CHECKS);
 
 /** Under load, one or two batches are always waiting. */
 const WAITING_LIMIT = 1_000;
@@ -15,23 +17,23 @@ export function examineBuffers(statuses: readonly ServiceStatus[]): (Finding | N
   if (reporting.length === 0) return noneChecked(AUDIT_CHECKS, 'no process reports its audit buffer');
   return reporting.flatMap((status): Finding[] => {
     const { waiting = 0, dropped = 0 } = status.audit ?? {};
-    const subject = nameOf(status);
+    const subject = processName(status);
     const findings: Finding[] = [];
+    const add = (...of: Parameters<typeof finding>) => findings.push(...finding(...of));
     if (dropped > 0)
-      findings.push({
-        check: 'audit-dropped',
+      add(
+        'audit-dropped',
         subject,
-        problem: `it lost ${dropped} events since ${status.started_at}: its buffer was full`,
-        remedy:
-          'find out why NATS rejected them: the process logs the error once a minute; its log still has the requests',
-      });
+        `it lost ${dropped} events since ${status.started_at}: its buffer was full`,
+        'find out why NATS rejected them: the process logs the error once a minute; its log still has the requests',
+      );
     if (waiting > WAITING_LIMIT)
-      findings.push({
-        check: 'audit-waiting',
+      add(
+        'audit-waiting',
         subject,
-        problem: `${waiting} events wait for NATS`,
-        remedy: 'restore JetStream: events are lost when the buffer is full or the process ends',
-      });
+        `${waiting} events wait for NATS`,
+        'restore JetStream: events are lost when the buffer is full or the process ends',
+      );
     return findings;
   });
 }

@@ -67,7 +67,6 @@ function server(
   return { place: `${variable} ${hostname}:${at}`, host, port: at, isPublic, prepareTls };
 }
 
-/** @returns null if the server does not use TLS */
 async function readCertificate(server: Server): Promise<Certificate | null> {
   const tls = await handshake(server, {});
   if (!tls) return null;

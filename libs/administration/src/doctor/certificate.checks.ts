@@ -1,4 +1,4 @@
-import { check, type Checks, type Finding } from './finding.js';
+import { check, type Checks, type Finding, findingOf } from './finding.js';
 
 export const CERTIFICATE_CHECKS = {
   'certificate-expired': check('error', 'certificates are valid today', 'RFC 9700 2.6', 'ASVS 5.0 12.2.1'),
@@ -11,6 +11,8 @@ export const CERTIFICATE_CHECKS = {
   'certificate-expires': check('warning', 'certificates are renewed in time', 'ASVS 5.0 12.2.1'),
   'tls-outdated': check('warning', 'TLS 1.0 and 1.1 are off', 'ASVS 5.0 12.1.1'),
 } satisfies Checks;
+
+const finding = findingOf(CERTIFICATE_CHECKS);
 
 export interface Certificate {
   /** Variable, host and port. */
@@ -31,36 +33,31 @@ export function examineCertificate(certificate: Certificate, now: number): Findi
   const { place: subject, validFrom, validTo, untrusted, outdated } = certificate;
   const left = validTo.getTime() - now;
   const findings: Finding[] = [];
+  const add = (...of: Parameters<typeof finding>) => findings.push(...finding(...of));
   if (left <= 0 || validFrom.getTime() > now)
-    findings.push({
-      check: 'certificate-expired',
+    add(
+      'certificate-expired',
       subject,
-      problem: `its certificate is valid from ${day(validFrom)} to ${day(validTo)}`,
-      remedy: 'renew it now, and find out why its renewal failed',
-    });
+      `its certificate is valid from ${day(validFrom)} to ${day(validTo)}`,
+      'renew it now, and find out why its renewal failed',
+    );
   else {
     if (left < Math.min(MIN_REMAINING_MS, MIN_REMAINING_SHARE * (validTo.getTime() - validFrom.getTime())))
-      findings.push({
-        check: 'certificate-expires',
+      add(
+        'certificate-expires',
         subject,
-        problem: `its certificate expires on ${day(validTo)}`,
-        remedy: 'renew it, and find out why its renewal failed',
-      });
+        `its certificate expires on ${day(validTo)}`,
+        'renew it, and find out why its renewal failed',
+      );
     if (untrusted !== null)
-      findings.push({
-        check: 'certificate-untrusted',
+      add(
+        'certificate-untrusted',
         subject,
-        problem: `its certificate is not trusted: ${untrusted}`,
-        remedy: 'use a certificate from a public authority, with its intermediate certificates',
-      });
+        `its certificate is not trusted: ${untrusted}`,
+        'use a certificate from a public authority, with its intermediate certificates',
+      );
   }
-  if (outdated)
-    findings.push({
-      check: 'tls-outdated',
-      subject,
-      problem: 'it accepts TLS 1.0 or 1.1',
-      remedy: 'allow TLS 1.2 and 1.3 only',
-    });
+  if (outdated) add('tls-outdated', subject, 'it accepts TLS 1.0 or 1.1', 'allow TLS 1.2 and 1.3 only');
   return findings;
 }
 

@@ -19,7 +19,6 @@ interface Sources {
   readonly clients: ClientStore;
 }
 
-/** @param ask returns the status of all processes */
 export function clientArea(sources: Sources, ask: () => Promise<readonly ServiceStatus[]>): Area {
   return { name: 'clients', checks: CLIENT_CHECKS, examine: () => examine(sources, ask) };
 }
@@ -46,10 +45,10 @@ async function examine(
     unresolvable: hosts.unresolvable,
     withoutPkce: pkce.counts,
   };
-  const found: (Finding | NotChecked)[] = [...scopes.notChecked, ...hosts.notChecked, ...pkce.notChecked];
+  const results: (Finding | NotChecked)[] = [...scopes.notChecked, ...hosts.notChecked, ...pkce.notChecked];
   for await (const page of pagesOf(clients))
-    for (const client of page) found.push(...examineClient(client, around));
-  return found;
+    for (const client of page) results.push(...examineClient(client, around));
+  return results;
 }
 
 async function* pagesOf(clients: ClientStore): AsyncGenerator<readonly EnabledClient[]> {

@@ -5,7 +5,7 @@ import { hasKeys } from '#oauth/client.js';
 import { isAdminScope } from '#oauth/client-credentials.js';
 import { OPENID } from '#oauth/openid/openid-scopes.js';
 import { algorithmOf } from '../client/openid-registration.js';
-import { check, type Checks, type Finding, step } from './finding.js';
+import { check, type Checks, type Finding, findingOf, step } from './finding.js';
 
 export const CLIENT_CHECKS = {
   'redirect-uri-unencrypted': check(
@@ -88,10 +88,10 @@ export const CLIENT_CHECKS = {
   ),
 } satisfies Checks;
 
+const finding = findingOf(CLIENT_CHECKS);
+
 export interface ClientContext {
-  /** Milliseconds since the epoch. */
   readonly now: number;
-  /** Null if SCOPES_FILE cannot be read. */
   readonly scopes: readonly string[] | null;
   readonly unresolvable: ReadonlySet<string>;
   /** Algorithms that every token app can sign with; null if no token app reports its keys. */
@@ -141,47 +141,37 @@ function redirectUri(client: EnabledClient, uri: string, unresolvable: ReadonlyS
   const url = URL.canParse(uri) ? new URL(uri) : null;
   const host = url?.hostname ?? '';
   if (url?.protocol === 'http:' && !isLoopback(host))
-    return [
-      {
-        check: 'redirect-uri-unencrypted',
-        subject,
-        problem: `${quoted(uri)} is http: codes cross the network unencrypted`,
-        remedy: replaced,
-      },
-    ];
+    return finding(
+      'redirect-uri-unencrypted',
+      subject,
+      `${quoted(uri)} is http: codes cross the network unencrypted`,
+      replaced,
+    );
   const problem = registrationProblem(uri, client.type);
   if (problem !== null)
-    return [
-      { check: 'redirect-uri-invalid', subject, problem: `${quoted(uri)} ${problem}`, remedy: replaced },
-    ];
+    return finding('redirect-uri-invalid', subject, `${quoted(uri)} ${problem}`, replaced);
   if (unresolvable.has(host))
-    return [
-      {
-        check: 'redirect-uri-unresolvable',
-        subject,
-        problem: `${quoted(uri)}: the host ${host} does not exist in DNS`,
-        remedy: removed("ask the application's owner; if the address is no longer used"),
-      },
-    ];
+    return finding(
+      'redirect-uri-unresolvable',
+      subject,
+      `${quoted(uri)}: the host ${host} does not exist in DNS`,
+      removed("ask the application's owner; if the address is no longer used"),
+    );
   if (url?.protocol !== 'http:') return [];
   if (client.type === 'confidential')
-    return [
-      {
-        check: 'redirect-uri-loopback',
-        subject,
-        problem: `${quoted(uri)} points to the user’s own machine: it is for development`,
-        remedy: removed('register a second application for development, and remove it here'),
-      },
-    ];
-  if (host !== 'localhost') return [];
-  return [
-    {
-      check: 'redirect-uri-localhost',
+    return finding(
+      'redirect-uri-loopback',
       subject,
-      problem: `${quoted(uri)}: each machine resolves localhost itself`,
-      remedy: 'ask the developer to use 127.0.0.1, and register that',
-    },
-  ];
+      `${quoted(uri)} points to the user’s own machine: it is for development`,
+      removed('register a second application for development, and remove it here'),
+    );
+  if (host !== 'localhost') return [];
+  return finding(
+    'redirect-uri-localhost',
+    subject,
+    `${quoted(uri)}: each machine resolves localhost itself`,
+    'ask the developer to use 127.0.0.1, and register that',
+  );
 }
 
 function secrets(client: EnabledClient, now: number): Finding[] {
@@ -192,44 +182,36 @@ function secrets(client: EnabledClient, now: number): Finding[] {
   const remove = ['client', 'delete', clientId];
   const live = [...client.secrets].sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime());
   if (live.length === 0)
-    return [
-      {
-        check: 'client-without-secret',
-        subject,
-        problem: 'it has no live secret, and cannot get tokens',
-        remedy: [...step('if it is still in use', ...rotate), ...step('otherwise', ...remove)],
-      },
-    ];
+    return finding('client-without-secret', subject, 'it has no live secret, and cannot get tokens', [
+      ...step('if it is still in use', ...rotate),
+      ...step('otherwise', ...remove),
+    ]);
   const findings: Finding[] = [];
+  const add = (...of: Parameters<typeof finding>) => findings.push(...finding(...of));
   const newest = live.at(-1);
   for (const secret of live) {
     const age = Math.floor((now - secret.createdAt.getTime()) / DAY_MS);
     const revoke = ['client', 'secret', 'revoke', clientId, secret.id];
     // At most one finding per secret, because the remedy is the same.
     if (secret !== newest && newest && now - newest.createdAt.getTime() > UNUSED_DAYS * DAY_MS)
-      findings.push({
-        check: 'secret-rotation-open',
+      add(
+        'secret-rotation-open',
         subject,
-        problem: `secret ${secret.id} is live ${Math.floor((now - newest.createdAt.getTime()) / DAY_MS)} days after its successor was created (${usage(secret)})`,
-        remedy: step('when the application uses the new one', ...revoke),
-      });
+        `secret ${secret.id} is live ${Math.floor((now - newest.createdAt.getTime()) / DAY_MS)} days after its successor was created (${usage(secret)})`,
+        step('when the application uses the new one', ...revoke),
+      );
     else if (secret.lastUsedOn === null && age > UNUSED_DAYS)
-      findings.push({
-        check: 'secret-never-used',
-        subject,
-        problem: `secret ${secret.id} is ${age} days old, and was never used`,
-        remedy: [
-          ...step('find out where it is; if it is not needed', ...revoke),
-          ...step('if the application is not needed', ...remove),
-        ],
-      });
+      add('secret-never-used', subject, `secret ${secret.id} is ${age} days old, and was never used`, [
+        ...step('find out where it is; if it is not needed', ...revoke),
+        ...step('if the application is not needed', ...remove),
+      ]);
     else if (age > OLD_DAYS)
-      findings.push({
-        check: 'secret-old',
+      add(
+        'secret-old',
         subject,
-        problem: `secret ${secret.id} is ${age} days old (${usage(secret)})`,
-        remedy: step('create a new one, hand it over, then revoke the old one', ...rotate),
-      });
+        `secret ${secret.id} is ${age} days old (${usage(secret)})`,
+        step('create a new one, hand it over, then revoke the old one', ...rotate),
+      );
   }
   return findings;
 }
@@ -246,14 +228,12 @@ function scopes(client: EnabledClient, known: readonly string[] | null): Finding
     unknown.length === client.scopes.length
       ? 'add one that is declared, and remove these in the same change'
       : step('remove them', 'client', 'update', client.clientId, '--remove-scope', unknown.join(' '));
-  return [
-    {
-      check: 'client-scope-unknown',
-      subject: subjectOf(client),
-      problem: `it is registered for ${unknown.map(quoted).join(', ')}, which SCOPES_FILE does not declare`,
-      remedy,
-    },
-  ];
+  return finding(
+    'client-scope-unknown',
+    subjectOf(client),
+    `it is registered for ${unknown.map(quoted).join(', ')}, which SCOPES_FILE does not declare`,
+    remedy,
+  );
 }
 
 function idTokens(client: EnabledClient, algs: readonly string[] | null): Finding[] {
@@ -261,98 +241,79 @@ function idTokens(client: EnabledClient, algs: readonly string[] | null): Findin
   if (algs === null || !client.scopes.includes(OPENID) || algs.includes(alg)) return [];
   const subject = subjectOf(client);
   if (algs.length === 0)
-    return [
-      {
-        check: 'openid-without-keys',
-        subject,
-        problem: 'it is registered for openid, and no token app has ID_TOKEN_KEYS: it gets no ID token',
-        remedy: step(
-          'set ID_TOKEN_KEYS (docs/configuration.md), or',
-          'client',
-          'update',
-          client.clientId,
-          '--remove-scope',
-          OPENID,
-        ),
-      },
-    ];
-  return [
-    {
-      check: 'id-token-alg-without-key',
+    return finding(
+      'openid-without-keys',
       subject,
-      problem: `its ID tokens are to be signed with ${alg}, and the token apps have keys for ${algs.join(', ')}: its code exchanges fail`,
-      remedy: step(
-        `add a key for ${alg} to ID_TOKEN_KEYS, or`,
+      'it is registered for openid, and no token app has ID_TOKEN_KEYS: it gets no ID token',
+      step(
+        'set ID_TOKEN_KEYS (docs/configuration.md), or',
         'client',
         'update',
         client.clientId,
-        '--id-token-alg',
-        algs[0] ?? '',
+        '--remove-scope',
+        OPENID,
       ),
-    },
-  ];
+    );
+  return finding(
+    'id-token-alg-without-key',
+    subject,
+    `its ID tokens are to be signed with ${alg}, and the token apps have keys for ${algs.join(', ')}: its code exchanges fail`,
+    step(
+      `add a key for ${alg} to ID_TOKEN_KEYS, or`,
+      'client',
+      'update',
+      client.clientId,
+      '--id-token-alg',
+      algs[0] ?? '',
+    ),
+  );
 }
 
 function metadataDocument(client: EnabledClient): Finding[] {
   const { documentProblem: problem } = client;
   if (problem === null) return [];
-  return [
-    {
-      check: 'client-document-unusable',
-      subject: subjectOf(client),
-      problem: `its metadata document cannot be used, and its last description still counts: ${problem}`,
-      remedy: step(
-        'tell the publisher of the document; if the application is gone',
-        'client',
-        'disable',
-        client.clientId,
-      ),
-    },
-  ];
+  return finding(
+    'client-document-unusable',
+    subjectOf(client),
+    `its metadata document cannot be used, and its last description still counts: ${problem}`,
+    step(
+      'tell the publisher of the document; if the application is gone',
+      'client',
+      'disable',
+      client.clientId,
+    ),
+  );
 }
 
 function clientCredentials(client: EnabledClient, withoutConsole: boolean): Finding[] {
   if (client.grantType !== 'client_credentials' || !withoutConsole) return [];
-  return [
-    {
-      check: 'client-credentials-off',
-      subject: subjectOf(client),
-      problem:
-        'it is registered for the HTTP API of the console, and a token app has no CONSOLE_URL: it gets no access token',
-      remedy: step(
-        'set CONSOLE_URL at the token app (docs/console.md), or',
-        'client',
-        'delete',
-        client.clientId,
-      ),
-    },
-  ];
+  return finding(
+    'client-credentials-off',
+    subjectOf(client),
+    'it is registered for the HTTP API of the console, and a token app has no CONSOLE_URL: it gets no access token',
+    step('set CONSOLE_URL at the token app (docs/console.md), or', 'client', 'delete', client.clientId),
+  );
 }
 
 function pkce(client: EnabledClient, withoutPkce: ReadonlyMap<string, number>): Finding[] {
   const count = withoutPkce.get(client.clientId);
   if (count === undefined) return [];
-  return [
-    {
-      check: 'client-without-pkce',
-      subject: subjectOf(client),
-      problem: `it redeemed ${count === 1 ? 'a code' : `${count} codes`} without PKCE in the last week`,
-      remedy: 'ask the developer to send code_challenge (S256) and code_verifier: docs/integrate.md',
-    },
-  ];
+  return finding(
+    'client-without-pkce',
+    subjectOf(client),
+    `it redeemed ${count === 1 ? 'a code' : `${count} codes`} without PKCE in the last week`,
+    'ask the developer to send code_challenge (S256) and code_verifier: docs/integrate.md',
+  );
 }
 
 function publicClient(client: EnabledClient): Finding[] {
   if (client.type === 'confidential') return [];
-  return [
-    {
-      check: 'client-public',
-      subject: subjectOf(client),
-      problem: 'it is a public client: anyone can send requests in its name',
-      remedy:
-        'nothing, if it runs on its users’ devices; a server-side application is registered without --public',
-    },
-  ];
+  return finding(
+    'client-public',
+    subjectOf(client),
+    'it is a public client: anyone can send requests in its name',
+    'nothing, if it runs on its users’ devices; a server-side application is registered without --public',
+  );
 }
 
 const subjectOf = ({ clientId, name }: EnabledClient): string => `${clientId} ${quoted(name)}`;

@@ -1,5 +1,5 @@
 import type { DatabaseFacts } from '#database/connection/database-inspection.js';
-import { check, type Checks, type Finding, step } from './finding.js';
+import { check, type Checks, type Finding, findingOf, step } from './finding.js';
 
 export const DATABASE_CHECKS = {
   'migrations-missing': check('error', 'the database has every migration of this version'),
@@ -13,6 +13,8 @@ export const DATABASE_CHECKS = {
   'database-superuser': check('warning', 'the role of DATABASE_URL is not a superuser', 'ASVS 5.0 13.2.2'),
   'database-connections': check('warning', 'PostgreSQL has free connections', 'ASVS 5.0 13.2.6'),
 } satisfies Checks;
+
+const finding = findingOf(DATABASE_CHECKS);
 
 const NEARLY_FULL = 0.8;
 
@@ -28,20 +30,18 @@ export function examineDatabase(facts: DatabaseFacts): Finding[] {
 
 function migrations({ place, pendingMigrations }: DatabaseFacts): Finding[] {
   if (pendingMigrations.length === 0) return [];
-  return [
-    {
-      check: 'migrations-missing',
-      subject: place,
-      problem: `it lacks ${pendingMigrations.join(', ')}`,
-      remedy: step('apply them', 'migrate'),
-    },
-  ];
+  return finding(
+    'migrations-missing',
+    place,
+    `it lacks ${pendingMigrations.join(', ')}`,
+    step('apply them', 'migrate'),
+  );
 }
 
 function durability({ place, settings, overrides, hasStandbys }: DatabaseFacts): Finding[] {
   const findings: Finding[] = [];
   const add = (problem: string, remedy: string) =>
-    findings.push({ check: 'database-not-durable', subject: place, problem, remedy });
+    findings.push(...finding('database-not-durable', place, problem, remedy));
   const { synchronous_commit: commit } = settings;
   // An override for a role or a database is reported below.
   if (commit === 'off' && overrides.length === 0)
@@ -74,37 +74,30 @@ function durability({ place, settings, overrides, hasStandbys }: DatabaseFacts):
 
 function connection({ place, encrypted, local }: DatabaseFacts): Finding[] {
   if (encrypted || local) return [];
-  return [
-    {
-      check: 'database-unencrypted',
-      subject: place,
-      problem: 'user data and the hashes of secrets cross the network unencrypted',
-      remedy:
-        'turn on TLS in PostgreSQL (ssl = on), and add ?sslmode=verify-full to DATABASE_URL of every app',
-    },
-  ];
+  return finding(
+    'database-unencrypted',
+    place,
+    'user data and the hashes of secrets cross the network unencrypted',
+    'turn on TLS in PostgreSQL (ssl = on), and add ?sslmode=verify-full to DATABASE_URL of every app',
+  );
 }
 
 function privileges({ place, role, superuser }: DatabaseFacts): Finding[] {
   if (!superuser) return [];
-  return [
-    {
-      check: 'database-superuser',
-      subject: place,
-      problem: `${role} is a superuser: it can read files and other databases of the server`,
-      remedy: 'create a role that only owns the schema, and set it in DATABASE_URL',
-    },
-  ];
+  return finding(
+    'database-superuser',
+    place,
+    `${role} is a superuser: it can read files and other databases of the server`,
+    'create a role that only owns the schema, and set it in DATABASE_URL',
+  );
 }
 
 function freeConnections({ place, connections, maxConnections }: DatabaseFacts): Finding[] {
   if (connections < NEARLY_FULL * maxConnections) return [];
-  return [
-    {
-      check: 'database-connections',
-      subject: place,
-      problem: `${connections} of ${maxConnections} connections are in use: the next replica may get none`,
-      remedy: 'raise max_connections, or use fewer replicas: docs/sizing.md',
-    },
-  ];
+  return finding(
+    'database-connections',
+    place,
+    `${connections} of ${maxConnections} connections are in use: the next replica may get none`,
+    'raise max_connections, or use fewer replicas: docs/sizing.md',
+  );
 }

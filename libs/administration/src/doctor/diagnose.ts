@@ -28,7 +28,7 @@ export interface Diagnosis {
   readonly notChecked: readonly NotChecked[];
 }
 
-/** Examines all areas in parallel. A failure in one area is reported as a finding, and does not affect the others. */
+/** A failure in one area is a finding, and does not affect the others. */
 export async function diagnose(
   areas: readonly Area[],
   progress: (done: number, total: number) => void,
@@ -56,11 +56,11 @@ async function diagnoseArea(examined: Area, limitMs: number): Promise<Diagnosis>
   const ids = Object.keys(checks);
   try {
     const results = await withTimeout(examined.examine(), limitMs);
-    const found = results.filter(isFinding);
+    const reported = results.filter(isFinding);
     const notChecked = results.filter((result): result is NotChecked => !isFinding(result));
     const open = new Set(results.map((result) => result.check));
     const findings = ids.flatMap((id) =>
-      bounded(found.filter((finding) => finding.check === id)).map((finding) => ({
+      bounded(reported.filter((finding) => finding.check === id)).map((finding) => ({
         area,
         ...(checks[id] as Check),
         ...finding,

@@ -2,10 +2,7 @@ import { shellWords } from '../text.js';
 import type { Diagnosed, Diagnosis } from './diagnose.js';
 import { SEVERITIES, type Severity } from './finding.js';
 
-/**
- * @param failOn lowest severity with which the installation does not pass
- * @param program name of the command line, for remedies
- */
+/** @param failOn lowest severity with which the installation does not pass */
 export function diagnosisJson(
   { findings, holding, notChecked }: Diagnosis,
   failOn: Severity,
@@ -34,7 +31,6 @@ export function countOf(findings: Diagnosis['findings'], wanted: Severity): numb
   return findings.filter(({ severity }) => severity === wanted).length;
 }
 
-/** A command stands alone on its line. */
 export function remedyText(remedy: Diagnosed['remedy'], program: string): string {
   if (typeof remedy === 'string') return remedy;
   return remedy.map(({ text, command }) => `${text}:\n  ${program} ${shellWords(command)}`).join('\n');

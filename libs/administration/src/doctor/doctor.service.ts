@@ -25,7 +25,6 @@ class DoctorDto {
   )
   skip: readonly string[] = [];
 
-  /** Lowest severity with which the installation does not pass. */
   @Text()
   @Rule('severity_unknown', ({ failOn }: DoctorDto) =>
     ['error', 'warning'].includes(failOn) ? [] : ['‹failOn› must be error or warning'],
@@ -44,7 +43,6 @@ export class DoctorService {
     private readonly options: AdministrationOptions,
   ) {}
 
-  /** @param input see `DoctorDto` */
   async diagnose(
     input: object = {},
     progress: (done: number, total: number) => void = () => undefined,
@@ -53,8 +51,8 @@ export class DoctorService {
     const { clients, tokenKeys, inspection, trail, options } = this;
     const { settings } = options;
     // Several parts share one request.
-    let asked: Promise<Answers> | undefined;
-    const ask = async () => (await (asked ??= askServices(settings.NATS_URL))).answers;
+    let request: Promise<Answers> | undefined;
+    const ask = async () => (await (request ??= askServices(settings.NATS_URL))).answers;
     const statuses = async () => statusesOf(await ask());
     const areas = [
       addressArea(settings),
@@ -66,7 +64,7 @@ export class DoctorService {
       clientArea({ options, trail, clients }, statuses),
     ].map((area) => (skip.includes(area.name) ? skipped(area) : area));
     const diagnosis = await diagnose(areas, progress);
-    const { warnings } = (await asked?.catch(() => null)) ?? { warnings: [] };
+    const { warnings } = (await request?.catch(() => null)) ?? { warnings: [] };
     return { ...diagnosis, failOn, warnings };
   }
 }

@@ -17,14 +17,12 @@ export type Checks = Readonly<Record<string, Check>>;
 
 export interface Finding {
   readonly check: string;
-  /** Address, client or process. */
   readonly subject: string;
   readonly problem: string;
   /** Text, or operations of the command line, each introduced by a text. */
   readonly remedy: string | readonly Next[];
 }
 
-/** Remedy by one operation. */
 export function step(text: string, ...command: readonly string[]): readonly [Next] {
   return [{ text, command }];
 }
@@ -59,6 +57,13 @@ export interface Area {
 
 export function noneChecked(checks: Checks, reason: string): NotChecked[] {
   return Object.keys(checks).map((check) => ({ check, reason }));
+}
+
+/** Returns a function that makes findings of these checks. It returns a list, to return or to spread. */
+export function findingOf<Id extends string>(_checks: Readonly<Record<Id, Check>>) {
+  return (check: Id, subject: string, problem: string, remedy: Finding['remedy']): [Finding] => [
+    { check, subject, problem, remedy },
+  ];
 }
 
 export function isFinding(result: Finding | NotChecked): result is Finding {

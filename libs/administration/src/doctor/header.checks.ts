@@ -1,6 +1,6 @@
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import type { Addresses, Answer } from './address.checks.js';
-import { check, type Checks, type Finding } from './finding.js';
+import { check, type Checks, type Finding, findingOf } from './finding.js';
 
 export const HEADER_CHECKS = {
   'cookie-weak': check(
@@ -35,6 +35,8 @@ export const HEADER_CHECKS = {
   ),
 } satisfies Checks;
 
+const finding = findingOf(HEADER_CHECKS);
+
 const FORWARD_HEADERS = 'configure the proxy to forward the app’s headers unchanged';
 
 /** The login page sets cookies, and has the headers of every page. */
@@ -42,63 +44,53 @@ export function examineLoginPage({ AUTH_URL }: Addresses, answer: Answer): Findi
   const subject = AUTH_URL + ENDPOINTS.login;
   const policy = answer.headers.get('content-security-policy') ?? '';
   const findings = answer.headers.getSetCookie().flatMap((cookie) => weakCookie(AUTH_URL, subject, cookie));
+  const add = (...of: Parameters<typeof finding>) => findings.push(...finding(...of));
   const isLocked =
     /frame-ancestors 'none'/.test(policy) &&
     (/default-src 'none'/.test(policy) || /object-src 'none'/.test(policy)) &&
     !/unsafe-(inline|eval)/.test(policy);
   if (!isLocked)
-    findings.push(
-      ...found(
-        'header-framing',
-        subject,
-        policy === '' ? 'there is no Content-Security-Policy' : `Content-Security-Policy is ${policy}`,
-        'configure the proxy to forward the app’s Content-Security-Policy unchanged',
-      ),
+    add(
+      'header-framing',
+      subject,
+      policy === '' ? 'there is no Content-Security-Policy' : `Content-Security-Policy is ${policy}`,
+      'configure the proxy to forward the app’s Content-Security-Policy unchanged',
     );
   if (!/^no-referrer$|same-origin$/.test(answer.headers.get('referrer-policy') ?? ''))
-    findings.push(
-      ...found('header-referrer', subject, 'Referrer-Policy is missing or weak', FORWARD_HEADERS),
-    );
+    add('header-referrer', subject, 'Referrer-Policy is missing or weak', FORWARD_HEADERS);
   if (answer.headers.has('access-control-allow-origin'))
-    findings.push(
-      ...found(
-        'authorize-cors',
-        subject,
-        'it has Access-Control-Allow-Origin',
-        'remove CORS headers for AUTH_URL from the proxy: the app sends none',
-      ),
+    add(
+      'authorize-cors',
+      subject,
+      'it has Access-Control-Allow-Origin',
+      'remove CORS headers for AUTH_URL from the proxy: the app sends none',
     );
   return [...findings, ...examineHeaders(AUTH_URL, subject, answer)];
 }
 
 export function examineHeaders(address: string, subject: string, { headers }: Answer): Finding[] {
   const findings: Finding[] = [];
+  const add = (...of: Parameters<typeof finding>) => findings.push(...finding(...of));
   const hsts = headers.get('strict-transport-security') ?? '';
   const year = 365 * 24 * 60 * 60;
   if (
     address.startsWith('https:') &&
     !(Number(/max-age="?(\d+)/i.exec(hsts)?.[1] ?? 0) >= year && /includeSubDomains/i.test(hsts))
   )
-    findings.push(
-      ...found(
-        'header-hsts',
-        subject,
-        `Strict-Transport-Security is ${hsts === '' ? 'missing' : hsts}`,
-        FORWARD_HEADERS,
-      ),
+    add(
+      'header-hsts',
+      subject,
+      `Strict-Transport-Security is ${hsts === '' ? 'missing' : hsts}`,
+      FORWARD_HEADERS,
     );
   if (headers.get('x-content-type-options')?.toLowerCase() !== 'nosniff')
-    findings.push(
-      ...found('header-nosniff', subject, 'X-Content-Type-Options is not nosniff', FORWARD_HEADERS),
-    );
+    add('header-nosniff', subject, 'X-Content-Type-Options is not nosniff', FORWARD_HEADERS);
   if (!/no-store/i.test(headers.get('cache-control') ?? ''))
-    findings.push(
-      ...found(
-        'header-cache',
-        subject,
-        `Cache-Control is ${headers.get('cache-control') ?? 'missing'}`,
-        FORWARD_HEADERS,
-      ),
+    add(
+      'header-cache',
+      subject,
+      `Cache-Control is ${headers.get('cache-control') ?? 'missing'}`,
+      FORWARD_HEADERS,
     );
   return findings;
 }
@@ -117,7 +109,7 @@ function weakCookie(address: string, subject: string, cookie: string): Finding[]
     has(/^Domain=/i) && 'to be without Domain',
   ].filter((gap) => gap !== false);
   if (missing.length === 0) return [];
-  return found(
+  return finding(
     'cookie-weak',
     subject,
     `the cookie ${name} lacks ${missing.join(', ')}`,
@@ -125,13 +117,4 @@ function weakCookie(address: string, subject: string, cookie: string): Finding[]
       ? 'AUTH_URL of the authorize app must be the https address, and no proxy may change Set-Cookie'
       : 'no proxy may change Set-Cookie',
   );
-}
-
-function found(
-  check: keyof typeof HEADER_CHECKS,
-  subject: string,
-  problem: string,
-  remedy: string,
-): Finding[] {
-  return [{ check, subject, problem, remedy }];
 }

@@ -1,5 +1,6 @@
 import type { ServiceStatus } from '#platform/status/status-report.js';
-import { check, type Checks, type Finding, type NotChecked } from './finding.js';
+import { processNames } from '../text.js';
+import { check, type Checks, type Finding, findingOf, type NotChecked } from './finding.js';
 
 export const ID_TOKEN_KEY_CHECKS = {
   'id-token-keys-differ': check(
@@ -8,6 +9,8 @@ export const ID_TOKEN_KEY_CHECKS = {
     'OpenID Connect Core 10.1.1',
   ),
 } satisfies Checks;
+
+const finding = findingOf(ID_TOKEN_KEY_CHECKS);
 
 /** Ignores the order, which differs while a new key begins to sign. */
 export function examineIdTokenKeys(statuses: readonly ServiceStatus[]): (Finding | NotChecked)[] {
@@ -21,19 +24,15 @@ export function examineIdTokenKeys(statuses: readonly ServiceStatus[]): (Finding
     const effect = inToken
       ? 'applications may reject ID tokens, and id_token_hint is refused'
       : 'no token app signs with it or publishes it';
-    return [
-      {
-        check: 'id-token-keys-differ',
-        subject: `ID token key ${id}`,
-        problem: `${namesOf(having)} has it, ${namesOf(missing)} does not: ${effect}`,
-        remedy:
-          'set ID_TOKEN_KEYS to the private keys for token and to their public keys for authorize, and restart the processes that have other keys',
-      },
-    ];
+    return finding(
+      'id-token-keys-differ',
+      `ID token key ${id}`,
+      `${processNames(having)} has it, ${processNames(missing)} does not: ${effect}`,
+      'set ID_TOKEN_KEYS to the private keys for token and to their public keys for authorize, and restart the processes that have other keys',
+    );
   });
 }
 
-/** Algorithms that every token app can sign with; null if no token app reports its keys. */
 export function signingAlgorithms(statuses: readonly ServiceStatus[]): readonly string[] | null {
   const [first, ...others] = statuses
     .filter(({ service }) => service === 'token')
@@ -44,6 +43,3 @@ export function signingAlgorithms(statuses: readonly ServiceStatus[]): readonly 
 }
 
 const keyIds = ({ id_token_keys: keys = [] }: ServiceStatus): string[] => keys.map(({ id }) => id);
-
-const namesOf = (processes: readonly ServiceStatus[]): string =>
-  processes.map(({ service, instance }) => `${service} ${instance}`).join(', ');

@@ -1,7 +1,15 @@
 import type { RecordedKey } from '#database/token-key/token-key.store.js';
 import type { ServiceStatus } from '#platform/status/status-report.js';
 import { isNeeded, type KeyProblem, keyReport } from '../key/key-report.js';
-import { check, type Checks, type Finding, noneChecked, type NotChecked, step } from './finding.js';
+import {
+  check,
+  type Checks,
+  type Finding,
+  findingOf,
+  noneChecked,
+  type NotChecked,
+  step,
+} from './finding.js';
 
 export const KEY_CHECKS = {
   'key-unknown': check('error', 'every process can verify the keys that others sign with'),
@@ -11,6 +19,8 @@ export const KEY_CHECKS = {
   'key-old': check('warning', 'the key that signs is replaced once a year', 'ASVS 5.0 13.3.4'),
   'key-unneeded': check('info', 'keys that no live token needs are removed', 'ASVS 5.0 13.3.4'),
 } satisfies Checks;
+
+const finding = findingOf(KEY_CHECKS);
 
 type KeyCheck = keyof typeof KEY_CHECKS;
 
@@ -39,22 +49,18 @@ export function examineKeys(
   if (processes.length === 0) return noneChecked(KEY_CHECKS, 'no process reports its keys');
   const disagreements = problems.flatMap((problem): Finding[] => {
     const id = checkOf(problem);
-    return id === null
-      ? []
-      : [{ check: id, subject: 'TOKEN_KEYS', problem: problem.what, remedy: problem.remedy }];
+    return id === null ? [] : finding(id, 'TOKEN_KEYS', problem.what, problem.remedy);
   });
   const states = keys.flatMap(({ id, signsIn, verifiesIn, record }): Finding[] => {
     if (!record) return [];
     const subject = `key ${id}`;
     if (signsIn.length > 0 && now.getTime() - record.firstSeenAt.getTime() > YEAR_MS)
-      return [
-        {
-          check: 'key-old',
-          subject,
-          problem: `it has been in use since ${record.firstSeenAt.toISOString().slice(0, 10)}`,
-          remedy: step('begin a rotation', 'keys', 'next'),
-        },
-      ];
+      return finding(
+        'key-old',
+        subject,
+        `it has been in use since ${record.firstSeenAt.toISOString().slice(0, 10)}`,
+        step('begin a rotation', 'keys', 'next'),
+      );
     // A key that has not signed yet is the next signing key.
     if (
       signsIn.length === 0 &&
@@ -62,14 +68,12 @@ export function examineKeys(
       record.neededUntil !== null &&
       !isNeeded(record, now)
     )
-      return [
-        {
-          check: 'key-unneeded',
-          subject,
-          problem: `no live token has needed it since ${record.neededUntil.toISOString().slice(0, 10)}`,
-          remedy: step('this prints TOKEN_KEYS without it', 'keys', 'next'),
-        },
-      ];
+      return finding(
+        'key-unneeded',
+        subject,
+        `no live token has needed it since ${record.neededUntil.toISOString().slice(0, 10)}`,
+        step('this prints TOKEN_KEYS without it', 'keys', 'next'),
+      );
     return [];
   });
   return [...disagreements, ...states];

@@ -27,26 +27,26 @@ export function logoutArea(
 async function failuresOfClients(trail: AuditTrail, store: ClientStore): Promise<ClientLogouts[]> {
   const byClient = await trail.read(async (reader) => {
     const since = new Date(Date.now() - DAY_MS);
-    const found = new Map<string, Omit<ClientLogouts, 'name'>>();
-    for await (const event of reader.read({ types: ['logout_token.failed'], since })) add(found, event);
-    return found;
+    const failures = new Map<string, Omit<ClientLogouts, 'name'>>();
+    for await (const event of reader.read({ types: ['logout_token.failed'], since })) add(failures, event);
+    return failures;
   });
-  const found: ClientLogouts[] = [];
+  const failing: ClientLogouts[] = [];
   for (const failures of byClient.values()) {
     const client = await store.find(failures.clientId);
     if (client && client.disabledAt === null && client.backchannelLogoutUri !== null)
-      found.push({ ...failures, name: client.name });
+      failing.push({ ...failures, name: client.name });
   }
-  return found;
+  return failing;
 }
 
 function add(
-  found: Map<string, Omit<ClientLogouts, 'name'>>,
+  failures: Map<string, Omit<ClientLogouts, 'name'>>,
   { client_id: clientId = '', time, detail }: AuditEvent,
 ): void {
-  const { refused = 0, dropped = 0 } = found.get(clientId) ?? {};
+  const { refused = 0, dropped = 0 } = failures.get(clientId) ?? {};
   const outcome = detail?.['outcome'];
-  found.set(clientId, {
+  failures.set(clientId, {
     clientId,
     refused: refused + (outcome === 'refused' ? 1 : 0),
     dropped: dropped + (outcome === 'dropped' ? 1 : 0),

@@ -1,7 +1,14 @@
-import { quoted } from '../text.js';
+import { processName, quoted } from '../text.js';
 import type { ServiceStatus } from '#platform/status/status-report.js';
-import { check, type Checks, type Finding, noneChecked, type NotChecked, step } from './finding.js';
-import { nameOf } from './process.checks.js';
+import {
+  check,
+  type Checks,
+  type Finding,
+  findingOf,
+  noneChecked,
+  type NotChecked,
+  step,
+} from './finding.js';
 
 export const LOGOUT_CHECKS = {
   'logout-queue-unreadable': check(
@@ -25,7 +32,8 @@ export const LOGOUT_CHECKS = {
   ),
 } satisfies Checks;
 
-/** Failed deliveries of logout tokens to one client. */
+const finding = findingOf(LOGOUT_CHECKS);
+
 export interface ClientLogouts {
   readonly clientId: string;
   readonly name: string;
@@ -64,19 +72,16 @@ function queueOf(
   now: number,
 ): (Finding | NotChecked)[] {
   const queues = statuses.flatMap((status) =>
-    status.logout_queue ? [{ process: nameOf(status), queue: status.logout_queue }] : [],
+    status.logout_queue ? [{ process: processName(status), queue: status.logout_queue }] : [],
   );
   const unreadable = queues.flatMap(({ process, queue }): Finding[] =>
     'problem' in queue
-      ? [
-          {
-            check: 'logout-queue-unreadable',
-            subject: process,
-            problem: `it cannot read OAUTH_LOGOUT (${queue.problem}): it sends no logout tokens`,
-            remedy:
-              'turn on JetStream for its NATS user (AUDIT_NATS_URL), with the permissions of audit-token in k8s/overlays/local/nats/nats.conf',
-          },
-        ]
+      ? finding(
+          'logout-queue-unreadable',
+          process,
+          `it cannot read OAUTH_LOGOUT (${queue.problem}): it sends no logout tokens`,
+          'turn on JetStream for its NATS user (AUDIT_NATS_URL), with the permissions of audit-token in k8s/overlays/local/nats/nats.conf',
+        )
       : [],
   );
   const [queue] = queues.flatMap((status) => ('problem' in status.queue ? [] : [status.queue]));
@@ -87,7 +92,7 @@ function queueOf(
   }
   const findings = [...unreadable];
   const add = (id: keyof typeof LOGOUT_CHECKS, problem: string, remedy: string) =>
-    findings.push({ check: id, subject: 'OAUTH_LOGOUT', problem, remedy });
+    findings.push(...finding(id, 'OAUTH_LOGOUT', problem, remedy));
   if (queue.differing.length > 0)
     add(
       'logout-queue-differs',
@@ -116,33 +121,32 @@ const unanswered = (clients: readonly ClientLogouts[]): string =>
 
 function buffer(status: ServiceStatus): Finding[] {
   const { waiting = 0, dropped = 0 } = status.logouts ?? {};
-  const subject = nameOf(status);
+  const subject = processName(status);
   const findings: Finding[] = [];
+  const add = (...of: Parameters<typeof finding>) => findings.push(...finding(...of));
   if (dropped > 0)
-    findings.push({
-      check: 'logout-events-lost',
+    add(
+      'logout-events-lost',
       subject,
-      problem: `it lost ${dropped} ends of sessions since ${status.started_at}: applications did not learn of them`,
-      remedy: 'restore JetStream: the log of the process has the error of NATS',
-    });
+      `it lost ${dropped} ends of sessions since ${status.started_at}: applications did not learn of them`,
+      'restore JetStream: the log of the process has the error of NATS',
+    );
   if (waiting > WAITING_LIMIT)
-    findings.push({
-      check: 'logout-events-waiting',
+    add(
+      'logout-events-waiting',
       subject,
-      problem: `${waiting} ends of sessions wait for NATS`,
-      remedy: 'restore JetStream: they are lost when 20,000 wait, or the process ends',
-    });
+      `${waiting} ends of sessions wait for NATS`,
+      'restore JetStream: they are lost when 20,000 wait, or the process ends',
+    );
   return findings;
 }
 
 function failed({ clientId, name, refused, dropped, last }: ClientLogouts): Finding[] {
   if (refused + dropped === 0) return [];
-  return [
-    {
-      check: 'logout-tokens-failed',
-      subject: `${clientId} ${quoted(name)}`,
-      problem: `in the last day it refused ${refused} logout tokens, and ${dropped} were dropped after an hour; the last failure at ${last.time}: ${last.failure}`,
-      remedy: step('tell its owner what failed', 'explain', '--client', clientId, '--since', '1d'),
-    },
-  ];
+  return finding(
+    'logout-tokens-failed',
+    `${clientId} ${quoted(name)}`,
+    `in the last day it refused ${refused} logout tokens, and ${dropped} were dropped after an hour; the last failure at ${last.time}: ${last.failure}`,
+    step('tell its owner what failed', 'explain', '--client', clientId, '--since', '1d'),
+  );
 }

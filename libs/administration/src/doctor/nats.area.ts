@@ -13,10 +13,7 @@ import { examineNats, NATS_CHECKS, type NatsFacts } from './nats.checks.js';
 const TIMEOUT_MS = 5_000;
 const LIMIT_MS = 10_000;
 
-/**
- * Permissions that the operator's user does not need. No app uses exactly these subjects, so that a permitted probe reads no
- * message and changes nothing.
- */
+/** No app uses exactly these subjects: a permitted probe reads no message and changes nothing. */
 const SUBSCRIPTIONS: Probes = {
   'oauth.token.doctor': 'read the tokens that APIs introspect (subscribe to oauth.token.>)',
   'oauth.user.doctor': 'read user updates of the product (subscribe to oauth.user.>)',
@@ -32,11 +29,11 @@ const CHANGES: Probes = {
 };
 
 export function natsArea(settings: AdministrationSettings): Area {
-  const wanted = AUDIT_STREAMS.map(({ name }) => name);
+  const expected = AUDIT_STREAMS.map(({ name }) => name);
   return {
     name: 'nats',
     checks: NATS_CHECKS,
-    examine: async () => examineNats(await readFacts(settings), wanted),
+    examine: async () => examineNats(await readFacts(settings), expected),
   };
 }
 

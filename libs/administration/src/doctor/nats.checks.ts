@@ -1,5 +1,5 @@
 import type { AuditStreamState } from '#audit/reader.js';
-import { check, type Checks, type Finding } from './finding.js';
+import { check, type Checks, type Finding, findingOf } from './finding.js';
 
 export const NATS_CHECKS = {
   'nats-anonymous': check('error', 'NATS refuses clients without a password', 'ASVS 5.0 13.2.1'),
@@ -42,125 +42,100 @@ type StreamFacts = Omit<AuditStreamState, 'config' | 'created' | 'firstSequence'
 export interface NatsFacts {
   readonly place: string;
   readonly encrypted: boolean;
-  /** All servers are on this machine. */
   readonly local: boolean;
   readonly anonymous: boolean;
   /** Descriptions of permissions that the user has and does not need. */
   readonly excessive: readonly string[];
   /** The audit trail has the same NATS user as all other messages. */
   readonly shared: boolean;
-  /** Descriptions of permissions to change the audit trail. */
   readonly trailChanges: readonly string[];
   /** Null if JetStream does not answer; `noStreams` is the reason. */
   readonly streams: readonly StreamFacts[] | null;
   readonly noStreams?: string;
 }
 
+const finding = findingOf(NATS_CHECKS);
+
 const FULL = 0.9;
 const MEGABYTE = 1024 * 1024;
 
-export function examineNats(facts: NatsFacts, wanted: readonly string[]): Finding[] {
+export function examineNats(facts: NatsFacts, expected: readonly string[]): Finding[] {
   const { place, encrypted, local, anonymous, excessive, shared, trailChanges } = facts;
-  const found = (
-    id: keyof typeof NATS_CHECKS,
-    subject: string,
-    problem: string,
-    remedy: string,
-  ): Finding => ({
-    check: id,
-    subject,
-    problem,
-    remedy,
-  });
   const findings: Finding[] = [];
+  const add = (...of: Parameters<typeof finding>) => findings.push(...finding(...of));
   if (anonymous)
-    findings.push(
-      found(
-        'nats-anonymous',
-        place,
-        'anyone who can reach it can read the tokens that APIs introspect, and change users',
-        'give each app a user with a password and the permissions of k8s/overlays/local/nats/nats.conf',
-      ),
+    add(
+      'nats-anonymous',
+      place,
+      'anyone who can reach it can read the tokens that APIs introspect, and change users',
+      'give each app a user with a password and the permissions of k8s/overlays/local/nats/nats.conf',
     );
   if (excessive.length > 0)
-    findings.push(
-      found(
-        'nats-permissions',
-        place,
-        `this user may ${excessive.join('; ')}`,
-        'give it the permissions of the user operator in k8s/overlays/local/nats/nats.conf',
-      ),
+    add(
+      'nats-permissions',
+      place,
+      `this user may ${excessive.join('; ')}`,
+      'give it the permissions of the user operator in k8s/overlays/local/nats/nats.conf',
     );
   if (shared)
-    findings.push(
-      found(
-        'audit-shared-account',
-        place,
-        'an app that may publish events can send NATS’s confirmation of them to any subject of the product',
-        'give the trail the accounts and users of k8s/overlays/local/nats/nats.conf, and set AUDIT_NATS_URL',
-      ),
+    add(
+      'audit-shared-account',
+      place,
+      'an app that may publish events can send NATS’s confirmation of them to any subject of the product',
+      'give the trail the accounts and users of k8s/overlays/local/nats/nats.conf, and set AUDIT_NATS_URL',
     );
   if (trailChanges.length > 0)
-    findings.push(
-      found(
-        'audit-deletable',
-        place,
-        `the user of the audit trail may ${trailChanges.join(' and ')}`,
-        'permit it only the $JS.API subjects of k8s/overlays/local/nats/nats.conf',
-      ),
+    add(
+      'audit-deletable',
+      place,
+      `the user of the audit trail may ${trailChanges.join(' and ')}`,
+      'permit it only the $JS.API subjects of k8s/overlays/local/nats/nats.conf',
     );
   if (!encrypted && !local)
-    findings.push(
-      found(
-        'nats-unencrypted',
-        place,
-        'tokens cross the network unencrypted when an API introspects them',
-        'turn on TLS in NATS, and use tls:// in NATS_URL of every app',
-      ),
+    add(
+      'nats-unencrypted',
+      place,
+      'tokens cross the network unencrypted when an API introspects them',
+      'turn on TLS in NATS, and use tls:// in NATS_URL of every app',
     );
-  return [...findings, ...wanted.flatMap((name) => stream(name, facts))];
+  return [...findings, ...expected.flatMap((name) => stream(name, facts))];
 }
 
 function stream(name: string, { place, streams, noStreams }: NatsFacts): Finding[] {
   const state = streams?.find((candidate) => candidate.stream === name);
   if (!state)
-    return [
-      {
-        check: 'audit-stream-missing',
-        subject: `${place} ${name}`,
-        problem:
-          streams === null
-            ? `JetStream does not answer: ${noStreams}`
-            : 'there is no such stream: events are lost',
-        remedy:
-          'turn on JetStream, and run migrate, with the administrator of the trail in AUDIT_NATS_URL: docs/audit.md',
-      },
-    ];
+    return finding(
+      'audit-stream-missing',
+      `${place} ${name}`,
+      streams === null
+        ? `JetStream does not answer: ${noStreams}`
+        : 'there is no such stream: events are lost',
+      'turn on JetStream, and run migrate, with the administrator of the trail in AUDIT_NATS_URL: docs/audit.md',
+    );
   const findings: Finding[] = [];
+  const add = (...of: Parameters<typeof finding>) => findings.push(...finding(...of));
   const { bytes, maxBytes, maxAgeDays, first, replicas, differing } = state;
   if (differing.length > 0)
-    findings.push({
-      check: 'audit-stream-differs',
-      subject: `${place} ${name}`,
-      problem: `its ${differing.join(', ')} are not as migrate sets them`,
-      remedy:
-        'run migrate, with the administrator of the trail in AUDIT_NATS_URL and the AUDIT_… variables that this command has: docs/audit.md',
-    });
+    add(
+      'audit-stream-differs',
+      `${place} ${name}`,
+      `its ${differing.join(', ')} are not as migrate sets them`,
+      'run migrate, with the administrator of the trail in AUDIT_NATS_URL and the AUDIT_… variables that this command has: docs/audit.md',
+    );
   if (maxBytes > 0 && bytes > FULL * maxBytes)
-    findings.push({
-      check: 'audit-stream-full',
-      subject: `${place} ${name}`,
-      problem:
-        `${Math.round(bytes / MEGABYTE)} of ${Math.round(maxBytes / MEGABYTE)} MiB are in use, so events are deleted before they are ` +
+    add(
+      'audit-stream-full',
+      `${place} ${name}`,
+      `${Math.round(bytes / MEGABYTE)} of ${Math.round(maxBytes / MEGABYTE)} MiB are in use, so events are deleted before they are ` +
         `${maxAgeDays} days old: the oldest is from ${first?.toISOString().slice(0, 10) ?? 'today'}`,
-      remedy: 'allow it more space, or export and keep it elsewhere: docs/audit.md',
-    });
+      'allow it more space, or export and keep it elsewhere: docs/audit.md',
+    );
   if (replicas === 1)
-    findings.push({
-      check: 'audit-single-copy',
-      subject: `${place} ${name}`,
-      problem: 'it is stored on one server only: if the disk fails, the trail is lost',
-      remedy: 'run a NATS cluster of three, and set the number of copies: docs/audit.md',
-    });
+    add(
+      'audit-single-copy',
+      `${place} ${name}`,
+      'it is stored on one server only: if the disk fails, the trail is lost',
+      'run a NATS cluster of three, and set the number of copies: docs/audit.md',
+    );
   return findings;
 }

@@ -6,7 +6,6 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 /** A busy week has millions of events; the oldest are enough to find clients without PKCE. */
 const TIME_LIMIT_MS = 8_000;
 
-/** Counts the codes that each client redeemed without PKCE in the last week, according to the audit trail. */
 export async function clientsWithoutPkce(
   trail: AuditTrail,
 ): Promise<{ counts: ReadonlyMap<string, number>; notChecked: NotChecked[] }> {

@@ -3,6 +3,7 @@ import type { TokenKeyStore } from '#database/token-key/token-key.store.js';
 import type { ServiceStatus } from '#platform/status/status-report.js';
 import type { AdministrationOptions } from '../administration.options.js';
 import type { AnsweredStatus } from '../running-services/status.js';
+import { processName } from '../text.js';
 import { AUDIT_CHECKS, examineBuffers } from './audit.checks.js';
 import { type Area, type Finding, noneChecked, type NotChecked } from './finding.js';
 import { examineIdTokenKeys, ID_TOKEN_KEY_CHECKS } from './id-token-key.checks.js';
@@ -11,7 +12,6 @@ import {
   type ClockReading,
   examineClocks,
   examineProcesses,
-  nameOf,
   type OwnSettings,
   PROCESS_CHECKS,
 } from './process.checks.js';
@@ -25,7 +25,6 @@ interface Sources {
   readonly tokenKeys: TokenKeyStore;
 }
 
-/** Areas about the running processes. @param ask returns the status of all processes */
 export function processAreas(
   { options, inspection, tokenKeys }: Sources,
   ask: () => Promise<readonly AnsweredStatus[]>,
@@ -66,7 +65,7 @@ async function examineAll(
   const skews = statuses.map((status) => Number(status.settings?.['CLOCK_SKEW'] ?? DEFAULT_SKEW_S));
   const clocks = [
     ...answers.map(({ status, askedAt, answeredAt }): ClockReading => ({
-      place: nameOf(status),
+      place: processName(status),
       time: Date.parse(status.time),
       askedAt,
       answeredAt,
@@ -108,7 +107,7 @@ function redis(answers: readonly AnsweredStatus[]): (Finding | NotChecked)[] {
   for (const { status } of answers) {
     if (!status.redis) continue;
     const key = JSON.stringify(status.redis);
-    const seenBy = [...(observed.get(key)?.seenBy ?? []), nameOf(status)];
+    const seenBy = [...(observed.get(key)?.seenBy ?? []), processName(status)];
     observed.set(key, { status: status.redis, seenBy });
   }
   if (observed.size > 0) return examineRedis([...observed.values()]);

@@ -1,5 +1,6 @@
 import type { ServiceStatus } from '#platform/status/status-report.js';
-import { check, type Checks, type Finding, type NotChecked } from './finding.js';
+import { processName } from '../text.js';
+import { check, type Checks, type Finding, findingOf, type NotChecked } from './finding.js';
 
 export const PROCESS_CHECKS = {
   'process-missing': check('error', 'authorize, token and resource run, and answer over NATS'),
@@ -23,6 +24,8 @@ export const PROCESS_CHECKS = {
     'ASVS 5.0 10.4.5',
   ),
 } satisfies Checks;
+
+const finding = findingOf(PROCESS_CHECKS);
 
 /** In milliseconds since the epoch; this machine read the clock between `askedAt` and `answeredAt`. */
 export interface ClockReading {
@@ -53,29 +56,23 @@ export function examineProcesses(
   ];
 }
 
-export const nameOf = ({ service, instance }: ServiceStatus): string => `${service} ${instance}`;
-
 function presence(statuses: readonly ServiceStatus[]): Finding[] {
   return SERVICES.flatMap((service): Finding[] => {
     const running = statuses.filter((status) => status.service === service).length;
     if (running === 0)
-      return [
-        {
-          check: 'process-missing',
-          subject: service,
-          problem: 'no process answers',
-          remedy: `start it; if it runs, its NATS user must subscribe to oauth.service.status.${service}, and publish to _INBOX.operator.status.${service}.*`,
-        },
-      ];
+      return finding(
+        'process-missing',
+        service,
+        'no process answers',
+        `start it; if it runs, its NATS user must subscribe to oauth.service.status.${service}, and publish to _INBOX.operator.status.${service}.*`,
+      );
     if (running > 1) return [];
-    return [
-      {
-        check: 'process-single',
-        subject: service,
-        problem: 'only one process answers: restarting it is an outage',
-        remedy: 'run two replicas or more: docs/reliability.md',
-      },
-    ];
+    return finding(
+      'process-single',
+      service,
+      'only one process answers: restarting it is an outage',
+      'run two replicas or more: docs/reliability.md',
+    );
   });
 }
 
@@ -83,22 +80,19 @@ function versions(statuses: readonly ServiceStatus[], own: string | undefined): 
   const ours = own === undefined ? [] : [['this command line', own] as const];
   // A process that runs from source has no version.
   const built = statuses.filter(({ version }) => version !== UNBUILT);
-  const groups = byValue([...built.map((status) => [nameOf(status), status.version] as const), ...ours]);
+  const groups = byValue([...built.map((status) => [processName(status), status.version] as const), ...ours]);
   if (groups.size < 2) return [];
-  return [
-    {
-      check: 'versions-differ',
-      subject: 'versions',
-      problem: listed(groups),
-      remedy: 'finish the rollout, or roll back: consecutive versions work together, others may not',
-    },
-  ];
+  return finding(
+    'versions-differ',
+    'versions',
+    listed(groups),
+    'finish the rollout, or roll back: consecutive versions work together, others may not',
+  );
 }
 
-/** Compares each variable among the processes that report it. */
 function settings(statuses: readonly ServiceStatus[], own: OwnSettings): Finding[] {
   const sources = [
-    ...statuses.map((status) => [nameOf(status), status.settings ?? {}] as const),
+    ...statuses.map((status) => [processName(status), status.settings ?? {}] as const),
     ['this command line', own] as const,
   ];
   const variables = [...new Set(sources.flatMap(([, values]) => Object.keys(values)))].filter(
@@ -110,14 +104,12 @@ function settings(statuses: readonly ServiceStatus[], own: OwnSettings): Finding
     );
     const groups = byValue(known);
     if (groups.size < 2) return [];
-    return [
-      {
-        check: 'settings-differ',
-        subject: variable,
-        problem: listed(groups),
-        remedy: 'set the right value everywhere, and restart the processes that have another value',
-      },
-    ];
+    return finding(
+      'settings-differ',
+      variable,
+      listed(groups),
+      'set the right value everywhere, and restart the processes that have another value',
+    );
   });
 }
 
@@ -128,12 +120,14 @@ function production(statuses: readonly ServiceStatus[]): Finding[] {
     );
   return statuses
     .filter((status) => isPublic(status) && status.settings?.['NODE_ENV'] !== 'production')
-    .map((status) => ({
-      check: 'not-production',
-      subject: nameOf(status),
-      problem: `NODE_ENV is ${String(status.settings?.['NODE_ENV'] ?? 'unknown')}: http addresses are allowed`,
-      remedy: 'set NODE_ENV=production',
-    }));
+    .flatMap((status) =>
+      finding(
+        'not-production',
+        processName(status),
+        `NODE_ENV is ${String(status.settings?.['NODE_ENV'] ?? 'unknown')}: http addresses are allowed`,
+        'set NODE_ENV=production',
+      ),
+    );
 }
 
 function lifetimes(statuses: readonly ServiceStatus[]): Finding[] {
@@ -146,9 +140,7 @@ function lifetimes(statuses: readonly ServiceStatus[]): Finding[] {
     const values = statuses.map((status) => Number(status.settings?.[variable] ?? 0));
     const longest = Math.max(0, ...values);
     if (longest <= most) return [];
-    return [
-      { check: id, subject: variable, problem: `it is ${longest} s`, remedy: `set it to ${most} or less` },
-    ];
+    return finding(id, variable, `it is ${longest} s`, `set it to ${most} or less`);
   });
 }
 
@@ -159,14 +151,7 @@ export function examineClocks(readings: readonly ClockReading[], skewS: number):
     if (Math.abs(ahead) < SECOND_MS) return [];
     const problem = `its clock is ${(Math.abs(ahead) / 1000).toFixed(1)} s ${ahead > 0 ? 'ahead of' : 'behind'} this machine's`;
     const remedy = 'synchronize both with NTP';
-    return [
-      {
-        check: Math.abs(ahead) >= skewS * 1000 ? 'clock-wrong' : 'clock-drifts',
-        subject: place,
-        problem,
-        remedy,
-      },
-    ];
+    return finding(Math.abs(ahead) >= skewS * 1000 ? 'clock-wrong' : 'clock-drifts', place, problem, remedy);
   });
 }
 

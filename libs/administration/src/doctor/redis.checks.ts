@@ -1,5 +1,5 @@
 import type { RedisStatus } from '#platform/status/status-report.js';
-import { check, type Checks, type Finding } from './finding.js';
+import { check, type Checks, type Finding, findingOf } from './finding.js';
 
 export const REDIS_CHECKS = {
   'redis-evicts': check(
@@ -18,6 +18,8 @@ export const REDIS_CHECKS = {
   'redis-no-replica': check('info', 'Redis has a replica that can take over'),
 } satisfies Checks;
 
+const finding = findingOf(REDIS_CHECKS);
+
 export interface ObservedRedis {
   readonly status: RedisStatus;
   readonly seenBy: readonly string[];
@@ -26,54 +28,44 @@ export interface ObservedRedis {
 export function examineRedis(observed: readonly ObservedRedis[]): Finding[] {
   return observed.flatMap(({ status, seenBy }) => {
     const subject = `Redis of ${seenBy.join(', ')}`;
-    const found = (id: keyof typeof REDIS_CHECKS, problem: string, remedy: string): Finding => ({
-      check: id,
-      subject,
-      problem,
-      remedy,
-    });
     const { maxmemory_policy: policy, appendonly, aof_last_write_status: written, role } = status;
     // A managed Redis may hide its settings: they are then `unknown`.
     const findings: Finding[] = [];
+    const add = (...of: Parameters<typeof finding>) => findings.push(...finding(...of));
     if (!['noeviction', 'unknown'].includes(policy))
-      findings.push(
-        found(
-          'redis-evicts',
-          `maxmemory-policy is ${policy}`,
-          'CONFIG SET maxmemory-policy noeviction, in redis.conf too; alert on memory instead',
-        ),
+      add(
+        'redis-evicts',
+        subject,
+        `maxmemory-policy is ${policy}`,
+        'CONFIG SET maxmemory-policy noeviction, in redis.conf too; alert on memory instead',
       );
     if (written.split(',').includes('err'))
-      findings.push(
-        found(
-          'redis-write-failed',
-          'the last write to the append-only file failed',
-          'free disk space, and read the log of Redis',
-        ),
+      add(
+        'redis-write-failed',
+        subject,
+        'the last write to the append-only file failed',
+        'free disk space, and read the log of Redis',
       );
     if (role.split(',').some((name) => name !== 'master' && name !== 'unknown'))
-      findings.push(
-        found(
-          'redis-no-primary',
-          `the server is a ${role}`,
-          'REDIS_URL must name the primary, the Sentinels or the Cluster',
-        ),
+      add(
+        'redis-no-primary',
+        subject,
+        `the server is a ${role}`,
+        'REDIS_URL must name the primary, the Sentinels or the Cluster',
       );
     if (appendonly.split(',').includes('no'))
-      findings.push(
-        found(
-          'redis-not-persistent',
-          'appendonly is no: a restart of Redis logs users out, and loses codes that were not redeemed; grants are restored from PostgreSQL',
-          'CONFIG SET appendonly yes, in redis.conf too',
-        ),
+      add(
+        'redis-not-persistent',
+        subject,
+        'appendonly is no: a restart of Redis logs users out, and loses codes that were not redeemed; grants are restored from PostgreSQL',
+        'CONFIG SET appendonly yes, in redis.conf too',
       );
     if (status.connected_replicas === 0)
-      findings.push(
-        found(
-          'redis-no-replica',
-          'no replica is connected',
-          'add one, with Sentinels or as a Cluster: docs/reliability.md',
-        ),
+      add(
+        'redis-no-replica',
+        subject,
+        'no replica is connected',
+        'add one, with Sentinels or as a Cluster: docs/reliability.md',
       );
     return findings;
   });

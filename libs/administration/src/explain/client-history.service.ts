@@ -20,11 +20,10 @@ const MAX_DAYS = 92;
 
 /** Numbers of events in an hour, or in a day in UTC. */
 export interface HistoryPeriod {
-  /** ISO 8601. */
   readonly start: string;
   readonly issued: number;
   readonly refreshed: number;
-  /** Keyed by check, or by error if there is no check. */
+  /** Keyed by check, or by error without a check. */
   readonly refused: Readonly<Record<string, number>>;
   /** Uses of a code or token that another party may have: it was used twice, or without the right `code_verifier`. */
   readonly misused: number;
@@ -32,7 +31,6 @@ export interface HistoryPeriod {
 
 export interface ClientHistory extends RefusalSummary {
   readonly clientId: string;
-  /** Null for a client that is deleted. */
   readonly name: string | null;
   readonly unit: Unit;
   readonly since: string;
@@ -44,7 +42,6 @@ export interface ClientHistory extends RefusalSummary {
 const MISUSES: ReadonlySet<string> = new Set(['code_replayed', 'refresh_token_reused', 'verifier_mismatch']);
 
 class HistoryDto {
-  /** client_id, or the name if no other client has it. */
   @Text()
   client = '';
 
@@ -55,7 +52,6 @@ class HistoryDto {
   since = '1d';
 }
 
-/** Counts what happened to the requests of a client, by the index of the audit trail. */
 @Injectable()
 export class ClientHistoryService {
   constructor(
@@ -69,9 +65,9 @@ export class ClientHistoryService {
   async read(input: object, now = Date.now()): Promise<ClientHistory> {
     const { client: idOrName, since: text } = validated(HistoryDto, input);
     const { clientId } = await clientIdInTrail(this.clients, idOrName);
-    const wanted = Math.min(parseTime(text, now)?.getTime() ?? now, now);
-    const unit = now - wanted <= MAX_HOURS * 3_600_000 ? 'hour' : 'day';
-    const since = startOf(unit, Math.max(wanted, now - MAX_DAYS * 86_400_000));
+    const requested = Math.min(parseTime(text, now)?.getTime() ?? now, now);
+    const unit = now - requested <= MAX_HOURS * 3_600_000 ? 'hour' : 'day';
+    const since = startOf(unit, Math.max(requested, now - MAX_DAYS * 86_400_000));
     const owners = new GrantOwners(this.clients, this.grants);
     const client = await owners.client(clientId);
     const { counts, isBehind } = await this.trail.read((reader) =>
@@ -111,11 +107,11 @@ function summaryOf(counts: readonly EventCount[]): RefusalSummary {
 function periodsOf(counts: readonly EventCount[], unit: Unit, since: number, now: number): HistoryPeriod[] {
   const periods: HistoryPeriod[] = [];
   for (let start = since; start <= now; start = nextStart(unit, start)) {
-    const found = counts.filter((count) => count.start.getTime() === start);
+    const inPeriod = counts.filter((count) => count.start.getTime() === start);
     const sum = (isCounted: (count: EventCount) => boolean) =>
-      found.filter(isCounted).reduce((total, { count }) => total + count, 0);
+      inPeriod.filter(isCounted).reduce((total, { count }) => total + count, 0);
     const refused = Object.create(null) as Record<string, number>;
-    for (const { check, error, count } of found)
+    for (const { check, error, count } of inPeriod)
       if (check + error !== '') refused[check || error] = (refused[check || error] ?? 0) + count;
     periods.push({
       start: new Date(start).toISOString(),

@@ -82,7 +82,6 @@ function differentScopes(requested: readonly string[], permitted: readonly strin
     .filter(({ parts }) => parts.some(({ only }) => only === undefined));
 }
 
-/** Accepts a list, or text separated by spaces. */
 export function textsOf(value: unknown): string[] {
   if (typeof value === 'string') return value.split(' ').filter((text) => text !== '');
   return Array.isArray(value) ? value.filter((text): text is string => typeof text === 'string') : [];

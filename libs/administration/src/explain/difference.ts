@@ -14,15 +14,11 @@ export interface Difference {
 
 /** Texts without a common run of this length are shown as a whole. */
 const SHARED_CHARACTERS = 3;
-/**
- * Texts with more changes are shown as a whole. The time to compare grows with the square of this number, and the sender of a
- * request chooses one of the texts: two texts of 2000 characters with nothing in common take seconds.
- */
+/** The time to compare grows with the square of the changes, and the sender of a request chooses one of the texts. */
 const MAX_CHANGES = 250;
 /** More than an application has; any process may store an event with more. */
 const MAX_CANDIDATES = 50;
 
-/** Compares character by character, as the service does. */
 export function differenceOf(sent: string, expected: string): Difference {
   const parts = partsOf(sent, expected);
   const longest = Math.max(
@@ -54,12 +50,11 @@ const onlySent = (text: string): DifferencePart => ({ text, only: 'sent' });
 
 const onlyExpected = (text: string): DifferencePart => ({ text, only: 'expected' });
 
-/** Compares a value with its closest match. @returns null without candidates */
 export function closestDifference(sent: string, candidates: readonly string[]): Difference | null {
   const [closest] = candidates
     .slice(0, MAX_CANDIDATES)
     .map((candidate) => ({ candidate, changes: changedCharacters(sent, candidate) }))
-    .sort((one, other) => one.changes - other.changes);
+    .sort((a, b) => a.changes - b.changes);
   return closest ? differenceOf(sent, closest.candidate) : null;
 }
 

@@ -20,7 +20,6 @@ import { type RefusalSummary, SummaryBuilder } from './refusal-summary.js';
 
 /** Time before and after a request in which events of the same client are shown, in milliseconds. */
 const AROUND_MS = 5 * 60_000;
-/** The nearest of those events. */
 const MAX_AROUND = 40;
 /** Events read of one period. Of a busy client, these are the latest ones. */
 const MAX_INDEXED = 1_000;
@@ -28,7 +27,6 @@ const MAX_INDEXED = 1_000;
 const ONE_REQUEST_MS = 60_000;
 const MAX_SIMILAR = 5;
 const BATCH = 500;
-/** Age of the refusals that are searched first, in milliseconds. */
 const RECENT_MS = 24 * 60 * 60_000;
 
 /** Types of almost all events whose reference is reported. They are few, so that they are searched first. */
@@ -39,7 +37,6 @@ const REFUSALS: readonly AuditType[] = [
   'consent.denied',
 ];
 
-/** Each of these events is a use of a code or refresh token. */
 const USES: readonly AuditType[] = [
   'token.issued',
   'token.refreshed',
@@ -52,35 +49,34 @@ export type Progress = (read: number, total: number) => void;
 
 export interface ExplainedRequest {
   readonly explanation: Explanation;
-  /** Other events of the client, five minutes before and after. */
   readonly around: readonly AuditEvent[];
   /** Latest uses of the grant, if a code or token was reused; otherwise empty. */
   readonly uses: readonly AuditEvent[];
 }
 
-/** Reads the events that explain a request. */
-interface EventSource {
-  request(
-    reference: string,
-  ): Promise<{ readonly events: readonly AuditEvent[]; readonly similar: readonly string[] }>;
-  around(clientId: string, at: number): Promise<readonly AuditEvent[]>;
-  uses(grantId: string): Promise<readonly AuditEvent[]>;
-  /** Warnings about events that were not read. */
-  readonly warnings: ReadonlySet<string>;
+interface ReadEvents {
+  readonly events: readonly AuditEvent[];
+  /** Some events were not read, because they are not indexed yet. */
+  readonly isBehind: boolean;
 }
 
-type Found = ExplainedRequest | { readonly explanation: null; readonly similar: readonly string[] };
+/** Reads the events that explain a request. */
+interface EventSource {
+  request(reference: string): Promise<ReadEvents & { readonly similar: readonly string[] }>;
+  around(clientId: string, at: number): Promise<ReadEvents>;
+  uses(grantId: string): Promise<ReadEvents>;
+}
+
+const NO_EVENTS: ReadEvents = { events: [], isBehind: false };
 
 export interface ClientSummary extends RefusalSummary {
   readonly client_id: string;
-  /** ISO 8601. */
   readonly since: string;
 }
 
 type WithWarnings<Result> = Result & { readonly warnings: readonly string[] };
 
 class SummaryDto {
-  /** client_id, or the name if no other client has it. */
   @Text()
   @Rule('client_missing', ({ client }: SummaryDto) => (client === undefined ? ['‹client› is missing'] : []))
   client: string;
@@ -92,7 +88,7 @@ class SummaryDto {
   since = '1h';
 }
 
-/** Explains refused requests, by the audit trail. Works without PostgreSQL, with less information. */
+/** Works without PostgreSQL, with less information. */
 @Injectable()
 export class ExplainService {
   constructor(
@@ -103,12 +99,7 @@ export class ExplainService {
     private readonly index: AuditIndex,
   ) {}
 
-  /**
-   * Explains a request.
-   *
-   * @param text contains the `error_reference`, also in quotes or with the name of its field
-   * @throws AdministrationError if the audit trail does not have the request
-   */
+  /** @param text contains the `error_reference`, also in quotes or with the name of its field */
   explain(text: string, progress: Progress = () => undefined): Promise<WithWarnings<ExplainedRequest>> {
     return this.explainBy((reader) => wholeTrail(reader, progress), text);
   }
@@ -127,15 +118,16 @@ export class ExplainService {
       const owners = new GrantOwners(this.clients, this.grants);
       const scopes = readableScopes(this.options)?.names ?? null;
       const source = sourceOf(reader);
-      const found = await explainReference(source, owners, reference, scopes);
-      const warnings = [...owners.warnings, ...source.warnings];
-      if (found.explanation === null)
-        throw unknownReference(reference, found.similar, await reader.streams(), source.warnings);
-      return { ...found, warnings };
+      const { events, similar, isBehind } = await source.request(reference);
+      if (!isNotEmpty(events))
+        throw unknownReference(reference, similar, await reader.streams(), isBehind ? [INDEX_BEHIND] : []);
+      const explained = await explainEvents(source, owners, reference, events, scopes);
+      const behind = isBehind || explained.isBehind ? [INDEX_BEHIND] : [];
+      return { ...explained.request, warnings: [...owners.warnings, ...behind] };
     });
   }
 
-  /** Groups the refused requests of a client by cause. @param input see `SummaryDto` */
+  /** @param input see `SummaryDto` */
   async summarize(input: object, progress: Progress = () => undefined): Promise<WithWarnings<ClientSummary>> {
     const { client, since: text } = validated(SummaryDto, input);
     const since = parseTime(text) ?? new Date();
@@ -156,15 +148,13 @@ export class ExplainService {
   }
 }
 
-/** Finds the request of a reference in the audit trail, and the events of the same client around it. */
-async function explainReference(
+async function explainEvents(
   source: EventSource,
   owners: GrantOwners,
   reference: string,
+  events: readonly [AuditEvent, ...AuditEvent[]],
   scopes: readonly string[] | null,
-): Promise<Found> {
-  const { events, similar } = await source.request(reference);
-  if (!isNotEmpty(events)) return { explanation: null, similar };
+): Promise<{ readonly request: ExplainedRequest; readonly isBehind: boolean }> {
   const owner = await ownerOf(events, owners);
   const id = clientIdOf(events, owner);
   const client = id === null ? undefined : await owners.client(id);
@@ -172,30 +162,27 @@ async function explainReference(
   const { event, clientId, grantId } = explanation;
   const at = Date.parse(event.time);
   // Without a client id, the filter would match every client.
-  const around = clientId === null ? [] : await source.around(clientId, at);
+  const around = clientId === null ? NO_EVENTS : await source.around(clientId, at);
   const isReuse = event.type === 'token.reuse_detected' && grantId !== null;
+  const uses = isReuse ? await source.uses(grantId) : NO_EVENTS;
+  const others = around.events.filter((other) => other.reference !== reference);
   return {
-    explanation,
-    around: nearest(
-      around.filter((other) => other.reference !== reference),
-      at,
-    ),
-    uses: isReuse ? await source.uses(grantId) : [],
+    request: { explanation, around: nearest(others, at), uses: uses.events },
+    isBehind: around.isBehind || uses.isBehind,
   };
 }
 
 function nearest(events: readonly AuditEvent[], at: number): AuditEvent[] {
   const distance = ({ time }: AuditEvent) => Math.abs(Date.parse(time) - at);
   return events
-    .toSorted((one, other) => distance(one) - distance(other))
+    .toSorted((a, b) => distance(a) - distance(b))
     .slice(0, MAX_AROUND)
-    .toSorted((one, other) => one.time.localeCompare(other.time));
+    .toSorted((a, b) => a.time.localeCompare(b.time));
 }
 
 /** Reads the trail from its beginning, and what happened around a request from there. */
 function wholeTrail(reader: AuditReader, progress: Progress): EventSource {
   return {
-    warnings: new Set(),
     async request(reference) {
       const similar = new Set<string>();
       const others = AUDIT_TYPES.filter((type) => !REFUSALS.includes(type));
@@ -207,9 +194,9 @@ function wholeTrail(reader: AuditReader, progress: Progress): EventSource {
       ];
       for (const pass of passes) {
         const events = await eventsOf(reader, { reference, ...pass, similar, progress });
-        if (events.length > 0) return { events, similar: [] };
+        if (events.length > 0) return { events, similar: [], isBehind: false };
       }
-      return { events: [], similar: [...similar] };
+      return { ...NO_EVENTS, similar: [...similar] };
     },
     async around(clientId, at) {
       const around: AuditEvent[] = [];
@@ -217,7 +204,7 @@ function wholeTrail(reader: AuditReader, progress: Progress): EventSource {
         if (Date.parse(event.time) > at + AROUND_MS) break;
         if (event.client_id === clientId) around.push(event);
       }
-      return around;
+      return { events: around, isBehind: false };
     },
     async uses(grantId) {
       const uses: AuditEvent[] = [];
@@ -225,7 +212,7 @@ function wholeTrail(reader: AuditReader, progress: Progress): EventSource {
         uses.push(use);
         if (uses.length > MAX_USES) uses.shift();
       }
-      return uses;
+      return { events: uses, isBehind: false };
     },
   };
 }
@@ -233,16 +220,13 @@ function wholeTrail(reader: AuditReader, progress: Progress): EventSource {
 /** Reads only parts of the trail that may have the events. */
 function indexed(reader: AuditReader, index: AuditIndex): EventSource {
   const streams = reader.streams();
-  const warnings = new Set<string>();
-  const find = async (filter: AuditFilter, limit: number): Promise<readonly AuditEvent[]> => {
+  const find = async (filter: AuditFilter, limit: number): Promise<ReadEvents> => {
     const { events, isBehind } = await index.find(reader, filter, limit, undefined, streams);
-    if (isBehind) warnings.add(INDEX_BEHIND);
-    return events;
+    return { events: events.toReversed(), isBehind };
   };
   return {
-    warnings,
     async request(reference) {
-      return { events: (await find({ reference }, MAX_AROUND)).toReversed(), similar: [] };
+      return { ...(await find({ reference }, MAX_AROUND)), similar: [] };
     },
     async around(clientId, at) {
       const middle = new Date(at);
@@ -250,11 +234,12 @@ function indexed(reader: AuditReader, index: AuditIndex): EventSource {
         find({ clientId, since: new Date(at - AROUND_MS), until: middle }, MAX_AROUND),
         find({ clientId, since: middle, until: new Date(at + AROUND_MS) }, MAX_INDEXED),
       ]);
-      return [...before, ...after];
+      return {
+        events: [...before.events, ...after.events],
+        isBehind: before.isBehind || after.isBehind,
+      };
     },
-    async uses(grantId) {
-      return (await find({ grantId, types: USES }, MAX_USES)).toReversed();
-    },
+    uses: (grantId) => find({ grantId, types: USES }, MAX_USES),
   };
 }
 
@@ -301,17 +286,17 @@ async function eventsOf(
   },
 ): Promise<AuditEvent[]> {
   const { reference, types, since, similar, progress } = wanted;
-  const found: AuditEvent[] = [];
+  const events: AuditEvent[] = [];
   // Not filtered by reference: the loop ends soon after the request, and collects similar references.
   for await (const event of reader.read({ types, since }, progress)) {
-    const [first] = found;
+    const [first] = events;
     if (first && Date.parse(event.time) > Date.parse(first.time) + ONE_REQUEST_MS) break;
     if (event.reference === undefined) continue;
-    if (event.reference === reference) found.push(event);
+    if (event.reference === reference) events.push(event);
     else if (similar.size < MAX_SIMILAR && isSimilar(event.reference, reference))
       similar.add(event.reference);
   }
-  return found;
+  return events;
 }
 
 function isNotEmpty<T>(list: readonly T[]): list is readonly [T, ...T[]] {
@@ -322,7 +307,7 @@ function unknownReference(
   reference: string,
   similar: readonly string[],
   streams: readonly AuditStreamState[],
-  warnings: ReadonlySet<string>,
+  warnings: readonly string[],
 ): AdministrationError {
   const kept = streams
     .filter(({ first }) => first !== null)

@@ -1,7 +1,6 @@
 import { markedText } from './difference.js';
 import type { ExplainedRequest } from './explain.service.js';
 
-/** @param commandOf returns an operation of the command line as the reader needs it */
 export function explanationJson(
   { explanation, around, uses }: ExplainedRequest,
   commandOf: (words: readonly string[]) => string | readonly string[],

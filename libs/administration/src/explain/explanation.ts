@@ -23,23 +23,28 @@ export interface Explanation {
 const VAGUE: ReadonlySet<unknown> = new Set(['access_token_inactive']);
 
 export function clientIdOf(events: readonly AuditEvent[], owner: GrantOwner | null): string | null {
-  return events.map(({ client_id: id }) => id).find((id) => id !== undefined) ?? owner?.clientId ?? null;
+  return fieldOf(events, ({ client_id: id }) => id) ?? owner?.clientId ?? null;
 }
 
-/** @param owner of the grant, if no event names the client */
+/** Reads a field of the first event that has it: an API records a request with the response, the token app with the check. */
+export function fieldOf<Value>(
+  events: readonly AuditEvent[],
+  field: (event: AuditEvent) => Value | undefined,
+): Value | undefined {
+  return events.map(field).find((value) => value !== undefined);
+}
+
 export function explanationOf(
   reference: string,
   events: readonly [AuditEvent, ...AuditEvent[]],
   owner: GrantOwner | null,
   registration: Registration,
 ): Explanation {
-  const [event = events[0], ...others] = [...events].sort((one, other) => vagueness(one) - vagueness(other));
-  const find = <Value>(field: (event: AuditEvent) => Value | undefined): Value | null =>
-    events.map(field).find((value) => value !== undefined) ?? null;
+  const [event = events[0], ...others] = [...events].sort((a, b) => vagueness(a) - vagueness(b));
   const entry = isRefusal(event) ? (guideEntry(event.check, event.error) ?? unknownRefusal(event)) : null;
   const clientId = clientIdOf(events, owner);
-  const grantId = find(({ grant_id: id }) => id);
-  const userId = find(({ user_id: id }) => id) ?? owner?.userId ?? null;
+  const grantId = fieldOf(events, ({ grant_id: id }) => id) ?? null;
+  const userId = fieldOf(events, ({ user_id: id }) => id) ?? owner?.userId ?? null;
   return {
     reference,
     event,

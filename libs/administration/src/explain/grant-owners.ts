@@ -9,11 +9,7 @@ export interface GrantOwner {
   readonly userId: number;
 }
 
-/**
- * Looks up the owners of grants, and the registrations of clients. The event of a refused API request only names the grant,
- * because the token app refuses most tokens without reading a store. Without PostgreSQL, finds nothing and warns once.
- * Identifiers of events are untrusted: those that PostgreSQL would reject, such as text with NUL, are not looked up.
- */
+/** Without PostgreSQL, finds nothing and warns once. Identifiers of events are untrusted: PostgreSQL would reject some. */
 export class GrantOwners {
   readonly warnings: string[] = [];
 

@@ -8,18 +8,18 @@ const NGINX_REQUEST_ID = /^[0-9a-f]{32}$/;
 /** Extracts a reference from pasted text: with quotes, spaces, or the name of its field. @throws AdministrationError */
 export function referenceIn(text: string): string {
   const named = text.replace(/^.*(?:error_reference|reference)\W+/i, '');
-  const [, found = named] = /^["'\s]*([\w-]+)["'\s.,]*$/.exec(named) ?? [];
-  if (REFERENCE.test(found)) return found;
-  if (NGINX_REQUEST_ID.test(found))
+  const [, reference = named] = /^["'\s]*([\w-]+)["'\s.,]*$/.exec(named) ?? [];
+  if (REFERENCE.test(reference)) return reference;
+  if (NGINX_REQUEST_ID.test(reference))
     throw refusal(
       'invalid',
       'reference_of_proxy',
-      `${quoted(found)} is a reference of the proxy (nginx): the request did not reach the service, because it was too large, exceeded a rate limit, or no process answered. Search the log of the proxy for it`,
+      `${quoted(reference)} is a reference of the proxy (nginx): the request did not reach the service, because it was too large, exceeded a rate limit, or no process answered. Search the log of the proxy for it`,
     );
   throw refusal(
     'invalid',
     'reference_invalid',
-    `${quoted(found)} is not a reference: one has 12 letters, digits, - and _, like dhdpfs_iGBYa`,
+    `${quoted(reference)} is not a reference: one has 12 letters, digits, - and _, like dhdpfs_iGBYa`,
   );
 }
 

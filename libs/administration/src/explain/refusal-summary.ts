@@ -26,7 +26,6 @@ export interface RefusalSummary {
   readonly succeeded: number;
 }
 
-/** Events with the same cause. */
 export interface CountedCause {
   readonly check: string | null;
   readonly error: string | null;
@@ -72,7 +71,7 @@ export class SummaryBuilder {
   }
 
   build(): RefusalSummary {
-    const groups = [...this.groups.values()].sort((one, other) => other.count - one.count);
+    const groups = [...this.groups.values()].sort((a, b) => b.count - a.count);
     const all = groups.reduce((sum, { count }) => sum + count, 0);
     return { groups, refused: all - this.logouts, logouts: this.logouts, succeeded: this.succeeded };
   }

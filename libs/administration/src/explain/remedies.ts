@@ -13,23 +13,19 @@ export interface Remedy {
   readonly commands: readonly (readonly string[])[];
 }
 
-/** Current registration, which may make a remedy useless. */
 export interface Registration {
   /** Null for a client that is not registered; undefined if PostgreSQL does not answer. */
   readonly client: ClientWithSecrets | null | undefined;
-  /** Null if SCOPES_FILE cannot be read. */
   readonly scopes: readonly string[] | null;
 }
 
 /** Values by placeholder of the guide's commands. */
 type Values = Readonly<
   Partial<Record<'client_id' | 'grant_id' | 'user' | 'redirect_uri' | 'scope', string>> & {
-    /** Options of `client update`. */
     post_logout_redirect_uris?: readonly string[];
   }
 >;
 
-/** Returns the remedies of an entry of the guide, without those that the registration makes useless. */
 export function remediesOf(
   { remedies }: Pick<GuideEntry, 'remedies'>,
   event: AuditEvent,
@@ -129,7 +125,7 @@ function enabled({ disabledAt }: ClientWithSecrets) {
   return disabledAt === null ? 'It is enabled now: repeat the request.' : {};
 }
 
-/** Fills in the placeholders of a command. @returns an empty list if a value is missing */
+/** @returns an empty list if a value is missing */
 function filled(command: string, values: Values): string[][] {
   const words = command.split(' ').flatMap((word) => {
     const [, name] = /^\{(\w+)\}$/.exec(word) ?? [];

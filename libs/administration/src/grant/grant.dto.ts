@@ -3,22 +3,18 @@ import { Flag, Rule, Text, WholeNumber } from '../input.js';
 const GRANT_ID = /^[A-Za-z0-9_-]{43}$/;
 
 export class GrantListDto {
-  /** Only of this user: email address, user name, external_id, or id: and the id. */
   @Text()
   user?: string;
 
-  /** Only to this client: its client_id, or its name if no other client has it. */
   @Text()
   client?: string;
 
-  /** Revoked and expired grants as well. */
   @Flag()
   ended = false;
 
   @WholeNumber(1, 1000)
   limit = 100;
 
-  /** Only grants that are older than this one. */
   @Text()
   @Rule('grant_id_invalid', ({ before }: GrantListDto) =>
     before === undefined ? [] : grantIdProblems('‹before›', before),

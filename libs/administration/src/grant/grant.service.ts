@@ -39,11 +39,10 @@ export class GrantService {
   async list(input: object = {}): Promise<Page<GrantView>> {
     const { limit, ended, before, ...selection } = validated(GrantListDto, input);
     const owner = await this.ownerOf(selection);
-    const found = await this.grants.list(owner, { ended, before, limit: limit + 1 });
-    return pageOf(found.map(describe), limit, (last) => last.id);
+    const rows = await this.grants.list(owner, { ended, before, limit: limit + 1 });
+    return pageOf(rows.map(describe), limit, (last) => last.id);
   }
 
-  /** Finds a grant, even a revoked or expired one. */
   async find(id: string): Promise<GrantView> {
     const grant = await this.grants.find(id);
     if (grant) return describe(grant);
@@ -53,10 +52,7 @@ export class GrantService {
     });
   }
 
-  /**
-   * Revokes a grant. Safe to repeat.
-   * @throws AdministrationError of the kind `incomplete` if the services do not answer
-   */
+  /** Safe to repeat. @throws AdministrationError of the kind `incomplete` if the services do not answer */
   async revoke(actor: Actor, id: string, expected?: Expected): Promise<Change<RevokedGrant>> {
     refuseInvalid(
       grantIdProblems('the grant', id).map((message) => ({ id: 'grant_id_invalid', field: 'id', message })),
@@ -76,12 +72,7 @@ export class GrantService {
     return counts.reduce((sum, { count }) => sum + count, 0);
   }
 
-  /**
-   * Revokes every selected grant, one client after the other. Safe to repeat.
-   *
-   * @param input see `GrantSelectionDto`
-   * @throws AdministrationError of the kind `incomplete` if the services do not answer
-   */
+  /** Safe to repeat. @throws AdministrationError of the kind `incomplete` if the services do not answer */
   async revokeAll(
     actor: Actor,
     input: object,
@@ -112,13 +103,7 @@ export class GrantService {
     return { result: { revoked_grants: revoked }, announced: Promise.resolve(warnings) };
   }
 
-  /**
-   * Revokes one batch of the grants of a user or a client. The services apply it at the latest after the last batch. Repeat the
-   * operation while `more` is true, and after a failure.
-   *
-   * @param input see `GrantSelectionDto`
-   * @throws AdministrationError of the kind `incomplete` if the services do not answer
-   */
+  /** Repeat it while `more` is true, and after a failure. The services apply the revocations with the last batch. */
   async revokeSome(
     actor: Actor,
     input: { readonly user?: string; readonly client?: string },

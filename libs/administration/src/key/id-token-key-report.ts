@@ -1,21 +1,12 @@
 import type { RecordedKey } from '#database/token-key/token-key.store.js';
 import type { ServiceStatus } from '#platform/status/status-report.js';
-import { isNeeded, type KeyProblem } from './key-report.js';
+import { isNeeded, type KeyProblem, type ReportedKey, rolesOf } from './key-report.js';
 
-export interface ReportedIdTokenKey {
-  readonly id: string;
+export interface ReportedIdTokenKey extends ReportedKey {
   readonly alg: string;
-  readonly signsIn: readonly ServiceStatus[];
-  readonly verifiesIn: readonly ServiceStatus[];
-  readonly missingIn: readonly ServiceStatus[];
-  /** Undefined if no process has recorded the key in PostgreSQL yet. */
-  readonly record: RecordedKey | undefined;
 }
 
-/**
- * Reports the keys of each algorithm together, signing keys first, and keys that no process has although their tokens may be valid.
- * Empty without OpenID Connect.
- */
+/** Includes keys that no process has although their tokens may be valid. Empty without OpenID Connect. */
 export function idTokenKeyReport(
   statuses: readonly ServiceStatus[],
   records: readonly RecordedKey[],
@@ -29,19 +20,13 @@ export function idTokenKeyReport(
     ...needed.map(({ id, ring }) => [id, ring] as const),
   ]);
   return [...algs]
-    .map(([id, alg]): ReportedIdTokenKey => {
-      const having = (role: string | undefined) =>
-        processes.filter((status) => status.id_token_keys?.find((key) => key.id === id)?.role === role);
-      return {
-        id,
-        alg,
-        signsIn: having('signing'),
-        verifiesIn: having('verifying'),
-        missingIn: having(undefined),
-        record: recorded.get(id),
-      };
-    })
-    .sort((one, other) => one.alg.localeCompare(other.alg) || other.signsIn.length - one.signsIn.length);
+    .map(([id, alg]): ReportedIdTokenKey => ({
+      id,
+      alg,
+      ...rolesOf(id, processes, (process) => process.id_token_keys ?? []),
+      record: recorded.get(id),
+    }))
+    .sort((a, b) => a.alg.localeCompare(b.alg) || b.signsIn.length - a.signsIn.length);
 }
 
 /** `doctor` compares the keys of authorize and token. */

@@ -2,6 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import type { RecordedKey } from '#database/token-key/token-key.store.js';
 import { DEFAULT_SIGNING_ALGORITHM, type SigningAlgorithm, SigningKeys } from '#oauth/openid/signing-keys.js';
 import type { ServiceStatus } from '#platform/status/status-report.js';
+import { processNames } from '../text.js';
 import { decideStep, orderAfter, recordOf, type RotationStep, UnsafeStepError } from './rotation.js';
 
 export interface IdTokenKeyStep extends Omit<RotationStep, 'tokenKeys'> {
@@ -59,7 +60,6 @@ export async function nextIdTokenStep(input: IdTokenRotationInput): Promise<IdTo
   return { ...decided, alg, idTokenKeys: JSON.stringify({ keys: next }) };
 }
 
-/** The algorithm that is being rotated: it has more than one key. */
 const rotating = (keys: SigningKeys): SigningAlgorithm | undefined =>
   keys.algorithms.find((alg) => keys.ids.filter((key) => key.alg === alg).length > 1);
 
@@ -84,14 +84,14 @@ function requireEverywhere(keys: SigningKeys, statuses: readonly ServiceStatus[]
   });
   if (others.length > 0)
     throw new UnsafeStepError(
-      `${namesOf(others)} still has another value of ID_TOKEN_KEYS: give the current value, or restart every process of token ` +
+      `${processNames(others)} still has another value of ID_TOKEN_KEYS: give the current value, or restart every process of token ` +
         'with this one and of authorize with its public keys, then run this again',
     );
 }
 
 const perAlgorithm = (keys: readonly { readonly id: string; readonly alg: string }[]): string =>
   keys
-    .toSorted((one, other) => one.alg.localeCompare(other.alg))
+    .toSorted((a, b) => a.alg.localeCompare(b.alg))
     .map(({ id }) => id)
     .join();
 
@@ -104,13 +104,10 @@ function requirePublished(statuses: readonly ServiceStatus[], publishedForS: num
   if (waits.length === 0) return;
   const longest = Math.ceil(Math.max(...waits.map(({ left }) => left)));
   throw new UnsafeStepError(
-    `${namesOf(waits.map(({ status }) => status))} has published the new key for less than ${publishedForS} s: applications may still ` +
+    `${processNames(waits.map(({ status }) => status))} has published the new key for less than ${publishedForS} s: applications may still ` +
       `cache a key set without it, and would refuse its ID tokens. Run this again in ${longest} s`,
   );
 }
 
 const ageS = ({ started_at: start, time }: ServiceStatus): number =>
   (Date.parse(time) - Date.parse(start)) / 1000;
-
-const namesOf = (processes: readonly ServiceStatus[]): string =>
-  processes.map(({ service, instance }) => `${service} ${instance}`).join(', ');

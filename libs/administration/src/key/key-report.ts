@@ -1,15 +1,20 @@
 import type { RecordedKey } from '#database/token-key/token-key.store.js';
 import type { ServiceStatus } from '#platform/status/status-report.js';
+import { processNames } from '../text.js';
 
 type RingProcess = ServiceStatus & Required<Pick<ServiceStatus, 'keys'>>;
 
 const RING_APPS = ['authorize', 'token'];
 
-interface ReportedKey {
+/** The processes in which a key has each role. */
+interface KeyRoles {
+  readonly signsIn: readonly ServiceStatus[];
+  readonly verifiesIn: readonly ServiceStatus[];
+  readonly missingIn: readonly ServiceStatus[];
+}
+
+export interface ReportedKey extends KeyRoles {
   readonly id: string;
-  readonly signsIn: readonly RingProcess[];
-  readonly verifiesIn: readonly RingProcess[];
-  readonly missingIn: readonly RingProcess[];
   /** Undefined if no process has recorded the key in PostgreSQL yet. */
   readonly record: RecordedKey | undefined;
 }
@@ -44,19 +49,23 @@ export function keyReport(
   const needed = records.filter((record) => isNeeded(record, now)).map(({ id }) => id);
   const configured = processes.flatMap(({ keys }) => keys.map(({ id }) => id));
   const keys = [...new Set([...configured, ...needed])]
-    .map((id): ReportedKey => {
-      const having = (role: string | undefined) =>
-        processes.filter((process) => process.keys.find((key) => key.id === id)?.role === role);
-      return {
-        id,
-        signsIn: having('signing'),
-        verifiesIn: having('verifying'),
-        missingIn: having(undefined),
-        record: recorded.get(id),
-      };
-    })
-    .sort((one, other) => rank(one) - rank(other) || one.id.localeCompare(other.id));
+    .map((id): ReportedKey => ({
+      id,
+      ...rolesOf(id, processes, (process) => process.keys),
+      record: recorded.get(id),
+    }))
+    .sort((a, b) => rank(a) - rank(b) || a.id.localeCompare(b.id));
   return { processes, keys, problems: problemsOf(processes, keys, now) };
+}
+
+export function rolesOf<Process extends ServiceStatus>(
+  id: string,
+  processes: readonly Process[],
+  keysOf: (process: Process) => readonly { readonly id: string; readonly role: string }[],
+): KeyRoles {
+  const having = (role: string | undefined) =>
+    processes.filter((process) => keysOf(process).find((key) => key.id === id)?.role === role);
+  return { signsIn: having('signing'), verifiesIn: having('verifying'), missingIn: having(undefined) };
 }
 
 export function isNeeded({ neededUntil }: RecordedKey, now: Date): boolean {
@@ -65,9 +74,6 @@ export function isNeeded({ neededUntil }: RecordedKey, now: Date): boolean {
 
 const rank = ({ signsIn, verifiesIn }: ReportedKey): number =>
   signsIn.length > 0 ? 0 : verifiesIn.length > 0 ? 1 : 2;
-
-const namesOf = (processes: readonly ServiceStatus[]): string =>
-  processes.map(({ service, instance }) => `${service} ${instance}`).join(', ');
 
 const SAME_EVERYWHERE =
   'give authorize and token the same TOKEN_KEYS, and restart the processes that have another value';
@@ -91,7 +97,7 @@ function problemsOf(
           {
             id: 'signing_keys_differ',
             severity: 'warning',
-            what: `processes sign with different keys: ${signing.map(({ id, signsIn }) => `${id} in ${namesOf(signsIn)}`).join('; ')}`,
+            what: `processes sign with different keys: ${signing.map(({ id, signsIn }) => `${id} in ${processNames(signsIn)}`).join('; ')}`,
             remedy: `if no rotation is being rolled out, ${SAME_EVERYWHERE}`,
           } as const,
         ]
@@ -103,13 +109,13 @@ function problemsOf(
 function problemOf(key: ReportedKey, processes: number, now: Date): KeyProblem[] {
   const { id, signsIn, missingIn, record } = key;
   if (missingIn.length === 0) return [];
-  const missing = namesOf(missingIn);
+  const missing = processNames(missingIn);
   if (signsIn.length > 0)
     return [
       {
         id: 'signing_key_unknown',
         severity: 'error',
-        what: `key ${id} signs in ${namesOf(signsIn)}, and ${missing} does not know it: tokens are refused there`,
+        what: `key ${id} signs in ${processNames(signsIn)}, and ${missing} does not know it: tokens are refused there`,
         remedy: SAME_EVERYWHERE,
       },
     ];

@@ -1,17 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { type RecordedKey, TokenKeyStore } from '#database/token-key/token-key.store.js';
+import { TokenKeyStore } from '#database/token-key/token-key.store.js';
 import { generateSigningKey } from '#oauth/openid/generate-keys.js';
 import { type SigningAlgorithm, SIGNING_ALGORITHMS } from '#oauth/openid/signing-keys.js';
-import type { ServiceStatus } from '#platform/status/status-report.js';
 import { AdministrationOptions } from '../administration.options.js';
 import { Announcer } from '../announcer.js';
 import { Flag, Rule, Text, validated } from '../input.js';
 import type { Actor, Change } from '../operation.js';
 import { askServices } from '../running-services/status.js';
-import { idTokenKeyProblems, idTokenKeyReport, type ReportedIdTokenKey } from './id-token-key-report.js';
+import { processName } from '../text.js';
+import { idTokenKeyProblems, idTokenKeyReport } from './id-token-key-report.js';
 import { type IdTokenKeyStep, nextIdTokenStep } from './id-token-rotation.js';
-import { type KeyProblem, keyReport } from './key-report.js';
+import { type KeyProblem, keyReport, type ReportedKey } from './key-report.js';
 import { idTokenKeyProblemsOf, tokenKeyProblems } from './key-values.js';
 import { nextStep, type RotationStep } from './rotation.js';
 
@@ -72,13 +72,12 @@ export class KeyService {
     private readonly options: AdministrationOptions,
   ) {}
 
-  /** Lists what each key does in every running process, and until when live tokens may need it. */
   async list(): Promise<{ readonly list: KeyList; readonly warnings: readonly string[] }> {
     const { statuses, records, idTokenRecords, now, warnings } = await this.read();
     const { processes, keys, problems } = keyReport(statuses, records, now);
     const idTokenKeys = idTokenKeyReport(statuses, idTokenRecords, now);
     const list = {
-      processes: namesOf(processes),
+      processes: processes.map(processName),
       keys: keys.map(describe),
       id_token_keys: idTokenKeys.map(({ alg, ...key }) => {
         const { id, ...use } = describe(key);
@@ -89,37 +88,23 @@ export class KeyService {
     return { list, warnings };
   }
 
-  /**
-   * Decides on the next step of a rotation of TOKEN_KEYS, and changes nothing by itself.
-   * @param input see `TokenKeyRotationDto`
-   * @throws UnsafeStepError
-   */
+  /** Changes nothing by itself. @throws UnsafeStepError */
   async nextTokenKeys(actor: Actor, input: object): Promise<Change<RotationStep>> {
     const { tokenKeys, begin } = validated(TokenKeyRotationDto, input);
-    const known = await this.read();
+    const state = await this.read();
     const newKey = () => randomBytes(32).toString('base64url');
-    const step = nextStep({ tokenKeys, begin, ...known, newKey });
-    return this.recorded(actor, step, { action: step.action, keys: step.keys }, known.warnings);
+    const step = nextStep({ tokenKeys, begin, ...state, newKey });
+    return this.recorded(actor, step, { action: step.action, keys: step.keys }, state.warnings);
   }
 
-  /**
-   * Decides on the next step of a rotation of ID_TOKEN_KEYS, and changes nothing by itself.
-   * @param input see `IdTokenKeyRotationDto`
-   * @throws UnsafeStepError
-   */
+  /** Changes nothing by itself. @throws UnsafeStepError */
   async nextIdTokenKeys(actor: Actor, input: object): Promise<Change<IdTokenKeyStep>> {
     const { idTokenKeys, alg, begin } = validated(IdTokenKeyRotationDto, input);
-    const { idTokenRecords: records, ...known } = await this.read();
-    const step = await nextIdTokenStep({
-      ...known,
-      records,
-      idTokenKeys,
-      alg,
-      begin,
-      newKey: generateSigningKey,
-    });
+    const { idTokenRecords: records, ...state } = await this.read();
+    const ring = { records, idTokenKeys, alg, begin, newKey: generateSigningKey };
+    const step = await nextIdTokenStep({ ...state, ...ring });
     const detail = { action: step.action, alg: step.alg, keys: step.keys };
-    return this.recorded(actor, step, detail, known.warnings);
+    return this.recorded(actor, step, detail, state.warnings);
   }
 
   private recorded<Step>(
@@ -146,17 +131,12 @@ export class KeyService {
   }
 }
 
-const namesOf = (processes: readonly ServiceStatus[]): string[] =>
-  processes.map(({ service, instance }) => `${service} ${instance}`);
-
-type ReportedUse = Omit<ReportedIdTokenKey, 'alg'> & { readonly record: RecordedKey | undefined };
-
-function describe({ id, signsIn, verifiesIn, missingIn, record }: ReportedUse): KeyUse {
+function describe({ id, signsIn, verifiesIn, missingIn, record }: ReportedKey): KeyUse {
   return {
     id,
-    signs_in: namesOf(signsIn),
-    verifies_in: namesOf(verifiesIn),
-    missing_in: namesOf(missingIn),
+    signs_in: signsIn.map(processName),
+    verifies_in: verifiesIn.map(processName),
+    missing_in: missingIn.map(processName),
     first_seen_at: record?.firstSeenAt.toISOString() ?? null,
     last_signed_at: record?.lastSignedAt?.toISOString() ?? null,
     needed_until: record?.neededUntil?.toISOString() ?? null,

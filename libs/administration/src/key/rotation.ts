@@ -2,6 +2,7 @@ import type { RecordedKey } from '#database/token-key/token-key.store.js';
 import { KeyRing } from '#grants/key-ring.js';
 import type { ServiceStatus } from '#platform/status/status-report.js';
 import { AdministrationError } from '../administration.error.js';
+import { processNames } from '../text.js';
 import { isNeeded, type KeyReport, keyReport } from './key-report.js';
 
 export const STEPS = 3;
@@ -23,7 +24,6 @@ export class UnsafeStepError extends AdministrationError {
 
 export interface RotationInput {
   readonly tokenKeys: string;
-  /** Starts a rotation although keys of the last one are still needed. */
   readonly begin: boolean;
   readonly statuses: readonly ServiceStatus[];
   readonly records: readonly RecordedKey[];
@@ -80,13 +80,11 @@ export function decideStep(recorded: readonly RecordedKey[], begin: boolean, now
   );
 }
 
-/** Ids of the ring after a step that adds no key. */
 export function orderAfter({ action, keys }: Decision, ids: readonly string[]): string[] {
   const others = ids.filter((id) => !keys.includes(id));
   return action === 'sign' ? [...keys, ...others] : others;
 }
 
-/** Requires that every running process has exactly this key ring, and that each app is running. */
 function requireEverywhere(ids: readonly string[], { processes, problems }: KeyReport): void {
   const silent = problems.find(({ id }) => id === 'no_process');
   if (silent) throw new UnsafeStepError(`${silent.what}: ${silent.remedy}`);
@@ -99,7 +97,7 @@ function requireEverywhere(ids: readonly string[], { processes, problems }: KeyR
     );
   if (others.length > 0)
     throw new UnsafeStepError(
-      `${others.map(({ service, instance }) => `${service} ${instance}`).join(', ')} still has another value of TOKEN_KEYS: ` +
+      `${processNames(others)} still has another value of TOKEN_KEYS: ` +
         'wait until every process has restarted with the current one, then run this again',
     );
 }

@@ -18,7 +18,7 @@ export class MigrationService {
     private readonly options: AdministrationOptions,
   ) {}
 
-  /** Updates the tables and the streams of the audit trail. Concurrent calls are safe. */
+  /** Concurrent calls are safe. */
   async migrate(actor: Actor): Promise<Change<AppliedMigrations>> {
     const { settings } = this.options;
     const applied = await migrate(settings.DATABASE_URL, { schema: settings.DATABASE_SCHEMA });

@@ -52,7 +52,6 @@ export class ResourceServerService {
     private readonly options: AdministrationOptions,
   ) {}
 
-  /** Lists the accounts, oldest first. */
   async list(): Promise<ResourceServerView[]> {
     return (await this.servers.list()).map(describe);
   }
@@ -63,12 +62,11 @@ export class ResourceServerService {
     return server;
   }
 
-  /** @param input see `NewResourceServerDto` */
   async create(actor: Actor, input: object): Promise<Change<RegisteredResourceServer>> {
     const { dto, problems } = checked(NewResourceServerDto, input);
-    const given = readKeys(dto);
-    refuseInvalid([...problems, ...given.problems] satisfies Problem[]);
-    const { keys = null } = keysToStore(given.keys);
+    const credentials = readKeys(dto);
+    refuseInvalid([...problems, ...credentials.problems] satisfies Problem[]);
+    const { keys = null } = keysToStore(credentials.keys);
     const { secret, hash } = generateClientSecret();
     const { id, name } = await this.servers.create(dto.name, keys ?? hash);
     const { BASE_URL } = this.options.settings;

@@ -20,7 +20,6 @@ const REVOCATION_TIMEOUT_MS = 60_000;
 
 const AUTHORIZE_TIMEOUT_MS = 3_000;
 
-/** Announces changes to the running services, over NATS. */
 @Injectable()
 export class RunningServices {
   constructor(
@@ -45,12 +44,7 @@ export class RunningServices {
     }
   }
 
-  /**
-   * Notifies applications of the end of all sessions of a user. Publishes nothing if no application is to be notified: without OpenID
-   * Connect NATS has no queue.
-   *
-   * @returns warnings: the sessions have ended anyway
-   */
+  /** Publishes nothing if no application is to be notified: without OpenID Connect NATS has no queue. @returns warnings */
   async sessionsEnded(userId: number): Promise<string[]> {
     const { url, variable } = trailServer(this.options.settings);
     try {
@@ -81,12 +75,7 @@ export class RunningServices {
     }
   }
 
-  /**
-   * Resolves when the services accept no token of the client or user any longer, and have evicted cached profiles.
-   *
-   * @param done completed part, for the error message: "the client is deleted"
-   * @throws AdministrationError of the kind `incomplete`, which says how to continue
-   */
+  /** Resolves when no token works any longer, and cached profiles are evicted. @throws AdministrationError `incomplete` */
   async applyRevocations(owner: ApplyRevocationsRequest, done: string): Promise<void> {
     try {
       await withNats(

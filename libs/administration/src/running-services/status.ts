@@ -7,6 +7,7 @@ import {
   statusInbox,
   statusSubject,
 } from '#messaging/service-status.js';
+import { processName } from '../text.js';
 import { withNats } from './nats.js';
 
 /** Silence after which collection ends. A process takes at most half of it to read its status. */
@@ -26,7 +27,6 @@ export interface AnsweredStatus {
 export interface Answers {
   readonly answers: readonly AnsweredStatus[];
   readonly statuses: readonly ServiceStatus[];
-  /** Processes whose answer could not be read. */
   readonly warnings: readonly string[];
 }
 
@@ -36,7 +36,7 @@ export interface ServiceTimes {
   readonly retryWindow?: number;
 }
 
-/** Returns the time limits for applications. Without NATS, or without a running token app, returns none and a warning. */
+/** Without a running token app, returns no times and a warning. */
 export async function serviceTimes(
   natsUrl: string,
 ): Promise<{ readonly times: ServiceTimes; readonly warnings: readonly string[] }> {
@@ -70,9 +70,9 @@ export async function askServices(
 ): Promise<Answers> {
   const { inboxPrefix = '_INBOX' } = natsOptions(natsUrl, 'operator');
   const warnings: string[] = [];
-  let found: AnsweredStatus[];
+  let received: AnsweredStatus[];
   try {
-    found = await withNats(
+    received = await withNats(
       natsUrl,
       async (nats) => {
         const all = services.map((service) => collect(nats, inboxPrefix, service, { silenceMs, warnings }));
@@ -83,9 +83,8 @@ export async function askServices(
   } catch (cause) {
     throw new Error('NATS (NATS_URL) does not answer: the status of the services is unknown', { cause });
   }
-  const nameOf = ({ status: { service, instance } }: AnsweredStatus) => `${service} ${instance}`;
-  const byName = new Map(found.map((answer) => [nameOf(answer), answer]));
-  const answers = [...byName].sort(([one], [other]) => one.localeCompare(other)).map(([, answer]) => answer);
+  const byName = new Map(received.map((answer) => [processName(answer.status), answer]));
+  const answers = [...byName].sort(([a], [b]) => a.localeCompare(b)).map(([, answer]) => answer);
   return { answers, statuses: answers.map(({ status }) => status), warnings };
 }
 

@@ -117,11 +117,11 @@ function fromCells(
   if (cells.length !== columns.length)
     return { problem: `${cells.length} cells instead of ${columns.length}` };
   if (cells.some((cell) => cell.includes(REPLACEMENT))) return { problem: 'not UTF-8' };
-  const given = columns.flatMap((name, at) => {
+  const values = columns.flatMap((name, at) => {
     const text = cells[at] ?? '';
     return text === '' ? [] : [[name, valueOf(name, text)] as const];
   });
-  return { record: Object.fromEntries(given) };
+  return { record: Object.fromEntries(values) };
 }
 
 /** Invalid values stay text, which the validation of the field rejects. */

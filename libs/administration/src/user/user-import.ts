@@ -6,7 +6,6 @@ import { type Format, readRecords } from './user-file.js';
 
 export interface ImportOptions {
   readonly format: Format;
-  /** Default for users with an `external_id` and no `issuer`. */
   readonly issuer: string | null;
   readonly replacePasswords: boolean;
   readonly dryRun: boolean;
@@ -21,7 +20,6 @@ export interface ImportCounts {
   created: number;
   updated: number;
   unchanged: number;
-  /** Users whose password differs from the file. */
   passwordsKept: number;
   failed: number;
 }
@@ -113,7 +111,6 @@ export class UserImport {
     await this.storeAll(contended, attempt + 1);
   }
 
-  /** @returns false if the user was changed concurrently */
   private count({ line, user }: Pending, result: UpsertResult | null): boolean {
     if (result === null) return false;
     if (result.outcome === 'deleted') this.refuse(line, ['the user was deleted here after updated_at']);

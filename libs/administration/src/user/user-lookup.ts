@@ -3,17 +3,12 @@ import type { User } from '#database/user/user.js';
 import { type AdministrationError, refusal } from '../administration.error.js';
 import { printable, quoted } from '../text.js';
 
-/**
- * Finds a user by email, username or external_id, or by `id:` and the id.
- *
- * @param hint for a user who does not exist
- * @throws AdministrationError if no user matches, or several
- */
+/** By email, username or external_id, or by `id:` and the id. @throws AdministrationError if no user matches, or several */
 export async function findUser(accounts: UserAccountStore, login: string, hint = ''): Promise<User> {
-  const [found, ...others] = await accounts.matching(login);
-  if (!found) throw unknownUser(login, hint);
-  if (others.length === 0) return found;
-  const names = [found, ...others].map(
+  const [user, ...others] = await accounts.matching(login);
+  if (!user) throw unknownUser(login, hint);
+  if (others.length === 0) return user;
+  const names = [user, ...others].map(
     ({ id, email, issuer, externalId }) =>
       `id:${id} (${printable(issuer === null ? email : `${email}, ${externalId} of ${issuer}`)})`,
   );

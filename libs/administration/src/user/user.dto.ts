@@ -75,7 +75,6 @@ export class UserListDto {
   @WholeNumber(1, 1000, 'a number from 1 to 1000')
   limit = 100;
 
-  /** Id after which the page begins. */
   @WholeNumber(-MAX_ID - 1, MAX_ID, 'the id of a user')
   after?: number;
 }
@@ -108,7 +107,6 @@ export class UserImportDto {
   )
   format: 'csv' | 'jsonl';
 
-  /** Issuer of users with an `external_id` and no `issuer`. */
   @Text()
   @Rule('issuer_invalid', ({ issuer }: UserImportDto) =>
     issuer === undefined || (issuer !== '' && issuer.length <= 255)
@@ -117,11 +115,9 @@ export class UserImportDto {
   )
   issuer?: string;
 
-  /** Replaces passwords that users have here. */
   @Flag()
   replacePasswords = false;
 
-  /** Checks every line, and changes nothing. */
   @Flag()
   dryRun = false;
 }

@@ -50,7 +50,6 @@ export interface DisabledUser {
   readonly id: number;
   readonly username: string;
   readonly disabled: true;
-  /** The operator had already disabled the user. */
   readonly disabled_before: boolean;
   readonly revoked_grants: number;
 }
@@ -60,7 +59,6 @@ export interface EnabledUser {
   readonly username: string;
   readonly disabled: boolean;
   readonly disabled_before: boolean;
-  /** Empty if the user is enabled now. */
   readonly disabled_by: readonly ('operator' | 'product')[];
 }
 
@@ -91,11 +89,10 @@ export class UserService {
     private readonly announcer: Announcer,
   ) {}
 
-  /** Lists users in the order of their ids. */
   async list(input: object = {}): Promise<Page<UserView, number>> {
     const { limit, ...filter } = validated(UserListDto, input);
-    const found = await this.accounts.list({ ...filter, limit: limit + 1 });
-    return pageOf(found.map(describe), limit, (last) => last.id);
+    const rows = await this.accounts.list({ ...filter, limit: limit + 1 });
+    return pageOf(rows.map(describe), limit, (last) => last.id);
   }
 
   async find(login: string): Promise<UserDetails> {
@@ -105,7 +102,6 @@ export class UserService {
     return describeDetails(user, details);
   }
 
-  /** @param input see `NewUserDto` */
   async create(actor: Actor, input: object): Promise<Change<CreatedUser>> {
     const { password: given, ...user } = validated(NewUserDto, input);
     const password = given ?? generatePassword();
@@ -131,7 +127,6 @@ export class UserService {
     };
   }
 
-  /** @param input see `UserChangesDto` */
   async update(
     actor: Actor,
     login: string,
@@ -149,7 +144,6 @@ export class UserService {
     };
   }
 
-  /** @param input see `PasswordChangeDto` */
   async setPassword(
     actor: Actor,
     login: string,
@@ -185,7 +179,7 @@ export class UserService {
     };
   }
 
-  /** Lists the newest sessions. @throws AdministrationError of the kind `unavailable` if authorize does not answer */
+  /** @throws AdministrationError of the kind `unavailable` if authorize does not answer */
   async sessions(login: string): Promise<readonly UserSession[]> {
     const { id } = await findUser(this.accounts, login);
     const request = { user_id: id } satisfies UserSessionsRequest;
@@ -193,7 +187,7 @@ export class UserService {
     return (await this.services.askAuthorize<UserSessionsReply>(userSessions, request)).sessions;
   }
 
-  /** Ends every session of a user, and notifies applications with OpenID Connect. Grants stay. Safe to repeat. */
+  /** Grants stay. Safe to repeat. */
   async logOut(actor: Actor, login: string, expected?: Expected): Promise<Change<LoggedOutUser>> {
     const { id, username } = await findUser(this.accounts, login);
     await unlessOutdated(USER, this.users.endSessions(id, expected?.version));
@@ -206,10 +200,7 @@ export class UserService {
     };
   }
 
-  /**
-   * Ends all sessions and grants of a user, and refuses new ones. Safe to repeat after a failure.
-   * @throws AdministrationError of the kind `incomplete` if the services do not answer
-   */
+  /** Safe to repeat after a failure. @throws AdministrationError of the kind `incomplete` if the services do not answer */
   async disable(actor: Actor, login: string, expected?: Expected): Promise<Change<DisabledUser>> {
     const { id, username } = await findUser(this.accounts, login);
     const disabling = await unlessOutdated(USER, this.accounts.disable(id, expected?.version));
@@ -260,10 +251,7 @@ export class UserService {
     };
   }
 
-  /**
-   * Deletes a user, and ends all sessions and grants. After a failure the user is disabled, and the operation can be repeated.
-   * @throws AdministrationError of the kind `incomplete` if the services do not answer
-   */
+  /** After a failure the user is disabled: repeat it. @throws AdministrationError of the kind `incomplete` */
   async delete(actor: Actor, login: string, expected?: Expected): Promise<Change<DeletedUser>> {
     const { id, username } = await findUser(this.accounts, login);
     const warnings: string[] = [];
@@ -298,13 +286,7 @@ export class UserService {
     }
   }
 
-  /**
-   * Creates and updates users from CSV or JSON lines, in constant memory. Safe to repeat.
-   *
-   * @param input see `UserImportDto`
-   * @param report receives each line that is not imported
-   * @throws AdministrationError of the kind `incomplete` if it stops: repeat the operation, and it continues
-   */
+  /** Constant memory. Safe to repeat. @param report receives each line that is not imported */
   async import(
     actor: Actor,
     stream: Readable,
