@@ -39,7 +39,6 @@ export async function runCommand(): Promise<number> {
   }
 }
 
-/** Version of package.json, inserted by the build. */
 const VERSION = process.env.SERVICE_VERSION ?? 'unbuilt';
 
 export function program(): OperatorCommand {

@@ -127,7 +127,6 @@ async function exportEvents(options: FilterOptions & { output?: string }): Promi
   if (output !== undefined) printLine(`Wrote ${counted(written, 'event')} to ${output}`);
 }
 
-/** @returns the number of events */
 async function writeEvents(selected: SelectedEvents, output: string | undefined): Promise<number> {
   // Readable by this user only: the file shows what users did.
   const file = output === undefined ? null : createWriteStream(output, { flags: 'wx', mode: 0o600 });

@@ -2,13 +2,7 @@ import { chmod, link, open, realpath, rename, rm, stat, writeFile } from 'node:f
 import { InputError } from '../command-line/input.js';
 import { HEADER } from '#administration/client-file/client-file.js';
 
-/**
- * Writes an export by renaming a draft, so that an import never reads half a file. An existing file keeps its mode; a new one
- * is readable by its owner only.
- *
- * @param force replaces a file that is not an earlier export
- * @throws InputError if the file must not be replaced
- */
+/** Renames a draft, so that an import never reads half a file. @throws InputError if the file must not be replaced */
 export async function writeClientFile(file: string, text: string, force: boolean): Promise<void> {
   // Replaces the target of a symbolic link, not the link.
   const target = await realpath(file).catch(() => file);
@@ -27,14 +21,14 @@ export async function writeClientFile(file: string, text: string, force: boolean
   }
 }
 
-/** @returns null if the file does not exist @throws InputError if it is not a regular file */
+/** @returns null if the file does not exist */
 async function modeOf(target: string): Promise<number | null> {
-  const found = await stat(target).catch((error: NodeJS.ErrnoException) => {
+  const stats = await stat(target).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null;
     throw error;
   });
-  if (found && !found.isFile()) throw new InputError([`--output ${target} is not a file: name a file`]);
-  return found && found.mode & 0o777;
+  if (stats && !stats.isFile()) throw new InputError([`--output ${target} is not a file: name a file`]);
+  return stats && stats.mode & 0o777;
 }
 
 async function isReplaceable(target: string): Promise<boolean> {

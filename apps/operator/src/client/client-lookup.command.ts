@@ -72,13 +72,13 @@ async function search(text: string, options: JsonOption): Promise<void> {
 
 function allClients(filter: { readonly search?: string }): Promise<ClientView[]> {
   return withAdministration(DatabaseSettings, async ({ clients }) => {
-    const found: ClientView[] = [];
+    const all: ClientView[] = [];
     for (let after: string | null | undefined; after !== null;) {
       const page = await clients.list({ ...filter, after, limit: PAGE });
-      found.push(...page.items);
+      all.push(...page.items);
       after = page.next;
     }
-    return found;
+    return all;
   });
 }
 

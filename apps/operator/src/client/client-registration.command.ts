@@ -287,7 +287,6 @@ async function update(
   );
 }
 
-/** Repeats a change that needs a confirmation, if the operator confirms it. */
 async function confirmedChange(
   yes: boolean,
   change: (isConfirmed: boolean) => Promise<Change<UpdatedClient>>,
@@ -302,7 +301,6 @@ async function confirmedChange(
   }
 }
 
-/** Returns the input of an operation, with the content of the files. */
 async function inputOf({
   redirectUri: redirectUris,
   scope: scopes,

@@ -1,10 +1,9 @@
-import { actor } from '../command-line/actor.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
-import { printChange } from '../command-line/change.js';
+import { makeChange } from '../command-line/change.js';
 import { type JsonOption, printFields, printLine, printResult, printTable } from '../command-line/output.js';
 import { commandToPaste } from '../command-line/shell.js';
 import { withAdministration } from '../connections/administration.js';
-import { ChangeSettings, DatabaseSettings } from '../settings/settings.js';
+import { DatabaseSettings } from '../settings/settings.js';
 import { CLIENT } from './client-lookup.command.js';
 
 export function clientSecretCommand(): OperatorCommand {
@@ -46,9 +45,10 @@ export function clientSecretCommand(): OperatorCommand {
 }
 
 async function rotate(idOrName: string, options: JsonOption): Promise<void> {
-  const change = await withAdministration(ChangeSettings, ({ secrets }) => secrets.rotate(actor(), idOrName));
-  await printChange(change, (rotated) =>
-    printResult(options, rotated, () => {
+  await makeChange(
+    options,
+    ({ secrets }, actor) => secrets.rotate(actor, idOrName),
+    (rotated) => {
       const { secrets, ...created } = rotated;
       const [oldest] = secrets;
       printLine('Created a new secret. It is shown only once: the service stores its hash.\n');
@@ -57,7 +57,7 @@ async function rotate(idOrName: string, options: JsonOption): Promise<void> {
         printLine(
           `\nThe old one still works. When the application uses the new one:${commandToPaste('client', 'secret', 'revoke', created.client_id, oldest.id)}`,
         );
-    }),
+    },
   );
 }
 
@@ -82,14 +82,13 @@ async function revoke(
   secretId: string,
   { force = false, ...options }: JsonOption & { force?: boolean },
 ): Promise<void> {
-  const change = await withAdministration(ChangeSettings, ({ secrets }) =>
-    secrets.revoke(actor(), idOrName, secretId, force),
-  );
-  await printChange(change, (result) =>
-    printResult(options, result, () => {
+  await makeChange(
+    options,
+    ({ secrets }, actor) => secrets.revoke(actor, idOrName, secretId, force),
+    (result) => {
       const live = result.secrets.map(({ id }) => id);
       const rest = live.length === 0 ? 'No live secret is left' : `Still live: ${live.join(' ')}`;
       printLine(`Revoked ${result.revoked}. ${rest}.`);
-    }),
+    },
   );
 }

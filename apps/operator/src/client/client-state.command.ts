@@ -1,12 +1,9 @@
 import { counted, quoted } from '#administration/text.js';
-import { actor } from '../command-line/actor.js';
 import { confirmed } from '../command-line/dialog.js';
 import { InputError } from '../command-line/input.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
-import { printChange } from '../command-line/change.js';
-import { type JsonOption, printLine, printResult } from '../command-line/output.js';
-import { withAdministration } from '../connections/administration.js';
-import { ChangeSettings } from '../settings/settings.js';
+import { makeChange } from '../command-line/change.js';
+import { type JsonOption, printLine } from '../command-line/output.js';
 import { CLIENT } from './client-lookup.command.js';
 
 export function disableCommand(): OperatorCommand {
@@ -45,50 +42,49 @@ export function deleteCommand(): OperatorCommand {
 }
 
 async function disable(idOrName: string, options: JsonOption): Promise<void> {
-  const change = await withAdministration(ChangeSettings, ({ clients }) =>
-    clients.disable(actor(), idOrName),
-  );
-  await printChange(change, (result) =>
-    printResult(options, result, () => {
+  await makeChange(
+    options,
+    ({ clients }, actor) => clients.disable(actor, idOrName),
+    (result) => {
       const { client_id: id, disabled_before: before } = result;
       printLine(
         `${before ? `${id} was disabled before` : `Disabled ${id}`}: none of its tokens works until you enable it.`,
       );
-    }),
+    },
   );
 }
 
 async function enable(idOrName: string, options: JsonOption): Promise<void> {
-  const change = await withAdministration(ChangeSettings, ({ clients }) => clients.enable(actor(), idOrName));
-  await printChange(change, (result) =>
-    printResult(options, result, () =>
+  await makeChange(
+    options,
+    ({ clients }, actor) => clients.enable(actor, idOrName),
+    (result) =>
       printLine(
         result.disabled_before
           ? `Enabled ${result.client_id}: its tokens work again, except those that were revoked or have expired.`
           : `${result.client_id} was not disabled.`,
       ),
-    ),
   );
 }
 
 async function remove(idOrName: string, { yes, ...options }: JsonOption & { yes?: boolean }): Promise<void> {
-  const change = await withAdministration(ChangeSettings, async ({ clients }) => {
-    if (!yes) {
-      // Shows the name as well, because ids look alike. A deleted client has no name.
-      const { client_id: id, name } = await clients.identify(idOrName);
-      const named = name === null ? quoted(id) : `${quoted(name)} (${id})`;
-      const question = `Delete ${named} and revoke all its grants? This cannot be undone.`;
-      if (!(await confirmed(false, question))) throw new InputError(['nothing was deleted']);
-    }
-    return clients.delete(actor(), idOrName);
-  });
-  await printChange(change, (result) =>
-    printResult(options, result, () =>
+  await makeChange(
+    options,
+    async ({ clients }, actor) => {
+      if (!yes) {
+        // Shows the name as well, because ids look alike. A deleted client has no name.
+        const { client_id: id, name } = await clients.identify(idOrName);
+        const named = name === null ? quoted(id) : `${quoted(name)} (${id})`;
+        const question = `Delete ${named} and revoke all its grants? This cannot be undone.`;
+        if (!(await confirmed(false, question))) throw new InputError(['nothing was deleted']);
+      }
+      return clients.delete(actor, idOrName);
+    },
+    (result) =>
       printLine(
         result.deleted_before
           ? `${result.client_id} was already deleted; none of its tokens works any more.`
           : `Deleted ${result.client_id} and revoked ${counted(result.revoked_grants, 'grant')}: none of its tokens works any more.`,
       ),
-    ),
   );
 }

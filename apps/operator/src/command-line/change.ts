@@ -1,7 +1,22 @@
 import { withNames } from '#administration/administration.error.js';
-import type { Change } from '#administration/operation.js';
+import type { Actor, Change } from '#administration/operation.js';
+import { withAdministration } from '../connections/administration.js';
+import type { Administration } from '../connections/open-administration.js';
+import { ChangeSettings } from '../settings/settings.js';
+import { actor } from './actor.js';
 import { flagOf } from './flags.js';
-import { warn } from './output.js';
+import { type JsonOption, printResult, warn } from './output.js';
+
+export async function makeChange<Result>(
+  options: JsonOption,
+  operation: (administration: Administration, by: Actor) => Promise<Change<Result>>,
+  printText: (result: Result) => void,
+): Promise<void> {
+  const change = await withAdministration(ChangeSettings, (administration) =>
+    operation(administration, actor()),
+  );
+  await printChange(change, (result) => printResult(options, result, () => printText(result)));
+}
 
 /** Prints the result before the announcement, which may fail or take seconds: a new secret is stored nowhere else. */
 export async function printChange<Result>(
@@ -12,7 +27,6 @@ export async function printChange<Result>(
   warnOf(await announced);
 }
 
-/** Prints the warnings of an operation, with the options of the command. */
 export function warnOf(warnings: readonly string[]): void {
   for (const warning of warnings) warn(withNames(warning, flagOf));
 }

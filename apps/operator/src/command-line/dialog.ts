@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline/promises';
 import { SingleBar } from 'cli-progress';
 import { InputError } from './input.js';
 
-/** Asks for confirmation, unless `yes`. @throws InputError without a terminal */
+/** @throws InputError without a terminal */
 export async function confirmed(yes: boolean, question: string): Promise<boolean> {
   if (yes) return true;
   if (!process.stdin.isTTY || !process.stderr.isTTY) throw new InputError([`--yes is missing. ${question}`]);

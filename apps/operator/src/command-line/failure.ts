@@ -7,7 +7,7 @@ import { FindingsError, IncompleteError, InputError } from './input.js';
 import { jsonLine, printError, wantsJson } from './output.js';
 import { commandToPaste } from './shell.js';
 
-/** SQLSTATE undefined_table and undefined_column. */
+/** SQLSTATE undefined_table and undefined_column: a missing migration, or another schema. */
 const UNDEFINED: ReadonlySet<unknown> = new Set(['42P01', '42703']);
 
 const FAILURES: ReadonlySet<RefusalKind> = new Set<RefusalKind>(['unsafe', 'incomplete', 'unavailable']);
@@ -47,7 +47,6 @@ function writeErrors(problems: readonly string[], exitCode: number): void {
 
 function explain(error: unknown): string {
   const { message, driverError } = error as { message?: string; driverError?: { code?: string } };
-  // A missing table or column means a missing migration, or another schema.
   if (UNDEFINED.has(driverError?.code))
     return (
       `the database is not at this version (${message}). Where its tables are in another schema than oauth, set ` +

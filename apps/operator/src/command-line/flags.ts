@@ -25,7 +25,6 @@ export function flagOf(field: string): string {
   return FLAGS[field] ?? `--${field.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
-/** Renders a problem for the terminal, with the options of the command and a command to paste. */
 export function textOf({ message, next }: Problem): string {
   if (!next) return withNames(message, flagOf);
   return nextText({ ...next, text: next.text === '' ? message : `${message}. ${next.text}` });

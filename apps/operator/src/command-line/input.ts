@@ -12,7 +12,6 @@ export class IncompleteError extends Error {}
 /** Problems were found, and have been reported. Exit code 4. */
 export class FindingsError extends Error {}
 
-/** Parser of an option with few values. */
 export function choice<Value>(
   flag: string,
   values: Readonly<Record<string, Value>>,

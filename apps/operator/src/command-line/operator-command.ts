@@ -19,7 +19,6 @@ export function invocation(env: NodeJS.ProcessEnv = process.env): string {
     : 'operator';
 }
 
-/** Base class of all commands. Refuses unknown commands, unknown options and repeated single values. */
 export class OperatorCommand extends Command {
   declare parent: OperatorCommand | null;
   declare readonly commands: readonly OperatorCommand[];
@@ -46,22 +45,19 @@ export class OperatorCommand extends Command {
     return new OperatorCommand(name);
   }
 
-  /** Refuses a repeated single-value option; Commander would silently keep the last value. */
+  /** Commander would silently keep the last value. */
   override addOption(option: Option): this {
     super.addOption(option);
     if (!option.required) return this;
-    let given = 0;
+    let count = 0;
     return this.on(`option:${option.name()}`, () => {
-      given += 1;
+      count += 1;
       const collectsValues = Array.isArray(this.getOptionValue(option.attributeName()));
-      if (given > 1 && !collectsValues) this.error(`error: ${option.long} is given twice: give it once`);
+      if (count > 1 && !collectsValues) this.error(`error: ${option.long} is given twice: give it once`);
     });
   }
 
-  /**
-   * Accepts an id or a name that begins with a hyphen as an argument; Commander would treat it as an unknown option. Two
-   * hyphens need a preceding `--`, except in the id of a grant.
-   */
+  /** Commander would treat an id that begins with a hyphen as an option. Two hyphens need a preceding `--`, except in a grant id. */
   override parseOptions(args: string[]): ParseOptionsResult {
     const { operands, unknown } = super.parseOptions(args);
     if (this.registeredArguments.length === 0) return { operands, unknown };
@@ -97,7 +93,6 @@ export class OperatorCommand extends Command {
     return this.addHelpText('after', () => `\n${wrapped(text, width(), this.createHelp())}`);
   }
 
-  /** @param lines without the name of the program */
   examples(...lines: readonly string[]): this {
     this.exampleLines.push(...lines);
     const heading = lines.length === 1 ? 'Example' : 'Examples';

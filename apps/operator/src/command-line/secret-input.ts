@@ -3,7 +3,6 @@ import { InputError } from './input.js';
 /** Bytes; longer than any secret, also than a set of 20 RSA keys. */
 const READ_AT_MOST = 65_536;
 
-/** Reads the first line of stdin. @throws InputError as {@link readSecretText} */
 export async function readSecretLine(
   option: string,
   what: string,
@@ -12,10 +11,7 @@ export async function readSecretLine(
   return (await readSecretText(option, what, input, '\n')).replace(/\r$/, '');
 }
 
-/**
- * Reads stdin, to the first `end` if it is given.
- * @throws InputError if the text is too long, or not UTF-8, or if stdin is a terminal, which would show the secret
- */
+/** @throws InputError if the text is too long or not UTF-8, or if stdin is a terminal, which would show the secret */
 export async function readSecretText(
   option: string,
   what: string,

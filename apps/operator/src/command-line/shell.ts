@@ -1,7 +1,6 @@
 import { shellWords } from '#administration/text.js';
 import { invocation } from './operator-command.js';
 
-/** Formats a command of this program. */
 export function commandLine(...words: readonly string[]): string {
   return `${invocation()} ${shellWords(words)}`;
 }

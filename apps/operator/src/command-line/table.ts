@@ -39,7 +39,6 @@ export function tableLines(
   return [line(heading, 'bold'), ...rows.map((row) => line(row))];
 }
 
-/** @returns null if the table cannot be made narrow enough */
 function fitted(
   heading: readonly string[],
   natural: readonly number[],

@@ -10,7 +10,6 @@ export interface Completions {
   readonly options: readonly {
     readonly name: string;
     readonly description: string;
-    /** Absent for a flag. */
     readonly value?: Value;
   }[];
   readonly argument?: Value;
@@ -47,6 +46,6 @@ function valueOf({ argChoices }: Argument | Option, name: string): Value {
   return { kind: /^(?:file|path|folder)$/i.test(placeholder) ? 'file' : 'text' };
 }
 
-/** Formats a value for a script: its words, `@file` or `@text`. */
+/** `@file` and `@text` are not words. */
 export const takenBy = (value: Value): string =>
   value.kind === 'words' ? value.words.join(' ') : `@${value.kind}`;

@@ -1,7 +1,6 @@
 import { shellQuoted } from '#administration/text.js';
 import { type Completions, takenBy } from './completions.js';
 
-/** A file for `$fpath`, or for `source` after `compinit`. */
 export function zshScript(all: readonly Completions[]): string {
   return `\
 #compdef operator

@@ -2,10 +2,7 @@ import type { AdministrationSettings } from '#administration/administration.opti
 import { readSettings } from '../settings/read-settings.js';
 import type { Administration } from './open-administration.js';
 
-/**
- * Runs operations of the administration library. The settings are read, and PostgreSQL is connected, by the first operation that
- * needs them, so that wrong input needs neither, and the audit trail does not need PostgreSQL.
- */
+/** The first operation that needs the settings reads them, and connects to PostgreSQL: wrong input needs neither. */
 export async function withAdministration<T>(
   shape: new () => Partial<AdministrationSettings>,
   work: (administration: Administration) => Promise<T>,

@@ -11,10 +11,7 @@ import { NestFactory } from '@nestjs/core';
 import { DatabaseModule, EXPORTS } from '#database/database.module.js';
 import type { DatabaseSettings } from '../settings/settings.js';
 
-/**
- * A failed command is not retried, and may run far from the database: it gets more time than a request, and waits for a
- * fail-over, but not longer than an operator does at a prompt.
- */
+/** A failed command is not retried: it waits for a fail-over, but not longer than an operator does at a prompt. */
 const LIMITS = { timeoutMs: 5_000, poolSize: 2, retryForMs: 2_000 };
 
 const SETTINGS = Symbol('DatabaseSettings');
@@ -25,7 +22,6 @@ class OnDemandDatabase implements OnApplicationShutdown {
 
   constructor(@Inject(SETTINGS) private readonly settings: () => DatabaseSettings) {}
 
-  /** @throws DependencyUnavailableError */
   async store<Store>(store: Type<Store>): Promise<Store> {
     this.opened ??= this.open();
     return (await this.opened).get(store);
@@ -46,7 +42,7 @@ class OnDemandDatabase implements OnApplicationShutdown {
   }
 }
 
-/** Provides the stores. The first call of a method connects to PostgreSQL. */
+/** The first call of a method connects to PostgreSQL. */
 @Module({})
 export class OnDemandDatabaseModule {
   static forRoot(settings: () => DatabaseSettings): DynamicModule {
@@ -63,7 +59,7 @@ export class OnDemandDatabaseModule {
   }
 }
 
-/** Returns an object with the methods of a store, all of which return promises. */
+/** All methods of stores return promises. */
 function onDemand(store: Type<object>, database: OnDemandDatabase): object {
   const names = Object.getOwnPropertyNames(store.prototype).filter((name) => name !== 'constructor');
   const callOf =

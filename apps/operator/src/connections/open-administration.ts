@@ -19,7 +19,6 @@ import { OnDemandDatabaseModule } from './on-demand-database.module.js';
 
 export type Administration = Awaited<ReturnType<typeof openAdministration>>;
 
-/** @param settings called when an operation needs them */
 export async function openAdministration(settings: () => AdministrationSettings) {
   const options = {
     get settings() {

@@ -1,10 +1,9 @@
-import { actor } from '../command-line/actor.js';
-import { printChange } from '../command-line/change.js';
+import { makeChange } from '../command-line/change.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
 import { type JsonOption, printLine, printResult, printTable } from '../command-line/output.js';
 import { commandToPaste } from '../command-line/shell.js';
 import { withAdministration } from '../connections/administration.js';
-import { ChangeSettings, DatabaseSettings } from '../settings/settings.js';
+import { DatabaseSettings } from '../settings/settings.js';
 
 export function consoleCommand(): OperatorCommand {
   const command = new OperatorCommand('console')
@@ -40,31 +39,31 @@ export function consoleCommand(): OperatorCommand {
 }
 
 async function grant(login: string, { role, ...options }: JsonOption & { role: string }): Promise<void> {
-  const change = await withAdministration(ChangeSettings, ({ consoleOperators }) =>
-    consoleOperators.grant(actor(), { login, role }),
-  );
-  await printChange(change, (result) =>
-    printResult(options, result, () => printLine(`${login} may use the console as ${result.role}.`)),
+  await makeChange(
+    options,
+    ({ consoleOperators }, actor) => consoleOperators.grant(actor, { login, role }),
+    (result) => printLine(`${login} may use the console as ${result.role}.`),
   );
 }
 
 async function revoke(login: string, options: JsonOption): Promise<void> {
-  const change = await withAdministration(ChangeSettings, ({ consoleOperators }) =>
-    consoleOperators.revoke(actor(), login),
-  );
-  await printChange(change, (result) =>
-    printResult(options, result, () => printLine(`${login} may not use the console any more.`)),
+  await makeChange(
+    options,
+    ({ consoleOperators }, actor) => consoleOperators.revoke(actor, login),
+    (result) => printLine(`${login} may not use the console any more.`),
   );
 }
 
 async function list(options: JsonOption): Promise<void> {
-  const found = await withAdministration(DatabaseSettings, ({ consoleOperators }) => consoleOperators.list());
-  printResult(options, found, () => {
-    if (found.length === 0)
+  const operators = await withAdministration(DatabaseSettings, ({ consoleOperators }) =>
+    consoleOperators.list(),
+  );
+  printResult(options, operators, () => {
+    if (operators.length === 0)
       return printLine(`Nobody has a role. See:${commandToPaste('console', 'grant', '--help')}`);
     printTable(
       ['role', 'username', 'email'],
-      found.map(({ role, username, email }) => [role, username, email]),
+      operators.map(({ role, username, email }) => [role, username, email]),
     );
   });
 }

@@ -44,14 +44,14 @@ async function run(text: string | undefined, { json, client, since }: Options): 
   if (since !== undefined)
     throw new InputError(['--since needs --client: a reference is searched in the whole audit trail']);
   const bar = progressBar('events read');
-  const { warnings, ...found } = await withAdministration(ChangeSettings, ({ explain }) =>
+  const { warnings, ...explained } = await withAdministration(ChangeSettings, ({ explain }) =>
     explain.explain(text, (read, total) => bar.show(read, total)),
   ).finally(() => bar.end());
   warnOf(warnings);
   printResult(
     { json },
-    explanationJson(found, (words) => commandLine(...words)),
-    () => printExplanation(found),
+    explanationJson(explained, (words) => commandLine(...words)),
+    () => printExplanation(explained),
   );
 }
 

@@ -6,7 +6,7 @@ import { commandLine } from '../command-line/shell.js';
 import { styled } from '../command-line/style.js';
 import { type Comparison, textOf } from '#administration/explain/comparison.js';
 import { type Difference, marked } from '#administration/explain/difference.js';
-import type { Explanation } from '#administration/explain/explanation.js';
+import { fieldOf } from '#administration/explain/explanation.js';
 import type { ClientSummary, ExplainedRequest } from '#administration/explain/explain.service.js';
 import type { Remedy } from '#administration/explain/remedies.js';
 
@@ -21,26 +21,22 @@ export function printExplanation({ explanation, around, uses }: ExplainedRequest
   const { event, others, reference, clientId, userId, grantId, title, meaning, comparison, remedies } =
     explanation;
   const { error, check } = event;
-  // The API records request and response, the token app the exact check.
-  const [request, status, description] = [
-    fieldOf(explanation, (from) => from.request),
-    fieldOf(explanation, (from) => from.status),
-    fieldOf(explanation, (from) => from.description),
-  ];
+  const events = [event, ...others];
+  const [request, status] = [fieldOf(events, (from) => from.request), fieldOf(events, (from) => from.status)];
   fields({
     Reference: reference,
     Time: event.time,
     Request: request ? `${request.method} ${request.path}` : null,
-    Service: [event, ...others].map(({ service }) => service).join(', '),
+    Service: events.map(({ service }) => service).join(', '),
     Event: event.type,
     Answer: [status, error].filter((part) => part !== undefined).join(' ') || null,
-    Description: description ?? null,
+    Description: fieldOf(events, (from) => from.description) ?? null,
     'Failed check': check ?? null,
     Client: clientId,
     User: userId === null ? null : String(userId),
     Grant: grantId,
-    Address: fieldOf(explanation, (from) => from.address) ?? null,
-    'User agent': fieldOf(explanation, (from) => from.user_agent) ?? null,
+    Address: fieldOf(events, (from) => from.address) ?? null,
+    'User agent': fieldOf(events, (from) => from.user_agent) ?? null,
     Operator: event.operator ?? null,
   });
   if (title === null) printLine('\nThis request was not refused.');
@@ -52,13 +48,6 @@ export function printExplanation({ explanation, around, uses }: ExplainedRequest
   printRemedies(remedies);
   printUses(uses);
   printAround(around, clientId);
-}
-
-function fieldOf<Value>(
-  { event, others }: Explanation,
-  field: (from: AuditEvent) => Value | undefined,
-): Value | undefined {
-  return [event, ...others].map(field).find((value) => value !== undefined);
 }
 
 function printComparison({ values, differences }: Comparison): void {
@@ -89,7 +78,6 @@ function printRemedies(remedies: readonly Remedy[]): void {
   heading('Who can fix it, most likely first');
   for (const { party, action, commands } of remedies) {
     printLine(`  ${styled('bold', PARTIES[party])}: ${printable(unquoted(action))}`);
-    // A command stands alone on its line, so that nothing else is pasted with it.
     for (const words of commands) printLine(`    ${printable(commandLine(...words))}`);
   }
 }

@@ -1,10 +1,9 @@
 import { counted } from '#administration/text.js';
 import { CLIENT } from '../client/client-lookup.command.js';
-import { actor } from '../command-line/actor.js';
 import { confirmed, progressBar } from '../command-line/dialog.js';
 import { InputError } from '../command-line/input.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
-import { printChange } from '../command-line/change.js';
+import { makeChange } from '../command-line/change.js';
 import {
   asText,
   type JsonOption,
@@ -14,7 +13,7 @@ import {
   printTable,
 } from '../command-line/output.js';
 import { withAdministration } from '../connections/administration.js';
-import { ChangeSettings, DatabaseSettings } from '../settings/settings.js';
+import { DatabaseSettings } from '../settings/settings.js';
 
 export function grantCommand(): OperatorCommand {
   const grant = new OperatorCommand('grant')
@@ -106,28 +105,30 @@ async function revoke(
 ): Promise<void> {
   if (id !== undefined && Object.keys(selection).length === 0) return revokeOne(id, { json });
   const bar = progressBar('grants revoked');
-  const change = await withAdministration(ChangeSettings, async ({ grants }) => {
-    const live = await grants.countLive({ ...selection, ...(id !== undefined && { id }) });
-    const question = `Revoke ${counted(live, 'live grant')}? This cannot be undone.`;
-    if (!(await confirmed(yes, question))) throw new InputError(['nothing was revoked']);
-    return grants.revokeAll(actor(), selection, (revoked) => bar.show(revoked, live));
-  }).finally(() => bar.end());
-  await printChange(change, (result) =>
-    printResult({ json }, result, () =>
+  await makeChange(
+    { json },
+    async ({ grants }, actor) => {
+      const live = await grants.countLive({ ...selection, ...(id !== undefined && { id }) });
+      const question = `Revoke ${counted(live, 'live grant')}? This cannot be undone.`;
+      if (!(await confirmed(yes, question))) throw new InputError(['nothing was revoked']);
+      return grants
+        .revokeAll(actor, selection, (revoked) => bar.show(revoked, live))
+        .finally(() => bar.end());
+    },
+    (result) =>
       printLine(`Revoked ${counted(result.revoked_grants, 'grant')}: none of their tokens works any more.`),
-    ),
   );
 }
 
 async function revokeOne(id: string, options: JsonOption): Promise<void> {
-  const change = await withAdministration(ChangeSettings, ({ grants }) => grants.revoke(actor(), id));
-  await printChange(change, (result) =>
-    printResult(options, result, () =>
+  await makeChange(
+    options,
+    ({ grants }, actor) => grants.revoke(actor, id),
+    (result) =>
       printLine(
         result.revoked_before
           ? `${id} was already revoked; none of its tokens works any more.`
           : `Revoked ${id}: none of its tokens works any more.`,
       ),
-    ),
   );
 }

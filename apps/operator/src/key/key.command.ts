@@ -100,7 +100,7 @@ const usesOf = (key: KeyList['keys'][number]): string[] => [
   minute(key.needed_until) ?? '-',
 ];
 
-/** Counts processes by app: `token 2, authorize 1`. @param processes service and instance */
+/** `token 2, authorize 1` */
 function countByService(processes: readonly string[]): string {
   const counts = new Map<string, number>();
   for (const name of processes) {

@@ -2,7 +2,7 @@ import { actor } from '../command-line/actor.js';
 import { type FileOptions, readGivenFiles } from '../client/given-files.js';
 import { withNone } from '../command-line/input.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
-import { printChange } from '../command-line/change.js';
+import { makeChange, printChange } from '../command-line/change.js';
 import {
   asText,
   type JsonOption,
@@ -13,7 +13,7 @@ import {
 } from '../command-line/output.js';
 import { commandToPaste } from '../command-line/shell.js';
 import { withAdministration } from '../connections/administration.js';
-import { ChangeSettings, DatabaseSettings, ResourceServerSettings } from '../settings/settings.js';
+import { DatabaseSettings, ResourceServerSettings } from '../settings/settings.js';
 
 /** RFC 7662 2.1: "the endpoint MUST also require some form of authorization" */
 export function resourceServerCommand(): OperatorCommand {
@@ -95,10 +95,9 @@ async function list(options: JsonOption): Promise<void> {
 }
 
 async function revoke(id: string, options: JsonOption): Promise<void> {
-  const change = await withAdministration(ChangeSettings, ({ resourceServers }) =>
-    resourceServers.revoke(actor(), id),
-  );
-  await printChange(change, (result) =>
-    printResult(options, result, () => printLine(`Revoked ${id}: it may not introspect tokens any more.`)),
+  await makeChange(
+    options,
+    ({ resourceServers }, actor) => resourceServers.revoke(actor, id),
+    (result) => printLine(`Revoked ${id}: it may not introspect tokens any more.`),
   );
 }

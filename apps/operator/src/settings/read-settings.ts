@@ -22,12 +22,7 @@ const FIELDS = {
   OUTSIDE_FETCH_ALLOW: 'outside_fetch_allow',
 } as const;
 
-/**
- * If DATABASE_URL is set, only the environment counts, so that a command never combines the database of one installation with
- * the URLs of another.
- *
- * @throws Error that says how to provide the settings; ConfigurationError that lists invalid ones
- */
+/** A command never combines the database of one installation with the URLs of another. @throws ConfigurationError */
 export function readSettings<T extends object>(shape: new () => T, env: NodeJS.ProcessEnv = process.env): T {
   if (env.DATABASE_URL) return loadConfiguration(shape, env);
   if (env.NODE_ENV === 'production')
@@ -44,14 +39,7 @@ export function readSettings<T extends object>(shape: new () => T, env: NodeJS.P
   return loadConfiguration(shape, { ...running, ...rest });
 }
 
-/**
- * Reads SCOPES_FILE of the environment, else of a running `npm start`, else the default. Includes the scopes of OpenID Connect,
- * which the services have if ID_TOKEN_KEYS is set.
- *
- * @param apiUrl API of scopes without `resource`
- * @param apis all API URLs of the services; null skips their check
- * @throws ConfigurationError that lists every problem
- */
+/** Includes the scopes of OpenID Connect, which the services have if ID_TOKEN_KEYS is set. @param apis null skips their check */
 export function readScopes(
   apiUrl = '',
   apis: readonly string[] | null = null,
@@ -60,18 +48,16 @@ export function readScopes(
   return readConfigurationFile(scopeFile({ SCOPES_FILE: path, API_URL: apiUrl, apis }, true));
 }
 
-/** Returns ID_TOKEN_KEYS of the environment, else of a running `npm start`, else an empty text. */
 export function idTokenKeys(env: NodeJS.ProcessEnv = process.env): string {
   return optionalSettings(env)['ID_TOKEN_KEYS'] ?? '';
 }
 
-/** Returns the origins of all APIs; null if OTHER_API_URLS is not set. */
+/** Null if OTHER_API_URLS is not set. */
 export function apisOfServices(env: NodeJS.ProcessEnv = process.env): readonly string[] | null {
   const { API_URL = '', OTHER_API_URLS } = optionalSettings(env);
   return OTHER_API_URLS === undefined ? null : listOf(`${API_URL},${OTHER_API_URLS}`);
 }
 
-/** Settings for a command that does not require any: the environment overrides a running `npm start`. */
 function optionalSettings(env: NodeJS.ProcessEnv): Readonly<Record<string, string | undefined>> {
   const running = env.DATABASE_URL || env.NODE_ENV === 'production' ? null : runningProduct(runFile(env));
   return { ...running, ...withoutEmpty(env) };

@@ -29,19 +29,18 @@ export class MigrateSettings extends DatabaseSettings {
   @NumberVariable(1, 5) AUDIT_REPLICAS = DEFAULT_AUDIT_RETENTION.replicas;
 }
 
-/** For commands whose change must reach running services or the audit trail. */
 export class ChangeSettings extends DatabaseSettings {
   @UrlsVariable('nats', 'tls') NATS_URL: string;
   @AuditUrlVariable() AUDIT_NATS_URL = '';
 }
 
 export class KeySettings extends ChangeSettings {
-  /** Current value. Only `keys next` needs the keys in its environment. */
+  /** Only `keys next` needs the keys in its environment. */
   @KeysVariable() TOKEN_KEYS: string;
 }
 
 export class IdTokenKeySettings extends ChangeSettings {
-  /** Current value of the token app. Only `keys next --id-token` needs the private keys in its environment. */
+  /** Only `keys next --id-token` needs the private keys in its environment. */
   @ParsedVariable(parsePrivateKeys, ID_TOKEN_KEYS_RULE) ID_TOKEN_KEYS: string;
 }
 
@@ -49,36 +48,25 @@ function parsePrivateKeys(text: string): void {
   if (!SigningKeys.parse(text).canSign) throw new Error('it needs the private keys, which the token app has');
 }
 
-export class IssuerSettings extends DatabaseSettings {
+export class ResourceServerSettings extends ChangeSettings {
   /** Origin of the token app, and the issuer (RFC 8414 2). */
   @OriginVariable() BASE_URL: string;
 }
 
-export class ResourceServerSettings extends IssuerSettings {
-  @UrlsVariable('nats', 'tls') NATS_URL: string;
-  @AuditUrlVariable() AUDIT_NATS_URL = '';
-}
-
-export class RegistrationSettings extends IssuerSettings {
+export class RegistrationSettings extends ResourceServerSettings {
   @OriginVariable() AUTH_URL: string;
-  /** Empty without a console. */
   @OriginVariable({ optional: true }) CONSOLE_URL = '';
-  @UrlsVariable('nats', 'tls') NATS_URL: string;
-  @AuditUrlVariable() AUDIT_NATS_URL = '';
   /** The setting of the services: where metadata documents may be outside the public internet. */
   @OutsideHostsVariable() OUTSIDE_FETCH_ALLOW = '';
 }
 
-export class HandoverSettings extends IssuerSettings {
+export class HandoverSettings extends ResourceServerSettings {
   @OriginVariable() AUTH_URL: string;
   @OriginVariable() API_URL: string;
   @OriginVariable({ optional: true }) CONSOLE_URL = '';
-  @UrlsVariable('nats', 'tls') NATS_URL: string;
 }
 
-/** The limits must match the last `migrate`. */
 export class DoctorSettings extends HandoverSettings {
-  @AuditUrlVariable() AUDIT_NATS_URL = '';
   @NumberVariable(1, 3650) AUDIT_RETENTION_DAYS = DEFAULT_AUDIT_RETENTION.days;
   @NumberVariable(1, 1_000_000) AUDIT_MAX_MEGABYTES = DEFAULT_AUDIT_RETENTION.megabytes;
   @NumberVariable(1, 5) AUDIT_REPLICAS = DEFAULT_AUDIT_RETENTION.replicas;

@@ -100,14 +100,14 @@ function formatOf(file: string, given: string | undefined): string {
   return format;
 }
 
-/** @returns `bytes`: the size; null if it is unknown */
+/** `bytes` is null if the size is unknown. */
 async function open(
   file: string,
 ): Promise<{ input: { stream: Readable; bytesRead: number }; bytes: number | null }> {
   if (file === '-') return { input: { stream: process.stdin, bytesRead: 0 }, bytes: null };
   try {
-    const found = await stat(file);
-    if (found.isDirectory()) throw new Error('it is a directory');
+    const stats = await stat(file);
+    if (stats.isDirectory()) throw new Error('it is a directory');
     const stream = createReadStream(file, { highWaterMark: 256 * 1024 });
     const input = {
       stream,
@@ -115,7 +115,7 @@ async function open(
         return stream.bytesRead;
       },
     };
-    return { input, bytes: found.isFile() ? found.size : null };
+    return { input, bytes: stats.isFile() ? stats.size : null };
   } catch (error) {
     throw new InputError([`cannot read ${quoted(file)}: ${(error as Error).message}`]);
   }

@@ -1,9 +1,8 @@
 import { counted, quoted } from '#administration/text.js';
-import { actor } from '../command-line/actor.js';
 import { confirmed } from '../command-line/dialog.js';
 import { InputError, withNone } from '../command-line/input.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
-import { printChange } from '../command-line/change.js';
+import { makeChange } from '../command-line/change.js';
 import {
   asText,
   type JsonOption,
@@ -14,7 +13,7 @@ import {
 } from '../command-line/output.js';
 import { readSecretLine } from '../command-line/secret-input.js';
 import { withAdministration } from '../connections/administration.js';
-import { ChangeSettings, DatabaseSettings } from '../settings/settings.js';
+import { DatabaseSettings } from '../settings/settings.js';
 import { userImportCommand } from './user-import.command.js';
 
 const LOGIN = ['<login>', 'the email address, user name or external_id, or id: and the id'] as const;
@@ -144,14 +143,15 @@ async function readPassword({ passwordStdin = false }: PasswordOption): Promise<
 
 async function create({ json, passwordStdin, ...options }: JsonOption & PasswordOption): Promise<void> {
   const input = { ...options, ...(await readPassword({ passwordStdin })) };
-  const change = await withAdministration(ChangeSettings, ({ users }) => users.create(actor(), input));
-  await printChange(change, (created) =>
-    printResult({ json }, created, () => {
+  await makeChange(
+    { json },
+    ({ users }, actor) => users.create(actor, input),
+    (created) => {
       printLine('Created the user:\n');
       printFields(asText({ ...created, password: created.password ?? 'as given' }));
       if (created.password !== null)
         printLine('\nThe password is shown only once: the service stores its hash.');
-    }),
+    },
   );
 }
 
@@ -184,11 +184,10 @@ async function show(login: string, options: JsonOption): Promise<void> {
 
 async function update(login: string, { json, locale }: JsonOption & { locale?: string }): Promise<void> {
   const input = withNone({ locale });
-  const change = await withAdministration(ChangeSettings, ({ users }) => users.update(actor(), login, input));
-  await printChange(change, (result) =>
-    printResult({ json }, result, () =>
-      printLine(`${result.username} now sees the pages in ${languageOf(result.locale)}.`),
-    ),
+  await makeChange(
+    { json },
+    ({ users }, actor) => users.update(actor, login, input),
+    (result) => printLine(`${result.username} now sees the pages in ${languageOf(result.locale)}.`),
   );
 }
 
@@ -197,38 +196,38 @@ async function changePassword(
   { passwordStdin, endSessions, ...options }: JsonOption & PasswordOption & { endSessions?: boolean },
 ): Promise<void> {
   const input = { endSessions, ...(await readPassword({ passwordStdin })) };
-  const change = await withAdministration(ChangeSettings, ({ users }) =>
-    users.setPassword(actor(), login, input),
-  );
-  await printChange(change, (result) =>
-    printResult(options, result, () => {
+  await makeChange(
+    options,
+    ({ users }, actor) => users.setPassword(actor, login, input),
+    (result) => {
       const sessions = result.sessions_ended
         ? ' and ended every session.'
         : '. Open sessions stay open: --end-sessions ends them.';
       printLine(`Changed the password of ${result.username}${sessions}`);
       if (result.password !== null)
         printLine(`\n  ${result.password}\n\nIt is shown only once: the service stores its hash.`);
-    }),
+    },
   );
 }
 
 async function logOut(login: string, options: JsonOption): Promise<void> {
-  const change = await withAdministration(ChangeSettings, ({ users }) => users.logOut(actor(), login));
-  await printChange(change, (result) =>
-    printResult(options, result, () => printLine(`Logged out ${result.username}: every session has ended.`)),
+  await makeChange(
+    options,
+    ({ users }, actor) => users.logOut(actor, login),
+    (result) => printLine(`Logged out ${result.username}: every session has ended.`),
   );
 }
 
 async function disable(login: string, options: JsonOption): Promise<void> {
-  const change = await withAdministration(ChangeSettings, ({ users }) => users.disable(actor(), login));
-  await printChange(change, (result) =>
-    printResult(options, result, () =>
+  await makeChange(
+    options,
+    ({ users }, actor) => users.disable(actor, login),
+    (result) =>
       printLine(
         result.disabled_before
           ? `${result.username} was disabled already; no session or token works any more.`
           : `Disabled ${result.username} and revoked ${counted(result.revoked_grants, 'grant')}: no session or token works any more.`,
       ),
-    ),
   );
 }
 
@@ -236,11 +235,10 @@ async function enable(
   login: string,
   { overrideProduct, ...options }: JsonOption & { overrideProduct?: boolean },
 ): Promise<void> {
-  const change = await withAdministration(ChangeSettings, ({ users }) =>
-    users.enable(actor(), login, overrideProduct),
-  );
-  await printChange(change, (result) =>
-    printResult(options, result, () => {
+  await makeChange(
+    options,
+    ({ users }, actor) => users.enable(actor, login, overrideProduct),
+    (result) => {
       const { username } = result;
       if (!result.disabled_before) printLine(`${username} was not disabled.`);
       else if (result.disabled)
@@ -249,22 +247,22 @@ async function enable(
             'It enables them by oauth.user.upsert with "active": true; --override-product does so here.',
         );
       else printLine(`Enabled ${username}, who has to log in and allow each application again.`);
-    }),
+    },
   );
 }
 
 async function remove(login: string, { yes, ...options }: JsonOption & { yes?: boolean }): Promise<void> {
   const question = `Delete the user ${quoted(login)} and revoke every access they granted? This cannot be undone.`;
   if (!(await confirmed(yes ?? false, question))) throw new InputError(['nothing was deleted']);
-  const change = await withAdministration(ChangeSettings, ({ users }) => users.delete(actor(), login));
-  await printChange(change, (result) =>
-    printResult(options, result, () =>
+  await makeChange(
+    options,
+    ({ users }, actor) => users.delete(actor, login),
+    (result) =>
       printLine(
         result.deleted_before
           ? `${result.username} was deleted in the meantime; no session or token works any more.`
           : `Deleted ${result.username} and revoked ${counted(result.revoked_grants, 'grant')}: no session or token works any more.`,
       ),
-    ),
   );
 }
 

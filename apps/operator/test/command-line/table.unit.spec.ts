@@ -33,7 +33,7 @@ describe('a table', () => {
     ]);
   });
 
-  it('is as wide as its longest cells if the output is not a terminal', () => {
+  it('gives each column the width of its longest cell if the output is not a terminal', () => {
     expect(tableLines(HEADING, ROWS, Infinity)).toEqual([
       'client_id                    created_at  name                        scope',
       `${ID}  2026-11-22  Calendar Connect for Teams  profile:read bookings:read`,
