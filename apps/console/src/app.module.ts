@@ -12,7 +12,13 @@ import { IntrospectionModule } from '#introspection/index.js';
 import { RedisModule } from '#platform/redis/redis.module.js';
 import { readBrand } from '#ui/brand/brand.js';
 import { PAGE_HEADERS } from '#ui/page-headers.js';
-import { API_CONTROLLERS, parseApiBody } from './api/controllers.js';
+import { ClientsApiController } from './api/clients.controller.js';
+import { GrantsApiController } from './api/grants.controller.js';
+import { parseApiBody } from './api/input.js';
+import { OpenApiController } from './api/openapi.controller.js';
+import { ReportsApiController } from './api/reports.controller.js';
+import { ResourceServersApiController } from './api/resource-servers.controller.js';
+import { UsersApiController } from './api/users.controller.js';
 import { ApplicationsController } from './applications/applications.controller.js';
 import { ConsentPreviewController } from './applications/consent-preview.controller.js';
 import { CreateApplicationController } from './applications/create-application.controller.js';
@@ -108,7 +114,12 @@ export class AppModule {
         AuditController,
         HealthController,
         KeysController,
-        ...API_CONTROLLERS,
+        ClientsApiController,
+        UsersApiController,
+        GrantsApiController,
+        ResourceServersApiController,
+        ReportsApiController,
+        OpenApiController,
       ],
       providers: [
         ...providers,

@@ -31,7 +31,6 @@ export class ConsoleConfiguration extends ServiceConfiguration {
   @OriginVariable()
   AUTH_URL: string;
 
-  /** The issuer of tokens (RFC 8414 2). */
   @OriginVariable()
   BASE_URL: string;
 
@@ -41,7 +40,6 @@ export class ConsoleConfiguration extends ServiceConfiguration {
   @NameVariable()
   PRODUCT_NAME = 'Scheduling';
 
-  /** `#rrggbb`. */
   ACCENT_COLOR = '';
   /** Derived from ACCENT_COLOR if empty. */
   ACCENT_COLOR_DARK = '';
@@ -69,7 +67,7 @@ export class ConsoleConfiguration extends ServiceConfiguration {
   @OutsideHostsVariable()
   OUTSIDE_FETCH_ALLOW = '';
 
-  /** Limits that the last `operator migrate` set, which the diagnosis expects. */
+  /** The limits of the last `operator migrate`, which the diagnosis expects. */
   @NumberVariable(1, 3650)
   AUDIT_RETENTION_DAYS = DEFAULT_AUDIT_RETENTION.days;
 
@@ -96,19 +94,14 @@ export class ConsoleConfiguration extends ServiceConfiguration {
   /** Scopes to request at the provider in addition to `openid profile email`, for the claim of groups. */
   CONSOLE_SCOPE = '';
 
-  /**
-   * Claim of the ID token with the groups of an operator. Empty if `operator console grant` decides on roles, which belong to
-   * subjects of this service: another issuer may give the same `sub` to another person.
-   */
+  /** Empty if `operator console grant` sets roles: another issuer may give the same `sub` to another person. */
   @TogetherWith('CONSOLE_ROLES')
   @UnlessEqual('CONSOLE_ISSUER', 'BASE_URL')
   CONSOLE_GROUPS_CLAIM = '';
 
-  /** `group=viewer|support|admin`, comma-separated. */
   @ParsedVariable(parseRoles, 'must be GROUP=viewer|support|admin, comma-separated')
   CONSOLE_ROLES = '';
 
-  /** Seconds in which the clocks of the provider and this process may differ. */
   @NumberVariable(0, 300)
   CLOCK_SKEW = 5;
 
@@ -140,5 +133,4 @@ export class ConsoleConfiguration extends ServiceConfiguration {
 
 export const CLOCK = Symbol('clock');
 
-/** Milliseconds since the epoch. */
 export type Clock = () => number;

@@ -14,7 +14,6 @@ import type { OperatorRequest } from './session/operator.js';
 import { errorPage } from './ui/error.page.js';
 import { PageResponder, seeOther } from './ui/page.responder.js';
 
-/** Handles every error: redirects to the login, shows an error page, or sends a problem of the API. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
   private readonly logger = new Logger(ErrorFilter.name);

@@ -1,11 +1,8 @@
-import { Controller, Get, type HttpRedirectResponse, Redirect } from '@nestjs/common';
-import { seeOther } from './ui/page.responder.js';
+import { Controller, Get, HttpStatus, Redirect } from '@nestjs/common';
 
 @Controller()
 export class HomeController {
   @Get()
-  @Redirect()
-  home(): HttpRedirectResponse {
-    return seeOther('/applications');
-  }
+  @Redirect('/applications', HttpStatus.SEE_OTHER)
+  home(): void {}
 }

@@ -12,7 +12,6 @@ import { rulesOf } from './operation-rules.js';
 /** draft-ietf-httpapi-idempotency-key-header 2.1: a string in quotes (RFC 8941 3.3.3). Many clients leave them out. */
 const KEY = /^(?:"([\x21\x23-\x5b\x5d-\x7e]{1,255})"|([\x21\x23-\x5b\x5d-\x7e]{1,255}))$/;
 
-/** Checks the conditions of a change, executes a POST once, and writes the response. */
 @Injectable()
 export class AnswerInterceptor implements NestInterceptor<Answer, string | undefined> {
   constructor(private readonly idempotency: Idempotency) {}

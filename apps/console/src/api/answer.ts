@@ -5,15 +5,16 @@ import { API } from './operation-rules.js';
 /** Response of an operation. Its status depends on the operation only. */
 export interface Answer {
   readonly headers: Readonly<Record<string, string>>;
-  /** Absent for 204. */
   readonly body?: object;
-  /** Warnings about a stored change or an incomplete list. */
   readonly warnings?: readonly string[];
 }
 
-/** @param version of a record that has one */
-export function found(body: object, version?: number): Answer {
-  return { headers: version === undefined ? {} : { ETag: `"${version}"` }, body };
+export function result(body: object): Answer {
+  return { headers: {}, body };
+}
+
+export function versioned(record: { readonly version: number }): Answer {
+  return { headers: { ETag: `"${record.version}"` }, body: record };
 }
 
 /** RFC 8288: the Link header repeats `next`. @param url of the request */
@@ -21,7 +22,7 @@ export function listed(
   url: string,
   { items, next, warnings = [] }: Page<object, string | number> & Pick<Answer, 'warnings'>,
 ): Answer {
-  if (next === null) return { ...found({ items, next }), warnings };
+  if (next === null) return { ...result({ items, next }), warnings };
   const query = queryOf(url);
   query.set('cursor', String(next));
   const [path = ''] = url.split('?', 1);
@@ -29,19 +30,17 @@ export function listed(
   return { headers, body: { items, next: String(next) }, warnings };
 }
 
-/** Waits until a change is announced. */
 export async function changed(change: Promise<Change<object>>): Promise<Answer> {
-  const { result, announced } = await change;
-  return { headers: {}, body: result, warnings: await announced };
+  const { result: body, announced } = await change;
+  return { headers: {}, body, warnings: await announced };
 }
 
-/** @param pathOf returns the path of the new resource, without a prefix */
 export async function created<Result extends object>(
   change: Promise<Change<Result>>,
   pathOf: (result: Result) => string,
 ): Promise<Answer> {
-  const { result, announced } = await change;
-  return { headers: { Location: `${API}/${pathOf(result)}` }, body: result, warnings: await announced };
+  const { result: body, announced } = await change;
+  return { headers: { Location: `${API}/${pathOf(body)}` }, body, warnings: await announced };
 }
 
 export async function deleted(change: Promise<Change<object>>): Promise<Answer> {

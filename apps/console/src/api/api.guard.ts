@@ -33,7 +33,6 @@ export class ApiGuard implements CanActivate {
     addLogContext(request.raw, { client_id: clientId });
     await this.limits.take('api', request, reply, clientId);
     if (request.body instanceof Form) throw new RefusedRequestError(415, 'send application/json');
-    // The client as the audit trail names it.
     if (request.method !== 'GET') request.actor = { name: await this.nameOf(clientId), door: 'api' };
     return true;
   }

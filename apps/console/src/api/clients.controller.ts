@@ -3,7 +3,7 @@ import { ClientSecretService } from '#administration/client/client-secret.servic
 import { ClientService } from '#administration/client/client.service.js';
 import { ClientHistoryService } from '#administration/explain/client-history.service.js';
 import { FewAtOnce } from '../requests/few-at-once.interceptor.js';
-import { type Answer, changed, created, deleted, found, listed } from './answer.js';
+import { type Answer, changed, created, deleted, listed, result, versioned } from './answer.js';
 import type { ApiRequest } from './api.guard.js';
 import { type ChangeRequest, Changing, Query } from './input.js';
 import { ApiController, Operation } from './operation.js';
@@ -26,88 +26,77 @@ export class ClientsApiController {
   ) {}
 
   @Operation('get', '', {
-    id: 'listClients',
     summary: 'Lists applications, oldest first',
     query: { search: 'Part of the name, client_id or a redirect URI.' },
     returns: schemas.CLIENT,
     isPage: true,
   })
-  async list(@Req() { url }: ApiRequest, @Query({ cursor: 'after' }) query: object): Promise<Answer> {
+  async listClients(@Req() { url }: ApiRequest, @Query({ cursor: 'after' }) query: object): Promise<Answer> {
     return listed(url, await this.clients.list(query));
   }
 
   @Operation('post', '', {
-    id: 'createClient',
     summary: 'Registers an application',
     description: `${ONCE} With \`metadata_url\`, the application describes itself: only \`scopes\` and \`optional_scopes\` go with it.`,
     input: schemas.NEW_CLIENT,
     returns: schemas.REGISTERED_CLIENT,
     creates: true,
   })
-  async create(@Changing() { actor, input: { type, ...input } }: ChangeRequest): Promise<Answer> {
+  async createClient(@Changing() { actor, input: { type, ...input } }: ChangeRequest): Promise<Answer> {
     const isPublic = type === undefined ? {} : { public: TYPES.get(type) ?? type };
     const change = this.clients.create(actor, { ...input, ...isPublic });
     return created(change, ({ client_id: id }) => `clients/${encodeURIComponent(id)}`);
   }
 
   @Operation('get', ':id', {
-    id: 'readClient',
     summary: 'Reads an application',
     returns: schemas.CLIENT,
     hasVersion: true,
   })
-  async read(@Param('id') id: string): Promise<Answer> {
-    const client = await this.clients.find(id);
-    return found(client, client.version);
+  async readClient(@Param('id') id: string): Promise<Answer> {
+    return versioned(await this.clients.find(id));
   }
 
   @Operation('patch', ':id', {
-    id: 'changeClient',
     summary: 'Changes an application',
     description: 'Members that are absent stay as they are; null removes a value (RFC 7396).',
     input: schemas.CLIENT_CHANGES,
     returns: schemas.CLIENT,
     hasVersion: true,
-    needsVersion: true,
   })
-  async change(@Changing() { actor, id, expected, input }: ChangeRequest): Promise<Answer> {
-    const change = this.clients.update(actor, id, { ...input, expectedVersion: expected.version });
-    const { result, announced } = await change;
-    return { ...found(result.client, result.client.version), warnings: await announced };
+  async changeClient(@Changing() { actor, id, expected, input }: ChangeRequest): Promise<Answer> {
+    const changes = { ...input, expectedVersion: expected.version };
+    const { result: updated, announced } = await this.clients.update(actor, id, changes);
+    return { ...versioned(updated.client), warnings: await announced };
   }
 
   @Operation('post', ':id/disable', {
-    id: 'disableClient',
     summary: 'Disables an application: it gets no tokens',
     returns: schemas.CLIENT_STATE,
     needsVersion: true,
   })
-  disable(@Changing() { actor, id, expected }: ChangeRequest): Promise<Answer> {
+  disableClient(@Changing() { actor, id, expected }: ChangeRequest): Promise<Answer> {
     return changed(this.clients.disable(actor, id, expected));
   }
 
   @Operation('post', ':id/enable', {
-    id: 'enableClient',
     summary: 'Enables an application',
     returns: schemas.CLIENT_STATE,
     needsVersion: true,
   })
-  enable(@Changing() { actor, id, expected }: ChangeRequest): Promise<Answer> {
+  enableClient(@Changing() { actor, id, expected }: ChangeRequest): Promise<Answer> {
     return changed(this.clients.enable(actor, id, expected));
   }
 
   @Operation('delete', ':id', {
-    id: 'deleteClient',
     summary: 'Deletes an application, which ends its grants',
-    needsVersion: true,
   })
-  delete(@Changing() { actor, id, expected }: ChangeRequest): Promise<Answer> {
+  deleteClient(@Changing() { actor, id, expected }: ChangeRequest): Promise<Answer> {
     return deleted(this.clients.delete(actor, id, expected));
   }
 
   @UseInterceptors(FewAtOnce)
   @Operation('get', ':id/refusals', {
-    id: 'summarizeRefusals',
     summary: 'Groups the refused requests of an application by cause',
     query: {
       since:
@@ -115,27 +104,22 @@ export class ClientsApiController {
     },
     returns: schemas.REFUSALS,
   })
-  async refusals(@Param('id') client: string, @Query({}) query: object): Promise<Answer> {
+  async summarizeRefusals(@Param('id') client: string, @Query({}) query: object): Promise<Answer> {
     const history = await this.histories.read({ ...query, client });
     const { clientId, since, refused, logouts, succeeded, warnings } = history;
-    const groups = history.groups.map((group) => {
-      const { failure: _, ...shown } = group;
-      return shown;
-    });
-    return found({ client_id: clientId, since, groups, refused, logouts, succeeded, warnings });
+    const groups = history.groups.map(({ failure: _, ...group }) => group);
+    return result({ client_id: clientId, since, groups, refused, logouts, succeeded, warnings });
   }
 
   @Operation('get', ':id/secrets', {
-    id: 'listSecrets',
     summary: 'Lists the live secrets of an application, oldest first',
     returns: schemas.SECRETS,
   })
   async listSecrets(@Param('id') id: string): Promise<Answer> {
-    return found(await this.secrets.list(id));
+    return result(await this.secrets.list(id));
   }
 
   @Operation('post', ':id/secrets', {
-    id: 'createSecret',
     summary: 'Creates a secret beside the present one',
     description: ONCE,
     returns: schemas.NEW_SECRET,
@@ -151,10 +135,8 @@ export class ClientsApiController {
   }
 
   @Operation('delete', ':id/secrets/:part', {
-    id: 'deleteSecret',
     summary: 'Revokes a secret',
     query: { force: '`true`: also the last one, without which the application cannot authenticate.' },
-    needsVersion: true,
   })
   deleteSecret(
     @Changing() { actor, id, part, expected }: ChangeRequest,

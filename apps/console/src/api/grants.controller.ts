@@ -1,6 +1,6 @@
 import { Param, Req } from '@nestjs/common';
 import { GrantService } from '#administration/grant/grant.service.js';
-import { type Answer, changed, deleted, found, listed } from './answer.js';
+import { type Answer, changed, deleted, listed, versioned } from './answer.js';
 import type { ApiRequest } from './api.guard.js';
 import { type ChangeRequest, Changing, Query } from './input.js';
 import { ApiController, Operation } from './operation.js';
@@ -11,7 +11,6 @@ export class GrantsApiController {
   constructor(private readonly grants: GrantService) {}
 
   @Operation('get', '', {
-    id: 'listGrants',
     summary: 'Lists live grants, newest first',
     query: {
       user: 'Email address, user name or external_id of a user; or `id:` and the id.',
@@ -21,7 +20,7 @@ export class GrantsApiController {
     returns: schemas.GRANT,
     isPage: true,
   })
-  async list(
+  async listGrants(
     @Req() { url }: ApiRequest,
     @Query({ cursor: 'before', flags: ['ended'] }) query: object,
   ): Promise<Answer> {
@@ -29,29 +28,26 @@ export class GrantsApiController {
   }
 
   @Operation('post', 'revoke', {
-    id: 'revokeGrants',
     summary: 'Revokes all grants of a user, to an application, or both; or all grants',
     description: 'Needs no `If-Match`: a selection of grants has no version.',
     input: schemas.GRANT_SELECTION,
     returns: schemas.REVOKED_GRANTS,
   })
-  revokeAll(@Changing() { actor, input }: ChangeRequest): Promise<Answer> {
+  revokeGrants(@Changing() { actor, input }: ChangeRequest): Promise<Answer> {
     return changed(this.grants.revokeAll(actor, input));
   }
 
   @Operation('get', ':id', {
-    id: 'readGrant',
     summary: 'Reads a grant',
     returns: schemas.GRANT,
     hasVersion: true,
   })
-  async read(@Param('id') id: string): Promise<Answer> {
-    const grant = await this.grants.find(id);
-    return found(grant, grant.version);
+  async readGrant(@Param('id') id: string): Promise<Answer> {
+    return versioned(await this.grants.find(id));
   }
 
-  @Operation('delete', ':id', { id: 'revokeGrant', summary: 'Revokes a grant', needsVersion: true })
-  revoke(@Changing() { actor, id, expected }: ChangeRequest): Promise<Answer> {
+  @Operation('delete', ':id', { summary: 'Revokes a grant' })
+  revokeGrant(@Changing() { actor, id, expected }: ChangeRequest): Promise<Answer> {
     return deleted(this.grants.revoke(actor, id, expected));
   }
 }

@@ -2,6 +2,7 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { AdministrationError, type Problem } from '#administration/administration.error.js';
 import type { Expected } from '#administration/expected-version.js';
 import type { Actor } from '#administration/operation.js';
+import { RefusedRequestError } from '#platform/http/refused-request.js';
 import { queryOf } from '../ui/form.js';
 import type { ApiRequest } from './api.guard.js';
 import { expectedVersion } from './if-match.js';
@@ -15,11 +16,9 @@ export interface ChangeRequest {
   readonly part: string;
   /** Only of an operation with `needsVersion`. */
   readonly expected: Expected;
-  /** JSON object of the body; empty without a body. */
   readonly input: Values;
 }
 
-/** Injects the arguments of a change. */
 export const Changing = createParamDecorator((_data: unknown, context: ExecutionContext): ChangeRequest => {
   const request = context.switchToHttp().getRequest<ApiRequest>();
   const { actor, body = {}, params, headers } = request;
@@ -66,9 +65,29 @@ function fieldOf(member: string): string {
   return member.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Returns the JSON member or query parameter for a field of an operation. */
 export function memberOf(field: string): string {
   if (field === 'dpopBound') return DPOP;
   if (field === 'after' || field === 'before') return 'cursor';
   return field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+/** A JWK Set has four. */
+const MAX_DEPTH = 10;
+
+export function parseApiBody(text: string): object | undefined {
+  if (text === '') return undefined;
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    body = null;
+  }
+  if (typeof body === 'object' && body !== null && !Array.isArray(body) && !isDeep(body)) return body;
+  throw new RefusedRequestError(400, `the body must be a JSON object with at most ${MAX_DEPTH} levels`);
+}
+
+/** Deeper values would overflow the stack. */
+function isDeep(value: unknown, left = MAX_DEPTH): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return left === 0 || Object.values(value).some((member) => isDeep(member, left - 1));
 }

@@ -12,7 +12,6 @@ import { Public } from '../session/operator.guard.js';
 import { API } from './operation-rules.js';
 import { problemResponse } from './problem.openapi.js';
 
-/** Serves the document that `npm run openapi` generates, without a token. */
 @Controller(`${API}/openapi.json`)
 @Public()
 export class OpenApiController {

@@ -22,7 +22,6 @@ import { listOf } from './schemas.js';
 
 const MEDIA_TYPES = { body: 'application/json', change: 'application/merge-patch+json' } as const;
 
-/** @param noun first part of the paths */
 export function ApiController(noun: string): ClassDecorator {
   return applyDecorators(
     Controller(`${API}/${noun}`),
@@ -35,20 +34,21 @@ export function ApiController(noun: string): ClassDecorator {
 
 const ROUTES = { get: Get, post: Post, patch: Patch, delete: Delete } as const;
 
-/** Declares the route, scope, status and description of a handler. */
-export function Operation(method: keyof typeof ROUTES, path: string, rules: OperationRules): MethodDecorator {
+/** The name of the handler is the operationId. */
+export function Operation(
+  method: keyof typeof ROUTES,
+  path: string,
+  options: OperationRules,
+): MethodDecorator {
+  const rules = { needsVersion: method === 'patch' || method === 'delete', ...options };
   const scope = method === 'get' ? 'admin:read' : 'admin:write';
   const status = rules.creates ? 201 : rules.returns ? 200 : 204;
   const parameters = [...path.matchAll(/:(\w+)/g)].map(
     ([, name = '']) => [name, pathParameter(name)] as const,
   );
-  return applyDecorators(
-    ROUTES[method](path),
-    HttpCode(status),
-    RequireScope(scope),
-    SetMetadata(RULES, rules),
+  const describe = (id: string) =>
     ApiOperation({
-      id: rules.id,
+      id,
       tag: 'Administration',
       summary: rules.summary,
       ...(rules.description !== undefined && { description: rules.description }),
@@ -68,8 +68,10 @@ export function Operation(method: keyof typeof ROUTES, path: string, rules: Oper
         },
         ...problemResponses(method, rules),
       },
-    }),
-  );
+    });
+  const decorators = [ROUTES[method](path), HttpCode(status), RequireScope(scope), SetMetadata(RULES, rules)];
+  return (controller, handler, descriptor) =>
+    applyDecorators(...decorators, describe(String(handler)))(controller, handler, descriptor);
 }
 
 const pathParameter = (name: string): ParameterDescription => ({

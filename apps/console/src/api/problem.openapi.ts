@@ -11,7 +11,6 @@ export const RATE_LIMIT_HEADERS: Readonly<Record<string, HeaderDescription>> = {
   RateLimit: { description: 'Requests that remain, and seconds until all are available again.' },
 };
 
-/** RFC 9457. */
 const PROBLEM = object(
   'Problem',
   { type: text, title: text, status: number, error_reference: text },

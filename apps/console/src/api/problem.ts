@@ -5,7 +5,7 @@ import { AdministrationError, withNames } from '#administration/administration.e
 import { wellFormed } from '#administration/text.js';
 import { TokenRefusedError } from '#introspection/refusals.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
-import { type FailedRequest, failedRequest, hasRoute } from '#platform/http/failed-request.js';
+import { type FailedRequest, failedRequest } from '#platform/http/failed-request.js';
 import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
 import { RefusedRequestError } from '#platform/http/refused-request.js';
 import { originForm } from '#platform/http/request-target.js';
@@ -38,7 +38,6 @@ export function sendProblem(
   void reply.status(status).headers(headers).type(PROBLEM_TYPE).send(JSON.stringify(problem));
 }
 
-/** Describes a refusal of the introspection library. */
 export function tokenFailure(thrown: unknown): FailedRequest | null {
   if (!(thrown instanceof HttpException)) return null;
   const { cause } = thrown;
@@ -65,17 +64,11 @@ export function withAllowedMethods(thrown: unknown, { url, server }: FastifyRequ
   if (!(thrown instanceof NotFoundException)) return thrown;
   const [path = ''] = url.slice(API.length + 1).split('?', 1);
   const parts = path.split('/');
-  const [noun = '', , part = ''] = parts;
-  const patterns = [`${noun}/:id`, `${noun}/:id/${part}`, `${noun}/:id/${part}/:part`]
-    .slice(0, parts.length - 1)
-    .slice(-1);
-  const allow = (['GET', 'POST', 'PATCH', 'DELETE'] satisfies HTTPMethods[]).filter((method) =>
-    patterns.some(
-      (pattern) => !/[:*()]/.test(noun + part) && server.hasRoute({ method, url: `${API}/${pattern}` }),
-    ),
-  );
-  if (allow.length === 0 || hasRoute(server, 'GET', path)) return thrown;
-  return new RefusedRequestError(405, `this path answers ${allow.join(', ')} only`, {
-    headers: { Allow: allow.join(', ') },
-  });
+  const [noun = '', id, part = ''] = parts;
+  if (id === undefined || /[:*()]/.test(noun + part)) return thrown;
+  const pattern = [API, noun, ':id', part, ':part'].slice(0, parts.length + 1).join('/');
+  const methods: HTTPMethods[] = ['GET', 'POST', 'PATCH', 'DELETE'];
+  const allow = methods.filter((method) => server.hasRoute({ method, url: pattern })).join(', ');
+  if (allow === '') return thrown;
+  return new RefusedRequestError(405, `this path answers ${allow} only`, { headers: { Allow: allow } });
 }

@@ -6,13 +6,12 @@ import { ExplainService } from '#administration/explain/explain.service.js';
 import { explanationJson } from '#administration/explain/explanation.description.js';
 import { KeyService } from '#administration/key/key.service.js';
 import { FewAtOnce } from '../requests/few-at-once.interceptor.js';
-import { type Answer, found, listed } from './answer.js';
+import { type Answer, listed, result } from './answer.js';
 import type { ApiRequest } from './api.guard.js';
 import { Query } from './input.js';
 import { ApiController, Operation } from './operation.js';
 import * as schemas from './schemas.js';
 
-/** Reads the audit trail, and diagnoses the installation. */
 @ApiController('')
 @UseInterceptors(FewAtOnce)
 export class ReportsApiController {
@@ -24,7 +23,6 @@ export class ReportsApiController {
   ) {}
 
   @Operation('get', 'events', {
-    id: 'searchEvents',
     summary: 'Searches the audit trail, newest event first',
     description: 'A page may have fewer events than `limit`, although there are older ones: `next` decides.',
     query: {
@@ -40,7 +38,7 @@ export class ReportsApiController {
     returns: schemas.EVENT,
     isPage: true,
   })
-  async events(
+  async searchEvents(
     @Req() { url }: ApiRequest,
     @Query({ cursor: 'after', lists: ['types'] }) query: object,
   ): Promise<Answer> {
@@ -48,17 +46,15 @@ export class ReportsApiController {
   }
 
   @Operation('get', 'explanations/:id', {
-    id: 'explain',
     summary: 'Explains why a request was refused, by its error_reference',
     returns: schemas.EXPLANATION,
   })
   async explain(@Param('id') reference: string): Promise<Answer> {
     const { warnings, ...explained } = await this.explanations.explainIndexed(reference);
-    return found({ ...explanationJson(explained, (words) => words), warnings });
+    return result({ ...explanationJson(explained, (words) => words), warnings });
   }
 
   @Operation('get', 'doctor', {
-    id: 'diagnose',
     summary: 'Checks the whole installation, and changes nothing',
     query: {
       skip: 'Part to skip; may be repeated.',
@@ -68,16 +64,15 @@ export class ReportsApiController {
   })
   async diagnose(@Query({ lists: ['skip'] }) query: object): Promise<Answer> {
     const { failOn, warnings, ...diagnosis } = await this.doctor.diagnose(query);
-    return { ...found(diagnosisJson(diagnosis, failOn, 'operator')), warnings };
+    return { ...result(diagnosisJson(diagnosis, failOn, 'operator')), warnings };
   }
 
   @Operation('get', 'keys', {
-    id: 'reportKeys',
     summary: 'Reports the use of each key of tokens in the running processes',
     returns: schemas.KEY_REPORT,
   })
   async reportKeys(): Promise<Answer> {
     const { list, warnings } = await this.keys.list();
-    return found({ ...list, warnings });
+    return result({ ...list, warnings });
   }
 }

@@ -1,6 +1,6 @@
 import { Param, Req } from '@nestjs/common';
 import { ResourceServerService } from '#administration/resource-server/resource-server.service.js';
-import { type Answer, created, deleted, found, listed } from './answer.js';
+import { type Answer, created, deleted, listed, versioned } from './answer.js';
 import type { ApiRequest } from './api.guard.js';
 import { type ChangeRequest, Changing } from './input.js';
 import { ApiController, Operation } from './operation.js';
@@ -11,43 +11,37 @@ export class ResourceServersApiController {
   constructor(private readonly servers: ResourceServerService) {}
 
   @Operation('get', '', {
-    id: 'listResourceServers',
     summary: 'Lists the APIs that may introspect tokens over HTTP, all on one page',
     returns: schemas.RESOURCE_SERVER,
     isPage: true,
   })
-  async list(@Req() { url }: ApiRequest): Promise<Answer> {
+  async listResourceServers(@Req() { url }: ApiRequest): Promise<Answer> {
     return listed(url, { items: await this.servers.list(), next: null });
   }
 
   @Operation('post', '', {
-    id: 'createResourceServer',
     summary: 'Registers an API',
     input: schemas.NEW_RESOURCE_SERVER,
     returns: schemas.REGISTERED_RESOURCE_SERVER,
     creates: true,
   })
-  create(@Changing() { actor, input }: ChangeRequest): Promise<Answer> {
+  createResourceServer(@Changing() { actor, input }: ChangeRequest): Promise<Answer> {
     return created(this.servers.create(actor, input), ({ id }) => `resource-servers/${id}`);
   }
 
   @Operation('get', ':id', {
-    id: 'readResourceServer',
     summary: 'Reads an API',
     returns: schemas.RESOURCE_SERVER,
     hasVersion: true,
   })
-  async read(@Param('id') id: string): Promise<Answer> {
-    const server = await this.servers.find(id);
-    return found(server, server.version);
+  async readResourceServer(@Param('id') id: string): Promise<Answer> {
+    return versioned(await this.servers.find(id));
   }
 
   @Operation('delete', ':id', {
-    id: 'deleteResourceServer',
     summary: 'Revokes the account of an API for good',
-    needsVersion: true,
   })
-  revoke(@Changing() { actor, id, expected }: ChangeRequest): Promise<Answer> {
+  deleteResourceServer(@Changing() { actor, id, expected }: ChangeRequest): Promise<Answer> {
     return deleted(this.servers.revoke(actor, id, expected));
   }
 }

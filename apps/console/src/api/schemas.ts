@@ -249,7 +249,6 @@ export const REGISTERED_RESOURCE_SERVER = object(
   },
 );
 
-/** docs/audit.md describes the other fields. */
 export const EVENT: Schema = {
   ...object('Event', { version: number, id: text, time, type: text, service: text }),
   additionalProperties: true,

@@ -1,6 +1,6 @@
 import { Param, ParseIntPipe, Req } from '@nestjs/common';
 import { UserService } from '#administration/user/user.service.js';
-import { type Answer, changed, created, deleted, found, listed } from './answer.js';
+import { type Answer, changed, created, deleted, listed, versioned } from './answer.js';
 import type { ApiRequest } from './api.guard.js';
 import { type ChangeRequest, Changing, Query } from './input.js';
 import { ApiController, Operation } from './operation.js';
@@ -13,13 +13,12 @@ export class UsersApiController {
   constructor(private readonly users: UserService) {}
 
   @Operation('get', '', {
-    id: 'listUsers',
     summary: 'Lists users in the order of their ids',
     query: { search: 'Part of the name, user name or email address.' },
     returns: schemas.USER,
     isPage: true,
   })
-  async list(
+  async listUsers(
     @Req() { url }: ApiRequest,
     @Query({ cursor: 'after', numbers: ['limit', 'cursor'] }) query: object,
   ): Promise<Answer> {
@@ -27,41 +26,35 @@ export class UsersApiController {
   }
 
   @Operation('post', '', {
-    id: 'createUser',
     summary: 'Creates a user who logs in with a password',
     description: GENERATED,
     input: schemas.NEW_USER,
     returns: schemas.CREATED_USER,
     creates: true,
   })
-  create(@Changing() { actor, input }: ChangeRequest): Promise<Answer> {
+  createUser(@Changing() { actor, input }: ChangeRequest): Promise<Answer> {
     return created(this.users.create(actor, input), ({ id }) => `users/${id}`);
   }
 
   @Operation('get', ':id', {
-    id: 'readUser',
     summary: 'Reads a user',
     returns: schemas.USER_DETAILS,
     hasVersion: true,
   })
-  async read(@Param('id', ParseIntPipe) id: number): Promise<Answer> {
-    const user = await this.users.find(`id:${id}`);
-    return found(user, user.version);
+  async readUser(@Param('id', ParseIntPipe) id: number): Promise<Answer> {
+    return versioned(await this.users.find(`id:${id}`));
   }
 
   @Operation('patch', ':id', {
-    id: 'changeUser',
     summary: 'Changes the language of a user',
     input: schemas.USER_CHANGES,
     returns: schemas.CHANGED_USER,
-    needsVersion: true,
   })
-  change(@Changing() { actor, id, expected, input }: ChangeRequest): Promise<Answer> {
+  changeUser(@Changing() { actor, id, expected, input }: ChangeRequest): Promise<Answer> {
     return changed(this.users.update(actor, `id:${id}`, input, expected));
   }
 
   @Operation('post', ':id/password', {
-    id: 'changePassword',
     summary: 'Changes the password of a user',
     description: GENERATED,
     input: schemas.PASSWORD_CHANGE,
@@ -73,52 +66,48 @@ export class UsersApiController {
   }
 
   @Operation('get', ':id/sessions', {
-    id: 'listSessions',
     summary: 'Lists the newest sessions of a user',
     returns: schemas.SESSION,
     isPage: true,
   })
-  async sessions(@Req() { url }: ApiRequest, @Param('id', ParseIntPipe) id: number): Promise<Answer> {
+  async listSessions(@Req() { url }: ApiRequest, @Param('id', ParseIntPipe) id: number): Promise<Answer> {
     return listed(url, { items: await this.users.sessions(`id:${id}`), next: null });
   }
 
   @Operation('post', ':id/logout', {
-    id: 'logOutUser',
     summary: 'Ends every session of a user; grants stay',
     returns: schemas.LOGGED_OUT_USER,
     needsVersion: true,
   })
-  logOut(@Changing() { actor, id, expected }: ChangeRequest): Promise<Answer> {
+  logOutUser(@Changing() { actor, id, expected }: ChangeRequest): Promise<Answer> {
     return changed(this.users.logOut(actor, `id:${id}`, expected));
   }
 
   @Operation('post', ':id/disable', {
-    id: 'disableUser',
     summary: 'Disables a user, which ends all sessions and grants',
     returns: schemas.USER_STATE,
     needsVersion: true,
   })
-  disable(@Changing() { actor, id, expected }: ChangeRequest): Promise<Answer> {
+  disableUser(@Changing() { actor, id, expected }: ChangeRequest): Promise<Answer> {
     return changed(this.users.disable(actor, `id:${id}`, expected));
   }
 
   @Operation('post', ':id/enable', {
-    id: 'enableUser',
     summary: 'Enables a user',
     input: schemas.ENABLE_USER,
     returns: schemas.USER_STATE,
     needsVersion: true,
   })
-  enable(@Changing() { actor, id, expected, input: { overrideProduct } }: ChangeRequest): Promise<Answer> {
+  enableUser(
+    @Changing() { actor, id, expected, input: { overrideProduct } }: ChangeRequest,
+  ): Promise<Answer> {
     return changed(this.users.enable(actor, `id:${id}`, overrideProduct === true, expected));
   }
 
   @Operation('delete', ':id', {
-    id: 'deleteUser',
     summary: 'Deletes a user, and ends all sessions and grants',
-    needsVersion: true,
   })
-  delete(@Changing() { actor, id, expected }: ChangeRequest): Promise<Answer> {
+  deleteUser(@Changing() { actor, id, expected }: ChangeRequest): Promise<Answer> {
     return deleted(this.users.delete(actor, `id:${id}`, expected));
   }
 }

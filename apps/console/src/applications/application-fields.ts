@@ -7,7 +7,6 @@ import { kindOf, labelOf, type Problems } from './application.form.js';
 
 interface Group {
   readonly title: string;
-  /** Names of the input's fields, whose problems this group shows. */
   readonly fields: readonly string[];
   readonly render: (view: GroupView) => Html;
 }

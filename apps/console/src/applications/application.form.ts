@@ -5,7 +5,6 @@ import { DEVICE_CODE } from '#oauth/device-authorization.js';
 import { Form } from '../ui/form.js';
 import { t } from '../ui/text.js';
 
-/** Fields of the forms, by the names of the administration's input. */
 const LABELS: Readonly<Record<string, string>> = {
   metadataUrl: t('Metadata document URL'),
   name: t('Name'),
@@ -40,12 +39,12 @@ export type Problems = ReadonlyMap<string, readonly string[]>;
 export const NO_PROBLEMS: Problems = new Map();
 
 export function problemsOf({ problems }: AdministrationError): Problems {
-  const found = new Map<string, string[]>();
+  const byField = new Map<string, string[]>();
   for (const { field = '', message } of problems) {
     const known = field in LABELS ? field : '';
-    found.set(known, [...(found.get(known) ?? []), withNames(message, labelOf)]);
+    byField.set(known, [...(byField.get(known) ?? []), withNames(message, labelOf)]);
   }
-  return found;
+  return byField;
 }
 
 const KINDS = ['server', 'keys', 'public'] as const;
@@ -56,7 +55,6 @@ export function kindOf(form: Form): Kind {
   return KINDS.find((known) => known === kind) ?? 'server';
 }
 
-/** Scopes of the form, each with a select of the name `scope:NAME`. */
 function scopesOf(form: Form, ...wanted: readonly string[]): string[] {
   return [...form.entries()]
     .filter(([name, value]) => name.startsWith('scope:') && wanted.includes(value))
@@ -88,7 +86,6 @@ export function describesItself(form: Form): boolean {
   return form.text('metadataUrl') !== '';
 }
 
-/** Input of `ClientService.create`. */
 export function newClientOf(form: Form): object {
   if (describesItself(form)) return { metadataUrl: form.text('metadataUrl').trim() };
   const kind = kindOf(form);

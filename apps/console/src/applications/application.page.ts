@@ -4,16 +4,7 @@ import type { Page as List } from '#administration/operation.js';
 import { type Fragment, html, type Html } from '#ui/html.js';
 import { mayActAs } from '../login/role.js';
 import type { Operator } from '../session/operator.js';
-import {
-  button,
-  codes,
-  facts,
-  noteBox,
-  type Outcome,
-  postForm,
-  table,
-  warningBox,
-} from '../ui/components.js';
+import { button, codes, facts, type Notices, notices, postForm, table } from '../ui/components.js';
 import { listPage } from '../ui/list.page.js';
 import type { Page } from '../ui/page.responder.js';
 import { day, moment, t } from '../ui/text.js';
@@ -22,12 +13,12 @@ import { pathOf } from './paths.js';
 
 export function applicationsPage(
   operator: Operator,
-  found: List<ClientView>,
+  clients: List<ClientView>,
   search: string,
-  outcome?: Outcome,
+  changed?: Notices,
 ): Page {
-  return listPage(operator, found, search, {
-    outcome,
+  return listPage(operator, clients, search, {
+    changed,
     section: '/applications',
     title: t('Applications'),
     caption: t('Registered applications, oldest first'),
@@ -92,11 +83,10 @@ export interface ApplicationView {
   readonly operator: Operator;
   readonly client: ClientView;
   readonly secrets: readonly SecretView[];
-  readonly note?: string;
-  readonly warnings?: readonly string[];
+  readonly changed: Notices;
 }
 
-export function applicationPage({ operator, client, secrets, note, warnings = [] }: ApplicationView): Page {
+export function applicationPage({ operator, client, secrets, changed }: ApplicationView): Page {
   const { client_id: id, name, disabled_at: disabledAt } = client;
   const [isAdmin, isSupport] = [mayActAs(operator.role, 'admin'), mayActAs(operator.role, 'support')];
   const link = (address: string | null) =>
@@ -109,9 +99,9 @@ export function applicationPage({ operator, client, secrets, note, warnings = []
   return {
     title: name,
     section: '/applications',
+    heading: html`<bdi>${name}</bdi> ${stateOf(client)}`,
     content: html`
-      <h1><bdi>${name}</bdi> ${stateOf(client)}</h1>
-      ${note !== undefined && noteBox(note)} ${warningBox(warnings)}
+      ${notices(changed)}
       <div class="actions">
         ${isAdmin && html`<a class="button" href="${pathOf(id, 'edit')}">${t('Edit')}</a>`}
         ${isAdmin && hasUsers && html`<a class="button even" href="${pathOf(id, 'logo')}">${t('Logo')}</a>`}
@@ -158,17 +148,12 @@ function secretSection(operator: Operator, id: string, secrets: readonly SecretV
     <h2>${t('Secrets')}</h2>
     ${table(
       t('Live secrets, oldest first'),
-      [
-        { title: t('ID') },
-        { title: t('Created') },
-        { title: t('Last used') },
-        ...(isAdmin ? [{ title: t('Action') }] : []),
-      ],
+      [t('ID'), t('Created'), t('Last used'), isAdmin && t('Action')],
       secrets.map(({ id: secret, created_at: created, last_used_on: used }) => [
         html`<code>${secret}</code>`,
         moment(created),
         used === null ? t('never') : day(used),
-        ...(isAdmin ? [revoke(secret)] : []),
+        revoke(secret),
       ]),
     )}
     ${isAdmin && secrets.length < 2 && html`<p><a class="button even" href="${pathOf(id, 'secrets/new')}">${t('New secret')}</a></p>`}
@@ -176,14 +161,12 @@ function secretSection(operator: Operator, id: string, secrets: readonly SecretV
 }
 
 export function newSecretPage(client: ClientView, secret: string, warnings: readonly string[]): Page {
-  const title = t('New secret');
   return {
-    title,
+    title: t('New secret'),
     status: 201,
     section: '/applications',
     content: html`
-      <h1>${title}</h1>
-      ${warningBox(warnings)}
+      ${notices({ warnings })}
       ${facts([
         [t('Application'), client.name],
         [t('Client ID'), html`<code>${client.client_id}</code>`],
@@ -199,13 +182,11 @@ export function newSecretPage(client: ClientView, secret: string, warnings: read
 }
 
 export function handoverPage(client: ClientView, markdown: string, warnings: readonly string[]): Page {
-  const title = t('Instructions for the owner of {name}', { name: client.name });
   return {
-    title,
+    title: t('Instructions for the owner of {name}', { name: client.name }),
     section: '/applications',
     content: html`
-      <h1>${title}</h1>
-      ${warningBox(warnings)}
+      ${notices({ warnings })}
       <p>${t('Send this to the owner of the application. It does not contain the secret.')}</p>
       <div class="actions">
         <a class="button" href="${pathOf(client.client_id, 'handover.md')}" download>${t('Download')}</a>

@@ -3,13 +3,14 @@ import { AdministrationError } from '#administration/administration.error.js';
 import type { ClientView } from '#administration/client/client.description.js';
 import { ClientSecretService } from '#administration/client/client-secret.service.js';
 import { ClientService } from '#administration/client/client.service.js';
+import type { Change } from '#administration/operation.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
 import { formId, FormOnce } from '../requests/form-once.interceptor.js';
 import { RecentLogin, RequireRole } from '../session/operator.guard.js';
 import { actorOf, CurrentOperator, type Operator } from '../session/operator.js';
 import { PrivilegedAccounts } from '../session/privileged-accounts.js';
 import { RecentLogins } from '../session/recent-logins.service.js';
-import type { Outcome } from '../ui/components.js';
+import type { Notices } from '../ui/components.js';
 import { confirmPage } from '../ui/confirm.page.js';
 import { Form, QueryForm } from '../ui/form.js';
 import type { Page } from '../ui/page.responder.js';
@@ -41,8 +42,8 @@ export class ApplicationsController {
   }
 
   @Get(':id')
-  show(@CurrentOperator() operator: Operator, @Param('id') id: string): Promise<Page> {
-    return this.page(operator, id);
+  async show(@CurrentOperator() operator: Operator, @Param('id') id: string): Promise<Page> {
+    return this.page(operator, await this.clients.find(id));
   }
 
   @Get(':id/edit')
@@ -66,8 +67,8 @@ export class ApplicationsController {
     @Body() form: Form,
   ): Promise<Page> {
     return this.orForm(operator, id, form, async () => {
-      await this.clients.checkUpdate(id, changesOf(form));
-      const client = await this.checkLogin(operator, id, form);
+      const client = await this.clients.checkUpdate(id, changesOf(form));
+      await this.requireLogin(operator, id, client, form);
       return differencePage({ operator, client, form, problems: NO_PROBLEMS });
     });
   }
@@ -80,33 +81,32 @@ export class ApplicationsController {
     @Body() form: Form,
   ): Promise<Page> {
     return this.orForm(operator, id, form, async () => {
-      const checked = await this.checkLogin(operator, id, form);
+      const client = await this.clients.find(id);
+      await this.requireLogin(operator, id, client, form);
       // Only the checked version: the form may name a later one, against which its change is dangerous.
-      const expectedVersion = Math.min(Number(form.text('version')), checked.version);
+      const expectedVersion = Math.min(Number(form.text('version')), client.version);
       const changes = { ...changesOf(form), expectedVersion };
-      const { announced } = await this.clients.update(actorOf(operator), checked.client_id, changes);
-      return this.page(operator, id, t('The changes are saved.'), await announced);
+      const { result, announced } = await this.clients.update(actorOf(operator), client.client_id, changes);
+      return this.page(operator, result.client, {
+        note: t('The changes are saved.'),
+        warnings: await announced,
+      });
     });
   }
 
   @Post(':id/disable')
   @RequireRole('support')
   async disable(@CurrentOperator() operator: Operator, @Param('id') id: string): Promise<Page> {
-    const { announced } = await this.clients.disable(actorOf(operator), id);
-    return this.page(
-      operator,
-      id,
-      t('The application is disabled. It can no longer get tokens.'),
-      await announced,
-    );
+    const change = this.clients.disable(actorOf(operator), id);
+    return this.changed(operator, id, change, t('The application is disabled. It can no longer get tokens.'));
   }
 
   @Post(':id/enable')
   @RequireRole('support')
   async enable(@CurrentOperator() operator: Operator, @Param('id') id: string): Promise<Page> {
     await this.privileged.checkApplication(operator, id);
-    const { announced } = await this.clients.enable(actorOf(operator), id);
-    return this.page(operator, id, t('The application is enabled.'), await announced);
+    const change = this.clients.enable(actorOf(operator), id);
+    return this.changed(operator, id, change, t('The application is enabled.'));
   }
 
   @Get(':id/delete')
@@ -135,8 +135,8 @@ export class ApplicationsController {
   @RecentLogin()
   async delete(@CurrentOperator() operator: Operator, @Param('id') id: string): Promise<Page> {
     const { announced } = await this.clients.delete(actorOf(operator), id);
-    const outcome = { note: t('The application is deleted.'), warnings: await announced };
-    return this.listPage(operator, new Form(), outcome);
+    const changed = { note: t('The application is deleted.'), warnings: await announced };
+    return this.listPage(operator, new Form(), changed);
   }
 
   @Get(':id/secrets/new')
@@ -202,8 +202,8 @@ export class ApplicationsController {
     @Body() form: Form,
   ): Promise<Page> {
     const isLast = form.text('last') === 'true';
-    const { announced } = await this.secrets.revoke(actorOf(operator), id, secret, isLast);
-    return this.page(operator, id, t('The secret is revoked.'), await announced);
+    const change = this.secrets.revoke(actorOf(operator), id, secret, isLast);
+    return this.changed(operator, id, change, t('The secret is revoked.'));
   }
 
   @Get(':id/handover')
@@ -219,11 +219,8 @@ export class ApplicationsController {
     return (await this.clients.handover(id, {})).markdown;
   }
 
-  /** Requires a recent login for a dangerous change. @returns the application before the change */
-  private async checkLogin(operator: Operator, id: string, form: Form): Promise<ClientView> {
-    const client = await this.clients.find(id);
+  private async requireLogin(operator: Operator, id: string, client: ClientView, form: Form): Promise<void> {
     if (isDangerous(client, form)) await this.recentLogins.require(operator, pathOf(id, 'edit'), form);
-    return client;
   }
 
   /** Shows the form again if its change breaks a rule, or needs a confirmation. */
@@ -239,20 +236,25 @@ export class ApplicationsController {
     }
   }
 
-  private async listPage(operator: Operator, query: Form, outcome?: Outcome): Promise<Page> {
-    const [search, after] = [query.text('search'), query.text('after')];
-    const found = await this.clients.list({ ...(search && { search }), ...(after && { after }), limit: 50 });
-    return applicationsPage(operator, found, search, outcome);
+  private async listPage(operator: Operator, query: Form, changed?: Notices): Promise<Page> {
+    const clients = await this.clients.list({ ...query.filled('search', 'after'), limit: 50 });
+    return applicationsPage(operator, clients, query.text('search'), changed);
   }
 
-  private async page(
+  private async changed(
     operator: Operator,
     id: string,
-    note?: string,
-    warnings: readonly string[] = [],
+    change: Promise<Change<unknown>>,
+    note: string,
   ): Promise<Page> {
-    const client = await this.clients.find(id);
-    const secrets = client.auth_method === 'client_secret' ? (await this.secrets.list(id)).secrets : [];
-    return applicationPage({ operator, client, secrets, ...(note !== undefined && { note }), warnings });
+    const { announced } = await change;
+    const warnings = await announced;
+    return this.page(operator, await this.clients.find(id), { note, warnings });
+  }
+
+  private async page(operator: Operator, client: ClientView, changed: Notices = {}): Promise<Page> {
+    const { auth_method: method, client_id: id } = client;
+    const secrets = method === 'client_secret' ? (await this.secrets.list(id)).secrets : [];
+    return applicationPage({ operator, client, secrets, changed });
   }
 }

@@ -30,13 +30,11 @@ export class ConsentPreviewController {
   async show(@Param('id') id: string, @QueryForm() query: Form): Promise<Page> {
     const { name } = await this.clients.find(id);
     const locale = LOCALES.find((known) => known === query.text('language')) ?? LOCALES[0];
-    const title = t('Consent page of {name}', { name });
     return {
-      title,
+      title: t('Consent page of {name}', { name }),
       frames: true,
       section: '/applications',
       content: html`
-        <h1>${title}</h1>
         <p>
           ${t('What users see when the application requests access for the first time. Buttons and links do not work in this preview.')}
         </p>

@@ -30,7 +30,6 @@ export class CreateApplicationController {
     return this.show(operator, form, stepOf(form), NO_PROBLEMS);
   }
 
-  /** Checks the answers so far, and shows the next step, or the one with a problem. The last step creates the application. */
   @Post()
   @RecentLogin({ keepsForm: true })
   @UseInterceptors(FormOnce)
@@ -58,13 +57,7 @@ export class CreateApplicationController {
   }
 
   private show(operator: Operator, form: Form, step: number, problems: Problems): Page {
-    return createPage({
-      operator,
-      form,
-      problems,
-      catalogue: this.catalogue,
-      step: Math.max(step, 0),
-    });
+    return createPage({ operator, form, problems, catalogue: this.catalogue, step: Math.max(step, 0) });
   }
 }
 

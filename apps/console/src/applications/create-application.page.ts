@@ -1,5 +1,6 @@
 import type { RegisteredClient } from '#administration/client/client.service.js';
 import type { ScopeCatalogue } from '#oauth/scope.js';
+import { CSRF_FIELD } from '#ui/browser-cookie.js';
 import { html, type Html } from '#ui/html.js';
 import { FORM_ID, formId } from '../requests/form-once.interceptor.js';
 import type { Operator } from '../session/operator.js';
@@ -7,10 +8,10 @@ import {
   button,
   facts,
   hiddenFields,
+  notices,
   otherProblems,
   postForm,
   textField,
-  warningBox,
 } from '../ui/components.js';
 import type { Form } from '../ui/form.js';
 import type { Page } from '../ui/page.responder.js';
@@ -37,13 +38,11 @@ export function createPage({ operator, form, problems, catalogue, step }: Create
   const answered = new Map(
     [...problems].filter(([name]) => isLast || name === '' || group.fields.includes(name)),
   );
-  const title = t('New application');
   return {
-    title,
+    title: t('New application'),
     status: problems.size > 0 ? 400 : 200,
     section: '/applications',
     content: html`
-      <h1>${title}</h1>
       <p>
         ${t('Step {step} of {steps}: {name}', { step: step + 1, steps: CREATE_STEPS.length, name: group.title })}
       </p>
@@ -65,7 +64,6 @@ export function createPage({ operator, form, problems, catalogue, step }: Create
   };
 }
 
-/** An application with a metadata document needs no other answer. */
 function documentForm({
   operator,
   form,
@@ -90,26 +88,23 @@ function documentForm({
   </section>`;
 }
 
-/** Answers of other steps: those whose fields this step does not show. */
 function carried(form: Form, shown: Html): [name: string, value: string][] {
   const isShown = (name: string) => shown.text.includes(`name="${name}"`);
   return [...form.entries()].filter(
-    ([name]) => !['step', 'go', 'csrf_token', 'metadataUrl', FORM_ID].includes(name) && !isShown(name),
+    ([name]) => !['step', 'go', CSRF_FIELD, 'metadataUrl', FORM_ID].includes(name) && !isShown(name),
   );
 }
 
-/** The five values for the owner of the application. The secret is not stored, and shown on this page only. */
+/** The secret is not stored, and shown on this page only. */
 export function createdPage(name: string, created: RegisteredClient, warnings: readonly string[]): Page {
   const { client_id: id, client_secret: secret } = created;
-  const title = t('{name} is registered', { name });
   const code = (value: string | null | undefined) => value && html`<code>${value}</code>`;
   return {
-    title,
+    title: t('{name} is registered', { name }),
     status: 201,
     section: '/applications',
     content: html`
-      <h1>${title}</h1>
-      ${warningBox(warnings)}
+      ${notices({ warnings })}
       <p>${t('Give these to the owner of the application.')}</p>
       ${facts([
         [t('Client ID'), code(id)],

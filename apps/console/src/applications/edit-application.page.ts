@@ -1,5 +1,6 @@
 import type { ClientView } from '#administration/client/client.description.js';
 import type { ScopeCatalogue } from '#oauth/scope.js';
+import { CSRF_FIELD } from '#ui/browser-cookie.js';
 import { html, type Html } from '#ui/html.js';
 import type { Operator } from '../session/operator.js';
 import {
@@ -27,8 +28,7 @@ export interface EditView {
 }
 
 export function editPage({ operator, client, form, problems, catalogue }: EditView): Page {
-  const title = t('Edit {name}', { name: client.name });
-  const { client_id: id, version } = client;
+  const { client_id: id, name, version } = client;
   const groups = isProgram(client) ? EDIT_PROGRAM_GROUPS : EDIT_GROUPS;
   const fields = html`${groups.map(
     (group) =>
@@ -38,11 +38,10 @@ export function editPage({ operator, client, form, problems, catalogue }: EditVi
       </section>`,
   )}`;
   return {
-    title,
+    title: t('Edit {name}', { name }),
     status: problems.size > 0 ? 400 : 200,
     section: '/applications',
     content: html`
-      <h1>${title}</h1>
       ${otherProblems(problems, fields)}
       ${
         client.document_due_at &&
@@ -72,18 +71,16 @@ export function editPage({ operator, client, form, problems, catalogue }: EditVi
   };
 }
 
-/** A changed field: its values before and after. */
 interface Difference {
   readonly name: string;
   readonly removed: readonly string[];
   readonly added: readonly string[];
 }
 
-/** Compares a posted form with the registration. */
 function differencesOf(client: ClientView, form: Form): Difference[] {
   const before = formOf(client);
   const names = [...new Set([...before.keys(), ...form.keys()])].filter(
-    (name) => !['version', 'csrf_token', 'confirmNewSubjects'].includes(name),
+    (name) => !['version', CSRF_FIELD, 'confirmNewSubjects'].includes(name),
   );
   return names.flatMap((name) => {
     const [old, now] = [before.lines(name), form.lines(name)];
@@ -93,21 +90,16 @@ function differencesOf(client: ClientView, form: Form): Difference[] {
   });
 }
 
-/** Shows what the form changes, before it is saved. */
 export function differencePage({ operator, client, form, problems }: Omit<EditView, 'catalogue'>): Page {
-  const title = t('Changes to {name}', { name: client.name });
-  const { client_id: id } = client;
+  const { client_id: id, name } = client;
   const differences = differencesOf(client, form);
   const needsConfirmation = problems.has('confirmNewSubjects');
-  const fields = [...form.entries()].filter(
-    ([name]) => name !== 'csrf_token' && name !== 'confirmNewSubjects',
-  );
+  const fields = [...form.entries()].filter(([name]) => name !== CSRF_FIELD && name !== 'confirmNewSubjects');
   return {
-    title,
+    title: t('Changes to {name}', { name }),
     status: needsConfirmation ? 409 : 200,
     section: '/applications',
     content: html`
-      <h1>${title}</h1>
       ${problemBox([...problems.values()].flat())}
       ${
         differences.length === 0

@@ -6,7 +6,7 @@ import { ClientService } from '#administration/client/client.service.js';
 import { html } from '#ui/html.js';
 import { RequireRole } from '../session/operator.guard.js';
 import { actorOf, CurrentOperator, type Operator } from '../session/operator.js';
-import { button, hiddenFields, noteBox, postForm, textField, warningBox } from '../ui/components.js';
+import { button, hiddenFields, type Notices, notices, postForm, textField } from '../ui/components.js';
 import type { Form } from '../ui/form.js';
 import type { Page } from '../ui/page.responder.js';
 import { t } from '../ui/text.js';
@@ -23,7 +23,6 @@ export class LogoController {
     return logoPage({ operator, client: await this.clients.find(id) });
   }
 
-  /** Sets the chosen file, or removes the logo. */
   @Post()
   async save(
     @CurrentOperator() operator: Operator,
@@ -34,10 +33,10 @@ export class LogoController {
     const logo = form.text('go') === 'remove' ? null : (form.files.get('logo') ?? Buffer.alloc(0));
     const expectedVersion = Number(form.text('version'));
     try {
-      const { announced } = await this.clients.update(actorOf(operator), id, { logo, expectedVersion });
-      const warnings = await announced;
+      const change = await this.clients.update(actorOf(operator), id, { logo, expectedVersion });
       const note = logo ? t('The logo is saved.') : t('The logo is removed.');
-      return logoPage({ operator, client: await this.clients.find(id), note, warnings });
+      const changed = { note, warnings: await change.announced };
+      return logoPage({ operator, client: change.result.client, changed });
     } catch (error) {
       if (!(error instanceof AdministrationError) || error.kind !== 'invalid') throw error;
       const problems = [...problemsOf(error).values()].flat();
@@ -59,20 +58,17 @@ interface LogoView {
   readonly operator: Operator;
   readonly client: ClientView;
   readonly problems?: readonly string[];
-  readonly note?: string;
-  readonly warnings?: readonly string[];
+  readonly changed?: Notices;
 }
 
-function logoPage({ operator, client, problems = [], note, warnings = [] }: LogoView): Page {
+function logoPage({ operator, client, problems = [], changed = {} }: LogoView): Page {
   const { client_id: id, name, version, logo } = client;
-  const title = t('Logo of {name}', { name });
   return {
-    title,
+    title: t('Logo of {name}', { name }),
     status: problems.length > 0 ? 400 : 200,
     section: '/applications',
     content: html`
-      <h1>${title}</h1>
-      ${note !== undefined && noteBox(note)} ${warningBox(warnings)}
+      ${notices(changed)}
       ${
         logo === null
           ? html`<p>${t('None.')}</p>`

@@ -5,10 +5,8 @@ import { AuditIndexer } from '#administration/audit-index/audit-indexer.js';
 /** Milliseconds between two passes. Pages also read events that are not indexed yet. */
 const PAUSE_MS = 5_000;
 const PRUNE_MS = 60 * 60_000;
-/** Milliseconds until the next attempt after a failure. */
 const RETRY_MS = 30_000;
 
-/** Keeps the index of the audit trail up to date, in the background. */
 @Injectable()
 export class AuditIndexTask implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('audit index');

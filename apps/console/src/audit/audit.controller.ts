@@ -8,6 +8,7 @@ import { labelOf } from '../applications/application.form.js';
 import { FewAtOnce } from '../requests/few-at-once.interceptor.js';
 import { type Form, QueryForm } from '../ui/form.js';
 import type { Page } from '../ui/page.responder.js';
+import { utc } from '../ui/text.js';
 import { auditPage, type Filters, FILTERS } from './audit.page.js';
 
 @Controller('audit')
@@ -19,9 +20,9 @@ export class AuditController {
 
   @Get()
   async search(@QueryForm() query: Form): Promise<Page> {
-    const [filters, after] = [filtersOf(query), query.text('after')];
+    const filters = query.filled(...FILTERS);
     try {
-      return auditPage(filters, await this.audit.page({ ...inputOf(filters), ...(after && { after }) }));
+      return auditPage(filters, await this.audit.page({ ...inputOf(filters), ...query.filled('after') }));
     } catch (error) {
       // The page of an unknown name lets the operator correct it.
       if (!(error instanceof AdministrationError)) throw error;
@@ -29,11 +30,10 @@ export class AuditController {
     }
   }
 
-  /** Streams every matching event. */
   @Get('events.jsonl')
   @Header('Content-Disposition', 'attachment; filename="events.jsonl"')
   async export(@QueryForm() query: Form): Promise<StreamableFile> {
-    const selected = await this.audit.select(inputOf(filtersOf(query)));
+    const selected = await this.audit.select(inputOf(query.filled(...FILTERS)));
     const output = new PassThrough();
     writeEvents(selected, output).catch((error: Error) => {
       // Breaks the connection: a file that merely ends would look complete.
@@ -54,15 +54,6 @@ async function writeEvents(selected: SelectedEvents, output: Writable): Promise<
   });
   output.end();
 }
-
-function filtersOf(query: Form): Filters {
-  return Object.fromEntries(
-    FILTERS.map((name) => [name, query.text(name)]).filter(([, value]) => value !== ''),
-  ) as Filters;
-}
-
-/** A browser sends the time of the form without its zone. */
-const utc = (time: string): string => (/T\d\d:\d\d(?::\d\d)?$/.test(time) ? `${time}Z` : time);
 
 function inputOf({ type, since, until, ...filters }: Filters): object {
   return {

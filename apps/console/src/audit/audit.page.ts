@@ -20,17 +20,17 @@ const TYPES = [
   }),
 ];
 
-/** @param found null if the filters are invalid */
-export function auditPage(filters: Filters, found: EventPage | null, problems: readonly string[] = []): Page {
-  const title = t('Audit trail');
+export function auditPage(
+  filters: Filters,
+  events: EventPage | null,
+  problems: readonly string[] = [],
+): Page {
   const { client = '', user = '', operator = '', type = '', since = '', until = '' } = filters;
-  const query = { ...filters };
   return {
-    title,
+    title: t('Audit trail'),
     status: problems.length > 0 ? 400 : 200,
     section: '/audit',
     content: html`
-      <h1>${title}</h1>
       ${problemBox(problems)}
       <form method="get" action="/audit" class="filter" role="search">
         ${textField({ name: 'client', label: t('Application (client ID or name)'), value: client })}
@@ -41,25 +41,18 @@ export function auditPage(filters: Filters, found: EventPage | null, problems: r
         ${textField({ name: 'until', label: t('Until (UTC)'), value: until, type: 'datetime-local' })}
         ${button(t('Search'), 'even')}
       </form>
-      ${found && results(found, query)}
+      ${events && results(events, filters)}
     `,
   };
 }
 
-function results({ items, next, searchedUntil, warnings }: EventPage, query: Record<string, string>) {
-  const parameters = new URLSearchParams(query).toString();
+function results({ items, next, searchedUntil, warnings }: EventPage, filters: Filters) {
+  const parameters = new URLSearchParams(filters).toString();
   return html`
     ${problemBox(warnings)}
     ${table(
       t('Events, newest first'),
-      [
-        { title: t('Time (UTC)') },
-        { title: t('Who') },
-        { title: t('What') },
-        { title: t('About') },
-        { title: t('Via') },
-        { title: t('Details') },
-      ],
+      [t('Time (UTC)'), t('Who'), t('What'), t('About'), t('Via'), t('Details')],
       items.map((event) => [
         timeCell(event.time),
         html`<span class="wraps short">${actorOfEvent(event)}</span>`,
@@ -75,7 +68,7 @@ function results({ items, next, searchedUntil, warnings }: EventPage, query: Rec
         ${t('Searched back to {time}. Older events follow on the next page.', { time: moment(searchedUntil) })}
       </p>`
     }
-    ${nextPage('/audit', query, next)}
+    ${nextPage('/audit', filters, next)}
     <p>
       <a href="/audit/events.jsonl?${parameters}" download>${t('Download all matching events')}</a>
       (${t('one JSON object per line, oldest first')})

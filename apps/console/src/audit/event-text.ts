@@ -51,7 +51,6 @@ export function textOf({ type, detail = {} }: AuditEvent): string {
   return type === 'operator.command' && typeof command === 'string' ? `${text}: ${command}` : text;
 }
 
-/** Events of which the user is the actor. */
 const USERS_ACT: ReadonlySet<AuditType> = new Set([
   'login.succeeded',
   'login.ended',
@@ -106,7 +105,6 @@ export function objectsOf(event: AuditEvent): Html {
   return html`${all.map((object, index) => html`${index > 0 && html`<br />`}${object}`)}`;
 }
 
-/** Everything else that an event has. */
 export function detailsOf({
   reference,
   status,

@@ -12,12 +12,10 @@ const GAP = 2;
 
 interface Series {
   readonly title: string;
-  /** Class of the stylesheet. */
   readonly look: string;
   readonly of: (period: HistoryPeriod) => number;
 }
 
-/** Issued, refreshed and refused by cause, as a chart, and as a table that needs no sight. */
 export function chart({ periods, unit }: Pick<ClientHistory, 'periods' | 'unit'>): Html {
   const series = seriesOf(periods);
   const totals = periods.map((period) => series.reduce((sum, { of }) => sum + of(period), 0));
@@ -41,36 +39,19 @@ export function chart({ periods, unit }: Pick<ClientHistory, 'periods' | 'unit'>
     </svg>
     <p class="axis"><span>${periods[0] && nameOf(periods[0])}</span><span>${last(periods, nameOf)}</span></p>
     <ul class="plain legend">
-      ${series.map(
-        ({ title: text, look }) =>
-          html`<li>
-            <svg class="chart" viewBox="0 0 1 1" aria-hidden="true">
-              <rect class="${look}" width="1" height="1" /></svg
-            >${text}
-          </li>`,
-      )}
-      ${
-        misused &&
-        html`<li>
-          <svg class="chart" viewBox="0 0 1 1" aria-hidden="true">
-            <rect class="misused" width="1" height="1" /></svg
-          >${MISUSED}
-        </li>`
-      }
+      ${series.map(({ title: text, look }) => legend(text, look))} ${misused && legend(MISUSED, 'misused')}
     </ul>
     ${table(
       unit === 'day' ? t('Numbers per day (UTC)') : t('Numbers per hour (UTC)'),
       [
-        { title: unit === 'day' ? t('Day') : t('Hour') },
-        ...[...series.map(({ title }) => title), ...(misused ? [MISUSED] : [])].map((title) => ({
-          title,
-          isNumber: true,
-        })),
+        unit === 'day' ? t('Day') : t('Hour'),
+        ...series.map(({ title }) => ({ title, isNumber: true }) as const),
+        misused && ({ title: MISUSED, isNumber: true } as const),
       ],
       periods.map((period) => [
         html`<time>${nameOf(period)}</time>`,
         ...series.map(({ of }) => of(period)),
-        ...(misused ? [period.misused] : []),
+        period.misused,
       ]),
     )}
   </figure>`;
@@ -78,11 +59,19 @@ export function chart({ periods, unit }: Pick<ClientHistory, 'periods' | 'unit'>
 
 const MISUSED = t('Possible leak of a code or token');
 
+function legend(text: string, look: string): Html {
+  return html`<li>
+    <svg class="chart" viewBox="0 0 1 1" aria-hidden="true">
+      <rect class="${look}" width="1" height="1" /></svg
+    >${text}
+  </li>`;
+}
+
 function seriesOf(periods: readonly HistoryPeriod[]): Series[] {
   const causes = new Map<string, number>();
   for (const { refused } of periods)
     for (const [cause, count] of Object.entries(refused)) causes.set(cause, (causes.get(cause) ?? 0) + count);
-  const sorted = [...causes].sort(([, one], [, other]) => other - one).map(([cause]) => cause);
+  const sorted = [...causes].sort(([, a], [, b]) => b - a).map(([cause]) => cause);
   const [frequent, rest] = [sorted.slice(0, MAX_CAUSES), sorted.slice(MAX_CAUSES)];
   return [
     { title: t('issued'), look: 'issued', of: ({ issued }) => issued },

@@ -7,6 +7,7 @@ import { FewAtOnce } from '../requests/few-at-once.interceptor.js';
 import { problemBox } from '../ui/components.js';
 import { type Form, QueryForm } from '../ui/form.js';
 import type { Page } from '../ui/page.responder.js';
+import { utc } from '../ui/text.js';
 import { eventsPage, historyPage, PERIODS, type Question } from './events.page.js';
 import { explanationPage } from './explanation.page.js';
 
@@ -29,9 +30,8 @@ export class EventsController {
       if (reference !== '')
         return explanationPage(question, await this.explanations.explainIndexed(reference));
       if (client === '') return eventsPage(question);
-      // A browser sends the time without its zone.
-      const from = since === '' ? period : /[Zhmd]$/.test(since) ? since : `${since}Z`;
-      return historyPage(question, await this.histories.read({ client, since: from }));
+      const history = await this.histories.read({ client, since: since === '' ? period : utc(since) });
+      return historyPage(question, history);
     } catch (error) {
       const status = error instanceof AdministrationError ? STATUS[error.kind] : undefined;
       if (!(error instanceof AdministrationError) || status === undefined) throw error;

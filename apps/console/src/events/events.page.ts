@@ -26,15 +26,13 @@ export const PARTIES: Readonly<Record<Party, string>> = {
 };
 
 export function eventsPage(question: Question, content: Html | false = false, status = 200): Page {
-  const title = t('What happened');
   const { reference, client, period, since } = question;
   const periods = Object.entries(PERIODS).map(([value, text]) => ({ value, text }));
   return {
-    title,
+    title: t('What happened'),
     status,
     section: '/events',
     content: html`
-      <h1>${title}</h1>
       <form method="get" action="/events" class="filter">
         ${textField({ name: 'reference', label: t('Error reference'), value: reference })}
         ${button(t('Explain'), 'even')}
@@ -77,10 +75,10 @@ function causes(groups: readonly RefusalGroup[]): Html {
     t('Refused requests by cause, the most frequent first'),
     [
       { title: t('Count'), isNumber: true },
-      { title: t('Cause') },
-      { title: t('Most likely remedy') },
-      { title: t('Latest (UTC)') },
-      { title: t('Latest reference') },
+      t('Cause'),
+      t('Most likely remedy'),
+      t('Latest (UTC)'),
+      t('Latest reference'),
     ],
     groups.map(({ count, title, check, error, party, remedy, last, reference }) => [
       count,

@@ -1,6 +1,7 @@
 import type { AuditEvent } from '#audit/event.js';
 import { textOf as detailText } from '#administration/explain/comparison.js';
 import type { Difference } from '#administration/explain/difference.js';
+import { fieldOf } from '#administration/explain/explanation.js';
 import type { ExplainedRequest } from '#administration/explain/explain.service.js';
 import { html, type Html } from '#ui/html.js';
 import { clientLink, referenceLink, textOf, userLink } from '../audit/event-text.js';
@@ -16,10 +17,8 @@ export function explanationPage(
   { explanation, around, uses, warnings }: Explained,
 ): Page {
   const { event, others, clientId, userId, grantId, title, meaning, comparison, remedies } = explanation;
-  /** Reads the main event, or else another event of the request: an API records it with the response, the token app with the check. */
-  const find = <Value>(field: (from: AuditEvent) => Value | undefined) =>
-    [event, ...others].map(field).find((value) => value !== undefined);
-  const request = find((from) => from.request);
+  const events = [event, ...others];
+  const request = fieldOf(events, (from) => from.request);
   return eventsPage(
     question,
     html`<section>
@@ -34,16 +33,16 @@ export function explanationPage(
       }
       ${facts([
         [t('Failed check'), event.check !== undefined && html`<code>${event.check}</code>`],
-        [t('Response'), [find((from) => from.status), event.error].filter(Boolean).join(' ')],
-        [t('Description'), find((from) => from.description)],
+        [t('Response'), [fieldOf(events, (from) => from.status), event.error].filter(Boolean).join(' ')],
+        [t('Description'), fieldOf(events, (from) => from.description)],
         [t('Application'), clientId !== null && clientLink(clientId)],
         [t('User'), userId !== null && userLink(userId)],
         [t('Time'), moment(event.time)],
         [t('Request'), request && html`<code>${request.method} ${request.path}</code>`],
-        [t('Service'), [event, ...others].map(({ service }) => service).join(', ')],
+        [t('Service'), events.map(({ service }) => service).join(', ')],
         [t('Grant'), grantId !== null && html`<code>${grantId}</code>`],
-        [t('Address'), find((from) => from.address)],
-        [t('User agent'), find((from) => from.user_agent)],
+        [t('Address'), fieldOf(events, (from) => from.address)],
+        [t('User agent'), fieldOf(events, (from) => from.user_agent)],
       ])}
       ${
         comparison.values.length > 0 &&
@@ -67,17 +66,16 @@ function difference({ parts }: Difference): Html {
   </p>`;
 }
 
-/** Two different callers suggest theft. */
 function usesTable(uses: readonly AuditEvent[]): Html {
   return table(
     t('Latest uses of the grant: two different callers suggest theft'),
     [
-      { title: t('Time (UTC)') },
-      { title: t('Event') },
+      t('Time (UTC)'),
+      t('Event'),
       { title: t('Generation'), isNumber: true },
-      { title: t('Address') },
-      { title: t('User agent') },
-      { title: t('Reference') },
+      t('Address'),
+      t('User agent'),
+      t('Reference'),
     ],
     uses.map((event) => [
       timeCell(event.time),
@@ -93,13 +91,7 @@ function usesTable(uses: readonly AuditEvent[]): Html {
 function aroundTable(around: readonly AuditEvent[]): Html {
   return table(
     t('The same application, five minutes before and after'),
-    [
-      { title: t('Time (UTC)') },
-      { title: t('Event') },
-      { title: t('Failed check') },
-      { title: t('User') },
-      { title: t('Reference') },
-    ],
+    [t('Time (UTC)'), t('Event'), t('Failed check'), t('User'), t('Reference')],
     around.map((event) => [
       timeCell(event.time),
       textOf(event),

@@ -11,15 +11,12 @@ import { CLOCK, type Clock, ConsoleConfiguration } from '../console.configuratio
 
 /** Seconds after which another check may start, because a killed process does not finish its check. */
 const LIMIT = 120;
-/** Seconds for which a result is shown. */
 const KEPT = 7 * 86_400;
 const [RUNNING, RESULT] = ['console:health:running', 'console:health:result'];
 
-/** Result of a part, or the reason for its failure. */
-type Part<Value> = { readonly value: Value } | { readonly problem: string };
+export type Part<Value> = { readonly value: Value } | { readonly problem: string };
 
-export interface Health {
-  /** Milliseconds since the epoch. */
+interface Health {
   readonly at: number;
   readonly by: string;
   readonly diagnosis: Part<Diagnosis>;
@@ -27,10 +24,12 @@ export interface Health {
   readonly keys: Part<KeyList>;
 }
 
-/**
- * Examines the installation in the background, which takes seconds: the number of processes that will answer is unknown. The result is in
- * Redis, for all replicas of the console.
- */
+export interface HealthState {
+  readonly last: Health | null;
+  readonly isRunning: boolean;
+}
+
+/** Runs in the background, because it waits seconds for an unknown number of processes. Redis has the result, for all replicas. */
 @Injectable()
 export class HealthCheck {
   private readonly logger = new Logger('health check');
@@ -43,14 +42,14 @@ export class HealthCheck {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async read(): Promise<{ readonly last: Health | null; readonly isRunning: boolean }> {
+  async read(): Promise<HealthState> {
     const [text, running] = await withRedisErrors(
       Promise.all([this.redis.get(RESULT), this.redis.get(RUNNING)]),
     );
     return { last: text === null ? null : (JSON.parse(text) as Health), isRunning: running !== null };
   }
 
-  /** Starts a check, unless one is running. @param by name of the operator */
+  /** Does nothing while a check is running. */
   async start(by: string): Promise<void> {
     const id = randomBytes(9).toString('base64url');
     if ((await withRedisErrors(this.redis.set(RUNNING, id, 'EX', LIMIT, 'NX'))) === null) return;

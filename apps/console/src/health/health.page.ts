@@ -8,17 +8,13 @@ import type { Operator } from '../session/operator.js';
 import { button, command, facts, noteBox, postForm, problemBox, table } from '../ui/components.js';
 import type { Page } from '../ui/page.responder.js';
 import { moment, t } from '../ui/text.js';
-import type { Health } from './health-check.service.js';
+import type { HealthState, Part } from './health-check.service.js';
 
-type View = { readonly last: Health | null; readonly isRunning: boolean };
-
-export function healthPage(operator: Operator, { last, isRunning }: View): Page {
-  const title = t('Health');
+export function healthPage(operator: Operator, { last, isRunning }: HealthState): Page {
   return {
-    title,
+    title: t('Health'),
     section: '/health',
     content: html`
-      <h1>${title}</h1>
       ${isRunning && noteBox(html`${t('A check is running. It takes a few seconds.')} <a href="/health">${t('Show the result')}</a>`)}
       <div class="actions">
         ${!isRunning && postForm(operator, '/health', button(t('Check now')), '')}
@@ -48,11 +44,8 @@ export function healthPage(operator: Operator, { last, isRunning }: View): Page 
   };
 }
 
-function part<Value>(
-  found: { readonly value: Value } | { readonly problem: string },
-  show: (value: Value) => Html,
-): Html | false {
-  return 'value' in found ? show(found.value) : problemBox([found.problem]);
+function part<Value>(checked: Part<Value>, show: (value: Value) => Html): Html | false {
+  return 'value' in checked ? show(checked.value) : problemBox([checked.problem]);
 }
 
 const SEVERITY: Readonly<Record<Severity, string>> = {
@@ -75,35 +68,28 @@ function findings({ findings: all, holding, notChecked }: Diagnosis): Html {
     }
     ${table(
       t('Findings, the most severe first'),
-      [{ title: t('Severity') }, { title: t('Subject') }, { title: t('Finding') }, { title: t('Remedy') }],
+      [t('Severity'), t('Subject'), t('Finding'), t('Remedy')],
       all.map((finding) => [
         html`<span class="${finding.severity === 'info' ? 'tag' : 'tag bad'}"
           >${SEVERITY[finding.severity]}</span
         >`,
         html`<span class="wraps">${finding.subject}</span>`,
         html`${finding.problem}<br /><code>${finding.check}</code>`,
-        html`<div class="prose">${remedy(finding)}</div>`,
+        html`<div class="prose">${remedyOf(finding)}</div>`,
       ]),
     )}
   `;
 }
 
-function remedy({ remedy: found }: Diagnosed): Fragment {
-  if (typeof found === 'string') return found;
-  return found.map(({ text, command: words }) => html`${text}: ${command(words)}`);
+function remedyOf({ remedy }: Diagnosed): Fragment {
+  if (typeof remedy === 'string') return remedy;
+  return remedy.map(({ text, command: words }) => html`${text}: ${command(words)}`);
 }
 
 function processes(statuses: readonly ServiceStatus[]): Html {
   return html`${table(
     t('Processes that responded. Compare them with your deployment.'),
-    [
-      { title: t('Service') },
-      { title: t('Instance') },
-      { title: t('Version') },
-      { title: t('Since') },
-      { title: t('Settings that differ') },
-      { title: t('Dependencies') },
-    ],
+    [t('Service'), t('Instance'), t('Version'), t('Since'), t('Settings that differ'), t('Dependencies')],
     statuses.map((status) => [
       status.service,
       html`<code>${status.instance}</code>`,
@@ -115,7 +101,6 @@ function processes(statuses: readonly ServiceStatus[]): Html {
   )}`;
 }
 
-/** Settings that must be equal in all processes, with the values that are not. */
 function differing({ settings = {} }: ServiceStatus, all: readonly ServiceStatus[]): string[] {
   const isElsewhere = (name: string, value: Settings[string]) =>
     all.some(({ settings: others = {} }) => name in others && others[name] !== value);
@@ -144,14 +129,7 @@ function keys({ keys: tokens, id_token_keys: idTokens, problems }: KeyList): Htm
     ${problemBox(problems.map(({ what, remedy: action }) => `${what}: ${action}`))}
     ${table(
       t('Token keys and ID token keys'),
-      [
-        { title: t('Key') },
-        { title: t('Signs at') },
-        { title: t('Verifies at') },
-        { title: t('Missing at') },
-        { title: t('Last signature') },
-        { title: t('Needed until') },
-      ],
+      [t('Key'), t('Signs at'), t('Verifies at'), t('Missing at'), t('Last signature'), t('Needed until')],
       [...tokens.map((key) => ({ ...key, alg: '' })), ...idTokens].map((key) => [
         html`<code>${key.id}</code> ${key.alg}`,
         key.signs_in.join(', '),

@@ -1,7 +1,7 @@
 import type { RotationStep } from '#administration/key/rotation.js';
 import { html, type Html } from '#ui/html.js';
 import type { Operator } from '../session/operator.js';
-import { button, choices, linesField, postForm, warningBox } from '../ui/components.js';
+import { button, choices, linesField, notices, postForm } from '../ui/components.js';
 import type { Page } from '../ui/page.responder.js';
 import { t } from '../ui/text.js';
 
@@ -9,7 +9,6 @@ export type Ring = 'token' | 'id-token';
 
 const VARIABLES: Readonly<Record<Ring, string>> = { token: 'TOKEN_KEYS', 'id-token': 'ID_TOKEN_KEYS' };
 
-/** Fields of the forms, as the operations name them. */
 export const FIELDS = { token: 'tokenKeys', 'id-token': 'idTokenKeys' } as const;
 
 const BEGIN = t('Start another rotation early');
@@ -27,13 +26,11 @@ interface Refused {
 }
 
 export function keysPage(operator: Operator, refused?: Refused): Page {
-  const title = t('Rotate keys');
   return {
-    title,
+    title: t('Rotate keys'),
     status: refused?.status ?? 200,
     section: '/health',
     content: html`
-      <h1>${title}</h1>
       <p>
         ${t('A rotation has three steps: add a new key, sign with it, remove the old key. For each, paste the current value here, set the next value for the services, and restart them one after the other. A step is refused while it would log users out.')}
       </p>
@@ -55,7 +52,14 @@ function ringForm(operator: Operator, ring: Ring, title: string, refused: Refuse
     ${postForm(
       operator,
       `/health/keys/${ring}`,
-      html`${keysField(ring, hint, problems)}
+      html`${linesField({
+        name: FIELDS[ring],
+        label: VARIABLES[ring],
+        value: [],
+        hint,
+        problems,
+        required: true,
+      })}
       ${choices('begin', t('After a leak'), 'checkbox', [
         {
           value: 'true',
@@ -69,18 +73,6 @@ function ringForm(operator: Operator, ring: Ring, title: string, refused: Refuse
   </section>`;
 }
 
-function keysField(ring: Ring, hint: string, problems: readonly string[]): Html {
-  return linesField({
-    name: FIELDS[ring],
-    label: VARIABLES[ring],
-    value: [],
-    hint,
-    problems,
-    required: true,
-  });
-}
-
-/** @param values next value of the variable, by service: shown once */
 export function keyStepPage(
   ring: Ring,
   { step, action, keys }: Pick<RotationStep, 'step' | 'action' | 'keys'>,
@@ -91,10 +83,10 @@ export function keyStepPage(
   const { what, safe, next } = texts(ring)[action];
   return {
     title,
+    heading: html`${title}: ${what}`,
     section: '/health',
     content: html`
-      <h1>${title}: ${what}</h1>
-      ${warningBox(warnings)}
+      ${notices({ warnings })}
       <p>
         ${t('{count, plural, one {Key} other {Keys}}', { count: keys.length })}:
         ${keys.map((key) => html`<code>${key}</code> `)}

@@ -7,11 +7,11 @@ import type { Role } from '../login/role.js';
 import { actorOf, type Operator } from '../session/operator.js';
 import { PrivilegedAccounts } from '../session/privileged-accounts.js';
 import { t } from '../ui/text.js';
+import type { StepOutcome } from './job.store.js';
 
 export const JOB_ROLE: Role = 'support';
 
 interface Action {
-  /** @param count number of items */
   readonly question: (count: number) => string;
   readonly effect: string;
   readonly title: string;
@@ -66,7 +66,7 @@ export function isAction(name: string): name is ActionName {
   return Object.hasOwn(ACTIONS, name);
 }
 
-/** Runs the operations of jobs. All of them can be repeated. */
+/** All steps can be repeated. */
 @Injectable()
 export class JobActions {
   constructor(
@@ -76,10 +76,9 @@ export class JobActions {
     private readonly privileged: PrivilegedAccounts,
   ) {}
 
-  /** Names of the applications and users that the items select. @throws AdministrationError for an unknown one */
   async names(action: ActionName, items: readonly string[]): Promise<string[]> {
     const isUser = ACTIONS[action].section === '/users';
-    const found = items.flatMap((item) => {
+    const records = items.flatMap((item) => {
       if (action !== 'revoke-grants') return isUser ? this.users.find(`id:${item}`) : this.clients.find(item);
       const { user, client } = selectionOf(item);
       return [
@@ -87,30 +86,23 @@ export class JobActions {
         ...(client === undefined ? [] : [this.clients.find(client)]),
       ];
     });
-    return (await Promise.all<{ readonly name: string }>(found)).map(({ name }) => name);
+    return (await Promise.all<{ readonly name: string }>(records)).map(({ name }) => name);
   }
 
-  /** Number of steps: grants, or items. */
   async steps(action: ActionName, items: readonly string[]): Promise<number> {
     if (action !== 'revoke-grants') return items.length;
     const counts = await Promise.all(items.map((item) => this.grants.countLive(selectionOf(item))));
     return counts.reduce((sum, count) => sum + count, 0);
   }
 
-  /** @throws AdministrationError */
-  async step(
-    action: ActionName,
-    operator: Operator,
-    item: string,
-  ): Promise<{ readonly done: number; readonly more: boolean }> {
+  async step(action: ActionName, operator: Operator, item: string): Promise<Omit<StepOutcome, 'failure'>> {
     if (action === 'revoke-grants') {
       const { result, announced } = await this.grants.revokeSome(actorOf(operator), selectionOf(item));
       await announced;
       return { done: result.revoked_grants, more: result.more };
     }
-    await (
-      await this.change(action, operator, item)
-    ).announced;
+    const { announced } = await this.change(action, operator, item);
+    await announced;
     return { done: 1, more: false };
   }
 

@@ -24,22 +24,20 @@ const EXPLANATIONS: Readonly<Record<JobState, string>> = {
 };
 
 export function jobsPage(jobs: readonly Job[]): Page {
-  const title = t('Bulk actions');
   return {
-    title,
+    title: t('Bulk actions'),
     section: '/jobs',
     content: html`
-      <h1>${title}</h1>
       <p>${t('To start one, select entries in the list of applications or users.')}</p>
       ${table(
         t('Bulk actions of the last seven days, newest first'),
         [
-          { title: t('Action') },
-          { title: t('State') },
+          t('Action'),
+          t('State'),
           { title: t('Done'), isNumber: true },
           { title: t('Failed'), isNumber: true },
-          { title: t('Operator') },
-          { title: t('Started') },
+          t('Operator'),
+          t('Started'),
         ],
         jobs.map((job) => [
           html`<a href="/jobs/${job.id}">${titleOf(job)}</a>`,
@@ -67,8 +65,8 @@ export function jobPage(
   return {
     title: `${titleOf(job)}: ${counts}`,
     section: '/jobs',
+    heading: html`${titleOf(job)} ${stateTag(job)}`,
     content: html`
-      <h1>${titleOf(job)} ${stateTag(job)}</h1>
       ${EXPLANATIONS[state] !== '' && html`<p role="alert">${EXPLANATIONS[state]}</p>`}
       <p>
         <label for="progress">${counts}</label>
@@ -94,7 +92,7 @@ export function jobPage(
         failures.length > 0 &&
         table(
           t('Failed'),
-          [{ title: t('Entry') }, { title: t('Reason') }],
+          [t('Entry'), t('Reason')],
           failures.map(({ item, reason }) => [itemLink(action, item), reason]),
         )
       }

@@ -7,7 +7,6 @@ import { OperatorRoles } from '../session/operator-roles.js';
 import { type ActionName, JOB_ROLE, JobActions } from './job-actions.js';
 import { JobStore, LEASE_MS, type StepOutcome } from './job.store.js';
 
-/** Works on jobs in the background, one item after the other. */
 @Injectable()
 export class JobRunner implements BeforeApplicationShutdown {
   private readonly logger = new Logger(JobRunner.name);
@@ -26,7 +25,7 @@ export class JobRunner implements BeforeApplicationShutdown {
     await Promise.all(this.running);
   }
 
-  /** Begins or continues a job on behalf of an operator, unless a process works on it. Resolves before the job ends. */
+  /** Does nothing if another process works on the job. Resolves before the job ends. */
   async start(id: string, action: ActionName, operator: Operator): Promise<void> {
     const owner = randomUUID();
     if (!(await this.jobs.claim(id, owner, operator.name))) return;

@@ -7,7 +7,6 @@ import {
 } from '#platform/redis/redis-client.js';
 import { REDIS } from '#platform/redis/redis.connection.js';
 
-/** Seconds for which a job can be read. */
 const LIFETIME = 7 * 24 * 60 * 60;
 
 /** Milliseconds after which a process that does not renew its lease has lost the job. */
@@ -21,7 +20,6 @@ export interface NewJob {
   readonly action: string;
   readonly operator: string;
   readonly items: readonly string[];
-  /** Steps of all items. */
   readonly total: number;
 }
 
@@ -48,7 +46,7 @@ export interface Job extends Pick<NewJob, 'id' | 'action' | 'operator' | 'total'
   readonly failures: readonly Failure[];
 }
 
-/** Outcome of one step. `more`: the item needs another step. */
+/** `more`: the item needs another step. */
 export interface StepOutcome {
   readonly done: number;
   readonly more: boolean;
@@ -106,10 +104,7 @@ return 1`,
 return { redis.call('HGETALL', KEYS[1]), redis.call('LRANGE', KEYS[3], 0, 99), now }`,
 };
 
-/**
- * Jobs, which survive the process that works on them. A process owns a job by a lease; each step is one script, so that a process
- * that has lost its lease changes nothing. Every method throws DependencyUnavailableError if Redis does not respond.
- */
+/** A process owns a job by a lease. Each step is one script: a process that has lost its lease changes nothing. */
 @Injectable()
 export class JobStore {
   private readonly run: RunScript<keyof typeof SCRIPTS>;
@@ -118,7 +113,6 @@ export class JobStore {
     this.run = defineScripts(redis, SCRIPTS);
   }
 
-  /** @returns false if there is a job with this id */
   async create({ id, action, operator, items, total }: NewJob): Promise<boolean> {
     const created = await this.run('jobCreate', keysOf(id), LIFETIME, action, operator, total, ...items);
     await withRedisErrors(this.redis.zadd(LIST, 'NX', Date.now(), id));
@@ -126,7 +120,6 @@ export class JobStore {
     return created === 1;
   }
 
-  /** @returns false if another process works on the job, or it is finished or unknown */
   async claim(id: string, owner: string, operator: string): Promise<boolean> {
     return (await this.run('jobClaim', keysOf(id), owner, LEASE_MS, operator)) === 1;
   }
@@ -147,7 +140,6 @@ export class JobStore {
     await this.run('jobAdvance', keysOf(id), owner, item, done, more ? 1 : 0, failed, ...limits);
   }
 
-  /** @param state final state; null if the job can be continued */
   async leave(id: string, owner: string, state: 'refused' | null): Promise<void> {
     await this.run('jobLeave', keysOf(id), owner, state ?? '');
   }
@@ -178,8 +170,8 @@ export class JobStore {
 
   async list(): Promise<Job[]> {
     const ids = await withRedisErrors(this.redis.zrevrange(LIST, 0, MAX_JOBS - 1));
-    const found = await Promise.all(ids.map((id) => this.find(id)));
-    return found.filter((job) => job !== null);
+    const jobs = await Promise.all(ids.map((id) => this.find(id)));
+    return jobs.filter((job) => job !== null);
   }
 }
 

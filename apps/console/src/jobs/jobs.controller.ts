@@ -17,7 +17,6 @@ import { type Job, JobStore } from './job.store.js';
 /** More than a page of a list shows. */
 const MAX_ITEMS = 200;
 
-/** Seconds between two reloads of the page of a running job. */
 const REFRESH = 3;
 
 const JOB_ID = /^[\w-]{22}$/;
@@ -103,7 +102,6 @@ export class JobsController {
     return seeOther(`/jobs/${id}`);
   }
 
-  /** Stops after the running step. */
   @Post(':id/stop')
   @RequireRole(JOB_ROLE)
   @Redirect()
@@ -120,7 +118,7 @@ export class JobsController {
 }
 
 function selectionOf(form: Form): { readonly action: ActionName; readonly items: readonly string[] } {
-  const [action, items] = [form.text('action'), [...new Set(form.all('id'))]];
+  const [action, items] = [form.text('action'), [...new Set(form.getAll('id'))]];
   if (!isAction(action)) throw new RefusedRequestError(400, 'the action is unknown');
   if (items.length === 0 || items.length > MAX_ITEMS)
     throw new RefusedRequestError(400, t('select 1 to {max} entries in the list first', { max: MAX_ITEMS }));

@@ -1,20 +1,14 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 export interface LoginState {
-  /** Random. */
   readonly id: string;
   /** Path on this site to return to, with its query. */
   readonly page: string;
-  /** Milliseconds since the epoch. */
   readonly startedAt: number;
-  /** The operator must authenticate again. */
   readonly again: boolean;
 }
 
-/**
- * Returns the `state` of an authorization request. It contains the login itself, authenticated with the cookie of the browser (login
- * CSRF, RFC 6749 10.12), so that nothing has to be stored and every tab can finish its login.
- */
+/** Returns the `state`: the login itself, authenticated with the cookie of the browser (login CSRF, RFC 6749 10.12). */
 export function sealState(cookie: string, state: LoginState): string {
   const text = Buffer.from(JSON.stringify(state)).toString('base64url');
   return `${text}.${mac(cookie, 'state', text)}`;

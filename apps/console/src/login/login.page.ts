@@ -7,7 +7,6 @@ export function loggedOutPage(): Page {
     title: t('You are logged out'),
     menu: false,
     content: html`
-      <h1>${t('You are logged out')}</h1>
       <p>${t('You may still be logged in at the login provider.')}</p>
       <p><a class="button" href="/">${t('Log in again')}</a></p>
     `,

@@ -11,13 +11,10 @@ import { roleOfGroups } from './role.js';
 /** Milliseconds for which the metadata of the provider is used without a new request. */
 const FRESH_MS = 15_000;
 
-/** For one response of the provider. */
 const TIMEOUT_S = 5;
 
-/** Milliseconds in which a login must be finished. */
 const VALIDITY_MS = 60 * 60_000;
 
-/** A session, and the page of the console that required it. */
 export interface FinishedLogin {
   readonly session: Session;
   readonly page: string;
@@ -40,13 +37,6 @@ export class OpenIdLogin {
     this.callback = `${configuration.CONSOLE_URL}/login/callback`;
   }
 
-  /**
-   * Returns the authorization request.
-   *
-   * @param cookie of the login
-   * @param page path on this site to return to
-   * @param again requires the operator to authenticate again
-   */
   async start(cookie: string, page: string, again: boolean): Promise<string> {
     const client = await openid();
     const state: LoginState = { id: client.randomState(), page, startedAt: this.clock(), again };
@@ -62,12 +52,7 @@ export class OpenIdLogin {
     }).href;
   }
 
-  /**
-   * OpenID Connect Core 3.1.2.7 and 3.1.3.7.
-   *
-   * @param parameters of the callback
-   * @throws RefusedRequestError that says what the operator can do
-   */
+  /** OpenID Connect Core 3.1.2.7 and 3.1.3.7. @throws RefusedRequestError that says what the operator can do */
   async finish(cookie: string | null, parameters: URLSearchParams): Promise<FinishedLogin> {
     const sent = parameters.get('state') ?? '';
     const state = cookie === null ? null : openState(cookie, sent);
@@ -129,7 +114,6 @@ export class OpenIdLogin {
     };
   }
 
-  /** @throws DependencyUnavailableError if the provider is unavailable */
   private async provider(): Promise<Configuration> {
     if (this.current && this.clock() - this.current.checkedAt < FRESH_MS) return this.current.config;
     const { CONSOLE_ISSUER, CONSOLE_CLIENT_ID, CONSOLE_CLIENT_SECRET, CLOCK_SKEW } = this.configuration;

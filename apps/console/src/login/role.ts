@@ -12,7 +12,6 @@ export function mayActAs(role: Role, required: Role): boolean {
 
 export type RolesOfGroups = ReadonlyMap<string, Role>;
 
-/** @throws Error that says what is wrong with an entry of `group=role`, comma-separated */
 export function parseRoles(text: string): RolesOfGroups {
   const entries = text
     .split(',')
@@ -27,13 +26,9 @@ export function parseRoles(text: string): RolesOfGroups {
   return new Map(entries);
 }
 
-/**
- * Returns the highest role of the groups in a claim.
- *
- * @param claim a group, or an array of groups; null without a group that has a role
- */
+/** @param claim a group, or an array of groups */
 export function roleOfGroups(roles: RolesOfGroups, claim: unknown): Role | null {
   const groups: unknown[] = Array.isArray(claim) ? claim : [claim];
-  const found = groups.map((group) => (typeof group === 'string' ? roles.get(group) : undefined));
-  return ROLES.findLast((role) => found.includes(role)) ?? null;
+  const granted = groups.map((group) => (typeof group === 'string' ? roles.get(group) : undefined));
+  return ROLES.findLast((role) => granted.includes(role)) ?? null;
 }

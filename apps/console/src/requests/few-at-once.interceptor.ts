@@ -6,13 +6,9 @@ import { RefusedRequestError } from '#platform/http/refused-request.js';
 import type { ApiRequest } from '../api/api.guard.js';
 import type { OperatorRequest } from '../session/operator.js';
 
-/** Concurrent requests of one caller to this process. */
 const MAX_RUNNING = 4;
 
-/**
- * Limits the concurrent reports of one operator or program. A report reads the whole audit trail or asks every process, with a NATS
- * connection of its own, and continues after its client has disconnected: repeated requests would exhaust the memory.
- */
+/** A report uses much memory and a NATS connection, and continues after its client has disconnected. */
 @Injectable()
 export class FewAtOnce implements NestInterceptor {
   private readonly running = new Map<string, number>();

@@ -10,12 +10,11 @@ import { Idempotency } from './idempotency.service.js';
 
 export const FORM_ID = 'form_id';
 
-/** Hidden field of a form whose handler has `FormOnce`. Every page has a new id. */
+/** Every page has a new id. */
 export function formId(): readonly [name: string, value: string] {
   return [FORM_ID, randomBytes(16).toString('base64url')];
 }
 
-/** Handles a form once: a form that is posted twice gets the same page. */
 @Injectable()
 export class FormOnce implements NestInterceptor<Page, Page> {
   constructor(private readonly idempotency: Idempotency) {}
@@ -30,8 +29,12 @@ export class FormOnce implements NestInterceptor<Page, Page> {
       this.idempotency
         .once(request, async () => JSON.stringify(await lastValueFrom(next.handle())))
         .then((text) => {
-          const page = JSON.parse(text) as Page;
-          return { ...page, content: new Html(page.content.text) };
+          const { heading, content, ...page } = JSON.parse(text) as Page;
+          return {
+            ...page,
+            ...(heading && { heading: new Html(heading.text) }),
+            content: new Html(content.text),
+          };
         }),
     );
   }

@@ -12,7 +12,6 @@ import {
 import { REDIS } from '#platform/redis/redis.connection.js';
 import { CLOCK, type Clock, ConsoleConfiguration } from '../console.configuration.js';
 
-/** Seconds for which a response is repeated. */
 const LIFETIME = 24 * 60 * 60;
 
 /** Milliseconds after which an unfinished request has probably ended with its process. */
@@ -29,7 +28,6 @@ return false
 export interface IdempotentRequest {
   /** Client or session, which cannot see the responses of others. */
   readonly owner: string;
-  /** Idempotency-Key, or the id of a form. */
   readonly key: string;
   /** Everything that may differ between two requests: method, path, body. */
   readonly content: string;
@@ -41,14 +39,11 @@ interface Stored {
   readonly startedAt: number;
   /** MAC of the content: a body may contain a password. */
   readonly content: string;
-  /** Encrypted; absent until the request has finished. */
+  /** Encrypted with a key that is not in Redis; absent until the request has finished. */
   readonly answer?: string;
 }
 
-/**
- * Executes a request once (draft-ietf-httpapi-idempotency-key-header). The response of a finished request is repeated, even with a
- * secret that is shown once: Redis has it encrypted with a key that is not in Redis.
- */
+/** draft-ietf-httpapi-idempotency-key-header. The response is repeated, even with a secret that is shown once. */
 @Injectable()
 export class Idempotency {
   private readonly logger = new Logger(Idempotency.name);
@@ -63,7 +58,6 @@ export class Idempotency {
   }
 
   /**
-   * @param execute returns the response as text
    * @throws RefusedRequestError 409 if the first request has not finished, 422 if its content was different
    * @throws DependencyUnavailableError if Redis does not respond; then nothing was executed
    */

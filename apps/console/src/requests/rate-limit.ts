@@ -12,11 +12,9 @@ import { ConsoleConfiguration } from '../console.configuration.js';
 const WINDOW_S = 60;
 
 const LIMITS = {
-  /** Requests of one client of the API. */
   api: 600,
   /** Without a valid token, from one address. */
   unauthenticated: 60,
-  /** Requests of one session. */
   pages: 300,
   /** Starts and ends of logins, from one address. */
   login: 60,
@@ -42,13 +40,7 @@ export class RateLimits {
 
   constructor(private readonly configuration: ConsoleConfiguration) {}
 
-  /**
-   * Counts a request. Redis has a MAC of the key, because it must not contain addresses or cookies.
-   *
-   * @param key client or session; by default the network of the request
-   * @throws RefusedRequestError 429
-   * @throws DependencyUnavailableError if Redis does not respond
-   */
+  /** Redis has a MAC of the key, because it must not contain addresses or cookies. @throws RefusedRequestError 429 */
   async take(
     kind: keyof typeof LIMITS,
     request: Limited,

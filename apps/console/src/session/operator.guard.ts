@@ -16,17 +16,15 @@ import { RecentLogins } from './recent-logins.service.js';
 import { ConsoleCookie, ConsoleDraftCookie } from './session.cookie.js';
 import { type Session, SessionStore } from './session.store.js';
 
-/** Milliseconds after which a session ends, even if it is in use. */
 const MAX_SESSION_MS = 12 * 60 * 60_000;
 
 const PUBLIC = Symbol('no login');
 const ROLE = Symbol('required role');
 const RECENT = Symbol('recent login');
 
-/** Requires no login for a handler, or every handler of a controller. */
 export const Public = (): ClassDecorator & MethodDecorator => SetMetadata(PUBLIC, true);
 
-/** Requires a role for a handler, or for every handler of a controller; `viewer` by default. */
+/** `viewer` by default. */
 export const RequireRole = (role: Role): ClassDecorator & MethodDecorator => SetMetadata(ROLE, role);
 
 interface RecentLoginOptions {
@@ -81,7 +79,6 @@ export class OperatorGuard implements CanActivate {
     return true;
   }
 
-  /** @returns null if the session has ended */
   private async operatorOf(
     { subject, name, role, generation, authTime }: Session,
     cookie: string,

@@ -8,7 +8,6 @@ export interface Operator {
   readonly name: string;
   readonly role: Role;
   readonly identity: OperatorIdentity;
-  /** See `Session`. */
   readonly authTime: number;
   /** Binds the forms of the pages. */
   readonly cookie: string;
@@ -18,14 +17,12 @@ export interface Operator {
 
 export type OperatorRequest = FastifyRequest & { operator?: Operator };
 
-/** Injects the operator into a handler of a page. */
 export const CurrentOperator = createParamDecorator((_data: unknown, context: ExecutionContext): Operator => {
   const { operator } = context.switchToHttp().getRequest<OperatorRequest>();
   if (!operator) throw new Error('a public route has no operator');
   return operator;
 });
 
-/** The operator as the audit trail names it. */
 export function actorOf({ name }: Pick<Operator, 'name'>): Actor {
   return { name, door: 'page' };
 }

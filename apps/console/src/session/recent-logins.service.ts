@@ -10,10 +10,8 @@ import { LoginRequiredError } from './login-required.error.js';
 import type { Operator } from './operator.js';
 import { ConsoleDraftCookie } from './session.cookie.js';
 
-/** Milliseconds for which a login suffices for a dangerous step. */
 const RECENT_LOGIN_MS = 10 * 60_000;
 
-/** Seconds for which a form is kept while its operator logs in again. */
 const DRAFT_LIFETIME = 15 * 60;
 
 const DRAFT = 'draft';
@@ -32,11 +30,7 @@ export class RecentLogins {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  /**
-   * @param page to which the login leads
-   * @param form is kept for this page, see `draftOf`
-   * @throws LoginRequiredError
-   */
+  /** @throws LoginRequiredError */
   async require(operator: Operator, page: string, form?: Form): Promise<void> {
     if (this.clock() - operator.authTime <= RECENT_LOGIN_MS) return;
     if (!form) throw new LoginRequiredError(page, 'again');
@@ -48,7 +42,6 @@ export class RecentLogins {
     throw new LoginRequiredError(`${page}?${DRAFT}=`, 'again', this.cookies.set(cookie));
   }
 
-  /** Returns the form that was kept during the login; null if there is none. @param query of the page */
   async draftOf(operator: Operator, page: string, query: Form): Promise<Form | null> {
     const { draftCookie: cookie } = operator;
     if (cookie === null || !query.has(DRAFT)) return null;

@@ -12,7 +12,6 @@ const IDLE_LIFETIME = 30 * 60;
 export interface Session {
   /** `sub` of the ID token. */
   readonly subject: string;
-  /** Name in the audit trail. */
   readonly name: string;
   /** Set by the groups at the login; null if the role is stored here, where it may change at any time. */
   readonly role: Role | null;
@@ -20,7 +19,7 @@ export interface Session {
   readonly generation: number | null;
   /** Time of the authentication at the provider, in milliseconds since the epoch; 0 if the provider does not send it. */
   readonly authTime: number;
-  /** Time of the login here, in milliseconds since the epoch. */
+  /** Milliseconds since the epoch. */
   readonly startedAt: number;
 }
 
@@ -36,7 +35,7 @@ export class SessionStore {
     private readonly configuration: ConsoleConfiguration,
   ) {}
 
-  /** Reads a session and extends its lifetime in one round trip. */
+  /** Extends its lifetime in the same round trip. */
   async use(cookie: string): Promise<Session | null> {
     const text = await withRedisErrors(this.redis.getex(keyOf(cookie), 'EX', IDLE_LIFETIME));
     const session = text === null ? null : decrypt(text, this.keyFor(cookie));

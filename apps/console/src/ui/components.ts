@@ -4,7 +4,6 @@ import { printable, shellWords } from '#administration/text.js';
 import type { Operator } from '../session/operator.js';
 import { shortMoment, t } from './text.js';
 
-/** A field of a form, with what is wrong with its value. */
 export interface FieldView {
   readonly name: string;
   readonly label: string;
@@ -48,7 +47,6 @@ export function textField(field: FieldView): Html {
   );
 }
 
-/** One value per line. */
 export function linesField(field: Omit<FieldView, 'value'> & { readonly value: readonly string[] }): Html {
   const { name, value, required = false } = field;
   return around(
@@ -72,7 +70,6 @@ export interface Choice {
   readonly chosen: boolean;
 }
 
-/** @param kind `radio` for one of the choices, `checkbox` for any number */
 export function choices(
   name: string,
   legend: string,
@@ -132,10 +129,8 @@ export function button(text: string, look: '' | 'danger' | 'even' | 'plain' = ''
   return html`<button class="${look}">${text}</button>`;
 }
 
-export interface Column {
-  readonly title: string;
-  readonly isNumber?: boolean;
-}
+/** False leaves the column out. */
+type Column = string | { readonly title: string; readonly isNumber: true } | false;
 
 /**
  * Table of records: on a narrow screen each is a block of named values. A table of numbers scrolls there, also by keyboard (WCAG 2.2,
@@ -147,8 +142,12 @@ export function table(
   rows: readonly (readonly Fragment[])[],
 ): Html {
   if (rows.length === 0) return html`<p class="quiet">${t('None.')}</p>`;
-  const stacks = !columns.slice(1).every(({ isNumber }) => isNumber === true);
-  const number = (index: number) => columns[index]?.isNumber === true && html`class="number"`;
+  const shown = columns.flatMap((column, index) => {
+    if (column === false) return [];
+    if (typeof column === 'string') return [{ index, title: column, look: false }];
+    return [{ index, title: column.title, look: html`class="number"` }];
+  });
+  const stacks = !shown.slice(1).every(({ look }) => look !== false);
   return html`<div class="scrolls" role="region" aria-label="${caption}" tabindex="0">
     <table role="table" class="${stacks && 'stacks'}">
       <caption>
@@ -156,14 +155,14 @@ export function table(
       </caption>
       <thead role="rowgroup">
         <tr role="row">
-          ${columns.map(({ title }, index) => html`<th role="columnheader" scope="col" ${number(index)}>${title}</th>`)}
+          ${shown.map(({ title, look }) => html`<th role="columnheader" scope="col" ${look}>${title}</th>`)}
         </tr>
       </thead>
       <tbody role="rowgroup">
         ${rows.map(
           (cells) =>
             html`<tr role="row">
-              ${cells.map((cell, index) => html`<td role="cell" data-title="${columns[index]?.title}" ${number(index)}><div>${cell}</div></td>`)}
+              ${shown.map(({ index, title, look }) => html`<td role="cell" data-title="${title}" ${look}><div>${cells[index]}</div></td>`)}
             </tr>`,
         )}
       </tbody>
@@ -171,7 +170,7 @@ export function table(
   </div>`;
 }
 
-/** Names and values; empty values are left out. */
+/** Leaves out empty values. */
 export function facts(entries: readonly (readonly [name: string, value: Fragment])[]): Html {
   const shown = entries.filter(([, value]) => value !== '' && (value ?? false) !== false);
   return html`<dl class="facts">
@@ -183,7 +182,6 @@ export function facts(entries: readonly (readonly [name: string, value: Fragment
   </dl>`;
 }
 
-/** A time in a table, on one line. */
 export function timeCell(time: string): Html {
   return html`<time datetime="${time}">${shortMoment(time)}</time>`;
 }
@@ -209,26 +207,20 @@ export function problemBox(problems: readonly Fragment[]): Html | false {
   return html`<div role="alert">${problems.map((problem) => html`<p>${problem}</p>`)}</div>`;
 }
 
-/** Result of a change, shown above the page that the operator returns to. */
-export interface Outcome {
-  readonly note: string;
-  readonly warnings: readonly string[];
-}
-
-export function outcomeBoxes(outcome: Outcome | undefined): Html | false {
-  return outcome !== undefined && html`${noteBox(outcome.note)} ${warningBox(outcome.warnings)}`;
-}
-
 export function noteBox(text: Fragment): Html {
   return html`<p role="status" tabindex="-1" autofocus>${text}</p>`;
 }
 
-/** Warnings of a change that is stored. */
-export function warningBox(warnings: readonly string[]): Html | false {
-  return problemBox(warnings);
+/** Result of a change, shown above the page that the operator returns to. */
+export interface Notices {
+  readonly note?: string;
+  readonly warnings?: readonly string[];
 }
 
-/** A link to the next page of a list. @param path with its query, without the cursor */
+export function notices({ note, warnings = [] }: Notices = {}): Html {
+  return html`${note !== undefined && noteBox(note)} ${problemBox(warnings)}`;
+}
+
 export function nextPage(
   path: string,
   query: Readonly<Record<string, string>>,

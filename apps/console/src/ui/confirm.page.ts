@@ -8,26 +8,21 @@ export interface ConfirmView {
   readonly operator: Operator;
   readonly section: Section;
   readonly title: string;
-  /** Name of the record that the step changes. */
   readonly subject?: Fragment;
   readonly text: Fragment;
-  /** Receives the form. */
   readonly path: string;
   readonly button: string;
   readonly look?: 'danger' | '';
-  /** Page to return to without a change. */
   readonly back: string;
   readonly fields?: readonly (readonly [name: string, value: string])[];
 }
 
-/** Asks for confirmation of a step that ends access or cannot be undone. */
 export function confirmPage(view: ConfirmView): Page {
   const { operator, section, title, subject, text, path, look = 'danger', back, fields = [] } = view;
   return {
     title,
     section,
     content: html`
-      <h1>${title}</h1>
       ${subject !== undefined && html`<p>${subject}</p>`}
       <p>${text}</p>
       ${postForm(

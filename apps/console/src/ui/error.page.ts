@@ -22,12 +22,10 @@ interface Failure {
 }
 
 export function errorPage({ status, description, reference, back }: Failure): Page {
-  const title = TITLES[status] ?? t('Something went wrong');
   return {
-    title,
+    title: TITLES[status] ?? t('Something went wrong'),
     status,
     content: html`
-      <h1>${title}</h1>
       ${description !== undefined && html`<p role="alert">${description}.</p>`}
       ${status >= 500 && html`<p>${t('Try again in a moment. If the problem persists, check the log of the console.')}</p>`}
       <div class="actions">

@@ -2,7 +2,6 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { RefusedRequestError } from '#platform/http/refused-request.js';
 
-/** The fields of a posted form, or of a query. */
 export class Form extends URLSearchParams {
   readonly files = new Map<string, Buffer>();
 
@@ -11,12 +10,10 @@ export class Form extends URLSearchParams {
     return (this.get(name) ?? '').trim();
   }
 
-  /** @returns null for a missing or empty field */
   textOrNull(name: string): string | null {
     return this.text(name) || null;
   }
 
-  /** Non-empty lines of a text. */
   lines(name: string): string[] {
     return (this.get(name) ?? '')
       .split('\n')
@@ -24,13 +21,13 @@ export class Form extends URLSearchParams {
       .filter((line) => line !== '');
   }
 
-  /** All values of repeated fields, such as checkboxes. */
-  all(name: string): string[] {
-    return this.getAll(name);
+  /** Returns the fields that are not empty. */
+  filled<Name extends string>(...names: readonly Name[]): Partial<Record<Name, string>> {
+    const fields = names.map((name) => [name, this.text(name)] as const);
+    return Object.fromEntries(fields.filter(([, value]) => value !== '')) as Partial<Record<Name, string>>;
   }
 }
 
-/** Parser of `application/x-www-form-urlencoded`. */
 export function parseConsoleForm(text: string): Form {
   return new Form(text);
 }
@@ -72,7 +69,6 @@ export const QueryForm = createParamDecorator((_data: unknown, context: Executio
   queryOf(context.switchToHttp().getRequest<FastifyRequest>().url),
 );
 
-/** @param url of a request */
 export function queryOf(url: string): Form {
   const at = url.indexOf('?');
   return new Form(at < 0 ? '' : url.slice(at + 1));

@@ -2,7 +2,7 @@ import type { Page as List } from '#administration/operation.js';
 import { type Fragment, html, type Html } from '#ui/html.js';
 import { mayActAs } from '../login/role.js';
 import type { Operator } from '../session/operator.js';
-import { button, nextPage, type Outcome, outcomeBoxes, table, textField } from './components.js';
+import { button, nextPage, type Notices, notices, table, textField } from './components.js';
 import type { Page, Section } from './page.responder.js';
 import { t } from './text.js';
 
@@ -17,14 +17,11 @@ interface ListView<Item> {
     readonly name: string;
     readonly cells: readonly Fragment[];
   };
-  /** Texts of bulk actions, by name. */
   readonly actions: Readonly<Record<string, string>>;
-  readonly outcome?: Outcome | undefined;
-  /** Above the search. */
+  readonly changed?: Notices | undefined;
   readonly head?: Html | false;
 }
 
-/** A list with a search, in which support can select entries for a bulk action. */
 export function listPage<Item>(
   operator: Operator,
   { items, next }: List<Item, string | number>,
@@ -35,17 +32,14 @@ export function listPage<Item>(
   const isSupport = mayActAs(operator.role, 'support');
   const list = table(
     view.caption,
-    [...(isSupport ? [t('Select')] : []), ...columns].map((column) => ({ title: column })),
-    items
-      .map(view.row)
-      .map(({ id, name, cells }) => [...(isSupport ? [selectionBox(id, name)] : []), ...cells]),
+    [isSupport && t('Select'), ...columns],
+    items.map(view.row).map(({ id, name, cells }) => [selectionBox(id, name), ...cells]),
   );
   return {
     title,
     section,
     content: html`
-      <h1>${title}</h1>
-      ${outcomeBoxes(view.outcome)} ${view.head}
+      ${notices(view.changed)} ${view.head}
       <form method="get" action="${section}" class="filter" role="search">
         ${textField({ name: 'search', label: view.search, value: search })} ${button(t('Search'), 'even')}
       </form>

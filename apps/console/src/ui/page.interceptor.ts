@@ -5,7 +5,6 @@ import { Html } from '#ui/html.js';
 import type { OperatorRequest } from '../session/operator.js';
 import { type Page, PageResponder } from './page.responder.js';
 
-/** Renders the page that a handler returns. Other results stay as they are. */
 @Injectable()
 export class PageInterceptor implements NestInterceptor {
   constructor(private readonly pages: PageResponder) {}

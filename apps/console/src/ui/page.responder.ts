@@ -11,17 +11,15 @@ import { t } from './text.js';
 
 export interface Page {
   readonly title: string;
+  /** Markup of the `<h1>`, if it is more than the title. */
+  readonly heading?: Html;
   readonly content: Html;
-  /** It shows pages of the console in frames. */
   readonly frames?: true;
-  /** 200 if absent. */
   readonly status?: number;
-  /** False on pages without a login. */
   readonly menu?: false;
   readonly section?: Section;
 }
 
-/** Menu items: path and text. */
 const SECTIONS = {
   '/applications': t('Applications'),
   '/users': t('Users'),
@@ -50,7 +48,6 @@ export class PageResponder {
     this.formTargets = formTargets(CONSOLE_ISSUER);
   }
 
-  /** Sets status and headers, and returns the document. @param operator null if none is logged in */
   render(reply: FastifyReply, page: Page, operator: Operator | null): string {
     void reply
       .status(page.status ?? 200)
@@ -66,7 +63,7 @@ export class PageResponder {
     return this.documentOf(page, operator);
   }
 
-  private documentOf({ title, content, menu, section }: Page, operator: Operator | null): string {
+  private documentOf({ title, heading, content, menu, section }: Page, operator: Operator | null): string {
     const { productName, icon, style } = this.brand;
     return html`<!doctype html>
       <html lang="en">
@@ -82,7 +79,10 @@ export class PageResponder {
           <a class="skip" href="#content">${t('Skip to content')}</a>
           <header class="brand">${t('{product} console', { product: productName })}</header>
           ${operator && menu !== false && menuOf(operator, section)}
-          <main id="content">${content}</main>
+          <main id="content">
+            <h1>${heading ?? title}</h1>
+            ${content}
+          </main>
         </body>
       </html>`.text;
   }

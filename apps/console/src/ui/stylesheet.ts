@@ -1,4 +1,3 @@
-/** Rules of the console, in addition to the stylesheet of all pages. */
 export const CONSOLE_RULES = `
 body { grid-template: auto auto 1fr / minmax(0, 1fr); }
 main { max-width: 72rem; }

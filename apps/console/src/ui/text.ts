@@ -2,11 +2,7 @@ import { IntlMessageFormat } from 'intl-messageformat';
 
 const formats = new Map<string, IntlMessageFormat>();
 
-/**
- * Returns a text of a page. Every text passes here, so that it can be translated; the English one is its name.
- *
- * @param values for placeholders such as `{count, plural, one {# secret} other {# secrets}}`
- */
+/** Every text of a page passes here, so that it can be translated; the English text is its key. */
 export function t(message: string, values: Readonly<Record<string, string | number>> = {}): string {
   let format = formats.get(message);
   if (!format)
@@ -16,6 +12,11 @@ export function t(message: string, values: Readonly<Record<string, string | numb
 
 const moments = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium', timeZone: 'UTC' });
 const days = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeZone: 'UTC' });
+
+/** Adds the zone to a time of a `datetime-local` field, which browsers send without one. */
+export function utc(time: string): string {
+  return /T\d\d:\d\d(?::\d\d)?$/.test(time) ? `${time}Z` : time;
+}
 
 /** In UTC, like the log. */
 export function moment(date: Date | string): string {

@@ -2,11 +2,11 @@ import { Body, Controller, Get, Param, Post } from '@nestjs/common';
 import { GrantService } from '#administration/grant/grant.service.js';
 import { RequireRole } from '../session/operator.guard.js';
 import { actorOf, CurrentOperator, type Operator } from '../session/operator.js';
+import type { Notices } from '../ui/components.js';
 import { type Form, QueryForm } from '../ui/form.js';
 import type { Page } from '../ui/page.responder.js';
 import { t } from '../ui/text.js';
-import { grantsPage, type Selection } from './users.page.js';
-import type { Outcome } from '../ui/components.js';
+import { grantsPage } from './users.page.js';
 
 @Controller('grants')
 export class GrantsController {
@@ -28,15 +28,10 @@ export class GrantsController {
     return this.page(operator, form, { note: t('The grant is revoked.'), warnings: await announced });
   }
 
-  private async page(operator: Operator, form: Form, after?: Outcome): Promise<Page> {
-    const selection = selectionOf(form);
-    const before = form.text('after');
-    const found = await this.grants.list({ ...selection, ...(before && { before }), limit: 50 });
-    return grantsPage(operator, found, selection, after);
+  private async page(operator: Operator, form: Form, changed?: Notices): Promise<Page> {
+    const selection = form.filled('user', 'client');
+    const { after: before } = form.filled('after');
+    const grants = await this.grants.list({ ...selection, ...(before && { before }), limit: 50 });
+    return grantsPage(operator, grants, selection, changed);
   }
-}
-
-function selectionOf(form: Form): Selection {
-  const [user, client] = [form.text('user'), form.text('client')];
-  return { ...(user && { user }), ...(client && { client }) };
 }

@@ -5,7 +5,7 @@ import { UserService } from '#administration/user/user.service.js';
 import { RecentLogin, RequireRole } from '../session/operator.guard.js';
 import { actorOf, CurrentOperator, type Operator } from '../session/operator.js';
 import { PrivilegedAccounts } from '../session/privileged-accounts.js';
-import type { Outcome } from '../ui/components.js';
+import type { Notices } from '../ui/components.js';
 import { confirmPage } from '../ui/confirm.page.js';
 import { Form, QueryForm } from '../ui/form.js';
 import type { Page } from '../ui/page.responder.js';
@@ -39,7 +39,7 @@ export class UsersController {
   async disable(@CurrentOperator() operator: Operator, @UserId() id: number): Promise<Page> {
     const { announced } = await this.users.disable(actorOf(operator), `id:${id}`);
     const note = t('The user is disabled: all sessions and grants have ended.');
-    return this.page(operator, id, note, await announced);
+    return this.page(operator, id, { note, warnings: await announced });
   }
 
   @Post(':id/enable')
@@ -50,14 +50,15 @@ export class UsersController {
     const note = result.disabled
       ? t('The user is still disabled by the product.')
       : t('The user is enabled and can log in again.');
-    return this.page(operator, id, note, await announced);
+    return this.page(operator, id, { note, warnings: await announced });
   }
 
   @Post(':id/logout')
   @RequireRole('support')
   async logOut(@CurrentOperator() operator: Operator, @UserId() id: number): Promise<Page> {
     const { announced } = await this.users.logOut(actorOf(operator), `id:${id}`);
-    return this.page(operator, id, t('The user is logged out everywhere.'), await announced);
+    const note = t('The user is logged out everywhere.');
+    return this.page(operator, id, { note, warnings: await announced });
   }
 
   @Get(':id/delete')
@@ -84,29 +85,24 @@ export class UsersController {
   @RecentLogin()
   async delete(@CurrentOperator() operator: Operator, @UserId() id: number): Promise<Page> {
     const { announced } = await this.users.delete(actorOf(operator), `id:${id}`);
-    const outcome = { note: t('The user is deleted.'), warnings: await announced };
-    return this.listPage(operator, new Form(), outcome);
+    const changed = { note: t('The user is deleted.'), warnings: await announced };
+    return this.listPage(operator, new Form(), changed);
   }
 
-  private async listPage(operator: Operator, query: Form, outcome?: Outcome): Promise<Page> {
-    const [search, after] = [query.text('search'), query.text('after')];
-    const page = { ...(search && { search }), ...(after && { after: Number(after) }), limit: 50 };
-    return usersPage(operator, await this.users.list(page), search, outcome);
+  private async listPage(operator: Operator, query: Form, changed?: Notices): Promise<Page> {
+    const { after, ...filter } = query.filled('search', 'after');
+    const page = { ...filter, ...(after && { after: Number(after) }), limit: 50 };
+    return usersPage(operator, await this.users.list(page), query.text('search'), changed);
   }
 
-  private async page(
-    operator: Operator,
-    id: number,
-    note?: string,
-    warnings: readonly string[] = [],
-  ): Promise<Page> {
+  private async page(operator: Operator, id: number, changed: Notices = {}): Promise<Page> {
     const login = `id:${id}`;
     const user = await this.users.find(login);
     const [{ items: grants }, sessions] = await Promise.all([
       this.grants.list({ user: login, limit: SHOWN_GRANTS }),
       this.users.sessions(login).catch(unlessUnavailable),
     ]);
-    return userPage({ operator, user, grants, sessions, warnings, ...(note !== undefined && { note }) });
+    return userPage({ operator, user, grants, sessions, changed });
   }
 }
 

@@ -3,6 +3,7 @@ import type { GrantView } from '#administration/grant/grant.service.js';
 import type { UserDetails, UserView } from '#administration/user/user.description.js';
 import type { UserSession } from '#messaging/operator-requests.js';
 import { html, type Html } from '#ui/html.js';
+import { pathOf } from '../applications/paths.js';
 import { mayActAs } from '../login/role.js';
 import type { Operator } from '../session/operator.js';
 import {
@@ -10,12 +11,10 @@ import {
   facts,
   hiddenFields,
   nextPage,
-  noteBox,
-  type Outcome,
-  outcomeBoxes,
+  type Notices,
+  notices,
   postForm,
   table,
-  warningBox,
 } from '../ui/components.js';
 import { listPage } from '../ui/list.page.js';
 import type { Page } from '../ui/page.responder.js';
@@ -23,12 +22,12 @@ import { day, moment, t } from '../ui/text.js';
 
 export function usersPage(
   operator: Operator,
-  found: List<UserView, number>,
+  users: List<UserView, number>,
   search: string,
-  outcome?: Outcome,
+  changed?: Notices,
 ): Page {
-  return listPage(operator, found, search, {
-    outcome,
+  return listPage(operator, users, search, {
+    changed,
     section: '/users',
     title: t('Users'),
     caption: t('Users, ordered by ID'),
@@ -59,22 +58,20 @@ export interface UserPageView {
   readonly operator: Operator;
   readonly user: UserDetails;
   readonly grants: readonly GrantView[];
-  /** Null if authorize does not answer. */
   readonly sessions: readonly UserSession[] | null;
-  readonly note?: string;
-  readonly warnings?: readonly string[];
+  readonly changed: Notices;
 }
 
-export function userPage({ operator, user, grants, sessions, note, warnings = [] }: UserPageView): Page {
+export function userPage({ operator, user, grants, sessions, changed }: UserPageView): Page {
   const { id, disabled_by: disabledBy } = user;
   const [isAdmin, isSupport] = [mayActAs(operator.role, 'admin'), mayActAs(operator.role, 'support')];
   const toggle = disabledBy.length === 0 ? 'disable' : 'enable';
   return {
     title: user.name,
     section: '/users',
+    heading: html`<bdi>${user.name}</bdi> ${stateOf(user)}`,
     content: html`
-      <h1><bdi>${user.name}</bdi> ${stateOf(user)}</h1>
-      ${note !== undefined && noteBox(note)} ${warningBox(warnings)}
+      ${notices(changed)}
       <div class="actions">
         ${
           isSupport &&
@@ -129,7 +126,7 @@ export function userPage({ operator, user, grants, sessions, note, warnings = []
 function sessionTable(sessions: readonly UserSession[]): Html {
   return table(
     t('Sessions in the product, newest first'),
-    [{ title: t('Logged in') }, { title: t('Last used') }, { title: t('Login') }],
+    [t('Logged in'), t('Last used'), t('Login')],
     sessions.map(({ started_at: started, last_used_at: used, at_provider: atProvider }) => [
       moment(started),
       moment(used),
@@ -139,7 +136,7 @@ function sessionTable(sessions: readonly UserSession[]): Html {
 }
 
 /** Selects the grants of a user, of an application, or of a user to an application. */
-export type Selection = Readonly<Partial<Record<'user' | 'client', string>>>;
+type Selection = Readonly<Partial<Record<'user' | 'client', string>>>;
 
 /** Asks for confirmation before every grant of a user or an application is revoked. */
 function revokePath(selection: Selection): string {
@@ -147,10 +144,7 @@ function revokePath(selection: Selection): string {
   return `/jobs/new?${new URLSearchParams({ action: 'revoke-grants', id }).toString()}`;
 }
 
-/**
- * @param selection which grants the page after a revocation shows
- * @param withUser false on the page of one user
- */
+/** @param selection which grants the page after a revocation shows */
 function grantTable(
   operator: Operator,
   grants: readonly GrantView[],
@@ -161,29 +155,26 @@ function grantTable(
   return table(
     t('Live grants, newest first'),
     [
-      ...(withUser ? [{ title: t('User') }] : []),
-      { title: t('Application') },
-      { title: t('Scope') },
-      { title: t('Allowed') },
-      { title: t('Last used') },
-      ...(isSupport ? [{ title: t('Action') }] : []),
+      withUser && t('User'),
+      t('Application'),
+      t('Scope'),
+      t('Allowed'),
+      t('Last used'),
+      isSupport && t('Action'),
     ],
     grants.map(({ id, user_id: userId, username, client_id: clientId, client_name: name, ...grant }) => [
-      ...(withUser ? [html`<a href="/users/${userId}">${username ?? userId}</a>`] : []),
-      html`<a href="/applications/${encodeURIComponent(clientId)}">${name}</a>`,
+      html`<a href="/users/${userId}">${username ?? userId}</a>`,
+      html`<a href="${pathOf(clientId)}">${name}</a>`,
       grant.scope,
       day(grant.created_at),
       grant.last_used_on === null ? t('never') : day(grant.last_used_on),
-      ...(isSupport
-        ? [
-            postForm(
-              operator,
-              `/grants/${id}/revoke`,
-              html`${hiddenFields(Object.entries(selection))}${button(t('Revoke'), 'plain')}`,
-              '',
-            ),
-          ]
-        : []),
+      isSupport &&
+        postForm(
+          operator,
+          `/grants/${id}/revoke`,
+          html`${hiddenFields(Object.entries(selection))}${button(t('Revoke'), 'plain')}`,
+          '',
+        ),
     ]),
   );
 }
@@ -192,19 +183,17 @@ export function grantsPage(
   operator: Operator,
   { items, next }: List<GrantView>,
   selection: Selection,
-  outcome?: Outcome,
+  changed?: Notices,
 ): Page {
-  const title = t('Grants');
   const { user, client } = selection;
   const isSupport = mayActAs(operator.role, 'support');
   return {
-    title,
+    title: t('Grants'),
     section: '/users',
     content: html`
-      <h1>${title}</h1>
-      ${outcomeBoxes(outcome)}
+      ${notices(changed)}
       <div class="actions">
-        ${client && html`<a class="button even" href="/applications/${encodeURIComponent(client)}">${t('Go to the application')}</a>`}
+        ${client && html`<a class="button even" href="${pathOf(client)}">${t('Go to the application')}</a>`}
         ${user?.startsWith('id:') && html`<a class="button even" href="/users/${user.slice('id:'.length)}">${t('Go to the user')}</a>`}
       </div>
       ${grantTable(operator, items, selection)} ${nextPage('/grants', selection, next)}
