@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 
 afterEach(async () => {
-  await api.console.redis.del('unknown', ...(await api.console.redis.keys('console:rate:*')));
+  await api.console.resetRateLimits();
 });
 
 afterAll(() => api.close());

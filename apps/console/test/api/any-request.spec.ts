@@ -10,7 +10,7 @@ beforeAll(async () => {
 
 // Otherwise most requests would exceed the limit.
 beforeEach(async () => {
-  await api.console.redis.del('none', ...(await api.console.redis.keys('console:rate:*')));
+  await api.console.resetRateLimits();
 });
 
 afterAll(() => api.close());

@@ -16,8 +16,8 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   app.clock.ahead = 0;
-  // Resets the rate limit, which the logins of this suite would exceed.
-  await app.redis.del('none', ...(await app.redis.keys('console:rate:*')));
+  // The logins of this suite would exceed the limit.
+  await app.resetRateLimits();
   admin = await app.operator('admin');
 });
 
@@ -33,11 +33,13 @@ async function create(browser: Browser, ...answers: Record<string, string>[]): P
   return page;
 }
 
+const clientIdOf = (page: Response): string => /sc_[a-z2-7]{24}/.exec(page.text)?.[0] ?? '';
+
 /** Creates an application, and returns its client id. */
 async function created(name = 'Room Finder'): Promise<string> {
   const page = await create(admin, { name }, { kind: 'server' }, { redirectUris: REDIRECT_URI }, SCOPE, {});
   expect(page.status).toBe(201);
-  return /sc_[a-z2-7]{24}/.exec(page.text)?.[0] ?? '';
+  return clientIdOf(page);
 }
 
 const registered = (clientId: string) =>
@@ -73,7 +75,7 @@ describe('creating an application', () => {
     expect(page.text).toMatch(/scs_[\w-]{43}/);
     for (const url of ['/auth/oauth2/authorize', '/api/auth/oauth/token', '/api/auth/oauth/refreshToken'])
       expect(page.text).toContain(url);
-    const id = /sc_[a-z2-7]{24}/.exec(page.text)?.[0] ?? '';
+    const id = clientIdOf(page);
     expect(await registered(id)).toMatchObject({
       name: 'Room Finder',
       redirect_uris: [REDIRECT_URI],
@@ -117,7 +119,7 @@ describe('creating an application', () => {
     expect(wrong.text).toMatch(/<select[^>]*name="idTokenAlg"[^>]*aria-invalid="true"/);
     const page = await create(admin, ...answers, { profile: 'fapi2' });
     expect(page.status).toBe(201);
-    const id = /sc_[a-z2-7]{24}/.exec(page.text)?.[0] ?? '';
+    const id = clientIdOf(page);
     expect(await registered(id)).toMatchObject({ profile: 'fapi2', id_token_alg: 'ES256' });
   });
 

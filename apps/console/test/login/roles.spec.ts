@@ -110,7 +110,7 @@ function routesOf(controller: Type): string[] {
     });
 }
 
-function ask(browser: Browser, route: string) {
+function send(browser: Browser, route: string) {
   const [method, path = ''] = route.split(' ');
   const address = path.replaceAll(/:\w+/g, '1');
   return method === 'GET' ? browser.get(address) : browser.post(address, {});
@@ -122,13 +122,16 @@ it('every page requires a minimum role', () => {
 });
 
 it.each(Object.entries(PAGES))('%s requires the role %s', async (route, least) => {
-  const stranger = await ask(app.browser(), route);
-  if (least === null) return expect(stranger.headers['location'] ?? '').not.toMatch(/^\/login/);
-  expect([stranger.status, stranger.headers['location']]).toEqual([303, expect.stringMatching(/^\/login\?/)]);
+  const anonymous = await send(app.browser(), route);
+  if (least === null) return expect(anonymous.headers['location'] ?? '').not.toMatch(/^\/login/);
+  expect([anonymous.status, anonymous.headers['location']]).toEqual([
+    303,
+    expect.stringMatching(/^\/login\?/),
+  ]);
   for (const role of ROLES) {
     // A separate session, because the log-out ends it.
     const operator = route === 'POST /logout' ? await app.operator(role) : operators.get(role)!;
-    const page = await ask(operator, route);
+    const page = await send(operator, route);
     const isForbidden = page.status === 403 && FORBIDDEN.test(page.text);
     expect([role, isForbidden]).toEqual([role, ROLES.indexOf(role) < ROLES.indexOf(least)]);
   }

@@ -86,6 +86,10 @@ export async function startConsoleApp(settings: Partial<ConsoleConfiguration> = 
       return browser;
     },
 
+    async resetRateLimits(): Promise<void> {
+      await redis.del('none', ...(await redis.keys('console:rate:*')));
+    },
+
     async close(): Promise<void> {
       await app.close();
       service.report.throwProblems();

@@ -318,7 +318,7 @@ export async function openConsoleScenes() {
 
     /** Opens a tab in which an admin has just logged in. */
     async tab(chromium: Chromium, options: BrowserContextOptions): Promise<Page> {
-      await app.redis.del('none', ...(await app.redis.keys('console:rate:*')));
+      await app.resetRateLimits();
       const page = await (await chromium.newContext({ locale: 'en', ...options })).newPage();
       await enter(page, await app.operator('admin'));
       return page;
