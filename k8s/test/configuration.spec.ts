@@ -7,7 +7,7 @@ import {
   DatabaseSettings,
   DoctorSettings,
   HandoverSettings,
-  IssuerSettings,
+  ResourceServerSettings,
   MigrateSettings,
   RegistrationSettings,
 } from '../../apps/operator/src/settings/settings.js';
@@ -33,7 +33,7 @@ const SHAPES: Readonly<Record<string, readonly (new () => object)[]>> = {
   operator: [
     DatabaseSettings,
     ChangeSettings,
-    IssuerSettings,
+    ResourceServerSettings,
     RegistrationSettings,
     HandoverSettings,
     DoctorSettings,

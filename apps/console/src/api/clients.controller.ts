@@ -107,7 +107,10 @@ export class ClientsApiController {
   async summarizeRefusals(@Param('id') client: string, @Query({}) query: object): Promise<Answer> {
     const history = await this.histories.read({ ...query, client });
     const { clientId, since, refused, logouts, succeeded, warnings } = history;
-    const groups = history.groups.map(({ failure: _, ...group }) => group);
+    const groups = history.groups.map((group) => {
+      const { failure: _, ...shown } = group;
+      return shown;
+    });
     return result({ client_id: clientId, since, groups, refused, logouts, succeeded, warnings });
   }
 

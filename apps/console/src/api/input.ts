@@ -41,7 +41,7 @@ export const Query = createParamDecorator((shape: QueryShape, context: Execution
   const valueOf = (name: string): unknown => {
     const text = query.text(name);
     if (numbers.includes(name)) return text === '' ? NaN : Number(text);
-    if (lists.includes(name)) return query.all(name);
+    if (lists.includes(name)) return query.getAll(name);
     return flags.includes(name) && /^(?:true|false)$/.test(text) ? text === 'true' : text;
   };
   const names = [...new Set(query.keys())];

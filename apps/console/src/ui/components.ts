@@ -132,6 +132,12 @@ export function button(text: string, look: '' | 'danger' | 'even' | 'plain' = ''
 /** False leaves the column out. */
 type Column = string | { readonly title: string; readonly isNumber: true } | false;
 
+interface ShownColumn {
+  readonly index: number;
+  readonly title: string;
+  readonly look: Html | false;
+}
+
 /**
  * Table of records: on a narrow screen each is a block of named values. A table of numbers scrolls there, also by keyboard (WCAG 2.2,
  * 1.4.10 and 2.1.1). The roles keep it a table for assistive technology whatever its layout.
@@ -142,7 +148,7 @@ export function table(
   rows: readonly (readonly Fragment[])[],
 ): Html {
   if (rows.length === 0) return html`<p class="quiet">${t('None.')}</p>`;
-  const shown = columns.flatMap((column, index) => {
+  const shown = columns.flatMap((column, index): ShownColumn[] => {
     if (column === false) return [];
     if (typeof column === 'string') return [{ index, title: column, look: false }];
     return [{ index, title: column.title, look: html`class="number"` }];

@@ -50,7 +50,7 @@ async function revoke(login: string, options: JsonOption): Promise<void> {
   await makeChange(
     options,
     ({ consoleOperators }, actor) => consoleOperators.revoke(actor, login),
-    (result) => printLine(`${login} may not use the console any more.`),
+    () => printLine(`${login} may not use the console any more.`),
   );
 }
 

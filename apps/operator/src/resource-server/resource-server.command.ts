@@ -98,6 +98,6 @@ async function revoke(id: string, options: JsonOption): Promise<void> {
   await makeChange(
     options,
     ({ resourceServers }, actor) => resourceServers.revoke(actor, id),
-    (result) => printLine(`Revoked ${id}: it may not introspect tokens any more.`),
+    () => printLine(`Revoked ${id}: it may not introspect tokens any more.`),
   );
 }
