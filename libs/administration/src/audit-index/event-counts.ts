@@ -13,6 +13,8 @@ const LENGTHS: Readonly<Record<Unit, number>> = { hour: 3_600_000, day: 86_400_0
 
 const NAME = /^\w{1,64}$/;
 const REFERENCE = /^[\w-]{12}$/;
+/** Any process may publish an event of an unknown type, which may have a NUL character. */
+const TYPE = /^[\w.]{1,64}$/;
 
 export function linesOf(data: Uint8Array): number {
   let lines = 1;
@@ -37,6 +39,7 @@ export function timeOf({ event, storedAt }: StoredEvent): number {
 export function countsOf(events: readonly StoredEvent[], unit: Unit): NewCount[] {
   const counts = new Map<string, NewCount>();
   for (const stored of events) {
+    if (!TYPE.test(stored.event.type)) continue;
     const { client_id: client = '', grant_id: grant = '', ...event } = stored.event;
     const clientId = isClientId(client) ? client : null;
     const grantId = clientId === null && client === '' && isClientId(grant) ? grant : null;

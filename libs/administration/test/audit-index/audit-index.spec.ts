@@ -273,6 +273,15 @@ describe('the counts of a client', () => {
     expect(await read()).toMatchObject({ refused: 1 });
   });
 
+  it('indexes an event with a type that PostgreSQL cannot store, as any process may publish it, and does not count it', async () => {
+    const event = auditEvent('token', { type: 'token.refreshed', client_id: CLIENT });
+    const type = 'refreshed\0';
+    await jetstream(nats).publish(`oauth.activity.token.${type}`, JSON.stringify({ ...event, type }));
+    await store('token', [{ type: 'token.issued', client_id: CLIENT }]);
+    await indexer.indexNew(Date.now() + 2 * 3_600_000);
+    expect(await sql('SELECT type FROM audit_counts')).toEqual([{ type: 'token.issued' }]);
+  });
+
   it('puts events into their hours and days, and marks misuse', async () => {
     const at = (time: string) => new Date(time);
     const now = Date.parse('2026-11-23T12:30:00Z');
