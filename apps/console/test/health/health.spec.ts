@@ -73,7 +73,7 @@ describe('key rotation', () => {
     const [, value = ''] = /<code>([\w-]{43},[\w-]{43})<\/code>/.exec(page.text) ?? [];
     expect(value.startsWith(`${TOKEN_KEYS},`)).toBe(true);
     expect(page.headers['cache-control']).toBe('no-store');
-    expect(wordsOf(page)).toContain('Set TOKEN_KEYS for authorize, token');
+    expect(wordsOf(page)).toContain('Set TOKEN_KEYS for authorize and token');
     const events = await auditEvents(services.natsUrl, { operator: 'ada', types: ['operator.command'] });
     expect(events.at(-1)).toMatchObject({ door: 'page', detail: { command: 'keys next', action: 'add' } });
     expect(JSON.stringify(events)).not.toContain(value.slice(44));

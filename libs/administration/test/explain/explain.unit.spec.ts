@@ -235,7 +235,7 @@ describe('an explanation', () => {
   it('names theft and mistakes of the application as causes of a reused refresh token', () => {
     const { meaning } = explained([event({ check: 'refresh_token_reused', error: 'invalid_grant' })]);
     expect(meaning).toMatch(
-      /stolen.*application sent an old one.*lost an answer.*two of its workers.*backup/,
+      /stolen.*application sent an old one.*lost a response.*two of its workers.*backup/,
     );
   });
 });
