@@ -54,7 +54,15 @@ const CHECKS: Readonly<Record<keyof AuditEvent, Check>> = {
 const FIELDS = Object.entries(CHECKS);
 
 function isEvent(value: unknown): value is AuditEvent {
-  return isObject(value) && FIELDS.every(([name, check]) => check(value[name]));
+  return isObject(value) && FIELDS.every(([name, check]) => check(value[name])) && isShallow(value);
+}
+
+/** Far more than any event has. JSON.parse accepts thousands, which overflow the stack of JSON.stringify. */
+const MAX_LEVELS = 32;
+
+function isShallow(value: unknown, levels = MAX_LEVELS): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  return levels > 0 && Object.values(value).every((inner) => isShallow(inner, levels - 1));
 }
 
 /** Requires the service and type of the subject, which NATS permissions protect. A later version may have new types of any kind. */

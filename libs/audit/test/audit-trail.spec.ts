@@ -10,6 +10,10 @@ import { type AuditFilter, typesNamed } from '#audit/filter.js';
 import { AuditReader } from '#audit/reader.js';
 import { ensureAuditStreams, storeEvent } from '#audit/streams.js';
 
+function nested(levels: number): object {
+  return levels === 0 ? {} : { inner: nested(levels - 1) };
+}
+
 describe('the audit trail in NATS', () => {
   let slot: Slot;
   let nats: NatsConnection;
@@ -123,6 +127,8 @@ describe('the audit trail in NATS', () => {
       { request: null },
       { detail: null },
       { detail: 'text' },
+      { detail: nested(100) },
+      { unknown: nested(100) },
     ];
     for (const fields of malformed) {
       const event = auditEvent('token', { type: 'token.issued', grant_id: 'malformed' });

@@ -4,7 +4,7 @@ import { DECISION_FORM } from '../consent/consent.openapi.js';
 import { errorPages, formErrors, page, seeOther, SESSION } from '../ui/page.openapi.js';
 
 const TO_APPLICATION = seeOther(
-  'To `redirect_uri`: with `code`, `state` and `iss` (RFC 6749 4.1.2, RFC 9207); or with `error`, `error_description`, `error_uri`, `state` and `iss`, where `error` is `invalid_request`, `unsupported_response_type`, `invalid_scope`, `invalid_target`, `access_denied`, `login_required`, `consent_required`, `temporarily_unavailable` or `server_error` (4.1.2.1). Or to the login page, which returns here.',
+  'To `redirect_uri`: with `code`, `state` and `iss` (RFC 6749 4.1.2, RFC 9207); or with `error`, `error_description`, `error_uri`, `state` and `iss`, where `error` is `invalid_request`, `unsupported_response_type`, `invalid_scope`, `invalid_target`, `access_denied`, `login_required` or `consent_required` (4.1.2.1). Or to the login page, which returns here.',
 );
 
 const CONSENT = page(

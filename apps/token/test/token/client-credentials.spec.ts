@@ -91,6 +91,9 @@ describe('a client of client_credentials (RFC 6749 4.4)', () => {
       if (source !== 'lua') commands.push(name.toUpperCase());
     });
     await send();
+    // The monitor hears commands in order, but later than the response arrives.
+    await app.redis.echo('end of the request');
+    await until(() => commands.includes('ECHO'));
     stop();
     expect(commands.filter((name) => name.startsWith('EVAL'))).toHaveLength(2);
   });
