@@ -77,17 +77,19 @@ export class NatsCluster {
   /** Kills the server with the most clients of that name. @returns the number of clients */
   async killServerOf(client: string): Promise<number> {
     const counted = await Promise.all(
-      this.nodes.map(async (node) => {
-        const answer = await fetch(`http://127.0.0.1:${node.monitor}/connz`).catch(() => undefined);
-        const { connections = [] } = ((await answer?.json()) ?? {}) as { connections?: { name?: string }[] };
-        return { node, clients: connections.filter(({ name }) => name === client).length };
-      }),
+      this.nodes.map(async (node) => ({ node, clients: await clientsOn(node, client) })),
     );
     const [most] = counted.toSorted((a, b) => b.clients - a.clients);
     if (!most) return 0;
     process.kill(most.node.process.pid, 'SIGKILL');
     await most.node.process.ended;
     return most.clients;
+  }
+
+  /** Clients of that name on all servers. */
+  async clients(name: string): Promise<number> {
+    const counts = await Promise.all(this.nodes.map((node) => clientsOn(node, name)));
+    return counts.reduce((sum, count) => sum + count, 0);
   }
 
   async stop(): Promise<void> {
@@ -113,4 +115,11 @@ export class NatsCluster {
       return new Set(routes.map(({ remote_id }) => remote_id)).size === this.nodes.length - 1;
     });
   }
+}
+
+/** Returns 0 for a server that was killed. */
+async function clientsOn({ monitor }: Node, client: string): Promise<number> {
+  const response = await fetch(`http://127.0.0.1:${monitor}/connz`).catch(() => undefined);
+  const { connections = [] } = ((await response?.json()) ?? {}) as { connections?: { name?: string }[] };
+  return connections.filter(({ name }) => name === client).length;
 }

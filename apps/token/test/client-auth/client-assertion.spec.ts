@@ -328,7 +328,7 @@ describe('a client with a secret', () => {
     const stop = await monitorRedis(app.redisUrl, ([name = '']) => commands.push(name.toLowerCase()));
     await app.post('token', { grant_type: 'refresh_token', refresh_token: 'srt_x', ...app.ours });
     await app.redis.echo('end of the request');
-    await until(() => commands.includes('echo'));
+    await until('the monitor hears the end', 5_000, () => commands.includes('echo'));
     stop();
     expect(commands.filter((name) => name !== 'echo' && name !== 'ping' && name !== 'info')).toEqual([]);
   });

@@ -93,7 +93,7 @@ describe('a client of client_credentials (RFC 6749 4.4)', () => {
     await send();
     // The monitor hears commands in order, but later than the response arrives.
     await app.redis.echo('end of the request');
-    await until(() => commands.includes('ECHO'));
+    await until('the monitor hears the end', 5_000, () => commands.includes('ECHO'));
     stop();
     expect(commands.filter((name) => name.startsWith('EVAL'))).toHaveLength(2);
   });
