@@ -9,7 +9,7 @@ import { memberOf } from './api/input.js';
 import { isApiRequest, sendProblem, tokenFailure, withAllowedMethods } from './api/problem.js';
 import { labelOf } from './applications/application.form.js';
 import { ConsoleConfiguration } from './console.configuration.js';
-import { LoginRequiredError } from './session/login-required.error.js';
+import { LoginRequiredError, loginUrl } from './session/login-required.error.js';
 import type { OperatorRequest } from './session/operator.js';
 import { errorPage } from './ui/error.page.js';
 import { PageResponder, seeOther } from './ui/page.responder.js';
@@ -26,7 +26,7 @@ export class ErrorFilter implements ExceptionFilter {
   catch(thrown: unknown, host: ArgumentsHost): void {
     const request = host.switchToHttp().getRequest<OperatorRequest>();
     const reply = host.switchToHttp().getResponse<FastifyReply>();
-    if (thrown instanceof LoginRequiredError) return this.login(thrown, reply);
+    if (thrown instanceof LoginRequiredError) return this.login(thrown, request, reply);
     const isApi = isApiRequest(request);
     const error = isApi ? withAllowedMethods(thrown, request) : thrown;
     const failure = describedFailure(error, request, isApi);
@@ -48,10 +48,11 @@ export class ErrorFilter implements ExceptionFilter {
     void reply.send(this.pages.render(reply, page, request.operator ?? null));
   }
 
-  private login({ page, reason, setCookie }: LoginRequiredError, reply: FastifyReply): void {
+  private login(required: LoginRequiredError, { method }: OperatorRequest, reply: FastifyReply): void {
+    const { page, reason, setCookie } = required;
     if (setCookie !== undefined) reply.header('Set-Cookie', setCookie);
-    const query = new URLSearchParams({ page, ...(reason === 'again' && { again: '' }) });
-    const { url, statusCode } = seeOther(`/login?${query.toString()}`);
+    const path = method === 'POST' ? '/login/continue' : '/login';
+    const { url, statusCode } = seeOther(loginUrl(path, page, reason === 'again'));
     void reply.redirect(url, statusCode);
   }
 }

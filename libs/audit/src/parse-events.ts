@@ -65,7 +65,10 @@ function isShallow(value: unknown, levels = MAX_LEVELS): boolean {
   return levels > 0 && Object.values(value).every((inner) => isShallow(inner, levels - 1));
 }
 
-/** Requires the service and type of the subject, which NATS permissions protect. A later version may have new types of any kind. */
+/**
+ * Requires the service and type of the subject, which NATS permissions protect: only the operator's services may name an operator. A
+ * later version may have new types of any kind.
+ */
 function isPublishable(event: AuditEvent, subject: string): boolean {
   const { service, type, operator } = event;
   if (operator !== undefined && service !== 'operator') return false;

@@ -50,7 +50,10 @@ export function contentSecurityPolicy(
 // A callback on a developer's machine may redirect to the front end of the application on another port.
 const LOOPBACK_SOURCES = ['http://localhost:*', 'http://127.0.0.1:*'];
 
-/** Chromium applies form-action to every further redirect: a callback at api.example.com that redirects to www.example.com would not arrive. */
+/**
+ * Chromium applies form-action to every further redirect: a callback at api.example.com that redirects to www.example.com would not
+ * arrive. So any https origin is allowed, and for local callbacks the local machine.
+ */
 export function formTargets(redirectUri: string): string[] {
   const { protocol, hostname, host } = new URL(redirectUri);
   if (protocol !== 'https:' && protocol !== 'http:') return [protocol];

@@ -42,7 +42,10 @@ function isClientAssured({ client, redirectUri }: ValidatedRequest): boolean {
   return protocol === 'https:' && !isLoopback(hostname);
 }
 
-/** For each scope the newest decision counts; a grant only if it was for every API. @param decisions newest first */
+/**
+ * For each scope the newest decision counts: a granted scope only if the grant was for every API, a declined one for any API.
+ * @param decisions newest first
+ */
 export function requestedScopes(
   { scope, resources }: Pick<AuthorizationRequest, 'scope' | 'resources'>,
   { optionalScopes }: Pick<Client, 'optionalScopes'>,

@@ -75,7 +75,10 @@ export class LoginService {
     };
   }
 
-  /** Same response after the same time to an unknown user and to a wrong password, also of a disabled user. */
+  /**
+   * Same response after the same time to an unknown user and to a wrong password, also of a disabled user: only the right password
+   * reveals that an account is disabled.
+   */
   private async verify(
     { username, password }: FormFields,
     { address, cookies }: LoginContext,

@@ -34,7 +34,7 @@ const FRESH_LOGIN_MS = 10 * 60_000;
 
 const MAX_ID_TOKEN = 4_096;
 
-/** Before the login it only keys the CSRF tokens. The login replaces it with a new value, which identifies the session. */
+/** Before the login the cookie only keys the CSRF tokens. The login replaces it with a new value, which identifies the session. */
 @Injectable()
 export class SessionCookie extends RandomCookie {
   constructor(configuration: AuthorizeConfiguration) {
@@ -119,7 +119,7 @@ export class SessionService {
       this.logouts.sessionEnded(id);
       return null;
     }
-    // Applications have learned of a log-out everywhere, and of the end at the login provider.
+    // After a log-out everywhere or at the login provider, applications have already received a logout token.
     if (former.generation !== user.sessionGeneration) return null;
     const sid = former.external?.sid;
     if (sid === undefined) return id;

@@ -12,7 +12,9 @@ const WAIT_MS = 500;
 /**
  * The only script of the pages, which also work without it.
  * - A double click submits a form once: a second response would replace the first one, and its code.
- * - A button shows the password. Submitting hides it again, so that browsers do not store it as plain text.
+ * - `data-submits`: a form submits itself (OAuth 2.0 Form Post Response Mode).
+ * - `data-waits`: a button does nothing for a moment after its page is shown.
+ * - `data-shows`: a button shows the password. Submitting hides it again, so that browsers do not store it as plain text.
  */
 export const SCRIPT = `'use strict';
 for (const form of document.forms) {

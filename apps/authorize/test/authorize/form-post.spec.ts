@@ -119,8 +119,8 @@ describe('the page', () => {
   });
 });
 
-describe('response_mode=form_post is refused', () => {
-  it('with a redirect, for a redirect URI with a private-use scheme', async () => {
+describe('response_mode=form_post', () => {
+  it('is refused with a redirect, for a redirect URI with a private-use scheme', async () => {
     const redirectUri = 'com.example.app:/callback';
     const { clientId } = await app.client({ type: 'public' }, redirectUri);
     const request = { client_id: clientId, redirect_uri: redirectUri, ...PKCE };
@@ -131,13 +131,13 @@ describe('response_mode=form_post is refused', () => {
     expect(decodeURIComponent(location)).toContain('form_post needs an http or https redirect URI');
   });
 
-  it('never posts to an unregistered redirect URI', async () => {
+  it('is refused with an error page for an unregistered redirect URI', async () => {
     const answer = await app.browser().get(address({ redirect_uri: 'https://evil.example.org/' }));
     expect(answer.status).toBe(400);
     expect(formsOf(answer.text)).toEqual([]);
   });
 
-  it('with a redirect, if it is repeated or in another case', async () => {
+  it('is refused with a redirect, if it is repeated or in another case', async () => {
     for (const query of [`${address()}&response_mode=query`, address({ response_mode: 'Form_Post' })]) {
       const { status, headers } = await app.browser().get(query);
       expect(status).toBe(303);

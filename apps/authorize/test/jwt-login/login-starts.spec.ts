@@ -27,22 +27,22 @@ afterEach(async () => {
 
 const LONG = 'y'.repeat(12_000);
 
-describe('a login that starts stores', () => {
+describe('a login that starts', () => {
   it.each([
     ['an unknown parameter', `/auth/login?x=${LONG}`, ''],
     ['an unknown page to return to', `/auth/login?to=${LONG}`, ''],
     ['a repeated parameter', `/auth/login?${'to=apps&'.repeat(1_500)}`, 'to=apps'],
-  ])('nothing of %s without a request', async (_case, path, stored) => {
+  ])('stores nothing of %s without a request', async (_case, path, stored) => {
     expect((await app.browser().get(path)).status).toBe(303);
     expect(await storedQueries()).toEqual([stored]);
   });
 
-  it('only the known parameters of a valid request', async () => {
+  it('stores only the known parameters of a valid request', async () => {
     expect((await start(undefined, `${address()}&x=${LONG}&scope=`)).status).toBe(303);
     expect(await storedQueries()).toEqual([address().split('?')[1]]);
   });
 
-  it('nothing of an invalid request, even after a logout', async () => {
+  it('stores nothing of an invalid request, even after a logout', async () => {
     const invalid = `client_id=${client.clientId}&redirect_uri=https://evil.example&state=s1&x=${LONG}`;
     const browser = app.browser();
     await logIn(browser);

@@ -133,7 +133,8 @@ export class ClientsApiController {
     const change = this.secrets.rotate(actor, id, expected);
     return created(
       change,
-      ({ client_id: client, secret_id: secret }) => `clients/${client}/secrets/${secret}`,
+      ({ client_id: client, secret_id: secret }) =>
+        `clients/${encodeURIComponent(client)}/secrets/${encodeURIComponent(secret)}`,
     );
   }
 

@@ -55,7 +55,8 @@ const TEXTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 
 /** @param name of a field; scopes have fields like `scope:profile:read` */
 export function valueText(name: string, value: string): string {
-  return TEXTS[name.startsWith('scope:') ? 'scope' : name]?.[value] ?? value;
+  const texts = TEXTS[name.startsWith('scope:') ? 'scope' : name];
+  return (texts && Object.hasOwn(texts, value) ? texts[value] : undefined) ?? value;
 }
 
 const options = (name: string, ...values: readonly string[]): Option[] =>

@@ -30,7 +30,7 @@ const LABELS: Readonly<Record<string, string>> = {
 };
 
 export function labelOf(field: string): string {
-  return LABELS[field] ?? field;
+  return (Object.hasOwn(LABELS, field) ? LABELS[field] : undefined) ?? field;
 }
 
 /** Problems of a form by field; '' has those without one. */
@@ -41,7 +41,7 @@ export const NO_PROBLEMS: Problems = new Map();
 export function problemsOf({ problems }: AdministrationError): Problems {
   const byField = new Map<string, string[]>();
   for (const { field = '', message } of problems) {
-    const known = field in LABELS ? field : '';
+    const known = Object.hasOwn(LABELS, field) ? field : '';
     byField.set(known, [...(byField.get(known) ?? []), withNames(message, labelOf)]);
   }
   return byField;

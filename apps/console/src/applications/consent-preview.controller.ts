@@ -59,7 +59,7 @@ export class ConsentPreviewController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
     const { document, style } = await this.clients.consentPreview(id, locale);
-    // It comes from another process: another directive would loosen the policy.
+    // `style` comes from another process and must not add a directive to the policy.
     if (!STYLE_SOURCE.test(style)) throw unreadable();
     const policy = [
       'sandbox',

@@ -47,8 +47,8 @@ export class JobRunner implements BeforeApplicationShutdown {
         const item = await this.jobs.next(id, owner);
         if (item === null) return;
         const role = await this.roles.current(operator.identity);
-        isRefused = role === null || role === 'ended' || !mayActAs(role, JOB_ROLE);
-        if (!isRefused) await this.jobs.advance(id, owner, item, await this.step(action, operator, item));
+        if (role === null || role === 'ended' || !mayActAs(role, JOB_ROLE)) isRefused = true;
+        else await this.jobs.advance(id, owner, item, await this.step(action, { ...operator, role }, item));
       }
     } finally {
       clearInterval(renewal);

@@ -3,13 +3,14 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ConsoleOperatorService } from '#administration/console/console-operator.service.js';
 import { addLogContext } from '#platform/logging/request-log.js';
 import { RateLimits } from '../requests/rate-limit.js';
+import { loginUrl } from '../session/login-required.error.js';
 import { Public } from '../session/operator.guard.js';
 import { actorOf, CurrentOperator, type Operator } from '../session/operator.js';
 import { ConsoleCookie, ConsoleLoginCookie } from '../session/session.cookie.js';
 import { SessionStore } from '../session/session.store.js';
 import { queryOf } from '../ui/form.js';
 import { type Page, seeOther } from '../ui/page.responder.js';
-import { loggedOutPage } from './login.page.js';
+import { continuePage, loggedOutPage } from './login.page.js';
 import { OpenIdLogin } from './openid-login.service.js';
 
 @Controller()
@@ -37,6 +38,16 @@ export class LoginController {
     const location = await this.logins.start(cookie, localPage(query.get('page')), query.has('again'));
     reply.header('Set-Cookie', this.loginCookies.set(cookie));
     return seeOther(location);
+  }
+
+  /** After a form. Chromium applies the `form-action` of its page to redirects, but not to a page that continues by itself. */
+  @Get('login/continue')
+  @Public()
+  continue(@Req() { url }: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Page {
+    const query = queryOf(url);
+    const login = loginUrl('/login', localPage(query.get('page')), query.has('again'));
+    reply.header('Refresh', `0; url=${login}`);
+    return continuePage(login);
   }
 
   @Get('login/callback')

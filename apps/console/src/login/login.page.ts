@@ -12,3 +12,11 @@ export function loggedOutPage(): Page {
     `,
   };
 }
+
+export function continuePage(login: string): Page {
+  return {
+    title: t('Log in to continue'),
+    menu: false,
+    content: html`<p><a class="button" href="${login}">${t('Continue to the login')}</a></p>`,
+  };
+}

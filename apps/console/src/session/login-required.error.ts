@@ -9,3 +9,9 @@ export class LoginRequiredError extends Error {
     this.name = 'LoginRequiredError';
   }
 }
+
+/** @param path of the login, or of the page that leads to it */
+export function loginUrl(path: string, page: string, isAgain: boolean): string {
+  const query = new URLSearchParams({ page, ...(isAgain && { again: '' }) });
+  return `${path}?${query.toString()}`;
+}

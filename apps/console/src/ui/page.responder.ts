@@ -3,8 +3,7 @@ import type { FastifyReply } from 'fastify';
 import type { Brand } from '#ui/brand/brand.js';
 import { csrfField } from '#ui/browser-cookie.js';
 import { html, type Html } from '#ui/html.js';
-import { contentSecurityPolicy, formTargets } from '#ui/page-headers.js';
-import { ConsoleConfiguration } from '../console.configuration.js';
+import { contentSecurityPolicy } from '#ui/page-headers.js';
 import type { Operator } from '../session/operator.js';
 import { BRAND, ICON_PATH } from './icon.controller.js';
 import { t } from './text.js';
@@ -38,25 +37,14 @@ export function seeOther(url: string): HttpRedirectResponse {
 
 @Injectable()
 export class PageResponder {
-  /** Login provider, to which a form may be redirected: Chromium applies `form-action` to each redirect that follows a form. */
-  private readonly formTargets: readonly string[];
-
-  constructor(
-    @Inject(BRAND) private readonly brand: Brand,
-    { CONSOLE_ISSUER }: ConsoleConfiguration,
-  ) {
-    this.formTargets = formTargets(CONSOLE_ISSUER);
-  }
+  constructor(@Inject(BRAND) private readonly brand: Brand) {}
 
   render(reply: FastifyReply, page: Page, operator: Operator | null): string {
     void reply
       .status(page.status ?? 200)
       .header(
         'Content-Security-Policy',
-        contentSecurityPolicy(
-          { frames: page.frames === true, formTargets: this.formTargets },
-          this.brand.styleSource,
-        ),
+        contentSecurityPolicy({ frames: page.frames === true }, this.brand.styleSource),
       )
       .header('Content-Language', 'en')
       .type('text/html; charset=utf-8');

@@ -15,7 +15,7 @@ const days = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeZone: 'UTC
 
 /** Adds the zone to a time of a `datetime-local` field, which browsers send without one. */
 export function utc(time: string): string {
-  return /T\d\d:\d\d(?::\d\d)?$/.test(time) ? `${time}Z` : time;
+  return /T\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/.test(time) ? `${time}Z` : time;
 }
 
 /** In UTC, like the log. */

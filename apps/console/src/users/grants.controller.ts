@@ -1,9 +1,10 @@
 import { Body, Controller, Get, Param, Post } from '@nestjs/common';
+import { AdministrationError } from '#administration/administration.error.js';
 import { GrantService } from '#administration/grant/grant.service.js';
 import { RequireRole } from '../session/operator.guard.js';
 import { actorOf, CurrentOperator, type Operator } from '../session/operator.js';
 import type { Notices } from '../ui/components.js';
-import { type Form, QueryForm } from '../ui/form.js';
+import { Form, QueryForm } from '../ui/form.js';
 import type { Page } from '../ui/page.responder.js';
 import { t } from '../ui/text.js';
 import { grantsPage } from './users.page.js';
@@ -25,7 +26,14 @@ export class GrantsController {
     @Body() form: Form,
   ): Promise<Page> {
     const { announced } = await this.grants.revoke(actorOf(operator), id);
-    return this.page(operator, form, { note: t('The grant is revoked.'), warnings: await announced });
+    const changed = { note: t('The grant is revoked.'), warnings: await announced };
+    try {
+      return await this.page(operator, form, changed);
+    } catch (error) {
+      if (!(error instanceof AdministrationError)) throw error;
+      // The selected user or client may be gone, but the grant is revoked.
+      return this.page(operator, new Form(), changed);
+    }
   }
 
   private async page(operator: Operator, form: Form, changed?: Notices): Promise<Page> {

@@ -130,7 +130,7 @@ describe('while searches of the audit trail do not end', () => {
   });
 });
 
-it('ignores an access token at a page', async () => {
+it('a page ignores an access token', async () => {
   const { accessToken } = await api.program();
   const page = await request(api.console.server)
     .get('/applications')

@@ -104,15 +104,20 @@ it('starts one job for two concurrent clicks', async () => {
   expect(await versions(ids)).toEqual([2, 2]);
 });
 
-it('enables no program of the HTTP API for support', async () => {
-  const ids = await applications(2);
-  await app.sql('UPDATE clients SET disabled_at = now() WHERE client_id = ANY($1)', [ids]);
+/** Makes an application a program of the HTTP API. @returns its new id */
+async function asProgram(id: string): Promise<string> {
   await app.sql(
     `UPDATE clients SET client_id = 'sc_' || client_id, type = 'confidential', grant_type = 'client_credentials', redirect_uris = '{}', require_state = false,
        scopes = '{admin:write}', jwks_uri = 'https://terraform.example.com/jwks' WHERE client_id = $1`,
-    [ids[0]],
+    [id],
   );
-  ids[0] = `sc_${ids[0]}`;
+  return `sc_${id}`;
+}
+
+it('enables no program of the HTTP API for support', async () => {
+  const ids = await applications(2);
+  await app.sql('UPDATE clients SET disabled_at = now() WHERE client_id = ANY($1)', [ids]);
+  ids[0] = await asProgram(ids[0] ?? '');
   const enable = async (browser: Browser) => {
     const { headers } = await confirm(browser, await select(browser, 'enable-applications', ids));
     await reaches(browser, headers['location'] ?? '', 'finished');
@@ -187,7 +192,7 @@ it('continues only after a login of the last ten minutes, like the beginning of 
   app.clock.ahead = 0;
   expect([refused.status, refused.headers['location']]).toEqual([
     303,
-    `/login?page=${encodeURIComponent(path)}&again=`,
+    `/login/continue?page=${encodeURIComponent(path)}&again=`,
   ]);
   expect((await jobs.find(job.id))?.state).toBe('stopped');
 });
@@ -227,6 +232,25 @@ describe('a running job', () => {
     await support.submit(await support.get(path), {}, path);
     await reaches(support, path, 'finished');
     expect(await versions(ids)).toEqual([2, 2, 2]);
+  });
+
+  it('does for each item what the present role of its operator permits', async () => {
+    const ids = await applications(3);
+    await app.sql('UPDATE clients SET disabled_at = now() WHERE client_id = ANY($1)', [ids]);
+    ids[2] = await asProgram(ids[2] ?? '');
+    const browser = await operator('admin');
+    const name = `operator${users}`;
+    let path = '';
+    await whileBlockedAt(ids[1] ?? '', async () => {
+      path =
+        (await confirm(browser, await select(browser, 'enable-applications', ids))).headers['location'] ?? '';
+      await doneIs(path, '1 of 3 done');
+      await setRole(name, 'support');
+    });
+    await reaches(support, path, 'finished');
+    const { text } = await support.get(path);
+    expect(text).toContain('2 of 3 done, 1 failed');
+    expect(text).toContain('only an admin may enable a program of the HTTP API');
   });
 
   it('is shown to every operator, reloads its page unless asked not to, and stops', async () => {

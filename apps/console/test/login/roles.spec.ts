@@ -10,6 +10,7 @@ const PAGES: Readonly<Record<string, Role | null>> = {
   'GET /': 'viewer',
   'GET /login': null,
   'GET /login/callback': null,
+  'GET /login/continue': null,
   'POST /logout': 'viewer',
   'GET /icon': null,
   'GET /applications': 'viewer',
@@ -126,7 +127,7 @@ it.each(Object.entries(PAGES))('%s requires the role %s', async (route, least) =
   if (least === null) return expect(anonymous.headers['location'] ?? '').not.toMatch(/^\/login/);
   expect([anonymous.status, anonymous.headers['location']]).toEqual([
     303,
-    expect.stringMatching(/^\/login\?/),
+    expect.stringMatching(route.startsWith('POST') ? /^\/login\/continue\?/ : /^\/login\?/),
   ]);
   for (const role of ROLES) {
     // A separate session, because the log-out ends it.
@@ -150,7 +151,7 @@ it('only dangerous steps ask for another login after more than ten minutes', asy
         method === 'GET'
           ? await admin.get(path)
           : await admin.post(path, { [CSRF_FIELD]: csrfToken(cookie, path) });
-      if (/^\/login\?.*&again=$/.test(page.headers['location'] ?? '')) asking.push(route);
+      if (/^\/login(?:\/continue)?\?.*&again=$/.test(page.headers['location'] ?? '')) asking.push(route);
     }
   } finally {
     app.clock.ahead = 0;

@@ -29,7 +29,10 @@ export class IdTokenService {
     });
   }
 
-  /** Null without a key: a refresh response "might not contain an id_token" (OpenID Connect Core 12.2). */
+  /**
+   * Null if there is no key: a refresh response "might not contain an id_token". It has the same `sub`, `aud`, `auth_time` and `sid`, and
+   * no `nonce` (OpenID Connect Core 12.2).
+   */
   async issue(
     request: IncomingMessage,
     client: Client,

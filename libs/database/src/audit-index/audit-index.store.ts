@@ -189,7 +189,7 @@ export class AuditIndexStore {
     );
   }
 
-  /** Repeats a change of some rows until it finds none: all would take longer than a statement may. */
+  /** Runs a statement that changes a batch of rows until no row is left: one statement for all would exceed the statement timeout. */
   private async repeat(tables: string, before: Date): Promise<void> {
     for (let rows = -1; rows !== 0;) {
       const changed = await this.dataSource.query<unknown[]>(`WITH ${tables} SELECT 1 FROM done LIMIT 1`, [

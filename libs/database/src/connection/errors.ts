@@ -12,7 +12,8 @@ export const CANNOT_CONNECT_NOW = '57P03';
 const TRANSIENT =
   /^(57P0[1-3]|53300|08...|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EAI_AGAIN|ENOTFOUND|EHOSTUNREACH|ENOENT|EPIPE)$/;
 
-// 08 connection exception, 53 insufficient resources, 57P0x shutting down or starting, 57014 statement timeout; operating system codes.
+// 08 connection exception, 53 insufficient resources, 57P0x shutting down or starting, 57014 statement timeout, 25006 read-only server
+// (a failover); codes of the operating system.
 const UNAVAILABLE_CODES =
   /^(08\w{3}|53\w{3}|57P0\d|57014|25006|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EAI_AGAIN|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|EPIPE)$/;
 // The driver throws these without a code.

@@ -130,7 +130,7 @@ export class UserAccountStore {
     return { version, createdAt, disabledAt, disabledBy, hasPassword: passwordHash !== null, liveGrants };
   }
 
-  /** Ends every session, revokes every grant and blocks new ones. Idempotent. Only the operator enables the user again. */
+  /** Ends every session, revokes every grant and blocks new ones, in one transaction. Idempotent. Only the operator enables the user again. */
   disable(id: number, expectedVersion?: number): Promise<Disabling | null> {
     return this.transaction(async (manager) => {
       const user = await lockAccount(manager, id, expectedVersion);

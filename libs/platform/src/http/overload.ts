@@ -57,7 +57,7 @@ export class EventLoopDelay {
     this.lastIdle = idle;
   }
 
-  /** Each turn accepts what fits into the limit and refuses the rest. A turn in time ends the overload. */
+  /** True while the overload lasts and this turn is late: the turn's first requests are accepted, the rest refused. */
   isOverloaded(): boolean {
     return this.isPersistent && this.isLate(this.clock.now());
   }

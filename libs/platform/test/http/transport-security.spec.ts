@@ -22,7 +22,7 @@ describe('Strict-Transport-Security (RFC 6797)', () => {
 });
 
 describe('security headers of an API', () => {
-  it('are the ones that mean something for JSON', async () => {
+  it('include only headers that apply to JSON', async () => {
     const headers = await headersAt('https://api.example.com');
     const unrelated = /^(connection|content-length|content-type|date|keep-alive)$/;
     expect([...headers.keys()].filter((name) => !unrelated.test(name)).toSorted()).toEqual([

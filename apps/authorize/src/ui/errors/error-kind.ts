@@ -87,7 +87,7 @@ const KIND_BY_CHECK = new Map<Check | undefined, (detail: Detail) => ErrorKind>(
   ['parameter_invalid', () => 'parameter_malformed'],
   ['request_uri_invalid', ({ found }) => KIND_BY_PUSHED_REQUEST.get(found) ?? 'request_malformed'],
   ['device_answered', () => 'request_answered'],
-  // Of a device: the registration has changed since the request.
+  // Only for a device: the client’s registration changed after the request.
   ['scope_unregistered', () => 'request_expired'],
   ['decision_missing', () => 'form_incomplete'],
   ['locale_unsupported', () => 'form_incomplete'],

@@ -89,7 +89,7 @@ function buttonOf(
     : 'error.button.again';
 }
 
-/** They came with this request and are not secret. All other details are only logged, above all the registered redirect URIs. */
+/** Details from the request itself, which are not secret. All others are only logged, above all the registered redirect URIs. */
 const PUBLIC_DETAILS = ['client_id', 'redirect_uri', 'post_logout_redirect_uri', 'parameter'] as const;
 
 /** Names used by standards. Other names may contain anything. */
