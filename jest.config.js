@@ -26,6 +26,8 @@ export default {
   ],
   // Suites wait for servers and child processes about a third of the time: three workers on two cores.
   maxWorkers: Math.ceil(availableParallelism() * 1.5),
+  // A worker keeps what its suites leave. Restarted between suites above this, before a large one runs out of memory.
+  workerIdleMemoryLimit: '1500MB',
   // Against a hang, not to measure: processes take seconds to start on a busy machine.
   testTimeout: 240_000,
 };
