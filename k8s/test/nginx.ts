@@ -124,7 +124,7 @@ export async function startNginx(configuration: (place: NginxPlace) => string): 
   };
 }
 
-/** As root, nginx would run its workers as the user nobody, which cannot write to the folder. */
+/** Under root, nginx runs its workers as `nobody`, who cannot write to the folder. */
 export const asItsUser = process.getuid?.() === 0 ? 'user root;' : '';
 
 function reach(port: number): Promise<void> {

@@ -9,7 +9,7 @@ interface Context {
   sessions: Sessions;
 }
 
-/** Redirects from another name of this machine: the authorization response arrives at the registered name, whose cookies are separate. */
+/** Redirects other host names: the authorization response goes to the registered one, whose cookies are separate. */
 export function sendHome(app: FastifyInstance, origin: string): void {
   const { host } = new URL(origin);
   app.addHook('onRequest', async (request, reply) => {

@@ -8,7 +8,7 @@ export interface Request {
   headers?: Readonly<Record<string, string>> | undefined;
   /** Sent by POST as application/x-www-form-urlencoded. */
   form?: Readonly<Record<string, string>> | undefined;
-  /** Cookies of the browser, whose HTML is not printed. */
+  /** The browser's cookies. HTML responses to the browser are not printed. */
   browser?: CookieJar;
 }
 

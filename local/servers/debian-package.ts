@@ -153,7 +153,7 @@ async function unpacked(wanted: WantedServer): Promise<FoundServer | undefined> 
   return found[0];
 }
 
-/** True if neither the tree nor the machine has a shared library of a program. */
+/** True if a program needs a shared library that is missing from the tree and the machine. */
 async function lacksLibrary({ server, path }: Tree): Promise<boolean> {
   const env = serverEnvironment(await libraryFolders(path));
   const programs = await programsIn(server, path);

@@ -8,7 +8,10 @@ const FIRST = 11_000;
 const LAST = 31_999;
 const given = new Set<number>();
 
-/** Returns a free port that no live process of ours has been given. @param distance to a second port that must be free as well */
+/**
+ * Returns a free port and reserves it for this process.
+ * @param distance to a second port, which is also free and reserved
+ */
 export async function freePort(distance = 0): Promise<number> {
   for (;;) {
     const port = randomInt(FIRST, LAST - distance + 1);

@@ -10,7 +10,7 @@ afterEach(async () => rm(parent, { recursive: true }));
 const modeOf = async (folder: string) => (await stat(folder)).mode & 0o777;
 
 describe('the folder of data, logs and secrets', () => {
-  it('is listable by its owner only, and traversable by others only if PostgreSQL runs as the user nobody', async () => {
+  it('can be listed only by its owner, and traversed by others only if PostgreSQL runs as another user', async () => {
     const folder = join(parent, '.local');
     await localFolder(folder);
     expect(await modeOf(folder)).toBe(process.getuid?.() === 0 ? 0o711 : 0o700);

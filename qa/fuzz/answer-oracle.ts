@@ -100,7 +100,7 @@ function checkAnswer(sent: SentRequest, answer: Answer, known: OracleState): Fin
   return found;
 }
 
-/** Finds credentials that neither the answer must contain nor the request contained. */
+/** Finds credentials in the answer that were not in the request and do not belong in such an answer. */
 function leakedSecrets(sent: SentRequest, answer: Answer, { secrets }: OracleState): Set<SecretKind> {
   const { status, body, headers } = answer;
   const sentSecrets = secrets.in(`${sent.target}\n${decoded(sent.target)}\n${sent.username ?? ''}`);

@@ -34,7 +34,7 @@ function keyOf({ rule, where }: Finding): string {
   return `${rule}\n${where}`;
 }
 
-/** Runs sequentially, with an actor of its own. */
+/** Sequence of requests to one target. Each lane has a separate actor. */
 export interface Lane {
   readonly target: Target;
   readonly actor: Actor;

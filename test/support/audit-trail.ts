@@ -23,7 +23,7 @@ export async function auditEvents(natsUrl: string, filter: AuditFilter, count = 
 /** In `detail` of every type. */
 const COMMON = ['trace_id', 'cause', 'diagnosis', 'omitted'];
 
-/** Fields that neither the event type's row in docs/audit.md nor the section linked there names, as `type: field`. */
+/** Fields that docs/audit.md does not name in the row of the event type or the linked section, as `type: field`. */
 export async function undocumentedDetails(events: readonly AuditEvent[]): Promise<string[]> {
   const document = await readFile('docs/audit.md', 'utf8');
   const rows = document.split('\n').map((line) => line.split(/ *\| */));

@@ -24,7 +24,7 @@ export async function descendantsOf(pid: number): Promise<SeenProcess[]> {
   return found;
 }
 
-/** Signals each descendant, because a process may be the leader of its own group. */
+/** Signals each descendant: a signal to the process group would miss descendants that lead another group. */
 export async function signalTree(pid: number, signal: NodeJS.Signals): Promise<void> {
   const descendants = await descendantsOf(pid);
   for (const target of [pid, ...descendants.map((process) => process.pid)]) signalProcess(target, signal);

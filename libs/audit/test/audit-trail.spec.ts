@@ -242,7 +242,7 @@ it('AuditReader.read throws if NATS dies during the read and does not come back'
   await ensureAuditStreams(nats, { days: 1, megabytes: 8, replicas: 1 });
   const storeSome = () =>
     Array.from({ length: 100 }, () => storeEvent(nats, auditEvent('token', { type: 'token.issued' })));
-  // 2,000 at once may not be stored within the timeout of one.
+  // Storing 2,000 concurrently can exceed the timeout of a single event.
   for (let round = 0; round < 20; round++) await Promise.all(storeSome());
   await nats.close();
   const reader = await AuditReader.open(server.url, 'audit test reader');

@@ -31,7 +31,7 @@ export class GrantsController {
       return await this.page(operator, form, changed);
     } catch (error) {
       if (!(error instanceof AdministrationError)) throw error;
-      // The selected user or client may be gone, but the grant is revoked.
+      // The grant is revoked even if the selected user or client has been deleted meanwhile.
       return this.page(operator, new Form(), changed);
     }
   }

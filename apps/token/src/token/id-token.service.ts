@@ -30,8 +30,8 @@ export class IdTokenService {
   }
 
   /**
-   * Null if there is no key: a refresh response "might not contain an id_token". It has the same `sub`, `aud`, `auth_time` and `sid`, and
-   * no `nonce` (OpenID Connect Core 12.2).
+   * Null without a key: a refresh response "might not contain an id_token". The new ID token has the same `sub`,
+   * `aud`, `auth_time` and `sid` as the first, but no `nonce` (OpenID Connect Core 12.2).
    */
   async issue(
     request: IncomingMessage,
