@@ -1,4 +1,5 @@
 import { isObject } from '#messaging/nats-message.js';
+import { isDeeperThan } from '#platform/json-depth.js';
 import { AUDIT_KINDS, type AuditEvent, auditSubject } from './event.js';
 
 /** Skips lines that are not events: others may publish to the subject. */
@@ -54,16 +55,13 @@ const CHECKS: Readonly<Record<keyof AuditEvent, Check>> = {
 const FIELDS = Object.entries(CHECKS);
 
 function isEvent(value: unknown): value is AuditEvent {
-  return isObject(value) && FIELDS.every(([name, check]) => check(value[name])) && isShallow(value);
+  return (
+    isObject(value) && FIELDS.every(([name, check]) => check(value[name])) && !isDeeperThan(MAX_LEVELS, value)
+  );
 }
 
-/** Far more than any event has. JSON.parse accepts thousands, which overflow the stack of JSON.stringify. */
+/** Far more than any event has. */
 const MAX_LEVELS = 32;
-
-function isShallow(value: unknown, levels = MAX_LEVELS): boolean {
-  if (typeof value !== 'object' || value === null) return true;
-  return levels > 0 && Object.values(value).every((inner) => isShallow(inner, levels - 1));
-}
 
 /**
  * Requires the service and type of the subject, which NATS permissions protect: only the operator's services may name an operator. A

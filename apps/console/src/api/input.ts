@@ -3,6 +3,7 @@ import { AdministrationError, type Problem } from '#administration/administratio
 import type { Expected } from '#administration/expected-version.js';
 import type { Actor } from '#administration/operation.js';
 import { RefusedRequestError } from '#platform/http/refused-request.js';
+import { isDeeperThan } from '#platform/json-depth.js';
 import { queryOf } from '../ui/form.js';
 import type { ApiRequest } from './api.guard.js';
 import { expectedVersion } from './if-match.js';
@@ -72,7 +73,7 @@ export function memberOf(field: string): string {
 }
 
 /** A JWK Set has four. */
-const MAX_DEPTH = 10;
+const MAX_LEVELS = 10;
 
 export function parseApiBody(text: string): object | undefined {
   if (text === '') return undefined;
@@ -82,12 +83,7 @@ export function parseApiBody(text: string): object | undefined {
   } catch {
     body = null;
   }
-  if (typeof body === 'object' && body !== null && !Array.isArray(body) && !isDeep(body)) return body;
-  throw new RefusedRequestError(400, `the body must be a JSON object with at most ${MAX_DEPTH} levels`);
-}
-
-/** Deeper values would overflow the stack. */
-function isDeep(value: unknown, left = MAX_DEPTH): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return left === 0 || Object.values(value).some((member) => isDeep(member, left - 1));
+  if (typeof body === 'object' && body !== null && !Array.isArray(body) && !isDeeperThan(MAX_LEVELS, body))
+    return body;
+  throw new RefusedRequestError(400, `the body must be a JSON object with at most ${MAX_LEVELS} levels`);
 }
