@@ -5,6 +5,7 @@ import { SUBJECTS } from '#messaging/contract.js';
 import { natsOptions } from '#messaging/nats.connection.js';
 import { appSettings } from '#test/support/app-settings.js';
 import { type AppProcess, startApp } from '#test/support/app-process.js';
+import { blocked } from '#test/support/blocked.js';
 import { type Fixture, openFixture } from '#test/support/fixture.js';
 import { isolate, type Isolated } from '#test/support/isolate.js';
 import { until } from '#test/support/until.js';
@@ -48,10 +49,7 @@ it('the token app answers a NATS request in progress before it exits, and accept
   // Longer timeout than the fixture's, because a busy machine may release the lock late.
   const reply = nats.request(SUBJECTS.profile, packet, { timeout: PATIENCE_MS });
   reply.catch(() => undefined);
-  await until('it waits for PostgreSQL', PATIENCE_MS, async () => {
-    const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-    return (await fixture.sql(waiting)).length > 0;
-  });
+  await blocked(fixture);
   process.kill(app.process.pid, 'SIGTERM');
   await until('new requests get no reply', PATIENCE_MS, () =>
     fixture.ask(SUBJECTS.introspect, { token: 'none' }).then(

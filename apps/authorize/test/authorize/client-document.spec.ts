@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import pg from 'pg';
 import type { Response } from 'supertest';
 import type { User } from '#database/user/user.js';
+import { blocked } from '#test/support/blocked.js';
 import { auditEvents } from '#test/support/audit-trail.js';
 import type { Browser } from '#test/support/browser.js';
 import { ClientKey, keysOf } from '#test/support/client-key.js';
@@ -334,8 +335,7 @@ describe('a known client', () => {
       [url],
     );
     const answer = browser.get(address(url));
-    const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-    while ((await app.sql(waiting)).length === 0);
+    await blocked(app);
     await database.query('COMMIT');
     await database.end();
     expect((await answer).headers['location']).toBe(address(url));

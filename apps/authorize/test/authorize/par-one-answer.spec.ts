@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { blocked } from '#test/support/blocked.js';
 import { until } from '#test/support/until.js';
 import { redirectParameters, PASSWORD } from '../support/authorize-app.js';
 import { ANSWERED, decide, expectStartAgain, usePushedRequests } from '../support/use-pushed-requests.js';
@@ -32,14 +33,14 @@ async function race<T>(send: () => Promise<T>): Promise<T> {
   await database.query('BEGIN');
   await database.query('LOCK TABLE clients');
   const sent = send();
-  const others = `FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`;
-  while ((await app.sql(`SELECT ${others} AND wait_event_type = 'Lock'`)).length < 3);
+  await blocked(app, 3);
   proxies.postgres.hold();
   await database.query('COMMIT');
   await database.end();
-  while (
-    (await app.sql(`SELECT ${others} AND backend_type = 'client backend' AND state = 'active'`)).length > 0
-  );
+  const active = `SELECT FROM pg_stat_activity
+    WHERE datname = current_database() AND pid <> pg_backend_pid()
+      AND backend_type = 'client backend' AND state = 'active'`;
+  while ((await app.sql(active)).length > 0);
   proxies.postgres.release();
   return sent;
 }

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { blocked } from '#test/support/blocked.js';
 import { PKCE } from '../support/authorize-app.js';
 import { allow, expectCode, expectConsentPage, useRequests } from '../support/use-requests.js';
 
@@ -70,8 +71,7 @@ describe('earlier consent', () => {
     await database.query('SELECT FROM users WHERE id = $1 FOR NO KEY UPDATE', [now.user.id]);
     await database.query('UPDATE grants SET revoked_at = now() WHERE user_id = $1', [now.user.id]);
     const answer = browser.get(address());
-    const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-    while ((await app.sql(waiting)).length === 0);
+    await blocked(app);
     await database.query('COMMIT');
     await database.end();
     expect((await answer).headers['location']).toBe(address());

@@ -1,10 +1,10 @@
-import { setImmediate } from 'node:timers/promises';
 import type { Response } from 'supertest';
 import { LOCALES } from '#oauth/locale.js';
 import type { User } from '#database/user/user.js';
 import { DataSource } from 'typeorm';
 import { LOGIN_MESSAGES } from '../../src/ui/i18n/account.messages.js';
 import { authorizeAddress, redirectParameters, PASSWORD, REDIRECT_URI } from '../support/authorize-app.js';
+import { blocked } from '#test/support/blocked.js';
 import type { Browser } from '#test/support/browser.js';
 import { freshAddress, tryLogin } from '../support/throttle-guesser.js';
 import { useAuthorizeApp } from '../support/use-authorize-app.js';
@@ -144,8 +144,7 @@ describe('Allow', () => {
     await runner.startTransaction();
     await runner.query(statement, [id]);
     const answering = browser.submit(page, { decision: 'allow' }, '/auth/oauth2/authorize');
-    const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-    while ((await source.query<unknown[]>(waiting)).length === 0) await setImmediate();
+    await blocked(app);
     await runner.commitTransaction();
     await runner.release();
     await source.destroy();

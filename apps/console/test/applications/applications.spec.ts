@@ -1,7 +1,7 @@
-import { setImmediate } from 'node:timers/promises';
 import pg from 'pg';
 import sharp from 'sharp';
 import request, { type Response } from 'supertest';
+import { blocked } from '#test/support/blocked.js';
 import { type Browser, wordsOf } from '#test/support/browser.js';
 import { ClientKey } from '#test/support/client-key.js';
 import { startDocumentHost } from '#test/support/document-host.js';
@@ -425,8 +425,7 @@ describe('dangerous steps', () => {
     const change = 'UPDATE clients SET redirect_uris = $2, version = version + 1 WHERE client_id = $1';
     await database.query(change, [id, uris]);
     const answer = admin.submit(preview, { version: '2' }, `/applications/${id}/save`);
-    const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-    while ((await app.sql(waiting)).length === 0) await setImmediate();
+    await blocked(app);
     await database.query('COMMIT');
     await database.end();
     expect((await answer).status).toBe(409);

@@ -6,6 +6,7 @@ import { LOGOUT_SUBJECTS, sessionsEnded, storeLogout } from '#messaging/logout/l
 import { natsOptions } from '#messaging/nats.connection.js';
 import { type AppProcess, startApp } from '#test/support/app-process.js';
 import { appSettings } from '#test/support/app-settings.js';
+import { blocked } from '#test/support/blocked.js';
 import { type Fixture, openFixture } from '#test/support/fixture.js';
 import { ID_TOKEN_KEYS } from '#test/support/id-token-keys.js';
 import { isolate, type Isolated } from '#test/support/isolate.js';
@@ -62,14 +63,6 @@ const endSession = (session: string) =>
 const receivedAt = (path: string, count: number) =>
   until(`${count} logout tokens at ${path}`, WITHIN_MS, () => receiver.at(path).length >= count);
 
-/** A lookup of grants with an ID token waits for our lock. */
-async function isWaiting(): Promise<boolean> {
-  const { rowCount } = await database.query(
-    "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%''openid'' = ANY%'",
-  );
-  return rowCount !== null && rowCount > 0;
-}
-
 it('another token app delivers the messages of a killed one, with the same jti', async () => {
   const killed = await start();
   // The first process waits for the response to its request …
@@ -81,7 +74,7 @@ it('another token app delivers the messages of a killed one, with the same jti',
   const lookedUp = await clientWithSession();
   await database.query('BEGIN; LOCK TABLE oauth.grants IN ACCESS EXCLUSIVE MODE');
   await endSession(lookedUp.session);
-  await until('the lookup waits', WITHIN_MS, isWaiting);
+  await blocked(fixture);
   process.kill(killed.process.pid, 'SIGKILL');
   await killed.process.ended;
   await database.query('ROLLBACK');

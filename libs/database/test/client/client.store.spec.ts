@@ -1,7 +1,8 @@
 import { ClientStore } from '#database/client/client.store.js';
 import { generateClientId, generateClientSecret } from '#oauth/client.js';
 import { DuplicateClientError, type EnabledClient, type ClientLogo } from '#database/client/client.js';
-import { openDatabase, type OpenDatabase, blocked, refusalOf } from '../connection/open-database.js';
+import { blocked } from '#test/support/blocked.js';
+import { openDatabase, type OpenDatabase, refusalOf } from '../connection/open-database.js';
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { ClientLogoStore } from '#database/client/client-logo.store.js';
 import { ClientRegistrationStore } from '#database/client/client-registration.store.js';

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type DataSource, type Logger, QueryFailedError } from 'typeorm';
 import { databaseDataSource, requestLimits } from '#database/connection/data-source.js';
 import { isolate } from '#test/support/isolate.js';
@@ -7,6 +6,7 @@ import { PATIENT_MS } from '#test/support/app-settings.js';
 export interface OpenDatabase {
   databaseUrl: string;
   dataSource: DataSource;
+  sql(text: string): Promise<unknown[]>;
   statementsOf(work: () => Promise<unknown>): Promise<string[]>;
   statementsWithValuesOf(work: () => Promise<unknown>): Promise<{ text: string; values: unknown[] }[]>;
   close(): Promise<void>;
@@ -33,6 +33,7 @@ export async function openDatabase(): Promise<OpenDatabase> {
   return {
     databaseUrl: isolated.databaseUrl,
     dataSource,
+    sql: (text) => dataSource.query(text),
     statementsWithValuesOf,
     statementsOf: async (work) => (await statementsWithValuesOf(work)).map(({ text }) => text),
     async close() {
@@ -40,14 +41,6 @@ export async function openDatabase(): Promise<OpenDatabase> {
       await isolated.close();
     },
   };
-}
-
-/** Resolves when `count` statements wait for a lock. @throws after a minute */
-export async function blocked({ dataSource }: OpenDatabase, count = 1): Promise<void> {
-  const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-  for (const end = Date.now() + 60_000; Date.now() < end; await sleep(5))
-    if ((await dataSource.query<unknown[]>(waiting)).length >= count) return;
-  throw new Error(`no ${count} statements waited for a lock within a minute`);
 }
 
 export async function refusalOf(work: Promise<unknown>): Promise<Error & { hint?: string; code?: string }> {

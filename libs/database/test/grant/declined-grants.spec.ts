@@ -1,4 +1,4 @@
-import { blocked } from '../connection/open-database.js';
+import { blocked } from '#test/support/blocked.js';
 import { useGrants } from './use-grants.js';
 
 describe('a decision that declines a scope', () => {

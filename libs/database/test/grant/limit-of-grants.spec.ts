@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { MAX_LIVE_GRANTS, recordGrant } from '#database/grant/grant-record.statements.js';
-import { blocked } from '../connection/open-database.js';
+import { blocked } from '#test/support/blocked.js';
 import { useGrants } from './use-grants.js';
 
 const newId = () => createHash('sha256').update(randomBytes(16)).digest('base64url');

@@ -1,7 +1,7 @@
 import { databaseDataSource, requestLimits } from '#database/connection/data-source.js';
 import { GrantRecordStore } from '#database/grant/grant-record.store.js';
 import { PATIENT_MS } from '#test/support/app-settings.js';
-import { blocked } from '../connection/open-database.js';
+import { blocked } from '#test/support/blocked.js';
 import { useGrants } from './use-grants.js';
 
 describe('revoking a user’s grants', () => {

@@ -5,7 +5,8 @@ import { InvalidEmailError } from '#database/user/user-profile.js';
 import { ExternalUserStore, type IdentifiedUser } from '#database/user/external-user.store.js';
 import { UserAccountStore } from '#database/user/user-account.store.js';
 import { UserStore } from '#database/user/user.store.js';
-import { blocked, openDatabase, type OpenDatabase } from '../connection/open-database.js';
+import { blocked } from '#test/support/blocked.js';
+import { openDatabase, type OpenDatabase } from '../connection/open-database.js';
 
 const issuer = 'https://login.example.com';
 let database: OpenDatabase;

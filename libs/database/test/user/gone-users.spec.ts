@@ -1,7 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { QueryRunner } from 'typeorm';
+import { blocked } from '#test/support/blocked.js';
 import { withDatabase } from '#test/support/test-database.js';
-import { blocked, refusalOf } from '../connection/open-database.js';
+import { refusalOf } from '../connection/open-database.js';
 import { useGrants } from '../grant/use-grants.js';
 
 const ROUNDS = 60;

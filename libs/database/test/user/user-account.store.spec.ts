@@ -1,7 +1,7 @@
 import { hashPassword, verifyPassword } from '#database/user/password.js';
 import { UserAccountStore } from '#database/user/user-account.store.js';
 import { UserStore } from '#database/user/user.store.js';
-import { blocked } from '../connection/open-database.js';
+import { blocked } from '#test/support/blocked.js';
 import { useGrants } from '../grant/use-grants.js';
 
 const ROUNDS = 40;
