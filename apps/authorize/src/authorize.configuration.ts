@@ -78,7 +78,7 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
   /** Public keys of ID tokens, which verify `id_token_hint` and turn OpenID Connect on; empty for none. */
   @ParsedVariable((text) => SigningKeys.parse(text), ID_TOKEN_KEYS_RULE) ID_TOKEN_KEYS = '';
 
-  /** Requires every client to push its authorization requests (RFC 9126 5), not only clients registered with --require-par. */
+  /** Every client must push its authorization requests (RFC 9126 5), not only clients with --require-par. */
   @ChoiceVariable('true', 'false') REQUIRE_PAR = 'false';
 
   /** Hosts whose metadata documents admit clients at their first use (draft-ietf-oauth-client-id-metadata-document). */
@@ -96,7 +96,7 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
   /** Absolute timeout of a session, which also bounds the use of a stolen cookie. */
   @NumberVariable(60, 366 * 24 * 60 * 60) SESSION_LIFETIME = 30 * 24 * 60 * 60;
 
-  /** OpenID provider where users log in, and the issuer of their identities; empty if they log in here with a password. */
+  /** OpenID provider for logins, and issuer of its users' identities; empty for logins with a password. */
   @IssuerVariable() LOGIN_ISSUER = '';
   @TogetherWith('LOGIN_ISSUER') LOGIN_CLIENT_ID = '';
   @TogetherWith('LOGIN_ISSUER') LOGIN_CLIENT_SECRET = '';

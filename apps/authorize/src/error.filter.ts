@@ -15,7 +15,7 @@ import { errorPage } from './ui/errors/error.page.js';
 import { LanguageService } from './ui/i18n/language.service.js';
 import { PageResponder } from './ui/page.responder.js';
 
-/** Handles every error: redirects to the application if that is safe (RFC 6749 4.1.2.1), otherwise shows an error page. */
+/** Redirects every error to the application if that is safe (RFC 6749 4.1.2.1), otherwise shows a page. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
   private readonly logger = new Logger(ErrorFilter.name);

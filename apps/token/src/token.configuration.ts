@@ -63,7 +63,7 @@ export class TokenConfiguration extends ServiceConfiguration {
   @NumberVariable(0, 300) CLOCK_SKEW = DEFAULT_LIFETIMES.clockSkew;
   /** Maximum age of a DPoP proof (RFC 9449 11.1). */
   @NumberVariable(1, 3600) DPOP_PROOF_LIFETIME = DEFAULT_PROOF_LIFETIME;
-  /** `required`: DPoP proofs need a nonce of this server (RFC 9449 8), here and at every API. `optional`: none is issued. */
+  /** `required`: DPoP proofs need a nonce of this server (RFC 9449 8), here and at APIs. `optional`: no nonces. */
   @ChoiceVariable('required', 'optional') DPOP_NONCE = 'optional';
 
   /** The same value as in the authorize app: hosts whose metadata documents admit clients at their first use. */

@@ -144,7 +144,7 @@ function promptNoneError(page: 'login' | 'consent', request: ValidatedRequest): 
   return new RedirectableError(new OAuthError(code, 400, description, { detail }), request, request.client);
 }
 
-/** OpenID Connect Core 3.1.2.2 and 5.5.1: "If the value does not match […], the Authorization Server MUST return an error". */
+/** Core 3.1.2.2 and 5.5.1: "If the value does not match […], the Authorization Server MUST return an error". */
 function otherUserError(request: ValidatedRequest): RedirectableError {
   const description = 'another user is logged in than the one that the request names';
   const error = new OAuthError('login_required', 400, description, {

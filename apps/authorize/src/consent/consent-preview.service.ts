@@ -67,7 +67,7 @@ export class ConsentPreview {
   }
 }
 
-/** Replaces images with their data, and removes the targets of links and forms: the document is shown on another site. */
+/** Inlines images and removes the targets of links and forms, because another site shows the document. */
 function standalone(document: string, images: ReadonlyMap<string, string>): string {
   const withImages = [...images].reduce(
     (text, [path, data]) => text.replaceAll(`"${path}"`, `"${data}"`),

@@ -160,7 +160,7 @@ function hosts(apis: readonly string[]): string {
   return apis.map((api) => new URL(api).host).join(', ');
 }
 
-/** Anyone may use the document of a native application: the code goes to whichever program on the device started the request. */
+/** Any program on the device can use a native application's document and receive the code. */
 function destination(translator: Translator, { document }: Client, redirectUri: string): Html {
   const { kind, place } = destinationOf(redirectUri);
   return html`

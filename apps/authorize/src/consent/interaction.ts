@@ -43,7 +43,7 @@ function isClientAssured({ client, redirectUri }: ValidatedRequest): boolean {
 }
 
 /**
- * For each scope the newest decision counts: a granted scope only if the grant was for every API, a declined one for any API.
+ * The newest decision on each scope counts: a granted scope only if it was for every API, a declined one for any API.
  * @param decisions newest first
  */
 export function requestedScopes(

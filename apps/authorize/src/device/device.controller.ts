@@ -135,7 +135,7 @@ export class DeviceController {
     return show(429, problem, { check: 'user_code_throttled', counter, retry_after: retryAfter });
   }
 
-  /** Always asks for consent, and lists every scope, because an attacker elsewhere may have started the request (RFC 8628 5.4). */
+  /** Always asks for consent to every scope: an attacker elsewhere may have started the request (RFC 8628 5.4). */
   private deviceConsentPage(
     { headers }: FastifyRequest,
     { account: { user, cookie }, device }: { account: CurrentAccount; device: PendingDevice },

@@ -92,7 +92,10 @@ export class ExternalLoginService {
     return { location, cookies: existing === null ? [this.loginCookie.set(browser)] : [] };
   }
 
-  /** Consumes the login transaction once; a `used` one needs `resume`. @throws ExternalLoginError if it has expired or belongs to another browser */
+  /**
+   * Consumes the login transaction; a `used` one needs `resume`.
+   * @throws ExternalLoginError if it has expired or belongs to another browser
+   */
   async consume(
     cookieHeader: string | undefined,
     state: unknown,

@@ -37,6 +37,6 @@ export abstract class LoginProvider {
   /** Never throws, because the log-out here is done. @returns null if the provider has no such URL or is unavailable */
   abstract logoutUrl(cookie: string, session: Session): Promise<string | null>;
 
-  /** @throws InvalidLogoutTokenError if the provider publishes no keys; DependencyUnavailableError if it is unavailable */
+  /** @throws InvalidLogoutTokenError if the provider has no keys; DependencyUnavailableError if it is unavailable */
   abstract logoutTokenRules(): Promise<LogoutTokenRules>;
 }

@@ -20,7 +20,7 @@ export type ConsumedTransaction =
   | { readonly outcome: 'other_browser'; readonly query: string }
   | { readonly outcome: 'unknown' };
 
-/** Retention in seconds. Longer than LOGIN_VALIDITY, so that the error page of an expired login can restart the request. */
+/** Seconds. Longer than LOGIN_VALIDITY, so that the error page of an expired login can restart the request. */
 const LIFETIME = 60 * 60;
 
 /** Per address (IPv6 /64) and site (/48) in ten minutes, in KiB of Redis: anyone could fill it with logins. */
@@ -31,8 +31,8 @@ const OVERHEAD_BYTES = 300;
 const STARTS_WINDOW_S = 10 * 60;
 
 /**
- * KEYS transaction counter… · ARGV browser query login ttl window cost, then one limit per counter. Returns 0, or, without
- * storing anything, the seconds until the login fits the limits.
+ * KEYS transaction counter… · ARGV browser query login ttl window cost, then one limit per counter. Returns 0, or,
+ * without storing anything, the seconds until the login fits the limits.
  */
 const BEGIN = `
 local browser, query, login, ttl, window, cost = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6])
@@ -48,8 +48,8 @@ return 0
 `;
 
 /**
- * KEYS transaction · ARGV browser. Consumes atomically, and keeps the query for concurrent callbacks. Returns `{query, 1,
- * login}`; `{query, 1, null}` if consumed before, `{query, 0}` for another browser, `{}` if unknown.
+ * KEYS transaction · ARGV browser. Consumes atomically, and keeps the query for concurrent callbacks. Returns
+ * `{query, 1, login}`; `{query, 1, null}` if consumed before, `{query, 0}` for another browser, `{}` if unknown.
  */
 const CONSUME = `
 local stored = redis.call('HMGET', KEYS[1], 'browser', 'query', 'login')

@@ -18,7 +18,7 @@ export class InvalidLogoutTokenError extends Error {
   }
 }
 
-/** Steps 4 to 7 of 2.6, after those for the signature, `iss`, `aud`, `exp` and `iat`. @throws InvalidLogoutTokenError */
+/** Steps 4 to 7 of 2.6; jose has checked signature, `iss`, `aud`, `exp` and `iat`. @throws InvalidLogoutTokenError */
 export function checkLogoutToken(header: JWTHeaderParameters, claims: JWTPayload): Logout {
   const { sub, sid, jti, events, nonce } = claims as Readonly<Record<string, unknown>>;
   // 2.4 recommends the type logout+jwt; any other explicit type is another kind of token (RFC 8725 3.11).

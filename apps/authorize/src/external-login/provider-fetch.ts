@@ -58,7 +58,10 @@ async function readBounded(response: Response): Promise<Uint8Array<ArrayBuffer>>
   return new Uint8Array(Buffer.concat(parts));
 }
 
-/** Drops the causes of fetch errors, which may contain URLs with parameters. "fetch failed" has its reason in the cause. */
+/**
+ * Keeps the message of the cause, which is the reason of "fetch failed". The cause itself may
+ * contain URLs with parameters.
+ */
 export function unavailable(error: unknown): DependencyUnavailableError {
   if (error instanceof DependencyUnavailableError) return error;
   if (!(error instanceof Error)) return new DependencyUnavailableError('login_provider', error);

@@ -57,7 +57,7 @@ export class JwtLoginController {
         '',
         { detail: { failed: 'form' } },
       );
-    // Browsers omit SameSite=Lax cookies from the form of another site, but send them with the same form from our own page.
+    // Browsers omit SameSite=Lax cookies from another site's form, but send them when our page repeats the form.
     if (this.loginCookie.read(headers.cookie) === null && fields[RESUBMITTED_FIELD] === undefined)
       return this.pages.page(reply, 200, jwtLoginPage(this.language.translatorFor({ headers }), assertion));
     sendFinishedLogin(raw, reply, this.pages, await this.logins.finish(headers.cookie, assertion));

@@ -88,7 +88,7 @@ export class JwtLoginService {
     }
   }
 
-  /** OpenID Connect Core 3.1.2.1: prompt=login and max_age. Both are in the challenge, which only this service can sign. */
+  /** OpenID Connect Core 3.1.2.1: prompt=login and max_age. The challenge has both, and only this service signs it. */
   private checkAuthTime(
     { authTime, issuedAt }: LoginAssertion,
     { prompt = '', max_age: maxAge = Infinity, iat }: IssuedChallenge,

@@ -76,8 +76,8 @@ export class LoginService {
   }
 
   /**
-   * Same response after the same time to an unknown user and to a wrong password, also of a disabled user: only the right password
-   * reveals that an account is disabled.
+   * Responds in the same way and time to an unknown user and to a wrong password, also of a disabled user: only the
+   * right password reveals that an account is disabled.
    */
   private async verify(
     { username, password }: FormFields,

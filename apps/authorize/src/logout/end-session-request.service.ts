@@ -24,7 +24,7 @@ export interface EndSessionRequest {
   readonly uiLocales: string | null;
 }
 
-/** Validates end-session requests (RP-Initiated Logout 1.0 2). `logout_hint` is ignored, because the session names the user. */
+/** Validates end-session requests (RP-Initiated Logout 1.0 2). Ignores `logout_hint`: the session names the user. */
 @Injectable()
 export class EndSessionRequestService {
   constructor(
@@ -48,7 +48,7 @@ export class EndSessionRequestService {
     return { client, hint, returnTo: uri === undefined ? null : { uri, state }, uiLocales };
   }
 
-  /** OpenID Connect RP-Initiated Logout 1.0 2: "If the OP doesn't know that the End-User wants to log out, the OP MUST ask". */
+  /** RP-Initiated Logout 1.0 2: "If the OP doesn't know that the End-User wants to log out, the OP MUST ask". */
   isForSession({ client, hint }: EndSessionRequest, { user, sessionId }: CurrentAccount): boolean {
     return (
       client !== null &&

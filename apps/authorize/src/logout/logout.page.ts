@@ -57,7 +57,7 @@ export function confirmLogoutPage({
   };
 }
 
-/** Landing page after a log-out. The next login starts with a click, because a provider may log the user in without a page. */
+/** Page after a log-out. The next login starts with a click, because a provider may log the user in without a page. */
 export function loggedOutPage(translator: Translator, message: FlashMessage): Page {
   return {
     translator,

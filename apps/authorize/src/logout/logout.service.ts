@@ -28,7 +28,7 @@ export class LogoutService {
     private readonly returns: LogoutReturnStore,
   ) {}
 
-  /** Ends the session here, then at the login provider. @param returnTo URL of the application that requested the log-out */
+  /** Ends the session here, then at the login provider. @param returnTo URL of the requesting application */
   async logOut(request: IncomingMessage, returnTo: string | null = null): Promise<LoggedOut> {
     addLogContext(request, { outcome: 'logged out' });
     return this.leave(request, returnTo, { id: 'flash.logged_out' });

@@ -69,7 +69,7 @@ function unavailable(failed: string): LoginFailure {
   return { check: 'login_unavailable', description, detail: { failed } };
 }
 
-/** The innermost message of openid-client's libraries, which never contains values. JSON parser errors may quote a token. */
+/** The innermost message of openid-client's libraries, which contains no values. JSON parsers may quote a token. */
 function reasonOf(chain: readonly Error[]): string {
   return chain.findLast((failure) => textOf(failure, 'code')?.startsWith('OAUTH_'))?.message ?? '';
 }

@@ -199,7 +199,7 @@ export class OpenIdProvider implements LoginProvider {
       },
     );
     const { issuer } = config.serverMetadata();
-    // Discovery 4.3: the issuer "MUST be identical". openid-client ignores a trailing slash, but users are stored by issuer.
+    // Discovery 4.3: "identical". openid-client ignores a trailing slash, but users are stored by issuer.
     if (issuer !== LOGIN_ISSUER) throw new InvalidAnswerError('issuer', `LOGIN_ISSUER must be ${issuer}`);
     const metadata = JSON.stringify(config.serverMetadata());
     // The existing object has cached keys.

@@ -18,7 +18,7 @@ export interface Diagnosis {
   readonly facts: Readonly<Record<string, unknown>>;
 }
 
-/** Explains a form without the right cookie. It is already rejected: this changes only the error page, whose link always leads to AUTH_URL. */
+/** Explains why a form without the right cookie was rejected. Changes only the error page, which links to AUTH_URL. */
 @Injectable()
 export class CookieDiagnosis {
   constructor(

@@ -38,7 +38,7 @@ interface Protection {
 
 const PROTECTION = Symbol('protection of the form');
 
-/** @param isExempt for a route that also takes requests from other sites; the handler must not treat these as the form */
+/** @param isExempt for a route that accepts requests from other sites, but must not treat them as the form */
 export function ProtectForm(purpose: FormPurpose, isExempt: Exemption = () => false): MethodDecorator {
   return applyDecorators(
     SetMetadata(PROTECTION, { purpose, isExempt } satisfies Protection),

@@ -34,7 +34,7 @@ const FRESH_LOGIN_MS = 10 * 60_000;
 
 const MAX_ID_TOKEN = 4_096;
 
-/** Before the login the cookie only keys the CSRF tokens. The login replaces it with a new value, which identifies the session. */
+/** Before the login the cookie only keys CSRF tokens. The login replaces it with the cookie of the session. */
 @Injectable()
 export class SessionCookie extends RandomCookie {
   constructor(configuration: AuthorizeConfiguration) {

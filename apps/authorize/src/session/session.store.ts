@@ -18,7 +18,7 @@ export interface Session {
   readonly authTime: number;
   /** Digest of the authorization request that required the login; null after the response. */
   readonly loginFor: string | null;
-  /** Id in grants, continued from the session before a new login of the same user; absent if it is computed from the cookie. */
+  /** Id in grants, kept when the same user logs in again; absent if it is computed from the cookie. */
   readonly id?: string;
   readonly external?: ExternalSession;
 }
@@ -144,7 +144,9 @@ export class SessionStore {
     return (await withRedisErrors(this.redis.exists(endedKeyOf(sid)))) === 1;
   }
 
-  /** Deletes a session that a login replaces. Concurrent logins all get it, because the browser keeps only one of their cookies. */
+  /**
+   * Deletes a session that a login replaces. Concurrent logins all get it: the browser keeps only one of their cookies.
+   */
   async take(cookie: string): Promise<Session | null> {
     const keys = [keyOf(cookie), replacedKeyOf(cookie)];
     const text = (await this.run('sessionTake', keys, REPLACED_LIFETIME)) as string | null;

@@ -43,7 +43,7 @@ function contactText(contact: string): string {
   return URL.canParse(contact) ? new URL(contact).host : contact;
 }
 
-/** Shows pictures from AVATAR_ORIGINS only, because their site learns who visits the page. The page needs `pictureOrigins`. */
+/** Shows pictures from AVATAR_ORIGINS only, because their site learns who visits. The page needs `pictureOrigins`. */
 export function userAvatar(
   { name, avatarUrl }: Pick<User, 'name' | 'avatarUrl'>,
   avatarOrigins: readonly string[],

@@ -9,7 +9,7 @@ import { SCRIPT_PATH } from './script.controller.js';
 export abstract class UiOptions {
   abstract readonly brand: Brand;
   abstract readonly secure: boolean;
-  /** form-action sources: a form ends there if the session has expired, and so does every log-out. Empty if users log in here. */
+  /** form-action sources: expired sessions and log-outs redirect a form there. Empty if users log in here. */
   abstract readonly loginTargets: readonly string[];
 }
 

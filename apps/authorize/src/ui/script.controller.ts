@@ -3,7 +3,7 @@ import { Controller, Get, Header } from '@nestjs/common';
 import { ApiOperation } from '#openapi/operation.js';
 import { SCRIPT_OPERATION } from './script.openapi.js';
 
-/** Milliseconds in which a form is not resubmitted: longer than a double click, shorter than the wait for a lost response. */
+/** Milliseconds without a second submission: longer than a double click, shorter than the wait for a lost response. */
 const ONCE_MS = 3_000;
 
 /** Stops double-clickjacking: another site closes its window between two clicks, so that the second hits this page. */
@@ -14,7 +14,8 @@ const WAIT_MS = 500;
  * - A double click submits a form once: a second response would replace the first one, and its code.
  * - `data-submits`: a form submits itself (OAuth 2.0 Form Post Response Mode).
  * - `data-waits`: a button does nothing for a moment after its page is shown.
- * - `data-shows`: a button shows the password. Submitting hides it again, so that browsers do not store it as plain text.
+ * - `data-shows`: a button shows the password. Submitting hides it again, so that browsers do not
+ *   store it as plain text.
  */
 export const SCRIPT = `'use strict';
 for (const form of document.forms) {

@@ -65,7 +65,7 @@ describe('a logout token of the product', () => {
     expect(await isLoggedIn(browser)).toBe(false);
   });
 
-  // OpenID Connect Back-Channel Logout 2.6, 2.8. ../external-login has the rules of the claims, which both logins share.
+  // Back-Channel Logout 2.6, 2.8. ../external-login tests the claims, which both logins share.
   it.each<[string, () => Promise<string>]>([
     ['of another issuer', () => sign({ sub: 'kay', iss: 'https://other.example.com' })],
     ['for another audience', () => sign({ sub: 'kay', aud: 'https://other.example.com' })],

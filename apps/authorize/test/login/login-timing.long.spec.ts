@@ -13,7 +13,7 @@ async function refuse(username: string): Promise<void> {
   expect((await tryLogin(app, { username, from: freshAddress() })).status).toBe(401);
 }
 
-/** Returns the CPU time of this process for refused logins in microseconds, independent of other load on the machine. */
+/** CPU time of this process for refused logins, in microseconds; other load does not matter. */
 async function workOf(username: string): Promise<number> {
   const before = process.cpuUsage();
   for (let tries = 0; tries < TRIES; tries += 1) await refuse(username);

@@ -22,7 +22,7 @@ const COMPOSED: Readonly<Record<string, readonly string[]>> = {
   'consent.goes_to.${kind}': ['site', 'device'],
 };
 
-/** Finds the message ids in the sources, and the templates that compose ids. Template types with `${string}` are skipped. */
+/** Finds message ids in the sources, and templates that compose ids. Skips template types with `${string}`. */
 async function named(): Promise<{ ids: Set<string>; templates: Set<string> }> {
   const files = (await readdir(SOURCES, { recursive: true })).filter(
     (file) => file.endsWith('.ts') && !file.endsWith('.messages.ts'),

@@ -12,7 +12,10 @@ const UNDEFINED: ReadonlySet<unknown> = new Set(['42P01', '42703']);
 
 const FAILURES: ReadonlySet<RefusalKind> = new Set<RefusalKind>(['unsafe', 'incomplete', 'unavailable']);
 
-/** Prints an error without stack trace, credentials or control characters; with --json as one line. @returns the exit code */
+/**
+ * Prints an error without stack trace, credentials or control characters; with --json on one line.
+ * @returns exit code
+ */
 export function reportFailure(error: unknown): number {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return EXIT.done;

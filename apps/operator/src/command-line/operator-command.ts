@@ -57,7 +57,10 @@ export class OperatorCommand extends Command {
     });
   }
 
-  /** Commander would treat an id that begins with a hyphen as an option. Two hyphens need a preceding `--`, except in a grant id. */
+  /**
+   * Commander treats an id that begins with a hyphen as an option. Two hyphens need a preceding
+   * `--`, except in a grant id.
+   */
   override parseOptions(args: string[]): ParseOptionsResult {
     const { operands, unknown } = super.parseOptions(args);
     if (this.registeredArguments.length === 0) return { operands, unknown };

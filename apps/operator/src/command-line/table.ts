@@ -12,7 +12,7 @@ const TIME = /^(?:\d{4}-)?\d\d[-:]\d\d/;
 /** Minimum width of a shortened column, unless its heading is wider. */
 const NARROWEST = 10;
 
-/** Shortens the widest text columns to fit, but never ids or times. If that is not enough, prints each row as a block. */
+/** Shortens the widest text columns, but never ids or times. If a row still does not fit, prints each as a block. */
 export function tableLines(
   heading: readonly string[],
   rows: readonly (readonly Cell[])[],

@@ -39,7 +39,10 @@ export function readSettings<T extends object>(shape: new () => T, env: NodeJS.P
   return loadConfiguration(shape, { ...running, ...rest });
 }
 
-/** Includes the scopes of OpenID Connect, which the services have if ID_TOKEN_KEYS is set. @param apis null skips their check */
+/**
+ * Includes the scopes of OpenID Connect, which the services have with ID_TOKEN_KEYS.
+ * @param apis null skips their check
+ */
 export function readScopes(
   apiUrl = '',
   apis: readonly string[] | null = null,

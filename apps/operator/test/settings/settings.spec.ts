@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { useOperatorBench } from '../support/operator-bench.js';
 
 const CLIENT = 'sc_abcdefghijklmnopqrstuvwx';
-/** Every command that uses stored data, with valid input, and the variables that it needs in addition to DATABASE_URL. */
+/** Every command that uses stored data, with valid input, and the variables it needs besides DATABASE_URL. */
 const COMMANDS: [command: string, rest: string[], needs: string[]][] = [
   [
     'client create',

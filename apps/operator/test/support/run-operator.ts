@@ -47,8 +47,8 @@ let host: ChildProcess | undefined;
 let last: Promise<unknown> = Promise.resolve();
 
 /**
- * Runs built commands sequentially in one process, a hundred times faster than in separate processes; all suites of a Jest
- * worker share it. Does not test the exit of the process.
+ * Runs built commands sequentially in one process per Jest worker, which is a hundred times faster than a process each.
+ * Does not test the exit of the process.
  * @param env complete environment except PATH
  */
 export function runCommand(args: readonly string[], env: NodeJS.ProcessEnv, stdin = ''): Promise<Outcome> {

@@ -25,7 +25,7 @@ export interface ClientRequest {
 const CACHED_MS = 30_000;
 const CACHED_CLIENTS = 10_000;
 
-/** Authenticates clients at the token endpoints (RFC 6749 3.2.1). Clients are cached until the operator changes them. */
+/** Authenticates clients at the token endpoints (RFC 6749 3.2.1), and caches them until the operator changes them. */
 @Injectable()
 export class ClientAuthenticator {
   private readonly clients: InvalidatedCache<ClientWithSecrets | null>;
@@ -108,7 +108,10 @@ export interface ClientCredentials {
 
 const BASIC_CHALLENGE = { 'WWW-Authenticate': 'Basic realm="oauth", charset="UTF-8"' };
 
-/** A client must not use more than one method in a request (RFC 6749 2.3). @throws OAuthError invalid_request, invalid_client */
+/**
+ * RFC 6749 2.3: a client must not use more than one method in a request.
+ * @throws OAuthError invalid_request, invalid_client
+ */
 export function readCredentials(authorization: string | undefined, body: ClientDto): ClientCredentials {
   const basic = authorization === undefined ? null : /^basic(?: +(.*))?$/i.exec(authorization);
   const methods = [basic, body.client_secret, body.client_assertion ?? body.client_assertion_type];

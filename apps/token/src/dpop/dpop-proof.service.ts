@@ -29,17 +29,21 @@ export class DpopProofService {
     this.required = DPOP_NONCE === 'required';
   }
 
-  /** For the client's next proof. Undefined if none is required, because a client must use a nonce that it gets (11.3). */
+  /** Nonce for the client's next proof. Undefined if none is required, because a client must use any nonce (11.3). */
   get nonce(): string | undefined {
     return this.required ? this.nonces.current() : undefined;
   }
 
-  /** 4.3, 10: "If the server provided a nonce value to the client, the nonce claim matches the server-provided nonce value." */
+  /** 4.3, 10: "the nonce claim matches the server-provided nonce value". */
   acceptsNonce(nonce: string | null | undefined): boolean {
     return !this.required || this.nonces.accepts(nonce ?? '');
   }
 
-  /** Consumes a proof. @returns thumbprint of its key @throws OAuthError invalid_dpop_proof, DependencyUnavailableError */
+  /**
+   * Consumes a proof.
+   * @returns thumbprint of its key
+   * @throws OAuthError invalid_dpop_proof, DependencyUnavailableError
+   */
   async provenKey(
     proof: DpopProof,
     client: Pick<ClientWithSecrets, 'clientId' | 'profile'>,

@@ -61,7 +61,10 @@ export class DisabledClients implements OnApplicationBootstrap, OnApplicationShu
     clearTimeout(this.timer);
   }
 
-  /** Costs no I/O for a known client. @throws DependencyUnavailableError for an unknown one while PostgreSQL is unavailable */
+  /**
+   * Needs no I/O for a known client.
+   * @throws DependencyUnavailableError for an unknown one if PostgreSQL is unavailable
+   */
   async check<Result extends ActiveToken | Refusal>(result: Result): Promise<Result | ClientDisabledRefusal> {
     if (result.outcome !== 'active') return result;
     const { clientId } = result.grant;

@@ -15,7 +15,9 @@ import { Metrics } from '#platform/telemetry/metrics.js';
 import { TokenConfiguration } from '../token.configuration.js';
 import { delayAfter } from './backoff.js';
 
-/** Milliseconds in which a process records one delayed delivery of a client: it shows the cause, further ones would only repeat it. */
+/**
+ * Milliseconds in which a process records only the first delayed delivery of a client: the others have the same cause.
+ */
 const RECORD_MS = 60_000;
 
 const OUTCOMES = ['delivered', 'skipped', 'retried', 'refused', 'dropped'] as const;

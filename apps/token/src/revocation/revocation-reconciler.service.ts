@@ -13,7 +13,7 @@ import { messageOf } from '#platform/message-of.js';
 import { RedisConnection } from '#platform/redis/redis.connection.js';
 
 const INTERVALS_MS = { pass: 5_000, retry: 1_000 };
-/** Longer than a Redis replica lags behind its master, and than a process trusts its caches while NATS is unavailable. */
+/** Longer than a Redis replica lags, and than a process trusts its caches while NATS is unavailable. */
 const LOSS_MS = 10 * 60 * 1000;
 /** Covers a fail-over of Redis while no token app was running. */
 const BEFORE_START_MS = 24 * 60 * 60 * 1000;

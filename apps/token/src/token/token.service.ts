@@ -182,7 +182,7 @@ export function unsupportedGrantType(): OAuthError {
   );
 }
 
-/** RFC 9449 5.2: "the authorization server MUST reject token requests from the client that do not contain the DPoP header." */
+/** RFC 9449 5.2: "MUST reject token requests from the client that do not contain the DPoP header." */
 function needsProof({ clientId }: Client): OAuthError {
   return new OAuthError('invalid_dpop_proof', 400, 'this client must prove its key: send a DPoP header', {
     detail: { check: 'dpop_proof_missing', client_id: clientId },

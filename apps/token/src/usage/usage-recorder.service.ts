@@ -7,7 +7,7 @@ const FLUSH_MS = 30_000;
 const REMEMBERED = 100_000;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Records the last use of grants and client secrets: in the background, in batches, once per day (UTC), id and process. */
+/** Records the last use of grants and client secrets in the background, once per day (UTC), id and process. */
 @Injectable()
 export class UsageRecorder implements BeforeApplicationShutdown {
   private readonly timer = setInterval(() => void this.flush(), FLUSH_MS).unref();

@@ -189,7 +189,7 @@ describe("the token app's set of disabled clients", () => {
     await api.open();
     try {
       const introspector = new Introspector(api, { resourceUrl: 'https://api.example.com' });
-      // The API has the operator's broadcast, but the token app does not have it yet: the API introspects, and caches the reply. The
+      // The API has received the operator's broadcast before the token app: it introspects and caches the reply. The
       // app's readings, every 5 s, do not see the change before the COMMIT.
       await app.sql('BEGIN');
       await app.sql('UPDATE clients SET disabled_at = now() WHERE client_id = $1', [client.client_id]);

@@ -56,8 +56,8 @@ async function expectServed(token: string): Promise<void> {
   throw new Error('the app does not recover');
 }
 
-// RFC 9700 4.14.2: a refresh token that arrives after its successor was used revokes the grant. A client that got no response from
-// one replica repeats the refresh at another; the first replica must not process the waiting request later.
+// RFC 9700 4.14.2: a refresh token that arrives after its successor was used revokes the grant. A client that got no
+// response repeats the refresh at another replica; the first one must not process the waiting request later.
 it('the token app refuses requests that waited while the event loop was stalled', async () => {
   const tokens = [await refreshToken(), await refreshToken(), await refreshToken()];
   let responses: Promise<Response>[] = [];

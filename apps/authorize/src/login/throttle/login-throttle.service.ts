@@ -20,8 +20,9 @@ export interface Throttled {
 }
 
 /**
- * Slows down password guessing without locking accounts (OWASP, "Slow Down Online Guessing Attacks with Device Cookies").
- * Failures on known devices count separately. Unknown accounts count too, so the throttle does not reveal which accounts exist.
+ * Slows down password guessing without locking accounts (OWASP, "Slow Down Online Guessing Attacks with Device
+ * Cookies"). Failures on known devices count separately. Unknown accounts count too, so the throttle does not
+ * reveal which accounts exist.
  */
 @Injectable()
 export class LoginThrottle {

@@ -15,15 +15,15 @@ export interface ThrottleLimit {
 
 const MINUTE = 60_000;
 
-/** Constants, because no deployment needs other limits: people who mistype need few attempts, guessing needs thousands. */
+/** Constants, because no deployment needs others: people who mistype need few attempts, guessing needs thousands. */
 export const THROTTLE_LIMITS = {
   /** One address and account. NIST SP 800-63B 5.2.2 allows 100 consecutive failures; people mistype a few times. */
   addressAndLogin: { failures: 5, window: 15 * MINUTE },
-  /** One address, all accounts. Hundreds of people in one office fail less often; a list of leaked passwords needs more attempts. */
+  /** One address, all accounts. Hundreds of people in an office fail less often than a list of leaked passwords. */
   address: { failures: 50, window: 15 * MINUTE },
   /** All unknown devices of one account. No owner fails this often: many addresses are guessing the password. */
   login: { failures: 100, window: 60 * MINUTE },
-  /** The same (IPv6: per site) while `login` is exceeded. Not 0, because the owner must be able to log in from a new place. */
+  /** The same (IPv6: per site) while `login` is exceeded. Not 0, so that the owner can log in from a new place. */
   addressAndLoginUnderAttack: { failures: 1, window: 15 * MINUTE },
   /** One known device and its account. The device may be stolen. */
   device: { failures: 20, window: 15 * MINUTE },
@@ -48,8 +48,8 @@ export type Verdict =
 
 /**
  * KEYS addressAndLogin address login siteAndLogin [device] · ARGV now(ms) attempt, then failures and window(ms) of
- * addressAndLogin, of siteAndLogin under attack, of address, login and device. Adds an attempt to every counter that must allow
- * it, or to none. A counter is a sorted set by time, so a single attempt can be removed, however late.
+ * addressAndLogin, of siteAndLogin under attack, of address, login and device. Adds an attempt to every counter that
+ * must allow it, or to none. A counter is a sorted set by time, so a single attempt can be removed, however late.
  */
 const COUNT_ATTEMPT = `
 local now, attempt = tonumber(ARGV[1]), ARGV[2]

@@ -89,7 +89,7 @@ function buttonOf(
     : 'error.button.again';
 }
 
-/** Details from the request itself, which are not secret. All others are only logged, above all the registered redirect URIs. */
+/** Details of the request itself. All others are only logged, above all the registered redirect URIs. */
 const PUBLIC_DETAILS = ['client_id', 'redirect_uri', 'post_logout_redirect_uri', 'parameter'] as const;
 
 /** Names used by standards. Other names may contain anything. */

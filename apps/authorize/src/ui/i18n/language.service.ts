@@ -79,7 +79,7 @@ export class LanguageCookie {
 }
 
 export interface LanguagePreferences {
-  /** Requested by the application: language tags, space-separated, in order of preference (OpenID Connect Core 3.1.2.1). */
+  /** Languages that the application prefers, best first, separated by spaces (OpenID Connect Core 3.1.2.1). */
   readonly uiLocales?: string | null | undefined;
   readonly setting?: string | null | undefined;
   readonly remembered?: Locale | null | undefined;

@@ -70,7 +70,7 @@ export class Translator {
     return String(this.format(id).format(Object.fromEntries(shown)));
   }
 
-  /** Isolates strings: an Arabic name must not change the direction of the English sentence around it, or vice versa. */
+  /** Isolates strings: an Arabic name must not change the direction of the English sentence, or vice versa. */
   rich(id: MessageId, values: Readonly<Record<string, string | number | Html | Tag>> = {}): Html {
     const isolated = Object.entries(values).map(([name, value]) => [
       name,
