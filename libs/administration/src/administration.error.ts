@@ -4,7 +4,9 @@ export interface Problem {
   readonly field?: string;
   /** Line of the file that is wrong; `message` begins with it. */
   readonly line?: number;
-  /** Says what to do. Names of fields stand in ‹›, because a terminal, a page and an API call them differently: see `withNames`. */
+  /**
+   * Says what to do. Names of fields are in ‹›, because terminal, page and API call them differently: see `withNames`.
+   */
   readonly message: string;
   /** An operation of the command line that helps, introduced by `text`, which may be empty. */
   readonly next?: Next;
@@ -55,7 +57,7 @@ export function refuseInvalid(problems: readonly Problem[]): void {
   if (problems.length > 0) throw new AdministrationError('invalid', problems);
 }
 
-/** Returns a message with the names of fields that its reader knows. Input never contains ‹› unescaped: see `quoted`. */
+/** Returns a message with the field names of its reader. Input never contains ‹› unescaped: see `quoted`. */
 export function withNames(message: string, nameOf: (field: string) => string): string {
   return message.replaceAll(/‹(\w+)›/g, (_, field: string) => nameOf(field));
 }

@@ -45,7 +45,7 @@ export abstract class AdministrationOptions {
   /** Version in package.json; undefined if unknown. */
   readonly version?: string | undefined;
 
-  /** Read when an operation needs it; may throw ConfigurationError. A setting that the operation does not use may be absent. */
+  /** Called when an operation needs it; may throw ConfigurationError. Settings of other operations may be absent. */
   abstract readonly settings: AdministrationSettings;
 
   /** @param apiUrl API of scopes without `resource` @throws ConfigurationError */

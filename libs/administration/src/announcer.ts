@@ -29,7 +29,10 @@ export class Announcer {
     return [...unnoticed, ...(await this.trail.record(actor, ...records))];
   }
 
-  /** Resolves when no token works any longer; always records the change. @throws AdministrationError of the kind `incomplete` */
+  /**
+   * Resolves when no token works any longer; always records the change.
+   * @throws AdministrationError of the kind `incomplete`
+   */
   async revoked(
     actor: Actor,
     owner: ApplyRevocationsRequest,

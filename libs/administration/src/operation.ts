@@ -7,7 +7,8 @@ export interface Actor {
 export interface Change<Result> {
   readonly result: Result;
   /**
-   * Never rejects: resolves with warnings. The process must not exit before. Show a new secret before, because it is stored nowhere else.
+   * Never rejects: resolves with warnings. Show a new secret first, because it is stored nowhere else; then wait
+   * before the process exits.
    */
   readonly announced: Promise<readonly string[]>;
 }

@@ -3,7 +3,7 @@ import type { AuditEvent } from './event.js';
 /** A duplicate follows soon: a process repeats unconfirmed events when NATS is available again. */
 const REMEMBERED = 200_000;
 
-/** Maximum distance of simultaneous events in a stream, in milliseconds: processes send batches, and retry every second. */
+/** Milliseconds between simultaneous events in a stream, at most: processes send batches, and retry every second. */
 const DISORDER_MS = 5_000;
 const SORTED_TOGETHER = 1_000;
 

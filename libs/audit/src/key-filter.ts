@@ -38,7 +38,7 @@ export function hashed(key: string): HashedKey {
   return { first: digest.readUInt32BE(0), step: digest.readUInt32BE(4) };
 }
 
-/** Returns a Bloom filter. Bit n is in byte n / 8, with the value 2 to the power of n % 8, as `get_bit` of PostgreSQL counts. */
+/** Returns a Bloom filter. Bit n is in byte n / 8, with the value 2 ** (n % 8), like `get_bit` of PostgreSQL. */
 export function keyFilter(keys: ReadonlySet<string>): Buffer {
   const filter = Buffer.alloc(Math.max(8, Math.ceil((keys.size * BITS_PER_KEY) / 8)));
   const size = filter.length * 8;

@@ -64,8 +64,8 @@ function isEvent(value: unknown): value is AuditEvent {
 const MAX_LEVELS = 32;
 
 /**
- * Requires the service and type of the subject, which NATS permissions protect: only the operator's services may name an operator. A
- * later version may have new types of any kind.
+ * Requires the service and type of the subject, which NATS permissions protect: only the operator's services may name
+ * an operator. A later version may have new types of any kind.
  */
 function isPublishable(event: AuditEvent, subject: string): boolean {
   const { service, type, operator } = event;

@@ -10,7 +10,7 @@ import { AUDIT_KINDS, type AuditEvent, auditEvent, type AuditRecord, type AuditS
 import { EventBuffer } from './event-buffer.js';
 import { storeBatch } from './store-batch.js';
 
-/** Limit of each value in an oversized event, in characters. Clients choose some values, such as an unknown client_id. */
+/** Characters of each value in an oversized event. Clients choose some values, such as an unknown client_id. */
 const MAX_VALUE = 500;
 /** In characters. An event whose values have the permitted lengths is shorter. */
 const MAX_EVENT = 16_000;
@@ -28,7 +28,9 @@ export interface AuditPublisherOptions {
   readonly natsUrl: string;
 }
 
-/** `record` never waits and never fails. NATS drops a repeated event by its id. A separate connection keeps introspection fast. */
+/**
+ * Never blocks or fails a request. NATS drops repeated events by id. A separate connection keeps introspection fast.
+ */
 export class AuditPublisher implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('audit');
   private readonly waiting = new EventBuffer();

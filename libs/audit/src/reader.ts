@@ -91,7 +91,10 @@ export class AuditReader {
     for await (const event of inOrder(stored)) if (matches(event) && seen.add(event.id)) yield event;
   }
 
-  /** Calls back with events stored since `filter.since`, or only with new ones. Continues after NATS reconnects. @throws JetStreamError */
+  /**
+   * Calls back with events stored since `filter.since`, or only new ones. Survives reconnects.
+   * @throws JetStreamError
+   */
   async follow(
     filter: AuditFilter,
     signal: AbortSignal,

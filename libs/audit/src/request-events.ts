@@ -13,7 +13,10 @@ export function addAuditEvent(request: IncomingMessage, type: AuditType): void {
   addLogContext(request, { event: type });
 }
 
-/** Only counts overload refusals: an event would cost more than the response. @param caller null to record no address and user agent */
+/**
+ * Only counts overload refusals: an event would cost more than the response.
+ * @param caller null to record no address and user agent
+ */
 export function requestEvents(
   publisher: Pick<AuditPublisher, 'record'>,
   caller: ((request: FastifyRequest) => Caller) | null,

@@ -14,7 +14,10 @@ const TIMEOUT_MS = 2_000;
 const DAY_NS = 86_400e9;
 const MEGABYTE = 1024 * 1024;
 
-/** Only the trail's administrator may call it. Concurrent calls are safe. @throws JetStreamError, also if NATS lacks room for the limits */
+/**
+ * Only for the trail's administrator. Concurrent calls are safe.
+ * @throws JetStreamError, also if NATS lacks room for the limits
+ */
 export async function ensureAuditStreams(nats: NatsConnection, retention: AuditRetention): Promise<void> {
   const { streams } = await jetstream(nats, { timeout: TIMEOUT_MS }).jetstreamManager(false);
   for (const wanted of configurations(retention)) {
@@ -60,7 +63,9 @@ function configurations({ days, megabytes, replicas }: AuditRetention): Configur
   }));
 }
 
-/** Detects missing JetStream, or no stream for the subject: the client uses one error for both, and does not export its class. */
+/**
+ * Detects missing JetStream, or no stream for the subject. The client has one error for both, and does not export it.
+ */
 export function isUnserved(error: unknown): boolean {
   return error instanceof Error && error.name === 'JetStreamNotEnabled';
 }

@@ -127,7 +127,7 @@ export function scopesOf({ scopes }: MetadataDocument, catalogue: ScopeCatalogue
   return known.length > 0 ? known : catalogue.names;
 }
 
-/** Consent was given to a name, and for certain addresses and a way to authenticate. Keys may rotate, and addresses may be removed. */
+/** Users consented to a name, addresses and a way to authenticate. Keys may rotate, and addresses may be removed. */
 function needsConsent(before: DescribedClient, after: DescribedClient): boolean {
   return (
     before.name !== after.name ||
@@ -153,7 +153,7 @@ function refused(url: string, reason: string, cause?: Error): OAuthError {
     check === 'client_document_refused'
       ? 'the metadata document at this client_id is refused'
       : 'the metadata document at this client_id cannot be fetched';
-  // Draft 6: without a supported method "the authorization server MUST abort the authorization request with unauthorized_client".
+  // Draft 6: "the authorization server MUST abort the authorization request with unauthorized_client".
   const isUnauthorized = cause instanceof InvalidDocumentError && cause.hasUnsupportedMethod;
   return new OAuthError(isUnauthorized ? 'unauthorized_client' : 'invalid_request', 400, description, {
     detail: { check, client_id: url, reason },

@@ -1,6 +1,7 @@
 /**
- * Lua of bounded counters: sorted sets of ids, scored by their expiry on Redis's clock, so that they need no clean-up job. `wait` returns
- * the milliseconds until a counter has room. `fullest` compares KEYS[first] to KEYS[last] with the limits that begin at ARGV[max].
+ * Lua of bounded counters: sorted sets of ids, scored by their expiry on Redis's clock, so that they need no clean-up
+ * job. `wait` returns the milliseconds until a counter has room. `fullest` compares KEYS[first] to KEYS[last] with the
+ * limits that begin at ARGV[max].
  */
 export const COUNTERS = `
 local time = redis.call('TIME')

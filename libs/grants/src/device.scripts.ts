@@ -45,9 +45,10 @@ const POLL_TOLERANCE = 500;
 
 /**
  * pending ──► active, generation 1 (RFC 8628 3.4).
- * - A poll that follows an earlier one too soon makes the interval longer (3.5). After the approval the interval does not matter.
- * - Inside the retry window, the same device gets the same pair: its answer may have been lost. Later, or after a refresh, the code is
- *   replayed, as in REDEEM.
+ * - A poll that follows an earlier one too soon makes the interval longer (3.5). After the approval the
+ *   interval does not matter.
+ * - Inside the retry window, the same device gets the same pair: its answer may have been lost. Later, or after a
+ *   refresh, the code is replayed, as in REDEEM.
  * - A poll proves the key that the device proved first. A code approved before a failover is refused, as in REDEEM.
  * - A grant that was revoked before it had tokens was denied, or its user removed the application.
  */

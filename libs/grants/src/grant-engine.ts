@@ -36,8 +36,9 @@ const REVOKING: readonly RefusalReason[] = ['verifier_mismatch', 'code_replayed'
 const RESTORE_ATTEMPTS = 4;
 
 /**
- * State machine of a grant (docs/adr/0003): `pending ──redeem──► active ──refresh──► active`, and `revoked` from any state. PostgreSQL is
- * read only after Redis has lost a grant, and written only to revoke one. Refusals are returned. Methods throw DependencyUnavailableError.
+ * State machine of a grant (docs/adr/0003): `pending ──redeem──► active ──refresh──► active`, and `revoked` from any
+ * state. PostgreSQL is read only after Redis has lost a grant, and written only to revoke one. Refusals are returned.
+ * Methods throw DependencyUnavailableError.
  */
 @Injectable()
 export class GrantEngine {
@@ -105,8 +106,9 @@ export class GrantEngine {
   }
 
   /**
-   * RFC 6749 6. Reuse revokes the grant, whatever key the request proves (RFC 9700 4.14.2). A request with a wrong key rotates, binds and
-   * restores nothing. A kept token ends at its first expiry. The access token is bound to the proved key, also in a retry (docs/adr/0033).
+   * RFC 6749 6. Reuse revokes the grant, whatever key the request proves (RFC 9700 4.14.2). A request with a wrong key
+   * rotates, binds and restores nothing. A kept token ends at its first expiry. The access token is bound to the proved
+   * key, also in a retry (docs/adr/0033).
    */
   async refresh(refreshToken: string, request: RefreshRequest): Promise<Granted | Refusal> {
     const token = this.authentic(refreshToken, 'refresh');
@@ -162,7 +164,10 @@ export class GrantEngine {
     return token ? this.introspectToken(token) : { outcome: 'unrecognized' };
   }
 
-  /** RFC 7009. Accepts expired tokens, and bound ones without a proof. Works while Redis is down, unless PostgreSQL lost the record. */
+  /**
+   * RFC 7009. Accepts expired tokens, and bound ones without a proof. Works without Redis, unless
+   * PostgreSQL lost the record.
+   */
   async revokeByToken(text: string, clientId: string): Promise<TokenRevocation> {
     const token = this.codec.decode(text);
     if (!token || isCode(token.kind)) return { outcome: 'unrecognized' };
@@ -206,7 +211,10 @@ export class GrantEngine {
     return this.clock() / 1000 > Math.min(expiry + clockSkew, expiry - code + maxAge);
   }
 
-  /** Restores a lost grant from PostgreSQL and retries. @throws DependencyUnavailableError if it is lost again, so that users stay logged in */
+  /**
+   * Restores a lost grant from PostgreSQL and retries.
+   * @throws DependencyUnavailableError if it is lost again, so that users stay logged in
+   */
   private async restoreAndRetry<Grant>(
     id: string,
     token: Token,

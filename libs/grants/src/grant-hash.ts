@@ -1,4 +1,6 @@
-/** `now`, `rotated_at`, `kept_since` and `window` are in milliseconds, `ttl` in seconds; `expired` is 0 or 1, `any_key` 1 or empty. */
+/**
+ * Milliseconds: `now`, `rotated_at`, `kept_since`, `window`. Seconds: `ttl`. `expired` is 0 or 1, `any_key` 1 or empty.
+ */
 const ARGUMENTS = [
   'client',
   'user',
@@ -32,16 +34,18 @@ export interface Script<Name extends Argument = never> {
   readonly names: readonly Name[];
 }
 
-/** Defines a script whose arguments are Lua locals. KEYS[1] is the hash of the grant; ARGV has the order of ARGUMENTS. */
+/**
+ * Defines a script with its arguments as Lua locals. KEYS[1] is the grant's hash; ARGV is in the order of ARGUMENTS.
+ */
 export function script<Name extends Argument>(names: readonly Name[], lua: string): Script<Name> {
   const ordered = ARGUMENTS.filter((name): name is Name & Argument => names.includes(name as Name));
   return { lua: `local ${ordered.join(', ')} = unpack(ARGV)\n${NAMES}${lua}`, names: ordered };
 }
 
 /**
- * Fields of an active grant. Redis stores the names with every grant, so each is one letter. Optional: `jkt`, `resources`, `externalId`,
- * `login` (with the scope `openid`), and `user` (absent for `client_credentials`). A pending grant has more fields, and a grant that is being
- * restored has only `missing`.
+ * Fields of an active grant. Redis stores the names with every grant, so each is one letter. Optional: `jkt`,
+ * `resources`, `externalId`, `login` (with the scope `openid`), and `user` (absent for `client_credentials`). A pending
+ * grant has more fields, and a grant that is being restored has only `missing`.
  */
 export const FIELD = {
   status: 's',
@@ -72,14 +76,16 @@ local function set_optional(field, value)
 end
 `;
 
-/** A requested grant has no tokens. If Redis lost its approval and redemption, it is missing: an authentic token restores it. */
+/**
+ * A requested grant has no tokens. If Redis lost its redemption, it counts as missing: an authentic token restores it.
+ */
 export const EXISTS = `
 local function exists(stored)
   return stored and stored ~= REQUESTED
 end
 `;
 
-/** Changes when a replica is promoted or the server restarts: an equal id proves that no write has been lost (docs/adr/0009). */
+/** Changes at a failover or restart: an equal id proves that no write has been lost (docs/adr/0009). */
 export const REPLICATION_ID = `
 local function replication_id()
   return string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)') or ''

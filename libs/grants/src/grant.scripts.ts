@@ -1,8 +1,11 @@
 import { COVERS, EXISTS, REPLICATION_ID, script, SET_OPTIONAL } from './grant-hash.js';
 
-// One script, key and round trip per transition (docs/adr/0003). Returns the outcome and, for `active`, the fields of ActiveGrant.
+// One script, key and round trip per transition (docs/adr/0003). Returns the outcome; `active` also
+// the fields of ActiveGrant.
 
-/** Nothing ──► pending, generation 0. An existing key is a tombstone: the grant was revoked before it reached Redis, and its code is void. */
+/**
+ * Nothing ──► pending, generation 0. An existing key is a tombstone: the grant is revoked already, and its code void.
+ */
 export const CREATE = script(
   [
     'client',
@@ -67,7 +70,7 @@ return {'active', client, user, external_id, scope, stored_resources, jkt, '1', 
 `,
 );
 
-/** pending ──► revoked; 0 unless a code of this client waits for its redemption. A device keeps its approval. Keeps the TTL. */
+/** pending ──► revoked; 0 unless a code of this client is pending. A device keeps its approval. Keeps the TTL. */
 export const VOID_CODE = script(
   ['client'],
   `
@@ -98,17 +101,18 @@ if not exists(status) then status = nil end
 `;
 
 /**
- * active ──► active, generation + 1; or the same generation, if the client keeps its refresh token (FAPI 2.0 5.3.2.1): then `kept_since` is
- * the start of the token's generation.
+ * active ──► active, generation + 1; or the same generation, if the client keeps its refresh token (FAPI 2.0 5.3.2.1):
+ * then `kept_since` is the start of the token's generation.
  * - The stored generation: rotates.
  * - The previous one, inside the retry window: returns the same pair. Using the successor closes the window.
- * - An older one: reuse; the caller revokes (RFC 9700 4.14.2). Checked before the key: otherwise a thief could hide the reuse with
- *   another key, or none.
+ * - An older one: reuse; the caller revokes (RFC 9700 4.14.2). Checked before the key: otherwise a thief could hide the
+ *   reuse with another key, or none.
  * - A later one: the token is authentic, so Redis lost writes, perhaps the code exchange. Treated as the stored one.
  *
- * A wrong key, scope or resource changes nothing. `key_refusal` is empty if the proved key fits the token. `jkt` is the key of the refresh
- * token that a rotation returns; a retry returns the key of that rotation. It must be the stored key, except with `any_key` (the client
- * authenticated with its keys and proved a key, RFC 9449 5), or if Redis lost the exchange that binds the grant (it is still pending).
+ * A wrong key, scope or resource changes nothing. `key_refusal` is empty if the proved key fits the token. `jkt` is the
+ * key of the refresh token that a rotation returns; a retry returns the key of that rotation. It must be the stored
+ * key, except with `any_key` (the client authenticated with its keys and proved a key, RFC 9449 5), or if Redis lost
+ * the exchange that binds the grant (it is still pending).
  */
 export const REFRESH = script(
   [
@@ -156,8 +160,9 @@ return {'active', client, user, external_id, stored_scope, stored_resources, sto
 );
 
 /**
- * Reads a grant for an authentic access or refresh token, whose generation started at `rotated_at`. A later generation moves the
- * state forward, as in REFRESH. The key of a token is in the token: the stored key may be newer, if the client has keys.
+ * Reads a grant for an authentic access or refresh token, whose generation started at `rotated_at`. A later
+ * generation moves the state forward, as in REFRESH. The key of a token is in the token: the stored key may be
+ * newer, if the client has keys.
  */
 export const INTROSPECT = script(
   ['jkt', 'generation', 'rotated_at', 'ttl'],
@@ -176,8 +181,9 @@ return {'active', stored_client, user, external_id, stored_scope, stored_resourc
 );
 
 /**
- * Marks a grant as missing before it is read from PostgreSQL. Returns the marker, also one of an earlier request; empty if the grant
- * exists. If Redis loses data after that read, perhaps a revocation, the marker is lost too and RESTORE does nothing.
+ * Marks a grant as missing before it is read from PostgreSQL. Returns the marker, also one of an earlier request;
+ * empty if the grant exists. If Redis loses data after that read, perhaps a revocation, the marker is lost too
+ * and RESTORE does nothing.
  */
 export const MARK_MISSING = script(
   ['marker', 'ttl'],
@@ -189,7 +195,7 @@ return redis.call('HGET', KEYS[1], 'missing')
 `,
 );
 
-/** Nothing ──► active, if the marker still exists and the grant does not: another request may have restored it, or it is a tombstone. */
+/** Nothing ──► active, if the marker exists and the grant does not: another request may have restored or revoked it. */
 export const RESTORE = script(
   [
     'client',
@@ -218,7 +224,9 @@ return 1
 `,
 );
 
-/** Leaves a tombstone with the client of the grant. A full Redis rejects HSET but accepts DEL: PostgreSQL has the revocation. */
+/**
+ * Leaves a tombstone with the grant's client. A full Redis rejects HSET but accepts DEL: PostgreSQL has the revocation.
+ */
 const WRITE_TOMBSTONE = `
 local refused = redis.pcall('HSET', KEYS[1], STATUS, REVOKED)
 if type(refused) == 'table' and refused.err then

@@ -98,7 +98,10 @@ export interface RefreshTimes {
   readonly ttl: number;
 }
 
-/** Times are milliseconds since the epoch, TTLs seconds. After a DependencyUnavailableError, the transition may have happened nevertheless. */
+/**
+ * Times are milliseconds since the epoch, TTLs seconds. A transition that threw
+ * DependencyUnavailableError may have happened.
+ */
 @Injectable()
 export class GrantStore {
   private readonly runScript: RunScript<ScriptName>;

@@ -107,7 +107,9 @@ export interface RefreshRequest extends RequestedAccess {
 export type KeyRefusal =
   /** The token is bound, and the request proved another key or none. A client with keys may prove another key. */
   | 'key_mismatch'
-  /** The token is not bound, but the request proved a key: without client keys, only the code exchange can bind a grant. */
+  /**
+   * The token is not bound, but the request proved a key. Without client keys, only the code exchange binds a grant.
+   */
   | 'key_unexpected';
 
 /** The token app maps each reason to an OAuth error and logs it as the failed check. */

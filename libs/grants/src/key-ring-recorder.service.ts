@@ -31,7 +31,7 @@ export interface SigningKeyChange {
 const INTERVAL_S = 60 * 60;
 const RETRY_S = 60;
 
-/** Records until when live tokens may need each signing key, and one hour more, because a process signs until its next record. */
+/** Until when live tokens may need each signing key, and an hour more: a process signs until its next record. */
 export class KeyRingRecorder implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('Keys');
   private readonly listeners = new Set<(change: SigningKeyChange) => void>();

@@ -20,9 +20,9 @@ interface RingKey {
 const KEY_BYTES = 32;
 
 /**
- * The first key signs, all verify: to replace a key, deploy the new one last, then move it to the front. Ids are derived from the keys, so
- * that configuration cannot mix them up. Each kind of token has separate subkeys (HKDF, RFC 5869) for bearer and bound tokens, so that a
- * code never passes for a refresh token.
+ * The first key signs, all verify: to replace a key, deploy the new one last, then move it to the front. Ids are
+ * derived from the keys, so that configuration cannot mix them up. Each kind of token has separate subkeys (HKDF, RFC
+ * 5869) for bearer and bound tokens, so that a code never passes for a refresh token.
  */
 export class KeyRing {
   private readonly signing: RingKey;

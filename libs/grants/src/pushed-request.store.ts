@@ -15,7 +15,9 @@ export interface NewPushedRequest {
   readonly lifetime: number;
 }
 
-/** Upper bound on stored requests. Other counters than the client's count a request for its first lifetime and `LOGIN_LIFETIME`. */
+/**
+ * Upper bound on stored requests. Other counters than the client's count a request for its first lifetime and login.
+ */
 export interface PushLimit {
   readonly counter: 'client' | 'address' | 'site';
   /** Client id, or hashed address or site. */
@@ -39,8 +41,8 @@ const ANSWERED_LIFETIME = 60;
 // All keys share the hash tag `{par}`, because a script may use keys of only one Redis Cluster slot.
 
 /**
- * Nothing ──► pushed. KEYS request client-counter counter… · ARGV id client parameters ttl(ms) login(ms), then one limit per counter.
- * Address counters are not updated later, so they count the login time from the start.
+ * Nothing ──► pushed. KEYS request client-counter counter… · ARGV id client parameters ttl(ms) login(ms), then one
+ * limit per counter. Address counters are not updated later, so they count the login time from the start.
  * @returns `{0, 0}`, or the 1-based index of the full counter and the milliseconds until it has room
  */
 const PUSH = `
@@ -54,7 +56,10 @@ redis.call('PEXPIRE', KEYS[1], ttl)
 return {0, 0}
 `;
 
-/** KEYS request client-counter · ARGV id client ttl(ms), for each script below. `live` sets the TTL of the request and its counter. */
+/**
+ * KEYS request client-counter · ARGV id client ttl(ms), for each script below. `live` sets the TTL of the
+ * request and its counter.
+ */
 const LIVE = `
 local id, client, ttl = ARGV[1], ARGV[2], tonumber(ARGV[3])
 ${COUNTERS}
@@ -106,7 +111,10 @@ end
 
 const SCRIPTS = { parPush: PUSH, parVisit: VISIT, parOpen: OPEN, parAnswer: ANSWER, parReopen: REOPEN };
 
-/** Pushed requests in Redis (RFC 9126): `pushed ──► visited ──login──► opened ──► answered`. Methods throw DependencyUnavailableError. */
+/**
+ * Pushed requests in Redis (RFC 9126): `pushed ──► visited ──login──► opened ──► answered`. Methods throw
+ * DependencyUnavailableError.
+ */
 @Injectable()
 export class PushedRequestStore {
   private readonly run: RunScript<keyof typeof SCRIPTS>;

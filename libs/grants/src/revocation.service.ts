@@ -34,8 +34,9 @@ export class UnfinishedRevocationError extends DependencyUnavailableError {
 }
 
 /**
- * The only code that revokes grants (docs/adr/0011): records in PostgreSQL, applies to Redis, broadcasts, marks as applied. The reconciler
- * of the token app completes an interrupted revocation. Methods throw UnfinishedRevocationError if only PostgreSQL has it.
+ * The only code that revokes grants (docs/adr/0011): records in PostgreSQL, applies to Redis, broadcasts, marks as
+ * applied. The reconciler of the token app completes an interrupted revocation. Methods throw UnfinishedRevocationError
+ * if only PostgreSQL has it.
  */
 @Injectable()
 export class RevocationService {
@@ -60,7 +61,10 @@ export class RevocationService {
     return this.apply(ids);
   }
 
-  /** For a grant that PostgreSQL lost in a failover: nothing can restore it, so Redis is enough. @returns whether the client owned it */
+  /**
+   * For a grant that PostgreSQL lost: nothing can restore it, so Redis is enough.
+   * @returns whether the client owned it
+   */
   async revokeUnrecorded(id: string, clientId: string): Promise<boolean> {
     if (!(await this.store.revokeOfClient(clientId, id, grantTtl(this.lifetimes)))) return false;
     this.count('revoked');
@@ -68,7 +72,7 @@ export class RevocationService {
     return true;
   }
 
-  /** Applies recorded revocations. Broadcasts even if Redis fails, so that cached tokens are introspected again, and refused. */
+  /** Applies recorded revocations. Broadcasts even if Redis fails, so that APIs introspect cached tokens again. */
   async apply(ids: readonly string[]): Promise<RevocationResult> {
     if (ids.length === 0) return { grants: 0, announced: true };
     const { failed, failure } = await this.applyToRedis(ids, 'stop');
@@ -79,7 +83,10 @@ export class RevocationService {
     return { grants: ids.length, announced };
   }
 
-  /** Continues after a failure, because only a part of Redis may be down. @returns number of revocations that this Redis did not have */
+  /**
+   * Continues after a failure, because only part of Redis may be down.
+   * @returns number of revocations new to this Redis
+   */
   async reconcile({ since, until, announceAll, isObsolete }: ReconcilerPass): Promise<number> {
     let changed = 0;
     let failure: Error | undefined;
@@ -95,7 +102,7 @@ export class RevocationService {
     return changed;
   }
 
-  /** Broadcasts and marks only revocations that were outstanding or missing in this Redis; with `announceAll`, broadcasts all. */
+  /** Broadcasts and marks revocations that were outstanding or new to this Redis; broadcasts all with `announceAll`. */
   async reapply(revocations: readonly RecordedRevocation[], announceAll: boolean): Promise<number> {
     const ids = revocations.map(({ id }) => id);
     const { failed, failure, changed } = await this.applyToRedis(ids, 'continue');

@@ -11,7 +11,9 @@ export interface Token {
   readonly generation: number;
   /** Seconds since the epoch. */
   readonly expiry: number;
-  /** Bit mask over the positions in the grant's scope (RFC 6749 6); 0 for the whole scope, and for codes and refresh tokens. */
+  /**
+   * Bit mask over the positions in the grant's scope (RFC 6749 6). 0: the whole scope; also codes and refresh tokens.
+   */
   readonly scopeMask: number;
   readonly audience: string | null;
   readonly jkt: string | null;
@@ -43,8 +45,8 @@ const VERSION = 3;
 export const HANDLE_BYTES = 16;
 export const SCOPE_MASK_BITS = 24;
 // version 1 ‖ key id 4 ‖ handle 16 ‖ kind 1 ‖ generation 4 ‖ expiry 5 ‖ scope mask 3 ‖ audience (of some access tokens)
-// ‖ thumbprint 32 (of a bound token) ‖ MAC 29, or 30 of a bound token. Spaces pad the audience, so that the length is a multiple of
-// three bytes: without spare bits in base64url, each token has exactly one spelling.
+// ‖ thumbprint 32 (of a bound token) ‖ MAC 29, or 30 of a bound token. Spaces pad the audience, so that the length is a
+// multiple of three bytes: without spare bits in base64url, each token has exactly one spelling.
 const AT = {
   version: 0,
   keyId: 1,

@@ -40,7 +40,10 @@ export class TokenIssuer {
     return { code, grantId: grantId(handle) };
   }
 
-  /** Lifetimes start at the rotation: a retry gets the same tokens without a stored response. @throws RangeError for a bearer token of a bound grant */
+  /**
+   * Lifetimes start at the rotation, so that a retry gets the same tokens without a stored response.
+   * @throws RangeError for a bearer token of a bound grant
+   */
   pair(
     handle: Buffer,
     grant: ActiveGrant,

@@ -23,7 +23,7 @@ export interface DeviceRequest {
   readonly address: string | null;
 }
 
-/** Most live codes. A request occupies its place for DEVICE_CODE_LIFETIME, in 1 KB of Redis. docs/adr/0040 has the arithmetic. */
+/** Most live codes. A request takes 1 KB of Redis for DEVICE_CODE_LIFETIME. docs/adr/0040 has the arithmetic. */
 export const DEVICE_LIMITS = {
   all: 10_000,
   confidential: 5_000,
@@ -35,7 +35,10 @@ export const DEVICE_LIMITS = {
   site: 200,
 } as const;
 
-/** Wrong codes in DEVICE_CODE_LIFETIME (RFC 8628 5.1). Five of 20^8 codes include a given one with probability 2.0 · 10^-10, below 2^-32. */
+/**
+ * Wrong codes in DEVICE_CODE_LIFETIME (RFC 8628 5.1). Five of 20^8 codes include a given one with probability
+ * 2.0 · 10^-10, below 2^-32.
+ */
 export const GUESS_LIMITS = {
   address: 5,
   user: 5,
@@ -54,7 +57,10 @@ export type UserCodeLookup =
   | { readonly outcome: 'unknown' }
   | { readonly outcome: 'refused'; readonly counter: keyof typeof GUESS_LIMITS; readonly retryAfter: number };
 
-/** KEYS code counter… · ARGV value id ttl(ms), then one limit per counter. @returns the full counter and its wait; -1 if the code exists */
+/**
+ * KEYS code counter… · ARGV value id ttl(ms), then one limit per counter.
+ * @returns the full counter and its wait; -1 if the code exists
+ */
 const CREATE = `
 local value, id, ttl = ARGV[1], ARGV[2], tonumber(ARGV[3])
 ${COUNTERS}
@@ -67,8 +73,8 @@ return {0, 0}
 `;
 
 /**
- * KEYS counter counter counter code… · ARGV guess window(ms) limit limit limit. Reads a code, and counts a wrong one. While a counter is
- * full, the result does not depend on the code.
+ * KEYS counter counter counter code… · ARGV guess window(ms) limit limit limit. Reads a code, and counts a wrong one.
+ * While a counter is full, the result does not depend on the code.
  * @returns the full counter and its wait; otherwise 0, the index of the code's key or -1, and the request
  */
 const FIND = `
@@ -89,7 +95,10 @@ const LIFETIME_MS = DEVICE_CODE_LIFETIME * 1000;
 /** With 10,000 live codes, one of 2.5 million new codes exists already. */
 const ATTEMPTS = 3;
 
-/** Codes are hashed and requests encrypted with them: a backup reveals no code and no address. Methods throw DependencyUnavailableError. */
+/**
+ * Hashes codes and encrypts requests with them, so that a backup reveals neither. Methods throw
+ * DependencyUnavailableError.
+ */
 @Injectable()
 export class UserCodeStore {
   private readonly run: RunScript<'userCodeCreate' | 'userCodeFind'>;

@@ -89,7 +89,7 @@ const scopes = fc.oneof(
 
 const audiences = fc.constantFrom(null, null, null, API, BOOKINGS, `${API} ${BOOKINGS}`);
 
-/** Most requests of a history prove the same key, or most prove none. Most come from a client with keys, or most from one with secrets. */
+/** In each history, most requests prove the same key or none, and most clients have keys or secrets. */
 const habits = fc.record({ usual: fc.constantFrom(null, KEYS[0]), usuallyHasKeys: fc.boolean() });
 const histories = habits.chain(({ usual, usuallyHasKeys }) => {
   const jkt = fc.oneof(

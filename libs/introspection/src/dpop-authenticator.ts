@@ -26,7 +26,7 @@ export interface DpopAuthentication {
   readonly nonce: string | undefined;
 }
 
-/** Authenticates `Authorization: DPoP` requests (RFC 9449 7): a bound token, and a new proof of its key for each request. */
+/** Authenticates `Authorization: DPoP` (RFC 9449 7): a bound token, and for each request a new proof of its key. */
 @Injectable()
 export class DpopAuthenticator {
   private readonly verifier: DpopVerifier;
@@ -57,7 +57,7 @@ export class DpopAuthenticator {
       );
     const proof = await this.verify(request, accessToken);
     const result = await this.introspector.introspectProved(accessToken, proof, request.reference);
-    // 4.3, 12: "confirm that the public key to which the access token is bound matches the public key from the DPoP proof"
+    // 4.3, 12: "confirm that the public key to which the access token is bound matches" the key of the proof.
     if (result.token === null)
       throw new TokenRefusedError(
         'invalid_token',

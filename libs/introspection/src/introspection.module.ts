@@ -18,8 +18,8 @@ import { TokenGuard } from './token.guard.js';
 class OptionsModule {}
 
 /**
- * Protects an API: import `IntrospectionModule.forRoot({ natsUrl })`, put `@UseGuards(TokenGuard)` on a controller or handler, and take
- * `@CurrentToken()`. The module is global: import it once.
+ * Protects an API: import `IntrospectionModule.forRoot({ natsUrl })`, put `@UseGuards(TokenGuard)` on a controller or
+ * handler, and take `@CurrentToken()`. The module is global: import it once.
  */
 @Module({})
 export class IntrospectionModule {

@@ -12,8 +12,9 @@ export interface IntrospectionOptions {
   /** URL of the API's metadata (RFC 9728) for challenges; `@ResourceMetadata` overrides it for a route. */
   readonly resourceMetadata?: string | undefined;
   /**
-   * Public URL of the API without a trailing slash (`https://api.example.com`): prefix of the `htu` of DPoP proofs (RFC 9449), and covered
-   * by the audience of tokens (RFC 8707). Without it, the API accepts only bearer tokens that were requested for no particular API.
+   * Public URL of the API without a trailing slash (`https://api.example.com`): prefix of the `htu` of DPoP proofs (RFC
+   * 9449), and covered by the audience of tokens (RFC 8707). Without it, the API accepts only bearer tokens that were
+   * requested for no particular API.
    */
   readonly resourceUrl?: string | undefined;
   /** Seconds after its `iat` in which a proof is accepted, at most 3600; default 300. */

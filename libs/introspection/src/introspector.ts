@@ -94,7 +94,8 @@ export class Introspector {
   }
 
   /**
-   * @internal Returns a token that is bound to the key of the proof, and consumes the proof. Takes one round trip, cached or not.
+   * @internal Returns a token that is bound to the key of the proof, and consumes the proof. Takes one
+   * round trip, cached or not.
    * @throws DependencyUnavailableError
    */
   async introspectProved(token: string, proof: DpopProof, reference = ''): Promise<ProvedToken> {
@@ -136,7 +137,7 @@ export class Introspector {
     if (!reply.active) return null;
     const { grant_id: grantId, client_id: clientId, sub, scope, exp, cnf } = reply;
     const { external_id: externalId = null, aud: audience = [] } = reply;
-    // Fail closed: a bound token without its thumbprint is not a bearer token, and an empty audience does not mean every API.
+    // Fails closed: a bound token without thumbprint is not a bearer token, and an empty audience is not every API.
     if ('cnf' in reply && !cnf?.jkt) return null;
     if ('aud' in reply && audience.length === 0) return null;
     if (!isInAudience(audience, this.options.resourceUrl)) return null;

@@ -13,7 +13,7 @@ import { DpopAuthenticator } from './dpop-authenticator.js';
 import { type AnyToken, Introspector, isOfUser } from './introspector.js';
 import { type ChallengedResponse, type ProtectedRoute, Refusals } from './refusals.js';
 
-/** Injects the access token into a handler behind `TokenGuard`: a `TokenInfo`, or a `ClientTokenInfo` with `@RequireClientToken`. */
+/** Injects the token that `TokenGuard` accepted: a `TokenInfo`, or with `@RequireClientToken` a `ClientTokenInfo`. */
 export const CurrentToken = createParamDecorator(
   (_data: unknown, context: ExecutionContext): AnyToken =>
     context.switchToHttp().getRequest<{ token: AnyToken }>().token,
@@ -22,8 +22,8 @@ export const CurrentToken = createParamDecorator(
 const CLIENT_TOKENS = 'introspection:client tokens';
 
 /**
- * Makes `TokenGuard` accept only tokens that a client requested for itself (RFC 6749 4.4), on a handler or on every handler of a
- * controller. Without it, the guard accepts only tokens of users.
+ * Makes `TokenGuard` accept only tokens that a client requested for itself (RFC 6749 4.4), on a handler or on every
+ * handler of a controller. Without it, the guard accepts only tokens of users.
  */
 export const RequireClientToken = (): ClassDecorator & MethodDecorator => SetMetadata(CLIENT_TOKENS, true);
 
@@ -39,8 +39,9 @@ export const RequireScope = (...scopes: string[]): ClassDecorator & MethodDecora
 const RESOURCE_METADATA = 'introspection:resource metadata';
 
 /**
- * Sets the metadata of a handler, or of every handler of a controller (RFC 9728 3.1): a URL, or a path of `resourceUrl`. Challenges
- * name it, because a client may accept only metadata whose `resource` is the URL that it called (3.3).
+ * Sets the metadata of a handler, or of every handler of a controller (RFC 9728 3.1): a URL, or a path of
+ * `resourceUrl`. Challenges name it, because a client may accept only metadata whose `resource` is the
+ * URL that it called (3.3).
  */
 export const ResourceMetadata = (address: string): ClassDecorator & MethodDecorator =>
   SetMetadata(RESOURCE_METADATA, address);
@@ -60,9 +61,9 @@ interface HttpRequest {
 const BearerGuard: Type<CanActivate> = AuthGuard(ACCESS_TOKEN_STRATEGY);
 
 /**
- * Accepts requests with a valid access token of a user, as Bearer through passport or as DPoP with a proof. Refuses others as RFC 6750 3 and
- * RFC 9449 7.1 require: 401 with a challenge, which has an error code if the request has a token; 403 if a scope is missing; 400 for a malformed
- * header; 503 with Retry-After if the token app does not answer.
+ * Accepts requests with a valid access token of a user, as Bearer through passport or as DPoP with a proof. Refuses
+ * others as RFC 6750 3 and RFC 9449 7.1 require: 401 with a challenge, which has an error code if the request has a
+ * token; 403 if a scope is missing; 400 for a malformed header; 503 with Retry-After if the token app does not answer.
  */
 @Injectable()
 export class TokenGuard extends BearerGuard {

@@ -3,9 +3,10 @@ import { type Fields, isObject, MalformedMessageError } from './nats-message.js'
 import type { Invalidations } from './nats.connection.js';
 
 /**
- * NATS contract of the token app. Payloads are JSON, as declared below. Requests are Nest packets (`{pattern, data, id}`, answered
- * `{response}` or `{err}`). During a rollout, either side may be one version ahead: a new version only adds optional fields, each side
- * ignores unknown fields, and callers use a new subject one version after the token app has begun to serve it.
+ * NATS contract of the token app. Payloads are JSON, as declared below. Requests are Nest packets
+ * (`{pattern, data, id}`, answered `{response}` or `{err}`). During a rollout, either side may be one version ahead: a
+ * new version only adds optional fields, each side ignores unknown fields, and callers use a new subject one version
+ * after the token app has begun to serve it.
  */
 export const SUBJECTS = {
   introspect: 'oauth.token.introspect',
@@ -63,7 +64,9 @@ export interface ConsumeProofRequest {
 }
 
 export interface ConsumeProofReply {
-  /** `consumed`: accept the request. `replayed`: refuse it. `use_nonce`: refuse it and request a proof with the nonce. */
+  /**
+   * `consumed`: accept the request. `replayed`: refuse it. `use_nonce`: refuse it, and ask for a proof with the nonce.
+   */
   readonly outcome: 'consumed' | 'replayed' | 'use_nonce';
   /** For the client's next proof; absent if none is required (RFC 9449 11.3). */
   readonly nonce?: string;
@@ -109,7 +112,7 @@ export interface UserChanged {
 }
 
 export interface UserUpsertReply {
-  /** `stale`: a newer change or deletion was applied before. `conflict`: another user has the email or username as login name. */
+  /** `stale`: a newer change or deletion was applied. `conflict`: another user logs in with the email or username. */
   readonly status: 'created' | 'updated' | 'unchanged' | 'stale' | 'invalid' | 'conflict';
   readonly user_id?: number;
   /** True if the product or the operator disabled the user. */
@@ -118,7 +121,7 @@ export interface UserUpsertReply {
 }
 
 export interface UserDisableReply {
-  /** `unchanged`: already disabled by the product. `stale`: a newer change was applied before. `unknown`: no such user. */
+  /** `unchanged`: already disabled by the product. `stale`: a newer change was applied. `unknown`: no such user. */
   readonly status: 'disabled' | 'unchanged' | 'stale' | 'unknown' | 'invalid';
   readonly user_id?: number;
   readonly revoked_grants?: number;

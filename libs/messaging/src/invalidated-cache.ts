@@ -27,12 +27,18 @@ interface Fetch<V> {
   readonly since: number;
 }
 
-/** Bypassed while broadcasts cannot arrive. Never returns a value that an earlier broadcast made stale. Concurrent misses share a fetch. */
+/**
+ * Bypassed while broadcasts cannot arrive. Never returns a value that an earlier broadcast made stale.
+ * Shares concurrent fetches.
+ */
 export class InvalidatedCache<V> {
   private readonly entries: LRUCache<string, Entry<V>>;
   private readonly keysByTag = new Map<string, Set<string>>();
   private readonly pending = new Map<string, Fetch<V>>();
-  /** Latest change by tag: a fetch must not store a value that has become stale since it began. An empty LRUCache of this size takes 4 MB. */
+  /**
+   * Latest change by tag: a fetch must not store a value that became stale meanwhile. An empty LRUCache
+   * of this size takes 4 MB.
+   */
   private readonly evicted = new Map<string, number>();
   private changes = 0;
   /** Number of the latest change that may have made any value stale. */
@@ -87,7 +93,7 @@ export class InvalidatedCache<V> {
     return pending?.since === this.changes ? pending : undefined;
   }
 
-  /** A value that became stale during the fetch is still correct for this lookup, but is not stored for later lookups. */
+  /** A value that became stale during the fetch is correct for this lookup, but not stored for later ones. */
   private async fetch(key: string, reference: string, fetch: Options<V>['fetch']): Promise<V> {
     const since = this.changes;
     const value = await fetch(key, reference);

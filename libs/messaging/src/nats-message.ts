@@ -53,7 +53,7 @@ export function readRequest(message: Msg, isValid: (data: unknown) => boolean): 
   return { id, data };
 }
 
-/** A reply to any other subject could pass for a broadcast of this service: `oauth.grant.revoked` would empty every cache. */
+/** A reply elsewhere could pass for a broadcast of this service: `oauth.grant.revoked` would empty every cache. */
 export function expectsReply({ reply = '' }: Msg): boolean {
   return reply.startsWith('_INBOX.');
 }

@@ -18,7 +18,7 @@ import { respond } from './respond.js';
 import { Throttled } from './throttled.js';
 
 const HEARTBEAT_MS = 1_000;
-/** Caches may be used for this time after the last pong from NATS, which delivers the broadcasts that invalidate them. */
+/** Milliseconds for which caches may be used after a pong from NATS, which delivers the invalidating broadcasts. */
 const TRUST_MS = 5_000;
 const REQUEST_TIMEOUT_MS = 2_000;
 const RECONNECT_MS = 250;
@@ -30,7 +30,10 @@ const REQUESTS = tracingChannel<unknown, { readonly subject: string; readonly he
   'scheduling-oauth:nats-request',
 );
 
-/** Returns the tag of the stale values, by subject of the broadcast. Throws MalformedMessageError for an unreadable payload. */
+/**
+ * Returns the tag of the stale values, by the broadcast's subject. Throws MalformedMessageError
+ * for an unreadable payload.
+ */
 export type Invalidations = Readonly<Record<string, (payload: unknown) => string>>;
 
 export interface NatsOptions {
@@ -63,7 +66,7 @@ export class NatsConnection {
   private readonly responders = new Map<string, () => Promise<object>>();
   private readonly malformed = new MalformedMessageLog();
   private readonly requests: RequestSender;
-  /** Throttled because unreadable broadcasts may come from an attacker, who must not be able to keep the caches empty. */
+  /** Throttled, because an attacker who sends unreadable broadcasts must not be able to keep the caches empty. */
   private readonly invalidateAll = new Throttled(TRUST_MS, () => this.invalidate(null));
 
   private readonly connectOptions: NodeConnectionOptions;
@@ -74,7 +77,7 @@ export class NatsConnection {
     this.requests = new RequestSender(options.timeoutMs ?? REQUEST_TIMEOUT_MS);
   }
 
-  /** Connects, retrying forever, even after a rejected login, which an operator may repair. Reconnects automatically. */
+  /** Connects, retrying forever, even after a rejected login, which an operator may fix. Reconnects automatically. */
   async open(): Promise<void> {
     const nats = await this.connect();
     if (!nats) return;
@@ -142,7 +145,10 @@ export class NatsConnection {
     this.echoedAt = sentAt;
   }
 
-  /** @param parse throws if the reply violates the contract @throws DependencyUnavailableError if no valid reply arrives in time */
+  /**
+   * @param parse throws if the reply violates the contract
+   * @throws DependencyUnavailableError if no valid reply arrives in time
+   */
   async request<Reply>(
     subject: string,
     data: object,
@@ -226,7 +232,7 @@ export class NatsConnection {
   }
 }
 
-/** A user without a password is a token. Retries forever, including the first connection, and detects a dead peer within seconds. */
+/** A user without a password is a token. Retries forever, also at first, and detects a dead peer within seconds. */
 export function natsOptions(url: string, name: string): NodeConnectionOptions {
   const servers = url.split(',').map((server) => new URL(server.trim()));
   const [first] = servers;
@@ -240,7 +246,7 @@ export function natsOptions(url: string, name: string): NodeConnectionOptions {
     ...(servers.some(({ protocol }) => protocol === 'tls:') && { tls: {} }),
     waitOnFirstConnect: true,
     maxReconnectAttempts: -1,
-    // Password rotation reaches client and server at different times, and by default two rejected logins close the client.
+    // A new password reaches client and server at different times; by default two rejected logins close the client.
     ignoreAuthErrorAbort: true,
     reconnectTimeWait: RECONNECT_MS,
     reconnectJitter: RECONNECT_JITTER_MS,
@@ -250,7 +256,10 @@ export function natsOptions(url: string, name: string): NodeConnectionOptions {
   };
 }
 
-/** For a process that works without NATS: the client's own retry would outlive a shutdown. @returns null if it was shut down first */
+/**
+ * For a process that works without NATS: the client's own retry would outlive a shutdown.
+ * @returns null if it was shut down first
+ */
 export async function connectUntil(
   isShutDown: () => boolean,
   options: NodeConnectionOptions,

@@ -1,4 +1,4 @@
-/** Requests of operators to authorize, of whose processes one answers. Payloads are JSON; a request that fails gets no reply. */
+/** Requests of operators to authorize, answered by one of its processes. Payloads are JSON; failures get no reply. */
 export const OPERATOR_SUBJECTS = {
   userSessions: 'oauth.user.sessions',
   consentPreview: 'oauth.consent.preview',

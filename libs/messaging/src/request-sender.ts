@@ -19,7 +19,10 @@ const RESPONDERS_RETRY_MS = 100;
 
 class ConnectionLostError extends Error {}
 
-/** Holds requests until an outage has lasted longer than the timeout; later ones fail immediately. The NATS client would drop them all. */
+/**
+ * Holds requests for the length of a timeout in an outage; later ones fail immediately. The NATS
+ * client would drop all of them.
+ */
 export class RequestSender {
   private client: NatsClient | undefined;
   /** Start of the current outage (`performance.now()`). */

@@ -3,7 +3,7 @@ import { isObject, MalformedMessageError } from './nats-message.js';
 
 export const STATUS_SERVICES = ['authorize', 'token', 'resource', 'console'] as const;
 
-/** The request has no payload. Each service has a separate subject, so that NATS permissions prevent a reply for another service. */
+/** Request without payload. Each service has its own subject, so that NATS permits replies only for that service. */
 export function statusSubject(service: string): string {
   return `oauth.service.status.${service}`;
 }

@@ -115,7 +115,7 @@ function mustBePushed(): OAuthError {
   );
 }
 
-/** Known deviation: RFC 6749 A.5 allows printable ASCII only; some clients send other text, which is returned unchanged. */
+/** Known deviation: RFC 6749 A.5 allows only printable ASCII; other text from clients is returned unchanged. */
 function checkState(parameters: Parameters, { requireState }: OAuthClient): string | null {
   const state = readParameter(parameters, 'state');
   if (state !== undefined) return state;
@@ -154,7 +154,10 @@ function ifValid<T>(read: () => T): T | undefined {
   }
 }
 
-/** Known deviation from RFC 6749 4.1.1: defaults to code, as in docs/specification.md, except with `openid` (OpenID Connect Core 3.1.2.1). */
+/**
+ * Known deviation from RFC 6749 4.1.1: defaults to code, as in docs/specification.md, except with `openid`
+ * (OpenID Connect Core 3.1.2.1).
+ */
 function checkResponseType(parameters: Parameters, isRequired: boolean): void {
   const responseType = readParameter(parameters, 'response_type');
   if (responseType === 'code') return;
@@ -169,7 +172,10 @@ function checkResponseType(parameters: Parameters, isRequired: boolean): void {
   });
 }
 
-/** Multiple Response Type Encoding Practices 2.1. Ignoring an unknown mode would send the response where the client does not expect it. */
+/**
+ * Multiple Response Type Encoding Practices 2.1. Ignoring an unknown mode would send the response where the
+ * client does not expect it.
+ */
 function checkResponseMode(parameters: Parameters, redirectUri: string): ResponseMode {
   const requested = readParameter(parameters, 'response_mode') ?? 'query';
   const responseMode = RESPONSE_MODES.find((mode) => mode === requested);
@@ -190,8 +196,8 @@ function checkResponseMode(parameters: Parameters, redirectUri: string): Respons
 }
 
 /**
- * RFC 9700 2.1.1: "Public clients MUST use PKCE"; only with S256, since a plain challenge is the verifier itself. Required also
- * if `state` is optional: PKCE is then the client's only protection against CSRF (2.1).
+ * RFC 9700 2.1.1: "Public clients MUST use PKCE"; only with S256, since a plain challenge is the verifier itself.
+ * Required also if `state` is optional: PKCE is then the client's only protection against CSRF (2.1).
  */
 function checkPkce(parameters: Parameters, { type, requireState }: OAuthClient): string | null {
   const challenge = readParameter(parameters, 'code_challenge');

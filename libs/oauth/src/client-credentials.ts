@@ -1,10 +1,16 @@
 import { type ErrorDetail, OAuthError } from './oauth-error.js';
 import { scopeTokens } from './scope.js';
 
-/** RFC 7591 2. `client_credentials` is only for the operators' HTTP API: its clients have keys, and no redirect URI, secret or scope of users. */
+/**
+ * RFC 7591 2. Clients of `client_credentials` call only the operators' HTTP API, with keys. They have no redirect URI,
+ * secret or scope of users.
+ */
 export type GrantType = 'authorization_code' | 'client_credentials';
 
-/** For the operators' HTTP API; not in the scope catalogue, so that no user can grant them. The table `clients` has the same names. */
+/**
+ * For the operators' HTTP API. Users cannot grant them: they are not in the scope catalogue. The
+ * table `clients` repeats them.
+ */
 export const ADMIN_SCOPES = ['admin:read', 'admin:write'] as const;
 
 export function isAdminScope(name: string): boolean {
@@ -21,7 +27,7 @@ export function unauthorizedClient(clientId: string, description: string): OAuth
   });
 }
 
-/** Returns the scope of an access token for the client itself (RFC 6749 4.4.2), space-separated. @throws OAuthError invalid_scope */
+/** Scope of a client's own access token (RFC 6749 4.4.2), space-separated. @throws OAuthError invalid_scope */
 export function clientScope(parameter: string | undefined, registered: readonly string[]): string {
   const requested = scopeTokens(parameter ?? '');
   const detail: ErrorDetail = { check: 'scope_unregistered', registered, requested };

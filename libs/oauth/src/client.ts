@@ -9,7 +9,7 @@ export interface OAuthClient {
   readonly clientId: string;
   readonly name: string;
   readonly type: ClientType;
-  /** Compared with the `redirect_uri` of a request character by character. Empty for a client of `client_credentials`. */
+  /** Compared with the requested `redirect_uri` character by character. Empty for `client_credentials`. */
   readonly redirectUris: readonly string[];
   /** Never empty. */
   readonly scopes: readonly string[];
@@ -41,12 +41,12 @@ export function isDocumentUrl(clientId: string): boolean {
   return /^https?:\/\//.test(clientId);
 }
 
-/** Puts the host first if the client chooses its own name in a metadata document (draft-ietf-oauth-client-id-metadata-document 9.5). */
+/** Puts the host first if the client names itself in a document (draft-ietf-oauth-client-id-metadata-document 9.5). */
 export function shownName(clientId: string, name: string, hasDocument: boolean): string {
   return hasDocument ? `${new URL(clientId).host} (${name})` : name;
 }
 
-/** Returns `sc_` and 24 lower-case base32 characters (RFC 4648 6): 120 random bits, safe in URLs, forms and HTTP Basic. */
+/** Returns `sc_` and 24 lower-case base32 characters (RFC 4648 6): 120 random bits, safe in URLs and HTTP Basic. */
 export function generateClientId(random: (size: number) => Buffer = randomBytes): string {
   return `sc_${base32(random(24))}`;
 }
@@ -71,7 +71,7 @@ export function generateClientSecret(random: (size: number) => Buffer = randomBy
   return { secret, hash: sha256(secret) };
 }
 
-/** Returns the id of the matching secret. Compares every hash in constant time, so that the duration does not reveal which matched. */
+/** Returns the id of the matching secret. Compares every hash in constant time: the duration reveals nothing. */
 export function matchClientSecret(
   presented: string,
   secrets: readonly { readonly id: string; readonly hash: Buffer }[],

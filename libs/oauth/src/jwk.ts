@@ -42,7 +42,7 @@ const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'];
 const BASE64URL = /^[\w-]+$/;
 /** Coordinates of the largest curve have 48 bytes. */
 const MAX_COORDINATE = 64;
-/** 2048 to 4096 bits: a smaller modulus is weak (RFC 7518 3.3), and a larger one costs the server more than the sender. */
+/** 2048 to 4096 bits: fewer are weak (RFC 7518 3.3), and more cost the server more than the sender. */
 const MODULUS = { min: 342, max: 683 };
 /** 65537, which every library uses. A large exponent is expensive, like a large modulus. */
 const EXPONENT = 'AQAB';

@@ -23,7 +23,7 @@ interface FailedRequest {
   readonly cause?: unknown;
 }
 
-/** Error of an OAuth endpoint. The client's developer sees the description; the log has the detail, with the same reference. */
+/** Error of an OAuth endpoint. The developer sees the description; the log has the detail with the same reference. */
 export class OAuthError extends Error {
   readonly detail: ErrorDetail;
   readonly headers: Readonly<Record<string, string>>;

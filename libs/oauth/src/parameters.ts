@@ -142,7 +142,7 @@ interface PropertyRule {
 
 const compiled = new WeakMap<object, readonly PropertyRule[]>();
 
-/** Caches class-validator's metadata: `validateSync` costs 4 % of a code exchange (docs/adr/0025-rules-of-parameters.md). */
+/** Caches class-validator's metadata: `validateSync` costs 4 % of a code exchange (docs/adr/0025). */
 function rulesOf(dto: DtoClass): readonly PropertyRule[] {
   let rules = compiled.get(dto);
   if (!rules) {
@@ -171,7 +171,7 @@ const UNREADABLE = { detail: { check: 'body_malformed' } } as const;
 const CONTROL = /\p{Cc}/u;
 const SURROGATE = /\p{Cs}/u;
 
-/** Omits parameters without a value (RFC 6749 3.2). @throws OAuthError invalid_request for text that cannot be decoded */
+/** Omits parameters without a value (RFC 6749 3.2). @throws OAuthError invalid_request for undecodable text */
 export function parseForm(text: string): Parameters {
   // Some clients append a line break; line breaks in values are percent-encoded.
   return decodePairs(text.replace(/\r?\n$/, '').split('&'), (encoded) => {
@@ -182,7 +182,8 @@ export function parseForm(text: string): Parameters {
 }
 
 /**
- * Like `parseForm`, but a value that cannot be decoded does not fail the request, because some errors are redirected to the client.
+ * Like `parseForm`, but a value that cannot be decoded does not fail the request, because some errors are
+ * redirected to the client.
  * @param query without the '?'
  * @throws OAuthError invalid_request for too many parameters
  */
@@ -214,7 +215,10 @@ export function parseJson(text: string): Parameters {
   return parameters;
 }
 
-/** RFC 6749 3.1. Allows text outside ASCII, because clients send it in `state`. @throws OAuthError that names the parameter, never its value */
+/**
+ * RFC 6749 3.1. Allows text outside ASCII, which clients send in `state`.
+ * @throws OAuthError that names the parameter, never its value
+ */
 export function readParameter(parameters: Parameters, name: keyof typeof LIMITS): string | undefined {
   const sent = parameters[name];
   const values = Array.isArray(sent) ? (sent as unknown[]) : [sent];

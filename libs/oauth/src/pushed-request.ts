@@ -15,7 +15,7 @@ export function isPushedReference(requestUri: string): boolean {
   return requestUri.startsWith(PREFIX);
 }
 
-/** SHA-256 of the reference, so that stores, backups and logs reveal no usable request URI; null for any other request URI. */
+/** SHA-256 of the reference, so that stores and logs have no usable request URI; null for another request URI. */
 export function pushedRequestId(requestUri: string): string | null {
   const reference = requestUri.startsWith(PREFIX) ? requestUri.slice(PREFIX.length) : '';
   return REFERENCE.test(reference) ? hash('sha256', reference, 'base64url') : null;

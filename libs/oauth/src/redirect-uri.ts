@@ -13,7 +13,7 @@ export function isLoopback(hostname: string): boolean {
   return ['127.0.0.1', '[::1]', 'localhost'].includes(hostname);
 }
 
-/** RFC 6749 3.1.2.3, RFC 9700 2.1. @throws OAuthError invalid_request; unauthorized_client for a client without redirect URIs */
+/** RFC 6749 3.1.2.3, RFC 9700 2.1. @throws OAuthError invalid_request; unauthorized_client without redirect URIs */
 export function checkRedirectUri(redirectUri: string | undefined, client: OAuthClient): string {
   if (client.redirectUris.length === 0)
     throw unauthorizedClient(
@@ -36,8 +36,8 @@ export function checkRedirectUri(redirectUri: string | undefined, client: OAuthC
 }
 
 /**
- * RFC 9700 2.1: "authorization servers MUST utilize exact string matching except for port numbers in localhost redirection URIs of native
- * apps". Normalizing either side could redirect the browser to an unregistered URI.
+ * RFC 9700 2.1: "authorization servers MUST utilize exact string matching except for port numbers in localhost
+ * redirection URIs of native apps". Normalizing either side could redirect the browser to an unregistered URI.
  */
 export function isRegistered(
   redirectUri: string,
@@ -49,7 +49,10 @@ export function isRegistered(
   );
 }
 
-/** RFC 8252 7.3: any port; also for localhost, which 8.3 discourages, but native applications use. An empty path is "/" (RFC 3986 6.2.3). */
+/**
+ * RFC 8252 7.3: any port. Also for localhost, which 8.3 discourages but applications use. An empty path
+ * is "/" (RFC 3986 6.2.3).
+ */
 function differInPortOnly(registered: string, requested: string): boolean {
   const expected = LOOPBACK.exec(registered)?.groups;
   const actual = LOOPBACK.exec(requested)?.groups;
@@ -64,8 +67,9 @@ type Check = (uri: string, url: URL, type: ClientType) => string | null;
 const CHECKS: readonly Check[] = [noFragment, noUserinfo, knownScheme, noDotSegment, asBrowsersSendIt];
 
 /**
- * Accepts only a URI that browsers send unchanged, because requests must match it exactly (RFC 8252 7.1 to 7.3). Known deviation from RFC
- * 9700 4.1.3, which allows http only for native applications: a confidential client may register loopback URIs, for development.
+ * Accepts only a URI that browsers send unchanged, because requests must match it exactly (RFC 8252 7.1 to 7.3). Known
+ * deviation from RFC 9700 4.1.3, which allows http only for native applications: a confidential client may register
+ * loopback URIs, for development.
  * @returns null, or the problem and its remedy
  */
 export function registrationProblem(uri: string, type: ClientType): string | null {

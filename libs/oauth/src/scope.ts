@@ -48,7 +48,7 @@ export class ScopeCatalogue {
   }
 }
 
-/** RFC 6749 3.3 separates scope tokens by spaces. Known deviation: also by commas, as several client libraries send them. */
+/** RFC 6749 3.3: separated by spaces. Known deviation: also by commas, which several client libraries send. */
 export function scopeTokens(list: string): string[] {
   return [...new Set(list.split(/[ ,]+/).filter((token) => token !== ''))];
 }
@@ -56,13 +56,13 @@ export function scopeTokens(list: string): string[] {
 /** RFC 6749 3.3 `scope-token`. */
 export const SCOPE_TOKEN = /^[\x21\x23-\x5B\x5D-\x7E]+$/;
 
-/** Without `scope` (RFC 6749 3.3): the catalogue's defaults that the client is registered for, else all of its registered scopes. */
+/** Without `scope` (RFC 6749 3.3): the catalogue's defaults that the client is registered for, else all its scopes. */
 export function defaultScope(registered: readonly string[], catalogue: ScopeCatalogue): readonly string[] {
   const defaults = catalogue.defaults.filter((token) => registered.includes(token));
   return defaults.length > 0 ? defaults : registered.filter((token) => catalogue.has(token));
 }
 
-/** Without a requested scope: the default (RFC 6749 3.3). @throws OAuthError invalid_scope, also for a scope that is no longer declared */
+/** Defaults if no scope is requested (RFC 6749 3.3). @throws OAuthError invalid_scope, also for an undeclared scope */
 export function checkScope(
   requested: readonly string[],
   registered: readonly string[],
@@ -83,8 +83,9 @@ export function checkScope(
 }
 
 /**
- * RFC 6749 6: "The requested scope MUST NOT include any scope not originally granted by the resource owner, and if omitted is treated as
- * equal to the scope originally granted". Ignores the client's registration, which limits new authorization requests, not grants.
+ * RFC 6749 6: "The requested scope MUST NOT include any scope not originally granted by the resource owner, and if
+ * omitted is treated as equal to the scope originally granted". Ignores the client's registration, which limits new
+ * authorization requests, not grants.
  * @returns space-separated tokens; null for everything that was granted
  * @throws OAuthError invalid_scope for a malformed list; the grant engine compares it with the grant
  */

@@ -4,7 +4,10 @@ const escaped = (character: string): string =>
     .map((code) => `\\u${code.toString(16).padStart(4, '0')}`)
     .join('');
 
-/** JSON that cannot control a terminal: JSON permits U+009B, which begins an escape sequence, and U+202E, which reverses text. */
+/**
+ * JSON that cannot control a terminal: JSON permits U+009B, which begins an escape sequence,
+ * and U+202E (right to left).
+ */
 export function jsonText(value: unknown, indentation = 0): string {
   return JSON.stringify(value, null, indentation).replaceAll(/[^\P{C}\n]/gu, escaped);
 }

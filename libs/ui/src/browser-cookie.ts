@@ -1,7 +1,10 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { html, type Html } from './html.js';
 
-/** `__Host-` keeps other hosts from setting it (RFC 6265bis 4.1.3.2), but requires https. On `localhost`, ports share cookies (RFC 6265 8.5). */
+/**
+ * `__Host-` keeps other hosts from setting it (RFC 6265bis 4.1.3.2), but needs https. On localhost, ports
+ * share it (RFC 6265 8.5).
+ */
 export function cookieName(name: string, secure: boolean): string {
   return `${secure ? '__Host-' : 'oauth_service_'}${name}`;
 }
@@ -39,7 +42,7 @@ export abstract class RandomCookie {
 
 export const CSRF_FIELD = 'csrf_token';
 
-/** Keyed with the session cookie, which other sites cannot read. @param purpose of the form: a token is valid for one purpose only */
+/** Keyed with the session cookie, which other sites cannot read. @param purpose a token is valid for one form only */
 export function csrfToken(cookie: string, purpose: string): string {
   return mac(cookie, purpose).toString('base64url');
 }

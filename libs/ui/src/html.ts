@@ -27,7 +27,10 @@ export function isolated(text: string): string {
   return `\u2068${neutralizeBidi(text).replaceAll(/[\u2068\u2069]/g, '')}\u2069`;
 }
 
-/** Escapes values for element content and quoted attributes, and replaces bidi controls, unless `html` created them. Quote attributes. */
+/**
+ * Escapes values for elements and quoted attributes, and replaces bidi controls, except in `html`
+ * results. Quote attributes.
+ */
 export function html(strings: TemplateStringsArray, ...values: readonly Fragment[]): Html {
   return new Html(strings.map((text, index) => text + render(values[index])).join(''));
 }

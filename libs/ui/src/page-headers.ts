@@ -1,10 +1,10 @@
 /**
- * Explained in `docs/security.md`. Some repeat the headers of all services (libs/platform/src/http/response-headers.ts), because
- * the response to an unparsable request has only these.
+ * Explained in `docs/security.md`. Some repeat the headers of all services
+ * (libs/platform/src/http/response-headers.ts), because the response to an unparsable request has only these.
  */
 export const PAGE_HEADERS = {
   'Cache-Control': 'no-store',
-  // Applications open this app in a popup, and use `window.opener` once the popup returns to their site: same-origin would break that link.
+  // Applications open pages in a popup, and use `window.opener` after it returns: same-origin would break that.
   'Cross-Origin-Opener-Policy': 'unsafe-none',
   'Cross-Origin-Resource-Policy': 'same-origin',
   'Origin-Agent-Cluster': '?1',
@@ -51,8 +51,8 @@ export function contentSecurityPolicy(
 const LOOPBACK_SOURCES = ['http://localhost:*', 'http://127.0.0.1:*'];
 
 /**
- * Chromium applies form-action to every further redirect: a callback at api.example.com that redirects to www.example.com would not
- * arrive. So any https origin is allowed, and for local callbacks the local machine.
+ * Chromium applies form-action to every further redirect: a callback at api.example.com that redirects to
+ * www.example.com would not arrive. So any https origin is allowed, and for local callbacks the local machine.
  */
 export function formTargets(redirectUri: string): string[] {
   const { protocol, hostname, host } = new URL(redirectUri);

@@ -26,7 +26,9 @@ const designTokens = ({ light, dark }: Accents): string => `
   }
 }`;
 
-/** Inlined, so that the first paint needs no second request. Logical sides (inline-start) serve both writing directions. */
+/**
+ * Inlined, so that the first paint needs no second request. Logical sides (inline-start) suit both writing directions.
+ */
 export const stylesheetOf = (accents: Accents): string => `${designTokens(accents)}
 * { box-sizing: border-box; }
 html { -webkit-text-size-adjust: 100%; scroll-padding-block: var(--space-4); }

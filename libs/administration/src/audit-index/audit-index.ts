@@ -32,7 +32,7 @@ export interface Cursor {
 
 export interface FoundEvents {
   readonly events: readonly AuditEvent[];
-  /** Position to continue from; null at the oldest event. With fewer events than the limit, the search stopped there. */
+  /** Position to continue from; null at the oldest event. The search may stop there before the limit of events. */
   readonly next: Cursor | null;
   /** The index does not have all events yet. */
   readonly isBehind: boolean;

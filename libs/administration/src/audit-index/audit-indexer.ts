@@ -9,7 +9,9 @@ import { countsOf, linesOf, startOf, type StoredEvent, timeOf } from './event-co
 
 /** Fewer events would make the index larger; more, each search slower. */
 const CHUNK_EVENTS = 1_000;
-/** Events of a transaction: fewer would add to the same counts more often, and many more would exceed the time of a statement. */
+/**
+ * Events of a transaction: with fewer, the same counts change more often; many more would exceed the statement timeout.
+ */
 const BATCH_EVENTS = 5 * CHUNK_EVENTS;
 /** Messages that are read at a time. Those that a transaction does not use are read again. */
 const READ_MESSAGES = 50;

@@ -35,7 +35,9 @@ export function timeOf({ event, storedAt }: StoredEvent): number {
   return Math.max(0, Math.min(Date.parse(event.time), storedAt));
 }
 
-/** Counts the events of clients, and refusals that only name a grant. Values of events are untrusted: PostgreSQL must accept them. */
+/**
+ * Counts the events of clients, and refusals that only name a grant. Drops untrusted values that PostgreSQL rejects.
+ */
 export function countsOf(events: readonly StoredEvent[], unit: Unit): NewCount[] {
   const counts = new Map<string, NewCount>();
   for (const stored of events) {

@@ -18,7 +18,7 @@ const STORE_WITHIN_MS = 30_000;
 export class AuditTrail {
   constructor(private readonly options: AdministrationOptions) {}
 
-  /** If NATS does not store an event, the change stands. @returns a warning with each whole event that was not stored */
+  /** Never undoes the change. @returns a warning with each whole event that NATS has not stored */
   async record(actor: Actor, ...records: readonly Omit<AuditRecord, 'operator'>[]): Promise<string[]> {
     if (records.length === 0) return [];
     const by = { operator: actor.name, ...(actor.door !== 'command' && { door: actor.door }) };

@@ -3,7 +3,7 @@ import { DependencyUnavailableError } from '#platform/dependency-unavailable.err
 import { AdministrationError, refusal } from '../administration.error.js';
 import { quoted } from '../text.js';
 
-/** Returns an unknown name unchanged: it may be the id of a deleted client. @throws AdministrationError if the name is ambiguous */
+/** Returns an unknown name: it may be a deleted client's id. @throws AdministrationError if the name is ambiguous */
 export async function identifyClient(clients: ClientStore, idOrName: string): Promise<string> {
   const [clientId = idOrName, ...others] = await clients.identify(idOrName);
   if (others.length === 0) return clientId;

@@ -190,7 +190,10 @@ export class ClientService {
     };
   }
 
-  /** @param input see `ClientChangesDto` @throws AdministrationError of the kind `unconfirmed` if users would look new */
+  /**
+   * @param input see `ClientChangesDto`
+   * @throws AdministrationError of the kind `unconfirmed` if it would change the subjects of users
+   */
   async update(actor: Actor, idOrName: string, input: object): Promise<Change<UpdatedClient>> {
     const checked = await checkClientChanges(input, () => this.options.scopes().value);
     const { changes } = checked;
@@ -236,7 +239,10 @@ export class ClientService {
     return this.setDisabled(actor, idOrName, false, expected);
   }
 
-  /** Safe to repeat after a failure. @throws AdministrationError of the kind `incomplete` if the services do not answer */
+  /**
+   * Safe to repeat after a failure.
+   * @throws AdministrationError of the kind `incomplete` if the services do not answer
+   */
   async delete(actor: Actor, idOrName: string, expected?: Expected): Promise<Change<DeletedClient>> {
     const clientId = await identifyClient(this.clients, idOrName);
     const deletion = await unlessOutdated(

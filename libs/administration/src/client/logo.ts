@@ -7,7 +7,7 @@ const MEDIA_TYPES = new Map<string | undefined, LogoMediaType>([
   ['jpeg', 'image/jpeg'],
   ['webp', 'image/webp'],
 ]);
-/** libvips decoders of the supported formats. All others are blocked, because the content of the file selects the decoder. */
+/** libvips decoders of the supported formats. The content selects the decoder, so all others are blocked. */
 const DECODERS = ['VipsForeignLoadPngBuffer', 'VipsForeignLoadJpegBuffer', 'VipsForeignLoadWebpBuffer'];
 
 interface Picture {

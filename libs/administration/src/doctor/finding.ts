@@ -1,6 +1,8 @@
 import type { Next } from '../administration.error.js';
 
-/** `error`: users, tokens or the service are at risk, or something does not work. `warning`: fix it soon. `info`: good to know. */
+/**
+ * `error`: users, tokens or the service are at risk, or something fails. `warning`: fix it soon. `info`: good to know.
+ */
 export const SEVERITIES = ['error', 'warning', 'info'] as const;
 export type Severity = (typeof SEVERITIES)[number];
 

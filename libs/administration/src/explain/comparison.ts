@@ -72,7 +72,9 @@ function differences(check: string, detail: Detail): Difference[] {
 /** A request may have thousands of scopes, which its sender chooses. */
 const MAX_SCOPES = 5;
 
-/** Compares rejected scopes with their closest matches. A match that has nothing in common with the scope would mislead. */
+/**
+ * Compares rejected scopes with their closest matches, and omits matches that have nothing in common with the scope.
+ */
 function differentScopes(requested: readonly string[], permitted: readonly string[]): Difference[] {
   return requested
     .filter((scope) => !permitted.includes(scope))

@@ -26,7 +26,7 @@ export function clientIdOf(events: readonly AuditEvent[], owner: GrantOwner | nu
   return fieldOf(events, ({ client_id: id }) => id) ?? owner?.clientId ?? null;
 }
 
-/** Reads a field of the first event that has it: an API records a request with the response, the token app with the check. */
+/** Reads the first value of a field: an API records a request with the response, the token app with the check. */
 export function fieldOf<Value>(
   events: readonly AuditEvent[],
   field: (event: AuditEvent) => Value | undefined,

@@ -9,7 +9,7 @@ export interface GrantOwner {
   readonly userId: number;
 }
 
-/** Without PostgreSQL, finds nothing and warns once. Identifiers of events are untrusted: PostgreSQL would reject some. */
+/** Warns once without PostgreSQL, and finds nothing. Drops untrusted identifiers that PostgreSQL rejects. */
 export class GrantOwners {
   readonly warnings: string[] = [];
 

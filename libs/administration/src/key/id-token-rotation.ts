@@ -26,8 +26,9 @@ export interface IdTokenRotationInput {
 const PUBLISHED_FOR_S = 300 + 60;
 
 /**
- * Decides on the next step for one algorithm: 1 append a new key, which is then published; 2 when no relying party caches a key set
- * without the new key, move it before the old one, to sign; 3 when the ID tokens of the old key have expired, remove it.
+ * Decides on the next step for one algorithm: 1 append a new key, which is then published; 2 when no relying party
+ * caches a key set without the new key, move it before the old one, to sign; 3 when the ID tokens of the old key
+ * have expired, remove it.
  *
  * @throws UnsafeStepError that says what to wait for or to do first
  */

@@ -32,7 +32,8 @@ export interface RotationInput {
 }
 
 /**
- * Decides on the next step from the configured and the recorded keys, so that the operator need not remember the last step:
+ * Decides on the next step from the configured and the recorded keys, so that the operator need
+ * not remember the last step:
  *
  * 1. Append a new key. Every process can then verify it.
  * 2. When every process has it, move it to the front, to sign. A key without any signature is such a key.

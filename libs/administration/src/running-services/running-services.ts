@@ -44,7 +44,7 @@ export class RunningServices {
     }
   }
 
-  /** Publishes nothing if no application is to be notified: without OpenID Connect NATS has no queue. @returns warnings */
+  /** Publishes nothing without applications to notify: NATS has no queue without OpenID Connect. @returns warnings */
   async sessionsEnded(userId: number): Promise<string[]> {
     const { url, variable } = trailServer(this.options.settings);
     try {
@@ -75,7 +75,10 @@ export class RunningServices {
     }
   }
 
-  /** Resolves when no token works any longer, and cached profiles are evicted. @throws AdministrationError `incomplete` */
+  /**
+   * Resolves when no token works any longer and cached profiles are evicted.
+   * @throws AdministrationError `incomplete`
+   */
   async applyRevocations(owner: ApplyRevocationsRequest, done: string): Promise<void> {
     try {
       await withNats(

@@ -62,7 +62,7 @@ export async function serviceTimes(
   };
 }
 
-/** Processes that do not answer are missing: compare the list with the deployment. @throws Error if NATS does not answer */
+/** Omits processes that do not answer: compare the list with the deployment. @throws Error if NATS does not answer */
 export async function askServices(
   natsUrl: string,
   services: readonly string[] = STATUS_SERVICES,

@@ -200,7 +200,10 @@ export class UserService {
     };
   }
 
-  /** Safe to repeat after a failure. @throws AdministrationError of the kind `incomplete` if the services do not answer */
+  /**
+   * Safe to repeat after a failure.
+   * @throws AdministrationError of the kind `incomplete` if the services do not answer
+   */
   async disable(actor: Actor, login: string, expected?: Expected): Promise<Change<DisabledUser>> {
     const { id, username } = await findUser(this.accounts, login);
     const disabling = await unlessOutdated(USER, this.accounts.disable(id, expected?.version));

@@ -61,8 +61,8 @@ export class AuditIndexStore {
   constructor(private readonly dataSource: DataSource) {}
 
   /**
-   * Adds what `read` returns for the events after a position. Position and counts change in one transaction, and a stream has one at a time:
-   * no event is counted twice, also by several processes.
+   * Adds what `read` returns for the events after a position. Position and counts change in one transaction, and a
+   * stream has only one at a time, so no event is counted twice, even by several processes.
    * @returns false if there is nothing to add, or if another process is adding
    */
   append(
@@ -189,7 +189,9 @@ export class AuditIndexStore {
     );
   }
 
-  /** Runs a statement that changes a batch of rows until no row is left: one statement for all would exceed the statement timeout. */
+  /**
+   * Repeats a statement that changes a batch of rows until no row is left, so that none exceeds the statement timeout.
+   */
   private async repeat(tables: string, before: Date): Promise<void> {
     for (let rows = -1; rows !== 0;) {
       const changed = await this.dataSource.query<unknown[]>(`WITH ${tables} SELECT 1 FROM done LIMIT 1`, [

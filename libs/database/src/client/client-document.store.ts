@@ -10,7 +10,7 @@ export interface DocumentHost {
   readonly clients: number;
 }
 
-/** Written in SQL: TypeORM's `update` would increase the version of the client, although the registration stays the same. */
+/** SQL, because TypeORM's `update` would increase the client's version, although the registration stays the same. */
 @Injectable()
 export class ClientDocumentStore {
   constructor(private readonly dataSource: DataSource) {}
@@ -27,7 +27,11 @@ export class ClientDocumentStore {
     return host;
   }
 
-  /** Claims a due fetch, so that only one process fetches. @param retryAt next fetch if this one fails @returns false if none is due */
+  /**
+   * Claims a due fetch for one process.
+   * @param retryAt next fetch if this one fails
+   * @returns false if none is due
+   */
   async claim(clientId: string, now: Date, retryAt: Date): Promise<boolean> {
     const claimed = await this.dataSource.query<[unknown[], number]>(
       `UPDATE clients SET document_due_at = $3

@@ -32,7 +32,11 @@ export interface Deletion {
 export class ClientRegistrationStore {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Serializes concurrent changes; if `change` throws, nothing is written. @returns null if unknown or deleted @throws OutdatedVersionError */
+  /**
+   * Serializes concurrent changes; writes nothing if `change` throws.
+   * @returns null if unknown or deleted
+   * @throws OutdatedVersionError
+   */
   async update(
     clientId: string,
     change: (
@@ -56,7 +60,8 @@ export class ClientRegistrationStore {
   }
 
   /**
-   * Keeps secrets and grants. Waits for a grant that is being recorded; later ones are rejected while the client is disabled.
+   * Keeps secrets and grants. Waits for a grant that is being recorded; later ones are rejected
+   * until the client is enabled.
    * @returns false if nothing changed; null if the client is unknown or deleted
    * @throws OutdatedVersionError
    */
@@ -71,8 +76,8 @@ export class ClientRegistrationStore {
   }
 
   /**
-   * Revokes secrets and grants, and deletes the logo. Also disables a client of `client_credentials`, which ends its tokens: they have no
-   * recorded grant. Idempotent: a second call completes an interrupted one.
+   * Revokes secrets and grants, and deletes the logo. Also disables a client of `client_credentials`, which ends its
+   * tokens: they have no recorded grant. Idempotent: a second call completes an interrupted one.
    * @returns null if the client never existed
    * @throws OutdatedVersionError
    */

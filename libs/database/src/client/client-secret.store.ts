@@ -21,7 +21,7 @@ export type SecretOutcome =
 
 const MAX_LIVE = 2;
 
-/** A client has up to two secrets, so that an application can rotate them. The lock on the client's row serializes changes. */
+/** A client has up to two secrets, so that it can rotate them. The lock on the client's row serializes changes. */
 @Injectable()
 export class ClientSecretStore {
   private readonly secrets: Repository<ClientSecretEntity>;

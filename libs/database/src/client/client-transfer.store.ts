@@ -13,7 +13,7 @@ export interface TransferredSecret {
   readonly createdAt: Date;
 }
 
-/** A complete client, for import into another installation; never one with a metadata document, which describes itself. */
+/** Complete client, for import into another installation. Excludes clients with metadata documents. */
 export interface TransferredClient extends ClientRegistration {
   readonly clientId: string;
   readonly type: ClientType;

@@ -30,8 +30,8 @@ export class LogoutRecipientStore {
   }
 
   /**
-   * Finds grants with `openid` created after `since`, either of an ended session or of all sessions that a user had at a time. Their codes
-   * may be unredeemed.
+   * Finds grants with `openid` created after `since`, either of an ended session or of all sessions that a user had at
+   * a time. Their codes may be unredeemed.
    * @param skew seconds by which clocks may differ, and which a request may take
    */
   recentGrants(

@@ -35,7 +35,10 @@ export interface DatabaseLimits {
   statementTimeoutMs: number;
 }
 
-/** A request fails before its caller gives up; statements may wait for locks. @param timeoutMs response time limit of a dependency */
+/**
+ * Fails a request before its caller gives up; statements may wait for locks.
+ * @param timeoutMs of a dependency's response
+ */
 export const requestLimits = (timeoutMs: number): DatabaseLimits => ({
   poolSize: 10,
   connectTimeoutMs: 1.5 * timeoutMs,
@@ -46,12 +49,15 @@ export const REQUEST_LIMITS = requestLimits(2_000);
 
 const logger = new Logger('Database');
 
-/** TypeORM prints a failed migration on stdout even with `logging: false`. Stdout is for logs and results, and the error is thrown anyway. */
+/** TypeORM prints a failed migration on stdout, even with `logging: false`. Stdout is for logs and results. */
 class SilentLogger extends AbstractLogger {
   protected override writeLog(): void {}
 }
 
-/** @param databaseUrl one server, or several (`…@a:5432,b:5432/…`), of which the primary is used @returns a source, not yet connected */
+/**
+ * @param databaseUrl a server, or several (`…@a:5432,b:5432/…`), of which the primary is used
+ * @returns a source that is not connected yet
+ */
 export function databaseDataSource(
   databaseUrl: string,
   limits = REQUEST_LIMITS,
@@ -101,7 +107,11 @@ export function databaseDataSource(
   return new ServiceDataSource(options, schema);
 }
 
-/** Retries transient failures with backoff, because services start in any order. @param retryForMs 0 tries once @throws DependencyUnavailableError */
+/**
+ * Retries transient failures with backoff, because services start in any order.
+ * @param retryForMs 0 tries once
+ * @throws DependencyUnavailableError
+ */
 export async function connect<T extends { initialize(): Promise<unknown> }>(
   source: T,
   databaseUrl: string,
@@ -121,7 +131,9 @@ export async function connect<T extends { initialize(): Promise<unknown> }>(
   }
 }
 
-/** Rejects another schema, because a pooler may drop the requested `search_path`. Reports outages as DependencyUnavailableError. */
+/**
+ * Rejects another schema: a pooler may drop the requested `search_path`. Reports outages as DependencyUnavailableError.
+ */
 class ServiceDataSource extends DataSource {
   constructor(
     options: DataSourceOptions,

@@ -14,7 +14,9 @@ export class DatabaseHealth {
     await this.dataSource.query('SELECT 1');
   }
 
-  /** Caches success. Accepts newer migrations, so that the previous version keeps serving during a rollout or after a rollback. */
+  /**
+   * Caches success. Accepts newer migrations, so that the previous version works during a rollout or after a rollback.
+   */
   async migrated(): Promise<void> {
     if (this.isMigrated) return;
     const pending = (await pendingMigrationsOf(this.dataSource)).join(', ');

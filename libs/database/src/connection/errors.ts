@@ -8,12 +8,13 @@ const READ_ONLY_TRANSACTION = '25006';
 const UNKNOWN_DATABASE = '3D000';
 const UNDEFINED_TABLE = '42P01';
 export const CANNOT_CONNECT_NOW = '57P03';
-// 57P0x starting up or shutting down, 53300 too many connections, 08xxx connection exception; codes of the operating system.
+// 57P0x starting or shutting down, 53300 too many connections, 08xxx connection exception; codes
+// of the operating system.
 const TRANSIENT =
   /^(57P0[1-3]|53300|08...|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EAI_AGAIN|ENOTFOUND|EHOSTUNREACH|ENOENT|EPIPE)$/;
 
-// 08 connection exception, 53 insufficient resources, 57P0x shutting down or starting, 57014 statement timeout, 25006 read-only server
-// (a failover); codes of the operating system.
+// 08 connection exception, 53 insufficient resources, 57P0x shutting down or starting, 57014 statement timeout, 25006
+// read-only server (a failover); codes of the operating system.
 const UNAVAILABLE_CODES =
   /^(08\w{3}|53\w{3}|57P0\d|57014|25006|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EAI_AGAIN|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|EPIPE)$/;
 // The driver throws these without a code.

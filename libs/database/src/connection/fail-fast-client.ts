@@ -18,7 +18,7 @@ interface StatementDescription {
 /** More than this service has. Bounds the plans that the server keeps if a text varies with the number of values. */
 const MAX_STATEMENTS = 200;
 
-/** SQLSTATE of a prepared statement that is missing, or exists already, because a pooler switched the server connection. */
+/** SQLSTATE of a prepared statement that is missing or exists already: a pooler switched the server connection. */
 const NOT_PREPARED = new Set(['26000', '42P05']);
 /** A migration changed the result's columns. The code alone is not enough: our triggers use it too. */
 const OUTDATED_PLAN = { code: '0A000', message: /^cached plan/ };
@@ -111,7 +111,7 @@ export class FailFastClient extends Client {
         name !== undefined && hasValues
           ? () => this.runPrepared(query, { name, text, values })
           : () => query(...parameters) as Promise<unknown>;
-      // A copy, because the channel adds the outcome to it, and the same statement may run concurrently on another connection.
+      // A copy: the channel adds the outcome, and the same statement may run concurrently on another connection.
       const result = STATEMENTS.tracePromise(run, { ...description });
       result.catch((error: unknown) => this.closeIfUseless(error));
       return result;

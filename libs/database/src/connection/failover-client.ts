@@ -19,8 +19,8 @@ class NoPrimaryError extends Error {
 }
 
 /**
- * Finds the primary among several servers (libpq's `target_session_attrs=read-write`, which the driver lacks). Probes all concurrently,
- * so that a silent machine does not delay the result.
+ * Finds the primary among several servers (libpq's `target_session_attrs=read-write`, which the driver lacks). Probes
+ * all concurrently, so that a silent machine causes no delay.
  */
 export class PrimaryResolver {
   private primary: Promise<ServerAddress> | undefined;

@@ -16,11 +16,12 @@ export interface MigrateOptions {
 }
 
 /**
- * Applies every pending migration in one transaction that holds an advisory lock: concurrent runs wait and find nothing left, and a
- * failed migration leaves no trace.
+ * Applies every pending migration in one transaction that holds an advisory lock: concurrent runs wait and find nothing
+ * left, and a failed migration leaves no trace.
  * @param databaseUrl of a role that may create tables
  * @returns names of the migrations applied by this call, oldest first
- * @throws DependencyUnavailableError; Error if the schema has foreign tables, or another schema has the tables of this service
+ * @throws DependencyUnavailableError; Error if the schema has foreign tables, or another schema has
+ * the tables of this service
  */
 export async function migrate(databaseUrl: string, options: MigrateOptions = {}): Promise<string[]> {
   return withDatabase(databaseUrl, options, async (dataSource, schema) => {
@@ -53,7 +54,7 @@ export async function pendingMigrations(
   return withDatabase(databaseUrl, options, pendingMigrationsOf);
 }
 
-/** Returns missing columns as `table.column`: a migration with other content was applied. @throws DependencyUnavailableError */
+/** Returns missing columns as `table.column`: another migration was applied. @throws DependencyUnavailableError */
 export async function missingColumns(databaseUrl: string, options: MigrateOptions = {}): Promise<string[]> {
   return withDatabase(databaseUrl, options, async (dataSource) => {
     const rows = await dataSource.query<{ name: string }[]>(
@@ -98,7 +99,7 @@ async function createSchema({ manager }: QueryRunner, schema: string): Promise<v
   if (schemas.length === 0) await manager.query(`CREATE SCHEMA ${escapeIdentifier(schema)}`);
 }
 
-/** Without this check, an installation with its own schema would start with empty tables if DATABASE_SCHEMA is not set once. */
+/** Otherwise an installation with its own schema would start with empty tables when DATABASE_SCHEMA is not set. */
 async function assertNoSecondInstallation({ manager }: QueryRunner, dataSource: DataSource): Promise<void> {
   const candidates = await manager.query<{ schema: string; ours: boolean }[]>(
     `SELECT n.nspname AS schema, n.nspname = current_schema() AS ours FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace

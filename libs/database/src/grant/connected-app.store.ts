@@ -24,7 +24,10 @@ const MAX_APPS = 200;
 
 type Row = Omit<ConnectedApp, 'scopes'> & { readonly scope: string; readonly hasDocument: boolean };
 
-/** Ordered as the index `grants_live`: PostgreSQL might otherwise read the revoked grants as well. @param whose SQL condition on grants */
+/**
+ * Ordered as the index `grants_live`: PostgreSQL might otherwise read the revoked grants as well.
+ * @param whose SQL condition on grants
+ */
 const connectedApps = (whose: string): string => `
   SELECT c.client_id AS "clientId", c.name, c.document_due_at IS NOT NULL AS "hasDocument", l.digest AS logo, c.first_party AS "firstParty", c.type AS "clientType",
          c.disabled_at IS NOT NULL AS "isDisabled", own.scope, own.since, own."lastUsedOn"

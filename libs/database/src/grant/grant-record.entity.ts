@@ -18,7 +18,7 @@ export class GrantRecordEntity {
   @PrimaryColumn({ type: 'text' }) id: string;
   @Column({ name: 'user_id', type: 'integer' }) userId: number;
 
-  /** Null after the user's deletion. Without a foreign key, because the grant's record must remain to revoke its tokens. */
+  /** Null after the user's deletion. Not a foreign key, because the record must remain to revoke the grant's tokens. */
   @ManyToOne(() => UserEntity, { createForeignKeyConstraints: false })
   @JoinColumn({ name: 'user_id' })
   user: UserEntity | null;

@@ -14,7 +14,7 @@ export interface NewGrantRecord {
   login?: { readonly authTime: number | null; readonly session: string } | null;
   /** Expiry if unused. Each use extends it by the same lifetime. */
   expiresAt: Date;
-  /** Recorded without asking the user again: requires that live grants to the client still cover every scope for every API. */
+  /** Consent without a page: requires that live grants to the client still cover every scope for every API. */
   continuesConsent?: boolean;
 }
 
@@ -36,8 +36,9 @@ const COVERS_APIS = `
   (g.resources = '' OR ($7 <> '' AND string_to_array($7, ' ') <@ string_to_array(g.resources, ' ')))`;
 
 /**
- * Checks `continuesConsent`: selects for each scope the newest live grant that covers it for these APIs, and locks it in the
- * common lock order. Ordered as the index `grants_live`: PostgreSQL might otherwise read the revoked grants as well.
+ * Checks `continuesConsent`: selects for each scope the newest live grant that covers it for these APIs,
+ * and locks it in the common lock order. Ordered as the index `grants_live`: PostgreSQL might otherwise
+ * read the revoked grants as well.
  */
 const CONTINUED_CONSENT = `
   CROSS JOIN LATERAL (
@@ -131,8 +132,9 @@ export async function recordGrant(
 export const BATCH = 5000;
 
 /**
- * Includes expired grants, because a recent use may not be recorded yet. Concurrent calls return the same ids, so that neither reports
- * success while the other fails. The caller locks the user in an earlier statement, so that this one sees the grants it waited for.
+ * Includes expired grants, because a recent use may not be recorded yet. Concurrent calls return the same ids, so that
+ * neither reports success while the other fails. The caller locks the user in an earlier statement, so that this one
+ * sees the grants it waited for.
  * @param condition in SQL, on the user's grants
  * @returns ids of grants revoked now or in the last ten minutes, and of revocations not applied yet
  */
@@ -175,8 +177,8 @@ export function ownedBy({ userId, clientId }: GrantOwner): { userId?: number; cl
 }
 
 /**
- * Includes grants that are being recorded concurrently, and expired ones, because a recent use may not be recorded yet. Each batch is a
- * transaction: calling this again continues an interrupted call.
+ * Includes grants that are being recorded concurrently, and expired ones, because a recent use may not be recorded yet.
+ * Each batch is a transaction: calling this again continues an interrupted call.
  */
 export async function revokeOwned(
   dataSource: DataSource,

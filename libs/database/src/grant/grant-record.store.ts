@@ -57,16 +57,18 @@ export class GrantRecordStore {
   }
 
   /**
-   * The same statement deletes up to 1000 expired grants of the user and a few old ones of other users, which bounds storage without a
-   * clean-up job, and revokes the oldest live grant above MAX_LIVE_GRANTS. Keeps a grant whose revocation was not applied, or was applied
-   * in the last day.
+   * The same statement deletes up to 1000 expired grants of the user and a few old ones of other users, which bounds
+   * storage without a clean-up job, and revokes the oldest live grant above MAX_LIVE_GRANTS. Keeps a grant whose
+   * revocation was not applied, or was applied in the last day.
    *
-   * Common lock order: client, user, grants by id. Concurrent calls, deletions and revocations wait for the user, and then see the new
-   * grant. Expired grants that are locked are left to the next call.
-   * @param declined scopes that the record does not include. In the same transaction, revokes older grants to the client that include one
-   *   of them: their tokens would stay valid, and they would count as consent once the newer grant is revoked.
-   * @returns null, recording and revoking nothing, if the client or the user was deleted or disabled, if (with `continuesConsent`) a scope
-   *   was concurrently revoked or declined, or if the grant is recorded already (of two approvals of a device)
+   * Common lock order: client, user, grants by id. Concurrent calls, deletions and revocations wait for the user, and
+   * then see the new grant. Expired grants that are locked are left to the next call.
+   * @param declined scopes that the record does not include. In the same transaction, revokes older grants to
+   * the client that include one of them: their tokens would stay valid, and they would count as consent once
+   * the newer grant is revoked.
+   * @returns null, recording and revoking nothing, if the client or the user was deleted or disabled, if (with
+   * `continuesConsent`) a scope was concurrently revoked or declined, or if the grant is recorded already (of
+   * two approvals of a device)
    */
   async create(record: NewGrantRecord, declined: readonly string[] = []): Promise<EndedGrants | null> {
     try {
@@ -104,7 +106,8 @@ export class GrantRecordStore {
 
   /**
    * Includes a grant that is being recorded concurrently.
-   * @returns ids of the grants, of revocations not applied to Redis yet, and of recent ones (ten minutes), so that a retry repairs a failed call
+   * @returns ids of the grants, of revocations not applied to Redis yet, and of recent ones (ten minutes), so that a
+   * retry repairs a failed call
    */
   revokeOf(userId: number, clientId: string): Promise<string[]> {
     return this.revokeWhere('user_id = $1 AND client_id = $2', [userId, clientId]);
@@ -124,8 +127,9 @@ export class GrantRecordStore {
   }
 
   /**
-   * Yields revocations that are not applied yet, then those applied in [`since`, `until`) (milliseconds of the database's clock); newest
-   * first, so that new ones do not wait for a long list. Each is yielded once. One committed during the call is left to the next call.
+   * Yields revocations that are not applied yet, then those applied in [`since`, `until`) (milliseconds of the
+   * database's clock); newest first, so that new ones do not wait for a long list. Each is yielded once. One committed
+   * during the call is left to the next call.
    */
   async *revocationsToApply(since: number, until: number): AsyncGenerator<RecordedRevocation[], void, void> {
     const outstanding = 'grant.revokedAt IS NOT NULL AND grant.revocationAppliedAt IS NULL';
@@ -149,7 +153,9 @@ export class GrantRecordStore {
       );
   }
 
-  /** Ids of revoked grants that may have live tokens; also expired ones revoked in the last day, because a recent use may be unrecorded. */
+  /**
+   * Ids of revoked grants that may have live tokens. Expired grants count for a day: a recent use may be unrecorded.
+   */
   async revokedOf(whose: { clientId: string } | { userId: number }): Promise<string[]> {
     // Raw rows: creating 100,000 entities would block the event loop for a quarter of a second.
     const rows = await this.grants
@@ -162,10 +168,13 @@ export class GrantRecordStore {
     return rows.map(({ id }) => id);
   }
 
-  /** Ignores a day before the recorded one, and unknown and revoked grants. @param uses `day` is a UTC date, YYYY-MM-DD */
+  /**
+   * Ignores days before the recorded one, and unknown or revoked grants.
+   * @param uses `day` is a UTC date, YYYY-MM-DD
+   */
   async touch(uses: readonly { id: string; day: string }[]): Promise<void> {
     if (uses.length === 0) return;
-    // In id order, so that overlapping batches cannot deadlock. Adds one day, because the use may have been at the end of its day.
+    // In id order, so that overlapping batches cannot deadlock. Adds a day, because the use may have been at its end.
     await this.dataSource.query(
       `WITH uses AS (
          SELECT id, max(day) AS day FROM unnest($1::text[], $2::date[]) AS use (id, day) GROUP BY id

@@ -40,7 +40,7 @@ const EMAIL_VERIFIED = `coalesce(
   u.email_verified AND coalesce(${sameEmail('u.email', `i.line ->> 'email'`)}, true)
 )`;
 
-/** SQL: ignores the case of ASCII letters only. PostgreSQL also equates K and the Kelvin sign, which may belong to two mailboxes. */
+/** SQL that ignores the case of ASCII letters only. PostgreSQL also equates K and the Kelvin sign: two mailboxes. */
 function sameEmail(a: string, b: string): string {
   return `lower(${a} COLLATE "C") = lower(${b} COLLATE "C")`;
 }
@@ -69,14 +69,14 @@ const CHANGED = `
     IS DISTINCT FROM (${ASSIGNMENTS.map(([, value]) => value).join(', ')})`;
 
 /**
- * Creates or updates users by identity, or by email without one. Each user is written atomically. $1 is a JSON array of objects
- * with the columns above and
+ * Creates or updates users by identity, or by email without one. Each user is written atomically. $1 is a JSON array of
+ * objects with the columns above and
  * - `issuer`, `external_id`: both or neither; no duplicates
  * - `updated_at`: an older change than the stored one is ignored
  * - `asserted_at`: time of a login, instead of `updated_at`; ignored only if the identity was deleted later
  * - `email_verified`: absent if the issuer does not say
- * - `link`: gives an unknown identity to the user without identity who has the same verified email. An unverified email may
- *   have been registered by an attacker, who would keep the password and the grants.
+ * - `link`: gives an unknown identity to the user without identity who has the same verified email. An unverified email
+ *   may have been registered by an attacker, who would keep the password and the grants.
  * - `password_hash`; `replace_password` overwrites a stored hash
  * - `disabled`: creates the user disabled, by the product if they have an identity; ignored for an existing user
  * - `enable`: ends the product's disable of an existing user, if `updated_at` is newer than the stored one

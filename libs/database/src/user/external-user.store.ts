@@ -12,9 +12,9 @@ export interface IdentifiedUser {
   readonly profile: UserProfile;
   /** OpenID Connect Core 5.1 `email_verified`; absent if the issuer does not say. */
   readonly emailVerified?: boolean | undefined;
-  /** Gives an unknown identity to the user with the same verified email. Only if the issuer verified it too: anyone could claim the account. */
+  /** Gives an unknown identity to the user with the same verified email, if the issuer verified it too. */
   readonly linkByEmail: boolean;
-  /** Time of the issuer's last profile change; null if unknown. Older changes are ignored. RFC 3339 text may have microseconds. */
+  /** Time of the issuer's last profile change (RFC 3339, with microseconds), or null. Older changes are ignored. */
   readonly updatedAt?: Date | string | null;
   /** Time of a login, instead of `updatedAt`. The login fails only if the identity was deleted later. */
   readonly assertedAt?: Date;
@@ -25,7 +25,7 @@ export interface ImportedUser extends Omit<IdentifiedUser, 'identity'> {
   readonly identity: Identity | null;
   readonly passwordHash?: string | undefined;
   readonly replacePassword: boolean;
-  /** Creates the user disabled: by the product if they have an identity, else by the operator. Ignored for an existing user. */
+  /** Creates the user disabled: by the product with an identity, else by the operator. Ignored for an existing user. */
   readonly disabled: boolean;
   /** Ends the product's disable of an existing user, if this is the newest change. */
   readonly enable: boolean;
@@ -56,8 +56,10 @@ export class ExternalUserStore {
   }
 
   /**
-   * Drops fields that the table would reject, such as a username that a user with a password cannot have. Never enables or disables the user.
-   * @throws InvalidEmailError; DeletedUserError; DuplicateUserError if the user has a password and the new email or username is taken
+   * Drops fields that the table would reject, such as a username that a user with a password cannot have. Never
+   * enables or disables the user.
+   * @throws InvalidEmailError; DeletedUserError; DuplicateUserError if the user has a password and the new
+   * email or username is taken
    */
   async upsertIdentity({ profile, ...identified }: IdentifiedUser): Promise<User> {
     let accepted = acceptableProfile(profile);
@@ -99,7 +101,11 @@ export class ExternalUserStore {
     throw new Error(TOO_MANY_RETRIES);
   }
 
-  /** @param trial rolls back all changes @returns results in order; null where a concurrent change requires a retry @throws QueryFailedError */
+  /**
+   * @param trial rolls back all changes
+   * @returns results in order; null where a concurrent change requires a retry
+   * @throws QueryFailedError
+   */
   async upsertMany(users: readonly ImportedUser[], trial = false): Promise<(UpsertResult | null)[]> {
     const input = JSON.stringify(users.map(toInputRow));
     let rows: UpsertResult[] = [];

@@ -9,7 +9,7 @@ const ARGON2 =
 /** Excludes $2$ (undefined character encoding) and $2x$ (faulty algorithm). */
 const BCRYPT = /^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$/;
 
-/** KiB: the low-memory recommendation of RFC 9106 4. An authorize process verifies four passwords concurrently: 256 MiB. */
+/** KiB, the low-memory recommendation of RFC 9106 4. A process verifies four passwords concurrently: 256 MiB. */
 const MAX_MEMORY = 65_536;
 /** KiB × passes: about half a second of CPU. */
 const MAX_WORK = 8 * MAX_MEMORY;

@@ -8,7 +8,7 @@ const BCRYPT_BYTES = 72;
 /** Keyboards may compose the same letter differently (NIST SP 800-63B 5.1.1.2). */
 const normalize = (password: string): string => password.normalize('NFKC');
 
-/** Takes about 20 ms of CPU in libuv's thread pool. The caller limits the length. @returns argon2id hash in PHC string format */
+/** Takes about 20 ms of CPU on libuv's thread pool. The caller limits the length. @returns PHC string of argon2id */
 export function hashPassword(password: string): Promise<string> {
   return hash(normalize(password), PARAMETERS);
 }

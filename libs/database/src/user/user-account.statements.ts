@@ -8,7 +8,10 @@ import { NEXT_GENERATION } from './user.store.js';
 
 export type Disabler = 'operator' | 'product';
 
-/** Excludes statements that create a user with this identity, until the transaction ends. @param from SQL with both columns */
+/**
+ * Blocks statements that create a user with this identity, until the transaction ends.
+ * @param from SQL with both columns
+ */
 export async function excludeCreations(
   manager: EntityManager,
   from: string,

@@ -94,7 +94,7 @@ export class UserAccountStore {
     });
   }
 
-  /** Matches email, username, external id, or id as `id:1`, which is only an id: a user with this username must not make user 1 ambiguous. */
+  /** Matches email, username or external id. `id:1` matches only an id, so that a username cannot make it ambiguous. */
   async matching(login: string): Promise<User[]> {
     if (login.includes('\0')) return [];
     const [, id] = /^id:(.*)$/s.exec(login) ?? [];
@@ -130,7 +130,10 @@ export class UserAccountStore {
     return { version, createdAt, disabledAt, disabledBy, hasPassword: passwordHash !== null, liveGrants };
   }
 
-  /** Ends every session, revokes every grant and blocks new ones, in one transaction. Idempotent. Only the operator enables the user again. */
+  /**
+   * Ends every session, revokes every grant and blocks new ones, in one transaction. Idempotent. Only
+   * the operator can undo it.
+   */
   disable(id: number, expectedVersion?: number): Promise<Disabling | null> {
     return this.transaction(async (manager) => {
       const user = await lockAccount(manager, id, expectedVersion);
@@ -152,7 +155,7 @@ export class UserAccountStore {
     });
   }
 
-  /** Revoked grants stay revoked, and old sessions stay invalid. @param overrideProduct also undoes `disableIdentity` */
+  /** Grants stay revoked, and old sessions invalid. @param overrideProduct also undoes `disableIdentity` */
   enable(id: number, overrideProduct = false, expectedVersion?: number): Promise<Enabling | null> {
     return this.transaction(async (manager) => {
       const user = await lockAccount(manager, id, expectedVersion);
@@ -174,8 +177,8 @@ export class UserAccountStore {
   }
 
   /**
-   * Deletes the row with all personal data. Grant records stay until they expire, because Redis needs the revocations after a failover. A
-   * hash of the identity stays, so that a delayed change cannot recreate the user.
+   * Deletes the row with all personal data. Grant records stay until they expire, because Redis needs the revocations
+   * after a failover. A hash of the identity stays, so that a delayed change cannot recreate the user.
    */
   delete(id: number): Promise<{ readonly revokedGrants: number } | null> {
     return this.transaction(async (manager) => {
@@ -190,7 +193,10 @@ export class UserAccountStore {
     });
   }
 
-  /** Ignores a change older than the stored one. Records the deletion even if the user does not exist. @param updatedAt RFC 3339 */
+  /**
+   * Ignores a change older than the stored one. Records the deletion of an unknown user, too.
+   * @param updatedAt RFC 3339
+   */
   deleteIdentity(identity: Identity, updatedAt: string): Promise<IdentityDeletion> {
     return this.transaction(async (manager) => {
       await excludeCreations(manager, '(VALUES ($1::text, $2::text)) identity (issuer, external_id)', [

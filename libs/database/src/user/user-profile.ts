@@ -1,6 +1,9 @@
 import { LOCALES } from '#oauth/locale.js';
 
-/** From the product or an identity provider. An absent field keeps its value, or gets a default in a new user; null removes the value. */
+/**
+ * From the product or an identity provider. An absent field keeps its value (a new user gets a
+ * default); null removes it.
+ */
 export interface UserProfile {
   readonly email: string;
   /** Defaults to the email. */
@@ -65,7 +68,7 @@ export function invalidFields(
     .map(([field]) => field);
 }
 
-/** Drops invalid fields and shortens a long name, so that no login fails because of a profile field. @throws InvalidEmailError */
+/** Drops invalid fields and shortens a long name, so that no profile field fails a login. @throws InvalidEmailError */
 export function acceptableProfile(profile: UserProfile): UserProfile {
   const shortened = {
     ...profile,

@@ -20,7 +20,7 @@ export interface Credentials {
   /** Null if the user does not exist. */
   readonly user: User | null;
   readonly passwordHash: string | null;
-  /** One hash of each other kind, verified as well: the duration must not reveal whether the user exists, or the kind of their hash. */
+  /** One hash of each other kind, also verified, so that the duration reveals neither the user nor the kind of hash. */
   readonly others: readonly string[];
 }
 
@@ -70,8 +70,9 @@ export interface PublicProfile extends Omit<
 const hasLogin = (user: string): string => `(${user}.password_hash IS NOT NULL OR ${user}.issuer IS NULL)`;
 
 /**
- * Returns no unproven email or username, because applications may match users by them although only `id` identifies a user
- * (OpenID Connect Core 5.7). A username belongs to the user who logs in with it, otherwise to the oldest user who has it.
+ * Returns no unproven email or username, because applications may match users by them although only `id`
+ * identifies a user (OpenID Connect Core 5.7). A username belongs to the user who logs in with it, otherwise to
+ * the oldest user who has it.
  */
 const PROFILE = `
   SELECT id, CASE WHEN (username !~ '.@.' OR email_verified AND lower(username COLLATE "C") = lower(email COLLATE "C")) AND NOT EXISTS (
@@ -162,7 +163,7 @@ export class UserStore {
     return profile ?? null;
   }
 
-  /** Returns claims for ID tokens and UserInfo, with the same username and email as `profile`; null if the user does not exist. */
+  /** Claims for ID tokens and UserInfo, with the username and email of `profile`; null if the user does not exist. */
   async claims(id: number): Promise<UserClaims | null> {
     const [row] = await this.users.query<ClaimsRow[]>(CLAIMS, [id]);
     if (!row) return null;
@@ -184,7 +185,11 @@ export class UserStore {
     return toUser(created);
   }
 
-  /** @param locale null for the browser's language @returns false if the user does not exist @throws OutdatedVersionError */
+  /**
+   * @param locale null for the browser's language
+   * @returns false if the user does not exist
+   * @throws OutdatedVersionError
+   */
   setLocale(id: number, locale: string | null, expectedVersion?: number): Promise<boolean> {
     return updateUser(this.users, id, { locale }, expectedVersion);
   }

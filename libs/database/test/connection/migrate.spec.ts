@@ -77,8 +77,8 @@ describe('migrate', () => {
 
   it('creates the tables, columns, indexes and foreign keys of the entities', async () => {
     await migrate(database.databaseUrl);
-    // No entity declares check constraints, whose expressions TypeORM does not compare, and no generated column: TypeORM would
-    // create a table for those in every installation.
+    // No entity declares check constraints, whose expressions TypeORM does not compare, and no generated column:
+    // TypeORM would create a table for those in every installation.
     const checks = await dataSource.query<{ table: string; name: string }[]>(
       `SELECT conrelid::regclass AS table, conname AS name FROM pg_constraint
        WHERE contype = 'c' AND connamespace = 'oauth'::regnamespace`,

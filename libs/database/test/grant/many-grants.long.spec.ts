@@ -35,7 +35,7 @@ describe('a user with many grants', () => {
 
   const accounts = () => new UserAccountStore(fixture.database.dataSource);
 
-  /** Inserts many grants of today. The newest `live` are not revoked: the product permits 200, the schema any number. */
+  /** Inserts grants of today. The newest `live` are not revoked: the product allows 200, the schema any number. */
   async function fill({ live = MANY, expired = false }): Promise<void> {
     const id = "translate(encode(sha256(gen_random_uuid()::text::bytea), 'base64'), '+/=', '-_')";
     await query(

@@ -8,7 +8,7 @@ import { DependencyUnavailableError } from '#platform/dependency-unavailable.err
 import { grantEngine } from '#test/support/grant-engine.js';
 import type { EngineAnswer, EngineCommand, EngineRequest, EngineSettings } from './engine-command.js';
 
-// A replica of the token app: a grant engine with its own connections. Executes commands concurrently, with the parent's clock.
+// Replica of the token app: an engine with its own connections. Runs commands concurrently, on the parent's clock.
 
 const REDIRECT_URI = 'https://app.example.com/callback';
 const settings = JSON.parse(process.env['ENGINE_SETTINGS'] ?? '') as EngineSettings;

@@ -14,8 +14,8 @@ export interface Pair {
  *
  * - the state machine explains every response (the monitor);
  * - a generation has one pair, until Redis has lost writes;
- * - requests after an acknowledged revocation are refused, except after Redis has fallen back to an old copy and before the token
- *   apps have applied the revocation again.
+ * - requests after an acknowledged revocation are refused, except after Redis has fallen back to an old copy and before
+ *   the token apps have applied the revocation again.
  */
 export class InvariantChecker {
   readonly pairs: Pair[] = [];

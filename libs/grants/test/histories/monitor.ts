@@ -18,8 +18,9 @@ interface Possibility {
 }
 
 /**
- * Linearizability checker of one grant: searches for orders of the steps of concurrent requests in which a request that began after
- * another's response comes later, and the state machine gives the observed responses. Without such an order, the history is wrong.
+ * Linearizability checker of one grant: searches for orders of the steps of concurrent requests in which a request that
+ * began after another's response comes later, and the state machine gives the observed responses. Without such an
+ * order, the history is wrong.
  */
 export class Monitor {
   private readonly requests: Request[] = [];

@@ -26,7 +26,7 @@ export interface LogoutPublisherOptions {
   readonly isEnabled: boolean;
 }
 
-/** Never waits and never fails: a bounded buffer keeps events until NATS has stored them. NATS drops a repeated event by its id. */
+/** Never waits or fails: a bounded buffer keeps events until NATS has stored them. NATS drops repeated events by id. */
 export class LogoutPublisher implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('logout');
   private readonly waiting: SessionsEnded[] = [];

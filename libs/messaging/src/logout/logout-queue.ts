@@ -65,7 +65,7 @@ export function sessionsEnded(
   return { id: randomBytes(16).toString('base64url'), ...ended, at };
 }
 
-/** Rejects what PostgreSQL could not look up: such a message would be repeated until it expires. @throws MalformedMessageError */
+/** Rejects what PostgreSQL could not look up, which would be retried until it expires. @throws MalformedMessageError */
 export function parseSessionsEnded(message: unknown): SessionsEnded {
   if (
     isObject(message) &&

@@ -39,7 +39,7 @@ export async function ensureLogoutQueue(nats: NatsConnection): Promise<void> {
     const settings = {
       filter_subject: subject,
       ack_wait: ACK_WAIT_MS * NS,
-      // No limit: messages that wait for a repeated attempt count as well, so that one unavailable client would stop all others.
+      // No limit: it would also count messages that wait for a retry, so one unavailable client would stop all others.
       max_ack_pending: -1,
     };
     await consumers

@@ -49,7 +49,10 @@ const MAX_JTI = 256;
 /** Characters of a rejected claim in the log. */
 const MAX_SHOWN_CLAIM = 300;
 
-/** RFC 8725 3.11: excludes other JWTs, such as DPoP proofs. The last two are from the drafts of RFC 7523bis and of metadata documents. */
+/**
+ * RFC 8725 3.11: excludes other JWTs, such as DPoP proofs. The last two are from the drafts of
+ * RFC 7523bis and documents.
+ */
 const TYPES: readonly unknown[] = [
   undefined,
   'JWT',
@@ -63,7 +66,7 @@ const KEY_HEADERS = ['jwk', 'jku', 'x5u', 'x5c'] as const;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Reads an assertion without verifying its signature: does no I/O, and costs no cryptography. @throws InvalidAssertionError */
+/** Reads an assertion without I/O and without verifying its signature. @throws InvalidAssertionError */
 export function parseAssertion(jwt: string): UnverifiedAssertion {
   const [, encodedHeader = '', encodedClaims = ''] = /^([\w-]+)\.([\w-]+)\.[\w-]+$/.exec(jwt) ?? [];
   const header = jsonObject(encodedHeader, 'header');

@@ -22,7 +22,7 @@ const MAX_KID = 256;
 /** Characters. */
 export const MAX_JWKS = 65_536;
 
-/** @throws InvalidKeyError for anything that the client could not authenticate with; the message names the key by its number */
+/** @throws InvalidKeyError for a key that could not authenticate the client; the message has the key's number */
 export function readRegisteredKeys(text: string): ClientJwkSet {
   if (text.length > MAX_JWKS) throw new InvalidKeyError(`is longer than ${MAX_JWKS} characters`);
   const keys = keysOf(text);
@@ -44,7 +44,10 @@ export function readRegisteredKeys(text: string): ClientJwkSet {
   return { keys: read };
 }
 
-/** Ignores keys that cannot verify (RFC 7517 5), and private ones: published, anyone could sign with them. @throws InvalidKeyError */
+/**
+ * Ignores keys that cannot verify (RFC 7517 5), and published private keys, which anyone has.
+ * @throws InvalidKeyError
+ */
 export function readFetchedKeys(text: string): ClientJwkSet {
   const keys = keysOf(text)
     .slice(0, MAX_FETCHED_KEYS)
@@ -59,7 +62,7 @@ export function readFetchedKeys(text: string): ClientJwkSet {
   return { keys };
 }
 
-/** Returns the keys that may have signed (RFC 7515 4.1.4), at most `MAX_CLIENT_KEYS`, because each costs a verification. */
+/** Keys that may have signed (RFC 7515 4.1.4), at most `MAX_CLIENT_KEYS`, because each costs a verification. */
 export function candidateKeys(
   { keys }: ClientJwkSet,
   { alg, kid }: { readonly alg: AssertionAlgorithm; readonly kid: string | null },

@@ -54,7 +54,10 @@ const MAX_SHOWN_CLAIM = 300;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Verifies in the order of RFC 9449 4.3: header field, JOSE header, signature, claims. The token app checks nonces and replays. */
+/**
+ * Follows the order of RFC 9449 4.3: header field, JOSE header, signature, claims. The token app
+ * checks nonces and replays.
+ */
 export class DpopVerifier {
   constructor(private readonly options: DpopVerifierOptions) {}
 
@@ -94,7 +97,7 @@ export class DpopVerifier {
       throw new InvalidProofError('dpop_htu_mismatch', 'the claim htu is not the address of this request', {
         compared: { sent: (target ?? htu).slice(0, MAX_SHOWN_CLAIM), expected: uri },
       });
-    // 10: "If the server provided a nonce value to the client, the nonce claim matches": the token app compares the value.
+    // 10: "If the server provided a nonce value to the client, the nonce claim matches": the token app compares it.
     if (nonce !== null && (typeof nonce !== 'string' || nonce.length > MAX_NONCE))
       throw new InvalidProofError('dpop_nonce_unknown', 'the claim nonce was not issued by this server');
     // 11: "The creation time of the JWT […] is within an acceptable window."
@@ -146,7 +149,7 @@ function readProof(field: string | readonly string[] | undefined): UnverifiedPro
   const header = joseHeader(field);
   // 4: "The typ JOSE Header Parameter has the value dpop+jwt."
   if (header.typ !== 'dpop+jwt') throw new InvalidProofError('dpop_typ_mismatch', 'its typ must be dpop+jwt');
-  // 5: alg is "a registered asymmetric digital signature algorithm, is not none, is supported […], and is acceptable per local policy."
+  // 5: alg is "a registered asymmetric digital signature algorithm, […] and is acceptable per local policy."
   const { alg } = header;
   if (!isDpopAlgorithm(alg))
     throw new InvalidProofError(

@@ -1,7 +1,7 @@
 import { InvalidKeyError, type PublicKey, readPublicJwk, type SignatureAlgorithm } from '../jwk.js';
 import { InvalidProofError } from './invalid-proof.error.js';
 
-/** Without RS256: FAPI 2.0 5.4.1 forbids it, and an API cannot see whether the client of a token follows that profile. */
+/** Without RS256: FAPI 2.0 5.4.1 forbids it, and an API does not know whether a client follows that profile. */
 export const DPOP_ALGORITHMS = ['ES256', 'ES384', 'Ed25519', 'EdDSA', 'PS256'] as const;
 
 export function isDpopAlgorithm(alg: unknown): alg is SignatureAlgorithm {

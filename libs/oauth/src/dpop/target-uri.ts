@@ -3,7 +3,7 @@ const HTTP_URI = /^https?:\/\/[^/?#@\\]+(?:[/?#]|$)/i;
 const URI_CHARACTERS = /^[\w\-.~:/?#[\]@!$&'()*+,;=%]+$/;
 const BAD_ESCAPE = /%(?![0-9a-f]{2})/i;
 
-/** Normalizes a URI for the comparison with `htu` (RFC 9449 4.3, RFC 3986 6.2.2 and 6.2.3); null if it is not an http or https URI. */
+/** Normalizes a URI for `htu` (RFC 9449 4.3, RFC 3986 6.2.2 and 6.2.3); null if it is not an http or https URI. */
 export function targetUri(uri: string): string | null {
   if (!HTTP_URI.test(uri) || !URI_CHARACTERS.test(uri) || BAD_ESCAPE.test(uri) || !URL.canParse(uri))
     return null;

@@ -59,7 +59,10 @@ export function guideEntry(check: string | undefined, error: string | undefined)
   return ENTRIES.get(nameOf(check, error)) ?? null;
 }
 
-/** `error_uri` (RFC 6749 4.1.2.1 and 5.2): a link that reveals only what the description says. @param baseUrl {base_url} */
+/**
+ * `error_uri` (RFC 6749 4.1.2.1 and 5.2): a link that reveals no more than the description.
+ * @param baseUrl {base_url}
+ */
 export function errorUri(baseUrl: string, check: unknown, error: OAuthErrorCode): string {
   const name = nameOf(check, error);
   return `${baseUrl}${ENDPOINTS.errors}#${ENTRIES.get(name)?.publishedAs ?? name}`;

@@ -1,4 +1,7 @@
-/** Party that can fix an error: the application's developer, the user, the operator (with its commands), or the team that runs the service. */
+/**
+ * Who can fix an error: the application's developer, the user, the operator (with commands), or the
+ * team that runs the service.
+ */
 export type Party = 'application' | 'user' | 'operator' | 'platform';
 
 const PARTIES: readonly string[] = ['application', 'user', 'operator', 'platform'] satisfies Party[];
@@ -7,7 +10,7 @@ const PARTIES: readonly string[] = ['application', 'user', 'operator', 'platform
 export interface WrittenEntry extends Readonly<Partial<Record<Party, string | readonly string[]>>> {
   /** Explanation in one or two sentences. */
   readonly meaning: string;
-  /** For the operator's last advice, without the program name. Braces mark a value of the request, such as {client_id} or {grant_id}. */
+  /** For the operator's last advice, without `operator`. Braces mark a value of the request, such as {client_id}. */
   readonly commands?: readonly string[];
   /** Entry to publish instead, if a response must not distinguish two checks (an unknown client and a wrong secret). */
   readonly publishedAs?: string;

@@ -3,7 +3,7 @@ import type { CheckEntries } from './guide-entry.js';
 const REPEAT =
   'Repeat the request after `Retry-After` seconds. A token or code that was sent is still valid.';
 
-/** Requests refused to protect the service (`temporarily_unavailable`), or because its configuration does not fit the client (`server_error`). */
+/** Requests refused to protect the service (`temporarily_unavailable`), or for its configuration (`server_error`). */
 export const SERVICE_CHECKS = {
   event_loop_delayed: {
     title: 'The service is overloaded',

@@ -28,7 +28,7 @@ export function checkRequestObject(parameters: Parameters): void {
   );
 }
 
-/** Adds the registered scopes that grant the requested claims, so that the consent page shows them (OpenID Connect Core 5.5). */
+/** Adds registered scopes that grant the requested claims, so that the consent page shows them (Core 5.5). */
 export function withClaims(
   scope: string,
   claims: string | undefined,

@@ -14,7 +14,7 @@ export async function generateSigningKey(alg: SigningAlgorithm): Promise<KeyObje
   return (await pair()).privateKey;
 }
 
-/** Returns a new value of ID_TOKEN_KEYS for the token app: a JWK Set on one line, with a private key of each algorithm. */
+/** Returns a new ID_TOKEN_KEYS for the token app: a JWK Set on one line, with a private key of each algorithm. */
 export async function generateIdTokenKeys(): Promise<string> {
   const keys = await Promise.all(SIGNING_ALGORITHMS.map(generateSigningKey));
   const jwks = { keys: keys.map((key) => key.export({ format: 'jwk' })) };

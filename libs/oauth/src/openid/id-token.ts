@@ -20,18 +20,20 @@ export interface SubjectRule {
   readonly subjectKey: Buffer | null;
 }
 
-/** The public `sub` is the user's id. A pairwise one is a keyed hash, so that sectors cannot correlate users (OpenID Connect Core 8.1). */
+/**
+ * The public `sub` is the user's id. A pairwise one is a keyed hash, so that sectors cannot correlate users (Core 8.1).
+ */
 export function subjectOf({ subjectKey }: SubjectRule, userId: number): string {
   if (subjectKey === null) return String(userId);
   return createHmac('sha256', subjectKey).update(String(userId)).digest('base64url');
 }
 
-/** `sid` (Back-Channel Logout 1.0 2.1): 128 bits that differ between clients, so that it does not link pairwise subjects. */
+/** `sid` (Back-Channel Logout 1.0 2.1): 128 bits. Differs between clients, so it does not link pairwise subjects. */
 export function sessionIdFor(clientId: string, session: string): string {
   return hash('sha256', `sid\n${session}\n${clientId}`, 'buffer').subarray(0, 16).toString('base64url');
 }
 
-/** OpenID Connect Core 3.1.3.6: the left half of the hash, with the algorithm's hash function; for Ed25519 SHA-512 (RFC 8032 5.1). */
+/** Core 3.1.3.6: the left half of the hash with the algorithm's hash function; for Ed25519 SHA-512 (RFC 8032 5.1). */
 export function accessTokenHash(accessToken: string, alg: SigningAlgorithm): string {
   const digest = hash(alg === 'EdDSA' ? 'sha512' : 'sha256', accessToken, 'buffer');
   return digest.subarray(0, digest.length / 2).toString('base64url');

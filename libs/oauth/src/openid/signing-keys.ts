@@ -34,7 +34,10 @@ const signInBackground = promisify(sign);
 
 const PEM_BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----[^-]*-----END [A-Z0-9 ]+-----/g;
 
-/** The first key of each algorithm signs, all verify. A new key is appended first, so that relying parties fetch it before it signs. */
+/**
+ * The first key of each algorithm signs, all verify. A new key is appended, so that relying parties
+ * fetch it before it signs.
+ */
 export class SigningKeys {
   private readonly byId: ReadonlyMap<string, SigningKey>;
   private readonly firstOf: ReadonlyMap<SigningAlgorithm, SigningKey>;
@@ -46,8 +49,8 @@ export class SigningKeys {
   }
 
   /**
-   * Accepts PEM blocks (PKCS#8, or SPKI for public keys), a JWK, or a JWK Set. PEM line ends may be written as `\n`, because many
-   * environment files do not support multi-line values.
+   * Accepts PEM blocks (PKCS#8, or SPKI for public keys), a JWK, or a JWK Set. PEM line ends may be written as `\n`,
+   * because many environment files do not support multi-line values.
    * @throws Error that does not repeat the text, which is a secret
    */
   static parse(this: void, text: string): SigningKeys {
@@ -110,8 +113,9 @@ export class SigningKeys {
   }
 
   /**
-   * Signs RS256 on a thread of libuv's pool, because it takes about a millisecond; for the other algorithms the hand-over costs more than
-   * the signature. jose signs through WebCrypto, which costs the main thread twice as much (docs/adr/0026).
+   * Signs RS256 on a thread of libuv's pool, because it takes about a millisecond; for the other algorithms
+   * the hand-over costs more than the signature. jose signs through WebCrypto, which costs the main thread
+   * twice as much (docs/adr/0026).
    * @param type `typ` of the header
    * @returns JWS Compact Serialization (RFC 7515 7.1)
    * @throws Error without a private key of the algorithm
@@ -130,7 +134,10 @@ export class SigningKeys {
     return `${signed}.${signature.toString('base64url')}`;
   }
 
-  /** Accepts an expired token: an `id_token_hint` usually is (RP-Initiated Logout 1.0 2). @returns the claims, or the part that is wrong */
+  /**
+   * Accepts expired tokens, as an `id_token_hint` usually is (RP-Initiated Logout 1.0 2).
+   * @returns the claims, or the part that is wrong
+   */
   async verify(token: string, issuer: string, clientId?: string): Promise<IdTokenClaims | WrongPart> {
     let wrong: WrongPart = 'format';
     if (token.length > MAX_TOKEN) return wrong;

@@ -50,8 +50,9 @@ export class InvalidDocumentError extends Error {
 }
 
 /**
- * Draft 3: the URL of a document MUST use https, MUST contain a path, and MUST NOT contain dot segments, a fragment or a user name and
- * password. Accepts http on a developer's machine: the HTTP client fetches it only if the configuration allows it.
+ * Draft 3: the URL of a document MUST use https, MUST contain a path, and MUST NOT contain dot segments, a fragment or
+ * a user name and password. Accepts http on a developer's machine: the HTTP client fetches it only if the
+ * configuration allows it.
  * @returns null, or the problem
  */
 export function documentUrlProblem(text: string): string | null {
@@ -152,8 +153,8 @@ const AUTH_METHODS = ['private_key_jwt', 'none'] as const;
 const SECRET_METHODS: readonly string[] = ['client_secret_basic', 'client_secret_post', 'client_secret_jwt'];
 
 /**
- * Draft 6: `token_endpoint_auth_method` decides if it is supported here, then the list. Without both, "the authorization server MUST
- * assume the default token endpoint authentication method of none."
+ * Draft 6: `token_endpoint_auth_method` decides if it is supported here, then the list. Without both, "the
+ * authorization server MUST assume the default token endpoint authentication method of none."
  */
 function methodOf(
   members: Members,

@@ -7,8 +7,8 @@ const GRACE_MS = 250;
 export const UNREAD_BODY_MS = 1_000;
 
 /**
- * Delays the shutdown while connections are open: an idle one may have a request in flight. Closing disables the server's
- * own time limits, so `requestMs` later the remaining connections are cut off.
+ * Delays the shutdown while connections are open: an idle one may have a request in flight. Closing disables the
+ * server's own time limits, so `requestMs` later the remaining connections are cut off.
  *
  * @returns a predicate that is true once the app is closing: each response must then end its connection
  */

@@ -9,9 +9,9 @@ const CATCH_UP_MS = 1_000;
 const STALLED = { headers: { 'Retry-After': '1' }, detail: { check: 'event_loop_stalled' } };
 
 /**
- * Refuses requests that waited while the process was stopped, frozen with its container, or starved of CPU. Their clients
- * have retried at another instance, and a late refresh would look like token reuse (RFC 9700 4.14.2) and revoke the grant.
- * Only the timer updates the clock, because one turn of the event loop may serve requests for seconds.
+ * Refuses requests that waited while the process was stopped, frozen with its container, or starved of CPU. Their
+ * clients have retried at another instance, and a late refresh would look like token reuse (RFC 9700 4.14.2) and revoke
+ * the grant. Only the timer updates the clock, because one turn of the event loop may serve requests for seconds.
  *
  * @param now monotonic milliseconds
  */

@@ -3,9 +3,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { RefusedRequestError } from './refused-request.js';
 
 /**
- * RFC 9112 3.2: "A server MUST respond with a 400 (Bad Request) status code to any HTTP/1.1 request message that lacks a
- * Host header field and to any request message that contains more than one Host header field line". A proxy that uses
- * another one than Node may also disagree about where the request ends (request smuggling), so the connection is closed.
+ * RFC 9112 3.2: "A server MUST respond with a 400 (Bad Request) status code to any HTTP/1.1 request message that lacks
+ * a Host header field and to any request message that contains more than one". A proxy that uses another of them than
+ * Node may also see another end of the request (request smuggling), so the connection is closed.
  */
 export function requireHost({ raw }: FastifyRequest, reply: FastifyReply): void {
   if (hasUnambiguousHost(raw)) return;

@@ -6,7 +6,7 @@ export function originForm(target: string): string {
   return target.replace(/^https?:\/\/[^/?#%]*/i, '').replace(/^(?=\?|$)/, '/');
 }
 
-/** Returns path and query. Targets without a path that can be decoded get 404: the router's own response would quote them. */
+/** Returns path and query. Responds with 404 to a path that cannot be decoded: the router would quote it. */
 export function requestTarget({ url = '/' }: { readonly url?: string | undefined }): string {
   const target = originForm(url);
   if (!target.startsWith('/')) return UNROUTED;

@@ -104,7 +104,7 @@ class BatchingRedis extends Redis {
   }
 }
 
-/** CLUSTERDOWN means that nothing was executed, so it may be retried. The total delay is well below a command's timeout. */
+/** CLUSTERDOWN: nothing was executed, so it may be retried. The total delay is well below a command's timeout. */
 const CLUSTER_DOWN = { retryDelayOnClusterDown: 100, maxRedirections: 8 };
 
 /**

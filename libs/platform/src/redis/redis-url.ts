@@ -26,7 +26,9 @@ export type RedisServers =
 
 const SENTINEL_PARAMETERS = ['db', 'sentinel_username', 'sentinel_password'];
 
-/** Parses `redis://…`, `redis-cluster://a,b` or `redis-sentinel://a,b/master?db=0` (TLS: `rediss…`); else returns null. */
+/**
+ * Parses `redis://…`, `redis-cluster://a,b` or `redis-sentinel://a,b/master?db=0` (TLS: `rediss…`), or returns null.
+ */
 export function parseRedisUrl(text: string): RedisServers | null {
   const urls = serverUrls(text).map((url) => new URL(url));
   const [first] = urls;

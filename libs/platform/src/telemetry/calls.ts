@@ -22,7 +22,7 @@ export interface CallChannel {
   readonly read: (message: never) => Call;
 }
 
-/** Calls by this process. ioredis publishes the first channel; the database and NATS clients here publish the others. */
+/** Calls by this process. ioredis publishes the first channel; this service's clients publish the others. */
 export const OUTGOING: readonly CallChannel[] = [
   {
     name: 'ioredis:command',

@@ -12,7 +12,10 @@ const MAX_KIB = 64;
 const MAX_RATIO = 12;
 const RULE = `it must be an SVG with a viewBox, or a PNG, of at most ${MAX_KIB} KiB, at least as wide as high and at most ${MAX_RATIO} times as wide`;
 
-/** Scripts in an SVG are harmless: browsers do not run scripts of images, and the Content-Security-Policy forbids them. @throws Error */
+/**
+ * An SVG may have scripts: browsers do not run them in images, and the Content-Security-Policy forbids them.
+ * @throws Error
+ */
 export function readImage(content: Buffer): BrandImage {
   const size = content.length > MAX_KIB * 1024 ? null : (pngSize(content) ?? svgSize(content));
   const ratio = size ? size.width / size.height : 0;
