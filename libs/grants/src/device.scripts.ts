@@ -1,10 +1,10 @@
 import { POLL_INTERVAL } from '#oauth/device-authorization.js';
-import { COVERS, REPLICATION_ID, script, SET_OPTIONAL } from './grant-hash.js';
+import { COVERS, grantScript, REPLICATION_ID, SET_OPTIONAL } from './grant-hash.js';
 
 // Transitions of a grant to a device (docs/adr/0040). `interval` and `polled_at` are stored until the user decides.
 
 /** Nothing ──► requested, generation 0: a device waits for its user (RFC 8628 3.2). */
-export const REQUEST = script(
+export const REQUEST = grantScript(
   ['client', 'jkt', 'interval', 'ttl'],
   `${SET_OPTIONAL}
 redis.call('HSET', KEYS[1], STATUS, REQUESTED, GENERATION, 0, CLIENT, client, 'interval', interval)
@@ -14,7 +14,7 @@ redis.call('EXPIRE', KEYS[1], ttl)
 );
 
 /** requested ──► pending; 0 if the user decided before, or the request has expired. Keeps the TTL. */
-export const APPROVE = script(
+export const APPROVE = grantScript(
   ['client', 'user', 'external_id', 'scope', 'resources', 'now', 'login'],
   `${SET_OPTIONAL}${REPLICATION_ID}
 local grant = redis.call('HMGET', KEYS[1], STATUS, CLIENT)
@@ -29,7 +29,7 @@ return 1
 );
 
 /** requested ──► revoked; 0 if the user decided before, or the request has expired. Keeps the TTL. */
-export const DENY = script(
+export const DENY = grantScript(
   ['client'],
   `
 local grant = redis.call('HMGET', KEYS[1], STATUS, CLIENT)
@@ -52,7 +52,7 @@ const POLL_TOLERANCE = 500;
  * - A poll proves the key that the device proved first. A code approved before a failover is refused, as in REDEEM.
  * - A grant that was revoked before it had tokens was denied, or its user removed the application.
  */
-export const POLL = script(
+export const POLL = grantScript(
   ['client', 'resources', 'jkt', 'now', 'window', 'expired', 'ttl'],
   `${SET_OPTIONAL}${REPLICATION_ID}${COVERS}
 local grant = redis.call('HMGET', KEYS[1], STATUS, CLIENT, USER, EXTERNAL_ID, SCOPE, RESOURCES, JKT, GENERATION, ROTATED_AT, LOGIN,

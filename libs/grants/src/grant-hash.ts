@@ -1,46 +1,4 @@
-/**
- * Milliseconds: `now`, `rotated_at`, `kept_since`, `window`. Seconds: `ttl`. `expired` is 0 or 1, `any_key` 1 or empty.
- */
-const ARGUMENTS = [
-  'client',
-  'user',
-  'external_id',
-  'scope',
-  'resources',
-  'redirect_uri',
-  'challenge',
-  'jkt',
-  'key_refusal',
-  'generation',
-  'rotated_at',
-  'now',
-  'window',
-  'expired',
-  'marker',
-  'ttl',
-  'login',
-  'id_token',
-  'any_key',
-  'kept_since',
-  'interval',
-] as const;
-type Argument = (typeof ARGUMENTS)[number];
-
-export type Arguments<Name extends Argument> = Readonly<Record<Name, string | number | null>>;
-
-export interface Script<Name extends Argument = never> {
-  readonly lua: string;
-  /** Names of ARGV, in order. */
-  readonly names: readonly Name[];
-}
-
-/**
- * Defines a script with its arguments as Lua locals. KEYS[1] is the grant's hash; ARGV is in the order of ARGUMENTS.
- */
-export function script<Name extends Argument>(names: readonly Name[], lua: string): Script<Name> {
-  const ordered = ARGUMENTS.filter((name): name is Name & Argument => names.includes(name as Name));
-  return { lua: `local ${ordered.join(', ')} = unpack(ARGV)\n${NAMES}${lua}`, names: ordered };
-}
+import { type Script, script } from '#platform/redis/redis-client.js';
 
 /**
  * Fields of an active grant. Redis stores the names with every grant, so each is one letter. Optional: `jkt`,
@@ -68,6 +26,14 @@ local GENERATION, ROTATED_AT, JKT = '${FIELD.generation}', '${FIELD.rotatedAt}',
 local RESOURCES, EXTERNAL_ID, LOGIN = '${FIELD.resources}', '${FIELD.externalId}', '${FIELD.login}'
 local REQUESTED, PENDING, ACTIVE, REVOKED = '${STATUS.requested}', '${STATUS.pending}', '${STATUS.active}', '${STATUS.revoked}'
 `;
+
+/**
+ * Defines a script; KEYS[1] is the grant's hash. Optional arguments come last: most grants have none of them.
+ * Milliseconds: `now`, `rotated_at`, `kept_since`, `window`. Seconds: `ttl`. `expired` is 0 or 1, `any_key` 1 or empty.
+ */
+export function grantScript<const Name extends string>(names: readonly Name[], lua: string): Script<Name> {
+  return script(names, `${NAMES}${lua}`);
+}
 
 /** Skips empty values to save memory. */
 export const SET_OPTIONAL = `

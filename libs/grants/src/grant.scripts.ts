@@ -1,4 +1,4 @@
-import { COVERS, EXISTS, REPLICATION_ID, script, SET_OPTIONAL } from './grant-hash.js';
+import { COVERS, EXISTS, grantScript, REPLICATION_ID, SET_OPTIONAL } from './grant-hash.js';
 
 // One script, key and round trip per transition (docs/adr/0003). Returns the outcome; `active` also
 // the fields of ActiveGrant.
@@ -6,7 +6,7 @@ import { COVERS, EXISTS, REPLICATION_ID, script, SET_OPTIONAL } from './grant-ha
 /**
  * Nothing ──► pending, generation 0. An existing key is a tombstone: the grant is revoked already, and its code void.
  */
-export const CREATE = script(
+export const CREATE = grantScript(
   [
     'client',
     'user',
@@ -41,7 +41,7 @@ redis.call('EXPIRE', KEYS[1], ttl)
  * - A code issued before a failover is refused: its redemption may have been lost (docs/adr/0009).
  * - Resources are checked last, so that a client that named a wrong one can repeat the request.
  */
-export const REDEEM = script(
+export const REDEEM = grantScript(
   ['client', 'resources', 'redirect_uri', 'challenge', 'jkt', 'now', 'expired', 'ttl'],
   `${SET_OPTIONAL}${REPLICATION_ID}${COVERS}
 local grant = redis.call('HMGET', KEYS[1], STATUS, CLIENT, USER, EXTERNAL_ID, SCOPE, RESOURCES, JKT,
@@ -71,7 +71,7 @@ return {'active', client, user, external_id, scope, stored_resources, jkt, '1', 
 );
 
 /** pending ──► revoked; 0 unless a code of this client is pending. A device keeps its approval. Keeps the TTL. */
-export const VOID_CODE = script(
+export const VOID_CODE = grantScript(
   ['client'],
   `
 local grant = redis.call('HMGET', KEYS[1], CLIENT, 'redirect_uri')
@@ -82,7 +82,7 @@ return 1
 );
 
 /** Nothing ──► active, for a client without a user (RFC 6749 4.4). It is not recorded: a lost grant is not restored. */
-export const ISSUE = script(
+export const ISSUE = grantScript(
   ['client', 'scope', 'resources', 'now', 'ttl'],
   `
 redis.call('HSET', KEYS[1], STATUS, ACTIVE, GENERATION, 1, CLIENT, client, SCOPE, scope, RESOURCES, resources, ROTATED_AT, now)
@@ -114,7 +114,7 @@ if not exists(status) then status = nil end
  * key, except with `any_key` (the client authenticated with its keys and proved a key, RFC 9449 5), or if Redis lost
  * the exchange that binds the grant (it is still pending).
  */
-export const REFRESH = script(
+export const REFRESH = grantScript(
   [
     'client',
     'scope',
@@ -164,7 +164,7 @@ return {'active', client, user, external_id, stored_scope, stored_resources, sto
  * generation moves the state forward, as in REFRESH. The key of a token is in the token: the stored key may be
  * newer, if the client has keys.
  */
-export const INTROSPECT = script(
+export const INTROSPECT = grantScript(
   ['jkt', 'generation', 'rotated_at', 'ttl'],
   `${SET_OPTIONAL}${READ_GRANT}
 if not status then return {'unknown'} end
@@ -185,7 +185,7 @@ return {'active', stored_client, user, external_id, stored_scope, stored_resourc
  * empty if the grant exists. If Redis loses data after that read, perhaps a revocation, the marker is lost too
  * and RESTORE does nothing.
  */
-export const MARK_MISSING = script(
+export const MARK_MISSING = grantScript(
   ['marker', 'ttl'],
   `${EXISTS}
 if exists(redis.call('HGET', KEYS[1], STATUS)) then return '' end
@@ -196,7 +196,7 @@ return redis.call('HGET', KEYS[1], 'missing')
 );
 
 /** Nothing ──► active, if the marker exists and the grant does not: another request may have restored or revoked it. */
-export const RESTORE = script(
+export const RESTORE = grantScript(
   [
     'client',
     'user',
@@ -238,7 +238,7 @@ redis.call('EXPIRE', KEYS[1], ttl)
 `;
 
 /** Any state ──► revoked; 0 if already revoked. The tombstone of a missing key stops a concurrent restore. */
-export const REVOKE = script(
+export const REVOKE = grantScript(
   ['ttl'],
   `
 if redis.call('HGET', KEYS[1], STATUS) == REVOKED then return 0 end
@@ -248,7 +248,7 @@ return 1
 );
 
 /** Any state ──► revoked; 0 unless Redis has the grant of this client. */
-export const REVOKE_OF_CLIENT = script(
+export const REVOKE_OF_CLIENT = grantScript(
   ['client', 'ttl'],
   `
 if redis.call('HGET', KEYS[1], CLIENT) ~= client then return 0 end

@@ -22,7 +22,6 @@ import type {
   RefreshRequest,
 } from './grant.js';
 import { APPROVE, DENY, POLL, REQUEST } from './device.scripts.js';
-import type { Arguments } from './grant-hash.js';
 import {
   CREATE,
   INTROSPECT,
@@ -64,12 +63,6 @@ const SCRIPTS = {
   grantVoidCode: VOID_CODE,
   grantPoll: POLL,
 };
-type ScriptName = keyof typeof SCRIPTS;
-const LUA = Object.fromEntries(Object.entries(SCRIPTS).map(([name, { lua }]) => [name, lua])) as Record<
-  ScriptName,
-  string
->;
-type Values<Name extends ScriptName> = Arguments<(typeof SCRIPTS)[Name]['names'][number]>;
 
 /** Seconds; longer than PostgreSQL may take to answer. */
 const MARKER_TTL = 60;
@@ -104,20 +97,20 @@ export interface RefreshTimes {
  */
 @Injectable()
 export class GrantStore {
-  private readonly runScript: RunScript<ScriptName>;
+  private readonly run: RunScript<typeof SCRIPTS>;
 
   constructor(
     @Inject(REDIS) redis: RedisClient,
     @Inject(COUNT_TRANSITION) @Optional() private readonly count: CountTransition = () => undefined,
     @Optional() private readonly marker: () => string = randomUUID,
   ) {
-    this.runScript = defineScripts(redis, LUA);
+    this.run = defineScripts(redis, SCRIPTS);
   }
 
   async create(id: string, grant: PendingGrant, now: number, ttl: number): Promise<void> {
     const { clientId, userId, externalId, scope, resources, redirectUri, challenge, jkt, login, idToken } =
       grant;
-    await this.run('grantCreate', id, {
+    await this.run('grantCreate', keysOf(id), {
       client: clientId,
       user: userId,
       external_id: externalId,
@@ -140,19 +133,19 @@ export class GrantStore {
     now: number,
     ttl: number,
   ): Promise<void> {
-    await this.run('grantIssue', id, { client: clientId, scope, resources: resource, now, ttl });
+    await this.run('grantIssue', keysOf(id), { client: clientId, scope, resources: resource, now, ttl });
     this.count('issued');
   }
 
   /** Nothing → requested. @param jkt thumbprint of the device's key, or null @param ttl seconds */
   async request(id: string, clientId: string, jkt: string | null, ttl: number): Promise<void> {
-    await this.run('grantRequest', id, { client: clientId, jkt, interval: POLL_INTERVAL, ttl });
+    await this.run('grantRequest', keysOf(id), { client: clientId, jkt, interval: POLL_INTERVAL, ttl });
   }
 
   /** requested → pending. @returns false if the user decided before, or the request has expired */
   async approve(id: string, grant: Authorization, now: number): Promise<boolean> {
     const { clientId, userId, externalId, scope, resources, login } = grant;
-    const approved = await this.run('grantApprove', id, {
+    const approved = await this.run('grantApprove', keysOf(id), {
       client: clientId,
       user: userId,
       external_id: externalId,
@@ -167,12 +160,12 @@ export class GrantStore {
 
   /** requested → revoked. @returns false if the user decided before, or the request has expired */
   async deny(id: string, clientId: string): Promise<boolean> {
-    return (await this.run('grantDeny', id, { client: clientId })) === 1;
+    return (await this.run('grantDeny', keysOf(id), { client: clientId })) === 1;
   }
 
   /** pending → revoked. @returns false if the code was redeemed before, or has expired */
   async voidCode(id: string, clientId: string): Promise<boolean> {
-    return (await this.run('grantVoidCode', id, { client: clientId })) === 1;
+    return (await this.run('grantVoidCode', keysOf(id), { client: clientId })) === 1;
   }
 
   async poll(
@@ -180,7 +173,7 @@ export class GrantStore {
     { clientId, resources, jkt }: DevicePoll,
     { now, window, expired, ttl }: RedeemTimes & Pick<RefreshTimes, 'window'>,
   ): Promise<Transition> {
-    const transition = await this.transition('grantPoll', id, {
+    const reply = await this.run('grantPoll', keysOf(id), {
       client: clientId,
       resources,
       jkt,
@@ -189,13 +182,13 @@ export class GrantStore {
       expired: expired ? 1 : 0,
       ttl,
     });
-    return ofUser(transition);
+    return ofUser(transitionOf(id, reply));
   }
 
   /** pending → active. Of concurrent calls with one code, exactly one succeeds. */
   async redeem(id: string, exchange: CodeExchange, { now, expired, ttl }: RedeemTimes): Promise<Transition> {
     const { clientId, redirectUri, challenge, jkt, resources } = exchange;
-    const transition = await this.transition('grantRedeem', id, {
+    const reply = await this.run('grantRedeem', keysOf(id), {
       client: clientId,
       resources,
       redirect_uri: redirectUri,
@@ -205,7 +198,7 @@ export class GrantStore {
       expired: expired ? 1 : 0,
       ttl,
     });
-    return ofUser(transition);
+    return ofUser(transitionOf(id, reply));
   }
 
   async refresh(
@@ -214,7 +207,7 @@ export class GrantStore {
     { generation, jkt, keyRefusal, acceptsAnyKey, keptSince }: PresentedToken,
     { now, window, ttl }: RefreshTimes,
   ): Promise<Transition> {
-    const transition = await this.transition('grantRefresh', id, {
+    const reply = await this.run('grantRefresh', keysOf(id), {
       client: clientId,
       scope,
       resources,
@@ -227,29 +220,30 @@ export class GrantStore {
       any_key: acceptsAnyKey ? 1 : null,
       kept_since: keptSince,
     });
-    return ofUser(transition);
+    return ofUser(transitionOf(id, reply));
   }
 
   /** A token of a later generation moves the state forward, because Redis lost a rotation. */
-  introspect(
+  async introspect(
     id: string,
     { generation, jkt }: Token,
     issuedAt: number,
     ttl: number,
   ): Promise<Transition<IntrospectedGrant>> {
-    return this.transition('grantIntrospect', id, { jkt, generation, rotated_at: issuedAt, ttl });
+    const values = { jkt, generation, rotated_at: issuedAt, ttl };
+    return transitionOf(id, await this.run('grantIntrospect', keysOf(id), values));
   }
 
   /** Call before PostgreSQL is read. @returns the marker; null if the grant exists */
   async markMissing(id: string): Promise<string | null> {
     const values = { marker: this.marker(), ttl: MARKER_TTL };
-    return ((await this.run('grantMarkMissing', id, values)) as string) || null;
+    return ((await this.run('grantMarkMissing', keysOf(id), values)) as string) || null;
   }
 
   /** Restores a lost grant if its marker still exists. Never overwrites a grant or a tombstone. */
   async restore(id: string, grant: ActiveGrant, marker: string, ttl: number): Promise<void> {
     const { clientId, userId, externalId, scope, resources, generation, rotatedAt, jkt, login } = grant;
-    await this.run('grantRestore', id, {
+    await this.run('grantRestore', keysOf(id), {
       client: clientId,
       user: userId,
       external_id: externalId,
@@ -266,59 +260,47 @@ export class GrantStore {
 
   /** Any state → revoked. @returns false if already revoked */
   async revoke(id: string, ttl: number): Promise<boolean> {
-    return (await this.run('grantRevoke', id, { ttl })) === 1;
+    return (await this.run('grantRevoke', keysOf(id), { ttl })) === 1;
   }
 
   /** Revokes if Redis has the grant of this client. @returns whether it does, even if revoked before */
   async revokeOfClient(clientId: string, id: string, ttl: number): Promise<boolean> {
-    return (await this.run('grantRevokeOfClient', id, { client: clientId, ttl })) === 1;
+    return (await this.run('grantRevokeOfClient', keysOf(id), { client: clientId, ttl })) === 1;
   }
+}
 
-  private async transition<Name extends ScriptName>(
-    script: Name,
-    id: string,
-    values: Values<Name>,
-  ): Promise<Transition<IntrospectedGrant>> {
-    const [outcome = '', ...fields] = (await this.run(script, id, values)) as string[];
-    if (outcome !== 'active')
-      return { outcome: outcome as RefusalReason, grantId: id, ...(fields[0] && { expected: fields[0] }) };
-    const [
-      clientId = '',
-      userId,
-      externalId,
-      scope = '',
-      resources,
-      jkt,
-      generation,
-      rotatedAt,
-      login,
-      idToken,
-    ] = fields;
-    return {
-      outcome,
-      ...(idToken && { idToken: JSON.parse(idToken) as IdTokenRequest }),
-      grant: {
-        clientId,
-        // A nil reply: the grant has no user.
-        userId: (userId ?? null) === null ? null : Number(userId),
-        externalId: externalId || null,
-        scope,
-        resources: resources || null,
-        generation: Number(generation),
-        rotatedAt: Number(rotatedAt),
-        jkt: jkt || null,
-        ...(login && { login: readLogin(login) }),
-      },
-    };
-  }
-
-  /** Null becomes an empty string, and is left out at the end: most grants have no login. */
-  private run<Name extends ScriptName>(script: Name, id: string, values: Values<Name>): Promise<unknown> {
-    const names = SCRIPTS[script].names as readonly (keyof Values<Name>)[];
-    const last = names.findLastIndex((name) => values[name] !== null);
-    const argv = names.slice(0, last + 1).map((name) => values[name] ?? '');
-    return this.runScript(script, [keyOf(id)], ...argv);
-  }
+function transitionOf(id: string, reply: unknown): Transition<IntrospectedGrant> {
+  const [outcome = '', ...fields] = reply as string[];
+  if (outcome !== 'active')
+    return { outcome: outcome as RefusalReason, grantId: id, ...(fields[0] && { expected: fields[0] }) };
+  const [
+    clientId = '',
+    userId,
+    externalId,
+    scope = '',
+    resources,
+    jkt,
+    generation,
+    rotatedAt,
+    login,
+    idToken,
+  ] = fields;
+  return {
+    outcome,
+    ...(idToken && { idToken: JSON.parse(idToken) as IdTokenRequest }),
+    grant: {
+      clientId,
+      // A nil reply: the grant has no user.
+      userId: (userId ?? null) === null ? null : Number(userId),
+      externalId: externalId || null,
+      scope,
+      resources: resources || null,
+      generation: Number(generation),
+      rotatedAt: Number(rotatedAt),
+      jkt: jkt || null,
+      ...(login && { login: readLogin(login) }),
+    },
+  };
 }
 
 function ofUser(transition: Transition<IntrospectedGrant>): Transition {
@@ -336,6 +318,6 @@ function readLogin(text: string): Login {
   return { authTime: authTime === '' ? null : Number(authTime), session };
 }
 
-function keyOf(id: string): string {
-  return `grant:${id}`;
+function keysOf(id: string): string[] {
+  return [`grant:${id}`];
 }

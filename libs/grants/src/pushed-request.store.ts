@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { defineScripts, type RedisClient, type RunScript } from '#platform/redis/redis-client.js';
+import { defineScripts, type RedisClient, type RunScript, script } from '#platform/redis/redis-client.js';
 import { REDIS } from '#platform/redis/redis.connection.js';
 import { COUNTERS } from './counters.js';
 
@@ -41,33 +41,33 @@ const ANSWERED_LIFETIME = 60;
 // All keys share the hash tag `{par}`, because a script may use keys of only one Redis Cluster slot.
 
 /**
- * Nothing ──► pushed. KEYS request client-counter counter… · ARGV id client parameters ttl(ms) login(ms), then one
- * limit per counter. Address counters are not updated later, so they count the login time from the start.
+ * Nothing ──► pushed. KEYS request client-counter counter…, with one limit per counter. Milliseconds: `ttl`, `login`.
+ * Address counters are not updated later, so they count the login time from the start.
  * @returns `{0, 0}`, or the 1-based index of the full counter and the milliseconds until it has room
  */
-const PUSH = `
-local id, client, parameters, ttl, login = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5]
-${COUNTERS}
-local full, longest = fullest(2, #KEYS, 6)
+const PUSH = script(
+  ['id', 'client', 'parameters', 'ttl', 'login'],
+  `${COUNTERS}
+local full, longest = fullest(2, #KEYS)
 if full > 0 then return {full, longest} end
 for i = 2, #KEYS do count(KEYS[i], id, i == 2 and ttl or ttl + login) end
 redis.call('HSET', KEYS[1], 'status', 'pushed', 'client', client, 'parameters', parameters)
 redis.call('PEXPIRE', KEYS[1], ttl)
 return {0, 0}
-`;
+`,
+);
 
-/**
- * KEYS request client-counter · ARGV id client ttl(ms), for each script below. `live` sets the TTL of the
- * request and its counter.
- */
-const LIVE = `
-local id, client, ttl = ARGV[1], ARGV[2], tonumber(ARGV[3])
-${COUNTERS}
+/** KEYS request client-counter. `ttl` is in milliseconds. `live` sets the TTL of the request and its counter. */
+const liveScript = (lua: string) =>
+  script(
+    ['id', 'client', 'ttl'],
+    `${COUNTERS}
 local function live(remaining)
   redis.call('PEXPIRE', KEYS[1], remaining)
   count(KEYS[2], id, remaining)
 end
-`;
+${lua}`,
+  );
 
 const FIND = `
 local request = redis.call('HMGET', KEYS[1], 'status', 'client', 'parameters')
@@ -78,36 +78,36 @@ if status == 'answered' then return {'answered'} end
 `;
 
 /** pushed ──► visited. The first open extends the TTL, reloads do not. */
-const VISIT = `${LIVE}${FIND}
+const VISIT = liveScript(`${FIND}
 if status == 'pushed' then
   redis.call('HSET', KEYS[1], 'status', 'visited')
   live(redis.call('PTTL', KEYS[1]) + ttl)
 end
 return {'open', request[3]}
-`;
+`);
 
 /** pushed or visited ──► opened with a new TTL, once. */
-const OPEN = `${LIVE}${FIND}
+const OPEN = liveScript(`${FIND}
 if status ~= 'opened' then
   redis.call('HSET', KEYS[1], 'status', 'opened')
   live(ttl)
 end
 return {'open', request[3]}
-`;
+`);
 
-const ANSWER = `${LIVE}${FIND}
+const ANSWER = liveScript(`${FIND}
 redis.call('HSET', KEYS[1], 'status', 'answered')
 live(math.min(redis.call('PTTL', KEYS[1]), ttl))
 return {'open', request[3]}
-`;
+`);
 
 /** answered ──► opened. Does not recreate an expired request. */
-const REOPEN = `${LIVE}
+const REOPEN = liveScript(`
 if redis.call('HGET', KEYS[1], 'status') == 'answered' then
   redis.call('HSET', KEYS[1], 'status', 'opened')
   live(ttl)
 end
-`;
+`);
 
 const SCRIPTS = { parPush: PUSH, parVisit: VISIT, parOpen: OPEN, parAnswer: ANSWER, parReopen: REOPEN };
 
@@ -117,7 +117,7 @@ const SCRIPTS = { parPush: PUSH, parVisit: VISIT, parOpen: OPEN, parAnswer: ANSW
  */
 @Injectable()
 export class PushedRequestStore {
-  private readonly run: RunScript<keyof typeof SCRIPTS>;
+  private readonly run: RunScript<typeof SCRIPTS>;
 
   constructor(@Inject(REDIS) redis: RedisClient) {
     this.run = defineScripts(redis, SCRIPTS);
@@ -131,7 +131,7 @@ export class PushedRequestStore {
     const keys = [requestKey(id), ...limits.map(({ counter, key }) => counterKey(counter, key))];
     const maxima = limits.map(({ max }) => max);
     const [ttl, login] = [lifetime * 1000, LOGIN_LIFETIME * 1000];
-    const reply = await this.run('parPush', keys, id, clientId, parameters, ttl, login, ...maxima);
+    const reply = await this.run('parPush', keys, { id, client: clientId, parameters, ttl, login }, maxima);
     const [full, wait] = reply as [number, number];
     const limit = limits[full - 1];
     return limit ? { counter: limit.counter, retryAfter: Math.ceil(wait / 1000) } : null;
@@ -151,16 +151,18 @@ export class PushedRequestStore {
 
   /** Undoes `answer` after a failure, so that the user can retry. Call only after `answer` returned `open`. */
   async reopen(id: string, clientId: string): Promise<void> {
-    await this.run('parReopen', keysOf(id, clientId), id, clientId, ANSWER_LIFETIME * 1000);
+    const values = { id, client: clientId, ttl: ANSWER_LIFETIME * 1000 };
+    await this.run('parReopen', keysOf(id, clientId), values);
   }
 
   private async step(
-    script: 'parVisit' | 'parOpen' | 'parAnswer',
+    name: 'parVisit' | 'parOpen' | 'parAnswer',
     id: string,
     clientId: string,
     lifetime: number,
   ): Promise<PushedRequest> {
-    const reply = await this.run(script, keysOf(id, clientId), id, clientId, lifetime * 1000);
+    const values = { id, client: clientId, ttl: lifetime * 1000 };
+    const reply = await this.run(name, keysOf(id, clientId), values);
     const [outcome, parameters = ''] = reply as string[];
     return { outcome, parameters } as PushedRequest;
   }

@@ -8,6 +8,7 @@ import {
   defineScripts,
   type RedisClient,
   type RunScript,
+  script,
   withRedisErrors,
 } from '#platform/redis/redis-client.js';
 import { REDIS } from '#platform/redis/redis.connection.js';
@@ -57,30 +58,28 @@ export type UserCodeLookup =
   | { readonly outcome: 'unknown' }
   | { readonly outcome: 'refused'; readonly counter: keyof typeof GUESS_LIMITS; readonly retryAfter: number };
 
-/**
- * KEYS code counter… · ARGV value id ttl(ms), then one limit per counter.
- * @returns the full counter and its wait; -1 if the code exists
- */
-const CREATE = `
-local value, id, ttl = ARGV[1], ARGV[2], tonumber(ARGV[3])
-${COUNTERS}
+/** KEYS code counter…, with one limit per counter. @returns the full counter and its wait; -1 if the code exists */
+const CREATE = script(
+  ['id', 'value', 'ttl'],
+  `${COUNTERS}
 if redis.call('EXISTS', KEYS[1]) == 1 then return {-1, 0} end
-local full, longest = fullest(2, #KEYS, 4)
+local full, longest = fullest(2, #KEYS)
 if full > 0 then return {full, longest} end
 for i = 2, #KEYS do count(KEYS[i], id, ttl) end
 redis.call('SET', KEYS[1], value, 'PX', ttl)
 return {0, 0}
-`;
+`,
+);
 
 /**
- * KEYS counter counter counter code… · ARGV guess window(ms) limit limit limit. Reads a code, and counts a wrong one.
- * While a counter is full, the result does not depend on the code.
+ * KEYS counter counter counter code…, with one limit per counter. Reads a code, and counts a wrong one. While a counter
+ * is full, the result does not depend on the code.
  * @returns the full counter and its wait; otherwise 0, the index of the code's key or -1, and the request
  */
-const FIND = `
-local guess, window = ARGV[1], tonumber(ARGV[2])
-${COUNTERS}
-local full, longest = fullest(1, 3, 3)
+const FIND = script(
+  ['guess', 'window'],
+  `${COUNTERS}
+local full, longest = fullest(1, 3)
 if full > 0 then return {full, longest} end
 for i = 4, #KEYS do
   local value = redis.call('GET', KEYS[i])
@@ -88,7 +87,10 @@ for i = 4, #KEYS do
 end
 for i = 1, 3 do count(KEYS[i], guess, window) end
 return {0, -1}
-`;
+`,
+);
+
+const SCRIPTS = { userCodeCreate: CREATE, userCodeFind: FIND };
 
 const LIFETIME_MS = DEVICE_CODE_LIFETIME * 1000;
 
@@ -101,13 +103,13 @@ const ATTEMPTS = 3;
  */
 @Injectable()
 export class UserCodeStore {
-  private readonly run: RunScript<'userCodeCreate' | 'userCodeFind'>;
+  private readonly run: RunScript<typeof SCRIPTS>;
 
   constructor(
     @Inject(REDIS) private readonly redis: RedisClient,
     private readonly keys: KeyRing,
   ) {
-    this.run = defineScripts(redis, { userCodeCreate: CREATE, userCodeFind: FIND });
+    this.run = defineScripts(redis, SCRIPTS);
   }
 
   async create(request: DeviceRequest, type: ClientType, generate = generateUserCode): Promise<NewUserCode> {
@@ -118,14 +120,8 @@ export class UserCodeStore {
       const userCode = generate();
       const name = nameOf(key, userCode);
       const value = encrypt(JSON.stringify(request), encryptionOf(key, userCode));
-      const reply = await this.run(
-        'userCodeCreate',
-        [name, ...counters],
-        value,
-        name,
-        LIFETIME_MS,
-        ...maxima,
-      );
+      const values = { id: name, value, ttl: LIFETIME_MS };
+      const reply = await this.run('userCodeCreate', [name, ...counters], values, maxima);
       const [full, wait] = reply as [number, number];
       if (full === 0) return { outcome: 'created', userCode };
       const limit = limits[full - 1];
@@ -145,7 +141,8 @@ export class UserCodeStore {
     const { all, address: ofAddress, user } = GUESS_LIMITS;
     const guess = randomBytes(9).toString('base64url');
     const redisKeys = [...counters, ...keys.map((key) => nameOf(key, userCode))];
-    const reply = await this.run('userCodeFind', redisKeys, guess, LIFETIME_MS, all, ofAddress, user);
+    const maxima = [all, ofAddress, user];
+    const reply = await this.run('userCodeFind', redisKeys, { guess, window: LIFETIME_MS }, maxima);
     const [full, waitOrIndex, value] = reply as [number, number, string?];
     const counter = (['all', 'address', 'user'] as const)[full - 1];
     if (counter) return { outcome: 'refused', counter, retryAfter: Math.ceil(waitOrIndex / 1000) };

@@ -2,7 +2,7 @@ import { createHmac, hash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { KeyRing } from '#grants/key-ring.js';
 import { addressNetwork, addressSite } from '#platform/http/client-address.js';
-import { defineScripts, type RedisClient, type RunScript } from '#platform/redis/redis-client.js';
+import { defineScripts, type RedisClient, type RunScript, script } from '#platform/redis/redis-client.js';
 import { REDIS } from '#platform/redis/redis.connection.js';
 
 export interface LoginTransaction {
@@ -31,44 +31,51 @@ const OVERHEAD_BYTES = 300;
 const STARTS_WINDOW_S = 10 * 60;
 
 /**
- * KEYS transaction counter… · ARGV browser query login ttl window cost, then one limit per counter. Returns 0, or,
- * without storing anything, the seconds until the login fits the limits.
+ * KEYS transaction counter…, with one limit per counter. Returns 0, or, without storing anything, the seconds until the
+ * login fits the limits. `cost` is in KiB.
  */
-const BEGIN = `
-local browser, query, login, ttl, window, cost = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6])
+const BEGIN = script(
+  ['browser', 'query', 'login', 'cost', 'window', 'ttl'],
+  `
 for i = 2, #KEYS do
-  if tonumber(redis.call('GET', KEYS[i]) or '0') + cost > tonumber(ARGV[5 + i]) then return math.max(redis.call('TTL', KEYS[i]), 1) end
+  if tonumber(redis.call('GET', KEYS[i]) or '0') + cost > tonumber(ARGV[LIST + i - 2]) then return math.max(redis.call('TTL', KEYS[i]), 1) end
 end
 for i = 2, #KEYS do
-  if redis.call('INCRBY', KEYS[i], cost) == cost then redis.call('EXPIRE', KEYS[i], window) end
+  if redis.call('INCRBY', KEYS[i], cost) == tonumber(cost) then redis.call('EXPIRE', KEYS[i], window) end
 end
 redis.call('HSET', KEYS[1], 'browser', browser, 'query', query, 'login', login)
 redis.call('EXPIRE', KEYS[1], ttl)
 return 0
-`;
+`,
+);
 
 /**
- * KEYS transaction · ARGV browser. Consumes atomically, and keeps the query for concurrent callbacks. Returns
- * `{query, 1, login}`; `{query, 1, null}` if consumed before, `{query, 0}` for another browser, `{}` if unknown.
+ * KEYS transaction. Consumes atomically, and keeps the query for concurrent callbacks. Returns `{query, 1, login}`;
+ * `{query, 1, null}` if consumed before, `{query, 0}` for another browser, `{}` if unknown.
  */
-const CONSUME = `
+const CONSUME = script(
+  ['browser'],
+  `
 local stored = redis.call('HMGET', KEYS[1], 'browser', 'query', 'login')
 if not stored[1] then return {} end
-if stored[1] ~= ARGV[1] then return {stored[2], 0} end
+if stored[1] ~= browser then return {stored[2], 0} end
 redis.call('HDEL', KEYS[1], 'login')
 return {stored[2], 1, stored[3]}
-`;
+`,
+);
+
+const SCRIPTS = { loginBegin: BEGIN, loginConsume: CONSUME };
 
 /** Keyed by hashes of `state` and of the login cookie: the contents of Redis or its backup cannot continue a login. */
 @Injectable()
 export class LoginTransactionStore {
-  private readonly run: RunScript<'loginBegin' | 'loginConsume'>;
+  private readonly run: RunScript<typeof SCRIPTS>;
 
   private readonly key: Buffer;
 
   constructor(@Inject(REDIS) redis: RedisClient, keys: KeyRing) {
     this.key = keys.throttleKey;
-    this.run = defineScripts(redis, { loginBegin: BEGIN, loginConsume: CONSUME });
+    this.run = defineScripts(redis, SCRIPTS);
   }
 
   /** @returns 0, or the seconds until this address may start another login */
@@ -82,25 +89,22 @@ export class LoginTransactionStore {
     const counters: [key: string, max: number][] = [[this.counterOf(network), LOGIN_STARTS.address]];
     if (site !== network) counters.push([this.counterOf(site), LOGIN_STARTS.site]);
     const key = keyOf(state);
-    const texts = [sha256(browser), query, JSON.stringify(login)] as const;
-    const bytes = OVERHEAD_BYTES + Buffer.byteLength([key, ...texts].join(''));
+    const stored = { browser: sha256(browser), query, login: JSON.stringify(login) };
+    const bytes = OVERHEAD_BYTES + Buffer.byteLength([key, ...Object.values(stored)].join(''));
+    const cost = Math.ceil(bytes / UNIT_BYTES);
     return (await this.run(
       'loginBegin',
       [key, ...counters.map(([counter]) => counter)],
-      ...texts,
-      LIFETIME,
-      STARTS_WINDOW_S,
-      Math.ceil(bytes / UNIT_BYTES),
-      ...counters.map(([, max]) => max),
+      { ...stored, cost, window: STARTS_WINDOW_S, ttl: LIFETIME },
+      counters.map(([, max]) => max),
     )) as number;
   }
 
   async consume(state: string, browser: string | null): Promise<ConsumedTransaction> {
-    const [query, own, login] = (await this.run(
-      'loginConsume',
-      [keyOf(state)],
-      browser === null ? '' : sha256(browser),
-    )) as [query?: string, own?: number, login?: string | null];
+    const reply = await this.run('loginConsume', [keyOf(state)], {
+      browser: browser === null ? null : sha256(browser),
+    });
+    const [query, own, login] = reply as [query?: string, own?: number, login?: string | null];
     if (query === undefined) return { outcome: 'unknown' };
     if (own !== 1) return { outcome: 'other_browser', query };
     if (!login) return { outcome: 'used', query };

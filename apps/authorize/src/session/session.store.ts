@@ -4,6 +4,7 @@ import {
   defineScripts,
   type RedisClient,
   type RunScript,
+  script,
   withRedisErrors,
 } from '#platform/redis/redis-client.js';
 import { REDIS } from '#platform/redis/redis.connection.js';
@@ -38,31 +39,42 @@ export const idTokenKey = (cookie: string): EncryptionKey => ({
   purpose: 'encryption with the cookie',
 });
 
-/** KEYS session · ARGV before after. Keeps the TTL. */
-const REPLACE = `
-if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
-redis.call('SET', KEYS[1], ARGV[2], 'KEEPTTL')
+/** KEYS session. Keeps the TTL. */
+const REPLACE = script(
+  ['before', 'after'],
+  `
+if redis.call('GET', KEYS[1]) ~= before then return 0 end
+redis.call('SET', KEYS[1], after, 'KEEPTTL')
 return 1
-`;
+`,
+);
 
-/** KEYS session, replaced session · ARGV TTL. */
-const TAKE = `
+/** KEYS session, replaced session. */
+const TAKE = script(
+  ['ttl'],
+  `
 local session = redis.call('GETDEL', KEYS[1])
 if not session then return redis.call('GET', KEYS[2]) end
-redis.call('SET', KEYS[2], session, 'EX', ARGV[1])
+redis.call('SET', KEYS[2], session, 'EX', ttl)
 return session
-`;
+`,
+);
 
 /** Seconds in which a concurrent login of the same browser finds the session that another login has replaced. */
 const REPLACED_LIFETIME = 60;
 
-/** Adds a session to the sessions of its user. KEYS index · ARGV session, its start, oldest start, limit, TTL. */
-const INDEX = `
-redis.call('ZADD', KEYS[1], ARGV[2], ARGV[1])
-redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', '(' .. ARGV[3])
-redis.call('ZREMRANGEBYRANK', KEYS[1], 0, -1 - ARGV[4])
-redis.call('EXPIRE', KEYS[1], ARGV[5])
-`;
+/** Adds a session to the sessions of its user. KEYS index. */
+const INDEX = script(
+  ['session', 'start', 'oldest_start', 'max', 'ttl'],
+  `
+redis.call('ZADD', KEYS[1], start, session)
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', '(' .. oldest_start)
+redis.call('ZREMRANGEBYRANK', KEYS[1], 0, -1 - max)
+redis.call('EXPIRE', KEYS[1], ttl)
+`,
+);
+
+const SCRIPTS = { sessionReplace: REPLACE, sessionIndex: INDEX, sessionTake: TAKE };
 
 /** Sessions of a user that are listed: the newest ones. */
 const MAX_LISTED = 100;
@@ -70,13 +82,13 @@ const MAX_LISTED = 100;
 /** Keyed by a hash of the cookie: the contents of Redis or its backup cannot be used to take over a session. */
 @Injectable()
 export class SessionStore {
-  private readonly run: RunScript<'sessionReplace' | 'sessionIndex' | 'sessionTake'>;
+  private readonly run: RunScript<typeof SCRIPTS>;
 
   constructor(
     @Inject(REDIS) private readonly redis: RedisClient,
     private readonly configuration: AuthorizeConfiguration,
   ) {
-    this.run = defineScripts(redis, { sessionReplace: REPLACE, sessionIndex: INDEX, sessionTake: TAKE });
+    this.run = defineScripts(redis, SCRIPTS);
   }
 
   /** Reads a session and extends its lifetime in one round trip. */
@@ -89,10 +101,16 @@ export class SessionStore {
   async create(cookie: string, session: Session): Promise<void> {
     const { SESSION_IDLE_LIFETIME: ttl, SESSION_LIFETIME: lifetime } = this.configuration;
     const { userId, authTime } = session;
-    const oldest = authTime - lifetime * 1000;
+    const entry = {
+      session: sha256(cookie),
+      start: authTime,
+      oldest_start: authTime - lifetime * 1000,
+      max: MAX_LISTED,
+      ttl: lifetime,
+    };
     await Promise.all([
       withRedisErrors(this.redis.set(keyOf(cookie), JSON.stringify(session), 'EX', ttl)),
-      this.run('sessionIndex', [userKeyOf(userId)], sha256(cookie), authTime, oldest, MAX_LISTED, lifetime),
+      this.run('sessionIndex', [userKeyOf(userId)], entry),
     ]);
   }
 
@@ -112,8 +130,8 @@ export class SessionStore {
 
   /** Replaces a session atomically. @returns false if it has changed since it was read */
   async replace(cookie: string, before: Session, after: Session): Promise<boolean> {
-    const texts = [before, after].map((session) => JSON.stringify(session));
-    return (await this.run('sessionReplace', [keyOf(cookie)], ...texts)) === 1;
+    const texts = { before: JSON.stringify(before), after: JSON.stringify(after) };
+    return (await this.run('sessionReplace', [keyOf(cookie)], texts)) === 1;
   }
 
   /** @returns ids of the sessions of this `sid` in grants */
@@ -149,7 +167,7 @@ export class SessionStore {
    */
   async take(cookie: string): Promise<Session | null> {
     const keys = [keyOf(cookie), replacedKeyOf(cookie)];
-    const text = (await this.run('sessionTake', keys, REPLACED_LIFETIME)) as string | null;
+    const text = (await this.run('sessionTake', keys, { ttl: REPLACED_LIFETIME })) as string | null;
     return text === null ? null : (JSON.parse(text) as Session);
   }
 

@@ -3,6 +3,7 @@ import {
   defineScripts,
   type RedisClient,
   type RunScript,
+  script,
   withRedisErrors,
 } from '#platform/redis/redis-client.js';
 import { REDIS } from '#platform/redis/redis.connection.js';
@@ -55,78 +56,98 @@ export interface StepOutcome {
 
 const NOW = `local time = redis.call('TIME') local now = time[1] * 1000 + math.floor(time[2] / 1000)`;
 const OWNED = `${NOW}
-if redis.call('HGET', KEYS[1], 'owner') ~= ARGV[1] or redis.call('HGET', KEYS[1], 'state') ~= 'running' then return false end`;
+if redis.call('HGET', KEYS[1], 'owner') ~= owner or redis.call('HGET', KEYS[1], 'state') ~= 'running' then return false end`;
 
-/** Each script has the keys job, items and failures. ARGV[1] is the process, a random id. */
+/** Each script has the keys job, items and failures. `owner` is the process, a random id. */
 const SCRIPTS = {
-  // ARGV lifetime action operator total item…
-  jobCreate: `${NOW}
+  // With the list of items.
+  jobCreate: script(
+    ['action', 'operator', 'total', 'ttl'],
+    `${NOW}
 if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
-redis.call('HSET', KEYS[1], 'action', ARGV[2], 'operator', ARGV[3], 'total', ARGV[4], 'started', now, 'done', 0, 'failed', 0, 'state', 'running', 'lease', 0)
-for n = 5, #ARGV do redis.call('RPUSH', KEYS[2], ARGV[n]) end
-redis.call('EXPIRE', KEYS[1], ARGV[1])
-redis.call('EXPIRE', KEYS[2], ARGV[1])
+redis.call('HSET', KEYS[1], 'action', action, 'operator', operator, 'total', total, 'started', now, 'done', 0, 'failed', 0, 'state', 'running', 'lease', 0)
+for n = LIST, #ARGV do redis.call('RPUSH', KEYS[2], ARGV[n]) end
+redis.call('EXPIRE', KEYS[1], ttl)
+redis.call('EXPIRE', KEYS[2], ttl)
 return 1`,
-  // ARGV owner lease operator
-  jobClaim: `${NOW}
-local state, lease = unpack(redis.call('HMGET', KEYS[1], 'state', 'lease'))
-if not state or state == 'finished' or tonumber(lease) > now then return 0 end
-redis.call('HSET', KEYS[1], 'state', 'running', 'owner', ARGV[1], 'lease', now + ARGV[2], 'operator', ARGV[3])
+  ),
+  jobClaim: script(
+    ['owner', 'operator', 'lease'],
+    `${NOW}
+local state, earlier_lease = unpack(redis.call('HMGET', KEYS[1], 'state', 'lease'))
+if not state or state == 'finished' or tonumber(earlier_lease) > now then return 0 end
+redis.call('HSET', KEYS[1], 'state', 'running', 'owner', owner, 'lease', now + lease, 'operator', operator)
 redis.call('HDEL', KEYS[1], 'ended')
 return 1`,
-  // ARGV owner lease. Renews the lease, and returns the next item; finishes the job without one.
-  jobNext: `${OWNED}
+  ),
+  // Renews the lease, and returns the next item; finishes the job without one.
+  jobNext: script(
+    ['owner', 'lease'],
+    `${OWNED}
 local item = redis.call('LINDEX', KEYS[2], 0)
-if item then redis.call('HSET', KEYS[1], 'lease', now + ARGV[2])
+if item then redis.call('HSET', KEYS[1], 'lease', now + lease)
 else redis.call('HSET', KEYS[1], 'state', 'finished', 'lease', 0, 'ended', now) end
 return item`,
-  // ARGV owner item done more failure limit lifetime
-  jobAdvance: `${OWNED}
-if redis.call('LINDEX', KEYS[2], 0) ~= ARGV[2] then return false end
-redis.call('HINCRBY', KEYS[1], 'done', ARGV[3])
-if ARGV[4] == '0' then redis.call('LPOP', KEYS[2]) end
-if ARGV[5] ~= '' then
+  ),
+  jobAdvance: script(
+    ['owner', 'item', 'done', 'more', 'failure', 'max_failures', 'ttl'],
+    `${OWNED}
+if redis.call('LINDEX', KEYS[2], 0) ~= item then return false end
+redis.call('HINCRBY', KEYS[1], 'done', done)
+if more == '0' then redis.call('LPOP', KEYS[2]) end
+if failure ~= '' then
   redis.call('HINCRBY', KEYS[1], 'failed', 1)
-  if redis.call('RPUSH', KEYS[3], ARGV[5]) > tonumber(ARGV[6]) then redis.call('RPOP', KEYS[3]) end
-  redis.call('EXPIRE', KEYS[3], ARGV[7])
+  if redis.call('RPUSH', KEYS[3], failure) > tonumber(max_failures) then redis.call('RPOP', KEYS[3]) end
+  redis.call('EXPIRE', KEYS[3], ttl)
 end
 return true`,
-  // ARGV owner state; an empty state leaves the job to another process.
-  jobLeave: `${OWNED}
+  ),
+  // Without a state, leaves the job to another process.
+  jobLeave: script(
+    ['owner', 'state'],
+    `${OWNED}
 redis.call('HSET', KEYS[1], 'lease', 0)
-if ARGV[2] ~= '' then redis.call('HSET', KEYS[1], 'state', ARGV[2], 'ended', now) end
+if state then redis.call('HSET', KEYS[1], 'state', state, 'ended', now) end
 return true`,
-  jobStop: `${NOW}
+  ),
+  jobStop: script(
+    [],
+    `${NOW}
 if redis.call('HGET', KEYS[1], 'state') ~= 'running' then return 0 end
 redis.call('HSET', KEYS[1], 'state', 'stopped', 'lease', 0, 'ended', now)
 return 1`,
-  jobRead: `${NOW}
+  ),
+  jobRead: script(
+    [],
+    `${NOW}
 return { redis.call('HGETALL', KEYS[1]), redis.call('LRANGE', KEYS[3], 0, 99), now }`,
+  ),
 };
 
 /** A process owns a job by a lease. Each step is one script: a process that has lost its lease changes nothing. */
 @Injectable()
 export class JobStore {
-  private readonly run: RunScript<keyof typeof SCRIPTS>;
+  private readonly run: RunScript<typeof SCRIPTS>;
 
   constructor(@Inject(REDIS) private readonly redis: RedisClient) {
     this.run = defineScripts(redis, SCRIPTS);
   }
 
   async create({ id, action, operator, items, total }: NewJob): Promise<boolean> {
-    const created = await this.run('jobCreate', keysOf(id), LIFETIME, action, operator, total, ...items);
+    const values = { action, operator, total, ttl: LIFETIME };
+    const created = await this.run('jobCreate', keysOf(id), values, items);
     await withRedisErrors(this.redis.zadd(LIST, 'NX', Date.now(), id));
     await withRedisErrors(this.redis.zremrangebyrank(LIST, 0, -1 - MAX_JOBS));
     return created === 1;
   }
 
   async claim(id: string, owner: string, operator: string): Promise<boolean> {
-    return (await this.run('jobClaim', keysOf(id), owner, LEASE_MS, operator)) === 1;
+    return (await this.run('jobClaim', keysOf(id), { owner, operator, lease: LEASE_MS })) === 1;
   }
 
   /** Renews the lease. @returns null if nothing is left to do, or this process no longer owns the job */
   async next(id: string, owner: string): Promise<string | null> {
-    return (await this.run('jobNext', keysOf(id), owner, LEASE_MS)) as string | null;
+    return (await this.run('jobNext', keysOf(id), { owner, lease: LEASE_MS })) as string | null;
   }
 
   async advance(
@@ -135,21 +156,27 @@ export class JobStore {
     item: string,
     { done, more, failure }: StepOutcome,
   ): Promise<void> {
-    const failed = failure === null ? '' : JSON.stringify({ item, reason: failure } satisfies Failure);
-    const limits = [MAX_FAILURES, LIFETIME];
-    await this.run('jobAdvance', keysOf(id), owner, item, done, more ? 1 : 0, failed, ...limits);
+    await this.run('jobAdvance', keysOf(id), {
+      owner,
+      item,
+      done,
+      more: more ? 1 : 0,
+      failure: failure === null ? null : JSON.stringify({ item, reason: failure } satisfies Failure),
+      max_failures: MAX_FAILURES,
+      ttl: LIFETIME,
+    });
   }
 
   async leave(id: string, owner: string, state: 'refused' | null): Promise<void> {
-    await this.run('jobLeave', keysOf(id), owner, state ?? '');
+    await this.run('jobLeave', keysOf(id), { owner, state });
   }
 
   async stop(id: string): Promise<void> {
-    await this.run('jobStop', keysOf(id));
+    await this.run('jobStop', keysOf(id), {});
   }
 
   async find(id: string): Promise<Job | null> {
-    const [flat, failures, now] = (await this.run('jobRead', keysOf(id))) as [string[], string[], number];
+    const [flat, failures, now] = (await this.run('jobRead', keysOf(id), {})) as [string[], string[], number];
     if (flat.length === 0) return null;
     const fields = new Map(flat.flatMap((name, at) => (at % 2 === 0 ? [[name, flat[at + 1] ?? '']] : [])));
     const text = (name: string) => fields.get(name) ?? '';

@@ -7,6 +7,7 @@ import {
   defineScripts,
   type RedisClient,
   type RunScript,
+  script,
   withRedisErrors,
 } from '#platform/redis/redis-client.js';
 import { REDIS } from '#platform/redis/redis.connection.js';
@@ -17,13 +18,18 @@ const LIFETIME = 24 * 60 * 60;
 /** Milliseconds after which an unfinished request has probably ended with its process. */
 const RUNNING_MS = 60_000;
 
-/** KEYS record · ARGV new record, lifetime. Returns the record of an earlier request, or stores the new one. */
-const CLAIM = `
+/** KEYS record. Returns the record of an earlier request, or stores the new one. */
+const CLAIM = script(
+  ['record', 'ttl'],
+  `
 local earlier = redis.call('GET', KEYS[1])
 if earlier then return earlier end
-redis.call('SET', KEYS[1], ARGV[1], 'EX', ARGV[2])
+redis.call('SET', KEYS[1], record, 'EX', ttl)
 return false
-`;
+`,
+);
+
+const SCRIPTS = { idempotencyClaim: CLAIM };
 
 export interface IdempotentRequest {
   /** Client or session, which cannot see the responses of others. */
@@ -47,14 +53,14 @@ interface Stored {
 @Injectable()
 export class Idempotency {
   private readonly logger = new Logger(Idempotency.name);
-  private readonly run: RunScript<'idempotencyClaim'>;
+  private readonly run: RunScript<typeof SCRIPTS>;
 
   constructor(
     @Inject(REDIS) private readonly redis: RedisClient,
     private readonly configuration: ConsoleConfiguration,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {
-    this.run = defineScripts(redis, { idempotencyClaim: CLAIM });
+    this.run = defineScripts(redis, SCRIPTS);
   }
 
   /**
@@ -65,7 +71,8 @@ export class Idempotency {
     const { owner, key, creates } = request;
     const name = `console:idempotency:${this.mac('name', `${owner} ${key}`)}`;
     const own: Stored = { startedAt: this.clock(), content: this.mac('content', request.content) };
-    const earlier = await this.run('idempotencyClaim', [name], JSON.stringify(own), LIFETIME);
+    const values = { record: JSON.stringify(own), ttl: LIFETIME };
+    const earlier = await this.run('idempotencyClaim', [name], values);
     if (typeof earlier === 'string') return this.repeated(request, JSON.parse(earlier) as Stored, own);
     try {
       const answer = await execute();

@@ -1,25 +1,28 @@
 import { hash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { COUNTERS } from '#grants/counters.js';
-import { defineScripts, type RedisClient, type RunScript } from '#platform/redis/redis-client.js';
+import { defineScripts, type RedisClient, type RunScript, script } from '#platform/redis/redis-client.js';
 import { REDIS } from '#platform/redis/redis.connection.js';
 
 /** Live assertions per client: 800 requests per second if each lives a minute. Bounds what a stolen key can store. */
 const MAX_LIVE = 50_000;
 
 /**
- * KEYS assertions of the client, one key because they change with their counter · ARGV jti ttl(ms) max
+ * KEYS assertions of the client, one key because they change with their counter
  * @returns 0 if it is new, -1 if it was used before, or the milliseconds until the client has room
  */
-const CONSUME = `
-local jti, ttl, max = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
-${COUNTERS}
+const CONSUME = script(
+  ['jti', 'max', 'ttl'],
+  `${COUNTERS}
 local remaining = wait(KEYS[1], max)
 if redis.call('ZSCORE', KEYS[1], jti) then return -1 end
 if remaining > 0 then return remaining end
 count(KEYS[1], jti, ttl)
 return 0
-`;
+`,
+);
+
+const SCRIPTS = { assertionConsume: CONSUME };
 
 export type Consumption =
   | { readonly outcome: 'consumed' | 'replayed' }
@@ -29,10 +32,10 @@ export type Consumption =
 /** Consumed assertions, shared by all replicas (RFC 7523 3, 7). */
 @Injectable()
 export class AssertionStore {
-  private readonly run: RunScript<'assertionConsume'>;
+  private readonly run: RunScript<typeof SCRIPTS>;
 
   constructor(@Inject(REDIS) redis: RedisClient) {
-    this.run = defineScripts(redis, { assertionConsume: CONSUME });
+    this.run = defineScripts(redis, SCRIPTS);
   }
 
   /**
@@ -40,13 +43,8 @@ export class AssertionStore {
    */
   async consume(clientId: string, jti: string, ttlMs: number): Promise<Consumption> {
     const [client, id] = [clientId, jti].map((text) => hash('sha256', text, 'base64url')) as [string, string];
-    const wait = (await this.run(
-      'assertionConsume',
-      [`assertions:${client}`],
-      id,
-      ttlMs,
-      MAX_LIVE,
-    )) as number;
+    const values = { jti: id, max: MAX_LIVE, ttl: ttlMs };
+    const wait = (await this.run('assertionConsume', [`assertions:${client}`], values)) as number;
     if (wait > 0) return { outcome: 'full', retryAfter: Math.ceil(wait / 1000) };
     return { outcome: wait === 0 ? 'consumed' : 'replayed' };
   }

@@ -14,23 +14,49 @@ export async function withRedisErrors<T>(command: Promise<T>): Promise<T> {
   }
 }
 
-/** Runs a script on keys of one slot in one round trip. @throws DependencyUnavailableError */
-export type RunScript<Name extends string> = (
+type Argument = string | number;
+
+export interface Script<Name extends string = never> {
+  readonly lua: string;
+  /** Names of the first ARGV, in order. */
+  readonly names: readonly Name[];
+}
+
+type Scripts = Readonly<Record<string, Script<string>>>;
+
+/** Values by name. Null becomes an empty string. */
+type Values<Name extends string> = Readonly<Record<Name, Argument | null>>;
+
+/**
+ * Runs a script on keys of one slot in one round trip. Null values at the end are not sent: the script reads nil. The
+ * list follows the named arguments. @throws DependencyUnavailableError
+ */
+export type RunScript<S extends Scripts> = <Name extends keyof S>(
   name: Name,
   keys: readonly string[],
-  ...args: (string | number)[]
+  values: Values<S[Name]['names'][number]>,
+  list?: readonly Argument[],
 ) => Promise<unknown>;
 
-type Command = (keys: number, ...args: (string | number)[]) => Promise<unknown>;
+/** Defines a script whose arguments are Lua locals. ARGV[LIST] is the first element of the list. */
+export function script<const Name extends string = never>(names: readonly Name[], lua: string): Script<Name> {
+  const locals = [...names, 'LIST'].join(', ');
+  const values = [...names.map((_, at) => `ARGV[${at + 1}]`), names.length + 1].join(', ');
+  return { lua: `local ${locals} = ${values}\n${lua}`, names };
+}
 
-/** @param scripts sources by name, unique in the process; ioredis sends each once, then its hash */
-export function defineScripts<Name extends string>(
-  redis: RedisClient,
-  scripts: Readonly<Record<Name, string>>,
-): RunScript<Name> {
-  for (const [name, lua] of Object.entries<string>(scripts)) redis.defineCommand(name, { lua });
-  const commands = redis as unknown as Record<Name, Command>;
-  return (name, keys, ...args) => withRedisErrors(commands[name](keys.length, ...keys, ...args));
+type Command = (keys: number, ...args: Argument[]) => Promise<unknown>;
+
+/** @param scripts by name, unique in the process; ioredis sends each once, then its hash */
+export function defineScripts<S extends Scripts>(redis: RedisClient, scripts: S): RunScript<S> {
+  for (const [name, { lua }] of Object.entries(scripts)) redis.defineCommand(name, { lua });
+  const commands = redis as unknown as Record<keyof S, Command>;
+  return (name, keys, values, list = []) => {
+    const named = (scripts[name] as Script<keyof typeof values>).names.map((argument) => values[argument]);
+    const sent = list.length > 0 ? named : named.slice(0, named.findLastIndex((value) => value !== null) + 1);
+    const args = [...sent.map((value) => value ?? ''), ...list];
+    return withRedisErrors(commands[name](keys.length, ...keys, ...args));
+  };
 }
 
 const connection = (timeoutMs: number) =>

@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { redisClient } from '#platform/redis/redis-client.js';
+import { defineScripts, redisClient, script } from '#platform/redis/redis-client.js';
 import { isolate, type Isolated } from '#test/support/isolate.js';
 import { PATIENT_MS } from '#test/support/app-settings.js';
 import { type INestApplicationContext, Module } from '@nestjs/common';
@@ -51,6 +51,23 @@ describe('commands to Redis in one turn of the event loop', () => {
     await expect(setting).rejects.toThrow(/max retries/);
     await new Promise((resolve) => redis.once('ready', resolve));
     expect(await redis.get('lost')).toBeNull();
+  });
+
+  describe('as scripts', () => {
+    const ECHO = script(
+      ['first', 'second', 'third'],
+      'return cjson.encode({first, second, third or false, ARGV[LIST] or false})',
+    );
+
+    it.each([
+      [{ first: 1, second: 'b', third: 'c' }, [], ['1', 'b', 'c', false]],
+      [{ third: 'c', second: null, first: 1 }, [], ['1', '', 'c', false]],
+      [{ first: 1, second: 'b', third: null }, [], ['1', 'b', false, false]],
+      [{ first: 1, second: 'b', third: null }, ['d'], ['1', 'b', '', 'd']],
+    ])('get the values %j and the list %j as %j', async (values, list, expected) => {
+      const run = defineScripts(redis, { echoArguments: ECHO });
+      expect(JSON.parse((await run('echoArguments', [], values, list)) as string)).toEqual(expected);
+    });
   });
 });
 

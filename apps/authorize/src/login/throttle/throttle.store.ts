@@ -3,6 +3,7 @@ import {
   defineScripts,
   type RedisClient,
   type RunScript,
+  script,
   withRedisErrors,
 } from '#platform/redis/redis-client.js';
 import { REDIS } from '#platform/redis/redis.connection.js';
@@ -46,15 +47,19 @@ export type Verdict =
   | { readonly outcome: 'device' | 'unknown' }
   | { readonly outcome: 'refused'; readonly counter: RefusingCounter; readonly wait: number };
 
+const luaOf = ({ failures, window }: ThrottleLimit): string =>
+  `{ failures = ${failures}, window = ${window} }`;
+
 /**
- * KEYS addressAndLogin address login siteAndLogin [device] · ARGV now(ms) attempt, then failures and window(ms) of
- * addressAndLogin, of siteAndLogin under attack, of address, login and device. Adds an attempt to every counter that
- * must allow it, or to none. A counter is a sorted set by time, so a single attempt can be removed, however late.
+ * KEYS addressAndLogin address login siteAndLogin [device]. Adds an attempt to every counter that must allow it, or to
+ * none. A counter is a sorted set by time, so a single attempt can be removed, however late.
  */
-const COUNT_ATTEMPT = `
-local now, attempt = tonumber(ARGV[1]), ARGV[2]
-local function limit(i) return { failures = tonumber(ARGV[1 + 2 * i]), window = tonumber(ARGV[2 + 2 * i]) } end
-local pair, attacked, address, login, device = limit(1), limit(2), limit(3), limit(4), limit(5)
+const COUNT_ATTEMPT = script(
+  ['attempt', 'now'],
+  `
+local pair, attacked = ${luaOf(THROTTLE_LIMITS.addressAndLogin)}, ${luaOf(THROTTLE_LIMITS.addressAndLoginUnderAttack)}
+local address, login = ${luaOf(THROTTLE_LIMITS.address)}, ${luaOf(THROTTLE_LIMITS.login)}
+local device = ${luaOf(THROTTLE_LIMITS.device)}
 
 local function count(key, window)
   redis.call('ZREMRANGEBYSCORE', key, '-inf', now - window)
@@ -93,23 +98,18 @@ add(KEYS[3], login)
 -- An attempt is counted here even above the limit, so the set is bounded explicitly; the decision needs only the newest entries.
 redis.call('ZREMRANGEBYRANK', KEYS[3], 0, -login.failures - 1)
 return {'unknown'}
-`;
+`,
+);
 
-const LIMITS = [
-  THROTTLE_LIMITS.addressAndLogin,
-  THROTTLE_LIMITS.addressAndLoginUnderAttack,
-  THROTTLE_LIMITS.address,
-  THROTTLE_LIMITS.login,
-  THROTTLE_LIMITS.device,
-].flatMap(({ failures, window }) => [failures, window]);
+const SCRIPTS = { throttleCount: COUNT_ATTEMPT };
 
 /** Sorted sets, because `rate-limiter-flexible` counts an attempt in some counters although another refuses it. */
 @Injectable()
 export class ThrottleStore {
-  private readonly run: RunScript<'throttleCount'>;
+  private readonly run: RunScript<typeof SCRIPTS>;
 
   constructor(@Inject(REDIS) private readonly redis: RedisClient) {
-    this.run = defineScripts(redis, { throttleCount: COUNT_ATTEMPT });
+    this.run = defineScripts(redis, SCRIPTS);
   }
 
   /** Counts an attempt before it is made, in one round trip, so that concurrent attempts cannot exceed a limit. */
@@ -119,7 +119,7 @@ export class ThrottleStore {
     now: number,
   ): Promise<Verdict> {
     const names = [addressAndLogin, address, login, siteAndLogin, ...(device === null ? [] : [device])];
-    const reply = await this.run('throttleCount', names.map(keyOf), now, attempt, ...LIMITS);
+    const reply = await this.run('throttleCount', names.map(keyOf), { attempt, now });
     const [outcome, counter, wait] = reply as [string, RefusingCounter, number];
     return outcome === 'refused' ? { outcome, counter, wait } : { outcome: outcome as 'device' | 'unknown' };
   }
