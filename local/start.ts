@@ -6,7 +6,10 @@ import { StartError } from './supervisor/settings.js';
 
 const POLL_MS = 200;
 
-/** Watches the npm process that started this one, which sends no signal after SIGKILL. @returns a function that stops the watch */
+/**
+ * Watches the npm process that started this one, because SIGKILL is not forwarded.
+ * @returns a function that stops the watch
+ */
 async function watchNpm(env: NodeJS.ProcessEnv, onEnd: () => void): Promise<() => void> {
   if (!env['npm_lifecycle_event']) return () => undefined;
   const parent = process.ppid;

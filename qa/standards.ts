@@ -1,5 +1,5 @@
-// `npm run standards` writes dist/standards.md from docs/standards.yaml and the tags of the tests. With --check it writes
-// nothing. Fails if a section has no test, or a document names a test that does not exist.
+// `npm run standards` writes dist/standards.md from docs/standards.yaml and the tags of the tests. With --check it
+// writes nothing. Fails if a section has no test, or a document names a test that does not exist.
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { parse } from 'yaml';
 

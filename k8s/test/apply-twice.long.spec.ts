@@ -4,8 +4,9 @@ import { runCommand } from '#local/servers/run-command.js';
 import { findKubectl, OVERLAYS, withCopy } from './render.js';
 import { StubApi } from './stub-api.js';
 
-// kubectl compares text, and lists whose items have no key as a whole, such as the rules and ports of a NetworkPolicy. So items of
-// such lists must state every default, base64 must be in one line, and quantities must be in canonical form.
+// kubectl compares text, and lists whose items have no key as a whole, such as the rules and ports of a
+// NetworkPolicy. So items of such lists must state every default, base64 must be in one line, and quantities
+// must be in canonical form.
 describe.each(OVERLAYS)('the %s overlay, applied twice', (overlay) => {
   let api: StubApi;
 

@@ -27,7 +27,7 @@ const FROM = 'x-from';
 
 type Change = readonly [from: string | RegExp, to: string];
 
-/** Starts nginx as docker-compose.yml configures it, with other files and ports, without apps, and with limits that admit two requests. */
+/** Starts nginx as in docker-compose.yml, with other files and ports, without apps, and with limits of two requests. */
 async function tightComposeIngress({ file, hosts, apps } = PUBLIC): Promise<Ingress> {
   const text = await readFile(join(ROOT, file), 'utf8');
   return startNginx(

@@ -183,7 +183,8 @@ describe('docker-compose.yml', () => {
   it.each(APPS)('checks %s by its own /readyz, and gives it time to finish its requests', (app) => {
     const { INTERNAL_PORT } = new SHAPES[app]();
     expect(service(app).healthcheck?.test.join(' ')).toContain(`http://127.0.0.1:${INTERNAL_PORT}/readyz`);
-    // 10 s for a request to arrive (docs/configuration.md, Limits), 3 s for those over NATS, and some to close connections.
+    // 10 s for a request to arrive (docs/configuration.md, Limits), 3 s for those over NATS, and
+    // some to close connections.
     expect(Number(/^(\d+)s$/.exec(service(app).stop_grace_period ?? '')?.[1])).toBeGreaterThanOrEqual(15);
   });
 

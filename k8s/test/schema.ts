@@ -12,7 +12,10 @@ interface Model {
 
 const byName = models as unknown as Readonly<Record<string, Model | undefined>>;
 
-/** Strict field validation. The official client's models find unknown fields and wrong types; `kubernetes-models` finds missing fields. */
+/**
+ * Strict field validation: the official client's models find unknown fields and wrong types,
+ * `kubernetes-models` missing fields.
+ */
 export async function problemsOf(manifests: readonly Manifest[]): Promise<string[]> {
   return (await Promise.all(manifests.map(problemsOfOne))).flat();
 }

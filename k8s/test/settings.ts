@@ -27,7 +27,10 @@ export async function ownSettings(): Promise<{ folder: string; remove(): Promise
   return { folder, remove: () => rm(folder, { recursive: true, force: true }) };
 }
 
-/** Copies a configuration file of the local overlay, with its settings, and with the container's paths replaced by that folder. */
+/**
+ * Copies a configuration file of the local overlay with its settings, and replaces the
+ * container's paths by that folder.
+ */
 export async function serverFile(
   server: 'nats' | 'redis',
   settings: string,

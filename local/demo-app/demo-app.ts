@@ -55,7 +55,7 @@ export async function createDemoApp(configuration: DemoConfiguration): Promise<F
 function headersOf({ AUTH_URL }: DemoConfiguration): Record<string, string> {
   return {
     'Cache-Control': 'no-store',
-    // Chromium also applies form-action to redirects: "Connect" redirects to the login page, which may be the product's own.
+    // Chromium applies form-action to redirects: "Connect" redirects to the login page, which may be the product's.
     'Content-Security-Policy': `default-src 'none';style-src ${STYLE_SOURCE};form-action 'self' ${AUTH_URL} http://localhost:* http://127.0.0.1:* https:;base-uri 'none';frame-ancestors 'none'`,
     // The callback's URL contains the code, which must not reach other pages as Referer.
     'Referrer-Policy': 'no-referrer',

@@ -60,7 +60,10 @@ const ENDED = {
   },
 };
 
-/** Omits the library's error, which contains the request. @returns a Failure whose `log.error` is the OAuth error code, if any */
+/**
+ * Omits the library's error, which contains the request.
+ * @returns a Failure with the OAuth error code in `log.error`, if any
+ */
 export function toFailure(operation: Operation, error: unknown): Failure {
   if (error instanceof Failure) return error;
   if (error instanceof AuthorizationResponseError) return refusedAtConsent(error);

@@ -125,7 +125,7 @@ async function inspectInstallation({
 
 const REDIRECT_URI = 'https://rooms.example.com/callback';
 
-/** Runs an operator's typical commands against the running product. Deletes its application and user at the end. @throws StepFailure */
+/** Runs an operator's typical commands. Deletes its application and user at the end. @throws StepFailure */
 export async function runOperatorDemo(run: RunFile, transcript: Transcript): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'operator-demo-'));
   const operator = new CommandLine(transcript, folder);

@@ -41,7 +41,7 @@ export class Apt {
     if (code !== 0) throw new Error('apt-get is not installed: only Debian and Ubuntu have it');
   }
 
-  /** Maps patterns to the newest matching package; omits patterns without a match. Fetches package lists if necessary. */
+  /** Maps patterns to the newest matching package; omits others. Fetches package lists if necessary. */
   async newest(patterns: readonly string[]): Promise<Map<string, string>> {
     const packages = await this.find(patterns);
     if (packages.size === patterns.length) return packages;

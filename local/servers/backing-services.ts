@@ -52,7 +52,10 @@ const SERVICES = [
 
 type Service = (typeof SERVICES)[number];
 
-/** Uses the URL in the environment, else an installed server, else the Debian package. @throws Error that lists all missing servers */
+/**
+ * Prefers the URL in the environment, then an installed server, then the Debian package.
+ * @throws Error that lists all missing servers
+ */
 export async function startBackingServices(options: BackingOptions): Promise<BackingServices> {
   const required = SERVICES.filter(({ variable }) => !options.env[variable]);
   if (required.length > 0 && options.env['NODE_ENV'] === 'production') {

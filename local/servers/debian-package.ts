@@ -37,7 +37,7 @@ export interface PackageOptions {
   progress: Progress;
 }
 
-/** Unpacks packages into `<folder>/packages` without root, unless an earlier call has. @throws Error that lists all missing servers */
+/** Unpacks packages once into `<folder>/packages`, without root. @throws Error that lists all missing servers */
 export async function debianServers(
   wanted: readonly WantedServer[],
   options: PackageOptions,

@@ -26,7 +26,7 @@ async function isOurs(port: number): Promise<boolean> {
   return (await isFree(port)) && (await isReserved(port));
 }
 
-/** Between the check and the use, another process could choose the port. The lock is the UDP port of the same number. */
+/** Another process could take the port between the check and the use. The lock is the UDP port of the same number. */
 function isReserved(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const mark = createSocket('udp4').unref();

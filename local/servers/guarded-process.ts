@@ -31,11 +31,11 @@ export interface GuardedProcess {
   stop(): Promise<void>;
 }
 
-// The command starts only when its guard exists. If this process is killed before that, `read` fails and the shell exits.
+// The command starts once its guard exists. If this process is killed before, `read` fails and the shell exits.
 const LAUNCH = 'read -r go && exec "$@" </dev/null';
 
-// The kernel closes the pipe however this process dies; the guard then ends the process group. "over" means that the process
-// has already ended: its id may have been reused and must not be signalled.
+// The kernel closes the pipe however this process dies; the guard then kills the process group. "over" means that the
+// process has ended: its id may have been reused and must not be signalled.
 const GUARD = `
 trap '' HUP INT TERM
 alive() {
@@ -57,8 +57,8 @@ fi
 `;
 
 /**
- * Starts a process in a new session, which a terminal's Ctrl-C does not reach, and a guard that ends it when this process dies, even by
- * SIGKILL. If one of the three is killed, the others end.
+ * Starts a process in a new session, which a terminal's Ctrl-C does not reach, and a guard that ends it when this
+ * process dies, even by SIGKILL. If one of the three is killed, the others end.
  */
 export function startGuarded(options: GuardedCommand): GuardedProcess {
   const log = openSync(options.logFile, 'a', 0o600);

@@ -2,7 +2,10 @@ import { chmod, link, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/pr
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 
-/** Other users cannot list it. As root, they may enter it, because PostgreSQL runs as `nobody`. An existing folder keeps its mode. */
+/**
+ * Other users cannot list it; under root they may enter it, because PostgreSQL runs as
+ * `nobody`. Keeps an existing mode.
+ */
 export async function localFolder(directory: string): Promise<void> {
   const mode = process.getuid?.() === 0 ? 0o711 : 0o700;
   const created = await mkdir(directory, { recursive: true, mode });

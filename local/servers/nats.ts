@@ -5,7 +5,10 @@ import type { BackingService, ServiceOptions } from './started-service.js';
 /** Accounts do not share subjects, so each test gets one. */
 export const NATS_ACCOUNTS = 512;
 
-/** A temporary server has the users `account0` … `account511` in separate accounts, with one password; the URL names `account0`. */
+/**
+ * A temporary server has users `account0` … `account511` in separate accounts, with one
+ * password. The URL has `account0`.
+ */
 export function startNats(options: ServiceOptions): Promise<BackingService> {
   const user = options.persistent ? 'oauth' : 'account0';
   return startConfigured(

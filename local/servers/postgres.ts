@@ -127,8 +127,8 @@ async function connect(url: string): Promise<void> {
 }
 
 /**
- * PostgreSQL refuses to start while the process id in postmaster.pid belongs to any live process. Deletes the file of a killed server,
- * and stops a running postmaster of this folder, for at most 20 seconds.
+ * PostgreSQL refuses to start while the process id in postmaster.pid belongs to any live process. Deletes the file of a
+ * killed server, and stops a running postmaster of this folder, for at most 20 seconds.
  */
 async function clearStalePid(data: string): Promise<void> {
   const file = join(data, 'postmaster.pid');

@@ -8,8 +8,8 @@ import { runCommand, type SystemUser } from './run-command.js';
 const NAME = 'scheduling-oauth';
 
 /**
- * Returns a folder that the user can reach: `directory`, or else `/var/tmp/scheduling-oauth-<hash of directory>-<id>`. Prefers a folder
- * that contains `marker`, so that data are found again after a change of permissions.
+ * Returns a folder that the user can reach: `directory`, or else `/var/tmp/scheduling-oauth-<hash of directory>-<id>`.
+ * Prefers a folder that contains `marker`, so that data are found again after a change of permissions.
  */
 export async function keptFolder(
   directory: string,

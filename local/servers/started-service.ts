@@ -29,7 +29,7 @@ interface Attempt {
   connect(): Promise<void>;
 }
 
-/** Retries an early exit twice: another program may take the port before the server does. @throws Error with the end of the log */
+/** Retries an early exit twice: another program may have taken the port. @throws Error with the end of the log */
 export async function startService(
   name: string,
   logFile: string,

@@ -5,7 +5,10 @@ const ERROR = 50;
 /** A waiting app logs every second: shows a repeated line once in this time. */
 const REPEAT_INTERVAL_MS = 30_000;
 
-/** Shows warnings, errors, and lines that are not JSON, such as the stack of a crash. @returns a function that receives the log in chunks */
+/**
+ * Shows warnings, errors, and lines that are not JSON, such as the stack of a crash.
+ * @returns a function that receives the log in chunks
+ */
 export function importantLines(
   app: string,
   show: (line: string) => void,

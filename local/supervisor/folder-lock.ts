@@ -9,7 +9,7 @@ export interface FolderLock {
   release(): Promise<void>;
 }
 
-/** The lock is a file with the owner's process id and start time. Replaces a stale lock. @throws StartError with a running owner */
+/** A file with the owner's process id and start time. Replaces a stale lock. @throws StartError with a running owner */
 export async function lockFolder(directory: string): Promise<FolderLock> {
   const lock = join(directory, 'lock');
   const folder = await mkdtemp(join(directory, 'lock-'));

@@ -11,7 +11,10 @@ interface Address {
   readonly port: number;
 }
 
-/** Waits for the servers that the environment names. @throws StartError with the variable and address of every unreachable server */
+/**
+ * Waits for the servers of the environment.
+ * @throws StartError with variable and address of every unreachable server
+ */
 export async function checkExternalServices(env: NodeJS.ProcessEnv, timeout: number): Promise<void> {
   const deadline = Date.now() + timeout;
   const problems = await Promise.all(
@@ -62,7 +65,10 @@ export function accepts({ host, port }: Address, timeout: number): Promise<boole
   });
 }
 
-/** @param timeout for the processes of a killed `npm start` @throws StartError with every port in use and its variable */
+/**
+ * @param timeout for processes of a killed `npm start`
+ * @throws StartError with every port in use and its variable
+ */
 export async function checkPorts(ports: Ports, timeout: number): Promise<void> {
   const deadline = Date.now() + timeout;
   for (;;) {

@@ -13,8 +13,9 @@ import { UserStore } from '#database/user/user.store.js';
 import { type Account, type Settings, StartError } from './settings.js';
 
 /**
- * Creates the demo application and user. The application always has the default scopes of the file, because a request without `scope` gets
- * them, and the scopes of OpenID Connect. @throws StartError if they exist with other credentials, or for an invalid file of scopes
+ * Creates the demo application and user. The application always has the default scopes of the file, because a request
+ * without `scope` gets them, and the scopes of OpenID Connect.
+ * @throws StartError if they exist with other credentials, or for an invalid file of scopes
  */
 export async function seed(databaseUrl: string, account: Account, settings: Settings): Promise<void> {
   const scopes = demoScopes(settings);
@@ -45,7 +46,7 @@ export async function seed(databaseUrl: string, account: Account, settings: Sett
   });
 }
 
-/** Lists what migrating and seeding would write. @throws StartError if the demo application or user exists with other credentials */
+/** Lists what migrating and seeding would write. @throws StartError if the demo exists with other credentials */
 export async function missingSetup(
   databaseUrl: string,
   account: Account,

@@ -39,7 +39,7 @@ export class Supervisor {
     this.runFile = join(this.settings.directory, 'run.json');
   }
 
-  /** Prints addresses and credentials. Call `stop` also after an error. @throws StartError, or an error of the backing services */
+  /** Prints addresses and credentials. Call `stop` also after an error. @throws StartError, or errors of the servers */
   async start(): Promise<void> {
     const { settings, env } = this;
     await localFolder(settings.directory);

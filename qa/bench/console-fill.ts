@@ -75,8 +75,8 @@ export async function fillTrail(product: Product, trail: Trail): Promise<void> {
 }
 
 /**
- * Adds refusals of this minute to a filled trail. The other events were all stored during the fill, so that the events around
- * each of them, which are searched by that time, could be anywhere.
+ * Adds refusals of this minute to a filled trail. All other events were stored during the fill, so the events around
+ * each refusal, which are searched by its time, could be anywhere.
  *
  * @returns the reference of one of them
  */

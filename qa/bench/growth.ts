@@ -106,7 +106,7 @@ async function idOf({ fixture }: Product, { login }: Person): Promise<number> {
   return (row as { id: number }).id;
 }
 
-/** Compares p50 without concurrency, and CPU of all processes per request, which means nothing under background load. */
+/** Compares p50 without concurrency, and CPU of all processes per request, which background load makes meaningless. */
 function comparison(
   one: string,
   before: Measurement,

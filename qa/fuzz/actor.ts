@@ -43,7 +43,7 @@ const MAX_ATTEMPTS = 10;
 const SHARED_FOR_MS = 20 * 60_000;
 const ADMIN_SHARED_FOR_MS = 5 * 60_000;
 
-/** An application with its users. Each lane has its own actor, so that no lane invalidates the credentials of another. */
+/** An application with its users. Lanes have separate actors, so that none invalidates another's credentials. */
 export class Actor {
   /** Each pair belongs to a separate grant. */
   private pairs: TokenPair[] = [];

@@ -167,7 +167,7 @@ const pathOf = (target: string): string =>
 function cacheControlsOf({ app, method, target, isRaw }: SentRequest, status: number): readonly string[] {
   const description = DESCRIPTIONS[app];
   if (isRaw) return ['no-store', ...description.cacheControls];
-  // The router decodes a path, ends it at a fragment and ignores the authority of a URI in absolute form (RFC 9112 3.2.2).
+  // The router decodes a path, cuts a fragment off and ignores the authority of an absolute URI (RFC 9112 3.2.2).
   const path = decoded(pathOf(target));
   return [description.cacheControl({ method, path, status }) ?? 'no-store'];
 }

@@ -38,7 +38,7 @@ export class KnownSecrets {
       this.pieces.set(random.slice(at, at + PIECE), kind);
   }
 
-  /** Removes secrets that were sent where the product may show or log them, unless their prefix identifies them everywhere. */
+  /** Removes secrets that were sent where the product may show or log them, unless a prefix identifies them. */
   forget(text: string): void {
     for (const [piece, kind] of this.in(text)) if (!PREFIXED.has(kind)) this.pieces.delete(piece);
   }

@@ -19,5 +19,8 @@ export type OpenTarget = (environment: TestEnvironment, tally: Tally) => Promise
 /** Time for which a server waits for a request (docs/configuration.md, Limits). */
 export const REQUEST_TIMEOUT_MS = 10_000;
 
-/** Twice the maximum: 10 s for a request, checked once a second, and 1 s after an early answer (docs/configuration.md, Limits). */
+/**
+ * Twice the maximum: 10 s for a request, checked each second, and 1 s after an early answer
+ * (docs/configuration.md, Limits).
+ */
 export const DEADLINE_MS = 24_000;

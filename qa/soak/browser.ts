@@ -134,7 +134,11 @@ export class Browser {
     }
   }
 
-  /** Checks that the old cookie no longer works. @param onRequest receives the number of the session @returns every request */
+  /**
+   * Checks that the old cookie is invalid.
+   * @param onRequest receives the number of the session
+   * @returns every request
+   */
   async logOut(
     operation: 'log out' | 'log out everywhere',
     onRequest: (session: number) => void,

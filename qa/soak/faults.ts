@@ -5,7 +5,7 @@ import { type Fault, isApp, faultName, type Server, type Step } from './plan.js'
 import type { FaultWindow, Timeline } from './timeline.js';
 import type { Violate } from './violations.js';
 
-/** Time between the removal of a replica from load balancing and its SIGTERM. In Kubernetes it is five seconds (preStop). */
+/** Time between a replica's removal from load balancing and its SIGTERM: five seconds in Kubernetes (preStop). */
 const LOAD_BALANCER_DELAY_MS = 200;
 
 export class FaultInjector {

@@ -226,7 +226,10 @@ export class Installation {
     };
   }
 
-  /** The document's host fails after a first use at each replica, which must not affect the client. @throws Error if a first use fails */
+  /**
+   * After a first use at each replica the document's host fails, which must not affect the client.
+   * @throws Error if a first use fails
+   */
   async registerDocumentClient(): Promise<RegisteredClient> {
     const { documents, logoutUrl } = this.outside;
     const url = documents.newUrl();

@@ -147,7 +147,7 @@ export class Model {
     this.checkNotRevoked(grant, attempt, 'a code or refresh token is accepted after its grant was revoked');
   }
 
-  /** RFC 6749 4.1.2, RFC 9700 4.14.2: a replay outside the retry window is refused, and revokes the grant. @param since first use */
+  /** RFC 6749 4.1.2, RFC 9700 4.14.2: a late replay is refused, and revokes the grant. @param since first use */
   checkReplay(grant: Grant, attempt: Attempt, what: ReplayedCredential, since: number): void {
     this.addHistory(grant, [attempt]);
     grant.revocation ??= {

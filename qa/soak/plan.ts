@@ -6,8 +6,9 @@ export type Server = (typeof SERVERS)[number];
 export type ReplicaName = `${App} ${1 | 2}`;
 
 /**
- * At its end, a stopped process gets SIGCONT, and any other process starts again: `killed` with its data, `emptied` without. `restarted`
- * removes a replica from load balancing before SIGTERM. `cut off` resets connections and refuses new ones; `half-open` transfers nothing.
+ * At its end, a stopped process gets SIGCONT, and any other process starts again: `killed` with its data, `emptied`
+ * without. `restarted` removes a replica from load balancing before SIGTERM. `cut off` resets connections and refuses
+ * new ones; `half-open` transfers nothing.
  */
 export type Effect = 'killed' | 'stopped' | 'restarted' | 'cut off' | 'half-open' | 'emptied';
 
@@ -99,7 +100,7 @@ export class Random {
   }
 }
 
-/** An endless sequence in which every kind occurs once before any is repeated. @param longMs outlasts the retry window */
+/** Endless sequence: each kind occurs once before any is repeated. @param longMs outlasts the retry window */
 export function* plan(random: Random, kinds: readonly FaultKind[], longMs: number): Generator<Step, never> {
   for (;;) {
     const deck = random.shuffled(kinds);

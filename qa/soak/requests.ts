@@ -93,7 +93,12 @@ export class Requests {
     return attempt;
   }
 
-  /** Retries after 503 or no answer. @param attempts receives every attempt @param stopWhen true ends the retries @throws SoakEnded */
+  /**
+   * Retries after 503 or no answer.
+   * @param attempts receives every attempt
+   * @param stopWhen true ends the retries
+   * @throws SoakEnded
+   */
   async sendUntilAnswered(
     operation: keyof typeof APP_BY_OPERATION,
     buildRequest: BuildRequest,

@@ -35,7 +35,7 @@ async function startRedis(parent: string): Promise<PrivateServer> {
   const folder = join(parent, 'redis');
   await mkdir(folder);
   const [port, password] = [await freePort(), randomBytes(16).toString('hex')];
-  // Without fsync, because SIGKILL does not lose written data, and with `everysec` a slow disk may delay a write by two seconds.
+  // Without fsync: SIGKILL loses no written data, and with `everysec` a slow disk may delay a write by two seconds.
   const node = new RedisNode(port, folder, password, ['save ""', 'appendonly yes', 'appendfsync no']);
   await node.start();
   return {

@@ -54,7 +54,9 @@ const PASSING = [
   String.raw`\d\d:\d\d:\d\d`,
 ];
 
-/** Runs the commands of a document in order. The document's values are examples: the first output that shows one gives its actual value. */
+/**
+ * Runs a document's commands in order. Its values are examples: the first output that shows one has the actual value.
+ */
 export class DocumentedSession {
   private readonly actual = new Map<string, string>();
 

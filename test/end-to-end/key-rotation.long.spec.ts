@@ -107,7 +107,9 @@ function expectOk(kind: Kind, { status, body }: Answer): Answer['body'] {
   return body;
 }
 
-/** Retries after a cut connection, as HTTP libraries and proxies do: a stopping process may close one while a request is sent. */
+/**
+ * Retries after a cut connection, like HTTP libraries and proxies: a stopping process may close one under a request.
+ */
 async function delivered(send: () => Promise<Answer>): Promise<Answer> {
   for (let attempt = 1; ; attempt += 1) {
     try {

@@ -7,8 +7,9 @@ import { type Isolated, isolate } from '../support/isolate.js';
 import { startTokenProcess, type TokenProcess } from '../support/token-process.js';
 import { until } from '../support/until.js';
 
-// A roll-out replaces APIs and token apps in any order, so two versions communicate over NATS. The messages of 0.1.0 are written
-// out here, so that they stay the same when the contract grows. Every version must accept them, and ignore fields of later versions.
+// A roll-out replaces APIs and token apps in any order, so two versions communicate over NATS. The messages of 0.1.0
+// are written out here, so that they stay the same when the contract grows. Every version must accept them, and ignore
+// fields of later versions.
 const API_URL = 'https://api.example.com';
 const GRANT = { grant_id: 'g'.repeat(43), client_id: 'sc_a', sub: '7', scope: 'profile:read' };
 const PROFILE = {

@@ -20,7 +20,7 @@ export interface ExampleProduct {
   stop(): Promise<void>;
 }
 
-/** Starts the service and the example as docs/adopt.md does. @param bookingsApi the compiled main file of the bookings API */
+/** Starts service and example as in docs/adopt.md. @param bookingsApi compiled main file of the bookings API */
 export async function startExampleProduct(bookingsApi: string): Promise<ExampleProduct> {
   const place = await isolatedEnvironment();
   const ports = await Promise.all(PORTS.map(freePort));

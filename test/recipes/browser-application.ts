@@ -18,7 +18,11 @@ export interface ServedApplication {
   close(): Promise<void>;
 }
 
-/** Registers a public client, bundles the recipe and serves it. @param registration fields by origin @param without code to leave out */
+/**
+ * Registers a public client, bundles the recipe and serves it.
+ * @param registration fields by origin
+ * @param without code to leave out
+ */
 export async function serveApplication(
   recipe: BrowserApplication,
   product: RecipeProduct,

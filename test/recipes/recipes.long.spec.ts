@@ -52,7 +52,8 @@ for (const { recipe, library } of clientRecipes) {
       beforeAll(() => start());
       afterAll(end);
 
-      // @library authlib @library badgateway @library go @library google-oauth-client @library oauth2 @library oauth4webapi @library openid-client @library requests-oauthlib @library simple-oauth2
+      // @library authlib @library badgateway @library go @library google-oauth-client @library oauth2
+      // @library oauth4webapi @library openid-client @library requests-oauthlib @library simple-oauth2
       it('sends state and PKCE, and gets tokens although the user declines a scope', async () => {
         const [url, session] = await called.start();
         const requested = Object.fromEntries(new URL(url).searchParams);

@@ -56,7 +56,8 @@ for (const { recipe, library } of relyingParties) {
 
       afterAll(() => application?.stop());
 
-      // @library authjs @library authlib @library express-openid-connect @library go-oidc @library mod-auth-openidc @library openid-client @library passport-openidconnect @library spring-security
+      // @library authjs @library authlib @library express-openid-connect @library go-oidc
+      // @library mod-auth-openidc @library openid-client @library passport-openidconnect @library spring-security
       it('logs the user in, and reads UserInfo', async () => {
         expect(await logIn(new Browser(application.url))).toContain(`Logged in as ${sub}, ${product.email}`);
       });

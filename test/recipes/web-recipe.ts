@@ -81,7 +81,7 @@ export interface RunningRecipe {
   stop(): Promise<void>;
 }
 
-/** Registers the application and starts it. @param options without: code to leave out; registration: fields by origin */
+/** Registers and starts the application. @param options without: code to leave out; registration: fields by origin */
 export async function startWebRecipe(
   recipe: ListeningRecipe,
   library: FoundLibrary,

@@ -11,7 +11,7 @@ export function appSettings({ databaseUrl, redisUrl, natsUrl }: Isolated) {
   };
 }
 
-/** For available dependencies: processes may stall for seconds on a busy machine. Tests of unresponsive servers use the default. */
+/** For available dependencies: a busy machine may stall a process for seconds. Tests of outages use the default. */
 export const PATIENT = { DEPENDENCY_TIMEOUT: 10 } as const;
 
 export const PATIENT_ENVIRONMENT = { DEPENDENCY_TIMEOUT: String(PATIENT.DEPENDENCY_TIMEOUT) } as const;

@@ -4,7 +4,9 @@ import type { AuditFilter } from '#audit/filter.js';
 import { AuditReader } from '#audit/reader.js';
 import { until } from './until.js';
 
-/** Waits for at least `count` matching events, because processes publish in the background. Returns the oldest first. */
+/**
+ * Waits for at least `count` matching events, because processes publish in the background. Returns the oldest first.
+ */
 export async function auditEvents(natsUrl: string, filter: AuditFilter, count = 1): Promise<AuditEvent[]> {
   const reader = await AuditReader.open(natsUrl, 'audit test');
   let events: AuditEvent[] = [];

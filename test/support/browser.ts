@@ -44,7 +44,7 @@ export class Browser {
     return response;
   }
 
-  /** Logs in and clicks Allow, if necessary. @param without checkboxes to clear @returns the redirect to the application */
+  /** Logs in and clicks Allow, if necessary. @param without checkboxes to clear @returns redirect to the application */
   async allow(
     authorizationUrl: string | URL,
     { email, password }: { readonly email: string; readonly password: string },

@@ -74,7 +74,7 @@ async function unpack(packageUrl: string, archives: string, folder: string): Pro
   }
 }
 
-/** Prefers an installed Chromium. Otherwise uses the npm package, with its shared libraries if the machine lacks them. */
+/** Prefers an installed Chromium; otherwise the npm package, with its shared libraries if the machine lacks them. */
 export async function launchBrowser(): Promise<Browser> {
   const own = await machineChromium();
   if (own) return launch(own);

@@ -56,7 +56,10 @@ export class FaultProxy {
     for (const { near } of this.lines) near.destroy();
   }
 
-  /** Keeps connections open without traffic, as if the machine had died. @param connections `existing` if new connections work */
+  /**
+   * Keeps connections open without traffic, like a dead machine.
+   * @param connections `existing` if new connections work
+   */
   silence(connections: 'existing' | 'all'): void {
     this.isSilent = connections === 'all';
     for (const line of this.lines) line.silent = true;

@@ -13,7 +13,9 @@ export interface WantedLibrary {
   interpreter: keyof typeof INTERPRETERS;
   /** The first one names the folder of the unpacked packages. */
   packages: readonly [string, ...string[]];
-  /** Loads the library and prints its version: a program of Python, Ruby or Perl, a package of Go, or a source file of Java. */
+  /**
+   * Loads the library and prints its version: a script in Python, Ruby or Perl, a Go package, or a Java source file.
+   */
   probe: string;
 }
 
@@ -44,7 +46,9 @@ const LONGEST_STALL_MS = 30_000;
 
 const SHARED_LIBRARIES = { LD_LIBRARY_PATH: ['lib/*', 'usr/lib/*'] };
 
-/** Arguments that run a probe, and library folders: relative to the unpacked packages, or absolute if not searched by default. */
+/**
+ * Arguments of a probe, and library folders: relative to the unpacked packages, or absolute if not searched by default.
+ */
 const INTERPRETERS = {
   python3: { args: ['-c'], paths: { ...SHARED_LIBRARIES, PYTHONPATH: ['usr/lib/python3/dist-packages'] } },
   ruby: {

@@ -1,7 +1,10 @@
 import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
 
-/** Sends Latin-1 bytes that an HTTP library refuses to send. @returns everything until the server closes the connection */
+/**
+ * Sends Latin-1 bytes that HTTP libraries refuse to send.
+ * @returns everything until the server closes the connection
+ */
 export function exchange(url: string, text: string): Promise<string> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {

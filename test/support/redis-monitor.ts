@@ -5,9 +5,10 @@ import { createInterface } from 'node:readline';
 export type Heard = (command: readonly string[], source: string) => void;
 
 /**
- * Reports every command to the logical database of the URL. Resolves when monitoring has begun. @returns a function that ends it
+ * Reports every command to the URL's logical database. Resolves when monitoring has begun.
+ * @returns a function that ends it
  *
- * Not with ioredis, which fails if the first command arrives in the same packet as the reply to MONITOR.
+ * Without ioredis, which fails if the first command arrives in the same packet as the reply to MONITOR.
  */
 export async function monitorRedis(url: string, heard: Heard): Promise<() => void> {
   const { hostname, port, username, password, pathname } = new URL(url);

@@ -17,7 +17,7 @@ export class TestPackages {
     this.folder = resolve('.local', basename(manifests), state);
   }
 
-  /** Suites may install concurrently: each uses a draft folder, because `npm ci` empties its folder. @returns the error, if any */
+  /** Suites may install concurrently: `npm ci` empties its folder, so each uses a draft. @returns the error, if any */
   async install(): Promise<string | undefined> {
     const place = join(this.folder, 'node_modules');
     if (existsSync(place)) return undefined;

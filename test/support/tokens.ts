@@ -15,7 +15,10 @@ const OFFSETS = [0, 16, 32, 33, 48];
 const PART_BYTES = [16, 29, 30, 32];
 const REST_BYTES = [29, 62];
 
-/** Forgeries of a bound token that need no key: its fields, with or without the bound flag, and repeated parts of its thumbprint and MAC. */
+/**
+ * Forgeries of a bound token without a key: its fields, with or without the bound flag, and repeated parts
+ * of its thumbprint and MAC.
+ */
 export function rearranged(token: string): string[] {
   const [prefix, bytes] = [token.slice(0, 4), Buffer.from(token.slice(4), 'base64url')];
   const fields = bytes.subarray(0, FIELD_BYTES);
@@ -41,7 +44,10 @@ export async function statusOfToken(apiUrl: string, accessToken: string): Promis
   return answer.status;
 }
 
-/** Waits for a refusal before the cache entry expires after 30 s. The limit is a number of introspections. @returns their number */
+/**
+ * Waits for a refusal before the cache entry expires after 30 s, at most for a number of introspections.
+ * @returns their number
+ */
 export async function becomesRefused(apiUrl: string, accessToken: string): Promise<number> {
   for (let rounds = 0; rounds <= MAX_ROUNDS; rounds += 1) {
     if ((await statusOfToken(apiUrl, accessToken)) === 401) return rounds;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Polls until the check returns true, without exception. The last check begins after the deadline, however long the machine was blocked. */
+/** Polls until the check returns true, without an error. The last check begins after the deadline, however late it is. */
 export async function until(
   what: string,
   withinMs: number,

@@ -7,7 +7,10 @@ import { type ClusteredProduct, startClusteredProduct } from './clustered-produc
 import { type LostWrites, loseLatestWrites } from './lost-writes.js';
 import { pairOf, type RetryingClient } from './retrying-client.js';
 
-/** Redis masters are replaced after 2 s of silence and an election, and NATS requests time out after 2 s. A busy machine takes longer. */
+/**
+ * Redis replaces a master after 2 s of silence and an election; NATS requests time out after 2 s. A
+ * busy machine takes longer.
+ */
 const RECOVERY_DEADLINE_MS = 60_000;
 
 let redis: RedisCluster;

@@ -73,7 +73,7 @@ export class RedisCluster {
     throw new Error(`no master is known for ${key}`);
   }
 
-  /** Stops the replica of a master, so that it later takes over without the master's last writes. @returns the replica */
+  /** Stops a master's replica, so that it later takes over without the last writes. @returns the replica */
   async isolateReplica(master: RedisNode): Promise<RedisNode> {
     const replica = await this.replicaOf(master);
     await isolateReplica(replica, master);

@@ -61,7 +61,10 @@ export interface Engine {
   stop(): Promise<void>;
 }
 
-/** Prefers the machine's engine. Otherwise, as root on Debian, starts one with a separate socket, which leaves the firewall alone. */
+/**
+ * Prefers the machine's engine. Otherwise, as root on Debian, starts one on a separate socket,
+ * without firewall changes.
+ */
 export async function startEngine(): Promise<Engine> {
   if ((await runCommand('docker', ['info'])).code === 0) {
     const { code } = await runCommand('docker', ['compose', 'version']);

@@ -31,7 +31,10 @@ export interface Comparison {
 
 type Round = Omit<Comparison, 'contestant' | 'route'>;
 
-/** Alternates between routes and contestants, so that other load on the machine affects all of them. @param onProgress receives 0 to 1 */
+/**
+ * Alternates between routes and contestants, so that other load affects all of them.
+ * @param onProgress receives 0 to 1
+ */
 export async function compare(
   contestants: readonly Contestant[],
   onProgress: (done: number, next: string) => void,
@@ -78,7 +81,7 @@ export async function compare(
   }));
 }
 
-/** Pins the servers to core 0 and the load generator to core 1. @returns false without a second core or taskset (util-linux) */
+/** Pins servers to core 0 and the load generator to core 1. @returns false without a second core or taskset */
 export async function pin(): Promise<boolean> {
   if (availableParallelism() < 2) return false;
   try {

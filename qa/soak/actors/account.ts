@@ -62,7 +62,7 @@ export class Account {
     }
   }
 
-  /** Uses a grant that every API has cached for longer than an API may trust its cache. Faults may delay the broadcast. */
+  /** Uses a grant that every API has cached for longer than a cache may be trusted. Faults may delay the broadcast. */
   async revokeCachedGrant(): Promise<void> {
     const { timeline, hasEnded } = this.environment;
     await this.connect();
