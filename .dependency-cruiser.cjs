@@ -87,7 +87,7 @@ module.exports = {
       { path: '^libs/(?!ui/|oauth/|platform/)' },
     ),
     only(
-      'administration-below-its-doors',
+      'administration-below-apps',
       'what operators do knows neither a terminal nor a web server',
       { path: '^libs/administration/src' },
       {
@@ -96,7 +96,7 @@ module.exports = {
     ),
     only(
       'administration-for-operators',
-      'only the doors of operators change what is registered',
+      'only the apps of operators change registrations',
       { path: '^(apps/(?!operator/|console/)|libs/(?!administration/))' },
       { path: '^libs/administration/' },
     ),

@@ -58,7 +58,7 @@ export class Actor {
     readonly confidential: FuzzClient,
     readonly publicClient: FuzzClient,
     readonly resourceServer: { readonly id: string; readonly secret: string },
-    private readonly program: { readonly id: string; readonly key: ClientKey },
+    private readonly apiClient: { readonly id: string; readonly key: ClientKey },
     readonly logo: string,
     readonly key: DpopKey,
     /** Owns the grants at the token endpoints, and never logs in. */
@@ -103,13 +103,13 @@ export class Actor {
       redirectUris: nativeUris,
       requireState: false,
     });
-    const programKey = await ClientKey.generate();
-    const program = await clients.create({
+    const apiClientKey = await ClientKey.generate();
+    const apiClient = await clients.create({
       name: `Fuzz ${name}`,
       type: 'confidential',
       redirectUris: [],
       scopes: ['admin:read', 'admin:write'],
-      keys: keysOf(programKey),
+      keys: keysOf(apiClientKey),
       rules: { grantType: 'client_credentials' },
     });
     const resourceServer = await resourceServers.create(`Fuzz ${name}`, api.hash);
@@ -128,7 +128,7 @@ export class Actor {
       { id: confidential.clientId, secret, redirectUris },
       { id: native.clientId, secret: undefined, redirectUris: nativeUris },
       { id: resourceServer.id, secret: api.secret },
-      { id: program.clientId, key: programKey },
+      { id: apiClient.clientId, key: apiClientKey },
       String(confidential.logo),
       key,
       await environment.fixture.user(),
@@ -145,7 +145,7 @@ export class Actor {
   }
 
   async assertion(): Promise<Readonly<Record<string, string>>> {
-    const { id, key } = this.program;
+    const { id, key } = this.apiClient;
     return {
       client_assertion_type: ASSERTION_TYPE,
       client_assertion: await key.assertion(id, this.urls.token),

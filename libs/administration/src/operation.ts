@@ -1,7 +1,7 @@
 export interface Actor {
   /** For the audit trail, like `ada@laptop`. */
   readonly name: string;
-  readonly door: 'command' | 'api' | 'page';
+  readonly channel: 'command' | 'api' | 'page';
 }
 
 export interface Change<Result> {

@@ -101,16 +101,16 @@ export function everyError({
       },
     ],
     [
-      'a program of the operator, which has no users',
+      'an API client, which has no users',
       'grant_type_unregistered',
       'request_malformed',
       async () => {
         await app.sql(
           `INSERT INTO clients (client_id, name, type, redirect_uris, scopes, jwks_uri, grant_type)
-           VALUES ('sc_program', 'Terraform', 'confidential', '{}', '{admin:read}', 'https://app.example.com/jwks.json', 'client_credentials')
+           VALUES ('sc_api_client', 'Terraform', 'confidential', '{}', '{admin:read}', 'https://app.example.com/jwks.json', 'client_credentials')
            ON CONFLICT DO NOTHING`,
         );
-        return ask({ client_id: 'sc_program' });
+        return ask({ client_id: 'sc_api_client' });
       },
     ],
     [

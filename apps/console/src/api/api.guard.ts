@@ -33,7 +33,7 @@ export class ApiGuard implements CanActivate {
     addLogContext(request.raw, { client_id: clientId });
     await this.limits.take('api', request, reply, clientId);
     if (request.body instanceof Form) throw new RefusedRequestError(415, 'send application/json');
-    if (request.method !== 'GET') request.actor = { name: await this.nameOf(clientId), door: 'api' };
+    if (request.method !== 'GET') request.actor = { name: await this.nameOf(clientId), channel: 'api' };
     return true;
   }
 

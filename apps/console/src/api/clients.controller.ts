@@ -2,10 +2,10 @@ import { Param, Req, UseInterceptors } from '@nestjs/common';
 import { ClientSecretService } from '#administration/client/client-secret.service.js';
 import { ClientService } from '#administration/client/client.service.js';
 import { ClientHistoryService } from '#administration/explain/client-history.service.js';
-import { FewAtOnce } from '../requests/few-at-once.interceptor.js';
+import { ConcurrencyLimit } from '../requests/concurrency-limit.interceptor.js';
 import { type Answer, changed, created, deleted, listed, result, versioned } from './answer.js';
 import type { ApiRequest } from './api.guard.js';
-import { type ChangeRequest, Changing, Query } from './input.js';
+import { type ChangeRequest, RequestedChange, Query } from './input.js';
 import { ApiController, Operation } from './operation.js';
 import * as schemas from './schemas.js';
 
@@ -42,7 +42,9 @@ export class ClientsApiController {
     returns: schemas.REGISTERED_CLIENT,
     creates: true,
   })
-  async createClient(@Changing() { actor, input: { type, ...input } }: ChangeRequest): Promise<Answer> {
+  async createClient(
+    @RequestedChange() { actor, input: { type, ...input } }: ChangeRequest,
+  ): Promise<Answer> {
     const isPublic = type === undefined ? {} : { public: TYPES.get(type) ?? type };
     const change = this.clients.create(actor, { ...input, ...isPublic });
     return created(change, ({ client_id: id }) => `clients/${encodeURIComponent(id)}`);
@@ -64,7 +66,7 @@ export class ClientsApiController {
     returns: schemas.CLIENT,
     hasVersion: true,
   })
-  async changeClient(@Changing() { actor, id, expected, input }: ChangeRequest): Promise<Answer> {
+  async changeClient(@RequestedChange() { actor, id, expected, input }: ChangeRequest): Promise<Answer> {
     const changes = { ...input, expectedVersion: expected.version };
     const { result: updated, announced } = await this.clients.update(actor, id, changes);
     return { ...versioned(updated.client), warnings: await announced };
@@ -75,7 +77,7 @@ export class ClientsApiController {
     returns: schemas.CLIENT_STATE,
     needsVersion: true,
   })
-  disableClient(@Changing() { actor, id, expected }: ChangeRequest): Promise<Answer> {
+  disableClient(@RequestedChange() { actor, id, expected }: ChangeRequest): Promise<Answer> {
     return changed(this.clients.disable(actor, id, expected));
   }
 
@@ -84,18 +86,18 @@ export class ClientsApiController {
     returns: schemas.CLIENT_STATE,
     needsVersion: true,
   })
-  enableClient(@Changing() { actor, id, expected }: ChangeRequest): Promise<Answer> {
+  enableClient(@RequestedChange() { actor, id, expected }: ChangeRequest): Promise<Answer> {
     return changed(this.clients.enable(actor, id, expected));
   }
 
   @Operation('delete', ':id', {
     summary: 'Deletes an application, which ends its grants',
   })
-  deleteClient(@Changing() { actor, id, expected }: ChangeRequest): Promise<Answer> {
+  deleteClient(@RequestedChange() { actor, id, expected }: ChangeRequest): Promise<Answer> {
     return deleted(this.clients.delete(actor, id, expected));
   }
 
-  @UseInterceptors(FewAtOnce)
+  @UseInterceptors(ConcurrencyLimit)
   @Operation('get', ':id/refusals', {
     summary: 'Groups the refused requests of an application by cause',
     query: {
@@ -129,7 +131,7 @@ export class ClientsApiController {
     creates: true,
     needsVersion: true,
   })
-  createSecret(@Changing() { actor, id, expected }: ChangeRequest): Promise<Answer> {
+  createSecret(@RequestedChange() { actor, id, expected }: ChangeRequest): Promise<Answer> {
     const change = this.secrets.rotate(actor, id, expected);
     return created(
       change,
@@ -143,7 +145,7 @@ export class ClientsApiController {
     query: { force: '`true`: also the last one, without which the application cannot authenticate.' },
   })
   deleteSecret(
-    @Changing() { actor, id, part, expected }: ChangeRequest,
+    @RequestedChange() { actor, id, part, expected }: ChangeRequest,
     @Query({ flags: ['force'] }) { force }: Readonly<Record<string, unknown>>,
   ): Promise<Answer> {
     return deleted(this.secrets.revoke(actor, id, part, force === true, expected));

@@ -2,7 +2,7 @@ import { Param, Req } from '@nestjs/common';
 import { GrantService } from '#administration/grant/grant.service.js';
 import { type Answer, changed, deleted, listed, versioned } from './answer.js';
 import type { ApiRequest } from './api.guard.js';
-import { type ChangeRequest, Changing, Query } from './input.js';
+import { type ChangeRequest, RequestedChange, Query } from './input.js';
 import { ApiController, Operation } from './operation.js';
 import * as schemas from './schemas.js';
 
@@ -33,7 +33,7 @@ export class GrantsApiController {
     input: schemas.GRANT_SELECTION,
     returns: schemas.REVOKED_GRANTS,
   })
-  revokeGrants(@Changing() { actor, input }: ChangeRequest): Promise<Answer> {
+  revokeGrants(@RequestedChange() { actor, input }: ChangeRequest): Promise<Answer> {
     return changed(this.grants.revokeAll(actor, input));
   }
 
@@ -47,7 +47,7 @@ export class GrantsApiController {
   }
 
   @Operation('delete', ':id', { summary: 'Revokes a grant' })
-  revokeGrant(@Changing() { actor, id, expected }: ChangeRequest): Promise<Answer> {
+  revokeGrant(@RequestedChange() { actor, id, expected }: ChangeRequest): Promise<Answer> {
     return deleted(this.grants.revoke(actor, id, expected));
   }
 }

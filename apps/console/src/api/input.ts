@@ -20,13 +20,15 @@ export interface ChangeRequest {
   readonly input: Values;
 }
 
-export const Changing = createParamDecorator((_data: unknown, context: ExecutionContext): ChangeRequest => {
-  const request = context.switchToHttp().getRequest<ApiRequest>();
-  const { actor, body = {}, params, headers } = request;
-  const { id = '', part = '' } = params as Readonly<Record<string, string>>;
-  const expected = headers['if-match'] === undefined ? {} : expectedVersion(request);
-  return { actor, id, part, expected, input: inputOf(Object.entries(body as object)) };
-});
+export const RequestedChange = createParamDecorator(
+  (_data: unknown, context: ExecutionContext): ChangeRequest => {
+    const request = context.switchToHttp().getRequest<ApiRequest>();
+    const { actor, body = {}, params, headers } = request;
+    const { id = '', part = '' } = params as Readonly<Record<string, string>>;
+    const expected = headers['if-match'] === undefined ? {} : expectedVersion(request);
+    return { actor, id, part, expected, input: inputOf(Object.entries(body as object)) };
+  },
+);
 
 interface QueryShape {
   readonly cursor?: 'after' | 'before';

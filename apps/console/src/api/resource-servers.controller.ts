@@ -2,7 +2,7 @@ import { Param, Req } from '@nestjs/common';
 import { ResourceServerService } from '#administration/resource-server/resource-server.service.js';
 import { type Answer, created, deleted, listed, versioned } from './answer.js';
 import type { ApiRequest } from './api.guard.js';
-import { type ChangeRequest, Changing } from './input.js';
+import { type ChangeRequest, RequestedChange } from './input.js';
 import { ApiController, Operation } from './operation.js';
 import * as schemas from './schemas.js';
 
@@ -25,7 +25,7 @@ export class ResourceServersApiController {
     returns: schemas.REGISTERED_RESOURCE_SERVER,
     creates: true,
   })
-  createResourceServer(@Changing() { actor, input }: ChangeRequest): Promise<Answer> {
+  createResourceServer(@RequestedChange() { actor, input }: ChangeRequest): Promise<Answer> {
     return created(this.servers.create(actor, input), ({ id }) => `resource-servers/${id}`);
   }
 
@@ -41,7 +41,7 @@ export class ResourceServersApiController {
   @Operation('delete', ':id', {
     summary: 'Revokes the account of an API for good',
   })
-  deleteResourceServer(@Changing() { actor, id, expected }: ChangeRequest): Promise<Answer> {
+  deleteResourceServer(@RequestedChange() { actor, id, expected }: ChangeRequest): Promise<Answer> {
     return deleted(this.servers.revoke(actor, id, expected));
   }
 }

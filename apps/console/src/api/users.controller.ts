@@ -2,7 +2,7 @@ import { Param, ParseIntPipe, Req } from '@nestjs/common';
 import { UserService } from '#administration/user/user.service.js';
 import { type Answer, changed, created, deleted, listed, versioned } from './answer.js';
 import type { ApiRequest } from './api.guard.js';
-import { type ChangeRequest, Changing, Query } from './input.js';
+import { type ChangeRequest, RequestedChange, Query } from './input.js';
 import { ApiController, Operation } from './operation.js';
 import * as schemas from './schemas.js';
 
@@ -32,7 +32,7 @@ export class UsersApiController {
     returns: schemas.CREATED_USER,
     creates: true,
   })
-  createUser(@Changing() { actor, input }: ChangeRequest): Promise<Answer> {
+  createUser(@RequestedChange() { actor, input }: ChangeRequest): Promise<Answer> {
     return created(this.users.create(actor, input), ({ id }) => `users/${id}`);
   }
 
@@ -50,7 +50,7 @@ export class UsersApiController {
     input: schemas.USER_CHANGES,
     returns: schemas.CHANGED_USER,
   })
-  changeUser(@Changing() { actor, id, expected, input }: ChangeRequest): Promise<Answer> {
+  changeUser(@RequestedChange() { actor, id, expected, input }: ChangeRequest): Promise<Answer> {
     return changed(this.users.update(actor, `id:${id}`, input, expected));
   }
 
@@ -61,7 +61,7 @@ export class UsersApiController {
     returns: schemas.CHANGED_PASSWORD,
     needsVersion: true,
   })
-  changePassword(@Changing() { actor, id, expected, input }: ChangeRequest): Promise<Answer> {
+  changePassword(@RequestedChange() { actor, id, expected, input }: ChangeRequest): Promise<Answer> {
     return changed(this.users.setPassword(actor, `id:${id}`, input, expected));
   }
 
@@ -79,7 +79,7 @@ export class UsersApiController {
     returns: schemas.LOGGED_OUT_USER,
     needsVersion: true,
   })
-  logOutUser(@Changing() { actor, id, expected }: ChangeRequest): Promise<Answer> {
+  logOutUser(@RequestedChange() { actor, id, expected }: ChangeRequest): Promise<Answer> {
     return changed(this.users.logOut(actor, `id:${id}`, expected));
   }
 
@@ -88,7 +88,7 @@ export class UsersApiController {
     returns: schemas.USER_STATE,
     needsVersion: true,
   })
-  disableUser(@Changing() { actor, id, expected }: ChangeRequest): Promise<Answer> {
+  disableUser(@RequestedChange() { actor, id, expected }: ChangeRequest): Promise<Answer> {
     return changed(this.users.disable(actor, `id:${id}`, expected));
   }
 
@@ -99,7 +99,7 @@ export class UsersApiController {
     needsVersion: true,
   })
   enableUser(
-    @Changing() { actor, id, expected, input: { overrideProduct } }: ChangeRequest,
+    @RequestedChange() { actor, id, expected, input: { overrideProduct } }: ChangeRequest,
   ): Promise<Answer> {
     return changed(this.users.enable(actor, `id:${id}`, overrideProduct === true, expected));
   }
@@ -107,7 +107,7 @@ export class UsersApiController {
   @Operation('delete', ':id', {
     summary: 'Deletes a user, and ends all sessions and grants',
   })
-  deleteUser(@Changing() { actor, id, expected }: ChangeRequest): Promise<Answer> {
+  deleteUser(@RequestedChange() { actor, id, expected }: ChangeRequest): Promise<Answer> {
     return deleted(this.users.delete(actor, `id:${id}`, expected));
   }
 }

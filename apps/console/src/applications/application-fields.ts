@@ -90,9 +90,9 @@ const IDENTITY = identity(
   t('Optional. An https URL that helps users decide.'),
 );
 
-/** A program of the operator has no users. */
-const PROGRAM_IDENTITY = identity(
-  t('About the program'),
+/** An API client has no users. */
+const API_CLIENT_IDENTITY = identity(
+  t('About the API client'),
   t('Shown in the audit trail.'),
   t('Optional. An https URL.'),
 );
@@ -201,11 +201,11 @@ const PROFILE: Group = {
 export const CREATE_STEPS: readonly Group[] = [IDENTITY, KIND, ADDRESSES, SCOPES, PROFILE];
 export const EDIT_GROUPS: readonly Group[] = [IDENTITY, ADDRESSES, SCOPES, RULES];
 
-const PROGRAM_SCOPES: Group = {
+const API_CLIENT_SCOPES: Group = {
   ...SCOPES,
   render: ({ form }) =>
     html`${scopeField('admin:read', form.text('scope:admin:read'), t('Reads through the HTTP API.'))}
     ${scopeField('admin:write', form.text('scope:admin:write'), t('Makes changes through the HTTP API.'))}`,
 };
 
-export const EDIT_PROGRAM_GROUPS: readonly Group[] = [PROGRAM_IDENTITY, PROGRAM_SCOPES];
+export const EDIT_API_CLIENT_GROUPS: readonly Group[] = [API_CLIENT_IDENTITY, API_CLIENT_SCOPES];

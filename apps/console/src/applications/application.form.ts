@@ -97,7 +97,7 @@ export function newClientOf(form: Form): object {
   };
 }
 
-/** Input of `ClientService.update`. The form of a program has no fields about users. */
+/** Input of `ClientService.update`. The form of an API client has no fields about users. */
 export function changesOf(form: Form) {
   const { name, clientUri, policyUri, contacts, scopes, ...aboutUsers } = commonFields(form);
   return {
@@ -119,7 +119,7 @@ export function isDangerous(client: ClientView, form: Form): boolean {
   return (
     differs(redirectUris, client.redirect_uris) ||
     firstParty !== client.first_party ||
-    ((client.first_party || isProgram(client)) && differs(scopes, client.scopes))
+    ((client.first_party || isApiClient(client)) && differs(scopes, client.scopes))
   );
 }
 
@@ -127,8 +127,8 @@ export function hasDeviceGrant({ grant_types: types = [] }: ClientView): boolean
   return types.includes(DEVICE_CODE);
 }
 
-/** A program of the operator: a client of `client_credentials` (RFC 6749 4.4). */
-export function isProgram({ grant_types: types }: ClientView): boolean {
+/** An API client: a client of `client_credentials` (RFC 6749 4.4). */
+export function isApiClient({ grant_types: types }: ClientView): boolean {
   return types?.includes('client_credentials') ?? false;
 }
 
@@ -152,7 +152,7 @@ export function formOf(client: ClientView): Form {
     ['clientUri', client.client_uri ?? ''],
     ['policyUri', client.policy_uri ?? ''],
     ['contacts', client.contacts.join('\n')],
-    ...(isProgram(client) ? [] : aboutUsers(client)),
+    ...(isApiClient(client) ? [] : aboutUsers(client)),
     ...client.scopes.map((name): [string, string] => [
       `scope:${name}`,
       client.optional_scopes.includes(name) ? 'optional' : 'required',

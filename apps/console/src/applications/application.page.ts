@@ -8,7 +8,7 @@ import { button, codes, facts, type Notices, notices, postForm, table } from '..
 import { listPage } from '../ui/list.page.js';
 import type { Page } from '../ui/page.responder.js';
 import { day, moment, t } from '../ui/text.js';
-import { hasDeviceGrant, isProgram, labelOf } from './application.form.js';
+import { hasDeviceGrant, isApiClient, labelOf } from './application.form.js';
 import { pathOf } from './paths.js';
 
 export function applicationsPage(
@@ -59,7 +59,7 @@ export function subjectOf({ name, client_id: id }: ClientView): Html {
 }
 
 function placeOf(client: ClientView): string {
-  if (isProgram(client)) return t('At the operator, as a program for the HTTP API');
+  if (isApiClient(client)) return t('At the operator, as an API client');
   return client.type === 'public' ? t('In a browser, or on a phone or computer') : t('On a server');
 }
 
@@ -94,7 +94,7 @@ export function applicationPage({ operator, client, secrets, changed }: Applicat
   const scopes = client.scopes.map((scope) =>
     client.optional_scopes.includes(scope) ? `${scope} (${t('optional')})` : scope,
   );
-  const hasUsers = !isProgram(client);
+  const hasUsers = !isApiClient(client);
   const toggle = disabledAt === null ? 'disable' : 'enable';
   return {
     title: name,

@@ -5,7 +5,7 @@ import { ClientSecretService } from '#administration/client/client-secret.servic
 import { ClientService } from '#administration/client/client.service.js';
 import type { Change } from '#administration/operation.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
-import { formId, FormOnce } from '../requests/form-once.interceptor.js';
+import { formId, IdempotentForm } from '../requests/idempotent-form.interceptor.js';
 import { RecentLogin, RequireRole } from '../session/operator.guard.js';
 import { actorOf, CurrentOperator, type Operator } from '../session/operator.js';
 import { PrivilegedAccounts } from '../session/privileged-accounts.js';
@@ -160,7 +160,7 @@ export class ApplicationsController {
   @Post(':id/secrets/new')
   @RequireRole('admin')
   @RecentLogin()
-  @UseInterceptors(FormOnce)
+  @UseInterceptors(IdempotentForm)
   async createSecret(@CurrentOperator() operator: Operator, @Param('id') id: string): Promise<Page> {
     const { result, announced } = await this.secrets.rotate(actorOf(operator), id);
     return newSecretPage(await this.clients.find(id), result.client_secret, await announced);

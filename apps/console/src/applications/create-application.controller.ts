@@ -2,7 +2,7 @@ import { Body, Controller, Get, Post, UseInterceptors } from '@nestjs/common';
 import { AdministrationError } from '#administration/administration.error.js';
 import { ClientService } from '#administration/client/client.service.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
-import { FormOnce } from '../requests/form-once.interceptor.js';
+import { IdempotentForm } from '../requests/idempotent-form.interceptor.js';
 import { RecentLogin, RequireRole } from '../session/operator.guard.js';
 import { actorOf, CurrentOperator, type Operator } from '../session/operator.js';
 import { RecentLogins } from '../session/recent-logins.service.js';
@@ -32,7 +32,7 @@ export class CreateApplicationController {
 
   @Post()
   @RecentLogin({ keepsForm: true })
-  @UseInterceptors(FormOnce)
+  @UseInterceptors(IdempotentForm)
   async next(@CurrentOperator() operator: Operator, @Body() form: Form): Promise<Page> {
     const step = describesItself(form) ? LAST : stepOf(form);
     if (form.text('go') === 'back') return this.show(operator, form, step - 1, NO_PROBLEMS);

@@ -15,8 +15,8 @@ import {
 import type { Form } from '../ui/form.js';
 import type { Page } from '../ui/page.responder.js';
 import { t } from '../ui/text.js';
-import { formOf, isProgram, labelOf, type Problems } from './application.form.js';
-import { EDIT_GROUPS, EDIT_PROGRAM_GROUPS, valueText } from './application-fields.js';
+import { formOf, isApiClient, labelOf, type Problems } from './application.form.js';
+import { EDIT_GROUPS, EDIT_API_CLIENT_GROUPS, valueText } from './application-fields.js';
 import { pathOf } from './paths.js';
 
 export interface EditView {
@@ -29,7 +29,7 @@ export interface EditView {
 
 export function editPage({ operator, client, form, problems, catalogue }: EditView): Page {
   const { client_id: id, name, version } = client;
-  const groups = isProgram(client) ? EDIT_PROGRAM_GROUPS : EDIT_GROUPS;
+  const groups = isApiClient(client) ? EDIT_API_CLIENT_GROUPS : EDIT_GROUPS;
   const fields = html`${groups.map(
     (group) =>
       html`<section>

@@ -4,7 +4,7 @@ import { html } from '#ui/html.js';
 import { button, nextPage, problemBox, selectField, table, textField, timeCell } from '../ui/components.js';
 import type { Page } from '../ui/page.responder.js';
 import { moment, t } from '../ui/text.js';
-import { actorOfEvent, detailsOf, doorOf, objectsOf, textOf } from './event-text.js';
+import { actorOfEvent, detailsOf, channelOf, objectsOf, textOf } from './event-text.js';
 
 export const FILTERS = ['client', 'user', 'operator', 'type', 'since', 'until'] as const;
 export type Filters = Readonly<Partial<Record<(typeof FILTERS)[number], string>>>;
@@ -58,7 +58,7 @@ function results({ items, next, searchedUntil, warnings }: EventPage, filters: F
         html`<span class="wraps short">${actorOfEvent(event)}</span>`,
         html`<span class="wraps">${textOf(event)}</span>`,
         html`<span class="wraps short">${objectsOf(event)}</span>`,
-        doorOf(event),
+        channelOf(event),
         detailsOf(event),
       ]),
     )}

@@ -42,7 +42,7 @@ const TEXTS: Readonly<Record<AuditType, string>> = {
   'request.refused': t('sent a request that was refused'),
 };
 
-/** Any process that stores events chooses their type and door, such as `constructor`. */
+/** Any process that stores events chooses their type and `door`, such as `constructor`. */
 export function textOf({ type, detail = {} }: AuditEvent): string {
   const text = Object.hasOwn(TEXTS, type) ? TEXTS[type] : type;
   const { command } = detail;
@@ -71,14 +71,14 @@ export function actorOfEvent(event: AuditEvent): Html {
   return html`${t('the {service} service', { service })}`;
 }
 
-const DOORS = { api: t('HTTP API'), page: t('console') } as const;
+const CHANNELS = { api: t('HTTP API'), page: t('console') } as const;
 
 /** Origin of an operator's event; the service of any other event. */
-export function doorOf({ operator, door, service, type }: AuditEvent): string {
-  if (door) return Object.hasOwn(DOORS, door) ? DOORS[door] : door;
+export function channelOf({ operator, door, service, type }: AuditEvent): string {
+  if (door) return Object.hasOwn(CHANNELS, door) ? CHANNELS[door] : door;
   if (operator === undefined) return service;
   // Only the console has logins of operators.
-  return type.startsWith('login.') ? DOORS.page : t('command line');
+  return type.startsWith('login.') ? CHANNELS.page : t('command line');
 }
 
 export function userLink(id: number): Html {

@@ -24,5 +24,5 @@ export const CurrentOperator = createParamDecorator((_data: unknown, context: Ex
 });
 
 export function actorOf({ name }: Pick<Operator, 'name'>): Actor {
-  return { name, door: 'page' };
+  return { name, channel: 'page' };
 }

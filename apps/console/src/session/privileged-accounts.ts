@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type AdministrationError, refusal } from '#administration/administration.error.js';
 import { ClientService } from '#administration/client/client.service.js';
 import { ConsoleOperatorStore } from '#database/user/console-operator.store.js';
-import { isProgram } from '../applications/application.form.js';
+import { isApiClient } from '../applications/application.form.js';
 import { mayActAs } from '../login/role.js';
 import type { Operator } from './operator.js';
 
@@ -16,8 +16,8 @@ export class PrivilegedAccounts {
 
   /** @throws AdministrationError unless the operator may enable the application */
   async checkApplication({ role }: Operator, id: string): Promise<void> {
-    if (!mayActAs(role, 'admin') && isProgram(await this.clients.find(id)))
-      throw adminRequired('a program of the HTTP API');
+    if (!mayActAs(role, 'admin') && isApiClient(await this.clients.find(id)))
+      throw adminRequired('an API client');
   }
 
   /** @throws AdministrationError unless the operator may enable the user */

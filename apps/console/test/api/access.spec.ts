@@ -62,7 +62,10 @@ describe('every operation', () => {
   });
 
   it('refuses a token without its scope', async () => {
-    const [reader, writer] = [await api.program('admin:read'), await api.program('admin:write')];
+    const [reader, writer] = [
+      await api.registerClient('admin:read'),
+      await api.registerClient('admin:write'),
+    ];
     const token = (method: string) => (method === 'get' ? writer : reader).accessToken;
     expect(await walk((method, path) => api.call(method, path, { token: token(method) }))).toEqual(all(403));
   });
@@ -88,8 +91,8 @@ it('refuses to set the password of a user with a role in the console', async () 
   expect([refused.status, refused.body.errors[0].id]).toEqual([409, 'user_is_operator']);
 });
 
-it('refuses more than four concurrent reports of one program, and no others', async () => {
-  const other = await api.program('admin:read');
+it('refuses more than four concurrent reports of one API client, and no others', async () => {
+  const other = await api.registerClient('admin:read');
   const answers = await Promise.all([1, 2, 3, 4, 5, 6].map(() => api.call('get', '/doctor')));
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(4);
   expect(answers.filter(({ status }) => status === 429)).toHaveLength(2);
@@ -131,15 +134,15 @@ describe('while searches of the audit trail do not end', () => {
 });
 
 it('a page ignores an access token', async () => {
-  const { accessToken } = await api.program();
+  const { accessToken } = await api.registerClient();
   const page = await request(api.console.server)
     .get('/applications')
     .set('Authorization', `Bearer ${accessToken}`);
   expect([page.status, page.headers['location']]).toEqual([303, '/login?page=%2Fapplications']);
 });
 
-it('refuses a token of a disabled program', async () => {
-  const { clientId, accessToken } = await api.program();
+it('refuses a token of a disabled API client', async () => {
+  const { clientId, accessToken } = await api.registerClient();
   expect((await api.call('get', '/clients', { token: accessToken })).status).toBe(200);
   expect(
     (await api.call('post', `/clients/${clientId}/disable`, { headers: { 'If-Match': '*' } })).status,
@@ -161,13 +164,13 @@ it('sends the challenge of RFC 6750 with a problem, and no permission for script
 it('refuses a form, which other sites can send', async () => {
   const form = await request(api.console.server)
     .post('/admin/v1/clients')
-    .set('Authorization', `Bearer ${(await api.program()).accessToken}`)
+    .set('Authorization', `Bearer ${(await api.registerClient()).accessToken}`)
     .type('form')
     .send('name=Rooms');
   expect(form.status).toBe(415);
 });
 
-it('names the program and the door in the audit trail', async () => {
+it('names the API client and the channel in the audit trail', async () => {
   const created = await api.call('post', '/users', {
     body: { email: 'grace@example.com', username: 'grace', name: 'Grace Hopper' },
   });
@@ -177,7 +180,7 @@ it('names the program and the door in the audit trail', async () => {
 });
 
 it('limits the requests of a client, and failed authentications from an address', async () => {
-  const { accessToken } = await api.program();
+  const { accessToken } = await api.registerClient();
   const first = await api.call('get', '/resource-servers', { token: accessToken });
   expect(first.headers['ratelimit']).toMatch(/^"api";r=599;t=\d+$/);
   for (const key of await api.console.redis.keys('console:rate:api:*'))

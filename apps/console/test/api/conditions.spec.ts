@@ -125,7 +125,7 @@ describe('Idempotency-Key', () => {
   });
 
   it('separates the keys of clients', async () => {
-    const [key, { accessToken }] = [randomUUID(), await api.program()];
+    const [key, { accessToken }] = [randomUUID(), await api.registerClient()];
     const first = await createClient(ROOMS, key);
     const other = await api.call('post', '/clients', {
       token: accessToken,

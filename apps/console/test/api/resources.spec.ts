@@ -178,7 +178,7 @@ describe('a problem', () => {
 
   it.each(['redirectUris', '__proto__', String.raw`\ud800`])('refuses the member %s', async (member) => {
     const text = `{"name": "Rooms", "redirect_uris": ["${CALLBACK}"], "${member}": {}}`;
-    const { accessToken } = await api.program();
+    const { accessToken } = await api.registerClient();
     const refused = await request(api.console.server)
       .post('/admin/v1/clients')
       .set({
@@ -207,7 +207,7 @@ describe('a problem', () => {
     ],
     ['a body that is too large', 'post', '/clients', JSON.stringify({ name: 'x'.repeat(70_000) }), 413],
   ])('is sent for %s', async (_, method, path, body, status) => {
-    const { accessToken } = await api.program();
+    const { accessToken } = await api.registerClient();
     const sent = request(api.console.server)[method as 'get'](`/admin/v1${path}`);
     sent.set({ Authorization: `Bearer ${accessToken}`, 'Idempotency-Key': 'k' });
     const answer = await sent.type('json').send(body);

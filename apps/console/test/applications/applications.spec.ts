@@ -190,8 +190,8 @@ describe('editing an application', () => {
     expect(page.text).toMatch(/<textarea[^>]*name="redirectUris"[^>]*aria-invalid="true"/);
   });
 
-  it('changes the name and the scopes of a program, which has no users', async () => {
-    const id = 'sc_programprogramprogrampro';
+  it('changes the name and the scopes of an API client, which has no users', async () => {
+    const id = 'sc_apiclientapiclientapicli';
     await app.sql(
       `INSERT INTO clients (client_id, name, type, redirect_uris, scopes, grant_type, jwks_uri, require_state)
        VALUES ($1, 'Terraform', 'confidential', '{}', '{admin:read}', 'client_credentials', 'https://a.example/jwks', false)`,

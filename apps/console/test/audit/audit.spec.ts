@@ -21,7 +21,7 @@ afterAll(async () => {
   await app.close();
 });
 
-it('shows who did what to what, through which door', async () => {
+it('shows the operator, the object and the channel of each change', async () => {
   const admin = await app.operator('admin', 'grace');
   const id = 'sc_aaaaaaaaaaaaaaaaaaaaaaaa';
   await app.sql(
@@ -90,7 +90,7 @@ it('shows events whose client_id is not Unicode, as any process may store them',
   expect(page.text).toContain(event.id);
 });
 
-it('shows events whose type or door has the name of a property of every object, as any process may store them', async () => {
+it('shows events whose type or channel is the name of a property of every object', async () => {
   const later = { ...auditEvent('token', { type: 'request.refused' }), type: 'constructor' };
   nats.publish('oauth.refusal.token.constructor', JSON.stringify(later));
   const forged = auditEvent('token', { type: 'request.refused', door: 'toString' as 'api' });

@@ -104,8 +104,8 @@ it('starts one job for two concurrent clicks', async () => {
   expect(await versions(ids)).toEqual([2, 2]);
 });
 
-/** Makes an application a program of the HTTP API. @returns its new id */
-async function asProgram(id: string): Promise<string> {
+/** Makes an application an API client. @returns its new id */
+async function asApiClient(id: string): Promise<string> {
   await app.sql(
     `UPDATE clients SET client_id = 'sc_' || client_id, type = 'confidential', grant_type = 'client_credentials', redirect_uris = '{}', require_state = false,
        scopes = '{admin:write}', jwks_uri = 'https://terraform.example.com/jwks' WHERE client_id = $1`,
@@ -114,10 +114,10 @@ async function asProgram(id: string): Promise<string> {
   return `sc_${id}`;
 }
 
-it('enables no program of the HTTP API for support', async () => {
+it('does not enable an API client for support', async () => {
   const ids = await applications(2);
   await app.sql('UPDATE clients SET disabled_at = now() WHERE client_id = ANY($1)', [ids]);
-  ids[0] = await asProgram(ids[0] ?? '');
+  ids[0] = await asApiClient(ids[0] ?? '');
   const enable = async (browser: Browser) => {
     const { headers } = await confirm(browser, await select(browser, 'enable-applications', ids));
     await reaches(browser, headers['location'] ?? '', 'finished');
@@ -125,7 +125,7 @@ it('enables no program of the HTTP API for support', async () => {
   };
   const refused = await enable(support);
   expect(refused.text).toContain('1 of 2 done, 1 failed');
-  expect(refused.text).toContain('only an admin may enable a program of the HTTP API');
+  expect(refused.text).toContain('only an admin may enable an API client');
   const page = await support.get(`/applications/${ids[0]}`);
   expect((await support.submit(page, {}, `/applications/${ids[0]}/enable`)).status).toBe(409);
   expect((await enable(await operator('admin'))).text).toContain('2 of 2 done, 0 failed');
@@ -237,7 +237,7 @@ describe('a running job', () => {
   it('does for each item what the present role of its operator permits', async () => {
     const ids = await applications(3);
     await app.sql('UPDATE clients SET disabled_at = now() WHERE client_id = ANY($1)', [ids]);
-    ids[2] = await asProgram(ids[2] ?? '');
+    ids[2] = await asApiClient(ids[2] ?? '');
     const browser = await operator('admin');
     const name = `operator${users}`;
     let path = '';
@@ -250,7 +250,7 @@ describe('a running job', () => {
     await reaches(support, path, 'finished');
     const { text } = await support.get(path);
     expect(text).toContain('2 of 3 done, 1 failed');
-    expect(text).toContain('only an admin may enable a program of the HTTP API');
+    expect(text).toContain('only an admin may enable an API client');
   });
 
   it('is shown to every operator, reloads its page unless asked not to, and stops', async () => {

@@ -39,8 +39,8 @@ export async function startAdminApi() {
     return accessToken;
   };
 
-  /** Registers a program of the operator. @returns its client_id and a token */
-  const program = async (scope = 'admin:read admin:write') => {
+  /** Registers an API client. @returns its client_id and a token */
+  const registerClient = async (scope = 'admin:read admin:write') => {
     const { clientId } = await fixture.clients.create({
       name: 'Terraform',
       type: 'confidential',
@@ -58,7 +58,7 @@ export async function startAdminApi() {
     return tokenRequest({ grant_type: 'client_credentials', ...credentials }, url);
   };
 
-  const standard = await program();
+  const standard = await registerClient();
 
   return {
     console,
@@ -67,7 +67,7 @@ export async function startAdminApi() {
     fixture,
     services,
     clientId: standard.clientId,
-    program,
+    registerClient,
 
     /** A POST has a new Idempotency-Key, unless `headers` has one. */
     async call(method: string, path: string, { token: given, headers, body }: Call = {}): Promise<Response> {
@@ -78,7 +78,7 @@ export async function startAdminApi() {
       return sent.set({ ...headers }).send(body);
     },
 
-    /** Returns a token of the same program for another console. */
+    /** Returns a token of the same client for another console. */
     async tokenForOtherApi(): Promise<string> {
       const other = await startApp('token', { ...environment, CONSOLE_URL: 'http://localhost:3005' });
       const accessToken = await tokenOf(standard.clientId, other.url);

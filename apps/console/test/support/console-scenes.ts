@@ -16,7 +16,7 @@ import { startConsoleApp } from './console-app.js';
 type Scene = (page: Page) => Promise<void>;
 
 const REDIRECT_URI = 'https://rooms.example.com/oauth/callback';
-const PROGRAM = 'sc_programprogramprogrampro';
+const API_CLIENT = 'sc_apiclientapiclientapicli';
 const LONG = 'sc_longlonglonglonglonglong';
 const LONG_NAME =
   'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft, Room Finder'.slice(
@@ -50,7 +50,7 @@ export async function openConsoleScenes() {
   await app.sql(
     `INSERT INTO clients (client_id, name, type, redirect_uris, scopes, grant_type, jwks_uri, require_state)
      VALUES ($1, 'Terraform', 'confidential', '{}', '{admin:read}', 'client_credentials', 'https://terraform.example.com/jwks', false)`,
-    [PROGRAM],
+    [API_CLIENT],
   );
   await app.sql(
     `INSERT INTO clients (client_id, name, type, redirect_uris, scopes, optional_scopes, client_uri, policy_uri, contacts)
@@ -179,7 +179,7 @@ export async function openConsoleScenes() {
     'applications, none found': at('/applications?search=nobody'),
     application: at(path),
     'application, disabled': at(`/applications/${disabled.client_id}`),
-    'application, a program': at(`/applications/${PROGRAM}`),
+    'application, an API client': at(`/applications/${API_CLIENT}`),
     'application, long': at(`/applications/${LONG}`),
     'application, long, edit': at(`/applications/${LONG}/edit`),
     'application, as a viewer': asViewer(at(path)),
@@ -189,7 +189,7 @@ export async function openConsoleScenes() {
       await press(page, 'Disable');
     },
     'application, edit': at(`${path}/edit`),
-    'application, edit a program': at(`/applications/${PROGRAM}/edit`),
+    'application, edit an API client': at(`/applications/${API_CLIENT}/edit`),
     'application, edit refused': (page) =>
       edit(page, 'redirectUris', 'http://rooms.example.com/callback#fragment'),
     'application, no changes': (page) => edit(page, 'name', 'Calendar Connect'),
@@ -268,7 +268,7 @@ export async function openConsoleScenes() {
     'bulk action, running': job({ lease: Date.now() + 3_600_000 }),
     'bulk action, interrupted': job({}),
     'bulk action, stopped': job({ state: 'stopped', ended: Date.now() }),
-    'bulk action, failures': job({ state: 'finished', done: 118, ended: Date.now() }, [id, PROGRAM]),
+    'bulk action, failures': job({ state: 'finished', done: 118, ended: Date.now() }, [id, API_CLIENT]),
     'bulk action, done': async (page) => {
       await page.goto(`${origin}/jobs/new?action=log-out-users&id=${userId}`);
       await press(page, 'Log out');

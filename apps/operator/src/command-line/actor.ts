@@ -2,7 +2,7 @@ import { hostname, userInfo } from 'node:os';
 import type { Actor } from '#administration/operation.js';
 
 export function actor(): Actor {
-  return { name: `${process.env.OPERATOR_NAME || systemUser()}@${hostname()}`, door: 'command' };
+  return { name: `${process.env.OPERATOR_NAME || systemUser()}@${hostname()}`, channel: 'command' };
 }
 
 function systemUser(): string {

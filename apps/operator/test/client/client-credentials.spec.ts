@@ -28,7 +28,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 describe('operator client create --grant-type client_credentials', () => {
-  it('registers a program for the HTTP API: keys, and its scopes, and nothing about users', async () => {
+  it('registers an API client: keys and scopes, and nothing about users', async () => {
     expect(created).toEqual({
       client_id: expect.stringMatching(/^sc_/),
       client_secret: null,
@@ -94,7 +94,7 @@ describe('a client of client_credentials', () => {
     expectRefused(await client(['secret', 'rotate', id]), /keys/);
   });
 
-  it('has a text for whoever runs the program, with the address of the API', async () => {
+  it('has a hand-over text with the address of the API', async () => {
     const { stdout } = await client(['handover', created.client_id]);
     expect(stdout).toContain(`${CONSOLE_URL}/admin/v1`);
     expect(stdout).toContain('-d grant_type=client_credentials');

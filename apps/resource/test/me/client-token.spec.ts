@@ -29,7 +29,7 @@ beforeAll(async () => {
 afterAll(() => bench.close());
 
 // @rfc 8707 2 @rfc 9700 2.3
-describe('the access token of a program of the operator (RFC 6749 4.4)', () => {
+describe('the access token of an API client (RFC 6749 4.4)', () => {
   it.each(['/v2/me', '/userinfo'])('is refused at %s, like any token for another API', async (path) => {
     expect(token).toMatch(/^sat_/);
     const answer = await request(bench.replicas[0]?.url ?? '')

@@ -31,7 +31,7 @@ export class NewClientDto {
   @Rule('name_invalid', ({ name }: NewClientDto) => nameProblems('‹name›', name, PURPOSE))
   name: string;
 
-  /** `client_credentials` (RFC 6749 4.4) for a program of the operator, which calls the HTTP API. */
+  /** `client_credentials` (RFC 6749 4.4) for an API client, which calls the operators' HTTP API. */
   @Text()
   @Rule('grant_type_unknown', ({ grantType }: NewClientDto) =>
     ['authorization_code', 'client_credentials'].includes(grantType)

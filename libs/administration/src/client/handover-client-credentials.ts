@@ -21,7 +21,7 @@ export function clientCredentialsText(
 | API | ${api} |
 | scopes | ${scopes.map(code).join(', ')} |
 
-The program acts in the name of the operator, without a user (RFC 6749 4.4). The audit trail shows its client id with everything it does.
+The API client acts in the name of the operator, without a user (RFC 6749 4.4). The audit trail shows its client id with everything it does.
 
 ${assertionSection(client, BASE_URL)}${boundSection(client)}\
 ## Try it

@@ -153,8 +153,8 @@ export class UserService {
     const { password: given, endSessions } = validated(PasswordChangeDto, input);
     const password = given ?? generatePassword();
     const { id, username } = await findUser(this.accounts, login);
-    // Otherwise a program could log in to the console as an operator, and change what the API cannot.
-    if (actor.door === 'api' && (await this.operators.hasRole(id)))
+    // Otherwise an API client could log in to the console as an operator, and change what the API cannot.
+    if (actor.channel === 'api' && (await this.operators.hasRole(id)))
       throw refusal('unsafe', 'user_is_operator', OPERATOR_PASSWORD);
     const hash = await hashPassword(password);
     const changed = await unlessOutdated(

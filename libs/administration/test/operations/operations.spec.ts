@@ -11,7 +11,7 @@ import { STATUS_SERVICES, statusSubject } from '#messaging/service-status.js';
 import type { Isolated } from '#test/support/isolate.js';
 import { type Administration, openAdministration } from '../support/administration.js';
 
-const ADA: Actor = { name: 'ada@console', door: 'page' };
+const ADA: Actor = { name: 'ada@console', channel: 'page' };
 let administration: Administration;
 let services: Isolated;
 let context: INestApplicationContext;

@@ -26,14 +26,15 @@ export const API_CHECKS = {
   token_without_user: {
     title: 'The access token has no user',
     meaning:
-      'A program of the operator requested it for itself (`client_credentials`, RFC 6749 4.4). This API needs the token of a user.',
+      'An API client of the operator requested it for itself (`client_credentials`, RFC 6749 4.4). This API needs the token of a user.',
     application: 'Use this token at the HTTP API of the console only.',
   },
   token_of_user: {
     title: 'The access token belongs to a user',
     meaning:
-      'The HTTP API of the console accepts only tokens that a program of the operator requested for itself.',
-    operator: 'Register the program with the command `client create` and `--grant-type client_credentials`.',
+      'The HTTP API of the console accepts only tokens that an API client of the operator requested for itself.',
+    operator:
+      'Register the API client with the command `client create` and `--grant-type client_credentials`.',
   },
   scope_insufficient: {
     title: 'The access token lacks a scope',

@@ -55,10 +55,10 @@ export const CLIENT_CHECKS = {
   grant_type_unregistered: {
     title: 'The client is not registered for this grant type',
     meaning:
-      '`client_credentials` is only for programs of the operator, which call the HTTP API of the console. They have no users, and use no other grant type; all other applications use `authorization_code`, and devices (RFC 8628) only if the operator has registered them for it (RFC 6749 5.2).',
+      '`client_credentials` is only for API clients, which call the HTTP API of the console. They have no users, and use no other grant type; all other applications use `authorization_code`, and devices (RFC 8628) only if the operator has registered them for it (RFC 6749 5.2).',
     application: 'Send the user through the authorization, and redeem the code.',
     operator:
-      'Devices: `client update` with `--grant device`. Otherwise a registration keeps its grant type: the command `client create` with `--grant-type client_credentials` registers a program for the HTTP API.',
+      'Devices: `client update` with `--grant device`. Otherwise a registration keeps its grant type: the command `client create` with `--grant-type client_credentials` registers an API client.',
     commands: ['client show {client_id}'],
   },
   client_id_missing: {

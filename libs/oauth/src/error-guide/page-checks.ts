@@ -12,7 +12,7 @@ const ENABLE = {
 export const PAGE_CHECKS = {
   form_field_repeated: {
     title: 'A field of the form is repeated',
-    meaning: 'No page of ours sends a field twice: a program or a browser extension changed the form.',
+    meaning: 'No page of this service sends a field twice: a script or a browser extension changed the form.',
     user: 'Open the page again, without extensions.',
   },
   console_role_missing: {

@@ -8,7 +8,7 @@ export const REQUEST_CHECKS = {
       'The description names the parameter and what is wrong. A parameter may be sent once, and has a maximum length.',
     application: [
       'Correct the parameter that the description names.',
-      'Print the request as it leaves your program: libraries often drop or rename a parameter.',
+      'Print the request as it leaves your application: libraries often drop or rename a parameter.',
     ],
   },
   body_malformed: {

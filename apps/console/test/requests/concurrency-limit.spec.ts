@@ -3,7 +3,7 @@ import { createServer, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { ExecutionContext } from '@nestjs/common';
 import { lastValueFrom, of } from 'rxjs';
-import { FewAtOnce } from '../../src/requests/few-at-once.interceptor.js';
+import { ConcurrencyLimit } from '../../src/requests/concurrency-limit.interceptor.js';
 
 const server = createServer();
 const sent: ReturnType<typeof request>[] = [];
@@ -31,7 +31,7 @@ async function received(): Promise<{ raw: ServerResponse; disconnect: () => Prom
 }
 
 function reports() {
-  const limit = new FewAtOnce();
+  const limit = new ConcurrencyLimit();
   const query = { operator: { identity: { subject: '1' } } };
   return (raw: ServerResponse) => {
     const context = {

@@ -10,7 +10,7 @@ const MAX_RUNNING = 4;
 
 /** A report uses much memory and a NATS connection, and continues after its client has disconnected. */
 @Injectable()
-export class FewAtOnce implements NestInterceptor {
+export class ConcurrencyLimit implements NestInterceptor {
   private readonly running = new Map<string, number>();
 
   intercept(context: ExecutionContext, next: CallHandler<unknown>): Observable<unknown> {

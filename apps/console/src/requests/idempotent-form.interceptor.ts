@@ -16,7 +16,7 @@ export function formId(): readonly [name: string, value: string] {
 }
 
 @Injectable()
-export class FormOnce implements NestInterceptor<Page, Page> {
+export class IdempotentForm implements NestInterceptor<Page, Page> {
   constructor(private readonly idempotency: Idempotency) {}
 
   intercept(context: ExecutionContext, next: CallHandler<Page>): Observable<Page> {
