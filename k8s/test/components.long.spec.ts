@@ -4,7 +4,7 @@ import { loadConfiguration } from '#platform/configuration/load-configuration.js
 import { OutsideHosts } from '#platform/http/outside-hosts.js';
 import { AuthorizeConfiguration } from '../../apps/authorize/src/authorize.configuration.js';
 import { passes, podsOf } from './connections.js';
-import { containersOf, one, workloads } from './manifests.js';
+import { containersOf, find, workloads } from './manifests.js';
 import { type Manifest, OVERLAYS, render } from './render.js';
 import { problemsOf } from './schema.js';
 import { SECRETS } from './settings.js';
@@ -33,7 +33,7 @@ describe.each(OVERLAYS)('the %s overlay with the component for a product', (over
       const mount = container?.volumeMounts?.find(({ mountPath }) => variable.startsWith(`${mountPath}/`));
       const volumes = workload.template.spec?.volumes ?? [];
       const map = volumes.find(({ name }) => name === mount?.name)?.configMap?.name ?? '';
-      return one(manifests, 'ConfigMap', map).data?.[variable.slice((mount?.mountPath.length ?? 0) + 1)];
+      return find(manifests, 'ConfigMap', map).data?.[variable.slice((mount?.mountPath.length ?? 0) + 1)];
     });
     // The copy equals the repository's default file.
     expect(new Set(files)).toEqual(new Set([await readFile('scopes.yaml', 'utf8')]));
@@ -69,7 +69,7 @@ describe.each(OVERLAYS)(
           env.filter((setting) => setting.name === 'OUTSIDE_FETCH_ALLOW').map(({ value }) => [name, value]),
         );
       const names = ['authorize', 'operator', 'token'];
-      expect(allowed.toSorted((one, two) => String(one).localeCompare(String(two)))).toEqual(
+      expect(allowed.toSorted((a, b) => String(a).localeCompare(String(b)))).toEqual(
         names.map((name) => [name, '10.1.0.0/16']),
       );
       expect(new OutsideHosts(allowed[0]?.[1] ?? '').hasAddress('10.1.2.3')).toBe(true);
@@ -144,13 +144,13 @@ describe('the production overlay with the component for the console', () => {
       );
     });
     expect(await problemsOf(manifests)).toEqual([]);
-    expect(one(manifests, 'Ingress', 'console').spec?.rules?.[0]?.host).toBe('console.example.org');
-    expect(one(manifests, 'ConfigMap', 'addresses').data?.['CONSOLE_URL']).toBe(url);
+    expect(find(manifests, 'Ingress', 'console').spec?.rules?.[0]?.host).toBe('console.example.org');
+    expect(find(manifests, 'ConfigMap', 'addresses').data?.['CONSOLE_URL']).toBe(url);
     const holders = workloads(manifests)
       .flatMap(containersOf)
       .filter(({ env = [] }) => env.some(({ name }) => name === 'CONSOLE_URL'));
     expect(holders.map(({ name }) => name).sort()).toEqual(['console', 'operator', 'token']);
-    expect(one(manifests, 'PodDisruptionBudget', 'console').spec?.minAvailable).toBe(1);
-    expect(one(manifests, 'Deployment', 'console').spec?.replicas).toBe(2);
+    expect(find(manifests, 'PodDisruptionBudget', 'console').spec?.minAvailable).toBe(1);
+    expect(find(manifests, 'Deployment', 'console').spec?.replicas).toBe(2);
   });
 });

@@ -15,7 +15,7 @@ import { ConsoleConfiguration } from '../../apps/console/src/console.configurati
 import { ResourceConfiguration } from '../../apps/resource/src/resource.configuration.js';
 import { TokenConfiguration } from '../../apps/token/src/token.configuration.js';
 import { ID_TOKEN_KEYS, PUBLIC_ID_TOKEN_KEYS } from '#test/support/id-token-keys.js';
-import { containersOf, one, workloads } from './manifests.js';
+import { containersOf, find, workloads } from './manifests.js';
 import { SECRETS } from './settings.js';
 import { type Manifest, OVERLAYS, render } from './render.js';
 
@@ -62,10 +62,10 @@ describe.each(OVERLAYS)('the variables of the %s overlay', (overlay) => {
     return Object.fromEntries(
       env.map(({ name, value, valueFrom }) => {
         const { configMapKeyRef: map, secretKeyRef: secret } = valueFrom ?? {};
-        if (map) return [name, one(manifests, 'ConfigMap', map.name ?? '').data?.[map.key] ?? ''];
+        if (map) return [name, find(manifests, 'ConfigMap', map.name ?? '').data?.[map.key] ?? ''];
         if (!secret) return [name, value ?? ''];
         if (overlay === 'production') return [name, secretOf(secret.name ?? '', secret.key)];
-        const text = one(manifests, 'Secret', secret.name ?? '').data?.[secret.key] ?? '';
+        const text = find(manifests, 'Secret', secret.name ?? '').data?.[secret.key] ?? '';
         return [name, Buffer.from(text, 'base64').toString()];
       }),
     );

@@ -37,10 +37,10 @@ export function passes(
   protocol = 'TCP',
 ): boolean {
   const policies = all(manifests, 'NetworkPolicy');
-  const one = { port, protocol };
+  const target = { port, protocol };
   return (
-    side(policies, 'Egress', from, to, { ...one, ports: to.ports }) &&
-    side(policies, 'Ingress', to, from, { ...one, ports: to.ports })
+    side(policies, 'Egress', from, to, { ...target, ports: to.ports }) &&
+    side(policies, 'Ingress', to, from, { ...target, ports: to.ports })
   );
 }
 
@@ -119,9 +119,9 @@ function meets(
   const portMeets =
     ports === undefined ||
     ports.some(
-      (one) =>
-        (one.protocol ?? 'TCP') === protocol &&
-        (typeof one.port === 'string' ? names[one.port] : one.port) === port,
+      (candidate) =>
+        (candidate.protocol ?? 'TCP') === protocol &&
+        (typeof candidate.port === 'string' ? names[candidate.port] : candidate.port) === port,
     );
   return peerMeets && portMeets;
 }
@@ -141,6 +141,6 @@ function isPeer({ ipBlock, namespaceSelector, podSelector }: V1NetworkPolicyPeer
 
 function contains(range: string, address: string): boolean {
   const [network, bits] = ipaddr.parseCIDR(range);
-  const one = ipaddr.parse(address);
-  return network.kind() === one.kind() && one.match(network, bits);
+  const parsed = ipaddr.parse(address);
+  return network.kind() === parsed.kind() && parsed.match(network, bits);
 }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { all, containersOf, one, selects, type Workload, workloads } from './manifests.js';
+import { all, containersOf, find, selects, type Workload, workloads } from './manifests.js';
 import { type Manifest, OVERLAYS, render } from './render.js';
 import { ROOT } from './settings.js';
 
@@ -44,7 +44,7 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
       expect(template.spec?.enableServiceLinks).toBe(false);
       if (['postgres', 'redis', 'nats'].includes(name)) continue;
       expect(template.spec?.serviceAccountName).toBe(name);
-      expect(one(manifests, 'ServiceAccount', name).automountServiceAccountToken).toBe(false);
+      expect(find(manifests, 'ServiceAccount', name).automountServiceAccountToken).toBe(false);
     }
   });
 
@@ -98,10 +98,10 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
   });
 
   it.each(APPS_OF[overlay])('exposes only the app port of %s, inside the cluster, for its Ingress', (app) => {
-    const { spec } = one(manifests, 'Service', app);
+    const { spec } = find(manifests, 'Service', app);
     expect(spec?.type ?? 'ClusterIP').toBe('ClusterIP');
     expect(spec?.ports).toEqual([{ name: 'http', port: 80, targetPort: 'http' }]);
-    const backends = (one(manifests, 'Ingress', app).spec?.rules ?? []).flatMap(({ http }) =>
+    const backends = (find(manifests, 'Ingress', app).spec?.rules ?? []).flatMap(({ http }) =>
       (http?.paths ?? []).map(({ backend }) => backend.service),
     );
     for (const backend of backends) expect(backend).toEqual({ name: app, port: { name: 'http' } });
@@ -121,7 +121,7 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
   it.each(APPS_OF[overlay])(
     'restarts %s only for its own health, and routes requests to it only when it is ready',
     (app) => {
-      const [container] = one(manifests, 'Deployment', app).spec?.template.spec?.containers ?? [];
+      const [container] = find(manifests, 'Deployment', app).spec?.template.spec?.containers ?? [];
       expect(container?.livenessProbe?.httpGet).toEqual({ path: '/healthz', port: 'internal' });
       expect(container?.startupProbe?.httpGet).toEqual({ path: '/healthz', port: 'internal' });
       expect(container?.readinessProbe?.httpGet).toEqual({ path: '/readyz', port: 'internal' });
@@ -133,7 +133,7 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
   it.each(APPS_OF[overlay])(
     'replaces %s without losing requests: new before old, and time to drain',
     (app) => {
-      const { spec } = one(manifests, 'Deployment', app);
+      const { spec } = find(manifests, 'Deployment', app);
       expect(spec?.strategy?.rollingUpdate).toEqual({ maxUnavailable: 0, maxSurge: 1 });
       const [container] = spec?.template.spec?.containers ?? [];
       const wait = container?.lifecycle?.preStop?.sleep?.seconds ?? 0;
@@ -146,9 +146,9 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
   );
 
   it.each(APPS)('keeps replicas of %s during a node drain, and scales them', (app) => {
-    const budget = one(manifests, 'PodDisruptionBudget', app);
-    const scaler = one(manifests, 'HorizontalPodAutoscaler', app);
-    const deployment = one(manifests, 'Deployment', app);
+    const budget = find(manifests, 'PodDisruptionBudget', app);
+    const scaler = find(manifests, 'HorizontalPodAutoscaler', app);
+    const deployment = find(manifests, 'Deployment', app);
     const [least, most] = [scaler.spec?.minReplicas ?? 0, scaler.spec?.maxReplicas ?? 0];
     expect(least).toBeGreaterThanOrEqual(2);
     expect(most).toBeGreaterThan(least);
@@ -162,10 +162,10 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
     const names = all(manifests, 'Deployment').map(({ metadata }) => metadata?.name);
     expect(names.includes('console')).toBe(overlay === 'local');
     if (overlay !== 'local') return;
-    const { spec } = one(manifests, 'PodDisruptionBudget', 'console');
+    const { spec } = find(manifests, 'PodDisruptionBudget', 'console');
     expect(spec?.minAvailable).toBe(1);
-    expect(spec?.selector).toEqual(one(manifests, 'Deployment', 'console').spec?.selector);
-    const { metadata, spec: ingress } = one(manifests, 'Ingress', 'console');
+    expect(spec?.selector).toEqual(find(manifests, 'Deployment', 'console').spec?.selector);
+    const { metadata, spec: ingress } = find(manifests, 'Ingress', 'console');
     expect(metadata?.annotations?.['nginx.org/server-snippets']).toMatch(/^(allow [\d./]+;\n)+deny all;\n$/);
     for (const other of all(manifests, 'Ingress').filter((ingress) => ingress.metadata?.name !== 'console')) {
       expect(other.spec?.ingressClassName).not.toBe(ingress?.ingressClassName);
@@ -176,7 +176,7 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
 
   it.each(APPS_OF[overlay])('spreads %s over zones, and over nodes', (app) => {
     const { topologySpreadConstraints, affinity } =
-      one(manifests, 'Deployment', app).spec?.template.spec ?? {};
+      find(manifests, 'Deployment', app).spec?.template.spec ?? {};
     // Only one: with several constraints the scheduler ignores nodes that lack the label of any of them.
     expect(topologySpreadConstraints).toEqual([
       expect.objectContaining({
@@ -200,7 +200,7 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
   it.each(APPS_OF[overlay])(
     'gives %s two minutes to start, because all pods of a node may start together',
     (app) => {
-      const [container] = one(manifests, 'Deployment', app).spec?.template.spec?.containers ?? [];
+      const [container] = find(manifests, 'Deployment', app).spec?.template.spec?.containers ?? [];
       const { periodSeconds = 10, failureThreshold = 3, timeoutSeconds = 1 } = container?.startupProbe ?? {};
       expect(periodSeconds * failureThreshold).toBeGreaterThanOrEqual(120);
       expect(timeoutSeconds).toBeGreaterThanOrEqual(2);
@@ -210,7 +210,7 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
   );
 
   it('retries a migration for more than an hour', () => {
-    const { backoffLimit = 6 } = one(manifests, 'Job', 'migrate').spec ?? {};
+    const { backoffLimit = 6 } = find(manifests, 'Job', 'migrate').spec ?? {};
     // The kubelet waits 10 s, then twice as long each time, 5 min at most.
     const waits = Array.from({ length: backoffLimit }, (_, tries) => Math.min(10 * 2 ** tries, 300));
     expect(waits.reduce((sum, wait) => sum + wait)).toBeGreaterThan(3_600);
@@ -220,11 +220,11 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
     'starts %s only after the migrations of its version are applied',
     (app) => {
       const { initContainers = [], containers = [] } =
-        one(manifests, 'Deployment', app).spec?.template.spec ?? {};
+        find(manifests, 'Deployment', app).spec?.template.spec ?? {};
       const [gate] = initContainers;
       expect(gate?.args).toEqual(['dist/apps/operator.cjs', 'migrate', '--wait']);
       expect(gate?.image).toBe(containers[0]?.image);
-      const [migration] = one(manifests, 'Job', 'migrate').spec?.template.spec?.containers ?? [];
+      const [migration] = find(manifests, 'Job', 'migrate').spec?.template.spec?.containers ?? [];
       expect(migration?.args).toEqual(['dist/apps/operator.cjs', 'migrate']);
       expect(migration?.image).toBe(gate?.image);
     },

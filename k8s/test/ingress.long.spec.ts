@@ -6,7 +6,7 @@ import { type Fixture, openFixture, REDIRECT_URI, type TestClient } from '#test/
 import { isolate, type Isolated } from '#test/support/isolate.js';
 import { type Answer, askDirectly, type Asking, type Ingress } from './nginx.js';
 import { startIngress } from './ingress.js';
-import { one } from './manifests.js';
+import { find } from './manifests.js';
 import { type Manifest, render } from './render.js';
 
 const KEYS = randomBytes(32).toString('base64url');
@@ -32,7 +32,7 @@ describe('the ingress', () => {
       AUTH_URL = '',
       BASE_URL = '',
       API_URL = '',
-    } = one(manifests, 'ConfigMap', 'addresses').data ?? {};
+    } = find(manifests, 'ConfigMap', 'addresses').data ?? {};
     const start = async (name: (typeof APPS)[number]): Promise<void> => {
       const app = await startApp(name, {
         NODE_ENV: 'production',

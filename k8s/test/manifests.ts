@@ -37,7 +37,7 @@ export function all<K extends keyof Kinds>(manifests: readonly Manifest[], kind:
 }
 
 /** Generated names end in a hash of their content. */
-export function one<K extends keyof Kinds>(manifests: readonly Manifest[], kind: K, name: string): Kinds[K] {
+export function find<K extends keyof Kinds>(manifests: readonly Manifest[], kind: K, name: string): Kinds[K] {
   const found = all(manifests, kind).find(
     ({ metadata }) => metadata?.name === name || metadata?.name?.replace(/-[a-z0-9]{10}$/, '') === name,
   );

@@ -1,5 +1,5 @@
 import { passes, type Peer, podsOf, spelledRules } from './connections.js';
-import { one } from './manifests.js';
+import { find } from './manifests.js';
 import { type Manifest, OVERLAYS, render } from './render.js';
 
 const INGRESS: Peer = {
@@ -186,7 +186,7 @@ describe.each(OVERLAYS)('the network of the %s overlay', (overlay) => {
   });
 
   it('denies everything to a pod that no policy names', () => {
-    const { spec } = one(manifests, 'NetworkPolicy', 'default-deny');
+    const { spec } = find(manifests, 'NetworkPolicy', 'default-deny');
     expect(spec).toEqual({ podSelector: {}, policyTypes: ['Ingress', 'Egress'] });
     const forgotten: Peer = {
       name: 'forgotten',

@@ -203,7 +203,7 @@ function discovery(path: string): object | undefined {
     kind: 'APIResourceList',
     apiVersion: 'v1',
     groupVersion: version,
-    resources: RESOURCES.filter(([of]) => of === version).map(([, kind, name, namespaced]) => ({
+    resources: RESOURCES.filter(([candidate]) => candidate === version).map(([, kind, name, namespaced]) => ({
       name,
       kind,
       namespaced,

@@ -142,7 +142,7 @@ export class Supervisor {
     );
     // Apps are in the order in which they started.
     return ['authorize', 'token', 'resource', 'console'].flatMap((name) =>
-      found.filter(([of]) => of === name),
+      found.filter(([app]) => app === name),
     );
   }
 

@@ -43,7 +43,9 @@ describe('a process that started services', () => {
   }
 
   const processLike = (part: RegExp): SeenProcess => {
-    const found = started.find(({ command, parent: of }) => part.test(command) && of === parent.pid);
+    const found = started.find(
+      ({ command, parent: parentId }) => part.test(command) && parentId === parent.pid,
+    );
     if (!found)
       throw new Error(`nothing matches ${part} among ${started.map(({ command }) => command).join('\n')}`);
     return found;

@@ -108,9 +108,9 @@ async function idOf({ fixture }: Product, { login }: Person): Promise<number> {
 
 /** Compares p50 without concurrency, and CPU of all processes per request, which background load makes meaningless. */
 function comparison(
-  one: string,
+  name: string,
   before: Measurement,
-  other: string,
+  otherName: string,
   after: Measurement,
   columns: readonly ('p50' | 'CPU')[] = ['p50', 'CPU'],
 ): string {
@@ -125,7 +125,7 @@ function comparison(
     });
     return [[first.name, ...cells]];
   });
-  return table(['request', ...columns.flatMap((column) => [`${column}: ${one}`, other, 'ratio'])], rows);
+  return table(['request', ...columns.flatMap((column) => [`${column}: ${name}`, otherName, 'ratio'])], rows);
 }
 
 function readOptions(): { readonly grants: number; readonly help: boolean } {

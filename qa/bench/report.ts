@@ -61,7 +61,7 @@ ${table(
   ['memory of a replica', 'at rest', 'highest under load', 'after the load'],
   ['authorize', 'token', 'resource'].map((app) => [
     app,
-    ...[memory.atRest, memory.highest, memory.afterLoad].map((of) => bytes(of[app] ?? 0)),
+    ...[memory.atRest, memory.highest, memory.afterLoad].map((usage) => bytes(usage[app] ?? 0)),
   ]),
 )}
 

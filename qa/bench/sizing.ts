@@ -41,8 +41,8 @@ export function sizesFrom(figures: Readonly<Record<string, Figures>>, storage: S
         (all, [name, times]) => all + (aSecond(times) * (figures[name]?.cpu[process] ?? 0)) / 1000,
         0,
       );
-    const each = <N extends string>(names: readonly N[], of: (name: N) => number) =>
-      Object.fromEntries(names.map((name) => [name, of(name)])) as Record<N, number>;
+    const each = <N extends string>(names: readonly N[], valueOf: (name: N) => number) =>
+      Object.fromEntries(names.map((name) => [name, valueOf(name)])) as Record<N, number>;
     return {
       users,
       loginsADay: users * DAY.logins,

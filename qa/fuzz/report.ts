@@ -24,10 +24,10 @@ function short(text: string): string {
 
 export function reportOf(result: Result): string {
   const { seed, requests, seconds, outcomes, findings, memory } = result;
-  const rows = [...outcomes].toSorted(([one], [other]) => one.localeCompare(other));
+  const rows = [...outcomes].toSorted(([a], [b]) => a.localeCompare(b));
   const width = Math.max(0, ...rows.map(([where]) => where.length));
   const table = rows.map(([where, counts]) => {
-    const parts = [...counts].toSorted(([one], [other]) => one.localeCompare(other));
+    const parts = [...counts].toSorted(([a], [b]) => a.localeCompare(b));
     return `${where.padEnd(width)}  ${parts.map(([outcome, times]) => `${outcome}: ${times}`).join('  ')}`;
   });
   const memories = (memory ? APPS : []).map((app) => {

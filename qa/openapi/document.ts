@@ -95,7 +95,7 @@ function operation(route: Route, described: OperationDescription, shared: Shared
       parameters: parameters.map(([name, { schema, ...parameter }]) => ({
         name,
         ...parameter,
-        schema: schemas.of(schema ?? { type: 'string' }),
+        schema: schemas.resolve(schema ?? { type: 'string' }),
       })),
     }),
     ...(body && { requestBody: body }),
@@ -115,16 +115,16 @@ function requestBody(
 ): object | undefined {
   if (!dto) {
     if (body) {
-      const content = body.types.map((type) => [type, { schema: schemas.of(body.schema) }]);
+      const content = body.types.map((type) => [type, { schema: schemas.resolve(body.schema) }]);
       return { content: Object.fromEntries(content) as object };
     }
     if (!form) return undefined;
-    const content = { [BODY_TYPES[0] ?? '']: { schema: schemas.of(form) } };
+    const content = { [BODY_TYPES[0] ?? '']: { schema: schemas.resolve(form) } };
     // A form without required fields may be left out.
     return { required: 'required' in form, content };
   }
   const schema: SchemaSource = form ? { allOf: [dto, form] } : dto;
-  const content = BODY_TYPES.map((type) => [type, { schema: schemas.of(schema) }]);
+  const content = BODY_TYPES.map((type) => [type, { schema: schemas.resolve(schema) }]);
   return { required: true, content: Object.fromEntries(content) as object };
 }
 
@@ -142,7 +142,7 @@ function response(
 ): object {
   const withHeaders = Object.entries(headers).map(([name, { schema, ...header }]) => [
     name,
-    { ...header, schema: schemas.of(schema ?? { type: 'string' }) },
+    { ...header, schema: schemas.resolve(schema ?? { type: 'string' }) },
   ]);
   const withContent = Object.entries(content).map(([type, body]) => [type, media(body, schemas)]);
   const written = {
@@ -158,7 +158,7 @@ function response(
 function media({ schema, examples }: ContentDescription, schemas: Schemas): object {
   const named = Object.entries(examples ?? {}).map(([name, value]) => [name, { value }]);
   return {
-    schema: schemas.of(schema),
+    schema: schemas.resolve(schema),
     ...(named.length > 0 && { examples: Object.fromEntries(named) as object }),
   };
 }

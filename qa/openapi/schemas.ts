@@ -12,18 +12,18 @@ export class Schemas {
     return Object.fromEntries([...this.named].sort(([a], [b]) => (a < b ? -1 : 1)));
   }
 
-  of(source: SchemaSource): JsonSchema {
+  resolve(source: SchemaSource): JsonSchema {
     if (typeof source === 'function') return this.reference(source);
     const { component, ...own } = source;
-    if (component !== undefined) return this.component(component, () => this.of(own));
+    if (component !== undefined) return this.component(component, () => this.resolve(own));
     const { items, properties, allOf, oneOf, anyOf, ...rest } = own;
-    const all = (sources: readonly SchemaSource[]) => sources.map((source) => this.of(source));
+    const all = (sources: readonly SchemaSource[]) => sources.map((source) => this.resolve(source));
     return {
       ...rest,
-      ...(items && { items: this.of(items) }),
+      ...(items && { items: this.resolve(items) }),
       ...(properties && {
         properties: Object.fromEntries(
-          Object.entries(properties).map(([name, property]) => [name, this.of(property)]),
+          Object.entries(properties).map(([name, property]) => [name, this.resolve(property)]),
         ),
       }),
       ...(allOf && { allOf: all(allOf) }),
@@ -46,7 +46,7 @@ export class Schemas {
 
   private ofClass(type: Type): JsonSchema {
     const properties = propertiesOf(type);
-    if (properties.length === 0) return this.of(bodyOf(type));
+    if (properties.length === 0) return this.resolve(bodyOf(type));
     const required = properties.filter(({ schema }) => !schema.optional).map(({ name }) => name);
     return {
       type: 'object',
@@ -54,7 +54,7 @@ export class Schemas {
       properties: Object.fromEntries(
         properties.map(({ name, schema: { optional: _optional, ...schema } }) => [
           name,
-          this.of({ ...typeOf(type, name, schema), ...schema }),
+          this.resolve({ ...typeOf(type, name, schema), ...schema }),
         ]),
       ),
     };

@@ -48,7 +48,7 @@ it('the requests of the flow work as they are printed', async () => {
 });
 
 it('the recipe for desktop applications connects a public client at a port that it did not register', async () => {
-  const folder = await RecipeFolder.of(DESKTOP);
+  const folder = await RecipeFolder.create(DESKTOP);
   const env = product.environment(await product.register('public', 'http://127.0.0.1/callback'));
   const application = spawn(process.execPath, [DESKTOP.file], {
     cwd: folder.path,
@@ -72,7 +72,7 @@ describe('the recipe One writer', () => {
   let database: pg.Client;
 
   beforeAll(async () => {
-    folder = await RecipeFolder.of(OPENID_CLIENT, { driver: 'driver.mjs' });
+    folder = await RecipeFolder.create(OPENID_CLIENT, { driver: 'driver.mjs' });
     const code = await folder.add(ONE_WRITER);
     const settings = { ...(await product.register()), DATABASE_URL: product.databaseUrl };
     const env = product.environment(settings);

@@ -32,7 +32,7 @@ export async function serveApplication(
   const port = await freePort();
   const origin = `http://localhost:${port}`;
   const settings = await product.register('public', `${origin}/callback`, registration(origin));
-  const folder = await RecipeFolder.of(recipe, { without });
+  const folder = await RecipeFolder.create(recipe, { without });
   const { outputFiles } = await build({
     entryPoints: [join(folder.path, recipe.file)],
     bundle: true,

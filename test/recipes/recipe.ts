@@ -56,7 +56,7 @@ export class RecipeFolder {
   private constructor(readonly path: string) {}
 
   /** @param options driver: program that calls the recipe's functions; without: code to leave out */
-  static async of(
+  static async create(
     recipe: Printed,
     options: { driver?: string; without?: string | undefined } = {},
   ): Promise<RecipeFolder> {

@@ -32,7 +32,7 @@ for (const { recipe, library } of clientRecipes) {
     let called: CalledRecipe;
 
     const start = async (without?: string) => {
-      folder = await RecipeFolder.of(recipe, { driver: recipe.driver, without });
+      folder = await RecipeFolder.create(recipe, { driver: recipe.driver, without });
       const env = product.environment(await product.register(), library.env);
       if (recipe.build) await folder.compile(recipe.build(library), env);
       called = new CalledRecipe(folder.path, recipe.start(library), env);

@@ -88,7 +88,7 @@ export async function startWebRecipe(
   product: RecipeProduct,
   options: { without?: string | undefined; registration?: (origin: string) => Partial<NewClient> } = {},
 ): Promise<RunningRecipe> {
-  const folder = await RecipeFolder.of(recipe, { ...recipe, without: options.without ?? recipe.without });
+  const folder = await RecipeFolder.create(recipe, { ...recipe, without: options.without ?? recipe.without });
   const port = String(await freePort());
   const url = `http://127.0.0.1:${port}`;
   const registration = options.registration?.(url);

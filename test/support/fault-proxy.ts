@@ -88,14 +88,14 @@ export class FaultProxy {
       if (this.url.startsWith('postgres')) this.reportStatements(bytes);
     });
     far.on('data', (bytes: Buffer) => line.silent || near.write(bytes));
-    for (const [one, other] of [
+    for (const [socket, peer] of [
       [near, far],
       [far, near],
     ] as const)
-      one
-        .on('error', () => other.destroy())
+      socket
+        .on('error', () => peer.destroy())
         .on('close', () => {
-          other.destroySoon();
+          peer.destroySoon();
           this.lines.delete(line);
         });
     if (this.isDown) near.destroy();

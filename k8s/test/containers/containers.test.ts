@@ -144,7 +144,7 @@ describe('the image and docker-compose.yml', () => {
 
   it('have an ingress that finds apps which were recreated at other addresses', async () => {
     const before = await addresses();
-    const order = [...APPS].sort((one, other) => (before[other] ?? '').localeCompare(before[one] ?? ''));
+    const order = [...APPS].sort((a, b) => (before[b] ?? '').localeCompare(before[a] ?? ''));
     await must(engine.compose(['rm', '-s', '-f', ...APPS]));
     for (const app of order) await must(engine.compose(['up', '-d', '--no-deps', app]));
     await Promise.all(APPS.map(healthy));
@@ -160,7 +160,7 @@ describe('the image and docker-compose.yml', () => {
         Config.Labels['com.docker.compose.service'],
         {
           ports: Object.values(NetworkSettings.Ports)
-            .flatMap((one) => one ?? [])
+            .flatMap((found) => found ?? [])
             .map(({ HostPort }) => HostPort),
           networks: Object.keys(NetworkSettings.Networks)
             .map((name) => name.replace(/^.*_/, ''))

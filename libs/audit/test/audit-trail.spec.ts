@@ -95,15 +95,15 @@ describe('the audit trail in NATS', () => {
       { type: 'consent.allowed', client_id: 'filtered', user_id: 8 },
       new Date(Date.now() + 5),
     );
-    const of = (filter: AuditFilter) => read({ clientId: 'filtered', ...filter });
-    expect(await of({ types: typesNamed('token') })).toEqual([before]);
-    expect(await of({ types: ['token.issued', 'consent.allowed'] })).toEqual([before, allowed]);
-    expect(await of({ types: ['request.refused'] })).toEqual([refused]);
-    expect(await of({ userId: 7 })).toEqual([before]);
-    expect(await of({ grantId: 'g' })).toEqual([before]);
-    expect(await of({ reference: 'abcdefghijkl' })).toEqual([refused]);
-    expect(await of({ since: new Date(allowed.time) })).toEqual([allowed]);
-    expect(await of({ until: new Date(before.time) })).toEqual([]);
+    const found = (filter: AuditFilter) => read({ clientId: 'filtered', ...filter });
+    expect(await found({ types: typesNamed('token') })).toEqual([before]);
+    expect(await found({ types: ['token.issued', 'consent.allowed'] })).toEqual([before, allowed]);
+    expect(await found({ types: ['request.refused'] })).toEqual([refused]);
+    expect(await found({ userId: 7 })).toEqual([before]);
+    expect(await found({ grantId: 'g' })).toEqual([before]);
+    expect(await found({ reference: 'abcdefghijkl' })).toEqual([refused]);
+    expect(await found({ since: new Date(allowed.time) })).toEqual([allowed]);
+    expect(await found({ until: new Date(before.time) })).toEqual([]);
   });
 
   it('ignores other messages on its subjects', async () => {

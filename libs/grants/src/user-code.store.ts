@@ -114,7 +114,7 @@ export class UserCodeStore {
 
   async create(request: DeviceRequest, type: ClientType, generate = generateUserCode): Promise<NewUserCode> {
     const [limits, key] = [this.limits(request, type), this.keys.userCodeKeys[0] as Buffer];
-    const counters = limits.map(([counter, of]) => keyOf(counter, of));
+    const counters = limits.map(([counter, owner]) => keyOf(counter, owner));
     const maxima = limits.map(([, , max]) => max);
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const userCode = generate();
@@ -187,6 +187,6 @@ function encryptionOf(key: Buffer, userCode: string): { secret: string; purpose:
   return { secret, purpose: 'device authorization' };
 }
 
-function keyOf(kind: string, of = ''): string {
-  return `{device}:${kind}${of === '' ? '' : `:${of}`}`;
+function keyOf(kind: string, owner = ''): string {
+  return `{device}:${kind}${owner === '' ? '' : `:${owner}`}`;
 }

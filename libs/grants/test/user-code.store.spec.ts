@@ -23,13 +23,13 @@ beforeEach(async () => {
   user = randomInt(2 ** 31);
 });
 
-const created = async (of: Partial<DeviceRequest> = {}, type: 'public' | 'confidential' = 'public') => {
-  const result = await store.create({ ...request, ...of }, type);
+const created = async (changes: Partial<DeviceRequest> = {}, type: 'public' | 'confidential' = 'public') => {
+  const result = await store.create({ ...request, ...changes }, type);
   if (result.outcome !== 'created') throw new Error(result.counter);
   return result.userCode;
 };
-const outcomeOf = async (of: Partial<DeviceRequest>, type: 'public' | 'confidential' = 'public') => {
-  const result = await store.create({ ...request, ...of }, type);
+const outcomeOf = async (changes: Partial<DeviceRequest>, type: 'public' | 'confidential' = 'public') => {
+  const result = await store.create({ ...request, ...changes }, type);
   return result.outcome === 'created' ? result.outcome : result.counter;
 };
 /** Never a live code: a new code has no such letters. */
@@ -59,7 +59,7 @@ describe('a user code', () => {
     await wrong('192.0.2.9');
     const names = await redis.keys('*');
     expect(names.some((name) => name.startsWith('{device}:code:'))).toBe(true);
-    for (const name of names.filter((one) => one.startsWith('{device}'))) {
+    for (const name of names.filter((key) => key.startsWith('{device}'))) {
       const value =
         (await redis.type(name)) === 'string'
           ? await redis.get(name)

@@ -140,9 +140,9 @@ describe('a logo', () => {
   it('is also the icon if it is square; otherwise the icon is the initial on the accent', () => {
     const wide = file('wide.svg', svg('viewBox="0 0 4 1"'));
     const square = file('square.svg', svg('viewBox="0 0 1 1"'));
-    const of = (LOGO_FILE: string) => readBrand({ ...SETTINGS, LOGO_FILE, ACCENT_COLOR: '#7a1f5c' });
-    expect(of(square).icon).toEqual(of(square).logo?.light);
-    const drawn = of(wide).icon.content.toString();
+    const brandOf = (LOGO_FILE: string) => readBrand({ ...SETTINGS, LOGO_FILE, ACCENT_COLOR: '#7a1f5c' });
+    expect(brandOf(square).icon).toEqual(brandOf(square).logo?.light);
+    const drawn = brandOf(wide).icon.content.toString();
     expect(drawn).toContain('fill="#7a1f5c"');
     expect(drawn.replaceAll(/<[^>]*>|\s/g, '')).toBe('Q');
   });

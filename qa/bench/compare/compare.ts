@@ -69,15 +69,15 @@ export async function compare(
     const { perSecond, p50, p99 } = busy;
     rounds.get(step)?.push({ perSecond, p50, p99, unloadedP50: alone.p50, cpu, main });
   }
-  return [...rounds].map(([{ contestant, route }, of]) => ({
+  return [...rounds].map(([{ contestant, route }, measured]) => ({
     contestant: contestant.name,
     route,
-    perSecond: median(of.map((round) => round.perSecond)),
-    p50: median(of.map((round) => round.p50)),
-    p99: median(of.map((round) => round.p99)),
-    unloadedP50: median(of.map((round) => round.unloadedP50)),
-    cpu: median(of.map((round) => round.cpu)),
-    main: median(of.map((round) => round.main)),
+    perSecond: median(measured.map((round) => round.perSecond)),
+    p50: median(measured.map((round) => round.p50)),
+    p99: median(measured.map((round) => round.p99)),
+    unloadedP50: median(measured.map((round) => round.unloadedP50)),
+    cpu: median(measured.map((round) => round.cpu)),
+    main: median(measured.map((round) => round.main)),
   }));
 }
 

@@ -20,11 +20,11 @@ export class SessionList {
     requests: OperatorRequests,
   ) {
     requests.register(OPERATOR_SUBJECTS.userSessions, (request) =>
-      this.of(request as unknown as UserSessionsRequest),
+      this.list(request as unknown as UserSessionsRequest),
     );
   }
 
-  private async of({ user_id: userId }: UserSessionsRequest): Promise<UserSessionsReply> {
+  private async list({ user_id: userId }: UserSessionsRequest): Promise<UserSessionsReply> {
     const user = Number.isInteger(userId) ? await this.users.find(userId) : null;
     if (!user) return { sessions: [] };
     const now = this.clock();

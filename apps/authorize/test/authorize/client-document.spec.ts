@@ -17,10 +17,10 @@ const refusing = await startDocumentHost();
 const flooded = await startDocumentHost();
 const elsewhere = await startDocumentHost();
 const { app } = useAuthorizeApp({
-  CLIENT_METADATA_HOSTS: [host, refusing, flooded].map((one) => one.host).join(),
+  CLIENT_METADATA_HOSTS: [host, refusing, flooded].map((server) => server.host).join(),
   OUTSIDE_FETCH_ALLOW: '127.0.0.1',
 });
-afterAll(() => [host, refusing, flooded, elsewhere].forEach((one) => one.close()));
+afterAll(() => [host, refusing, flooded, elsewhere].forEach((server) => server.close()));
 
 let user: User;
 let browser: Browser;
@@ -215,12 +215,16 @@ describe('a document is refused, with its reason in the audit trail', () => {
       published({ grant_types: ['client_credentials'] }),
     ],
     ['with another type', /Content-Type/, published({}, { 'Content-Type': 'text/html' })],
-    ['that is not JSON', /not a JSON object/, answered((one) => one.writeHead(200, JSON_TYPE).end('<html>'))],
+    [
+      'that is not JSON',
+      /not a JSON object/,
+      answered((response) => response.writeHead(200, JSON_TYPE).end('<html>')),
+    ],
     [
       'that is deeply nested',
       /nested too deeply/,
-      answered((one) =>
-        one
+      answered((response) =>
+        response
           .writeHead(200, JSON_TYPE)
           .end(
             `{"token_endpoint_auth_method":"private_key_jwt","jwks":${'['.repeat(8000)}${']'.repeat(8000)}}`,
@@ -228,8 +232,12 @@ describe('a document is refused, with its reason in the audit trail', () => {
       ),
     ],
     ['of 17 KB', /larger than 16384/, published({ padding: 'x'.repeat(17_000) })],
-    ['that does not exist', /the status 404/, answered((one) => one.writeHead(404).end())],
-    ['behind a redirect', /the redirect 302/, answered((one) => one.writeHead(302, { Location: '/' }).end())],
+    ['that does not exist', /the status 404/, answered((response) => response.writeHead(404).end())],
+    [
+      'behind a redirect',
+      /the redirect 302/,
+      answered((response) => response.writeHead(302, { Location: '/' }).end()),
+    ],
   ])('%s', async (_what, reason, publish, error = 'invalid_request') => {
     const url = refusing.newUrl();
     publish(url);

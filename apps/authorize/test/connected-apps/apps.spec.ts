@@ -83,16 +83,16 @@ describe('the list of connected applications', () => {
     const askIn = async (locale: string) =>
       (await browser.get(`/auth/apps/revoke-all?ui_locales=${locale}`)).text.replaceAll(/<\/?bdi>/g, '');
     await allow(app, browser, await app.client({ name: 'One' }));
-    const one = await Promise.all(LOCALES.map(askIn));
-    expect(one[0]).toContain('<h1>Remove access?</h1>');
-    expect(one[0]).toContain('1 application will immediately lose access');
-    expect(one[0]).toContain('It may keep data that it has already received.');
+    const singular = await Promise.all(LOCALES.map(askIn));
+    expect(singular[0]).toContain('<h1>Remove access?</h1>');
+    expect(singular[0]).toContain('1 application will immediately lose access');
+    expect(singular[0]).toContain('It may keep data that it has already received.');
     await allow(app, browser, await app.client({ name: 'Two' }));
-    const two = await Promise.all(LOCALES.map(askIn));
-    expect(two[0]).toContain('They may keep data that they have already received.');
-    const headings = (pages: string[]) => pages.map((page) => /<h1>(.*?)<\/h1>/.exec(page)?.[1]);
-    const others = headings(two);
-    for (const [index, heading] of headings(one).entries()) expect(heading).not.toBe(others[index]);
+    const plural = await Promise.all(LOCALES.map(askIn));
+    expect(plural[0]).toContain('They may keep data that they have already received.');
+    const headings = (texts: string[]) => texts.map((page) => /<h1>(.*?)<\/h1>/.exec(page)?.[1]);
+    const others = headings(plural);
+    for (const [index, heading] of headings(singular).entries()) expect(heading).not.toBe(others[index]);
   });
 
   it('opens after the login to which it redirected', async () => {

@@ -76,13 +76,13 @@ async function clickUntilRefused(path: string, accessToken: string): Promise<num
   return performance.now() - start;
 }
 
-const one = () => `/auth/apps/revoke?client_id=${client.client_id}`;
+const revokePage = () => `/auth/apps/revoke?client_id=${client.client_id}`;
 
 it('revoking an application makes every API reject its cached tokens within moments', async () => {
   const times: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
     const { access_token } = await pair();
-    times.push(await clickUntilRefused(round % 2 ? one() : '/auth/apps/revoke-all', access_token));
+    times.push(await clickUntilRefused(round % 2 ? revokePage() : '/auth/apps/revoke-all', access_token));
   }
   times.sort((a, b) => a - b);
   const [median = NaN, slowest = NaN] = [ROUNDS / 2, ROUNDS - 1].map((at) => times[at]);
@@ -94,7 +94,7 @@ it('revoking an application makes every API reject its cached tokens within mome
 it('revoking an application ends all its refresh tokens, its other grants and its unused codes', async () => {
   const [first, second] = [await pair(), await pair()];
   const code = await allow();
-  await clickUntilRefused(one(), first.access_token);
+  await clickUntilRefused(revokePage(), first.access_token);
   for (const resource of resources) expect(await me(resource, second.access_token)).toBe(401);
   for (const { refresh_token } of [first, second]) {
     const answer = await ask({ grant_type: 'refresh_token', refresh_token });
@@ -115,7 +115,7 @@ it('the revocation broadcast contains the grant id and nothing else', async () =
   const stop = fixture.hear('oauth.grant.revoked', (event) => heard.push(event));
   await fixture.settled();
   const { access_token } = await pair();
-  await browser.submit(await browser.get(one()), {}, '/auth/apps/revoke');
+  await browser.submit(await browser.get(revokePage()), {}, '/auth/apps/revoke');
   await fixture.settled();
   stop();
   expect(heard).toContainEqual({ grant_id: fixture.grantIdOf(access_token) });

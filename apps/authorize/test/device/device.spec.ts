@@ -196,7 +196,7 @@ describe('one code gives one grant', () => {
         decide(pages[0], { decision: 'allow' }),
         decide(pages[1], { decision: second }, other),
       ]);
-      expect(answers.map(({ status }) => status).toSorted((one, two) => one - two)).toEqual([303, 400]);
+      expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([303, 400]);
       const isAllowed = answers[0].status === 303 || second === 'allow';
       expect(await statusInRedis(waiting)).toBe(isAllowed ? 'p' : 'r');
       const live = (await rows(waiting)).filter(({ revoked_at: at }) => at === null);
@@ -213,7 +213,7 @@ describe('one code gives one grant', () => {
       decide(page, { decision: 'allow' }),
       decide(page, { decision: 'allow' }),
     ]);
-    expect(answers.map(({ status }) => status).toSorted((one, two) => one - two)).toEqual([303, 400]);
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([303, 400]);
     expect(await rows(waiting)).toHaveLength(1);
   });
 

@@ -199,8 +199,8 @@ describe('prompt=login and max_age (OpenID Connect Core 3.1.2.1)', () => {
 });
 
 describe('a cancelled login', () => {
-  const cancel = (of: string) =>
-    `${CALLBACK}?${new URLSearchParams({ error: 'access_denied', challenge: of })}`;
+  const cancel = (challengeJwt: string) =>
+    `${CALLBACK}?${new URLSearchParams({ error: 'access_denied', challenge: challengeJwt })}`;
 
   // @rfc 6749 4.1.2.1
   it('returns access_denied to the application', async () => {

@@ -95,8 +95,7 @@ describe('the logins of one address', () => {
   it('are counted for the IPv6 network and for its site', async () => {
     await start('2001:db8:1:1::1');
     await start('2001:db8:1:1:ffff::2');
-    const counts = async () =>
-      (await app.redis.mget(await counters())).map(Number).toSorted((one, two) => one - two);
+    const counts = async () => (await app.redis.mget(await counters())).map(Number).toSorted((a, b) => a - b);
     expect(await counts()).toEqual([2, 2]);
     await start('2001:db8:1:2::1');
     expect(await counts()).toEqual([1, 2, 3]);

@@ -37,7 +37,7 @@ describe('a device proof', () => {
     fc.assert(
       fc.property(person, person, (user, other) => {
         fc.pre(other.id !== user.id);
-        const same = (one: string, two: string) => one.trim().toLowerCase() === two.trim().toLowerCase();
+        const same = (a: string, b: string) => a.trim().toLowerCase() === b.trim().toLowerCase();
         fc.pre(!same(other.email, user.email) && !same(other.username, user.username));
         const proof = proofs.issue(user);
         expect(proofs.deviceOf(proof, other.email)).toBeNull();

@@ -52,14 +52,18 @@ async function authenticated(to = client) {
 const idTokenOf = (
   session: string,
   claims: object = {},
-  { of = client, by = SIGNING_KEYS, type = 'JWT' }: { of?: Client; by?: SigningKeys; type?: string } = {},
+  {
+    audience = client,
+    by = SIGNING_KEYS,
+    type = 'JWT',
+  }: { audience?: Client; by?: SigningKeys; type?: string } = {},
 ) =>
   by.sign(
     {
       iss: BASE_URL,
-      aud: of.clientId,
-      sub: subjectOf(of, user.id),
-      sid: sessionIdFor(of.clientId, session),
+      aud: audience.clientId,
+      sub: subjectOf(audience, user.id),
+      sid: sessionIdFor(audience.clientId, session),
       // Expired: a hint usually is.
       iat: 1_000_000_000,
       exp: 1_000_000_100,
@@ -116,7 +120,7 @@ describe('the end-session endpoint', () => {
     const pairwise = await registered({ sector: 'app.example.com' });
     const { browser, session } = await authenticated(pairwise);
     expect(subjectOf(pairwise, user.id)).not.toBe(String(user.id));
-    const hint = await idTokenOf(session, {}, { of: pairwise });
+    const hint = await idTokenOf(session, {}, { audience: pairwise });
     expect((await browser.get(endSession({ id_token_hint: hint }))).status).toBe(303);
     expect(await isLoggedIn(browser)).toBe(false);
   });

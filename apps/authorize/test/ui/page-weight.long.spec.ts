@@ -25,8 +25,8 @@ async function watch(page: Page): Promise<() => Promise<Loaded[]>> {
     loaded.set(requestId, { url: request.url, bytes: 0 });
   });
   cdp.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
-    const one = loaded.get(requestId);
-    if (one) one.bytes = encodedDataLength;
+    const resource = loaded.get(requestId);
+    if (resource) resource.bytes = encodedDataLength;
   });
   await cdp.send('Network.enable');
   await cdp.send('Network.setCacheDisabled', { cacheDisabled: true });

@@ -114,8 +114,8 @@ export function changesOf(form: Form) {
 /** Returns true if the form changes where codes are sent, or what the application gets without the consent of users. */
 export function isDangerous(client: ClientView, form: Form): boolean {
   const { redirectUris = client.redirect_uris, firstParty = client.first_party, scopes } = changesOf(form);
-  const differs = (one: readonly string[], other: readonly string[]) =>
-    one.toSorted().join(' ') !== other.toSorted().join(' ');
+  const differs = (left: readonly string[], right: readonly string[]) =>
+    left.toSorted().join(' ') !== right.toSorted().join(' ');
   return (
     differs(redirectUris, client.redirect_uris) ||
     firstParty !== client.first_party ||

@@ -13,12 +13,12 @@ const GAP = 2;
 interface Series {
   readonly title: string;
   readonly look: string;
-  readonly of: (period: HistoryPeriod) => number;
+  readonly count: (period: HistoryPeriod) => number;
 }
 
 export function chart({ periods, unit }: Pick<ClientHistory, 'periods' | 'unit'>): Html {
   const series = seriesOf(periods);
-  const totals = periods.map((period) => series.reduce((sum, { of }) => sum + of(period), 0));
+  const totals = periods.map((period) => series.reduce((sum, { count }) => sum + count(period), 0));
   const highest = Math.max(...totals, 1);
   const misused = periods.some((period) => period.misused > 0);
   const nameOf = ({ start }: HistoryPeriod) => (unit === 'day' ? day(start) : hour(start));
@@ -50,7 +50,7 @@ export function chart({ periods, unit }: Pick<ClientHistory, 'periods' | 'unit'>
       ],
       periods.map((period) => [
         html`<time>${nameOf(period)}</time>`,
-        ...series.map(({ of }) => of(period)),
+        ...series.map(({ count }) => count(period)),
         period.misused,
       ]),
     )}
@@ -74,12 +74,12 @@ function seriesOf(periods: readonly HistoryPeriod[]): Series[] {
   const sorted = [...causes].sort(([, a], [, b]) => b - a).map(([cause]) => cause);
   const [frequent, rest] = [sorted.slice(0, MAX_CAUSES), sorted.slice(MAX_CAUSES)];
   return [
-    { title: t('issued'), look: 'issued', of: ({ issued }) => issued },
-    { title: t('refreshed'), look: 'refreshed', of: ({ refreshed }) => refreshed },
+    { title: t('issued'), look: 'issued', count: ({ issued }) => issued },
+    { title: t('refreshed'), look: 'refreshed', count: ({ refreshed }) => refreshed },
     ...frequent.map((cause, index) => ({
       title: t('refused: {cause}', { cause }),
       look: `refused refused-${index}`,
-      of: ({ refused }: HistoryPeriod) => refused[cause] ?? 0,
+      count: ({ refused }: HistoryPeriod) => refused[cause] ?? 0,
     })),
     ...(rest.length === 0
       ? []
@@ -87,7 +87,8 @@ function seriesOf(periods: readonly HistoryPeriod[]): Series[] {
           {
             title: t('refused for other causes'),
             look: `refused refused-${MAX_CAUSES}`,
-            of: ({ refused }: HistoryPeriod) => rest.reduce((sum, cause) => sum + (refused[cause] ?? 0), 0),
+            count: ({ refused }: HistoryPeriod) =>
+              rest.reduce((sum, cause) => sum + (refused[cause] ?? 0), 0),
           },
         ]),
   ];
@@ -97,8 +98,8 @@ function column(period: HistoryPeriod, index: number, series: readonly Series[],
   const x = index * COLUMN + GAP / 2;
   const width = COLUMN - GAP;
   let y = HEIGHT;
-  const bars = series.map(({ look, of }) => {
-    const height = (of(period) / highest) * HEIGHT;
+  const bars = series.map(({ look, count }) => {
+    const height = (count(period) / highest) * HEIGHT;
     y -= height;
     return (
       height > 0 &&

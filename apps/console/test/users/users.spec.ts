@@ -97,12 +97,12 @@ it('shows a user while authorize does not answer', async () => {
 });
 
 it('revokes one grant, and all grants of an application', async () => {
-  const one = await userWithGrant();
-  const page = await support.get(`/grants?client=${one.clientId}`);
+  const withGrant = await userWithGrant();
+  const page = await support.get(`/grants?client=${withGrant.clientId}`);
   const revoked = await support.submit(page, {}, '/grants/');
   expect(revoked.text).toContain('The grant is revoked.');
-  expect(revoked.text).toContain(`href="/applications/${one.clientId}"`);
-  expect(await liveGrants(one.userId)).toEqual([]);
+  expect(revoked.text).toContain(`href="/applications/${withGrant.clientId}"`);
+  expect(await liveGrants(withGrant.userId)).toEqual([]);
 
   const all = await userWithGrant();
   const grants = await support.get(`/grants?client=${all.clientId}`);

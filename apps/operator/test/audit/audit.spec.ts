@@ -143,11 +143,11 @@ describe('operator audit search', () => {
     const client_id = 'timed';
     const old = await store({ type: 'token.issued', client_id }, new Date(Date.now() - 2 * hour));
     const recent = await store({ type: 'token.issued', client_id });
-    const of = async (...args: string[]) =>
+    const found = async (...args: string[]) =>
       linesOf((await audit('search', '--client', client_id, '--json', ...args)).stdout);
-    expect(await of('--since', '1h')).toEqual([recent]);
-    expect(await of('--until', '1h')).toEqual([old]);
-    expect(await of('--since', recent.time)).toEqual([recent]);
+    expect(await found('--since', '1h')).toEqual([recent]);
+    expect(await found('--until', '1h')).toEqual([old]);
+    expect(await found('--since', recent.time)).toEqual([recent]);
   });
 
   it('finds a deleted user by id, and suggests it for an unknown name', async () => {

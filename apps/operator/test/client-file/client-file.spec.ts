@@ -96,7 +96,7 @@ describe('operator client export', () => {
     expect(text).not.toContain(secret);
     expect(text).not.toContain('scs_');
     const ids = [...text.matchAll(/^ {2}- client_id: (\S+)$/gm)].map(([, id = '']) => id);
-    expect(ids).toEqual(ids.toSorted((one, two) => (one < two ? -1 : 1)));
+    expect(ids).toEqual(ids.toSorted((a, b) => (a < b ? -1 : 1)));
     expect(await exported(id)).toMatch(
       new RegExp(
         `^  - client_id: ${id}
@@ -286,27 +286,27 @@ describe('operator client import', () => {
 
   it('revokes secrets that are missing from the list, and keeps all without a list', async () => {
     const { client_id: id } = await create();
-    const one = await exported(id);
+    const before = await exported(id);
     await client('secret', 'rotate', id);
     const both = await exported(id);
-    expect(jsonOf(await importText(one, '--json'))).toMatchObject({ updated: [{ fields: ['secrets'] }] });
-    expect(await exported(id)).toBe(one);
+    expect(jsonOf(await importText(before, '--json'))).toMatchObject({ updated: [{ fields: ['secrets'] }] });
+    expect(await exported(id)).toBe(before);
     const revived = await importText(both);
     expectRefused(
       revived,
       /line \d+: secrets: the secret "[0-9a-f-]+" was revoked, and cannot be used again/,
     );
-    const without = one.replace(/ {4}secrets:\n(?: {6}.*\n)+/, '');
+    const without = before.replace(/ {4}secrets:\n(?: {6}.*\n)+/, '');
     expect(jsonOf(await importText(without, '--json'))).toMatchObject({ updated: [], unchanged: 1 });
-    const none = one.replace(/ {4}secrets:\n(?: {6}.*\n)+/, '    secrets: []\n');
+    const none = before.replace(/ {4}secrets:\n(?: {6}.*\n)+/, '    secrets: []\n');
     expectRefused(await importText(none), /the application could not authenticate: leave "secrets" out/);
   });
 
   it('records the same events as separate commands', async () => {
     const { client_id: id } = await create();
-    const one = await exported(id);
+    const before = await exported(id);
     await client('secret', 'rotate', id);
-    const changed = one.replace('disabled: false', 'disabled: true').replace('Calendar', 'Kalender');
+    const changed = before.replace('disabled: false', 'disabled: true').replace('Calendar', 'Kalender');
     const added = `    secrets:\n      - id: ${randomUUID()}\n        sha256: "${'ab'.repeat(32)}"\n`;
     await importText(changed.replace(/ {4}secrets:\n/, added));
     const imported = (await auditEvents(bench.natsUrl, { clientId: id }, 4)).slice(-4);

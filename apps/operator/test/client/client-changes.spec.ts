@@ -45,12 +45,12 @@ async function broadcastsOf(work: () => Promise<unknown>): Promise<unknown[]> {
 
 describe('operator client create --scope', () => {
   it('accepts repeated and space-separated scopes, without duplicates and in order', async () => {
-    const one = await create('--scope', 'bookings:read profile:read');
-    const two = await create('--scope', 'bookings:read', '--scope', 'profile:read bookings:read');
-    const none = await create();
-    expect((await show(one))['scopes']).toEqual(['bookings:read', 'profile:read']);
-    expect((await show(two))['scopes']).toEqual(['bookings:read', 'profile:read']);
-    expect((await show(none))['scopes']).toEqual(['profile:read']);
+    const id = await create('--scope', 'bookings:read profile:read');
+    const repeated = await create('--scope', 'bookings:read', '--scope', 'profile:read bookings:read');
+    const absent = await create();
+    expect((await show(id))['scopes']).toEqual(['bookings:read', 'profile:read']);
+    expect((await show(repeated))['scopes']).toEqual(['bookings:read', 'profile:read']);
+    expect((await show(absent))['scopes']).toEqual(['profile:read']);
   });
 
   it('refuses unknown and empty scopes, and lists the existing ones', async () => {

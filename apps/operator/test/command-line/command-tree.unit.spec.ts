@@ -46,7 +46,8 @@ describe('every command', () => {
             .replace(/ [<>#].*/s, '')
             .trim()
             .split(/\s+/);
-          const [name, shown] = ALL.findLast(([one]) => `${words.join(' ')} `.startsWith(`${one} `)) ?? [];
+          const [name, shown] =
+            ALL.findLast(([candidate]) => `${words.join(' ')} `.startsWith(`${candidate} `)) ?? [];
           const known = shown?.options.map(({ long }) => long).concat('--help') ?? [];
           for (const word of words.filter((option) => option.startsWith('--')))
             expect({ line, known }).toEqual({ line, known: expect.arrayContaining([word]) });

@@ -367,18 +367,18 @@ describe('operator doctor', () => {
       [old],
     );
     const { findings } = await report();
-    const of = (clientId: string) =>
+    const findingsOf = (clientId: string) =>
       findings
         .filter(({ subject }) => subject.includes(clientId))
         .map(({ check, severity }) => `${severity} ${check}`);
-    expect(of(id)).toEqual([
+    expect(findingsOf(id)).toEqual([
       'error redirect-uri-unencrypted',
       'warning redirect-uri-unresolvable',
       'warning redirect-uri-loopback',
       'warning secret-never-used',
       'warning client-scope-unknown',
     ]);
-    expect(of(old)).toEqual(['warning redirect-uri-unresolvable', 'warning secret-old']);
+    expect(findingsOf(old)).toEqual(['warning redirect-uri-unresolvable', 'warning secret-old']);
     await fixture.registrations.delete(id);
     await fixture.registrations.delete(old);
   });

@@ -154,9 +154,9 @@ describe('operator grant revoke', () => {
 
   it('revokes nothing without --yes or a terminal', async () => {
     const { id: userId, username } = await person();
-    const one = await granted(await fixture.client(), userId);
+    const token = await granted(await fixture.client(), userId);
     expectRefused(await grant('revoke', '--user', username), /--yes is missing\. Revoke 1 live grant\?/);
-    expect(await works(one)).toBe(200);
+    expect(await works(token)).toBe(200);
   });
 
   // Must be the last test: it revokes the grants of all others.

@@ -148,8 +148,12 @@ describe('operator user set-password', () => {
     return verifyPassword(password, found?.passwordHash ?? null);
   };
   const generation = async (id: number) =>
-    (await bench.rows<{ of: number }>('SELECT session_generation AS of FROM users WHERE id = $1', [id]))[0]
-      ?.of ?? -1;
+    (
+      await bench.rows<{ generation: number }>(
+        'SELECT session_generation AS generation FROM users WHERE id = $1',
+        [id],
+      )
+    )[0]?.generation ?? -1;
 
   it('generates a password, prints it once, and ends sessions only with --end-sessions', async () => {
     const id = await made('new-one');

@@ -46,8 +46,8 @@ const percentile = (values: readonly number[], share: number): number =>
   [...values].sort((a, b) => a - b)[Math.ceil(values.length * share) - 1] ?? Number.NaN;
 
 function table(latencies: readonly Latency[]): string {
-  const line = (name: string, of: (latency: Latency) => number) => {
-    const values = latencies.map(of);
+  const line = (name: string, valueOf: (latency: Latency) => number) => {
+    const values = latencies.map(valueOf);
     const shown = [0.5, 0.9, 0.99, 1].map((share) => percentile(values, share).toFixed(1).padStart(6));
     return `${name.padEnd(28)} p50 ${shown[0]}  p90 ${shown[1]}  p99 ${shown[2]}  max ${shown[3]} ms`;
   };

@@ -40,13 +40,13 @@ describe('GET /.well-known/oauth-protected-resource (RFC 9728)', () => {
   // @rfc 9728 3.3
   it('exists for /v2/me, but for no other path (3.1, 3.3)', async () => {
     const path = ENDPOINTS.protectedResourceMetadata;
-    const of = async (resource: string) => {
+    const metadataOf = async (resource: string) => {
       const { pathname, origin } = new URL(resource);
       return request(app.server)
         .get(path + pathname)
         .set('Origin', origin);
     };
-    const answer = await of('https://api.example.com/v2/me');
+    const answer = await metadataOf('https://api.example.com/v2/me');
     const whole = await request(app.server).get(path);
     expect(answer.body).toEqual({
       ...whole.body,
@@ -55,7 +55,7 @@ describe('GET /.well-known/oauth-protected-resource (RFC 9728)', () => {
       scopes_supported: ['profile:read'],
     });
     expect(answer.headers['access-control-allow-origin']).toBe('*');
-    const unknown = await of('https://api.example.com/v2/you');
+    const unknown = await metadataOf('https://api.example.com/v2/you');
     // Without the CORS header, a browser reports a network error and the client stops the discovery.
     expect([unknown.status, unknown.headers['access-control-allow-origin']]).toEqual([404, '*']);
   });

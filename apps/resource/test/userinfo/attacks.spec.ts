@@ -181,8 +181,8 @@ it('accepts a bound token only with a proof for this URL and method', async () =
   expectRefused(await send(bound), 401, 'invalid_token');
   expectRefused(await post().type('form').send({ access_token: bound }), 401, 'invalid_token');
   const wrong = [await proof('POST'), await proof('GET', 'https://api.example.com/v2/me')];
-  for (const one of wrong)
-    expectRefused(await send(bound, 'DPoP').set('DPoP', one), 401, 'invalid_dpop_proof');
+  for (const wrongProof of wrong)
+    expectRefused(await send(bound, 'DPoP').set('DPoP', wrongProof), 401, 'invalid_dpop_proof');
 });
 
 async function startBound(key: DpopKey): Promise<string> {

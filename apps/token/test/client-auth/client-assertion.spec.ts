@@ -285,14 +285,14 @@ describe('an assertion', () => {
 
   it('of an unknown client gets the same response as a wrong signature', async () => {
     const other = await ClientKey.generate();
-    const of = async (clientId: string) => {
+    const refusalOf = async (clientId: string) => {
       const client_assertion = await other.assertion(clientId, ISSUER, {
         header: { kid: client.key.jwk.kid },
       });
       const { body, status } = await revoke({ client_assertion, client_assertion_type: ASSERTION_TYPE });
       return { status, error: body.error as string, description: body.error_description as string };
     };
-    expect(await of('sc_unknown')).toEqual(await of(client.clientId));
+    expect(await refusalOf('sc_unknown')).toEqual(await refusalOf(client.clientId));
   });
 });
 

@@ -121,7 +121,7 @@ it('a pass marks lost revocations again, so that the next failover is covered to
 it('concurrent passes apply and mark all revocations without a deadlock', async () => {
   const ids = await recordMany();
   const changed = await Promise.all([pass(), pass(), pass()]);
-  expect(changed.reduce((sum, one) => sum + one, 0)).toBe(MANY);
+  expect(changed.reduce((sum, count) => sum + count, 0)).toBe(MANY);
   expect(await fixture.isMarked(ids.at(-1) ?? '')).toBe(true);
 });
 

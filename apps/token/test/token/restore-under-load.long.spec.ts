@@ -79,7 +79,7 @@ describe('a Redis that is flushed repeatedly under load', () => {
 
     const count: Record<string, number> = {};
     const refreshes = () => count['refresh 200'] ?? 0;
-    const answers = () => Object.values(count).reduce((sum, one) => sum + one, 0);
+    const answers = () => Object.values(count).reduce((sum, each) => sum + each, 0);
     let wipes = 0;
     const over = () => wipes >= WIPES;
     const wiping = async () => {

@@ -205,9 +205,9 @@ export class ClientService {
       APPLICATION,
       this.registrations.update(
         clientId,
-        (current, of) => {
+        (current, existing) => {
           before = current;
-          return changedRegistration({ clientId, ...of }, current, checked);
+          return changedRegistration({ clientId, ...existing }, current, checked);
         },
         changes.expectedVersion,
       ),

@@ -19,7 +19,7 @@ export function examineBuffers(statuses: readonly ServiceStatus[]): (Finding | N
     const { waiting = 0, dropped = 0 } = status.audit ?? {};
     const subject = processName(status);
     const findings: Finding[] = [];
-    const add = (...of: Parameters<typeof finding>) => findings.push(...finding(...of));
+    const add = (...args: Parameters<typeof finding>) => findings.push(...finding(...args));
     if (dropped > 0)
       add(
         'audit-dropped',

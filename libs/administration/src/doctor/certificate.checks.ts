@@ -33,7 +33,7 @@ export function examineCertificate(certificate: Certificate, now: number): Findi
   const { place: subject, validFrom, validTo, untrusted, outdated } = certificate;
   const left = validTo.getTime() - now;
   const findings: Finding[] = [];
-  const add = (...of: Parameters<typeof finding>) => findings.push(...finding(...of));
+  const add = (...args: Parameters<typeof finding>) => findings.push(...finding(...args));
   if (left <= 0 || validFrom.getTime() > now)
     add(
       'certificate-expired',

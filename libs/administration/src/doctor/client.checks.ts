@@ -187,7 +187,7 @@ function secrets(client: EnabledClient, now: number): Finding[] {
       ...step('otherwise', ...remove),
     ]);
   const findings: Finding[] = [];
-  const add = (...of: Parameters<typeof finding>) => findings.push(...finding(...of));
+  const add = (...args: Parameters<typeof finding>) => findings.push(...finding(...args));
   const newest = live.at(-1);
   for (const secret of live) {
     const age = Math.floor((now - secret.createdAt.getTime()) / DAY_MS);

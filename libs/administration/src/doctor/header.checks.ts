@@ -44,7 +44,7 @@ export function examineLoginPage({ AUTH_URL }: Addresses, answer: Answer): Findi
   const subject = AUTH_URL + ENDPOINTS.login;
   const policy = answer.headers.get('content-security-policy') ?? '';
   const findings = answer.headers.getSetCookie().flatMap((cookie) => weakCookie(AUTH_URL, subject, cookie));
-  const add = (...of: Parameters<typeof finding>) => findings.push(...finding(...of));
+  const add = (...args: Parameters<typeof finding>) => findings.push(...finding(...args));
   const isLocked =
     /frame-ancestors 'none'/.test(policy) &&
     (/default-src 'none'/.test(policy) || /object-src 'none'/.test(policy)) &&
@@ -70,7 +70,7 @@ export function examineLoginPage({ AUTH_URL }: Addresses, answer: Answer): Findi
 
 export function examineHeaders(address: string, subject: string, { headers }: Answer): Finding[] {
   const findings: Finding[] = [];
-  const add = (...of: Parameters<typeof finding>) => findings.push(...finding(...of));
+  const add = (...args: Parameters<typeof finding>) => findings.push(...finding(...args));
   const hsts = headers.get('strict-transport-security') ?? '';
   const year = 365 * 24 * 60 * 60;
   if (

@@ -123,7 +123,7 @@ function buffer(status: ServiceStatus): Finding[] {
   const { waiting = 0, dropped = 0 } = status.logouts ?? {};
   const subject = processName(status);
   const findings: Finding[] = [];
-  const add = (...of: Parameters<typeof finding>) => findings.push(...finding(...of));
+  const add = (...args: Parameters<typeof finding>) => findings.push(...finding(...args));
   if (dropped > 0)
     add(
       'logout-events-lost',

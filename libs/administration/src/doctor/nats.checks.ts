@@ -62,7 +62,7 @@ const MEGABYTE = 1024 * 1024;
 export function examineNats(facts: NatsFacts, expected: readonly string[]): Finding[] {
   const { place, encrypted, local, anonymous, excessive, shared, trailChanges } = facts;
   const findings: Finding[] = [];
-  const add = (...of: Parameters<typeof finding>) => findings.push(...finding(...of));
+  const add = (...args: Parameters<typeof finding>) => findings.push(...finding(...args));
   if (anonymous)
     add(
       'nats-anonymous',
@@ -113,7 +113,7 @@ function stream(name: string, { place, streams, noStreams }: NatsFacts): Finding
       'turn on JetStream, and run migrate, with the administrator of the trail in AUDIT_NATS_URL: docs/audit.md',
     );
   const findings: Finding[] = [];
-  const add = (...of: Parameters<typeof finding>) => findings.push(...finding(...of));
+  const add = (...args: Parameters<typeof finding>) => findings.push(...finding(...args));
   const { bytes, maxBytes, maxAgeDays, first, replicas, differing } = state;
   if (differing.length > 0)
     add(

@@ -31,7 +31,7 @@ export function examineRedis(observed: readonly ObservedRedis[]): Finding[] {
     const { maxmemory_policy: policy, appendonly, aof_last_write_status: written, role } = status;
     // A managed Redis may hide its settings: they are then `unknown`.
     const findings: Finding[] = [];
-    const add = (...of: Parameters<typeof finding>) => findings.push(...finding(...of));
+    const add = (...args: Parameters<typeof finding>) => findings.push(...finding(...args));
     if (!['noeviction', 'unknown'].includes(policy))
       add(
         'redis-evicts',

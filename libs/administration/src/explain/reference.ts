@@ -24,10 +24,11 @@ export function referenceIn(text: string): string {
 }
 
 /** True if one may be a misread copy of the other: up to two different characters, or different letter case. */
-export function isSimilar(one: string, other: string): boolean {
-  if (one.length !== other.length) return false;
-  if (one.toLowerCase() === other.toLowerCase()) return true;
+export function isSimilar(reference: string, other: string): boolean {
+  if (reference.length !== other.length) return false;
+  if (reference.toLowerCase() === other.toLowerCase()) return true;
   let different = 0;
-  for (let at = 0; at < one.length; at++) if (one[at] !== other[at] && ++different > 2) return false;
+  for (let at = 0; at < reference.length; at++)
+    if (reference[at] !== other[at] && ++different > 2) return false;
   return true;
 }

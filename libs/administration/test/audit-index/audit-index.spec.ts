@@ -97,8 +97,8 @@ async function storeMany(messages: number): Promise<AuditEvent[]> {
   return stored;
 }
 
-async function indexAll(one = indexer): Promise<void> {
-  while (await one.indexNew());
+async function indexAll(target = indexer): Promise<void> {
+  while (await target.indexNew());
 }
 
 async function idsOf(filter: object, limit = 50): Promise<string[]> {

@@ -98,7 +98,7 @@ export class AuthorizationContextStore {
       client,
       user,
       decisions: earlier
-        .map(({ at, ...of }) => ({ ...of, at: new Date(at) }))
+        .map(({ at, ...decision }) => ({ ...decision, at: new Date(at) }))
         .filter(({ at }) => at.getTime() >= since),
       grantsOfDay,
     };

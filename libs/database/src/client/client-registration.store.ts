@@ -41,7 +41,7 @@ export class ClientRegistrationStore {
     clientId: string,
     change: (
       current: ClientRegistration,
-      of: { type: ClientType; hasSecrets: boolean; hasDocument: boolean },
+      existing: { type: ClientType; hasSecrets: boolean; hasDocument: boolean },
     ) => ChangedRegistration,
     expectedVersion?: number,
   ): Promise<ClientRegistration | null> {
@@ -49,8 +49,8 @@ export class ClientRegistrationStore {
       const current = await lockClient(manager, clientId, expectedVersion);
       if (!current) return null;
       const hasSecrets = await manager.existsBy(ClientSecretEntity, { clientId, revokedAt: IsNull() });
-      const of = { type: current.type, hasSecrets, hasDocument: current.documentDueAt !== null };
-      const { logo, ...changed } = change(registrationOf(current), of);
+      const existing = { type: current.type, hasSecrets, hasDocument: current.documentDueAt !== null };
+      const { logo, ...changed } = change(registrationOf(current), existing);
       if (changed.sector !== null) await ensureSector(manager, changed.sector);
       await manager.update(ClientEntity, { clientId }, changed);
       if (logo) await writeClientLogo(manager, clientId, logo);

@@ -26,16 +26,16 @@ type Row = Omit<ConnectedApp, 'scopes'> & { readonly scope: string; readonly has
 
 /**
  * Ordered as the index `grants_live`: PostgreSQL might otherwise read the revoked grants as well.
- * @param whose SQL condition on grants
+ * @param condition SQL condition on grants
  */
-const connectedApps = (whose: string): string => `
+const connectedApps = (condition: string): string => `
   SELECT c.client_id AS "clientId", c.name, c.document_due_at IS NOT NULL AS "hasDocument", l.digest AS logo, c.first_party AS "firstParty", c.type AS "clientType",
          c.disabled_at IS NOT NULL AS "isDisabled", own.scope, own.since, own."lastUsedOn"
   FROM (
     SELECT g.client_id, string_agg(DISTINCT g.scope, ' ') AS scope, min(g.created_at) AS since,
            max(g.last_used_on)::text AS "lastUsedOn"
     FROM (
-      SELECT * FROM grants WHERE ${whose} AND revoked_at IS NULL AND expires_at > now() ORDER BY client_id, created_at
+      SELECT * FROM grants WHERE ${condition} AND revoked_at IS NULL AND expires_at > now() ORDER BY client_id, created_at
     ) g GROUP BY g.client_id
   ) own
     JOIN clients c ON c.client_id = own.client_id AND c.deleted_at IS NULL

@@ -156,12 +156,12 @@ export class GrantRecordStore {
   /**
    * Ids of revoked grants that may have live tokens. Expired grants count for a day: a recent use may be unrecorded.
    */
-  async revokedOf(whose: { clientId: string } | { userId: number }): Promise<string[]> {
+  async revokedOf(owner: { clientId: string } | { userId: number }): Promise<string[]> {
     // Raw rows: creating 100,000 entities would block the event loop for a quarter of a second.
     const rows = await this.grants
       .createQueryBuilder('grant')
       .select('grant.id', 'id')
-      .where(whose)
+      .where(owner)
       .andWhere('grant.revokedAt IS NOT NULL')
       .andWhere("(grant.expiresAt > now() OR grant.revokedAt > now() - interval '1 day')")
       .getRawMany<{ id: string }>();
@@ -220,18 +220,18 @@ export class GrantRecordStore {
     return this.dataSource.transaction(ISOLATION_LEVEL, async (manager) => {
       const locked = await manager.query<unknown[]>(LOCK_CLIENT_AND_USER, [clientId, userId]);
       if (locked.length === 0) return null;
-      const whose = "user_id = $1 AND client_id = $2 AND string_to_array(scope, ' ') && $3::text[]";
-      const declined = await revokeGrants(manager, whose, [userId, clientId, scopes]);
+      const condition = "user_id = $1 AND client_id = $2 AND string_to_array(scope, ' ') && $3::text[]";
+      const declined = await revokeGrants(manager, condition, [userId, clientId, scopes]);
       // Last, because it locks expired grants in no particular order (and waits for none).
       const aboveLimit = (await recordGrant(manager, record)) ?? [];
       return { declined, aboveLimit };
     });
   }
 
-  private revokeWhere(whose: string, values: readonly [userId: number, ...unknown[]]): Promise<string[]> {
+  private revokeWhere(condition: string, values: readonly [userId: number, ...unknown[]]): Promise<string[]> {
     return this.dataSource.transaction(ISOLATION_LEVEL, async (manager) => {
       await lockUser(manager, values[0]);
-      return revokeGrants(manager, whose, values);
+      return revokeGrants(manager, condition, values);
     });
   }
 }

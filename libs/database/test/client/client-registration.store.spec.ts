@@ -135,7 +135,7 @@ describe('ClientRegistrationStore', () => {
     const [one, two, kept] = [await granted(clientId), await granted(clientId), await granted(other)];
     expect(await registrations.delete(clientId)).toEqual({ first: true, revokedGrants: 2 });
     expect(await clients.find(clientId)).toBeNull();
-    expect((await clients.enabled('')).map((one) => one.clientId)).not.toContain(clientId);
+    expect((await clients.enabled('')).map((enabled) => enabled.clientId)).not.toContain(clientId);
     for (const { id } of [one, two]) expect((await grants.find(id))?.revokedAt).toBeInstanceOf(Date);
     expect((await grants.find(kept.id))?.revokedAt).toBeNull();
     expect((await grants.revokedOf({ clientId })).toSorted()).toEqual([one.id, two.id].toSorted());

@@ -12,11 +12,11 @@ describe('a grant that continues earlier consent', () => {
   ): Promise<[id: string, recorded: boolean]> {
     const id = createHash('sha256').update(randomBytes(16)).digest('base64url');
     const expiresAt = new Date(Date.now() + 90 * DAY_MS);
-    const { mine, one, grants } = fixture;
+    const { userId, clientId, grants } = fixture;
     const grant = {
       id,
-      userId: mine,
-      clientId: one,
+      userId,
+      clientId,
       scope,
       requestedScope: scope,
       resources,
@@ -27,37 +27,37 @@ describe('a grant that continues earlier consent', () => {
   }
 
   it('is recorded only while a live grant of the same user and client exists', async () => {
-    const { mine, one, two, grants } = fixture;
+    const { userId, clientId, otherClientId, grants } = fixture;
     expect((await continueConsent())[1]).toBe(false);
-    await fixture.grant(mine, two);
-    await fixture.grant(await fixture.user(), one);
-    await fixture.grant(mine, one, { days: -1 });
+    await fixture.grant(userId, otherClientId);
+    await fixture.grant(await fixture.user(), clientId);
+    await fixture.grant(userId, clientId, { days: -1 });
     expect((await continueConsent())[1]).toBe(false);
-    await fixture.grant(mine, one);
+    await fixture.grant(userId, clientId);
     expect((await continueConsent())[1]).toBe(true);
-    await grants.revokeOf(mine, one);
+    await grants.revokeOf(userId, clientId);
     expect((await continueConsent())[1]).toBe(false);
   });
 
   it('is recorded only if live grants cover each of its scopes', async () => {
-    const { mine, one } = fixture;
-    await fixture.grant(mine, one, { scope: 'profile:read bookings:read' });
-    await fixture.grant(mine, one, { scope: 'profile:read bookings:write' });
+    const { userId, clientId } = fixture;
+    await fixture.grant(userId, clientId, { scope: 'profile:read bookings:read' });
+    await fixture.grant(userId, clientId, { scope: 'profile:read bookings:write' });
     expect((await continueConsent('bookings:read bookings:write'))[1]).toBe(true);
     expect((await continueConsent('bookings:read schedules:read'))[1]).toBe(false);
     expect((await continueConsent('bookings'))[1]).toBe(false);
-    await fixture.decline(mine, one, ['bookings:write']);
+    await fixture.decline(userId, clientId, ['bookings:write']);
     expect((await continueConsent('bookings:read'))[1]).toBe(true);
     expect((await continueConsent('profile:read bookings:write'))[1]).toBe(false);
   });
 
   // @rfc 8707 2.2
   it('is recorded only if live grants cover each of its scopes for each of its APIs (RFC 8707)', async () => {
-    const { mine, one } = fixture;
+    const { userId, clientId } = fixture;
     const [api, bookings] = ['https://api.example.com', 'https://bookings.example.com'];
     const both = `${api} ${bookings}`;
-    await fixture.grant(mine, one, { scope: 'profile:read', resources: both });
-    await fixture.grant(mine, one, { scope: 'bookings:read', resources: api });
+    await fixture.grant(userId, clientId, { scope: 'profile:read', resources: both });
+    await fixture.grant(userId, clientId, { scope: 'bookings:read', resources: api });
     for (const [scope, resources, expected] of [
       ['profile:read', api, true],
       ['profile:read', both, true],
@@ -73,17 +73,17 @@ describe('a grant that continues earlier consent', () => {
         resources,
         expected,
       ]);
-    await fixture.grant(mine, one, { scope: 'bookings:read' });
+    await fixture.grant(userId, clientId, { scope: 'bookings:read' });
     expect((await continueConsent('profile:read bookings:read', both))[1]).toBe(true);
   });
 
   it('is not recorded if the user concurrently declines one of its scopes', async () => {
-    const { mine, one, database } = fixture;
-    await fixture.grant(mine, one, { scope: 'profile:read' });
-    const wide = await fixture.grant(mine, one, { scope: 'profile:read bookings:read' });
+    const { userId, clientId, database } = fixture;
+    await fixture.grant(userId, clientId, { scope: 'profile:read' });
+    const wide = await fixture.grant(userId, clientId, { scope: 'profile:read bookings:read' });
     const runner = database.dataSource.createQueryRunner();
     await runner.startTransaction();
-    await runner.query('SELECT id FROM users WHERE id = $1 FOR NO KEY UPDATE', [mine]);
+    await runner.query('SELECT id FROM users WHERE id = $1 FOR NO KEY UPDATE', [userId]);
     await runner.query('UPDATE grants SET revoked_at = now() WHERE id = $1', [wide]);
     const waiting = continueConsent('profile:read bookings:read');
     await blocked(database);
@@ -94,11 +94,11 @@ describe('a grant that continues earlier consent', () => {
   });
 
   it('is not recorded if the user concurrently revokes the client', async () => {
-    const { mine, one, database } = fixture;
-    const id = await fixture.grant(mine, one);
+    const { userId, clientId, database } = fixture;
+    const id = await fixture.grant(userId, clientId);
     const runner = database.dataSource.createQueryRunner();
     await runner.startTransaction();
-    await runner.query('SELECT id FROM users WHERE id = $1 FOR NO KEY UPDATE', [mine]);
+    await runner.query('SELECT id FROM users WHERE id = $1 FOR NO KEY UPDATE', [userId]);
     await runner.query('UPDATE grants SET revoked_at = now() WHERE id = $1', [id]);
     const waiting = continueConsent();
     await blocked(database);
@@ -108,14 +108,14 @@ describe('a grant that continues earlier consent', () => {
   });
 
   it('is revoked by a revocation that begins while it is being recorded', async () => {
-    const { mine, one, grants, database, isRevoked } = fixture;
-    const id = await fixture.grant(mine, one);
+    const { userId, clientId, grants, database, isRevoked } = fixture;
+    const id = await fixture.grant(userId, clientId);
     const runner = database.dataSource.createQueryRunner();
     await runner.startTransaction();
     await runner.query('SELECT id FROM grants WHERE id = $1 FOR UPDATE', [id]);
     const recording = continueConsent();
     await blocked(database);
-    const revoking = grants.revokeOf(mine, one);
+    const revoking = grants.revokeOf(userId, clientId);
     await blocked(database, 2);
     await runner.commitTransaction();
     await runner.release();
@@ -126,24 +126,24 @@ describe('a grant that continues earlier consent', () => {
   });
 
   it('leaves no live grant and does not deadlock with concurrent recordings, uses and revocations', async () => {
-    const { mine, one, grants, database } = fixture;
-    const id = await fixture.grant(mine, one);
+    const { userId, clientId, grants, database } = fixture;
+    const id = await fixture.grant(userId, clientId);
     await Promise.all([
       ...Array.from({ length: 10 }, () => continueConsent()),
-      grants.revokeOf(mine, one),
+      grants.revokeOf(userId, clientId),
       grants.touch([{ id, day: '2031-01-11' }]),
       ...Array.from({ length: 10 }, () => continueConsent()),
-      grants.revokeEvery(mine),
+      grants.revokeEvery(userId),
     ]);
     const live = 'SELECT 1 FROM grants WHERE user_id = $1 AND revoked_at IS NULL';
-    expect(await database.dataSource.query(live, [mine])).toEqual([]);
+    expect(await database.dataSource.query(live, [userId])).toEqual([]);
   });
 
   it('does not deadlock with other writes, even while expired grants are deleted', async () => {
-    const { mine, one, two, grants, database } = fixture;
-    const live = await fixture.grant(mine, one);
+    const { userId, clientId, otherClientId, grants, database } = fixture;
+    const live = await fixture.grant(userId, clientId);
     for (let round = 0; round < 40; round++) {
-      const expired = await Promise.all(Array.from({ length: 30 }, () => fixture.grant(mine, one)));
+      const expired = await Promise.all(Array.from({ length: 30 }, () => fixture.grant(userId, clientId)));
       await database.dataSource.query(
         `UPDATE grants SET expires_at = now() - interval '1 day' WHERE id = ANY($1)`,
         [expired],
@@ -151,11 +151,11 @@ describe('a grant that continues earlier consent', () => {
       const uses = [...expired, live].toReversed().map((id) => ({ id, day: '2031-01-11' }));
       await Promise.all([
         ...Array.from({ length: 3 }, () => continueConsent()),
-        ...Array.from({ length: 3 }, () => fixture.grant(mine, one)),
+        ...Array.from({ length: 3 }, () => fixture.grant(userId, clientId)),
         grants.touch(uses),
         grants.touch(uses.toReversed()),
-        grants.revokeOf(mine, two),
-        fixture.decline(mine, one, ['bookings:read']),
+        grants.revokeOf(userId, otherClientId),
+        fixture.decline(userId, clientId, ['bookings:read']),
       ]);
     }
     expect((await continueConsent())[1]).toBe(true);

@@ -224,24 +224,24 @@ describe('GrantAdministrationStore', () => {
   const page = { ended: true, limit: 10 };
 
   it('returns the grants of deleted clients and of deleted users', async () => {
-    const { mine, one, database } = fixture;
-    const id = await fixture.grant(mine, one);
-    await new ClientRegistrationStore(database.dataSource).delete(one);
+    const { userId, clientId, database } = fixture;
+    const id = await fixture.grant(userId, clientId);
+    await new ClientRegistrationStore(database.dataSource).delete(clientId);
     expect(await store().find(id)).toMatchObject({ clientName: 'Calendar', username: expect.any(String) });
-    await new UserAccountStore(database.dataSource).delete(mine);
-    const ofDeleted = { id, userId: mine, username: null, clientId: one, clientName: 'Calendar' };
+    await new UserAccountStore(database.dataSource).delete(userId);
+    const ofDeleted = { id, userId, username: null, clientId, clientName: 'Calendar' };
     expect(await store().find(id)).toMatchObject(ofDeleted);
-    expect(await store().list({ clientId: one }, page)).toMatchObject([ofDeleted]);
-    expect(await store().list({ userId: mine }, { ...page, ended: false })).toEqual([]);
+    expect(await store().list({ clientId }, page)).toMatchObject([ofDeleted]);
+    expect(await store().list({ userId }, { ...page, ended: false })).toEqual([]);
   });
 
   it('lists pages of grants, newest first, also of grants of the same time', async () => {
-    const { mine, one, database } = fixture;
-    for (let n = 0; n < 5; n++) await fixture.grant(mine, one);
-    await database.dataSource.query('UPDATE grants SET created_at = now() WHERE user_id = $1', [mine]);
+    const { userId, clientId, database } = fixture;
+    for (let n = 0; n < 5; n++) await fixture.grant(userId, clientId);
+    await database.dataSource.query('UPDATE grants SET created_at = now() WHERE user_id = $1', [userId]);
     const listed: string[] = [];
     for (let before: string | undefined; ; before = listed.at(-1)) {
-      const found = await store().list({ userId: mine, clientId: one }, { ...page, before, limit: 2 });
+      const found = await store().list({ userId, clientId }, { ...page, before, limit: 2 });
       listed.push(...found.map(({ id }) => id));
       if (found.length < 2) break;
     }
@@ -250,21 +250,21 @@ describe('GrantAdministrationStore', () => {
   });
 
   it('revokes grants of a user, of a client, or of both', async () => {
-    const { mine, one, two, isRevoked } = fixture;
+    const { userId, clientId, otherClientId, isRevoked } = fixture;
     const other = await fixture.user();
     const grants = [
-      await fixture.grant(mine, one),
-      await fixture.grant(mine, two),
-      await fixture.grant(other, one),
-      await fixture.grant(other, two),
+      await fixture.grant(userId, clientId),
+      await fixture.grant(userId, otherClientId),
+      await fixture.grant(other, clientId),
+      await fixture.grant(other, otherClientId),
     ];
     const revoked = async (owner: Parameters<GrantAdministrationStore['revoke']>[0]) => {
       await store().revoke(owner, () => undefined);
       return Promise.all(grants.map((id) => isRevoked(id)));
     };
-    expect(await revoked({ userId: mine, clientId: one })).toEqual([true, false, false, false]);
-    expect(await revoked({ userId: mine })).toEqual([true, true, false, false]);
-    expect(await revoked({ clientId: one })).toEqual([true, true, true, false]);
+    expect(await revoked({ userId, clientId })).toEqual([true, false, false, false]);
+    expect(await revoked({ userId })).toEqual([true, true, false, false]);
+    expect(await revoked({ clientId })).toEqual([true, true, true, false]);
   });
 });
 

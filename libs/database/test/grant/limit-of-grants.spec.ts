@@ -17,37 +17,37 @@ describe('the limit of live grants per user and client', () => {
        SELECT id, $1, $2, 'profile:read', 'profile:read', now() - ($4 - n) * interval '1 minute', interval '90 days',
               now() + interval '90 days'
        FROM unnest($3::text[]) WITH ORDINALITY AS filled (id, n)`,
-      [fixture.mine, fixture.one, ids, count + 1],
+      [fixture.userId, fixture.clientId, ids, count + 1],
     );
     return ids;
   }
 
-  const record = (of: { scope?: string; continuesConsent?: boolean } = {}) => ({
+  const record = (values: { scope?: string; continuesConsent?: boolean } = {}) => ({
     id: newId(),
-    userId: fixture.mine,
-    clientId: fixture.one,
+    userId: fixture.userId,
+    clientId: fixture.clientId,
     scope: 'profile:read',
     requestedScope: 'profile:read',
     resources: null,
     expiresAt: new Date(Date.now() + 1e9),
-    ...of,
+    ...values,
   });
 
   async function live(): Promise<string[]> {
     const rows = await query<{ id: string }[]>(
       `SELECT id FROM grants WHERE user_id = $1 AND client_id = $2 AND revoked_at IS NULL AND expires_at > now()
        ORDER BY created_at`,
-      [fixture.mine, fixture.one],
+      [fixture.userId, fixture.clientId],
     );
     return rows.map(({ id }) => id);
   }
 
   it('revokes the oldest one when another is recorded, and returns it', async () => {
-    const { grants, mine, two } = fixture;
+    const { grants, userId, otherClientId } = fixture;
     const others = [
-      await fixture.grant(mine, two),
-      await fixture.grant(await fixture.user(), fixture.one),
-      await fixture.grant(mine, fixture.one, { days: -1 }),
+      await fixture.grant(userId, otherClientId),
+      await fixture.grant(await fixture.user(), fixture.clientId),
+      await fixture.grant(userId, fixture.clientId, { days: -1 }),
     ];
     const held = await fill(MAX_LIVE_GRANTS - 1);
     const [last, above] = [record(), record()];
@@ -105,7 +105,9 @@ describe('the limit of live grants per user and client', () => {
     const records = Array.from({ length: 200 }, (_, n) => record({ continuesConsent: n % 3 === 1 }));
     const uses = held.toReversed().map((id) => ({ id, day: '2031-01-11' }));
     const [recorded] = await Promise.all([
-      Promise.all(records.map((of, n) => grants.create(of, n % 3 === 2 ? ['bookings:read'] : []))),
+      Promise.all(
+        records.map((newRecord, n) => grants.create(newRecord, n % 3 === 2 ? ['bookings:read'] : [])),
+      ),
       grants.touch(uses),
       grants.touch(uses.toReversed()),
     ]);
@@ -131,7 +133,7 @@ describe('the limit of live grants per user and client', () => {
         fc.integer({ min: MAX_LIVE_GRANTS - 3, max: MAX_LIVE_GRANTS }),
         history,
         async (count, steps) => {
-          Object.assign(fixture, { mine: await fixture.user() });
+          Object.assign(fixture, { userId: await fixture.user() });
           const model = await fill(count);
           for (const taken of steps) {
             if (taken.kind === 'record') {
@@ -165,11 +167,11 @@ describe('the limit of live grants per user and client', () => {
   });
 
   it('waits if concurrent statements have locked them all', async () => {
-    const { grants, database, mine } = fixture;
+    const { grants, database, userId } = fixture;
     const held = await fill(MAX_LIVE_GRANTS);
     const runner = database.dataSource.createQueryRunner();
     await runner.startTransaction();
-    await runner.query('SELECT id FROM grants WHERE user_id = $1 FOR NO KEY UPDATE', [mine]);
+    await runner.query('SELECT id FROM grants WHERE user_id = $1 FOR NO KEY UPDATE', [userId]);
     const waiting = grants.create(record());
     await blocked(database);
     await runner.commitTransaction();

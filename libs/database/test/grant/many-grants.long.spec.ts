@@ -45,7 +45,7 @@ describe('a user with many grants', () => {
               interval '90 days', now() + $4 * interval '1 day', revoked_at, revoked_at
        FROM generate_series(1, $3::integer) n,
             LATERAL (SELECT CASE WHEN n > $5 THEN now() - interval '2 days' END AS revoked_at) revoked`,
-      [fixture.mine, fixture.one, MANY, expired ? -1 : 90, live],
+      [fixture.userId, fixture.clientId, MANY, expired ? -1 : 90, live],
     );
     await query('ANALYZE grants');
   }
@@ -71,8 +71,8 @@ describe('a user with many grants', () => {
 
   const newRecord = () => ({
     id: createHash('sha256').update(randomBytes(16)).digest('base64url'),
-    userId: fixture.mine,
-    clientId: fixture.one,
+    userId: fixture.userId,
+    clientId: fixture.clientId,
     scope: 'profile:read',
     requestedScope: 'profile:read',
     resources: null,
@@ -81,13 +81,13 @@ describe('a user with many grants', () => {
 
   it.each([MAX_LIVE_GRANTS, 0])('causes few reads for a page or a response if %d are live', async (live) => {
     await fill({ live });
-    await fixture.grant(fixture.mine, fixture.one);
-    const { mine, one, grants, database } = fixture;
+    await fixture.grant(fixture.userId, fixture.clientId);
+    const { userId, clientId, grants, database } = fixture;
     const contexts = new AuthorizationContextStore(database.dataSource);
     const apps = new ConnectedAppStore(database.dataSource);
-    expect(await mostReadBy(() => contexts.find(one, mine))).toBeLessThan(MAX_READ);
-    expect(await mostReadBy(() => apps.list(mine))).toBeLessThan(MAX_READ);
-    expect(await mostReadBy(() => apps.find(mine, one))).toBeLessThan(MAX_READ);
+    expect(await mostReadBy(() => contexts.find(clientId, userId))).toBeLessThan(MAX_READ);
+    expect(await mostReadBy(() => apps.list(userId))).toBeLessThan(MAX_READ);
+    expect(await mostReadBy(() => apps.find(userId, clientId))).toBeLessThan(MAX_READ);
     for (const continuesConsent of [false, true]) {
       const record = { ...newRecord(), continuesConsent };
       const create = async () => expect(await grants.create(record)).not.toBeNull();
@@ -97,34 +97,36 @@ describe('a user with many grants', () => {
 
   it('sees the decisions and applications of the live ones', async () => {
     await fill({ live: MAX_LIVE_GRANTS });
-    const { mine, one, two, grants, database } = fixture;
-    const last = await fixture.grant(mine, one, { scope: 'bookings:read' });
-    await fixture.grant(mine, two);
+    const { userId, clientId, otherClientId, grants, database } = fixture;
+    const last = await fixture.grant(userId, clientId, { scope: 'bookings:read' });
+    await fixture.grant(userId, otherClientId);
     await grants.touch([{ id: last, day: '2030-01-02' }]);
     const [{ oldest }] = await query<[{ oldest: Date }]>(
       'SELECT min(created_at) AS oldest FROM grants WHERE user_id = $1 AND client_id = $2 AND revoked_at IS NULL',
-      [mine, one],
+      [userId, clientId],
     );
     const contexts = new AuthorizationContextStore(database.dataSource);
-    const { decisions, grantsOfDay } = await contexts.find(one, mine);
+    const { decisions, grantsOfDay } = await contexts.find(clientId, userId);
     expect(decisions).toMatchObject([
       { requested: 'bookings:read', granted: 'bookings:read' },
       { requested: 'profile:read bookings:read', granted: 'profile:read' },
     ]);
     expect(grantsOfDay).toBeGreaterThanOrEqual(100);
     const apps = new ConnectedAppStore(database.dataSource);
-    const found = await apps.find(mine, one);
-    expect(found).toMatchObject({ clientId: one, since: oldest, lastUsedOn: '2030-01-02' });
+    const found = await apps.find(userId, clientId);
+    expect(found).toMatchObject({ clientId, since: oldest, lastUsedOn: '2030-01-02' });
     // Unordered: pages sort scopes by the scope file.
     expect(new Set(found?.scopes)).toEqual(new Set(['bookings:read', 'profile:read']));
-    expect((await apps.list(mine)).map(({ clientId }) => clientId).toSorted()).toEqual([one, two].toSorted());
-    expect(await apps.find(mine, await fixture.client())).toBeNull();
+    expect((await apps.list(userId)).map(({ clientId }) => clientId).toSorted()).toEqual(
+      [clientId, otherClientId].toSorted(),
+    );
+    expect(await apps.find(userId, await fixture.client())).toBeNull();
   });
 
   it.each<[by: string, revoke: () => Promise<number | undefined>]>([
-    ['the user', async () => new Set(await fixture.grants.revokeOf(fixture.mine, fixture.one)).size],
-    ['"user disable"', async () => (await accounts().disable(fixture.mine))?.revokedGrants],
-    ['"user delete"', async () => (await accounts().delete(fixture.mine))?.revokedGrants],
+    ['the user', async () => new Set(await fixture.grants.revokeOf(fixture.userId, fixture.clientId)).size],
+    ['"user disable"', async () => (await accounts().disable(fixture.userId))?.revokedGrants],
+    ['"user delete"', async () => (await accounts().delete(fixture.userId))?.revokedGrants],
   ])('loses all of them in batches by %s', async (_, revoke) => {
     await fill({});
     let revoked: number | undefined;
@@ -132,7 +134,7 @@ describe('a user with many grants', () => {
     expect(revoked).toBe(MANY);
     expect(statements.filter((text) => text.includes('UPDATE grants'))).toHaveLength(MANY / 5_000 + 1);
     const live = 'SELECT 1 FROM grants WHERE user_id = $1 AND revoked_at IS NULL';
-    expect(await query(live, [fixture.mine])).toEqual([]);
+    expect(await query(live, [fixture.userId])).toEqual([]);
   });
 
   it('loses 1000 expired grants with each new grant', async () => {
@@ -140,7 +142,7 @@ describe('a user with many grants', () => {
     const left = async () => {
       const [row] = await query<{ count: string }[]>(
         'SELECT count(*) FROM grants WHERE user_id = $1 AND expires_at < now()',
-        [fixture.mine],
+        [fixture.userId],
       );
       return Number(row?.count);
     };

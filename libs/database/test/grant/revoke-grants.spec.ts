@@ -14,47 +14,54 @@ describe('revoking a user’s grants', () => {
     );
 
   it('revokes every grant to one client only', async () => {
-    const { mine, one, two, grants, isRevoked } = fixture;
-    const ids = [await fixture.grant(mine, one), await fixture.grant(mine, one)];
-    const kept = [await fixture.grant(mine, two), await fixture.grant(await fixture.user(), one)];
-    expect((await grants.revokeOf(mine, one)).toSorted()).toEqual(ids.toSorted());
+    const { userId, clientId, otherClientId, grants, isRevoked } = fixture;
+    const ids = [await fixture.grant(userId, clientId), await fixture.grant(userId, clientId)];
+    const kept = [
+      await fixture.grant(userId, otherClientId),
+      await fixture.grant(await fixture.user(), clientId),
+    ];
+    expect((await grants.revokeOf(userId, clientId)).toSorted()).toEqual(ids.toSorted());
     for (const id of ids) expect(await isRevoked(id)).toBe(true);
     for (const id of kept) expect(await isRevoked(id)).toBe(false);
   });
 
   it('revokes every grant of one user only', async () => {
-    const { mine, one, two, grants, isRevoked } = fixture;
-    const ids = [await fixture.grant(mine, one), await fixture.grant(mine, two)];
-    const kept = await fixture.grant(await fixture.user(), one);
-    expect((await grants.revokeEvery(mine)).toSorted()).toEqual(ids.toSorted());
+    const { userId, clientId, otherClientId, grants, isRevoked } = fixture;
+    const ids = [await fixture.grant(userId, clientId), await fixture.grant(userId, otherClientId)];
+    const kept = await fixture.grant(await fixture.user(), clientId);
+    expect((await grants.revokeEvery(userId)).toSorted()).toEqual(ids.toSorted());
     expect(await isRevoked(kept)).toBe(false);
     expect(await grants.revokeEvery(await fixture.user())).toEqual([]);
   });
 
   it('returns recent and unapplied revocations again, with their original times', async () => {
-    const { mine, one, grants } = fixture;
+    const { userId, clientId, grants } = fixture;
     const [recent, old, outstanding, live] = [
-      await fixture.grant(mine, one),
-      await fixture.grant(mine, one),
-      await fixture.grant(mine, one),
-      await fixture.grant(mine, one),
+      await fixture.grant(userId, clientId),
+      await fixture.grant(userId, clientId),
+      await fixture.grant(userId, clientId),
+      await fixture.grant(userId, clientId),
     ];
     await revokedAgo(recent, 9);
     await revokedAgo(old, 11);
     await revokedAgo(outstanding, 11, false);
     const before = (await grants.find(recent))?.revokedAt;
-    expect((await grants.revokeOf(mine, one)).toSorted()).toEqual([recent, outstanding, live].toSorted());
-    expect((await grants.revokeOf(mine, one)).toSorted()).toEqual([recent, outstanding, live].toSorted());
+    expect((await grants.revokeOf(userId, clientId)).toSorted()).toEqual(
+      [recent, outstanding, live].toSorted(),
+    );
+    expect((await grants.revokeOf(userId, clientId)).toSorted()).toEqual(
+      [recent, outstanding, live].toSorted(),
+    );
     expect((await grants.find(recent))?.revokedAt).toEqual(before);
   });
 
   it('returns every grant to each concurrent call, because any of them may fail', async () => {
-    const { mine, one, grants } = fixture;
-    const ids = await Promise.all(Array.from({ length: 20 }, () => fixture.grant(mine, one)));
+    const { userId, clientId, grants } = fixture;
+    const ids = await Promise.all(Array.from({ length: 20 }, () => fixture.grant(userId, clientId)));
     const outcomes = await Promise.all([
-      grants.revokeOf(mine, one),
-      grants.revokeEvery(mine),
-      grants.revokeOf(mine, one),
+      grants.revokeOf(userId, clientId),
+      grants.revokeEvery(userId),
+      grants.revokeOf(userId, clientId),
     ]);
     for (const outcome of outcomes) expect(outcome.toSorted()).toEqual(ids.toSorted());
     const times = await Promise.all(ids.map(async (id) => (await grants.find(id))?.revokedAt?.getTime()));
@@ -62,24 +69,24 @@ describe('revoking a user’s grants', () => {
   });
 
   it('does not deadlock with uses that are recorded concurrently', async () => {
-    const { mine, one, grants, isRevoked } = fixture;
-    const ids = await Promise.all(Array.from({ length: 50 }, () => fixture.grant(mine, one)));
+    const { userId, clientId, grants, isRevoked } = fixture;
+    const ids = await Promise.all(Array.from({ length: 50 }, () => fixture.grant(userId, clientId)));
     const uses = (day: number) => ids.toReversed().map((id) => ({ id, day: `2031-01-1${day}` }));
     await Promise.all([
       ...Array.from({ length: 8 }, (_, day) => grants.touch(uses(day))),
-      grants.revokeEvery(mine),
-      grants.revokeOf(mine, one),
+      grants.revokeEvery(userId),
+      grants.revokeOf(userId, clientId),
     ]);
     for (const id of ids) expect(await isRevoked(id)).toBe(true);
   });
 
   it('waits for a revocation in progress, and returns it too', async () => {
-    const { mine, one, grants, database } = fixture;
-    const id = await fixture.grant(mine, one);
+    const { userId, clientId, grants, database } = fixture;
+    const id = await fixture.grant(userId, clientId);
     const runner = database.dataSource.createQueryRunner();
     await runner.startTransaction();
     await runner.query('UPDATE grants SET revoked_at = now() WHERE id = $1', [id]);
-    const waiting = grants.revokeOf(mine, one);
+    const waiting = grants.revokeOf(userId, clientId);
     await blocked(database);
     await runner.commitTransaction();
     await runner.release();
@@ -87,15 +94,15 @@ describe('revoking a user’s grants', () => {
   });
 
   it.each([
-    ['revoked', (grants: GrantRecordStore) => grants.revokeEvery(fixture.mine)],
+    ['revoked', (grants: GrantRecordStore) => grants.revokeEvery(fixture.userId)],
     [
       'declined',
       (grants: GrantRecordStore, held: string) => {
         const id = `newer${held.slice(5)}`;
         const scope = 'bookings:read';
         const record = {
-          userId: fixture.mine,
-          clientId: fixture.one,
+          userId: fixture.userId,
+          clientId: fixture.clientId,
           scope,
           requestedScope: `profile:read ${scope}`,
           resources: null,
@@ -104,20 +111,20 @@ describe('revoking a user’s grants', () => {
       },
     ],
   ])('sees a grant that is being recorded under any default isolation level: %s', async (_, end) => {
-    const { mine, one, database, isRevoked } = fixture;
+    const { userId, clientId, database, isRevoked } = fixture;
     const source = await databaseDataSource(database.databaseUrl, {
       ...requestLimits(PATIENT_MS),
       poolSize: 1,
     }).initialize();
     await source.query('SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL REPEATABLE READ');
-    const held = await fixture.grant(mine, one);
+    const held = await fixture.grant(userId, clientId);
     const runner = database.dataSource.createQueryRunner();
     await runner.startTransaction();
-    await runner.query('SELECT id FROM users WHERE id = $1 FOR SHARE', [mine]);
+    await runner.query('SELECT id FROM users WHERE id = $1 FOR SHARE', [userId]);
     await runner.query(
       `INSERT INTO grants (id, user_id, client_id, scope, requested_scope, expires_at, lifetime)
        SELECT 'other' || substr(id, 6), user_id, $2, scope, requested_scope, expires_at, lifetime FROM grants WHERE id = $1`,
-      [held, one],
+      [held, clientId],
     );
     const waiting = end(new GrantRecordStore(source), held);
     await blocked(database);
@@ -148,7 +155,7 @@ describe('revocations to apply', () => {
        SELECT rpad(md5($1 || i), 43, 'x'), $2, $1, '', '', now() + interval '1 day', interval '1 day',
               now() - i * $3::float8 * interval '1 millisecond'
        FROM generate_series(1, $4::integer) i RETURNING id`,
-      [fixture.one, fixture.mine, apartMs, count],
+      [fixture.clientId, fixture.userId, apartMs, count],
     );
     return rows.map(({ id }) => id);
   };
@@ -166,8 +173,8 @@ describe('revocations to apply', () => {
   beforeEach(() => fixture.database.dataSource.query('DELETE FROM grants'));
 
   it('lists all unapplied ones, then recently applied ones, each newest first', async () => {
-    const { mine, one } = fixture;
-    const grant = () => fixture.grant(mine, one);
+    const { userId, clientId } = fixture;
+    const grant = () => fixture.grant(userId, clientId);
     const [oldest, live, recent, appliedOld, appliedLate, applied] = [
       await grant(),
       await grant(),
@@ -208,8 +215,8 @@ describe('revocations to apply', () => {
   });
 
   it('lists one with an old timestamp that is committed late', async () => {
-    const { database, mine, one } = fixture;
-    const id = await fixture.grant(mine, one);
+    const { database, userId, clientId } = fixture;
+    const id = await fixture.grant(userId, clientId);
     const runner = database.dataSource.createQueryRunner();
     await runner.startTransaction();
     await runner.query("UPDATE grants SET revoked_at = now() - interval '2 hours' WHERE id = $1", [id]);
@@ -230,7 +237,7 @@ describe('revocations to apply', () => {
       `INSERT INTO grants (id, user_id, client_id, scope, requested_scope, expires_at, lifetime)
        SELECT rpad(md5('live' || i), 43, 'x'), $1, $2, '', '', now() + interval '1 day', interval '1 day'
        FROM generate_series(1, $3::integer) i`,
-      [fixture.mine, fixture.one, MANY],
+      [fixture.userId, fixture.clientId, MANY],
     );
     await database.dataSource.query('ANALYZE grants');
     const statements = await database.statementsWithValuesOf(() => pages(65_000));
@@ -244,7 +251,7 @@ describe('revocations to apply', () => {
   });
 
   it('does not mark grants that are not revoked or not recorded', async () => {
-    const id = await fixture.grant(fixture.mine, fixture.one);
+    const id = await fixture.grant(fixture.userId, fixture.clientId);
     await fixture.grants.markApplied([id, 'x'.repeat(43)]);
     expect(await fixture.isRevoked(id)).toBe(false);
     expect(await within(HOUR)).toEqual([]);

@@ -5,9 +5,9 @@ import { people } from '../user/people.js';
 interface Grants extends ReturnType<typeof people> {
   readonly database: OpenDatabase;
   readonly grants: GrantRecordStore;
-  readonly mine: number;
-  readonly one: string;
-  readonly two: string;
+  readonly userId: number;
+  readonly clientId: string;
+  readonly otherClientId: string;
   readonly isRevoked: (id: string) => Promise<boolean>;
 }
 
@@ -22,8 +22,12 @@ export function useGrants(): Grants {
   });
   afterAll(() => fixture.database.close());
   beforeEach(async () => {
-    const [mine, one, two] = [await fixture.user(), await fixture.client(), await fixture.client()];
-    Object.assign(fixture, { mine, one, two });
+    const [userId, clientId, otherClientId] = [
+      await fixture.user(),
+      await fixture.client(),
+      await fixture.client(),
+    ];
+    Object.assign(fixture, { userId, clientId, otherClientId });
   });
   return fixture;
 }

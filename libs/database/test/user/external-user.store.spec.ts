@@ -23,13 +23,13 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-function newIdentity(of: Partial<IdentifiedUser> = {}): IdentifiedUser {
+function newIdentity(values: Partial<IdentifiedUser> = {}): IdentifiedUser {
   const externalId = `ext-${++number}`;
   return {
     identity: { issuer, externalId },
     profile: { email: `${externalId}@example.com` },
     linkByEmail: false,
-    ...of,
+    ...values,
   };
 }
 const local = (username: string) =>
@@ -115,10 +115,12 @@ it('creates one user for an identity under concurrent requests', async () => {
 
 it('keeps users of two issuers separate, even with the same id, email and username', async () => {
   const known = newIdentity();
-  const one = await external.upsertIdentity(known);
+  const created = await external.upsertIdentity(known);
   const other = { issuer: 'https://other.example.com', externalId: known.identity.externalId };
-  expect((await external.upsertIdentity({ ...known, identity: other })).id).not.toBe(one.id);
-  expect((await external.upsertIdentity({ ...known, identity: newIdentity().identity })).id).not.toBe(one.id);
+  expect((await external.upsertIdentity({ ...known, identity: other })).id).not.toBe(created.id);
+  expect((await external.upsertIdentity({ ...known, identity: newIdentity().identity })).id).not.toBe(
+    created.id,
+  );
 });
 
 describe('a user without an identity who has the same email', () => {

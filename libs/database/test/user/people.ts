@@ -20,7 +20,7 @@ export function people(dataSource: DataSource) {
       return (await users.create({ email, username, name: 'Ada', passwordHash })).id;
     },
 
-    async client(of: Partial<NewClient> = {}): Promise<string> {
+    async client(values: Partial<NewClient> = {}): Promise<string> {
       const redirectUris = ['https://app.example/callback'];
       return (
         await clients.create({
@@ -28,7 +28,7 @@ export function people(dataSource: DataSource) {
           type: 'public',
           scopes: ['profile:read'],
           redirectUris,
-          ...of,
+          ...values,
         })
       ).clientId;
     },

@@ -16,16 +16,16 @@ beforeAll(() => {
 });
 
 async function granted() {
-  const { mine, one, two, grants } = fixture;
-  const live = [await fixture.grant(mine, one), await fixture.grant(mine, two)];
-  const expired = await fixture.grant(mine, one, { days: -1 });
+  const { userId, clientId, otherClientId, grants } = fixture;
+  const live = [await fixture.grant(userId, clientId), await fixture.grant(userId, otherClientId)];
+  const expired = await fixture.grant(userId, clientId, { days: -1 });
   // Set later, because recording a grant deletes expired ones.
   await fixture.database.dataSource.query(
     `UPDATE grants SET expires_at = now() - interval '1 hour' WHERE id = $1`,
     [live[1]],
   );
-  const before = await fixture.grant(await fixture.user(), one);
-  const other = await fixture.grant(await fixture.user(), one);
+  const before = await fixture.grant(await fixture.user(), clientId);
+  const other = await fixture.grant(await fixture.user(), clientId);
   await grants.revoke(before);
   return { live, expired, other };
 }
@@ -38,13 +38,13 @@ const liveOf = (userId: number) =>
 
 describe('finding a user by id', () => {
   it('ignores other users whose username is this text', async () => {
-    const { mine, database } = fixture;
-    const login = `id:${mine}`;
+    const { userId, database } = fixture;
+    const login = `id:${userId}`;
     await database.dataSource.query(
       'UPDATE users SET username = $2, external_id = $2, issuer = $3, password_hash = NULL WHERE id = $1',
       [await fixture.user(), login, 'https://product.example.com'],
     );
-    expect((await accounts.matching(login)).map(({ id }) => id)).toEqual([mine]);
+    expect((await accounts.matching(login)).map(({ id }) => id)).toEqual([userId]);
     expect(await accounts.matching('id:2147483648')).toEqual([]);
     expect(await accounts.matching('id:01')).toEqual([]);
   });
@@ -52,12 +52,12 @@ describe('finding a user by id', () => {
 
 describe('disabling a user', () => {
   it('ends every session and grant, including expired ones, of that user only', async () => {
-    const { mine, grants } = fixture;
+    const { userId, grants } = fixture;
     const { live, expired, other } = await granted();
-    const before = await users.find(mine);
+    const before = await users.find(userId);
     expect(before?.disabled).toBe(false);
-    expect(await accounts.disable(mine)).toEqual({ first: true, revokedGrants: 3 });
-    const after = await users.find(mine);
+    expect(await accounts.disable(userId)).toEqual({ first: true, revokedGrants: 3 });
+    const after = await users.find(userId);
     expect(after).toEqual({
       ...before,
       disabled: true,
@@ -66,57 +66,57 @@ describe('disabling a user', () => {
     expect((await users.findByLogin(before?.email ?? ''))?.user).toEqual(after);
     for (const id of [...live, expired]) expect((await grants.find(id))?.revokedAt).toBeInstanceOf(Date);
     expect((await grants.find(other))?.revokedAt).toBeNull();
-    expect((await grants.revokedOf({ userId: mine })).toSorted()).toEqual([...live, expired].toSorted());
+    expect((await grants.revokedOf({ userId })).toSorted()).toEqual([...live, expired].toSorted());
   });
 
   it('is idempotent, even concurrently', async () => {
-    const { mine } = fixture;
+    const { userId } = fixture;
     await granted();
-    const outcomes = await Promise.all(Array.from({ length: 5 }, () => accounts.disable(mine)));
+    const outcomes = await Promise.all(Array.from({ length: 5 }, () => accounts.disable(userId)));
     expect(outcomes.filter((outcome) => outcome?.first)).toEqual([{ first: true, revokedGrants: 3 }]);
-    expect(await accounts.disable(mine)).toEqual({ first: false, revokedGrants: 0 });
+    expect(await accounts.disable(userId)).toEqual({ first: false, revokedGrants: 0 });
     expect(await accounts.disable(2_000_000_000)).toBeNull();
   });
 
   it('is undone by enabling, but revoked grants stay revoked', async () => {
-    const { mine, one } = fixture;
+    const { userId, clientId } = fixture;
     await granted();
-    await accounts.disable(mine);
-    expect(await accounts.enable(mine)).toEqual({ wasDisabled: true, disabledBy: [] });
-    expect((await users.find(mine))?.disabled).toBe(false);
-    expect(await liveOf(mine)).toEqual([]);
-    await fixture.grant(mine, one);
-    expect(await liveOf(mine)).toHaveLength(1);
-    expect(await accounts.enable(mine)).toEqual({ wasDisabled: false, disabledBy: [] });
-    expect(await liveOf(mine)).toHaveLength(1);
+    await accounts.disable(userId);
+    expect(await accounts.enable(userId)).toEqual({ wasDisabled: true, disabledBy: [] });
+    expect((await users.find(userId))?.disabled).toBe(false);
+    expect(await liveOf(userId)).toEqual([]);
+    await fixture.grant(userId, clientId);
+    expect(await liveOf(userId)).toHaveLength(1);
+    expect(await accounts.enable(userId)).toEqual({ wasDisabled: false, disabledBy: [] });
+    expect(await liveOf(userId)).toHaveLength(1);
     expect(await accounts.enable(2_000_000_000)).toBeNull();
   });
 
   it('ends sessions permanently even if done by plain SQL', async () => {
-    const { mine, database } = fixture;
-    const generation = async () => (await users.find(mine))?.sessionGeneration;
+    const { userId, database } = fixture;
+    const generation = async () => (await users.find(userId))?.sessionGeneration;
     const before = await generation();
-    await database.dataSource.query('UPDATE users SET operator_disabled_at = now() WHERE id = $1', [mine]);
-    await accounts.enable(mine);
+    await database.dataSource.query('UPDATE users SET operator_disabled_at = now() WHERE id = $1', [userId]);
+    await accounts.enable(userId);
     const after = await generation();
     expect(after).not.toBe(before);
-    await accounts.enable(mine);
+    await accounts.enable(userId);
     expect(await generation()).toBe(after);
   });
 });
 
 describe('deleting a user', () => {
   it('removes all personal data and keeps the revoked grant records', async () => {
-    const { mine, grants, database } = fixture;
+    const { userId, grants, database } = fixture;
     const { live, expired, other } = await granted();
-    expect(await accounts.delete(mine)).toEqual({ revokedGrants: 3 });
-    expect(await users.find(mine)).toBeNull();
+    expect(await accounts.delete(userId)).toEqual({ revokedGrants: 3 });
+    expect(await users.find(userId)).toBeNull();
     for (const id of [...live, expired])
-      expect(await grants.find(id)).toMatchObject({ userId: mine, revokedAt: expect.any(Date) });
+      expect(await grants.find(id)).toMatchObject({ userId, revokedAt: expect.any(Date) });
     expect((await grants.find(other))?.revokedAt).toBeNull();
-    expect((await grants.revokedOf({ userId: mine })).toSorted()).toEqual([...live, expired].toSorted());
-    expect(await accounts.delete(mine)).toBeNull();
-    expect(await accounts.disable(mine)).toBeNull();
+    expect((await grants.revokedOf({ userId })).toSorted()).toEqual([...live, expired].toSorted());
+    expect(await accounts.delete(userId)).toBeNull();
+    expect(await accounts.disable(userId)).toBeNull();
     const elsewhere = `SELECT table_name FROM information_schema.columns
       WHERE table_schema = current_schema() AND column_name IN ('user_id', 'username', 'email', 'external_id')
       GROUP BY 1 ORDER BY 1`;
@@ -127,23 +127,23 @@ describe('deleting a user', () => {
   });
 
   it('succeeds for one of several concurrent callers', async () => {
-    const { mine } = fixture;
+    const { userId } = fixture;
     await granted();
-    const outcomes = await Promise.all(Array.from({ length: 8 }, () => accounts.delete(mine)));
+    const outcomes = await Promise.all(Array.from({ length: 8 }, () => accounts.delete(userId)));
     expect(outcomes.filter((outcome) => outcome !== null)).toEqual([{ revokedGrants: 3 }]);
   });
 
   it('waits for a grant that is being recorded, and revokes it', async () => {
-    const { mine, one, database, isRevoked } = fixture;
+    const { userId, clientId, database, isRevoked } = fixture;
     const runner = database.dataSource.createQueryRunner();
     await runner.startTransaction();
     const id = 'x'.repeat(43);
     await runner.query(
       `INSERT INTO grants (id, user_id, client_id, scope, requested_scope, expires_at, lifetime)
        VALUES ($1, $2, $3, '', '', now() + interval '1 day', interval '1 day')`,
-      [id, mine, one],
+      [id, userId, clientId],
     );
-    const deleting = accounts.delete(mine);
+    const deleting = accounts.delete(userId);
     await blocked(database);
     await runner.commitTransaction();
     await runner.release();
@@ -152,21 +152,21 @@ describe('deleting a user', () => {
   });
 
   it('leaves no live grant and does not deadlock with concurrent changes', async () => {
-    const { one, two, grants } = fixture;
+    const { clientId, otherClientId, grants } = fixture;
     for (let round = 0; round < ROUNDS; round++) {
       const user = await fixture.user();
-      const ids = [await fixture.grant(user, one), await fixture.grant(user, two)];
+      const ids = [await fixture.grant(user, clientId), await fixture.grant(user, otherClientId)];
       const end = () => (round % 2 === 0 ? accounts.delete(user) : accounts.disable(user));
       await Promise.all([
-        fixture.grant(user, one),
-        fixture.decline(user, one, ['bookings:read']),
+        fixture.grant(user, clientId),
+        fixture.decline(user, clientId, ['bookings:read']),
         grants.touch(ids.toReversed().map((id) => ({ id, day: '2031-01-11' }))),
         end(),
-        fixture.grant(user, two),
+        fixture.grant(user, otherClientId),
         grants.revokeEvery(user),
         users.setLocale(user, 'de'),
         end(),
-        fixture.decline(user, two, ['bookings:read']),
+        fixture.decline(user, otherClientId, ['bookings:read']),
       ]);
       expect(await liveOf(user)).toEqual([]);
     }
@@ -175,15 +175,15 @@ describe('deleting a user', () => {
 
 describe('a new password', () => {
   it('replaces the old one, and ends sessions only on request', async () => {
-    const { mine } = fixture;
-    const before = await users.find(mine);
+    const { userId } = fixture;
+    const before = await users.find(userId);
     const stored = async () => (await users.findByLogin(before?.username ?? ''))?.passwordHash ?? null;
-    expect(await accounts.setPassword(mine, await hashPassword('correct horse'), false)).toBe(true);
+    expect(await accounts.setPassword(userId, await hashPassword('correct horse'), false)).toBe(true);
     expect(await verifyPassword('correct horse', await stored())).toBe(true);
-    expect(await users.find(mine)).toEqual(before);
-    expect(await accounts.setPassword(mine, await hashPassword('battery staple'), true)).toBe(true);
+    expect(await users.find(userId)).toEqual(before);
+    expect(await accounts.setPassword(userId, await hashPassword('battery staple'), true)).toBe(true);
     expect(await verifyPassword('correct horse', await stored())).toBe(false);
-    expect((await users.find(mine))?.sessionGeneration).toBe((before?.sessionGeneration ?? 0) + 1);
+    expect((await users.find(userId))?.sessionGeneration).toBe((before?.sessionGeneration ?? 0) + 1);
     expect(await accounts.setPassword(2_000_000_000, await hashPassword('battery staple'), true)).toBe(false);
   });
 });

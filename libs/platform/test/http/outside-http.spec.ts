@@ -99,8 +99,8 @@ describe('a request to the outside', () => {
       response.write('{');
       setTimeout(() => response.destroy(), 50);
     });
-    for (const one of [tcp, port])
-      await expect(http().fetchOutside(`http://127.0.0.1:${one}/`)).rejects.toMatchObject({
+    for (const closing of [tcp, port])
+      await expect(http().fetchOutside(`http://127.0.0.1:${closing}/`)).rejects.toMatchObject({
         reason: 'unreachable',
       });
   });

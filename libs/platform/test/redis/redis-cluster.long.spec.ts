@@ -61,7 +61,7 @@ describe('the connection to a Redis Cluster', () => {
     expect(new Set(await Promise.all(KEYS.map((key) => servers.masterOf(key)))).size).toBe(3);
     await Promise.all(KEYS.map((key) => redis.set(key, key)));
     expect(await Promise.all(KEYS.map((key) => redis.take(key)))).toEqual(KEYS);
-    await Promise.all(servers.nodes.map((node) => node.ask((one) => one.script('FLUSH'))));
+    await Promise.all(servers.nodes.map((node) => node.ask((client) => client.script('FLUSH'))));
     expect(await Promise.all(KEYS.map((key) => redis.take(key)))).toEqual(KEYS);
   });
 
